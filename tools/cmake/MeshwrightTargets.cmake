@@ -1,0 +1,81 @@
+# How every target of the project is built: C++20, warnings as errors, ccache, sanitizers, clang-tidy,
+# one output folder for binaries, and helpers for libraries, tests and embedded data files.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+set(MESHWRIGHT_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
+option(MESHWRIGHT_TIDY "Run clang-tidy on every file of the project" OFF)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+
+# Compile options of the project's own code; third-party headers come in as SYSTEM and stay quiet.
+add_library(meshwright_options INTERFACE)
+target_compile_options(meshwright_options INTERFACE
+  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion)
+target_include_directories(meshwright_options INTERFACE ${PROJECT_SOURCE_DIR})
+if(MESHWRIGHT_SANITIZE)
+  target_compile_options(meshwright_options INTERFACE
+    -fsanitize=${MESHWRIGHT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(meshwright_options INTERFACE -fsanitize=${MESHWRIGHT_SANITIZE})
+endif()
+if(MESHWRIGHT_TIDY)
+  find_program(CLANG_TIDY clang-tidy REQUIRED)
+endif()
+
+# meshwright_configure(TARGET): the options above on a target of our own.
+function(meshwright_configure target)
+  target_link_libraries(${target} PRIVATE meshwright_options)
+  if(MESHWRIGHT_TIDY)
+    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "${CLANG_TIDY};--extra-arg=-Wno-unknown-warning-option")
+  endif()
+endfunction()
+
+# meshwright_library(NAME SOURCES ... DEPS ...): a static library of the project.
+function(meshwright_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  meshwright_configure(${name})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+endfunction()
+
+# meshwright_test(NAME LABEL fast|slow|gpu SOURCES ... DEPS ...): a GoogleTest binary, one CTest entry.
+# TIMEOUT_S is the time after which CTest ends it (default 120).
+function(meshwright_test name)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT_S" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${ARG_SOURCES})
+  meshwright_configure(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(NOT ARG_TIMEOUT_S)
+    set(ARG_TIMEOUT_S 120)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT_S}
+    SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] .*whole file"
+    ENVIRONMENT "MESHWRIGHT_SOURCE_DIR=${PROJECT_SOURCE_DIR};MESHWRIGHT_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};${ARG_ENVIRONMENT}")
+endfunction()
+
+# meshwright_embed(TARGET NAMESPACE_FUNCTION FILES...): compiles data files into TARGET. The function
+# `absl::Span<const EmbeddedFile> FUNCTION()` (planner/data/embedded.h) lists them by stem.
+function(meshwright_embed target function)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${function}.cc)
+  string(REPLACE ";" "," files "${ARGN}")
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DFUNCTION=${function} "-DFILES=${files}"
+            -P ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${out})
+endfunction()

@@ -1,0 +1,96 @@
+// One trial: what to run (the plan) and what came of it (the result).
+//
+// Pure data with a JSON form: the plan goes to every worker on its standard input, the result
+// is assembled from the workers' events. Neither Torch nor gRPC is known here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+#include "planner/layout/layout.h"
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright {
+
+enum class DeviceKind { kCpu, kCuda };
+
+// A failure that a worker brings about on purpose, so that tests see the real outcome paths.
+struct InjectedFault {
+  enum class Kind { kCrash, kHang };
+  Kind kind = Kind::kCrash;
+  int32_t rank = 0;
+  int32_t step = 0;  // before which step, from 0
+
+  friend bool operator==(const InjectedFault&, const InjectedFault&) = default;
+};
+
+struct TrialPlan {
+  ModelSpec model;
+  Layout layout;
+  TrainingSpec training;  // its precision is the dtype of weights and activations
+  DeviceKind device = DeviceKind::kCpu;
+  int32_t steps = 5;
+  uint64_t seed = 0;
+  std::optional<int64_t> memory_limit_bytes;  // per rank; what the allocator may hold
+  double timeout_s = 300.0;                   // longest wait for the next sign of life of any rank
+  std::string dump_gradients_dir;  // when set, rank files of step 0's gradients for tests
+  std::optional<InjectedFault> fault;
+
+  friend bool operator==(const TrialPlan&, const TrialPlan&) = default;
+};
+
+enum class Outcome { kOk, kOom, kFailed, kTimeout, kCancelled };
+
+std::string_view OutcomeName(Outcome outcome);  // ok, oom, failed, timeout, cancelled
+absl::StatusOr<Outcome> ParseOutcome(std::string_view name);
+
+struct RankResult {
+  int32_t rank = 0;
+  int32_t pipeline_rank = 0;
+  int64_t peak_bytes = 0;       // most the allocator held at once
+  int64_t estimated_bytes = 0;  // the planner's figure for the same thing, 0 when not filled in
+
+  friend bool operator==(const RankResult&, const RankResult&) = default;
+};
+
+// Which rank ran out of memory, and by how much.
+struct OomDetail {
+  int32_t rank = 0;
+  int32_t pipeline_rank = 0;
+  int64_t requested_bytes = 0;
+  int64_t held_bytes = 0;
+  int64_t limit_bytes = 0;
+
+  friend bool operator==(const OomDetail&, const OomDetail&) = default;
+};
+
+struct TrialResult {
+  Outcome outcome = Outcome::kFailed;
+  std::string
+      message;  // one sentence; for failed and timeout the tail of the worker's stderr follows
+  double step_s = 0.0;               // median over the timed steps
+  double mfu = 0.0;                  // PaLM definition, against measured_peak_flops
+  double measured_peak_flops = 0.0;  // per rank, FLOP/s of a large matmul with all ranks running
+  std::vector<double> step_times_s;  // every step, in order
+  std::vector<double> losses;        // mean cross entropy over the global batch before update i
+  std::vector<RankResult> ranks;
+  std::optional<OomDetail> oom;
+  std::string worker_version;
+  std::string host;
+
+  friend bool operator==(const TrialResult&, const TrialResult&) = default;
+};
+
+nlohmann::json ToJson(const TrialPlan& plan);
+absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json);
+nlohmann::json ToJson(const TrialResult& result);
+absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json);
+
+}  // namespace meshwright

@@ -1,0 +1,36 @@
+// Runs one trial as worker processes on this machine.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "executor/trial/trial.h"
+
+namespace meshwright {
+
+struct TrialProgress {
+  int32_t step = 0;  // steps finished
+  int32_t steps = 0;
+  double step_s = 0.0;
+  double loss = 0.0;
+};
+
+struct TrialRunnerOptions {
+  std::string worker_path;  // the meshwright-worker binary
+  std::function<void(const TrialProgress&)>
+      progress;                               // may be empty; called on the runner's thread
+  const std::atomic<bool>* cancel = nullptr;  // when it turns true the workers are killed
+};
+
+// Spawns plan.layout.devices() workers, waits for their end and reports what came of it. Always
+// returns a typed outcome: an out-of-memory, a crash, a hang and a worker that can't start are
+// results, not errors. The calling thread must outlive the workers: they die when it ends
+// (PR_SET_PDEATHSIG).
+TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options);
+
+// What the workers can run: OK, or Unimplemented naming the axis and the values that are supported.
+absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
+                           const TrainingSpec& training, DeviceKind device);
+
+}  // namespace meshwright

@@ -1,0 +1,20 @@
+// Data files compiled into the binary: model presets, clusters, framework profiles.
+#pragma once
+
+#include <string_view>
+
+#include "absl/types/span.h"
+
+namespace meshwright {
+
+struct EmbeddedFile {
+  std::string_view name;  // file name without folder and extension
+  std::string_view text;
+};
+
+// Contents of planner/data/{models,clusters,profiles}/*.json, sorted by name.
+absl::Span<const EmbeddedFile> EmbeddedModels();
+absl::Span<const EmbeddedFile> EmbeddedClusters();
+absl::Span<const EmbeddedFile> EmbeddedProfiles();
+
+}  // namespace meshwright

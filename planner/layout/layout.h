@@ -1,0 +1,49 @@
+// One point of the search space: how a model is laid out over devices for one training step.
+//
+// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
+enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
+
+struct Layout {
+  int32_t tp = 1;           // tensor parallel ranks
+  int32_t cp = 1;           // context parallel ranks
+  int32_t pp = 1;           // pipeline ranks
+  int32_t dp = 1;           // data parallel ranks
+  int32_t micro_batch = 1;  // sequences per micro-batch and data-parallel rank
+  int32_t vpp = 1;          // chunks per pipeline rank
+  int32_t zero = 0;         // ZeRO stage 0-3; 1 = distributed optimizer, 3 = FSDP
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::kNone;
+  int32_t recompute_layers = 0;  // only for kBlock: layers recomputed per chunk
+  ScheduleKind schedule = ScheduleKind::k1f1b;
+
+  int64_t devices() const { return int64_t{tp} * cp * pp * dp; }
+  // Micro-batches per step and data-parallel rank. Requires global_batch % (dp * micro_batch) == 0.
+  int64_t MicroBatches(int64_t global_batch) const {
+    return global_batch / (int64_t{dp} * micro_batch);
+  }
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+std::string_view RecomputeName(Recompute recompute);
+std::string_view ScheduleName(ScheduleKind schedule);
+
+std::string FormatLayout(const Layout& layout);
+
+// Reads the text form, keys in any order. tp, pp and dp must be there; the others default to cp1,
+// mb1, vpp1, zero0, sp0, rc=none and sched=1f1b (interleaved where vpp > 1). InvalidArgument names
+// the part that is wrong and what would be accepted.
+absl::StatusOr<Layout> ParseLayout(std::string_view text);
+
+}  // namespace meshwright

@@ -1,0 +1,29 @@
+// What one training step processes, and in which number format.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+enum class Precision { kBf16, kFp32 };
+
+std::string_view PrecisionName(Precision precision);
+absl::StatusOr<Precision> ParsePrecision(std::string_view text);  // "bf16" or "fp32"
+
+struct TrainingSpec {
+  int64_t seq_len = 0;       // tokens per sequence
+  int64_t global_batch = 0;  // sequences per optimizer step, over all devices
+  Precision precision = Precision::kBf16;
+
+  friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
+};
+
+// InvalidArgument naming the field, its value and what would be accepted.
+absl::Status Validate(const TrainingSpec& training);
+
+}  // namespace meshwright

@@ -1,0 +1,37 @@
+// Presets by name, and specs from JSON text: models, clusters, framework profiles.
+//
+// Every function returns a spec that passed its Validate(). An unknown name is NotFound and lists
+// the nearest ones; malformed text is InvalidArgument naming the key.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/profile/framework_profile.h"
+#include "planner/spec/cluster_spec.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright {
+
+std::vector<std::string> ModelNames();
+std::vector<std::string> ClusterNames();
+std::vector<std::string> ProfileNames();
+
+absl::StatusOr<ModelSpec> FindModel(std::string_view name);
+// `host_cores`: physical cores of the machine, for clusters whose devices are processes on it.
+absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores);
+absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
+
+// Text of a HuggingFace config.json. `seq_len` decides whether a sliding window matters.
+absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_view json,
+                                          int64_t seq_len);
+absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores);
+absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json);
+
+// The JSON text that ClusterFromJson and ProfileFromJson read; a round trip changes nothing.
+std::string ClusterToJson(const ClusterSpec& cluster);
+std::string ProfileToJson(const FrameworkProfile& profile);
+
+}  // namespace meshwright

@@ -1,0 +1,53 @@
+// Why a point of the search space is not a layout that can run: one rule with its operands.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "planner/estimate/estimate.h"
+
+namespace meshwright {
+
+enum class Rule : uint8_t {
+  kDevices,                   // tp * cp * pp * dp is not the number of devices
+  kBatchDivision,             // global batch % (dp * micro-batch)
+  kHeadsDivision,             // heads % tp
+  kKvHeadsDivision,           // kv_heads % tp
+  kHiddenDivision,            // hidden % tp
+  kFfnDivision,               // FFN width % tp
+  kVocabDivision,             // vocabulary % tp
+  kSequenceDivision,          // seq_len % (2 * cp)
+  kSequenceParallelTp,        // sequence parallel without tp
+  kSequenceParallelDivision,  // seq_len % (tp * cp)
+  kLayersDivision,            // layers % (pp * vpp)
+  kInterleavePp,              // vpp without pp
+  kInterleaveBatches,         // micro-batches % pp under interleaving
+  kScheduleChunks,            // vpp against the schedule
+  kZeroWithoutDp,             // ZeRO stage without ranks to shard over
+  kTpAcrossNodes,             // tp larger than a node
+  kProfile,                   // the framework profile lacks this
+  kWorker,                    // the worker can't run this (sweeps only)
+  kCount,
+};
+
+// Stable identifier for counters and JSON, such as "heads_division".
+std::string_view RuleName(Rule rule);
+
+struct Violation {
+  Rule rule = Rule::kCount;
+  int64_t value = 0;    // the operand that is off
+  int64_t divisor = 0;  // what it should be a multiple of, or the bound; 0 where there is none
+};
+
+// One sentence with the numbers in it.
+std::string Describe(const Violation& violation);
+
+// The first rule that `layout` breaks on `devices` devices, or nullopt when it can run.
+std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
+                                     const Layout& layout);
+
+}  // namespace meshwright

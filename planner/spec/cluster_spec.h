@@ -1,0 +1,72 @@
+// The machine to train on: one kind of device, how many make a node, and the links between them.
+//
+// A cluster names what it is made of, not how many devices a run takes; that number comes with the
+// request.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright {
+
+// One device: data-sheet peaks and the share of them that real kernels reach.
+struct HardwareProfile {
+  std::string name;
+  double peak_bf16_flops = 0.0;       // dense, FLOP/s
+  double peak_fp32_flops = 0.0;       // FLOP/s; what fp32 matmuls run at
+  int64_t memory_bytes = 0;           // as the driver reports it
+  double memory_bytes_per_s = 0.0;    // data sheet
+  double memory_efficiency = 0.85;    // share of memory_bytes_per_s that a streaming kernel reaches
+  double matmul_efficiency = 0.8;     // share of the peak that a large, well-shaped matmul reaches
+  double attention_efficiency = 0.5;  // share of the peak that the attention kernel reaches
+  double kernel_launch_s = 0.0;       // host time of one kernel; the floor under small ones
+  int32_t compute_units = 0;          // SMs; tiles of a matmul are spread over them in waves
+  int32_t tile_m = 0;                 // output tile of one compute unit
+  int32_t tile_n = 0;
+  int64_t context_bytes = 0;  // device context and libraries, outside the allocator
+
+  double PeakFlops(Precision precision) const {
+    return precision == Precision::kBf16 ? peak_bf16_flops : peak_fp32_flops;
+  }
+
+  friend bool operator==(const HardwareProfile&, const HardwareProfile&) = default;
+};
+
+// A link as one rank sees it, one way.
+struct LinkProfile {
+  double bytes_per_s = 0.0;     // data sheet
+  double efficiency = 0.8;      // share reached by large messages
+  double hop_latency_s = 0.0;   // one step of a ring
+  double base_latency_s = 0.0;  // start of a collective
+
+  double AchievedBytesPerS() const { return bytes_per_s * efficiency; }
+
+  friend bool operator==(const LinkProfile&, const LinkProfile&) = default;
+};
+
+struct ClusterSpec {
+  std::string name;
+  HardwareProfile device;
+  int32_t devices_per_node = 0;
+  LinkProfile scale_up;   // inside a node
+  LinkProfile scale_out;  // between nodes
+  // Only for devices that are processes on shared processor cores: above this many ranks on a node,
+  // the ranks share the throughput. 0 where each device computes on its own.
+  int32_t physical_cores = 0;
+
+  friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
+};
+
+// InvalidArgument naming the field, its value and what would be accepted.
+absl::Status Validate(const ClusterSpec& cluster);
+
+// Share of a device's throughput and memory bandwidth that one of `ranks_per_node` ranks has: 1, or
+// physical_cores / ranks_per_node where ranks outnumber the cores.
+double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node);
+
+}  // namespace meshwright

@@ -1,0 +1,124 @@
+#include "planner/memory/block_tensors.h"
+
+#include <array>
+
+namespace meshwright {
+namespace {
+
+constexpr int64_t kFp32Bytes = 4;
+
+constexpr std::array kKeptTensors = {
+    KeptTensor::kAttentionResidual,
+    KeptTensor::kAttentionNormOutput,
+    KeptTensor::kAttentionNormRstd,
+    KeptTensor::kQuery,
+    KeptTensor::kKey,
+    KeptTensor::kValue,
+    KeptTensor::kAttentionOutput,
+    KeptTensor::kLogSumExp,
+    KeptTensor::kFfnResidual,
+    KeptTensor::kFfnNormOutput,
+    KeptTensor::kFfnNormRstd,
+    KeptTensor::kGate,
+    KeptTensor::kUp,
+    KeptTensor::kSiluGate,
+    KeptTensor::kFfnProduct,
+};
+
+// How many ranks of the TP group share a tensor that follows the sequence.
+int64_t SequenceDivisor(const BlockDims& d) { return d.sequence_parallel ? d.tp : 1; }
+
+int64_t InputDivisor(const BlockDims& d) {
+  return d.keeps_gathered_inputs ? 1 : SequenceDivisor(d);
+}
+
+}  // namespace
+
+absl::Span<const KeptTensor> KeptTensors() { return kKeptTensors; }
+
+std::string_view KeptTensorName(KeptTensor tensor) {
+  switch (tensor) {
+    case KeptTensor::kAttentionResidual:
+      return "attention_residual";
+    case KeptTensor::kAttentionNormOutput:
+      return "attention_norm_output";
+    case KeptTensor::kAttentionNormRstd:
+      return "attention_norm_rstd";
+    case KeptTensor::kQuery:
+      return "query";
+    case KeptTensor::kKey:
+      return "key";
+    case KeptTensor::kValue:
+      return "value";
+    case KeptTensor::kAttentionOutput:
+      return "attention_output";
+    case KeptTensor::kLogSumExp:
+      return "log_sum_exp";
+    case KeptTensor::kFfnResidual:
+      return "ffn_residual";
+    case KeptTensor::kFfnNormOutput:
+      return "ffn_norm_output";
+    case KeptTensor::kFfnNormRstd:
+      return "ffn_norm_rstd";
+    case KeptTensor::kGate:
+      return "gate";
+    case KeptTensor::kUp:
+      return "up";
+    case KeptTensor::kSiluGate:
+      return "silu_gate";
+    case KeptTensor::kFfnProduct:
+      return "ffn_product";
+  }
+  return "";
+}
+
+int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
+  const int64_t e = d.element_bytes;
+  const bool gated = d.ffn == FfnKind::kSwiGlu;
+  switch (tensor) {
+    case KeptTensor::kAttentionResidual:
+    case KeptTensor::kFfnResidual:
+      return d.tokens * d.hidden * e / SequenceDivisor(d);
+    case KeptTensor::kAttentionNormOutput:
+    case KeptTensor::kFfnNormOutput:
+      return d.tokens * d.hidden * e / InputDivisor(d);
+    case KeptTensor::kAttentionNormRstd:
+    case KeptTensor::kFfnNormRstd:
+      return d.tokens * kFp32Bytes / SequenceDivisor(d);
+    case KeptTensor::kQuery:
+    case KeptTensor::kAttentionOutput:
+      return d.tokens * (d.heads / d.tp) * d.head_dim * e;
+    case KeptTensor::kKey:
+    case KeptTensor::kValue:
+      // K/V heads are replicated where TP has more ranks than there are heads.
+      return d.tokens * (d.kv_heads >= d.tp ? d.kv_heads / d.tp : 1) * d.head_dim * e;
+    case KeptTensor::kLogSumExp:
+      return d.tokens * (d.heads / d.tp) * kFp32Bytes;
+    case KeptTensor::kGate:
+      return gated ? d.tokens * (d.ffn_hidden / d.tp) * e : 0;
+    case KeptTensor::kUp:
+    case KeptTensor::kFfnProduct:
+      return d.tokens * (d.ffn_hidden / d.tp) * e;
+    case KeptTensor::kSiluGate:
+      return gated && !d.fused_swiglu ? d.tokens * (d.ffn_hidden / d.tp) * e : 0;
+  }
+  return 0;
+}
+
+int64_t KeptBytesPerBlock(const BlockDims& dims) {
+  int64_t bytes = 0;
+  for (const KeptTensor tensor : kKeptTensors) bytes += KeptBytes(tensor, dims);
+  return bytes;
+}
+
+int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims) {
+  return KeptBytesPerBlock(dims) - KeptBytes(KeptTensor::kAttentionNormOutput, dims) -
+         KeptBytes(KeptTensor::kFfnNormOutput, dims) - KeptBytes(KeptTensor::kSiluGate, dims) -
+         KeptBytes(KeptTensor::kFfnProduct, dims);
+}
+
+int64_t CheckpointBytesPerBlock(const BlockDims& dims) {
+  return KeptBytes(KeptTensor::kAttentionResidual, dims);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,67 @@
+// What one transformer block keeps from its forward to its backward, tensor by tensor.
+//
+// One table: the memory estimate sums it and the worker's blocks save exactly these tensors, so
+// that the estimate is right to the byte. Sizes are those of one micro-batch on one rank.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright {
+
+// Shape of one block on one rank. tokens = micro-batch * seq_len / cp.
+struct BlockDims {
+  int64_t tokens = 0;
+  int64_t hidden = 0;
+  int64_t heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  int64_t ffn_hidden = 0;
+  FfnKind ffn = FfnKind::kSwiGlu;
+  int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32
+  int64_t tp = 1;
+  bool sequence_parallel = false;
+  bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
+  bool fused_swiglu = true;            // silu(gate) is not kept on its own
+};
+
+enum class KeptTensor : uint8_t {
+  kAttentionResidual,    // input of the first norm
+  kAttentionNormOutput,  // input of the QKV projection
+  kAttentionNormRstd,    // reciprocal deviation per token, fp32
+  kQuery,                // after RoPE
+  kKey,
+  kValue,
+  kAttentionOutput,  // input of the output projection
+  kLogSumExp,        // softmax statistics, fp32
+  kFfnResidual,      // input of the second norm
+  kFfnNormOutput,    // input of the gate and up projections
+  kFfnNormRstd,
+  kGate,        // absent without gating
+  kUp,          // the one inner activation without gating
+  kSiluGate,    // only where SwiGLU is not fused
+  kFfnProduct,  // input of the down projection
+};
+
+// Bytes of `tensor` on one rank (0 where the block does not keep it).
+int64_t KeptBytes(KeptTensor tensor, const BlockDims& dims);
+
+// Every kept tensor, in the order in which a forward pass makes them.
+absl::Span<const KeptTensor> KeptTensors();
+std::string_view KeptTensorName(KeptTensor tensor);
+
+// What a block keeps for one micro-batch without recompute. With bf16, sequence parallel, fused
+// norms and silu kept this is s b h (12 + 4 k/a + 8 f/h) / (t c) plus the fp32 statistics (Fujii et
+// al., arXiv 2411.06465).
+int64_t KeptBytesPerBlock(const BlockDims& dims);
+
+// Selective recompute of norms and SwiGLU: norm outputs, silu and the product are computed again.
+int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims);
+
+// Full recompute: only the block's input.
+int64_t CheckpointBytesPerBlock(const BlockDims& dims);
+
+}  // namespace meshwright

@@ -24,12 +24,8 @@ struct FrameworkProfile {
   bool keeps_gathered_inputs = false;    // under SP, norm outputs are kept un-sharded
   bool fused_swiglu = true;              // silu(gate) is not kept on its own
 
-  // What runs behind compute: share of the communication that is hidden where there is enough
-  // compute.
+  // Share of the data-parallel communication that hides behind compute, where there is enough of it.
   double data_parallel_overlap = 0.0;
-  double pipeline_overlap = 0.0;
-
-  int64_t communicator_bytes = 0;  // buffers of the communication library, outside the allocator
 
   // What exists at all.
   int32_t max_zero = 3;
@@ -39,6 +35,8 @@ struct FrameworkProfile {
   bool has_recompute = true;
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
+  // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
+  int32_t vocab_multiple = 0;
 
   friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;
 };

@@ -29,6 +29,7 @@ struct HardwareProfile {
   int32_t tile_m = 0;                 // output tile of one compute unit
   int32_t tile_n = 0;
   int64_t context_bytes = 0;  // device context and libraries, outside the allocator
+  int64_t communicator_bytes = 0;  // buffers of the communication library, outside the allocator
 
   double PeakFlops(Precision precision) const {
     return precision == Precision::kBf16 ? peak_bf16_flops : peak_fp32_flops;
@@ -55,8 +56,8 @@ struct ClusterSpec {
   int32_t devices_per_node = 0;
   LinkProfile scale_up;   // inside a node
   LinkProfile scale_out;  // between nodes
-  // Only for devices that are processes on shared processor cores: above this many ranks on a node,
-  // the ranks share the throughput. 0 where each device computes on its own.
+  // Only for devices that are processes on shared processor cores (one device's peak is then that
+  // of a core): the ranks of a node share this many cores. 0 where each device computes on its own.
   int32_t physical_cores = 0;
 
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
@@ -65,8 +66,8 @@ struct ClusterSpec {
 // InvalidArgument naming the field, its value and what would be accepted.
 absl::Status Validate(const ClusterSpec& cluster);
 
-// Share of a device's throughput and memory bandwidth that one of `ranks_per_node` ranks has: 1, or
-// physical_cores / ranks_per_node where ranks outnumber the cores.
+// Throughput and memory bandwidth of one of `ranks_per_node` ranks, in devices: 1, or
+// physical_cores / ranks_per_node where ranks share processor cores.
 double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node);
 
 }  // namespace meshwright

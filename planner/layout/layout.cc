@@ -1,0 +1,174 @@
+#include "planner/layout/layout.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int32_t kMaxAxis = 1 << 20;
+
+constexpr std::array<std::pair<ScheduleKind, std::string_view>, 6> kSchedules = {{
+    {ScheduleKind::kGpipe, "gpipe"},
+    {ScheduleKind::k1f1b, "1f1b"},
+    {ScheduleKind::kInterleaved, "interleaved"},
+    {ScheduleKind::kBreadthFirst, "breadth_first"},
+    {ScheduleKind::kZbH1, "zb_h1"},
+    {ScheduleKind::kZbV, "zb_v"},
+}};
+
+// A numeric key of the text form with its bounds.
+struct NumberKey {
+  absl::string_view name;
+  int32_t Layout::*field;
+  int32_t low;
+  int32_t high;
+};
+
+constexpr std::array<NumberKey, 7> kNumberKeys = {{
+    {"tp", &Layout::tp, 1, kMaxAxis},
+    {"cp", &Layout::cp, 1, kMaxAxis},
+    {"pp", &Layout::pp, 1, kMaxAxis},
+    {"dp", &Layout::dp, 1, kMaxAxis},
+    {"mb", &Layout::micro_batch, 1, kMaxAxis},
+    {"vpp", &Layout::vpp, 1, kMaxAxis},
+    {"zero", &Layout::zero, 0, 3},
+}};
+
+std::string_view Std(absl::string_view text) { return {text.data(), text.size()}; }
+
+absl::Status LayoutError(absl::string_view part, absl::string_view problem) {
+  return FieldError("layout", Std(part), Std(problem));
+}
+
+absl::Status ParseRecompute(absl::string_view value, Layout& layout) {
+  for (const Recompute kind : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+    if (Std(value) == RecomputeName(kind)) {
+      layout.recompute = kind;
+      return absl::OkStatus();
+    }
+  }
+  int32_t layers = 0;
+  if (absl::ConsumePrefix(&value, "block:") && absl::SimpleAtoi(value, &layers) && layers > 0 &&
+      layers <= kMaxAxis) {
+    layout.recompute = Recompute::kBlock;
+    layout.recompute_layers = layers;
+    return absl::OkStatus();
+  }
+  return LayoutError(absl::StrCat("rc=", value), "rc must be none, selective, full or block:N");
+}
+
+absl::Status ParseSchedule(absl::string_view value, Layout& layout) {
+  for (const auto& [kind, name] : kSchedules) {
+    if (Std(value) == name) {
+      layout.schedule = kind;
+      return absl::OkStatus();
+    }
+  }
+  return LayoutError(
+      absl::StrCat("sched=", value),
+      "sched must be gpipe, 1f1b, interleaved, breadth_first, zb_h1 or zb_v");
+}
+
+// Reads one part such as "tp4"; `key` becomes the name of what it set.
+absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view& key) {
+  absl::string_view value = part;
+  if (absl::ConsumePrefix(&value, "rc=")) {
+    key = "rc";
+    return ParseRecompute(value, layout);
+  }
+  if (absl::ConsumePrefix(&value, "sched=")) {
+    key = "sched";
+    return ParseSchedule(value, layout);
+  }
+  if (part == "sp0" || part == "sp1") {
+    key = "sp";
+    layout.sequence_parallel = part == "sp1";
+    return absl::OkStatus();
+  }
+  const size_t digits = part.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
+  const absl::string_view name = part.substr(0, digits);
+  for (const NumberKey& number : kNumberKeys) {
+    if (name != number.name) continue;
+    key = number.name;
+    int32_t parsed = 0;
+    if (!absl::SimpleAtoi(part.substr(name.size()), &parsed) || parsed < number.low ||
+        parsed > number.high) {
+      return LayoutError(part, absl::StrFormat("%s takes a whole number from %d to %d", number.name,
+                                               number.low, number.high));
+    }
+    layout.*number.field = parsed;
+    return absl::OkStatus();
+  }
+  return LayoutError(part,
+                     "not a part of a layout; a layout reads "
+                     "tp1.cp1.pp1.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
+}
+
+}  // namespace
+
+std::string_view RecomputeName(Recompute recompute) {
+  switch (recompute) {
+    case Recompute::kNone: return "none";
+    case Recompute::kSelective: return "selective";
+    case Recompute::kFull: return "full";
+    case Recompute::kBlock: return "block";
+  }
+  return "";
+}
+
+std::string_view ScheduleName(ScheduleKind schedule) {
+  for (const auto& [kind, name] : kSchedules) {
+    if (kind == schedule) return name;
+  }
+  return "";
+}
+
+std::string FormatLayout(const Layout& l) {
+  const std::string_view recompute = RecomputeName(l.recompute);
+  const std::string_view schedule = ScheduleName(l.schedule);
+  std::string text = absl::StrFormat("tp%d.cp%d.pp%d.dp%d.mb%d.vpp%d.zero%d.sp%d.rc=", l.tp, l.cp,
+                                     l.pp, l.dp, l.micro_batch, l.vpp, l.zero,
+                                     l.sequence_parallel ? 1 : 0);
+  text.append(recompute);
+  if (l.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", l.recompute_layers);
+  text.append(".sched=").append(schedule);
+  return text;
+}
+
+absl::StatusOr<Layout> ParseLayout(std::string_view text) {
+  Layout layout;
+  std::vector<absl::string_view> seen;
+  for (const absl::string_view part :
+       absl::StrSplit(absl::string_view(text.data(), text.size()), '.')) {
+    absl::string_view key;
+    RETURN_IF_ERROR(ParsePart(part, layout, key));
+    for (const absl::string_view earlier : seen) {
+      if (earlier == key) return LayoutError(part, absl::StrCat(key, " is given twice"));
+    }
+    seen.push_back(key);
+  }
+  const auto has = [&seen](absl::string_view key) {
+    return std::find(seen.begin(), seen.end(), key) != seen.end();
+  };
+  for (const absl::string_view key : {"tp", "pp", "dp"}) {
+    if (!has(key)) {
+      return LayoutError(absl::string_view(text.data(), text.size()),
+                         absl::StrCat(key, " is missing; tp, pp and dp must be given"));
+    }
+  }
+  if (!has("sched") && layout.vpp > 1) layout.schedule = ScheduleKind::kInterleaved;
+  return layout;
+}
+
+}  // namespace meshwright

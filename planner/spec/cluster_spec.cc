@@ -1,0 +1,55 @@
+#include "planner/spec/cluster_spec.h"
+
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+absl::Status ValidateDevice(const HardwareProfile& device) {
+  RETURN_IF_ERROR(CheckPositive("device.peak_bf16_flops", device.peak_bf16_flops));
+  RETURN_IF_ERROR(CheckPositive("device.peak_fp32_flops", device.peak_fp32_flops));
+  RETURN_IF_ERROR(CheckRange("device.memory_bytes", device.memory_bytes, 1, int64_t{1} << 50));
+  RETURN_IF_ERROR(CheckPositive("device.memory_bytes_per_s", device.memory_bytes_per_s));
+  RETURN_IF_ERROR(CheckShare("device.memory_efficiency", device.memory_efficiency));
+  RETURN_IF_ERROR(CheckShare("device.matmul_efficiency", device.matmul_efficiency));
+  RETURN_IF_ERROR(CheckShare("device.attention_efficiency", device.attention_efficiency));
+  if (!(device.kernel_launch_s >= 0)) {
+    return FieldError("device.kernel_launch_s", std::to_string(device.kernel_launch_s),
+                      "must not be negative");
+  }
+  RETURN_IF_ERROR(CheckRange("device.compute_units", device.compute_units, 1, 1 << 20));
+  RETURN_IF_ERROR(CheckRange("device.tile_m", device.tile_m, 1, 1 << 16));
+  RETURN_IF_ERROR(CheckRange("device.tile_n", device.tile_n, 1, 1 << 16));
+  RETURN_IF_ERROR(
+      CheckRange("device.communicator_bytes", device.communicator_bytes, 0, device.memory_bytes));
+  return CheckRange("device.context_bytes", device.context_bytes, 0, device.memory_bytes);
+}
+
+absl::Status ValidateLink(const std::string& field, const LinkProfile& link) {
+  RETURN_IF_ERROR(CheckPositive(field + ".bytes_per_s", link.bytes_per_s));
+  RETURN_IF_ERROR(CheckShare(field + ".efficiency", link.efficiency));
+  for (const double latency_s : {link.hop_latency_s, link.base_latency_s}) {
+    if (!(latency_s >= 0)) {
+      return FieldError(field + " latency", std::to_string(latency_s), "must not be negative");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Validate(const ClusterSpec& cluster) {
+  RETURN_IF_ERROR(ValidateDevice(cluster.device));
+  RETURN_IF_ERROR(CheckRange("devices_per_node", cluster.devices_per_node, 1, 1 << 20));
+  RETURN_IF_ERROR(ValidateLink("scale_up", cluster.scale_up));
+  RETURN_IF_ERROR(ValidateLink("scale_out", cluster.scale_out));
+  return CheckRange("physical_cores", cluster.physical_cores, 0, 1 << 16);
+}
+
+double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node) {
+  if (cluster.physical_cores == 0) return 1.0;
+  return static_cast<double>(cluster.physical_cores) / static_cast<double>(ranks_per_node);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,26 @@
+// Errors about one named input field: what it was and what would be accepted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace meshwright {
+
+// InvalidArgument "`field` = value: problem". The field's name travels as a payload of the status,
+// so that a server can report it as a field violation.
+absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem);
+absl::Status FieldError(std::string_view field, int64_t value, std::string_view problem);
+
+// The field that `status` is about, empty where none was named.
+std::string FieldOf(const absl::Status& status);
+
+// OK when low <= value <= high.
+absl::Status CheckRange(std::string_view field, int64_t value, int64_t low, int64_t high);
+absl::Status CheckPositive(std::string_view field, double value);
+// OK when 0 < value <= 1.
+absl::Status CheckShare(std::string_view field, double value);
+
+}  // namespace meshwright

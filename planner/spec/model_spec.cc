@@ -1,0 +1,42 @@
+#include "planner/spec/model_spec.h"
+
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+// Far above every model trained so far; they keep products of sizes inside 64 bits.
+constexpr int64_t kMaxWidth = int64_t{1} << 21;
+constexpr int64_t kMaxHeads = 1 << 14;
+constexpr int64_t kMaxLayers = 1 << 14;
+constexpr int64_t kMaxVocab = int64_t{1} << 24;
+
+}  // namespace
+
+int64_t ModelSpec::layers() const {
+  int64_t count = 0;
+  for (const LayerGroup& group : groups) count += group.count;
+  return count;
+}
+
+absl::Status Validate(const ModelSpec& model) {
+  RETURN_IF_ERROR(CheckRange("hidden_size", model.hidden, 1, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("num_attention_heads", model.heads, 1, kMaxHeads));
+  RETURN_IF_ERROR(CheckRange("num_key_value_heads", model.kv_heads, 1, model.heads));
+  if (model.heads % model.kv_heads != 0) {
+    return FieldError("num_key_value_heads", model.kv_heads,
+                      "must divide num_attention_heads = " + std::to_string(model.heads));
+  }
+  RETURN_IF_ERROR(CheckRange("head_dim", model.head_dim, 1, kMaxWidth / model.heads));
+  RETURN_IF_ERROR(CheckRange("vocab_size", model.vocab, 1, kMaxVocab));
+  RETURN_IF_ERROR(CheckPositive("rms_norm_eps", model.norm_epsilon));
+  RETURN_IF_ERROR(CheckPositive("rope_theta", model.rope_theta));
+  for (const LayerGroup& group : model.groups) {
+    RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn_hidden, 1, kMaxWidth));
+    RETURN_IF_ERROR(CheckRange("num_hidden_layers", group.count, 1, kMaxLayers));
+  }
+  return CheckRange("num_hidden_layers", model.layers(), 1, kMaxLayers);
+}
+
+}  // namespace meshwright

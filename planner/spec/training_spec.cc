@@ -1,0 +1,23 @@
+#include "planner/spec/training_spec.h"
+
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+
+std::string_view PrecisionName(Precision precision) {
+  return precision == Precision::kBf16 ? "bf16" : "fp32";
+}
+
+absl::StatusOr<Precision> ParsePrecision(std::string_view text) {
+  if (text == "bf16") return Precision::kBf16;
+  if (text == "fp32") return Precision::kFp32;
+  return FieldError("dtype", text, "must be bf16 or fp32");
+}
+
+absl::Status Validate(const TrainingSpec& training) {
+  RETURN_IF_ERROR(CheckRange("seq_len", training.seq_len, 1, int64_t{1} << 24));
+  return CheckRange("global_batch", training.global_batch, 1, int64_t{1} << 24);
+}
+
+}  // namespace meshwright

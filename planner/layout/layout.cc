@@ -75,9 +75,8 @@ absl::Status ParseSchedule(absl::string_view value, Layout& layout) {
       return absl::OkStatus();
     }
   }
-  return LayoutError(
-      absl::StrCat("sched=", value),
-      "sched must be gpipe, 1f1b, interleaved, breadth_first, zb_h1 or zb_v");
+  return LayoutError(absl::StrCat("sched=", value),
+                     "sched must be gpipe, 1f1b, interleaved, breadth_first, zb_h1 or zb_v");
 }
 
 // Reads one part such as "tp4"; `key` becomes the name of what it set.
@@ -119,10 +118,14 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
 
 std::string_view RecomputeName(Recompute recompute) {
   switch (recompute) {
-    case Recompute::kNone: return "none";
-    case Recompute::kSelective: return "selective";
-    case Recompute::kFull: return "full";
-    case Recompute::kBlock: return "block";
+    case Recompute::kNone:
+      return "none";
+    case Recompute::kSelective:
+      return "selective";
+    case Recompute::kFull:
+      return "full";
+    case Recompute::kBlock:
+      return "block";
   }
   return "";
 }
@@ -137,9 +140,9 @@ std::string_view ScheduleName(ScheduleKind schedule) {
 std::string FormatLayout(const Layout& l) {
   const std::string_view recompute = RecomputeName(l.recompute);
   const std::string_view schedule = ScheduleName(l.schedule);
-  std::string text = absl::StrFormat("tp%d.cp%d.pp%d.dp%d.mb%d.vpp%d.zero%d.sp%d.rc=", l.tp, l.cp,
-                                     l.pp, l.dp, l.micro_batch, l.vpp, l.zero,
-                                     l.sequence_parallel ? 1 : 0);
+  std::string text =
+      absl::StrFormat("tp%d.cp%d.pp%d.dp%d.mb%d.vpp%d.zero%d.sp%d.rc=", l.tp, l.cp, l.pp, l.dp,
+                      l.micro_batch, l.vpp, l.zero, l.sequence_parallel ? 1 : 0);
   text.append(recompute);
   if (l.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", l.recompute_layers);
   text.append(".sched=").append(schedule);

@@ -1,6 +1,7 @@
 // Which layers each pipeline stage holds.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "planner/layout/layout.h"
@@ -20,5 +21,19 @@ struct StageLayers {
 // Stage `stage` of pp * vpp equal stages: L / (pp * vpp) layers each, the embedding on the first,
 // final norm and head on the last (Megatron-LM's default). Requires layers % (pp * vpp) == 0.
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, int32_t stage);
+
+// Calls visit(index of the group, layers of it on the stage) for each layer group that has layers
+// there.
+template <typename Visit>
+void ForEachGroup(const ModelSpec& model, const StageLayers& stage, const Visit& visit) {
+  int64_t begin = 0;
+  for (size_t i = 0; i < model.groups.size(); ++i) {
+    const int64_t end = begin + model.groups[i].count;
+    const int64_t first = std::max(begin, stage.first_layer);
+    const int64_t last = std::min(end, stage.first_layer + stage.layer_count);
+    if (first < last) visit(i, last - first);
+    begin = end;
+  }
+}
 
 }  // namespace meshwright

@@ -1,8 +1,8 @@
-// The published 4D memory estimator (Fujii et al., arXiv 2411.06465): bf16 mixed precision, Adam, FlashAttention, GQA,
-// SwiGLU, RMSNorm, tensor parallel with sequence parallel.
+// The published 4D memory estimator (Fujii et al., arXiv 2411.06465): bf16 mixed precision, Adam,
+// FlashAttention, GQA, SwiGLU, RMSNorm, tensor parallel with sequence parallel.
 //
-// The estimate of a layout goes further (planner/memory/rank_memory.h); these functions are the paper's own terms,
-// which it must agree with where both apply.
+// The estimate of a layout goes further (planner/memory/rank_memory.h); these functions are the
+// paper's own terms, which it must agree with where both apply.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace meshwright {
 
-// Bytes of weights, fp32 gradients and Adam states per parameter: 18, or 6 + 12 / sharding ranks with
-// a distributed optimizer.
+// Bytes of weights, fp32 gradients and Adam states per parameter: 18, or 6 + 12 / sharding ranks
+// with a distributed optimizer.
 double FujiiStateBytesPerParameter(bool distributed_optimizer, int64_t sharding_ranks);
 
-// Activations of one layer and one micro-batch on one rank: s b h (12 + 4 k/a + 8 f/h) / (t c) bytes.
+// Activations of one layer and one micro-batch on one rank: s b h (12 + 4 k/a + 8 f/h) / (t c)
+// bytes.
 double FujiiActivationBytesPerLayer(const ModelSpec& model, const LayerGroup& group,
                                     const Layout& layout, int64_t seq_len);
 

@@ -24,7 +24,8 @@ struct FrameworkProfile {
   bool keeps_gathered_inputs = false;    // under SP, norm outputs are kept un-sharded
   bool fused_swiglu = true;              // silu(gate) is not kept on its own
 
-  // Share of the data-parallel communication that hides behind compute, where there is enough of it.
+  // Share of the data-parallel communication that hides behind compute, where there is enough of
+  // it.
   double data_parallel_overlap = 0.0;
 
   // What exists at all.

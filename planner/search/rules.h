@@ -1,35 +1,33 @@
 // Why a point of the search space is not a layout that can run: one rule with its operands.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
-#include "planner/estimate/estimate.h"
+#include "planner/layout/layout.h"
+#include "planner/profile/context.h"
 
 namespace meshwright {
 
 enum class Rule : uint8_t {
   kDevices,                   // tp * cp * pp * dp is not the number of devices
   kBatchDivision,             // global batch % (dp * micro-batch)
+  kLayersDivision,            // layers % (pp * vpp)
   kHeadsDivision,             // heads % tp
   kKvHeadsDivision,           // kv_heads % tp
-  kHiddenDivision,            // hidden % tp
   kFfnDivision,               // FFN width % tp
-  kVocabDivision,             // vocabulary % tp
-  kSequenceDivision,          // seq_len % (2 * cp)
+  kVocabDivision,             // vocabulary % tp, where the framework does not pad it
+  kContextDivision,           // seq_len % (2 * cp)
   kSequenceParallelTp,        // sequence parallel without tp
   kSequenceParallelDivision,  // seq_len % (tp * cp)
-  kLayersDivision,            // layers % (pp * vpp)
-  kInterleavePp,              // vpp without pp
+  kScheduleChunks,            // vpp against pp and the schedule
   kInterleaveBatches,         // micro-batches % pp under interleaving
-  kScheduleChunks,            // vpp against the schedule
-  kZeroWithoutDp,             // ZeRO stage without ranks to shard over
-  kTpAcrossNodes,             // tp larger than a node
-  kProfile,                   // the framework profile lacks this
+  kRecomputeLayers,           // more recomputed layers than a chunk has
+  kZeroRanks,                 // ZeRO without ranks to shard over
+  kProfile,                   // the framework does not have this
+  kTooLarge,                  // sizes beyond what the planner can count
   kWorker,                    // the worker can't run this (sweeps only)
   kCount,
 };

@@ -52,6 +52,9 @@ struct SearchResult {
   int64_t nearest_over_bytes = 0;       // by how much
 };
 
+// Bytes of a device that an estimate may fill.
+int64_t AllowedBytes(const ClusterSpec& cluster);
+
 // InvalidArgument for a spec or a number that is out of range, and where no enumerated layout is
 // valid (the message names the rule that dropped the most). A search in which nothing fits is OK
 // with `layouts` empty and `nearest` set.

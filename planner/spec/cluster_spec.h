@@ -28,7 +28,7 @@ struct HardwareProfile {
   int32_t compute_units = 0;          // SMs; tiles of a matmul are spread over them in waves
   int32_t tile_m = 0;                 // output tile of one compute unit
   int32_t tile_n = 0;
-  int64_t context_bytes = 0;  // device context and libraries, outside the allocator
+  int64_t context_bytes = 0;       // device context and libraries, outside the allocator
   int64_t communicator_bytes = 0;  // buffers of the communication library, outside the allocator
 
   double PeakFlops(Precision precision) const {

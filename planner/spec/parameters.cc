@@ -30,8 +30,7 @@ int64_t Parameters(const ModelSpec& model) {
 }
 
 double PalmStepFlops(const ModelSpec& model, const TrainingSpec& training) {
-  const int64_t both =
-      Parameters(model) + (model.tied_embeddings ? EmbeddingParameters(model) : 0);
+  const int64_t both = Parameters(model) + (model.tied_embeddings ? EmbeddingParameters(model) : 0);
   const double tokens =
       static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);
   const double attention = 12.0 * static_cast<double>(model.layers()) *
@@ -43,12 +42,12 @@ double PalmStepFlops(const ModelSpec& model, const TrainingSpec& training) {
 double CausalStepFlops(const ModelSpec& model, const TrainingSpec& training) {
   const double tokens =
       static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);
-  const int64_t biases =
-      model.qkv_bias ? (model.heads + 2 * model.kv_heads) * model.head_dim : 0;
+  const int64_t biases = model.qkv_bias ? (model.heads + 2 * model.kv_heads) * model.head_dim : 0;
   double matrices = static_cast<double>(EmbeddingParameters(model));
   for (const LayerGroup& group : model.groups) {
-    matrices += static_cast<double>(group.count) *
-                static_cast<double>(AttentionParameters(model) - biases + FfnParameters(model, group));
+    matrices +=
+        static_cast<double>(group.count) *
+        static_cast<double>(AttentionParameters(model) - biases + FfnParameters(model, group));
   }
   const double attention = 6.0 * static_cast<double>(model.layers()) *
                            static_cast<double>(model.heads * model.head_dim) *

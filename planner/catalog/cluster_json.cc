@@ -1,0 +1,101 @@
+#include "absl/strings/str_cat.h"
+#include "planner/catalog/catalog.h"
+#include "planner/catalog/json_fields.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+
+HardwareProfile ReadDevice(JsonFields& fields) {
+  HardwareProfile device;
+  device.name = fields.String("name");
+  device.peak_bf16_flops = fields.Number("peak_bf16_flops");
+  device.peak_fp32_flops = fields.Number("peak_fp32_flops");
+  device.memory_bytes = fields.Int("memory_bytes");
+  device.memory_bytes_per_s = fields.Number("memory_bytes_per_s");
+  device.memory_efficiency = fields.NumberOr("memory_efficiency", device.memory_efficiency);
+  device.matmul_efficiency = fields.NumberOr("matmul_efficiency", device.matmul_efficiency);
+  device.attention_efficiency =
+      fields.NumberOr("attention_efficiency", device.attention_efficiency);
+  device.kernel_launch_s = fields.NumberOr("kernel_launch_s", 0.0);
+  device.compute_units = static_cast<int32_t>(fields.IntOr("compute_units", 1));
+  device.tile_m = static_cast<int32_t>(fields.IntOr("tile_m", 1));
+  device.tile_n = static_cast<int32_t>(fields.IntOr("tile_n", 1));
+  device.context_bytes = fields.IntOr("context_bytes", 0);
+  device.communicator_bytes = fields.IntOr("communicator_bytes", 0);
+  return device;
+}
+
+LinkProfile ReadLink(JsonFields& fields) {
+  LinkProfile link;
+  link.bytes_per_s = fields.Number("bytes_per_s");
+  link.efficiency = fields.NumberOr("efficiency", link.efficiency);
+  link.hop_latency_s = fields.NumberOr("hop_latency_s", 0.0);
+  link.base_latency_s = fields.NumberOr("base_latency_s", 0.0);
+  return link;
+}
+
+json LinkToJson(const LinkProfile& link) {
+  return {{"bytes_per_s", link.bytes_per_s},
+          {"efficiency", link.efficiency},
+          {"hop_latency_s", link.hop_latency_s},
+          {"base_latency_s", link.base_latency_s}};
+}
+
+// A count, or the word "detect" for the cores of the machine that asks.
+int32_t ReadCores(JsonFields& fields, const json& object, int32_t host_cores) {
+  const auto cores = object.find("physical_cores");
+  if (cores != object.end() && *cores == "detect") return host_cores;
+  return static_cast<int32_t>(fields.IntOr("physical_cores", 0));
+}
+
+}  // namespace
+
+absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_cores) {
+  ASSIGN_OR_RETURN(const json object, ParseJsonObject("cluster", text));
+  JsonFields fields(object);
+  ClusterSpec cluster;
+  cluster.name = fields.String("name");
+  cluster.devices_per_node = static_cast<int32_t>(fields.Int("devices_per_node"));
+  cluster.physical_cores = ReadCores(fields, object, host_cores);
+  JsonFields device(fields.Object("device"), "device.");
+  JsonFields scale_up(fields.Object("scale_up"), "scale_up.");
+  JsonFields scale_out(fields.Object("scale_out"), "scale_out.");
+  RETURN_IF_ERROR(fields.status());
+  cluster.device = ReadDevice(device);
+  cluster.scale_up = ReadLink(scale_up);
+  cluster.scale_out = ReadLink(scale_out);
+  for (const JsonFields* part : {&device, &scale_up, &scale_out}) RETURN_IF_ERROR(part->status());
+  RETURN_IF_ERROR(Validate(cluster));
+  return cluster;
+}
+
+std::string ClusterToJson(const ClusterSpec& cluster) {
+  const HardwareProfile& device = cluster.device;
+  const json object = {{"name", cluster.name},
+                       {"device",
+                        {{"name", device.name},
+                         {"peak_bf16_flops", device.peak_bf16_flops},
+                         {"peak_fp32_flops", device.peak_fp32_flops},
+                         {"memory_bytes", device.memory_bytes},
+                         {"memory_bytes_per_s", device.memory_bytes_per_s},
+                         {"memory_efficiency", device.memory_efficiency},
+                         {"matmul_efficiency", device.matmul_efficiency},
+                         {"attention_efficiency", device.attention_efficiency},
+                         {"kernel_launch_s", device.kernel_launch_s},
+                         {"compute_units", device.compute_units},
+                         {"tile_m", device.tile_m},
+                         {"tile_n", device.tile_n},
+                         {"context_bytes", device.context_bytes},
+                         {"communicator_bytes", device.communicator_bytes}}},
+                       {"devices_per_node", cluster.devices_per_node},
+                       {"scale_up", LinkToJson(cluster.scale_up)},
+                       {"scale_out", LinkToJson(cluster.scale_out)},
+                       {"physical_cores", cluster.physical_cores}};
+  return object.dump();
+}
+
+}  // namespace meshwright

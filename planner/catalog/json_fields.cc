@@ -1,0 +1,111 @@
+#include "planner/catalog/json_fields.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "planner/spec/field_error.h"
+
+namespace meshwright {
+
+using nlohmann::json;
+
+absl::StatusOr<json> ParseJsonObject(std::string_view what, std::string_view text) {
+  json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_discarded()) {
+    return FieldError(what, "(" + std::to_string(text.size()) + " bytes)", "is not valid JSON");
+  }
+  if (!parsed.is_object()) {
+    return FieldError(what, parsed.type_name(), "must be a JSON object");
+  }
+  return parsed;
+}
+
+const json* JsonFields::Find(std::string_view key) const {
+  const auto it = object_.find(std::string(key));
+  return it == object_.end() || it->is_null() ? nullptr : &*it;
+}
+
+const json* JsonFields::Require(std::string_view key) {
+  const json* value = Find(key);
+  if (value == nullptr) {
+    Fail(FieldError(prefix_ + std::string(key), "(absent)", "this key is needed"));
+  }
+  return value;
+}
+
+void JsonFields::Fail(absl::Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+void JsonFields::WrongType(std::string_view key, const json& value, std::string_view expected) {
+  Fail(FieldError(prefix_ + std::string(key), value.dump().substr(0, 60),
+                  "must be " + std::string(expected)));
+}
+
+std::optional<int64_t> JsonFields::OptionalInt(std::string_view key) {
+  const json* value = Find(key);
+  if (value == nullptr) return std::nullopt;
+  const bool too_large =
+      value->is_number_unsigned() &&
+      value->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (!value->is_number_integer() || too_large) {
+    WrongType(key, *value, "a whole number");
+    return std::nullopt;
+  }
+  return value->get<int64_t>();
+}
+
+int64_t JsonFields::Int(std::string_view key) {
+  return Require(key) == nullptr ? 0 : OptionalInt(key).value_or(0);
+}
+
+std::optional<double> JsonFields::OptionalNumber(std::string_view key) {
+  const json* value = Find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number()) {
+    WrongType(key, *value, "a number");
+    return std::nullopt;
+  }
+  return value->get<double>();
+}
+
+double JsonFields::Number(std::string_view key) {
+  return Require(key) == nullptr ? 0.0 : OptionalNumber(key).value_or(0.0);
+}
+
+bool JsonFields::BoolOr(std::string_view key, bool fallback) {
+  const json* value = Find(key);
+  if (value == nullptr) return fallback;
+  if (!value->is_boolean()) {
+    WrongType(key, *value, "true or false");
+    return fallback;
+  }
+  return value->get<bool>();
+}
+
+std::string JsonFields::String(std::string_view key) {
+  return Require(key) == nullptr ? std::string() : StringOr(key, "");
+}
+
+std::string JsonFields::StringOr(std::string_view key, std::string_view fallback) {
+  const json* value = Find(key);
+  if (value == nullptr) return std::string(fallback);
+  if (!value->is_string()) {
+    WrongType(key, *value, "a text");
+    return std::string(fallback);
+  }
+  return value->get<std::string>();
+}
+
+const json& JsonFields::Object(std::string_view key) {
+  static const json* const kEmpty = new json(json::object());
+  const json* value = Require(key);
+  if (value == nullptr) return *kEmpty;
+  if (!value->is_object()) {
+    WrongType(key, *value, "an object");
+    return *kEmpty;
+  }
+  return *value;
+}
+
+}  // namespace meshwright

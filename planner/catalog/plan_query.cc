@@ -1,0 +1,29 @@
+#include "planner/catalog/plan_query.h"
+
+#include "planner/catalog/catalog.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+
+absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores) {
+  RETURN_IF_ERROR(Validate(query.training));
+  const SpecSource& model = query.model;
+  const SpecSource& cluster = query.cluster;
+  const SpecSource& framework = query.framework;
+  SearchRequest request;
+  ASSIGN_OR_RETURN(request.model,
+                   model.json.empty()
+                       ? FindModel(model.name)
+                       : ModelFromConfig(model.name, model.json, query.training.seq_len));
+  ASSIGN_OR_RETURN(request.cluster, cluster.json.empty()
+                                        ? FindCluster(cluster.name, host_cores)
+                                        : ClusterFromJson(cluster.json, host_cores));
+  ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
+                                                           : ProfileFromJson(framework.json));
+  request.training = query.training;
+  request.devices = query.devices;
+  request.top = query.top;
+  return request;
+}
+
+}  // namespace meshwright

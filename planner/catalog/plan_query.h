@@ -1,0 +1,35 @@
+// A question to the planner as its user put it, with presets by name, and its resolution into specs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "planner/search/search.h"
+
+namespace meshwright {
+
+// A preset by name, or the text of a JSON file under a name of the caller's choice.
+struct SpecSource {
+  std::string name;
+  std::string json;  // empty: `name` is a preset
+
+  friend bool operator==(const SpecSource&, const SpecSource&) = default;
+};
+
+struct PlanQuery {
+  SpecSource model;
+  SpecSource cluster;
+  SpecSource framework{"megatron", ""};
+  int64_t devices = 0;
+  TrainingSpec training;
+  int32_t top = 10;
+
+  friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
+};
+
+// Looks up presets and parses JSON. `host_cores`: physical cores for clusters of processes on shared cores.
+// Errors as in planner/catalog/catalog.h.
+absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
+
+}  // namespace meshwright

@@ -1,0 +1,33 @@
+// Time of a collective over one axis of a layout: where the group lies decides which links it uses.
+//
+// A group's ranks are `stride` apart. With Megatron-LM's order tp-cp-dp-pp, tp has stride 1, cp tp,
+// dp tp * cp. Ring algorithm (NCCL's tuning model): time = latency + volume / bandwidth; an
+// all-reduce takes 2 (N - 1) steps and moves 2 S (N - 1) / N bytes through each rank, all-gather
+// and reduce-scatter half of that.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/spec/cluster_spec.h"
+
+namespace meshwright {
+
+struct CommGroup {
+  int64_t ranks = 1;
+  int64_t stride = 1;
+};
+
+// Bytes per second through one rank of a ring over the group. Across nodes each rank that the group
+// has on a node drives a network interface of its own, until the links inside the node bind.
+double RingBytesPerS(const ClusterSpec& cluster, const CommGroup& group);
+
+// Seconds; bytes is the full buffer: what each rank holds before an all-reduce, after an
+// all-gather, before a reduce-scatter. 0 for a group of one.
+double AllReduceTime(const ClusterSpec& cluster, const CommGroup& group, double bytes);
+double AllGatherTime(const ClusterSpec& cluster, const CommGroup& group, double bytes);
+double ReduceScatterTime(const ClusterSpec& cluster, const CommGroup& group, double bytes);
+
+// One message between two ranks that are `stride` apart.
+double SendTime(const ClusterSpec& cluster, int64_t stride, double bytes);
+
+}  // namespace meshwright

@@ -1,0 +1,46 @@
+// Time of one optimizer step: operators and collectives of every stage, the pipeline around them,
+// the gradient reduction and the optimizer.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/layout/layout.h"
+#include "planner/profile/context.h"
+
+namespace meshwright {
+
+// Seconds of one optimizer step, by what the slowest device spends them on. The parts add up to
+// step_s().
+struct TimeEstimate {
+  double compute_s = 0.0;    // matmuls, attention and memory-bound operators of all micro-batches
+  double recompute_s = 0.0;  // forwards that are run again
+  double tp_s = 0.0;         // exposed communication, by axis
+  double cp_s = 0.0;
+  double pp_s = 0.0;
+  double dp_s = 0.0;
+  double bubble_s = 0.0;  // idle while the pipeline fills and drains
+  double optimizer_s = 0.0;
+
+  double step_s() const {
+    return compute_s + recompute_s + tp_s + cp_s + pp_s + dp_s + bubble_s + optimizer_s;
+  }
+
+  friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
+};
+
+// One micro-batch, forward and backward, on one device of one pipeline rank (all its chunks).
+struct MicroBatchTime {
+  double compute_s = 0.0;
+  double recompute_s = 0.0;
+  double tp_s = 0.0;
+  double cp_s = 0.0;
+
+  double total_s() const { return compute_s + recompute_s + tp_s + cp_s; }
+};
+
+// All functions require a layout that CheckLayout() accepts.
+MicroBatchTime EstimateMicroBatchTime(const EstimateContext& context, const Layout& layout,
+                                      int32_t pipeline_rank);
+TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout);
+
+}  // namespace meshwright

@@ -1,0 +1,33 @@
+#include "planner/estimate/estimate.h"
+
+#include <algorithm>
+
+#include "planner/spec/parameters.h"
+
+namespace meshwright {
+
+Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
+  return EstimateLayout(context, layout, EstimateMemory(context, layout));
+}
+
+Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
+                        const MemoryEstimate& memory) {
+  Estimate estimate;
+  estimate.memory = memory;
+  estimate.fraction_of_device = static_cast<double>(memory.total_bytes()) /
+                                static_cast<double>(context.cluster.device.memory_bytes);
+  estimate.time = EstimateStepTime(context, layout);
+  const double step_s = estimate.time.step_s();
+  const int64_t ranks_per_node =
+      std::min<int64_t>(layout.devices(), context.cluster.devices_per_node);
+  const double peak_flops = context.cluster.device.PeakFlops(context.training.precision) *
+                            ThroughputShare(context.cluster, ranks_per_node) *
+                            static_cast<double>(layout.devices());
+  estimate.mfu = PalmStepFlops(context.model, context.training) / (step_s * peak_flops);
+  estimate.mfu_causal = CausalStepFlops(context.model, context.training) / (step_s * peak_flops);
+  estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
+                          static_cast<double>(context.training.seq_len) / step_s;
+  return estimate;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,60 @@
+// Memory of one device: model states, kept activations, loss, workspace and overheads, per pipeline
+// rank.
+//
+// Fujii's estimator (planner/memory/fujii.h) with the terms it leaves out: the real contents of
+// each stage, loss and logits, recompute, ZeRO 2 and 3, interleaving, working buffers, and what
+// lies outside the allocator.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/layout/layout.h"
+#include "planner/memory/block_tensors.h"
+#include "planner/profile/context.h"
+
+namespace meshwright {
+
+// Bytes on one device of one pipeline rank at its peak.
+struct MemoryEstimate {
+  int64_t weights_bytes = 0;
+  int64_t gradients_bytes = 0;
+  int64_t optimizer_bytes = 0;
+  int64_t activations_bytes = 0;  // kept by the layers for all micro-batches in flight
+  int64_t loss_bytes = 0;         // logits and what the cross entropy holds
+  int64_t workspace_bytes = 0;    // recomputed layer, gathered weights, working buffers
+  int64_t overhead_bytes = 0;     // outside the allocator: device context, communicators
+  int32_t pipeline_rank = 0;      // which rank this is
+
+  // What the allocator of the device counts.
+  int64_t allocator_bytes() const {
+    return weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + loss_bytes +
+           workspace_bytes;
+  }
+  int64_t total_bytes() const { return allocator_bytes() + overhead_bytes; }
+
+  friend bool operator==(const MemoryEstimate&, const MemoryEstimate&) = default;
+};
+
+// All functions require a layout that CheckLayout() accepts.
+
+// Memory of one device of `pipeline_rank`.
+MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& layout,
+                                  int32_t pipeline_rank);
+
+// Memory of the device that is fullest, over all pipeline ranks.
+MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout);
+
+// Parameters that one device of `pipeline_rank` holds before any ZeRO sharding.
+int64_t RankParameters(const EstimateContext& context, const Layout& layout, int32_t pipeline_rank);
+
+// The vocabulary as the framework lays it out over `tp` ranks.
+int64_t PaddedVocab(const EstimateContext& context, int32_t tp);
+
+// Bytes of a weight or an activation.
+int64_t ElementBytes(Precision precision);
+
+// Shape of a block of `group` for one micro-batch on one rank.
+BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
+                      const LayerGroup& group);
+
+}  // namespace meshwright

@@ -1,0 +1,18 @@
+// Everything that an estimate depends on beside the layout.
+#pragma once
+
+#include "planner/profile/framework_profile.h"
+#include "planner/spec/cluster_spec.h"
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright {
+
+struct EstimateContext {
+  const ModelSpec& model;
+  const ClusterSpec& cluster;
+  const TrainingSpec& training;
+  const FrameworkProfile& profile;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,68 @@
+#include "planner/report/estimate_json.h"
+
+namespace meshwright {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json AxesToJson(const Layout& l) {
+  return {{"tp", l.tp},
+          {"cp", l.cp},
+          {"pp", l.pp},
+          {"dp", l.dp},
+          {"mb", l.micro_batch},
+          {"vpp", l.vpp},
+          {"zero", l.zero},
+          {"sp", l.sequence_parallel ? 1 : 0},
+          {"rc", std::string(RecomputeName(l.recompute))},
+          {"sched", std::string(ScheduleName(l.schedule))}};
+}
+
+}  // namespace
+
+ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
+  const MemoryEstimate& memory = estimate.memory;
+  const TimeEstimate& time = estimate.time;
+  return {{"layout", FormatLayout(layout)},
+          {"axes", AxesToJson(layout)},
+          {"memory",
+           {{"weights_bytes", memory.weights_bytes},
+            {"gradients_bytes", memory.gradients_bytes},
+            {"optimizer_bytes", memory.optimizer_bytes},
+            {"activations_bytes", memory.activations_bytes},
+            {"loss_bytes", memory.loss_bytes},
+            {"workspace_bytes", memory.workspace_bytes},
+            {"overhead_bytes", memory.overhead_bytes},
+            {"total_bytes", memory.total_bytes()},
+            {"fraction_of_device", estimate.fraction_of_device},
+            {"pipeline_rank", memory.pipeline_rank}}},
+          {"time",
+           {{"compute_s", time.compute_s},
+            {"recompute_s", time.recompute_s},
+            {"tp_s", time.tp_s},
+            {"cp_s", time.cp_s},
+            {"pp_s", time.pp_s},
+            {"dp_s", time.dp_s},
+            {"bubble_s", time.bubble_s},
+            {"optimizer_s", time.optimizer_s},
+            {"step_s", time.step_s()}}},
+          {"mfu", estimate.mfu},
+          {"mfu_causal", estimate.mfu_causal},
+          {"tokens_per_s", estimate.tokens_per_s}};
+}
+
+ordered_json FunnelToJson(const Funnel& funnel) {
+  ordered_json by_rule = ordered_json::object();
+  for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
+    if (funnel.invalid_by_rule[i] == 0) continue;
+    by_rule[std::string(RuleName(static_cast<Rule>(i)))] = funnel.invalid_by_rule[i];
+  }
+  return {{"enumerated", funnel.enumerated},
+          {"invalid", funnel.invalid},
+          {"memory", funnel.memory},
+          {"evaluated", funnel.evaluated},
+          {"invalid_by_rule", by_rule}};
+}
+
+}  // namespace meshwright

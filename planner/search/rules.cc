@@ -1,0 +1,200 @@
+#include "planner/search/rules.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+
+namespace meshwright {
+namespace {
+
+using Found = std::optional<Violation>;
+
+Found Divides(Rule rule, int64_t value, int64_t divisor) {
+  if (value % divisor == 0) return std::nullopt;
+  return Violation{rule, value, divisor};
+}
+
+Found CheckDivisions(const EstimateContext& context, const Layout& l) {
+  const ModelSpec& model = context.model;
+  const int64_t batch = int64_t{l.dp} * l.micro_batch;
+  if (Found v = Divides(Rule::kBatchDivision, context.training.global_batch, batch)) return v;
+  if (Found v = Divides(Rule::kLayersDivision, model.layers(), int64_t{l.pp} * l.vpp)) return v;
+  if (Found v = Divides(Rule::kHeadsDivision, model.heads, l.tp)) return v;
+  const bool replicated = context.profile.kv_replication && l.tp % model.kv_heads == 0;
+  if (!replicated) {
+    if (Found v = Divides(Rule::kKvHeadsDivision, model.kv_heads, l.tp)) return v;
+  }
+  for (const LayerGroup& group : model.groups) {
+    if (Found v = Divides(Rule::kFfnDivision, group.ffn_hidden, l.tp)) return v;
+  }
+  if (context.profile.vocab_multiple == 0) {
+    if (Found v = Divides(Rule::kVocabDivision, model.vocab, l.tp)) return v;
+  }
+  if (l.cp > 1) {
+    // Causal balance gives each rank one early and one late piece of the sequence.
+    return Divides(Rule::kContextDivision, context.training.seq_len, 2 * int64_t{l.cp});
+  }
+  return std::nullopt;
+}
+
+Found CheckSequenceParallel(const EstimateContext& context, const Layout& l) {
+  if (!l.sequence_parallel) return std::nullopt;
+  if (l.tp == 1) return Violation{Rule::kSequenceParallelTp, l.tp, 0};
+  return Divides(Rule::kSequenceParallelDivision, context.training.seq_len, int64_t{l.tp} * l.cp);
+}
+
+Found CheckSchedule(const EstimateContext& context, const Layout& l) {
+  switch (l.schedule) {
+    case ScheduleKind::kInterleaved: {
+      if (l.vpp < 2 || l.pp < 2) return Violation{Rule::kScheduleChunks, l.vpp, l.pp};
+      return Divides(Rule::kInterleaveBatches, l.MicroBatches(context.training.global_batch), l.pp);
+    }
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::k1f1b:
+    case ScheduleKind::kZbH1:
+      if (l.vpp != 1) return Violation{Rule::kScheduleChunks, l.vpp, l.pp};
+      return std::nullopt;
+    case ScheduleKind::kZbV:
+      if (l.vpp != 2) return Violation{Rule::kScheduleChunks, l.vpp, l.pp};
+      return std::nullopt;
+    case ScheduleKind::kBreadthFirst:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Found CheckRecompute(const EstimateContext& context, const Layout& l) {
+  if (l.recompute != Recompute::kBlock) return std::nullopt;
+  const int64_t layers = context.model.layers() / (int64_t{l.pp} * l.vpp);
+  if (l.recompute_layers <= layers) return std::nullopt;
+  return Violation{Rule::kRecomputeLayers, l.recompute_layers, layers};
+}
+
+bool ProfileHas(const FrameworkProfile& profile, const Layout& l) {
+  return l.zero <= profile.max_zero &&
+         !(l.zero >= 2 && l.pp > 1 && !profile.zero23_with_pipeline) &&
+         (!l.sequence_parallel || profile.has_sequence_parallel) &&
+         (l.cp == 1 || profile.has_context_parallel) &&
+         (l.schedule == ScheduleKind::k1f1b || l.schedule == ScheduleKind::kGpipe ||
+          (l.schedule == ScheduleKind::kInterleaved && profile.has_interleaving)) &&
+         (l.recompute == Recompute::kNone || profile.has_recompute);
+}
+
+// Bytes of the largest thing the planner counts must stay far inside 64 bits.
+Found CheckSize(const EstimateContext& context, const Layout& l) {
+  const ModelSpec& model = context.model;
+  int64_t width = std::max({model.hidden, model.vocab, model.heads * model.head_dim});
+  for (const LayerGroup& group : model.groups) width = std::max(width, group.ffn_hidden);
+  const double bytes = 64.0 * static_cast<double>(width) * static_cast<double>(model.layers()) *
+                       static_cast<double>(context.training.seq_len) * l.micro_batch;
+  if (bytes < 4e18) return std::nullopt;
+  return Violation{Rule::kTooLarge, context.training.seq_len, 0};
+}
+
+}  // namespace
+
+std::string_view RuleName(Rule rule) {
+  switch (rule) {
+    case Rule::kDevices:
+      return "devices";
+    case Rule::kBatchDivision:
+      return "batch_division";
+    case Rule::kLayersDivision:
+      return "layers_division";
+    case Rule::kHeadsDivision:
+      return "heads_division";
+    case Rule::kKvHeadsDivision:
+      return "kv_heads_division";
+    case Rule::kFfnDivision:
+      return "ffn_division";
+    case Rule::kVocabDivision:
+      return "vocab_division";
+    case Rule::kContextDivision:
+      return "context_division";
+    case Rule::kSequenceParallelTp:
+      return "sequence_parallel_without_tp";
+    case Rule::kSequenceParallelDivision:
+      return "sequence_parallel_division";
+    case Rule::kScheduleChunks:
+      return "schedule_chunks";
+    case Rule::kInterleaveBatches:
+      return "interleave_batches";
+    case Rule::kRecomputeLayers:
+      return "recompute_layers";
+    case Rule::kZeroRanks:
+      return "zero_without_ranks";
+    case Rule::kProfile:
+      return "framework";
+    case Rule::kTooLarge:
+      return "too_large";
+    case Rule::kWorker:
+      return "worker";
+    case Rule::kCount:
+      break;
+  }
+  return "";
+}
+
+std::string Describe(const Violation& v) {
+  const int64_t a = v.value;
+  const int64_t b = v.divisor;
+  switch (v.rule) {
+    case Rule::kDevices:
+      return absl::StrFormat("tp * cp * pp * dp is %d, but there are %d devices", a, b);
+    case Rule::kBatchDivision:
+      return absl::StrFormat("global batch %d is not a multiple of dp * micro-batch = %d", a, b);
+    case Rule::kLayersDivision:
+      return absl::StrFormat("%d layers are not a multiple of pp * vpp = %d", a, b);
+    case Rule::kHeadsDivision:
+      return absl::StrFormat("%d attention heads are not a multiple of tp = %d", a, b);
+    case Rule::kKvHeadsDivision:
+      return absl::StrFormat("%d key/value heads are not a multiple of tp = %d", a, b);
+    case Rule::kFfnDivision:
+      return absl::StrFormat("FFN width %d is not a multiple of tp = %d", a, b);
+    case Rule::kVocabDivision:
+      return absl::StrFormat("vocabulary %d is not a multiple of tp = %d", a, b);
+    case Rule::kContextDivision:
+      return absl::StrFormat("sequence length %d is not a multiple of 2 * cp = %d", a, b);
+    case Rule::kSequenceParallelTp:
+      return "sequence parallel (sp1) needs tp of at least 2";
+    case Rule::kSequenceParallelDivision:
+      return absl::StrFormat("sequence length %d is not a multiple of tp * cp = %d", a, b);
+    case Rule::kScheduleChunks:
+      return absl::StrFormat(
+          "vpp = %d does not go with the schedule and pp = %d: interleaved takes vpp and pp of at "
+          "least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1",
+          a, b);
+    case Rule::kInterleaveBatches:
+      return absl::StrFormat(
+          "%d micro-batches are not a multiple of pp = %d, as interleaving needs", a, b);
+    case Rule::kRecomputeLayers:
+      return absl::StrFormat("rc=block:%d recomputes more layers than the %d of a chunk", a, b);
+    case Rule::kZeroRanks:
+      return absl::StrFormat("zero%d has nothing to shard over: dp * cp is 1", a);
+    case Rule::kProfile:
+      return "the framework profile does not have this combination of ZeRO stage, sequence or "
+             "context parallel, schedule and recompute";
+    case Rule::kTooLarge:
+      return absl::StrFormat("sequence length %d with this model and micro-batch is too large", a);
+    case Rule::kWorker:
+      return "the worker cannot run this layout";
+    case Rule::kCount:
+      break;
+  }
+  return "";
+}
+
+Found CheckLayout(const EstimateContext& context, int64_t devices, const Layout& layout) {
+  if (layout.devices() != devices) return Violation{Rule::kDevices, layout.devices(), devices};
+  if (Found v = CheckDivisions(context, layout)) return v;
+  if (Found v = CheckSequenceParallel(context, layout)) return v;
+  if (Found v = CheckSchedule(context, layout)) return v;
+  if (Found v = CheckRecompute(context, layout)) return v;
+  if (layout.zero > 0 && int64_t{layout.dp} * layout.cp == 1) {
+    return Violation{Rule::kZeroRanks, layout.zero, 0};
+  }
+  if (!ProfileHas(context.profile, layout)) return Violation{Rule::kProfile};
+  return CheckSize(context, layout);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,145 @@
+#include "planner/search/search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/search/space.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int64_t kMaxDevices = 1 << 20;
+
+absl::Status ValidateRequest(const SearchRequest& request) {
+  RETURN_IF_ERROR(Validate(request.model));
+  RETURN_IF_ERROR(Validate(request.cluster));
+  RETURN_IF_ERROR(Validate(request.training));
+  RETURN_IF_ERROR(Validate(request.profile));
+  return CheckRange("gpus", request.devices, 1, kMaxDevices);
+}
+
+EstimateContext ContextOf(const SearchRequest& request) {
+  return {request.model, request.cluster, request.training, request.profile};
+}
+
+// The best layouts seen so far; ties go to the one that was enumerated first.
+class Ranking {
+ public:
+  explicit Ranking(int32_t top) : top_(static_cast<size_t>(top)) { best_.reserve(top_ + 1); }
+
+  void Offer(const Layout& layout, const Estimate& estimate) {
+    if (best_.size() == top_ && estimate.mfu <= best_.back().estimate.mfu) return;
+    const auto better = [](double mfu, const RankedLayout& other) {
+      return mfu > other.estimate.mfu;
+    };
+    best_.insert(std::upper_bound(best_.begin(), best_.end(), estimate.mfu, better),
+                 {layout, estimate});
+    if (best_.size() > top_) best_.pop_back();
+  }
+
+  std::vector<RankedLayout> Take() { return std::move(best_); }
+
+ private:
+  size_t top_;
+  std::vector<RankedLayout> best_;
+};
+
+// The input that a rule of divisibility or size is about.
+std::string_view FieldOfRule(Rule rule) {
+  switch (rule) {
+    case Rule::kBatchDivision:
+    case Rule::kInterleaveBatches:
+      return "global_batch";
+    case Rule::kContextDivision:
+    case Rule::kSequenceParallelDivision:
+    case Rule::kTooLarge:
+      return "seq_len";
+    default:
+      return "gpus";
+  }
+}
+
+// One sentence for a search space without a single valid layout. A point counts under the first
+// rule that it breaks, so the rule that dropped the most is what stands in the way of the most
+// layouts.
+absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel) {
+  const auto most = std::max_element(funnel.invalid_by_rule.begin(), funnel.invalid_by_rule.end());
+  const auto rule = static_cast<Rule>(most - funnel.invalid_by_rule.begin());
+  const std::string_view field = FieldOfRule(rule);
+  const int64_t value = field == "global_batch" ? request.training.global_batch
+                        : field == "seq_len"    ? request.training.seq_len
+                                                : request.devices;
+  std::string sentence =
+      absl::StrCat("none of ", funnel.enumerated, " layouts of ", request.devices,
+                   " devices can run this model with a global batch of ",
+                   request.training.global_batch, "; ", *most, " of them break the rule ");
+  sentence.append(RuleName(rule));
+  if (rule == Rule::kBatchDivision) {
+    absl::StrAppend(&sentence, " (a global batch must be a multiple of dp * micro-batch)");
+  }
+  return FieldError(field, value, sentence);
+}
+
+}  // namespace
+
+int64_t AllowedBytes(const ClusterSpec& cluster) {
+  return static_cast<int64_t>(kMemoryShare * static_cast<double>(cluster.device.memory_bytes));
+}
+
+absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
+  RETURN_IF_ERROR(ValidateRequest(request));
+  RETURN_IF_ERROR(CheckRange("top", request.top, 1, 100000));
+  const EstimateContext context = ContextOf(request);
+  const int64_t allowed_bytes = AllowedBytes(request.cluster);
+  SearchResult result;
+  Funnel& funnel = result.funnel;
+  Ranking ranking(request.top);
+  Layout nearest;
+  int64_t least_bytes = 0;
+
+  const auto drop = [&funnel](Rule rule) {
+    ++funnel.invalid;
+    ++funnel.invalid_by_rule[static_cast<size_t>(rule)];
+  };
+  SearchSpace(request.model, request.devices, request.training.global_batch)
+      .ForEach([&](const Layout& layout) {
+        ++funnel.enumerated;
+        if (const auto violation = CheckLayout(context, request.devices, layout)) {
+          return drop(violation->rule);
+        }
+        if (request.runnable && !request.runnable(layout)) return drop(Rule::kWorker);
+        const MemoryEstimate memory = EstimateMemory(context, layout);
+        if (memory.total_bytes() > allowed_bytes) {
+          ++funnel.memory;
+          if (least_bytes == 0 || memory.total_bytes() < least_bytes) {
+            least_bytes = memory.total_bytes();
+            nearest = layout;
+          }
+          return;
+        }
+        ++funnel.evaluated;
+        ranking.Offer(layout, EstimateLayout(context, layout, memory));
+      });
+
+  if (funnel.evaluated + funnel.memory == 0) return NoValidLayout(request, funnel);
+  result.layouts = ranking.Take();
+  if (result.layouts.empty()) {
+    result.nearest = RankedLayout{nearest, EstimateLayout(context, nearest)};
+    result.nearest_over_bytes = least_bytes - allowed_bytes;
+  }
+  return result;
+}
+
+absl::StatusOr<Estimate> CheckAndEstimate(const SearchRequest& request, const Layout& layout) {
+  RETURN_IF_ERROR(ValidateRequest(request));
+  const EstimateContext context = ContextOf(request);
+  if (const auto violation = CheckLayout(context, request.devices, layout)) {
+    return FieldError("layout", FormatLayout(layout), Describe(*violation));
+  }
+  return EstimateLayout(context, layout);
+}
+
+}  // namespace meshwright

@@ -23,6 +23,8 @@ constexpr double kRopeBytes = 4.0;
 constexpr double kResidualBytes = 6.0;
 constexpr double kCrossEntropyBytesPerLogit = 10.0;
 constexpr double kAdamBytesPerParameter = 30.0;
+// Ring attention adds each block's result to a running sum: the output forward, dk and dv backward.
+constexpr double kRingMergeBytes = 12.0;
 
 struct LayerTime {
   double forward_s = 0.0;
@@ -81,6 +83,19 @@ double ProjectionBackward(const StepModel& step, int64_t n, int64_t k) {
   return MatmulTime(step.device, step.tokens, k, n) + MatmulTime(step.device, k, n, step.tokens);
 }
 
+// The ring passes keys and values on while attention works; what does not fit behind it shows, as
+// does adding up the parts.
+void AddRing(const StepModel& step, int64_t query, int64_t key, double attention_s,
+             LayerTime& time) {
+  const double hops = step.layout.cp - 1;
+  const double block_bytes = 2.0 * static_cast<double>(step.tokens * key) * step.element_bytes;
+  const double ring_s = hops * SendTime(step.context.cluster, step.cp_group.stride, block_bytes);
+  time.cp_forward_s += std::max(0.0, ring_s - attention_s) +
+                       hops * step.Stream(kRingMergeBytes, step.tokens * query);
+  time.cp_backward_s += std::max(0.0, 2.0 * ring_s - attention_s * kAttentionBackwardRatio) +
+                        hops * step.Stream(kRingMergeBytes, step.tokens * (query + 2 * key));
+}
+
 void AddAttention(const StepModel& step, LayerTime& time) {
   const ModelSpec& model = step.context.model;
   const int32_t tp = step.layout.tp;
@@ -95,12 +110,7 @@ void AddAttention(const StepModel& step, LayerTime& time) {
                      attention_s * kAttentionBackwardRatio +
                      ProjectionBackward(step, model.hidden, query);
   if (step.layout.cp > 1) {
-    // The ring passes keys and values on while attention works; what does not fit behind it shows.
-    const double block_bytes = 2.0 * static_cast<double>(step.tokens * key) * step.element_bytes;
-    const double ring_s =
-        (step.layout.cp - 1) * SendTime(step.context.cluster, step.cp_group.stride, block_bytes);
-    time.cp_forward_s += std::max(0.0, ring_s - attention_s);
-    time.cp_backward_s += std::max(0.0, 2.0 * ring_s - attention_s * kAttentionBackwardRatio);
+    AddRing(step, query, key, attention_s, time);
   }
 }
 

@@ -1,0 +1,44 @@
+// Answers of the planner as a user sees them, computed here or by a server.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/search/search.h"
+
+namespace meshwright {
+
+struct RecommendAnswer {
+  SearchResult result;
+  int64_t allowed_bytes = 0;       // per device under the 80 % rule
+  std::vector<std::string> notes;  // what the reader should know about the figures
+};
+
+struct EstimateAnswer {
+  Layout layout;
+  Estimate estimate;
+  int64_t allowed_bytes = 0;
+  std::vector<std::string> notes;
+
+  bool fits() const { return estimate.memory.total_bytes() <= allowed_bytes; }
+};
+
+struct PresetNames {
+  std::vector<std::string> models;
+  std::vector<std::string> clusters;
+  std::vector<std::string> profiles;
+};
+
+absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores);
+// `layout` is the text form.
+absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
+                                              int32_t host_cores);
+PresetNames AnswerPresets();
+
+// Says so where ranks share processor cores.
+std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
+
+}  // namespace meshwright

@@ -1,0 +1,27 @@
+#include "tools/cli/app.h"
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/planner_commands.h"
+
+namespace meshwright {
+
+int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
+  CLI::App app("Which parallel layout trains this model fastest on this cluster, and does it fit?",
+               "meshwright");
+  app.set_version_flag("--version", MESHWRIGHT_VERSION);
+  app.require_subcommand(1);
+  AddRecommendCommand(app, context);
+  AddEstimateCommand(app, context);
+  AddListCommand(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version come this way too, with exit code 0.
+    const int code = app.exit(error, context.out, context.err);
+    return code == 0 ? kExitOk : kExitBadInput;
+  }
+  context.out.flush();
+  return context.exit_code;
+}
+
+}  // namespace meshwright

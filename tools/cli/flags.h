@@ -1,0 +1,43 @@
+// Flags that several commands share, and how they become a query.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "planner/catalog/plan_query.h"
+#include "tools/cli/context.h"
+
+namespace meshwright {
+
+// --format text|json and --server HOST:PORT.
+struct OutputFlags {
+  OutputFormat format = OutputFormat::kText;
+  std::string server;
+
+  void AddFormat(CLI::App& app);
+  void AddServer(CLI::App& app);
+};
+
+// --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype.
+struct QueryFlags {
+  std::string model;
+  std::string cluster;
+  std::string framework = "megatron";
+  int64_t devices = 0;
+  int64_t seq_len = 0;
+  int64_t global_batch = 0;
+  std::string dtype;  // empty: fp32 on local-cpu, else bf16
+
+  void AddModel(CLI::App& app);
+  void AddTraining(CLI::App& app);
+  void AddCluster(CLI::App& app);
+  void AddFramework(CLI::App& app);
+
+  // Reads the files that are named; a model, cluster or framework is a file where one of that name
+  // exists, or where the name ends in .json or has a slash, and a preset otherwise.
+  absl::StatusOr<PlanQuery> ToQuery() const;
+};
+
+}  // namespace meshwright

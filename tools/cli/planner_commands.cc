@@ -1,0 +1,156 @@
+#include "tools/cli/planner_commands.h"
+
+#include <memory>
+
+#include "nlohmann/json.hpp"
+#include "planner/report/estimate_json.h"
+#include "planner/spec/status_macros.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/planner_api.h"
+#include "tools/cli/planner_text.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct PlanFlags {
+  QueryFlags query;
+  OutputFlags output;
+  std::string layout;
+  int32_t top = 10;
+};
+
+ordered_json RequestToJson(const PlanQuery& query) {
+  return {{"model", query.model.name},
+          {"cluster", query.cluster.name},
+          {"framework", query.framework.name},
+          {"gpus", query.devices},
+          {"seq_len", query.training.seq_len},
+          {"global_batch", query.training.global_batch},
+          {"dtype", std::string(PrecisionName(query.training.precision))}};
+}
+
+void PrintRecommendationJson(const PlanQuery& query, const RecommendAnswer& answer,
+                             double elapsed_s, std::ostream& out) {
+  const SearchResult& result = answer.result;
+  ordered_json object = {{"request", RequestToJson(query)}, {"funnel", FunnelToJson(result.funnel)},
+                         {"elapsed_s", elapsed_s},          {"allowed_bytes", answer.allowed_bytes},
+                         {"notes", answer.notes},           {"layouts", ordered_json::array()}};
+  for (const RankedLayout& ranked : result.layouts) {
+    object["layouts"].push_back(LayoutToJson(ranked.layout, ranked.estimate));
+  }
+  if (result.nearest) {
+    object["nearest"] = LayoutToJson(result.nearest->layout, result.nearest->estimate);
+    object["nearest"]["over_bytes"] = result.nearest_over_bytes;
+  }
+  out << object.dump(2) << "\n";
+}
+
+absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
+  const double start_s = context.now_s();
+  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery());
+  query.top = flags.top;
+  ASSIGN_OR_RETURN(const RecommendAnswer answer,
+                   PlannerAt(flags.output.server, context.host_cores)->Recommend(query));
+  const double elapsed_s = context.now_s() - start_s;
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintRecommendationJson(query, answer, elapsed_s, context.out);
+  } else {
+    PrintRecommendation(query, answer, elapsed_s, context.out);
+  }
+  context.exit_code = answer.result.layouts.empty() ? kExitNothingFits : kExitOk;
+  return absl::OkStatus();
+}
+
+absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
+  const double start_s = context.now_s();
+  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery());
+  ASSIGN_OR_RETURN(
+      const EstimateAnswer answer,
+      PlannerAt(flags.output.server, context.host_cores)->Estimate(query, flags.layout));
+  if (flags.output.format == OutputFormat::kText) {
+    PrintEstimate(query, answer, context.out);
+    return absl::OkStatus();
+  }
+  // The entry itself, and `layouts` with it, so that one reader serves recommend and estimate.
+  ordered_json object = LayoutToJson(answer.layout, answer.estimate);
+  object["request"] = RequestToJson(query);
+  object["fits"] = answer.fits();
+  object["allowed_bytes"] = answer.allowed_bytes;
+  object["elapsed_s"] = context.now_s() - start_s;
+  object["notes"] = answer.notes;
+  object["layouts"] = ordered_json::array({LayoutToJson(answer.layout, answer.estimate)});
+  context.out << object.dump(2) << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const PresetNames names, PlannerAt(flags.server, context.host_cores)->Presets());
+  const std::vector<std::string>& chosen = kind == "models"     ? names.models
+                                           : kind == "clusters" ? names.clusters
+                                                                : names.profiles;
+  if (flags.format == OutputFormat::kJson) {
+    context.out << ordered_json{{kind, chosen}}.dump(2) << "\n";
+  } else {
+    for (const std::string& name : chosen) context.out << name << "\n";
+  }
+  return absl::OkStatus();
+}
+
+void Finish(CommandContext& context, OutputFormat format, const absl::Status& status) {
+  if (!status.ok()) context.exit_code = ReportError(context, format, status);
+}
+
+}  // namespace
+
+void AddRecommendCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* command =
+      app.add_subcommand("recommend", "Rank the layouts that train a model fastest on a cluster");
+  flags->query.AddModel(*command);
+  flags->query.AddCluster(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  command->add_option("--top", flags->top, "Layouts to show")
+      ->capture_default_str()
+      ->option_text("K");
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command);
+  command->callback(
+      [flags, &context] { Finish(context, flags->output.format, RunRecommend(*flags, context)); });
+}
+
+void AddEstimateCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* command = app.add_subcommand("estimate", "Memory, step time and MFU of one layout");
+  flags->query.AddModel(*command);
+  flags->query.AddCluster(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  command
+      ->add_option("--layout", flags->layout,
+                   "tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b")
+      ->required()
+      ->option_text("LAYOUT");
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command);
+  command->callback(
+      [flags, &context] { Finish(context, flags->output.format, RunEstimate(*flags, context)); });
+}
+
+void AddListCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<OutputFlags>();
+  auto kind = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("list", "Names of the presets");
+  command->add_option("kind", *kind, "models, clusters or profiles")
+      ->required()
+      ->check(CLI::IsMember({"models", "clusters", "profiles"}).description(""))
+      ->option_text("models|clusters|profiles");
+  flags->AddFormat(*command);
+  flags->AddServer(*command);
+  command->callback(
+      [flags, kind, &context] { Finish(context, flags->format, RunList(*kind, *flags, context)); });
+}
+
+}  // namespace meshwright

@@ -11,10 +11,9 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   const SpecSource& cluster = query.cluster;
   const SpecSource& framework = query.framework;
   SearchRequest request;
-  ASSIGN_OR_RETURN(request.model,
-                   model.json.empty()
-                       ? FindModel(model.name)
-                       : ModelFromConfig(model.name, model.json, query.training.seq_len));
+  ASSIGN_OR_RETURN(request.model, model.json.empty() ? FindModel(model.name)
+                                                     : ModelFromConfig(model.name, model.json,
+                                                                       query.training.seq_len));
   ASSIGN_OR_RETURN(request.cluster, cluster.json.empty()
                                         ? FindCluster(cluster.name, host_cores)
                                         : ClusterFromJson(cluster.json, host_cores));

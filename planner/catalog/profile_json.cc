@@ -18,6 +18,7 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
       fields.NumberOr("loss_peak_bytes_per_logit", p.loss_peak_bytes_per_logit);
   p.keeps_gathered_inputs = fields.BoolOr("keeps_gathered_inputs", p.keeps_gathered_inputs);
   p.fused_swiglu = fields.BoolOr("fused_swiglu", p.fused_swiglu);
+  p.worker_allocations = fields.BoolOr("worker_allocations", p.worker_allocations);
   p.data_parallel_overlap = fields.NumberOr("data_parallel_overlap", p.data_parallel_overlap);
   p.max_zero = static_cast<int32_t>(fields.IntOr("max_zero", p.max_zero));
   p.has_sequence_parallel = fields.BoolOr("has_sequence_parallel", p.has_sequence_parallel);
@@ -40,6 +41,7 @@ std::string ProfileToJson(const FrameworkProfile& p) {
                        {"loss_peak_bytes_per_logit", p.loss_peak_bytes_per_logit},
                        {"keeps_gathered_inputs", p.keeps_gathered_inputs},
                        {"fused_swiglu", p.fused_swiglu},
+                       {"worker_allocations", p.worker_allocations},
                        {"data_parallel_overlap", p.data_parallel_overlap},
                        {"max_zero", p.max_zero},
                        {"has_sequence_parallel", p.has_sequence_parallel},

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "planner/layout/stage_partition.h"
+#include "planner/memory/worker_memory.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/spec/parameters.h"
 
@@ -127,6 +128,31 @@ void AddLoss(const EstimateContext& context, const Layout& layout, MemoryEstimat
   memory.loss_bytes = alive * (peak + inputs);
 }
 
+// What the worker's allocation rules cover.
+bool WorkerRulesApply(const EstimateContext& context, const Layout& layout) {
+  return context.profile.worker_allocations && layout.vpp == 1 && layout.cp == 1 &&
+         layout.schedule == ScheduleKind::k1f1b && layout.recompute == Recompute::kNone &&
+         !layout.sequence_parallel && context.model.groups.size() == 1;
+}
+
+void AddWorkerActivations(const EstimateContext& context, const Layout& layout,
+                          MemoryEstimate& memory) {
+  const StageLayers stage = StageOf(context.model, layout, memory.pipeline_rank);
+  const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
+  const WorkerActivations peak = PeakWorkerActivations(
+      {.block = BlockDimsOf(context, layout, context.model.groups.front()),
+       .layers = stage.layer_count,
+       .first = stage.has_embedding,
+       .last = stage.has_head,
+       .in_flight = PeakChunksInFlight(layout, memory.pipeline_rank, micro_batches),
+       .micro_batches = micro_batches,
+       .seq_len = context.training.seq_len,
+       .vocab = context.model.vocab});
+  memory.activations_bytes = peak.kept_bytes;
+  memory.loss_bytes = peak.loss_bytes;
+  memory.workspace_bytes = peak.workspace_bytes + GatheredBytes(context, layout);
+}
+
 }  // namespace
 
 int64_t ElementBytes(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
@@ -178,8 +204,12 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
   MemoryEstimate memory;
   memory.pipeline_rank = pipeline_rank;
   AddModelStates(context, layout, memory);
-  AddActivations(context, layout, memory);
-  AddLoss(context, layout, memory);
+  if (WorkerRulesApply(context, layout)) {
+    AddWorkerActivations(context, layout, memory);
+  } else {
+    AddActivations(context, layout, memory);
+    AddLoss(context, layout, memory);
+  }
   const HardwareProfile& device = context.cluster.device;
   memory.overhead_bytes =
       device.context_bytes + (layout.devices() > 1 ? device.communicator_bytes : 0);

@@ -23,6 +23,9 @@ struct FrameworkProfile {
   double loss_peak_bytes_per_logit = 8;  // at the peak of the loss
   bool keeps_gathered_inputs = false;    // under SP, norm outputs are kept un-sharded
   bool fused_swiglu = true;              // silu(gate) is not kept on its own
+  // Activations, loss and workspace follow the allocation rules of Meshwright's worker to the byte
+  // (planner/memory/worker_memory.h) where those cover the layout.
+  bool worker_allocations = false;
 
   // Share of the data-parallel communication that hides behind compute, where there is enough of
   // it.

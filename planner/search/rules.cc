@@ -16,8 +16,6 @@ Found Divides(Rule rule, int64_t value, int64_t divisor) {
 
 Found CheckDivisions(const EstimateContext& context, const Layout& l) {
   const ModelSpec& model = context.model;
-  const int64_t batch = int64_t{l.dp} * l.micro_batch;
-  if (Found v = Divides(Rule::kBatchDivision, context.training.global_batch, batch)) return v;
   if (Found v = Divides(Rule::kLayersDivision, model.layers(), int64_t{l.pp} * l.vpp)) return v;
   if (Found v = Divides(Rule::kHeadsDivision, model.heads, l.tp)) return v;
   const bool replicated = context.profile.kv_replication && l.tp % model.kv_heads == 0;
@@ -43,12 +41,11 @@ Found CheckSequenceParallel(const EstimateContext& context, const Layout& l) {
   return Divides(Rule::kSequenceParallelDivision, context.training.seq_len, int64_t{l.tp} * l.cp);
 }
 
-Found CheckSchedule(const EstimateContext& context, const Layout& l) {
+Found CheckChunks(const Layout& l) {
   switch (l.schedule) {
-    case ScheduleKind::kInterleaved: {
+    case ScheduleKind::kInterleaved:
       if (l.vpp < 2 || l.pp < 2) return Violation{Rule::kScheduleChunks, l.vpp, l.pp};
-      return Divides(Rule::kInterleaveBatches, l.MicroBatches(context.training.global_batch), l.pp);
-    }
+      return std::nullopt;
     case ScheduleKind::kGpipe:
     case ScheduleKind::k1f1b:
     case ScheduleKind::kZbH1:
@@ -61,6 +58,15 @@ Found CheckSchedule(const EstimateContext& context, const Layout& l) {
       return std::nullopt;
   }
   return std::nullopt;
+}
+
+Found CheckBatch(const EstimateContext& context, const Layout& l) {
+  const int64_t global_batch = context.training.global_batch;
+  if (Found v = Divides(Rule::kBatchDivision, global_batch, int64_t{l.dp} * l.micro_batch)) {
+    return v;
+  }
+  if (l.schedule != ScheduleKind::kInterleaved) return std::nullopt;
+  return Divides(Rule::kInterleaveBatches, l.MicroBatches(global_batch), l.pp);
 }
 
 Found CheckRecompute(const EstimateContext& context, const Layout& l) {
@@ -188,13 +194,15 @@ Found CheckLayout(const EstimateContext& context, int64_t devices, const Layout&
   if (layout.devices() != devices) return Violation{Rule::kDevices, layout.devices(), devices};
   if (Found v = CheckDivisions(context, layout)) return v;
   if (Found v = CheckSequenceParallel(context, layout)) return v;
-  if (Found v = CheckSchedule(context, layout)) return v;
+  if (Found v = CheckChunks(layout)) return v;
   if (Found v = CheckRecompute(context, layout)) return v;
   if (layout.zero > 0 && int64_t{layout.dp} * layout.cp == 1) {
     return Violation{Rule::kZeroRanks, layout.zero, 0};
   }
   if (!ProfileHas(context.profile, layout)) return Violation{Rule::kProfile};
-  return CheckSize(context, layout);
+  if (Found v = CheckSize(context, layout)) return v;
+  // Last, so that a layout which breaks it would run with another global batch.
+  return CheckBatch(context, layout);
 }
 
 }  // namespace meshwright

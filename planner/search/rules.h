@@ -13,7 +13,6 @@ namespace meshwright {
 
 enum class Rule : uint8_t {
   kDevices,                   // tp * cp * pp * dp is not the number of devices
-  kBatchDivision,             // global batch % (dp * micro-batch)
   kLayersDivision,            // layers % (pp * vpp)
   kHeadsDivision,             // heads % tp
   kKvHeadsDivision,           // kv_heads % tp
@@ -23,6 +22,7 @@ enum class Rule : uint8_t {
   kSequenceParallelTp,        // sequence parallel without tp
   kSequenceParallelDivision,  // seq_len % (tp * cp)
   kScheduleChunks,            // vpp against pp and the schedule
+  kBatchDivision,             // global batch % (dp * micro-batch)
   kInterleaveBatches,         // micro-batches % pp under interleaving
   kRecomputeLayers,           // more recomputed layers than a chunk has
   kZeroRanks,                 // ZeRO without ranks to shard over

@@ -47,40 +47,25 @@ class Ranking {
   std::vector<RankedLayout> best_;
 };
 
-// The input that a rule of divisibility or size is about.
-std::string_view FieldOfRule(Rule rule) {
-  switch (rule) {
-    case Rule::kBatchDivision:
-    case Rule::kInterleaveBatches:
-      return "global_batch";
-    case Rule::kContextDivision:
-    case Rule::kSequenceParallelDivision:
-    case Rule::kTooLarge:
-      return "seq_len";
-    default:
-      return "gpus";
+// One sentence for a search space without a single valid layout. Points that only break a rule
+// about the batch would run with another one; where there are none, the devices do not divide the
+// model.
+absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel,
+                           int64_t smallest_batch) {
+  const std::string none = absl::StrCat("none of ", funnel.enumerated, " layouts of ",
+                                        request.devices, " devices can run this model");
+  if (smallest_batch > 0) {
+    return FieldError("global_batch", request.training.global_batch,
+                      absl::StrCat(none, " with this batch; must be a multiple of ", smallest_batch,
+                                   " (dp * micro-batch)"));
   }
-}
-
-// One sentence for a search space without a single valid layout. A point counts under the first
-// rule that it breaks, so the rule that dropped the most is what stands in the way of the most
-// layouts.
-absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel) {
   const auto most = std::max_element(funnel.invalid_by_rule.begin(), funnel.invalid_by_rule.end());
   const auto rule = static_cast<Rule>(most - funnel.invalid_by_rule.begin());
-  const std::string_view field = FieldOfRule(rule);
-  const int64_t value = field == "global_batch" ? request.training.global_batch
-                        : field == "seq_len"    ? request.training.seq_len
-                                                : request.devices;
-  std::string sentence =
-      absl::StrCat("none of ", funnel.enumerated, " layouts of ", request.devices,
-                   " devices can run this model with a global batch of ",
-                   request.training.global_batch, "; ", *most, " of them break the rule ");
-  sentence.append(RuleName(rule));
-  if (rule == Rule::kBatchDivision) {
-    absl::StrAppend(&sentence, " (a global batch must be a multiple of dp * micro-batch)");
-  }
-  return FieldError(field, value, sentence);
+  std::string problem = absl::StrCat(none, "; ", *most, " of them break the rule ");
+  problem.append(RuleName(rule));
+  absl::StrAppend(&problem, "; must be a product of tp that divides ", request.model.heads,
+                  " heads, pp that divides ", request.model.layers(), " layers, cp and dp");
+  return FieldError("gpus", request.devices, problem);
 }
 
 }  // namespace
@@ -99,6 +84,7 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
   Ranking ranking(request.top);
   Layout nearest;
   int64_t least_bytes = 0;
+  int64_t smallest_batch = 0;
 
   const auto drop = [&funnel](Rule rule) {
     ++funnel.invalid;
@@ -108,6 +94,10 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
       .ForEach([&](const Layout& layout) {
         ++funnel.enumerated;
         if (const auto violation = CheckLayout(context, request.devices, layout)) {
+          if (violation->rule == Rule::kBatchDivision &&
+              (smallest_batch == 0 || violation->divisor < smallest_batch)) {
+            smallest_batch = violation->divisor;
+          }
           return drop(violation->rule);
         }
         if (request.runnable && !request.runnable(layout)) return drop(Rule::kWorker);
@@ -124,7 +114,7 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
         ranking.Offer(layout, EstimateLayout(context, layout, memory));
       });
 
-  if (funnel.evaluated + funnel.memory == 0) return NoValidLayout(request, funnel);
+  if (funnel.evaluated + funnel.memory == 0) return NoValidLayout(request, funnel, smallest_batch);
   result.layouts = ranking.Take();
   if (result.layouts.empty()) {
     result.nearest = RankedLayout{nearest, EstimateLayout(context, nearest)};

@@ -4,12 +4,22 @@
 #include "tools/cli/planner_commands.h"
 
 namespace meshwright {
+namespace {
+
+std::string FailureMessage(const CLI::App*, const CLI::Error& error) {
+  std::string message = std::string("meshwright: ") + error.what();
+  if (error.get_name() == "ConversionError") message += ": a number is needed";
+  return message + " (--help shows what is accepted)\n";
+}
+
+}  // namespace
 
 int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   CLI::App app("Which parallel layout trains this model fastest on this cluster, and does it fit?",
                "meshwright");
   app.set_version_flag("--version", MESHWRIGHT_VERSION);
   app.require_subcommand(1);
+  app.failure_message(FailureMessage);
   AddRecommendCommand(app, context);
   AddEstimateCommand(app, context);
   AddListCommand(app, context);

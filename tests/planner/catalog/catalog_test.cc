@@ -1,0 +1,65 @@
+#include "planner/catalog/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Presets, AllResolve) {
+  for (const std::string& name : ModelNames()) EXPECT_TRUE(FindModel(name).ok()) << name;
+  for (const std::string& name : ClusterNames()) EXPECT_TRUE(FindCluster(name, 2).ok()) << name;
+  for (const std::string& name : ProfileNames()) EXPECT_TRUE(FindProfile(name).ok()) << name;
+}
+
+TEST(Presets, OfTheContractAreThere) {
+  EXPECT_THAT(ModelNames(),
+              testing::IsSupersetOf({"llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b",
+                                     "llama-3-70b", "llama-3-405b", "llama-3.2-1b", "llama-3.2-3b",
+                                     "qwen2.5-7b", "qwen2.5-32b", "qwen2.5-72b", "hagemann-13b",
+                                     "hagemann-30b", "hagemann-65b", "tinystories-15m"}));
+  EXPECT_THAT(ClusterNames(),
+              testing::IsSupersetOf({"a100-40", "a100-80", "h100", "h200", "b200", "local-cpu"}));
+  EXPECT_THAT(ProfileNames(), testing::IsSupersetOf({"megatron", "meshwright"}));
+}
+
+TEST(Presets, UnknownNameListsTheNearest) {
+  const auto model = FindModel("lama-3-8b");
+  ASSERT_EQ(model.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(model.status().message()), HasSubstr("nearest: llama-3-8b"));
+}
+
+TEST(LocalCpu, HasTheCoresOfTheHost) {
+  EXPECT_EQ(FindCluster("local-cpu", 12)->physical_cores, 12);
+  EXPECT_EQ(FindCluster("h100", 12)->physical_cores, 0);
+}
+
+TEST(ClusterJson, RoundTrips) {
+  for (const std::string& name : ClusterNames()) {
+    const ClusterSpec cluster = FindCluster(name, 3).value();
+    EXPECT_EQ(ClusterFromJson(ClusterToJson(cluster), 99).value(), cluster) << name;
+  }
+}
+
+TEST(ProfileJson, RoundTrips) {
+  for (const std::string& name : ProfileNames()) {
+    const FrameworkProfile profile = FindProfile(name).value();
+    EXPECT_EQ(ProfileFromJson(ProfileToJson(profile)).value(), profile) << name;
+  }
+}
+
+TEST(ClusterJson, ProblemNamesTheKey) {
+  EXPECT_THAT(std::string(ClusterFromJson("{}", 1).status().message()), HasSubstr("name"));
+  EXPECT_THAT(std::string(ClusterFromJson("[]", 1).status().message()), HasSubstr("cluster"));
+  auto object = nlohmann::json::parse(ClusterToJson(FindCluster("h100", 1).value()));
+  object["device"]["memory_bytes"] = -1;
+  EXPECT_THAT(std::string(ClusterFromJson(object.dump(), 1).status().message()),
+              HasSubstr("device.memory_bytes = -1"));
+}
+
+}  // namespace
+}  // namespace meshwright

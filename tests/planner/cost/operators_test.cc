@@ -1,0 +1,55 @@
+#include "planner/cost/operators.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/catalog/catalog.h"
+
+namespace meshwright {
+namespace {
+
+class A100Operators : public testing::Test {
+ protected:
+  HardwareProfile a100_ = FindCluster("a100-80", 1).value().device;
+  DeviceShare device_{a100_};
+};
+
+// 108 SMs, tiles of 128 x 256: 12 x 9 tiles fill one wave; one more tile costs a second.
+TEST_F(A100Operators, MatmulEfficiencyFallsWithAPartlyFilledWave) {
+  const double full = MatmulEfficiency(a100_, 12 * 128, 9 * 256, 8192);
+  const double spilled = MatmulEfficiency(a100_, 13 * 128, 9 * 256, 8192);
+  EXPECT_DOUBLE_EQ(full, 0.81 * 8192.0 / (8192 + 256));
+  EXPECT_NEAR(spilled, full * 13.0 / 24.0, 1e-12);
+}
+
+TEST_F(A100Operators, LargeMatmulRunsNearItsEfficiency) {
+  const double flops = 2.0 * 8192 * 8192 * 8192;
+  const double reached = flops / MatmulTime(device_, 8192, 8192, 8192);
+  EXPECT_GT(reached, 0.70 * 312e12);
+  EXPECT_LT(reached, 0.81 * 312e12);
+}
+
+TEST_F(A100Operators, ThinMatmulTakesAtLeastItsTraffic) {
+  const double bytes = 2.0 * (1.0 * 8192 + 8192.0 * 8192 + 8192);
+  EXPECT_GE(MatmulTime(device_, 1, 8192, 8192), bytes / (2.039e12 * 0.85));
+}
+
+TEST_F(A100Operators, NothingIsFasterThanALaunch) {
+  EXPECT_GE(MatmulTime(device_, 1, 1, 1), a100_.kernel_launch_s);
+  EXPECT_DOUBLE_EQ(MemoryBoundTime(device_, 1.0), a100_.kernel_launch_s);
+}
+
+TEST_F(A100Operators, AShareOfTheDeviceIsSlowerByThatMuch) {
+  const DeviceShare half{a100_, Precision::kBf16, 0.5};
+  EXPECT_DOUBLE_EQ(MatmulTime(half, 8192, 8192, 8192), 2.0 * MatmulTime(device_, 8192, 8192, 8192));
+  EXPECT_DOUBLE_EQ(MemoryBoundTime(half, 1e9), 2.0 * MemoryBoundTime(device_, 1e9));
+}
+
+// 4 s^2 a d FLOPs, half of them under the causal mask.
+TEST_F(A100Operators, AttentionCountsTheCausalHalf) {
+  const double flops = 2.0 * 4096 * 4096 * 4096;
+  EXPECT_DOUBLE_EQ(AttentionForwardTime(device_, 4096, 4096, 4096),
+                   flops / (312e12 * a100_.attention_efficiency));
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,66 @@
+#include "planner/layout/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/catalog/catalog.h"
+#include "planner/layout/stage_partition.h"
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(LayoutText, RoundTrips) {
+  for (const char* text : {"tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
+                           "tp1.cp2.pp4.dp1.mb3.vpp5.zero0.sp0.rc=block:2.sched=interleaved",
+                           "tp1.cp1.pp1.dp1.mb1.vpp1.zero3.sp0.rc=selective.sched=zb_h1"}) {
+    EXPECT_EQ(FormatLayout(ParseLayout(text).value()), text);
+  }
+}
+
+TEST(LayoutText, TakesKeysInAnyOrderWithDefaults) {
+  const Layout layout = ParseLayout("pp4.dp2.tp2.vpp2").value();
+  EXPECT_EQ(FormatLayout(layout), "tp2.cp1.pp4.dp2.mb1.vpp2.zero0.sp0.rc=none.sched=interleaved");
+}
+
+class BadLayout : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(BadLayout, IsRefusedNamingThePart) {
+  const auto layout = ParseLayout(GetParam().first);
+  ASSERT_EQ(layout.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(layout.status().message()), HasSubstr(GetParam().second));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, BadLayout,
+    testing::Values(std::pair{"", "not a part"}, std::pair{"tp2", "pp is missing"},
+                    std::pair{"tp0.pp1.dp1", "tp takes a whole number from 1"},
+                    std::pair{"tp-1.pp1.dp1", "tp takes"}, std::pair{"tpx.pp1.dp1", "not a part"},
+                    std::pair{"tp1.pp1.dp1.zero4", "zero takes a whole number from 0 to 3"},
+                    std::pair{"tp1.pp1.dp1.sp2", "not a part"},
+                    std::pair{"tp1.pp1.dp1.dp2", "dp is given twice"},
+                    std::pair{"tp1.pp1.dp1.rc=some", "rc must be"},
+                    std::pair{"tp1.pp1.dp1.rc=block:0", "rc must be"},
+                    std::pair{"tp1.pp1.dp1.sched=2f2b", "sched must be"},
+                    std::pair{"tp99999999999.pp1.dp1", "tp takes"}));
+
+TEST(StagePartition, CoversEveryLayerOnce) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  Layout layout;
+  layout.pp = 4;
+  layout.vpp = 2;
+  int64_t next = 0;
+  for (int32_t stage = 0; stage < 8; ++stage) {
+    const StageLayers layers = StageOf(model, layout, stage);
+    EXPECT_EQ(layers.first_layer, next);
+    EXPECT_EQ(layers.layer_count, 4);
+    EXPECT_EQ(layers.has_embedding, stage == 0);
+    EXPECT_EQ(layers.has_head, stage == 7);
+    next += layers.layer_count;
+  }
+  EXPECT_EQ(next, model.layers());
+}
+
+}  // namespace
+}  // namespace meshwright

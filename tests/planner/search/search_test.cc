@@ -1,0 +1,141 @@
+#include "planner/search/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "planner/search/space.h"
+#include "planner/spec/field_error.h"
+#include "tests/planner/test_specs.h"
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(SearchSpace, IsTheFullCrossProduct) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  // 8 devices: 20 meshes; 32 layers: 6 chunk counts; batch 16: 5 micro-batches; 24 modes.
+  const SearchSpace space(model, 8, 16);
+  EXPECT_EQ(space.size(), 20 * 6 * 5 * 24);
+  int64_t visited = 0;
+  space.ForEach([&visited](const Layout& layout) {
+    ++visited;
+    EXPECT_EQ(layout.devices(), 8);
+  });
+  EXPECT_EQ(visited, space.size());
+}
+
+TEST(Search, CountsEveryPointOnce) {
+  const TestContext context = MakeContext("llama-3-70b", "h100", 8192, 64);
+  const SearchResult result = Search(MakeRequest(context, 64)).value();
+  const Funnel& funnel = result.funnel;
+  EXPECT_EQ(funnel.enumerated, SearchSpace(context.model, 64, 64).size());
+  EXPECT_EQ(funnel.enumerated, funnel.invalid + funnel.memory + funnel.evaluated);
+  EXPECT_EQ(
+      std::accumulate(funnel.invalid_by_rule.begin(), funnel.invalid_by_rule.end(), int64_t{0}),
+      funnel.invalid);
+  EXPECT_GT(funnel.memory, 0);
+  EXPECT_GT(funnel.evaluated, 0);
+}
+
+TEST(Search, RanksByMfuAndKeepsTheMemoryRule) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  SearchRequest request = MakeRequest(context, 32);
+  request.top = 50;
+  const SearchResult result = Search(request).value();
+  ASSERT_EQ(result.layouts.size(), 50u);
+  for (size_t i = 0; i < result.layouts.size(); ++i) {
+    EXPECT_LE(result.layouts[i].estimate.fraction_of_device, kMemoryShare);
+    if (i == 0) continue;
+    EXPECT_GE(result.layouts[i - 1].estimate.mfu, result.layouts[i].estimate.mfu);
+  }
+}
+
+TEST(Search, GivesTheSameRankingTwice) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  const SearchResult first = Search(MakeRequest(context, 32)).value();
+  const SearchResult second = Search(MakeRequest(context, 32)).value();
+  ASSERT_EQ(first.layouts.size(), second.layouts.size());
+  for (size_t i = 0; i < first.layouts.size(); ++i) {
+    EXPECT_EQ(first.layouts[i].layout, second.layouts[i].layout);
+  }
+}
+
+TEST(Search, NamesTheNearestLayoutWhenNothingFits) {
+  const TestContext context = MakeContext("llama-3-405b", "a100-40", 4096, 8);
+  const SearchResult result = Search(MakeRequest(context, 8)).value();
+  EXPECT_TRUE(result.layouts.empty());
+  ASSERT_TRUE(result.nearest.has_value());
+  EXPECT_EQ(result.nearest_over_bytes,
+            result.nearest->estimate.memory.total_bytes() - AllowedBytes(context.cluster));
+  EXPECT_GT(result.nearest_over_bytes, 0);
+}
+
+TEST(Search, CountsWhatTheWorkerCannotRun) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  SearchRequest request = MakeRequest(context, 8);
+  request.runnable = [](const Layout& layout) { return layout.zero == 0; };
+  const SearchResult result = Search(request).value();
+  EXPECT_GT(result.funnel.invalid_by_rule[static_cast<size_t>(Rule::kWorker)], 0);
+  for (const RankedLayout& ranked : result.layouts) EXPECT_EQ(ranked.layout.zero, 0);
+}
+
+TEST(Search, SaysWhichBatchWouldDivide) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  const auto result = Search(MakeRequest(context, 7));
+  ASSERT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(FieldOf(result.status()), "global_batch");
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("must be a multiple of 7"));
+}
+
+TEST(Search, RefusesDevicesThatNothingDivides) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  context.profile.vocab_multiple = 0;
+  context.model.vocab = 32000;
+  // A batch of one sequence can't be spread, so all devices would have to be tp, cp and pp.
+  context.training = {.seq_len = 7, .global_batch = 1};
+  const auto result = Search(MakeRequest(context, 1048573));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(SearchInput, OutOfRangeIsRefusedNamingTheField) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  const auto field_of = [](const SearchRequest& request) {
+    return FieldOf(Search(request).status());
+  };
+  SearchRequest request = MakeRequest(context, 0);
+  EXPECT_EQ(field_of(request), "gpus");
+  request = MakeRequest(context, int64_t{1} << 40);
+  EXPECT_EQ(field_of(request), "gpus");
+  request = MakeRequest(context, 8);
+  request.training.seq_len = -1;
+  EXPECT_EQ(field_of(request), "seq_len");
+  request = MakeRequest(context, 8);
+  request.training.global_batch = int64_t{1} << 60;
+  EXPECT_EQ(field_of(request), "global_batch");
+  request = MakeRequest(context, 8);
+  request.top = 0;
+  EXPECT_EQ(field_of(request), "top");
+}
+
+TEST(SearchInput, HugeSequencesDoNotOverflow) {
+  const TestContext context = MakeContext("llama-3-405b", "h100", int64_t{1} << 24, 1 << 24);
+  const auto result = Search(MakeRequest(context, 8));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(result->layouts.empty());
+  EXPECT_GT(result->nearest_over_bytes, 0);
+}
+
+TEST(CheckAndEstimate, RefusesALayoutOfAnotherSize) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  const auto estimate = CheckAndEstimate(MakeRequest(context, 8), MakeLayout("tp2.pp1.dp2"));
+  ASSERT_EQ(estimate.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(FieldOf(estimate.status()), "layout");
+  EXPECT_THAT(std::string(estimate.status().message()), HasSubstr("is 4, but there are 8"));
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,76 @@
+#include "planner/spec/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/catalog/catalog.h"
+
+namespace meshwright {
+namespace {
+
+struct Published {
+  const char* model;
+  double billions;  // as the model's card or paper prints it
+  double tolerance;
+};
+
+class PublishedCounts : public testing::TestWithParam<Published> {};
+
+TEST_P(PublishedCounts, PresetHasThePublishedNumberOfParameters) {
+  const ModelSpec model = FindModel(GetParam().model).value();
+  EXPECT_NEAR(static_cast<double>(Parameters(model)) / 1e9, GetParam().billions,
+              GetParam().tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ModelCards, PublishedCounts,
+    testing::Values(
+        Published{"llama-2-7b", 6.738, 0.001}, Published{"llama-2-13b", 13.016, 0.001},
+        Published{"llama-2-70b", 68.977, 0.001}, Published{"llama-3-8b", 8.030, 0.001},
+        Published{"llama-3-70b", 70.554, 0.001}, Published{"llama-3-405b", 405.85, 0.01},
+        Published{"llama-3.2-1b", 1.2358, 0.0001}, Published{"llama-3.2-3b", 3.2127, 0.0001},
+        Published{"qwen2.5-7b", 7.6156, 0.0001}, Published{"qwen2.5-32b", 32.764, 0.001},
+        Published{"qwen2.5-72b", 72.706, 0.001}, Published{"tinystories-15m", 0.01519, 0.0001}),
+    [](const auto& test) {
+      std::string name = test.param.model;
+      for (char& c : name) {
+        if (c == '-' || c == '.') c = '_';
+      }
+      return name;
+    });
+
+TEST(HagemannShapes, HoldTheSizesTheyAreNamedAfter) {
+  EXPECT_NEAR(static_cast<double>(Parameters(FindModel("hagemann-13b").value())), 14.0e9, 0.1e9);
+  EXPECT_NEAR(static_cast<double>(Parameters(FindModel("hagemann-30b").value())), 33.7e9, 0.3e9);
+  EXPECT_NEAR(static_cast<double>(Parameters(FindModel("hagemann-65b").value())), 66.8e9, 0.3e9);
+}
+
+TEST(PalmFlops, CountSixPerParameterAndFullAttention) {
+  ModelSpec model = FindModel("llama-2-7b").value();
+  const TrainingSpec training{.seq_len = 4096, .global_batch = 2};
+  const double tokens = 8192.0;
+  const double attention = 12.0 * 32 * 4096 * 4096;
+  EXPECT_DOUBLE_EQ(PalmStepFlops(model, training), tokens * (6.0 * 6738415616.0 + attention));
+}
+
+TEST(PalmFlops, CountTiedEmbeddingsTwice) {
+  ModelSpec model = FindModel("llama-3.2-1b").value();
+  const TrainingSpec training{.seq_len = 8, .global_batch = 1};
+  const double tied = PalmStepFlops(model, training);
+  model.tied_embeddings = false;
+  EXPECT_DOUBLE_EQ(tied, PalmStepFlops(model, training));
+}
+
+// Megatron-LM's count over PaLM's for Llama-3-8B: 0.84 at 8k tokens, 0.71 at 32k, 0.58 at 128k.
+TEST(CausalFlops, AreTheKnownShareOfPalmFlops) {
+  const ModelSpec model = FindModel("llama-3-8b").value();
+  const auto share = [&model](int64_t seq_len) {
+    const TrainingSpec training{.seq_len = seq_len, .global_batch = 1};
+    return CausalStepFlops(model, training) / PalmStepFlops(model, training);
+  };
+  EXPECT_NEAR(share(8192), 0.84, 0.01);
+  EXPECT_NEAR(share(32768), 0.71, 0.01);
+  EXPECT_NEAR(share(131072), 0.58, 0.01);
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,36 @@
+// Runs a command line in this process and keeps what it printed.
+#pragma once
+
+#include <atomic>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/cli/app.h"
+
+namespace meshwright {
+
+struct CommandOutput {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+// The clock stands still, so that printed times are 0; the host has two cores.
+inline CommandOutput RunCommand(const std::vector<std::string>& arguments) {
+  static const std::atomic<bool> kNeverInterrupted{false};
+  std::ostringstream out;
+  std::ostringstream err;
+  CommandContext context{.out = out,
+                         .err = err,
+                         .host_cores = 2,
+                         .binary_dir = "/nonexistent",
+                         .now_s = [] { return 0.0; },
+                         .interrupted = kNeverInterrupted};
+  std::vector<const char*> argv = {"meshwright"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  const int code = RunCommandLine(static_cast<int>(argv.size()), argv.data(), context);
+  return {code, out.str(), err.str()};
+}
+
+}  // namespace meshwright

@@ -1,0 +1,29 @@
+// Golden text files: tests/golden/NAME holds what a test must print. With
+// MESHWRIGHT_UPDATE_GOLDEN=1 in the environment the files are written instead.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace meshwright {
+
+inline void ExpectGolden(const std::string& name, const std::string& text) {
+  const char* source_dir = std::getenv("MESHWRIGHT_SOURCE_DIR");
+  ASSERT_NE(source_dir, nullptr) << "run through ctest, which sets MESHWRIGHT_SOURCE_DIR";
+  const std::string path = std::string(source_dir) + "/tests/golden/" + name;
+  if (std::getenv("MESHWRIGHT_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file.good()) << path << " is missing; MESHWRIGHT_UPDATE_GOLDEN=1 writes it";
+  std::ostringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(text, golden.str()) << "MESHWRIGHT_UPDATE_GOLDEN=1 rewrites " << path;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,188 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "nlohmann/json.hpp"
+#include "tests/tools/command_runner.h"
+#include "tests/tools/golden.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<std::string> Recommend(std::string model, std::string cluster, std::string gpus,
+                                   std::string seq_len, std::string batch,
+                                   std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {"recommend", "--model",        model, "--cluster",
+                                        cluster,     "--gpus",         gpus,  "--seq-len",
+                                        seq_len,     "--global-batch", batch};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(RecommendText, MatchesTheGoldenFile) {
+  const CommandOutput run = RunCommand(Recommend("llama-3-70b", "h100", "512", "4096", "1024"));
+  EXPECT_EQ(run.exit_code, 0);
+  ExpectGolden("recommend_llama3_70b_512_h100.txt", run.out);
+}
+
+TEST(RecommendText, NothingFitsMatchesTheGoldenFile) {
+  const CommandOutput run = RunCommand(Recommend("llama-3-405b", "a100-40", "8", "4096", "8"));
+  EXPECT_EQ(run.exit_code, 3);
+  ExpectGolden("recommend_nothing_fits.txt", run.out);
+}
+
+TEST(RecommendText, SaysThatRanksShareCores) {
+  const CommandOutput run = RunCommand(
+      Recommend("tinystories-15m", "local-cpu", "4", "256", "8", {"--framework", "meshwright"}));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, HasSubstr("4 ranks share 2 physical cores"));
+}
+
+TEST(RecommendJson, HasTheKeysOfTheContract) {
+  const CommandOutput run = RunCommand(
+      Recommend("llama-3-8b", "h100", "64", "8192", "256", {"--format", "json", "--top", "3"}));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json answer = json::parse(run.out);
+  const json& funnel = answer["funnel"];
+  EXPECT_EQ(funnel["enumerated"].get<int64_t>(), funnel["invalid"].get<int64_t>() +
+                                                     funnel["memory"].get<int64_t>() +
+                                                     funnel["evaluated"].get<int64_t>());
+  EXPECT_TRUE(answer["elapsed_s"].is_number());
+  ASSERT_EQ(answer["layouts"].size(), 3u);
+  for (const json& layout : answer["layouts"]) {
+    for (const char* key :
+         {"layout", "axes", "memory", "time", "mfu", "mfu_causal", "tokens_per_s"}) {
+      EXPECT_TRUE(layout.contains(key)) << key;
+    }
+    EXPECT_TRUE(layout["memory"].contains("fraction_of_device"));
+  }
+}
+
+TEST(RecommendJson, PartsAddUp) {
+  const CommandOutput run =
+      RunCommand(Recommend("llama-3-8b", "h100", "64", "8192", "256", {"--format", "json"}));
+  for (const json& layout : json::parse(run.out)["layouts"]) {
+    int64_t bytes = 0;
+    for (const auto& [key, value] : layout["memory"].items()) {
+      if (key.ends_with("_bytes") && key != "total_bytes") bytes += value.get<int64_t>();
+    }
+    EXPECT_EQ(bytes, layout["memory"]["total_bytes"].get<int64_t>());
+    double seconds = 0;
+    for (const auto& [key, value] : layout["time"].items()) {
+      if (key.ends_with("_s") && key != "step_s") seconds += value.get<double>();
+    }
+    EXPECT_NEAR(seconds, layout["time"]["step_s"].get<double>(), 1e-9);
+  }
+}
+
+TEST(RecommendJson, NothingFitsNamesTheNearest) {
+  const CommandOutput run =
+      RunCommand(Recommend("llama-3-405b", "a100-40", "8", "4096", "8", {"--format", "json"}));
+  EXPECT_EQ(run.exit_code, 3);
+  const json answer = json::parse(run.out);
+  EXPECT_TRUE(answer["layouts"].empty());
+  EXPECT_GT(answer["nearest"]["over_bytes"].get<int64_t>(), 0);
+}
+
+TEST(EstimateJson, IsTheEntryThatRecommendPrints) {
+  const CommandOutput ranked = RunCommand(
+      Recommend("llama-3-8b", "h100", "64", "8192", "256", {"--format", "json", "--top", "1"}));
+  const json first = json::parse(ranked.out)["layouts"][0];
+  const CommandOutput run =
+      RunCommand({"estimate", "--model", "llama-3-8b", "--cluster", "h100", "--gpus", "64",
+                  "--seq-len", "8192", "--global-batch", "256", "--layout",
+                  first["layout"].get<std::string>(), "--format", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json estimate = json::parse(run.out);
+  EXPECT_EQ(estimate["layouts"][0], first);
+  EXPECT_EQ(estimate["memory"], first["memory"]);
+  EXPECT_TRUE(estimate["fits"].get<bool>());
+}
+
+TEST(ListCommand, PrintsPresets) {
+  EXPECT_THAT(RunCommand({"list", "clusters"}).out, HasSubstr("local-cpu\n"));
+  EXPECT_EQ(RunCommand({"list", "pets"}).exit_code, 2);
+}
+
+struct BadInput {
+  const char* name;
+  std::vector<std::string> arguments;
+  const char* sentence;
+};
+
+class BadInputs : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadInputs, GetOneClearSentenceAndExitCode2) {
+  const CommandOutput run = RunCommand(GetParam().arguments);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr(GetParam().sentence));
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Recommend, BadInputs,
+    testing::Values(
+        BadInput{"UnknownModel", Recommend("llama-3-8", "h100", "8", "8192", "8"),
+                 "nearest: llama-3-8b"},
+        BadInput{"UnknownCluster", Recommend("llama-3-8b", "h10", "8", "8192", "8"),
+                 "cluster 'h10' is not known; nearest: h100"},
+        BadInput{"UnknownFramework",
+                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--framework", "megatrn"}),
+                 "nearest: megatron"},
+        BadInput{"MissingFile", Recommend("./no.json", "h100", "8", "8192", "8"), "cannot be read"},
+        BadInput{"ZeroGpus", Recommend("llama-3-8b", "h100", "0", "8192", "8"),
+                 "gpus = 0: must be a whole number from 1"},
+        BadInput{"NegativeBatch", Recommend("llama-3-8b", "h100", "8", "8192", "-8"),
+                 "global_batch = -8"},
+        BadInput{"HugeGpus", Recommend("llama-3-8b", "h100", "99999999999999999999", "8192", "8"),
+                 "gpus"},
+        BadInput{"NotANumber", Recommend("llama-3-8b", "h100", "eight", "8192", "8"), "--gpus"},
+        BadInput{"BatchNotDivisible", Recommend("llama-3-8b", "h100", "7", "8192", "8"),
+                 "must be a multiple of 7"},
+        BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
+                 "must be bf16 or fp32"}),
+    [](const auto& test) { return test.param.name; });
+
+class ModelFiles : public testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
+    std::ofstream(path) << text;
+    return path.string();
+  }
+};
+
+TEST_F(ModelFiles, AConfigGivesTheSameAnswerAsThePresetOfItsShape) {
+  const std::string path = Write("tiny.json", R"({"model_type": "llama", "hidden_size": 288,
+    "num_hidden_layers": 6, "intermediate_size": 768, "num_attention_heads": 6,
+    "vocab_size": 32000, "tie_word_embeddings": true})");
+  const auto layouts = [](const std::string& model) {
+    const CommandOutput run =
+        RunCommand(Recommend(model, "h100", "4", "256", "8", {"--format", "json"}));
+    return json::parse(run.out)["layouts"];
+  };
+  EXPECT_EQ(layouts(path), layouts("tinystories-15m"));
+}
+
+TEST_F(ModelFiles, MalformedConfigIsRefused) {
+  const CommandOutput run =
+      RunCommand(Recommend(Write("bad.json", "{\"hidden_size\": "), "h100", "8", "8192", "8"));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("is not valid JSON"));
+}
+
+TEST_F(ModelFiles, MixtureOfExpertsIsRefusedByItsKey) {
+  const CommandOutput run = RunCommand(
+      Recommend(Write("moe.json", R"({"model_type": "mistral", "num_local_experts": 8})"), "h100",
+                "8", "8192", "8"));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("num_local_experts = 8"));
+}
+
+}  // namespace
+}  // namespace meshwright

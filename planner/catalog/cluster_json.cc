@@ -20,6 +20,7 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.matmul_efficiency = fields.NumberOr("matmul_efficiency", device.matmul_efficiency);
   device.attention_efficiency =
       fields.NumberOr("attention_efficiency", device.attention_efficiency);
+  device.attention_half_seq = fields.NumberOr("attention_half_seq", 0.0);
   device.kernel_launch_s = fields.NumberOr("kernel_launch_s", 0.0);
   device.compute_units = static_cast<int32_t>(fields.IntOr("compute_units", 1));
   device.tile_m = static_cast<int32_t>(fields.IntOr("tile_m", 1));
@@ -85,6 +86,7 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
                          {"memory_efficiency", device.memory_efficiency},
                          {"matmul_efficiency", device.matmul_efficiency},
                          {"attention_efficiency", device.attention_efficiency},
+                         {"attention_half_seq", device.attention_half_seq},
                          {"kernel_launch_s", device.kernel_launch_s},
                          {"compute_units", device.compute_units},
                          {"tile_m", device.tile_m},

@@ -41,8 +41,10 @@ double AttentionForwardTime(const DeviceShare& device, int64_t tokens, int64_t s
                             int64_t query_width) {
   const double flops = 2.0 * static_cast<double>(tokens) * static_cast<double>(seq_len) *
                        static_cast<double>(query_width);
-  return std::max(flops / (device.PeakFlops() * device.device.attention_efficiency),
-                  device.device.kernel_launch_s);
+  const auto s = static_cast<double>(seq_len);
+  const double efficiency =
+      device.device.attention_efficiency * s / (s + device.device.attention_half_seq);
+  return std::max(flops / (device.PeakFlops() * efficiency), device.device.kernel_launch_s);
 }
 
 }  // namespace meshwright

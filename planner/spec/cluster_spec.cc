@@ -14,6 +14,10 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckShare("device.memory_efficiency", device.memory_efficiency));
   RETURN_IF_ERROR(CheckShare("device.matmul_efficiency", device.matmul_efficiency));
   RETURN_IF_ERROR(CheckShare("device.attention_efficiency", device.attention_efficiency));
+  if (!(device.attention_half_seq >= 0)) {
+    return FieldError("device.attention_half_seq", std::to_string(device.attention_half_seq),
+                      "must not be negative");
+  }
   if (!(device.kernel_launch_s >= 0)) {
     return FieldError("device.kernel_launch_s", std::to_string(device.kernel_launch_s),
                       "must not be negative");

@@ -17,16 +17,19 @@ namespace meshwright {
 // One device: data-sheet peaks and the share of them that real kernels reach.
 struct HardwareProfile {
   std::string name;
-  double peak_bf16_flops = 0.0;       // dense, FLOP/s
-  double peak_fp32_flops = 0.0;       // FLOP/s; what fp32 matmuls run at
-  int64_t memory_bytes = 0;           // as the driver reports it
-  double memory_bytes_per_s = 0.0;    // data sheet
-  double memory_efficiency = 0.85;    // share of memory_bytes_per_s that a streaming kernel reaches
-  double matmul_efficiency = 0.8;     // share of the peak that a large, well-shaped matmul reaches
-  double attention_efficiency = 0.5;  // share of the peak that the attention kernel reaches
-  double kernel_launch_s = 0.0;       // host time of one kernel; the floor under small ones
-  int32_t compute_units = 0;          // SMs; tiles of a matmul are spread over them in waves
-  int32_t tile_m = 0;                 // output tile of one compute unit
+  double peak_bf16_flops = 0.0;     // dense, FLOP/s
+  double peak_fp32_flops = 0.0;     // FLOP/s; what fp32 matmuls run at
+  int64_t memory_bytes = 0;         // as the driver reports it
+  double memory_bytes_per_s = 0.0;  // data sheet
+  double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
+  double matmul_efficiency = 0.8;   // share of the peak that a large, well-shaped matmul reaches
+  // Share of the peak that causal attention reaches, forward and backward: attention_efficiency * s
+  // / (s + attention_half_seq) at sequence length s.
+  double attention_efficiency = 0.5;
+  double attention_half_seq = 0.0;
+  double kernel_launch_s = 0.0;  // host time of one kernel; the floor under small ones
+  int32_t compute_units = 0;     // SMs; tiles of a matmul are spread over them in waves
+  int32_t tile_m = 0;            // output tile of one compute unit
   int32_t tile_n = 0;
   int64_t context_bytes = 0;       // device context and libraries, outside the allocator
   int64_t communicator_bytes = 0;  // buffers of the communication library, outside the allocator

@@ -22,6 +22,7 @@ struct CommandContext {
   std::ostream& out;
   std::ostream& err;
   bool out_is_terminal = false;
+  bool err_is_terminal = false;
   int32_t host_cores = 1;                // physical cores of this machine
   std::string binary_dir;                // where this binary lies; the worker lies beside it
   std::function<double()> now_s;         // monotonic seconds

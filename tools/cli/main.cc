@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   meshwright::CommandContext context{.out = std::cout,
                                      .err = std::cerr,
                                      .out_is_terminal = isatty(STDOUT_FILENO) == 1,
+                                     .err_is_terminal = isatty(STDERR_FILENO) == 1,
                                      .host_cores = meshwright::PhysicalCores(),
                                      .binary_dir = BinaryDir(),
                                      .now_s = MonotonicSeconds,

@@ -1,0 +1,33 @@
+#include "tools/cli/devices_flag.h"
+
+#include <cmath>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "planner/spec/field_error.h"
+
+namespace meshwright {
+
+absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
+  constexpr int32_t kMaxRanks = 1024;
+  if (text == "cuda") return DevicesFlag{DeviceKind::kCuda, 0};
+  absl::string_view rest(text.data(), text.size());
+  int32_t count = 0;
+  if (absl::ConsumePrefix(&rest, "cpu:") && absl::SimpleAtoi(rest, &count) && count >= 1 &&
+      count <= kMaxRanks) {
+    return DevicesFlag{DeviceKind::kCpu, count};
+  }
+  return FieldError("devices", text, "must be cpu:N with N from 1 to 1024, or cuda");
+}
+
+absl::StatusOr<int64_t> ParseMemoryLimit(double gib) {
+  constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+  constexpr double kMaxGib = 1 << 20;
+  if (!(gib > 0) || gib > kMaxGib) {
+    return FieldError("memory_limit_gib", absl::StrCat(gib), "must be above 0 and at most 1048576");
+  }
+  return static_cast<int64_t>(std::llround(gib * kGib));
+}
+
+}  // namespace meshwright

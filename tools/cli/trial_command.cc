@@ -1,0 +1,191 @@
+#include "tools/cli/trial_command.h"
+
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/trial/trial_runner.h"
+#include "nlohmann/json.hpp"
+#include "planner/report/answers.h"
+#include "planner/report/estimate_json.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+#include "tools/cli/devices_flag.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/text.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct TrialFlags {
+  QueryFlags query;
+  OutputFlags output;
+  std::string layout;
+  std::string devices;
+  int32_t steps = 5;
+  int64_t seed = 0;
+  double memory_limit_gib = 0.0;
+  double timeout_s = 300.0;
+};
+
+// What the planner expects of the same layout here.
+struct Prediction {
+  SearchRequest request;
+  Estimate estimate;
+};
+
+absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const Layout& layout,
+                                   const std::optional<int64_t>& memory_limit_bytes,
+                                   int32_t host_cores) {
+  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery());
+  query.devices = layout.devices();
+  Prediction prediction;
+  ASSIGN_OR_RETURN(prediction.request, Resolve(query, host_cores));
+  if (memory_limit_bytes) prediction.request.cluster.device.memory_bytes = *memory_limit_bytes;
+  ASSIGN_OR_RETURN(prediction.estimate, CheckAndEstimate(prediction.request, layout));
+  return prediction;
+}
+
+absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& devices,
+                                   const Layout& layout, const SearchRequest& request,
+                                   const std::optional<int64_t>& memory_limit_bytes) {
+  RETURN_IF_ERROR(CheckRange("steps", flags.steps, 1, 100000));
+  RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
+  RETURN_IF_ERROR(CheckPositive("timeout_s", flags.timeout_s));
+  if (devices.kind == DeviceKind::kCpu && devices.count < layout.devices()) {
+    return FieldError("devices", flags.devices,
+                      absl::StrCat("the layout needs ", layout.devices(), " ranks"));
+  }
+  RETURN_IF_ERROR(CheckRunnable(request.model, layout, request.training, devices.kind));
+  TrialPlan plan;
+  plan.model = request.model;
+  plan.layout = layout;
+  plan.training = request.training;
+  plan.device = devices.kind;
+  plan.steps = flags.steps;
+  plan.seed = static_cast<uint64_t>(flags.seed);
+  plan.memory_limit_bytes = memory_limit_bytes;
+  plan.timeout_s = flags.timeout_s;
+  return plan;
+}
+
+void FillEstimates(const SearchRequest& request, const Layout& layout, TrialResult& result) {
+  const EstimateContext context{request.model, request.cluster, request.training, request.profile};
+  for (RankResult& rank : result.ranks) {
+    rank.estimated_bytes =
+        EstimateRankMemory(context, layout, rank.pipeline_rank).allocator_bytes();
+  }
+}
+
+void PrintText(const Layout& layout, const Estimate& predicted, const TrialResult& result,
+               std::ostream& out) {
+  out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << "\n";
+  if (!result.message.empty()) out << result.message << "\n";
+  if (result.outcome == Outcome::kOk) {
+    Table table({"", "measured", "predicted"});
+    table.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
+    table.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
+    table.Print(out);
+    out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
+                           result.measured_peak_flops / 1e9);
+    out << "losses:";
+    for (const double loss : result.losses) out << absl::StrFormat(" %.4f", loss);
+    out << "\n";
+  }
+  if (result.ranks.empty()) return;
+  Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
+  for (const RankResult& rank : result.ranks) {
+    table.Add({std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
+               FormatCount(rank.peak_bytes), FormatCount(rank.estimated_bytes)});
+  }
+  table.Print(out);
+}
+
+absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const Layout layout, ParseLayout(flags.layout));
+  ASSIGN_OR_RETURN(const DevicesFlag devices, ParseDevices(flags.devices));
+  std::optional<int64_t> memory_limit_bytes;
+  if (flags.memory_limit_gib != 0.0) {
+    ASSIGN_OR_RETURN(memory_limit_bytes, ParseMemoryLimit(flags.memory_limit_gib));
+  }
+  TrialFlags resolved = flags;
+  if (resolved.query.cluster.empty()) {
+    resolved.query.cluster = devices.kind == DeviceKind::kCpu ? "local-cpu" : "h100";
+  }
+  ASSIGN_OR_RETURN(const Prediction prediction,
+                   Predict(resolved, layout, memory_limit_bytes, context.host_cores));
+  ASSIGN_OR_RETURN(const TrialPlan plan,
+                   MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
+
+  ProgressLine progress(context.err, context.err_is_terminal);
+  TrialResult result =
+      RunTrial(plan, {.worker_path = context.binary_dir + "/meshwright-worker",
+                      .progress =
+                          [&progress](const TrialProgress& at) {
+                            progress.Update(at.step, at.steps,
+                                            absl::StrFormat("steps, loss %.4f, %s per step",
+                                                            at.loss, FormatSeconds(at.step_s)));
+                          },
+                      .cancel = &context.interrupted});
+  progress.Finish();
+  FillEstimates(prediction.request, layout, result);
+
+  if (flags.output.format == OutputFormat::kJson) {
+    ordered_json object = {{"layout", FormatLayout(layout)}};
+    object.update(ordered_json(ToJson(result)));
+    object["seed"] = flags.seed;
+    object["predicted"] = LayoutToJson(layout, prediction.estimate);
+    object["notes"] = NotesOn(prediction.request.cluster, layout.devices());
+    context.out << object.dump(2) << "\n";
+  } else {
+    PrintText(layout, prediction.estimate, result, context.out);
+  }
+  context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
+                      : result.outcome == Outcome::kCancelled ? kExitInterrupted
+                                                              : kExitFailed;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddTrialCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<TrialFlags>();
+  flags->query.framework = "meshwright";
+  CLI::App* command = app.add_subcommand("trial", "Run a few real steps of one layout here");
+  flags->query.AddModel(*command);
+  flags->query.AddTraining(*command);
+  command->add_option("--layout", flags->layout, "tp2.cp1.pp2.dp1.mb1")
+      ->required()
+      ->option_text("LAYOUT");
+  command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
+      ->required()
+      ->option_text("cpu:N|cuda");
+  command
+      ->add_option("--cluster", flags->query.cluster,
+                   "What the prediction is for; default local-cpu, with cuda h100")
+      ->option_text("FILE|PRESET");
+  command->add_option("--steps", flags->steps, "Optimizer steps")
+      ->capture_default_str()
+      ->option_text("N");
+  command->add_option("--seed", flags->seed, "Of weights and tokens")
+      ->capture_default_str()
+      ->option_text("N");
+  command
+      ->add_option("--memory-limit-gib", flags->memory_limit_gib,
+                   "What each rank's allocator may hold")
+      ->option_text("X");
+  command->add_option("--timeout-s", flags->timeout_s, "Longest wait for a sign of life of a rank")
+      ->capture_default_str()
+      ->option_text("T");
+  flags->output.AddFormat(*command);
+  command->callback([flags, &context] {
+    const absl::Status status = RunTrialCommand(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright

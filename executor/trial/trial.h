@@ -21,6 +21,9 @@ namespace meshwright {
 
 enum class DeviceKind { kCpu, kCuda };
 
+std::string_view DeviceKindName(DeviceKind device);  // cpu, cuda
+absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
+
 // A failure that a worker brings about on purpose, so that tests see the real outcome paths.
 struct InjectedFault {
   enum class Kind { kCrash, kHang };
@@ -56,6 +59,7 @@ struct RankResult {
   int32_t pipeline_rank = 0;
   int64_t peak_bytes = 0;       // most the allocator held at once
   int64_t estimated_bytes = 0;  // the planner's figure for the same thing, 0 when not filled in
+  int32_t peak_in_flight = 0;   // most micro-batches between forward and backward
 
   friend bool operator==(const RankResult&, const RankResult&) = default;
 };

@@ -1,0 +1,125 @@
+#include "executor/trial/capabilities.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "executor/trial/trial_runner.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+template <typename T>
+bool Contains(const std::vector<T>& values, T value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+template <typename T, typename Name>
+std::vector<std::string> Names(const std::vector<T>& values, const Name& name) {
+  std::vector<std::string> names;
+  for (const T value : values) names.emplace_back(name(value));
+  return names;
+}
+
+absl::Status Unsupported(absl::string_view what, absl::string_view supported) {
+  return absl::UnimplementedError(
+      absl::StrCat("the worker can't run ", what, "; it runs ", supported));
+}
+
+absl::Status CheckAxes(const Layout& layout) {
+  const Capabilities& can = WorkerCapabilities();
+  if (layout.cp > can.max_cp) {
+    return Unsupported(absl::StrCat("cp", layout.cp), absl::StrCat("cp up to ", can.max_cp));
+  }
+  if (layout.vpp > can.max_vpp) {
+    return Unsupported(absl::StrCat("vpp", layout.vpp), absl::StrCat("vpp up to ", can.max_vpp));
+  }
+  if (layout.zero > can.max_zero) {
+    return Unsupported(absl::StrCat("zero", layout.zero),
+                       absl::StrCat("zero up to ", can.max_zero));
+  }
+  if (layout.sequence_parallel && !can.sequence_parallel) return Unsupported("sp1", "sp0");
+  if (!Contains(can.recompute, layout.recompute)) {
+    return Unsupported(absl::StrCat("rc=", std::string(RecomputeName(layout.recompute))),
+                       absl::StrJoin(Names(can.recompute, RecomputeName), ", "));
+  }
+  if (!Contains(can.schedules, layout.schedule)) {
+    return Unsupported(absl::StrCat("sched=", std::string(ScheduleName(layout.schedule))),
+                       absl::StrJoin(Names(can.schedules, ScheduleName), ", "));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckModel(const ModelSpec& model) {
+  for (const LayerGroup& group : model.groups) {
+    if (group.ffn != FfnKind::kSwiGlu) return Unsupported("a gelu FFN", "swiglu");
+  }
+  if (model.qk_norm) return Unsupported("qk_norm = true", "qk_norm = false");
+  if (model.head_dim % 2 != 0) {
+    return Unsupported(absl::StrCat("head_dim = ", model.head_dim), "even head_dim");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDivides(absl::string_view field, int64_t value, absl::string_view by,
+                          int64_t divisor) {
+  if (value % divisor == 0) return absl::OkStatus();
+  return Unsupported(absl::StrCat(field, " = ", value, " with ", by, divisor),
+                     absl::StrCat(by, " that divides ", field));
+}
+
+absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
+                               const TrainingSpec& training) {
+  RETURN_IF_ERROR(CheckDivides("heads", model.heads, "tp", layout.tp));
+  RETURN_IF_ERROR(CheckDivides("kv_heads", model.kv_heads, "tp", layout.tp));
+  RETURN_IF_ERROR(CheckDivides("vocab", model.vocab, "tp", layout.tp));
+  for (const LayerGroup& group : model.groups) {
+    RETURN_IF_ERROR(CheckDivides("ffn_hidden", group.ffn_hidden, "tp", layout.tp));
+  }
+  RETURN_IF_ERROR(CheckDivides("layers", model.layers(), "pp", layout.pp));
+  return CheckDivides("global_batch", training.global_batch,
+                      "dp * mb = ", int64_t{layout.dp} * layout.micro_batch);
+}
+
+}  // namespace
+
+const Capabilities& WorkerCapabilities() {
+  static const auto& capabilities =
+      *new Capabilities{.devices = {DeviceKind::kCpu, DeviceKind::kCuda},
+                        .precisions = {Precision::kFp32, Precision::kBf16},
+                        .schedules = {ScheduleKind::k1f1b},
+                        .recompute = {Recompute::kNone}};
+  return capabilities;
+}
+
+nlohmann::json ToJson(const Capabilities& capabilities) {
+  return {{"devices", Names(capabilities.devices, DeviceKindName)},
+          {"precisions", Names(capabilities.precisions, PrecisionName)},
+          {"schedules", Names(capabilities.schedules, ScheduleName)},
+          {"recompute", Names(capabilities.recompute, RecomputeName)},
+          {"max_zero", capabilities.max_zero},
+          {"max_cp", capabilities.max_cp},
+          {"max_vpp", capabilities.max_vpp},
+          {"sequence_parallel", capabilities.sequence_parallel}};
+}
+
+absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
+                           const TrainingSpec& training, DeviceKind device) {
+  const Capabilities& can = WorkerCapabilities();
+  if (!Contains(can.devices, device)) {
+    return Unsupported(std::string(DeviceKindName(device)),
+                       absl::StrJoin(Names(can.devices, DeviceKindName), ", "));
+  }
+  if (!Contains(can.precisions, training.precision)) {
+    return Unsupported(std::string(PrecisionName(training.precision)),
+                       absl::StrJoin(Names(can.precisions, PrecisionName), ", "));
+  }
+  RETURN_IF_ERROR(CheckModel(model));
+  RETURN_IF_ERROR(CheckAxes(layout));
+  return CheckDivisibility(model, layout, training);
+}
+
+}  // namespace meshwright

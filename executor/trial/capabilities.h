@@ -1,0 +1,28 @@
+// What the workers can run, as data: CheckRunnable() tests against it, `meshwright-worker
+// --capabilities` prints it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/trial/trial.h"
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+
+struct Capabilities {
+  std::vector<DeviceKind> devices;
+  std::vector<Precision> precisions;
+  std::vector<ScheduleKind> schedules;
+  std::vector<Recompute> recompute;
+  int32_t max_zero = 0;
+  int32_t max_cp = 1;
+  int32_t max_vpp = 1;
+  bool sequence_parallel = false;
+};
+
+const Capabilities& WorkerCapabilities();
+
+nlohmann::json ToJson(const Capabilities& capabilities);
+
+}  // namespace meshwright

@@ -1,0 +1,168 @@
+#include "executor/trial/conclusion.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "planner/spec/parameters.h"
+
+namespace meshwright {
+namespace {
+
+// Median; the first step, which touches every page for the first time, only counts when it is the
+// only one.
+double MedianStep(std::vector<double> times) {
+  if (times.empty()) return 0.0;
+  if (times.size() > 1) times.erase(times.begin());
+  std::sort(times.begin(), times.end());
+  const size_t middle = times.size() / 2;
+  return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2.0;
+}
+
+int32_t StepsFinishedByAll(const std::vector<RankRecord>& records) {
+  int32_t steps = records.empty() ? 0 : records.front().finished_steps();
+  for (const RankRecord& record : records) steps = std::min(steps, record.finished_steps());
+  return steps;
+}
+
+// A step takes as long as on its slowest rank.
+double StepTime(const std::vector<RankRecord>& records, int32_t step) {
+  double slowest = 0.0;
+  for (const RankRecord& record : records) {
+    const auto time = record.step_times_s.find(step);
+    if (time != record.step_times_s.end()) slowest = std::max(slowest, time->second);
+  }
+  return slowest;
+}
+
+std::optional<double> LossOf(const std::vector<RankRecord>& records, int32_t step) {
+  for (const RankRecord& record : records) {
+    const auto loss = record.losses.find(step);
+    if (loss != record.losses.end()) return loss->second;
+  }
+  return std::nullopt;
+}
+
+// What is known whatever the outcome.
+TrialResult Measured(const std::vector<RankRecord>& records) {
+  TrialResult result;
+  const int32_t steps = StepsFinishedByAll(records);
+  for (int32_t step = 0; step < steps; ++step) {
+    result.step_times_s.push_back(StepTime(records, step));
+    if (const auto loss = LossOf(records, step)) result.losses.push_back(*loss);
+  }
+  for (const RankRecord& record : records) {
+    result.ranks.push_back({.rank = record.rank,
+                            .pipeline_rank = record.pipeline_rank,
+                            .peak_bytes = record.peak_bytes,
+                            .estimated_bytes = 0,
+                            .peak_in_flight = record.peak_in_flight});
+    if (result.host.empty()) result.host = record.host;
+    if (result.worker_version.empty()) result.worker_version = record.version;
+  }
+  return result;
+}
+
+// The failure that explains the others: by kind, then by rank. Null without any.
+const RankRecord* Cause(const std::vector<RankRecord>& records) {
+  const RankRecord* cause = nullptr;
+  for (const RankRecord& record : records) {
+    if (!record.failure.has_value()) continue;
+    if (cause == nullptr || record.failure->kind < cause->failure->kind) cause = &record;
+  }
+  return cause;
+}
+
+std::string WhichRank(const RankRecord& record) {
+  return absl::StrCat("rank ", record.rank, " (pipeline rank ", record.pipeline_rank, ")");
+}
+
+std::string WithTail(std::string message, const RankRecord& record) {
+  if (!record.output_tail.empty()) absl::StrAppend(&message, "\n", record.output_tail);
+  return message;
+}
+
+std::string OomMessage(const RankRecord& record) {
+  const OomDetail& oom = *record.oom;
+  return absl::StrCat(WhichRank(record), " ran out of memory: ", oom.requested_bytes,
+                      " bytes requested with ", oom.held_bytes, " held of ", oom.limit_bytes,
+                      " allowed");
+}
+
+void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, TrialResult& result) {
+  double peak = 0.0;
+  for (const RankRecord& record : records) peak += record.measured_peak_flops;
+  result.measured_peak_flops = peak / static_cast<double>(records.size());
+  result.step_s = MedianStep(result.step_times_s);
+  if (peak > 0.0 && result.step_s > 0.0) {
+    result.mfu = PalmStepFlops(plan.model, plan.training) / (result.step_s * peak);
+  }
+}
+
+}  // namespace
+
+TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records) {
+  TrialResult result = Measured(records);
+  const RankRecord* cause = Cause(records);
+  if (cause == nullptr) {
+    result.outcome = Outcome::kOk;
+    AddSpeed(plan, records, result);
+    return result;
+  }
+  if (cause->oom.has_value()) {
+    result.outcome = Outcome::kOom;
+    result.oom = cause->oom;
+    result.message = OomMessage(*cause);
+    return result;
+  }
+  result.outcome = Outcome::kFailed;
+  std::string message = absl::StrCat(WhichRank(*cause), " ", cause->failure->message);
+  if (cause->begun_steps > cause->finished_steps()) {
+    absl::StrAppend(&message, ", in step ", cause->begun_steps - 1);
+  } else if (!cause->done) {
+    absl::StrAppend(&message, ", before step ", cause->finished_steps());
+  }
+  result.message = WithTail(std::move(message), *cause);
+  return result;
+}
+
+TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>& records,
+                            int32_t silent_rank) {
+  TrialResult result = Measured(records);
+  const RankRecord& record = records[static_cast<size_t>(silent_rank)];
+  result.outcome = Outcome::kTimeout;
+  const std::string last =
+      record.finished_steps() == 0 ? "no step" : absl::StrCat("step ", record.finished_steps() - 1);
+  result.message =
+      WithTail(absl::StrCat(WhichRank(record), " gave no sign of life for ", plan.timeout_s,
+                            " s; the last thing it finished was ", last),
+               record);
+  return result;
+}
+
+TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecord>& records) {
+  TrialResult result = Measured(records);
+  result.outcome = Outcome::kCancelled;
+  result.message =
+      absl::StrCat("cancelled after ", StepsFinishedByAll(records), " of ", plan.steps, " steps");
+  return result;
+}
+
+int32_t FurthestBehind(const std::vector<RankRecord>& records) {
+  const RankRecord* behind = nullptr;
+  for (const RankRecord& record : records) {
+    if (record.done) continue;
+    if (behind == nullptr || record.begun_steps < behind->begun_steps) behind = &record;
+  }
+  return behind == nullptr ? 0 : behind->rank;
+}
+
+FinishedStep LastFinishedStep(const std::vector<RankRecord>& records) {
+  FinishedStep finished{.steps = StepsFinishedByAll(records)};
+  if (finished.steps == 0) return finished;
+  finished.step_s = StepTime(records, finished.steps - 1);
+  finished.loss = LossOf(records, finished.steps - 1).value_or(0.0);
+  return finished;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,90 @@
+#include "executor/trial/rank_record.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+namespace {
+
+void Fail(RankRecord& record, FailureKind kind, std::string message) {
+  // The first failure is the cause.
+  if (!record.failure.has_value()) {
+    record.failure = RankFailure{.kind = kind, .message = std::move(message)};
+  }
+}
+
+void ApplyOom(const nlohmann::json& event, RankRecord& record) {
+  record.oom = OomDetail{.rank = record.rank,
+                         .pipeline_rank = event.at("pipeline_rank"),
+                         .requested_bytes = event.at("requested_bytes"),
+                         .held_bytes = event.at("held_bytes"),
+                         .limit_bytes = event.at("limit_bytes")};
+  Fail(record, FailureKind::kOutOfMemory, "ran out of memory");
+}
+
+void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
+  const std::string kind = event.at("event");
+  if (kind == "hello") {
+    record.host = event.at("host");
+    record.version = event.at("version");
+  } else if (kind == "begin") {
+    record.begun_steps = event.at("step").get<int32_t>() + 1;
+  } else if (kind == "step") {
+    const int32_t step = event.at("step");
+    record.step_times_s[step] = event.at("step_s");
+    if (event.contains("loss")) {
+      // JSON has no infinity or NaN: a loss that is one arrives as null.
+      const nlohmann::json& loss = event["loss"];
+      if (!loss.is_number()) {
+        Fail(record, FailureKind::kOwn,
+             absl::StrCat("had a loss that is not finite in step ", step));
+        return;
+      }
+      record.losses[step] = loss;
+    }
+  } else if (kind == "done") {
+    record.done = true;
+    record.peak_bytes = event.at("peak_bytes");
+    record.peak_in_flight = event.at("peak_in_flight");
+    record.measured_peak_flops = event.at("measured_peak_flops");
+  } else if (kind == "oom") {
+    ApplyOom(event, record);
+  } else if (kind == "error") {
+    Fail(record,
+         event.at("kind") == "communication" ? FailureKind::kCommunication : FailureKind::kOwn,
+         absl::StrCat("failed: ", event.at("message").get<std::string>()));
+  }
+}
+
+}  // namespace
+
+void ApplyEvent(const std::string& line, RankRecord& record) {
+  try {
+    ApplyParsed(nlohmann::json::parse(line), record);
+  } catch (const nlohmann::json::exception& error) {
+    Fail(record, FailureKind::kOwn,
+         absl::StrCat("sent an event that can't be read (", error.what(), "): ", line));
+  }
+}
+
+void ApplyExit(int wait_status, RankRecord& record) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    std::string message =
+        absl::StrCat("was killed by signal ", signal, " (", ::strsignal(signal), ")");
+    if (signal == SIGKILL) message += ", as the kernel does when the machine's memory runs out";
+    Fail(record, FailureKind::kOwn, std::move(message));
+  } else if (WEXITSTATUS(wait_status) != 0) {
+    Fail(record, FailureKind::kOwn,
+         absl::StrCat("ended with exit code ", WEXITSTATUS(wait_status)));
+  } else if (!record.done) {
+    Fail(record, FailureKind::kOwn, "ended before it had run all steps");
+  }
+}
+
+}  // namespace meshwright

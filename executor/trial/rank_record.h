@@ -1,0 +1,49 @@
+// What the runner knows of one rank: the events it sent and how its process ended.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "executor/trial/trial.h"
+
+namespace meshwright {
+
+// How a rank failed. An out-of-memory explains the other ranks' failures, and a lost peer is
+// explained by any other failure.
+enum class FailureKind : uint8_t { kOutOfMemory, kOwn, kCommunication };
+
+struct RankFailure {
+  FailureKind kind = FailureKind::kOwn;
+  std::string message;  // without naming the rank
+};
+
+struct RankRecord {
+  int32_t rank = 0;
+  int32_t pipeline_rank = 0;
+  std::string host;
+  std::string version;
+  int32_t begun_steps = 0;
+  std::map<int32_t, double> step_times_s;  // finished steps
+  std::map<int32_t, double> losses;        // on the rank that knows them
+  bool done = false;
+  int64_t peak_bytes = 0;
+  int32_t peak_in_flight = 0;
+  double measured_peak_flops = 0.0;
+  std::optional<OomDetail> oom;
+  std::optional<RankFailure> failure;
+  std::string output_tail;
+
+  int32_t finished_steps() const { return static_cast<int32_t>(step_times_s.size()); }
+};
+
+// Takes in one line of events (executor/worker/event_writer.h). A line that is not one becomes the
+// rank's failure.
+void ApplyEvent(const std::string& line, RankRecord& record);
+
+// Takes in the end of the process, as waitpid() tells it. An end that the events don't explain
+// becomes the rank's failure.
+void ApplyExit(int wait_status, RankRecord& record);
+
+}  // namespace meshwright

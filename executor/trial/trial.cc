@@ -1,0 +1,281 @@
+#include "executor/trial/trial.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/catalog/json_fields.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr std::array<std::string_view, 5> kOutcomeNames = {"ok", "oom", "failed", "timeout",
+                                                           "cancelled"};
+constexpr std::array<std::string_view, 2> kDeviceNames = {"cpu", "cuda"};
+constexpr std::array<std::string_view, 2> kFaultNames = {"crash", "hang"};
+constexpr std::array<std::string_view, 2> kFfnNames = {"swiglu", "gelu"};
+
+// The enumerator whose name stands at its place in `names`.
+template <typename Enum, size_t N>
+absl::StatusOr<Enum> ParseName(const std::array<std::string_view, N>& names, std::string_view field,
+                               std::string_view name) {
+  std::string accepted;
+  for (size_t i = 0; i < N; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+    if (i > 0) accepted += ", ";
+    accepted += names[i];
+  }
+  return FieldError(field, name, "expected one of " + accepted);
+}
+
+template <typename Enum, size_t N>
+std::string NameOf(const std::array<std::string_view, N>& names, Enum value) {
+  return std::string(names[static_cast<size_t>(value)]);
+}
+
+// `value` of `parsed`, its error going to `fields`.
+template <typename T>
+T Take(JsonFields& fields, absl::StatusOr<T> parsed) {
+  if (parsed.ok()) return *std::move(parsed);
+  fields.Fail(parsed.status());
+  return T();
+}
+
+nlohmann::json ModelToJson(const ModelSpec& model) {
+  nlohmann::json groups = nlohmann::json::array();
+  for (const LayerGroup& group : model.groups) {
+    groups.push_back({{"ffn", NameOf(kFfnNames, group.ffn)},
+                      {"ffn_hidden", group.ffn_hidden},
+                      {"count", group.count}});
+  }
+  return {{"name", model.name},
+          {"hidden", model.hidden},
+          {"heads", model.heads},
+          {"kv_heads", model.kv_heads},
+          {"head_dim", model.head_dim},
+          {"vocab", model.vocab},
+          {"tied_embeddings", model.tied_embeddings},
+          {"qkv_bias", model.qkv_bias},
+          {"qk_norm", model.qk_norm},
+          {"norm_epsilon", model.norm_epsilon},
+          {"rope_theta", model.rope_theta},
+          {"groups", std::move(groups)}};
+}
+
+absl::StatusOr<LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "model.groups.");
+  LayerGroup group;
+  group.ffn = Take(fields, ParseName<FfnKind>(kFfnNames, "model.groups.ffn", fields.String("ffn")));
+  group.ffn_hidden = fields.Int("ffn_hidden");
+  group.count = fields.Int("count");
+  RETURN_IF_ERROR(fields.status());
+  return group;
+}
+
+absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "model.");
+  ModelSpec model{.name = fields.String("name"),
+                  .hidden = fields.Int("hidden"),
+                  .heads = fields.Int("heads"),
+                  .kv_heads = fields.Int("kv_heads"),
+                  .head_dim = fields.Int("head_dim"),
+                  .vocab = fields.Int("vocab"),
+                  .tied_embeddings = fields.BoolOr("tied_embeddings", false),
+                  .qkv_bias = fields.BoolOr("qkv_bias", false),
+                  .qk_norm = fields.BoolOr("qk_norm", false),
+                  .norm_epsilon = fields.Number("norm_epsilon"),
+                  .rope_theta = fields.Number("rope_theta"),
+                  .groups = {}};
+  RETURN_IF_ERROR(fields.status());
+  const auto groups = json.find("groups");
+  if (groups == json.end() || !groups->is_array()) {
+    return FieldError("model.groups", "missing", "expected a list of layer groups");
+  }
+  for (const nlohmann::json& item : *groups) {
+    ASSIGN_OR_RETURN(LayerGroup group, LayerGroupFromJson(item));
+    model.groups.push_back(group);
+  }
+  RETURN_IF_ERROR(Validate(model));
+  return model;
+}
+
+nlohmann::json TrainingToJson(const TrainingSpec& training) {
+  return {{"seq_len", training.seq_len},
+          {"global_batch", training.global_batch},
+          {"precision", std::string(PrecisionName(training.precision))}};
+}
+
+absl::StatusOr<TrainingSpec> TrainingFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "training.");
+  TrainingSpec training;
+  training.seq_len = fields.Int("seq_len");
+  training.global_batch = fields.Int("global_batch");
+  training.precision = Take(fields, ParsePrecision(fields.String("precision")));
+  RETURN_IF_ERROR(fields.status());
+  RETURN_IF_ERROR(Validate(training));
+  return training;
+}
+
+nlohmann::json FaultToJson(const InjectedFault& fault) {
+  return {{"kind", NameOf(kFaultNames, fault.kind)}, {"rank", fault.rank}, {"step", fault.step}};
+}
+
+absl::StatusOr<InjectedFault> FaultFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "fault.");
+  InjectedFault fault;
+  fault.kind = Take(
+      fields, ParseName<InjectedFault::Kind>(kFaultNames, "fault.kind", fields.String("kind")));
+  fault.rank = static_cast<int32_t>(fields.Int("rank"));
+  fault.step = static_cast<int32_t>(fields.Int("step"));
+  RETURN_IF_ERROR(fields.status());
+  return fault;
+}
+
+std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, const char* key) {
+  const auto values = json.find(key);
+  if (values == json.end()) return {};
+  std::vector<double> numbers;
+  for (const nlohmann::json& value : *values) {
+    if (!value.is_number()) {
+      fields.Fail(FieldError(key, value.dump(), "expected numbers"));
+      return {};
+    }
+    numbers.push_back(value.get<double>());
+  }
+  return numbers;
+}
+
+absl::StatusOr<RankResult> RankFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "ranks.");
+  RankResult rank{.rank = static_cast<int32_t>(fields.Int("rank")),
+                  .pipeline_rank = static_cast<int32_t>(fields.Int("pipeline_rank")),
+                  .peak_bytes = fields.Int("peak_bytes"),
+                  .estimated_bytes = fields.Int("estimated_bytes"),
+                  .peak_in_flight = static_cast<int32_t>(fields.IntOr("peak_in_flight", 0))};
+  RETURN_IF_ERROR(fields.status());
+  return rank;
+}
+
+absl::StatusOr<OomDetail> OomFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "oom.");
+  OomDetail oom{.rank = static_cast<int32_t>(fields.Int("rank")),
+                .pipeline_rank = static_cast<int32_t>(fields.Int("pipeline_rank")),
+                .requested_bytes = fields.Int("requested_bytes"),
+                .held_bytes = fields.Int("held_bytes"),
+                .limit_bytes = fields.Int("limit_bytes")};
+  RETURN_IF_ERROR(fields.status());
+  return oom;
+}
+
+}  // namespace
+
+std::string_view OutcomeName(Outcome outcome) {
+  return kOutcomeNames[static_cast<size_t>(outcome)];
+}
+
+absl::StatusOr<Outcome> ParseOutcome(std::string_view name) {
+  return ParseName<Outcome>(kOutcomeNames, "outcome", name);
+}
+
+std::string_view DeviceKindName(DeviceKind device) {
+  return kDeviceNames[static_cast<size_t>(device)];
+}
+
+absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name) {
+  return ParseName<DeviceKind>(kDeviceNames, "device", name);
+}
+
+nlohmann::json ToJson(const TrialPlan& plan) {
+  nlohmann::json json = {{"model", ModelToJson(plan.model)},
+                         {"layout", FormatLayout(plan.layout)},
+                         {"training", TrainingToJson(plan.training)},
+                         {"device", std::string(DeviceKindName(plan.device))},
+                         {"steps", plan.steps},
+                         {"seed", plan.seed},
+                         {"timeout_s", plan.timeout_s},
+                         {"dump_gradients_dir", plan.dump_gradients_dir}};
+  if (plan.memory_limit_bytes.has_value()) json["memory_limit_bytes"] = *plan.memory_limit_bytes;
+  if (plan.fault.has_value()) json["fault"] = FaultToJson(*plan.fault);
+  return json;
+}
+
+absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
+  if (!json.is_object()) return FieldError("plan", json.type_name(), "expected an object");
+  JsonFields fields(json);
+  TrialPlan plan;
+  plan.layout = Take(fields, ParseLayout(fields.String("layout")));
+  plan.device = Take(fields, ParseDeviceKind(fields.StringOr("device", "cpu")));
+  plan.steps = static_cast<int32_t>(fields.Int("steps"));
+  plan.memory_limit_bytes = fields.OptionalInt("memory_limit_bytes");
+  plan.timeout_s = fields.NumberOr("timeout_s", plan.timeout_s);
+  plan.dump_gradients_dir = fields.StringOr("dump_gradients_dir", "");
+  plan.model = Take(fields, ModelFromJson(fields.Object("model")));
+  plan.training = Take(fields, TrainingFromJson(fields.Object("training")));
+  // Seeds use all 64 bits.
+  if (const auto seed = json.find("seed"); seed != json.end()) {
+    if (!seed->is_number_integer()) return FieldError("seed", seed->dump(), "expected an integer");
+    plan.seed = seed->get<uint64_t>();
+  }
+  if (fields.Has("fault")) plan.fault = Take(fields, FaultFromJson(fields.Object("fault")));
+  RETURN_IF_ERROR(fields.status());
+  RETURN_IF_ERROR(CheckRange("steps", plan.steps, 1, 1'000'000));
+  RETURN_IF_ERROR(CheckPositive("timeout_s", plan.timeout_s));
+  return plan;
+}
+
+nlohmann::json ToJson(const TrialResult& result) {
+  nlohmann::json ranks = nlohmann::json::array();
+  for (const RankResult& rank : result.ranks) {
+    ranks.push_back({{"rank", rank.rank},
+                     {"pipeline_rank", rank.pipeline_rank},
+                     {"peak_bytes", rank.peak_bytes},
+                     {"estimated_bytes", rank.estimated_bytes},
+                     {"peak_in_flight", rank.peak_in_flight}});
+  }
+  nlohmann::json json = {{"outcome", std::string(OutcomeName(result.outcome))},
+                         {"message", result.message},
+                         {"step_s", result.step_s},
+                         {"mfu", result.mfu},
+                         {"measured_peak_flops", result.measured_peak_flops},
+                         {"step_times_s", result.step_times_s},
+                         {"losses", result.losses},
+                         {"ranks", std::move(ranks)},
+                         {"worker_version", result.worker_version},
+                         {"host", result.host}};
+  if (result.oom.has_value()) {
+    json["oom"] = {{"rank", result.oom->rank},
+                   {"pipeline_rank", result.oom->pipeline_rank},
+                   {"requested_bytes", result.oom->requested_bytes},
+                   {"held_bytes", result.oom->held_bytes},
+                   {"limit_bytes", result.oom->limit_bytes}};
+  }
+  return json;
+}
+
+absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
+  if (!json.is_object()) return FieldError("result", json.type_name(), "expected an object");
+  JsonFields fields(json);
+  TrialResult result;
+  result.outcome = Take(fields, ParseOutcome(fields.String("outcome")));
+  result.message = fields.StringOr("message", "");
+  result.step_s = fields.Number("step_s");
+  result.mfu = fields.Number("mfu");
+  result.measured_peak_flops = fields.Number("measured_peak_flops");
+  result.step_times_s = Numbers(fields, json, "step_times_s");
+  result.losses = Numbers(fields, json, "losses");
+  result.worker_version = fields.StringOr("worker_version", "");
+  result.host = fields.StringOr("host", "");
+  if (const auto ranks = json.find("ranks"); ranks != json.end()) {
+    for (const nlohmann::json& rank : *ranks) {
+      result.ranks.push_back(Take(fields, RankFromJson(rank)));
+    }
+  }
+  if (fields.Has("oom")) result.oom = Take(fields, OomFromJson(fields.Object("oom")));
+  RETURN_IF_ERROR(fields.status());
+  return result;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,253 @@
+#include "executor/trial/worker_process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "planner/spec/status_macros.h"
+
+extern char** environ;
+
+namespace meshwright {
+namespace {
+
+// Where the worker finds its descriptors.
+constexpr int kEventFd = 3;
+constexpr int kListenFd = 4;
+constexpr int kFirstUnused = 5;
+// Above all targets, so that no dup2() overwrites a source that is still needed.
+constexpr int kFirstSource = 64;
+
+constexpr size_t kTailBytes = 4096;
+
+absl::Status ErrnoStatus(absl::string_view what) {
+  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
+}
+
+absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
+  UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstSource));
+  if (!moved.is_open()) return ErrnoStatus("fcntl");
+  return moved;
+}
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+absl::StatusOr<Pipe> MakePipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus("pipe");
+  Pipe pipe{.read = UniqueFd(ends[0]), .write = UniqueFd(ends[1])};
+  ASSIGN_OR_RETURN(pipe.write, MoveUp(std::move(pipe.write)));
+  if (::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) return ErrnoStatus("fcntl");
+  return pipe;
+}
+
+// An anonymous file with `text`, to be read from its start.
+absl::StatusOr<UniqueFd> FileWith(const std::string& text) {
+  UniqueFd file(::memfd_create("meshwright-plan", MFD_CLOEXEC));
+  if (!file.is_open()) return ErrnoStatus("memfd_create");
+  if (::pwrite(file.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    return ErrnoStatus("write the plan");
+  }
+  return MoveUp(std::move(file));
+}
+
+std::vector<std::string> EnvironmentOf(const WorkerLaunch& launch) {
+  const std::vector<std::string> own = {absl::StrCat("RANK=", launch.rank),
+                                        absl::StrCat("LOCAL_RANK=", launch.rank),
+                                        absl::StrCat("WORLD_SIZE=", launch.world_size),
+                                        absl::StrCat("LOCAL_WORLD_SIZE=", launch.world_size),
+                                        "MASTER_ADDR=127.0.0.1",
+                                        absl::StrCat("MASTER_PORT=", launch.master_port),
+                                        absl::StrCat("MESHWRIGHT_EVENT_FD=", kEventFd),
+                                        absl::StrCat("MESHWRIGHT_PARENT_PID=", ::getpid())};
+  std::vector<std::string> all = own;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const absl::string_view text = *entry;
+    bool replaced = false;
+    for (const std::string& variable : own) {
+      replaced |= absl::StartsWith(text, variable.substr(0, variable.find('=') + 1));
+    }
+    if (!replaced) all.emplace_back(text);
+  }
+  return all;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Child ends of the worker's descriptors.
+struct ChildEnds {
+  int input;
+  int output;
+  int events;
+  std::optional<int> listener;
+};
+
+absl::StatusOr<pid_t> SpawnWith(const WorkerLaunch& launch, const ChildEnds& ends) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_adddup2(&actions, ends.input, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, ends.output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, ends.output, STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, ends.events, kEventFd);
+  if (ends.listener.has_value()) {
+    ::posix_spawn_file_actions_adddup2(&actions, *ends.listener, kListenFd);
+  }
+  ::posix_spawn_file_actions_addclosefrom_np(&actions,
+                                             ends.listener.has_value() ? kFirstUnused : kListenFd);
+  sigset_t all_signals;
+  sigset_t no_signals;
+  ::sigfillset(&all_signals);
+  ::sigemptyset(&no_signals);
+  ::posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setsigdefault(&attributes, &all_signals);
+  ::posix_spawnattr_setsigmask(&attributes, &no_signals);
+  std::vector<std::string> arguments = {launch.path};
+  if (ends.listener.has_value()) {
+    arguments.insert(arguments.end(), {"--listen-fd", std::to_string(kListenFd)});
+  }
+  std::vector<std::string> environment = EnvironmentOf(launch);
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, launch.path.c_str(), &actions, &attributes,
+                                  Pointers(arguments).data(), Pointers(environment).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("the worker ", launch.path, " can't be started: ", std::strerror(error)));
+  }
+  return pid;
+}
+
+// Appends what can be read without waiting; closes at the end of the stream.
+void ReadAvailable(UniqueFd& fd, std::string& out) {
+  std::array<char, 4096> buffer;
+  while (fd.is_open()) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n > 0) {
+      out.append(buffer.data(), static_cast<size_t>(n));
+    } else if (n == 0) {
+      fd.Close();
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<WorkerProcess> WorkerProcess::Spawn(const WorkerLaunch& launch) {
+  ASSIGN_OR_RETURN(UniqueFd input, FileWith(launch.plan));
+  ASSIGN_OR_RETURN(Pipe output, MakePipe());
+  ASSIGN_OR_RETURN(Pipe events, MakePipe());
+  ChildEnds ends{.input = input.get(),
+                 .output = output.write.get(),
+                 .events = events.write.get(),
+                 .listener = std::nullopt};
+  UniqueFd listener;
+  if (launch.listen_fd >= 0) {
+    listener = UniqueFd(::fcntl(launch.listen_fd, F_DUPFD_CLOEXEC, kFirstSource));
+    if (!listener.is_open()) return ErrnoStatus("fcntl");
+    ends.listener = listener.get();
+  }
+  WorkerProcess process;
+  ASSIGN_OR_RETURN(process.pid_, SpawnWith(launch, ends));
+  process.events_ = std::move(events.read);
+  process.output_ = std::move(output.read);
+  process.exit_ = UniqueFd(::pidfd_open(process.pid_, 0));
+  if (!process.exit_.is_open()) return ErrnoStatus("pidfd_open");
+  return process;
+}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept { *this = std::move(other); }
+
+WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(wait_status_, other.wait_status_);
+  std::swap(events_, other.events_);
+  std::swap(output_, other.output_);
+  std::swap(exit_, other.exit_);
+  std::swap(partial_line_, other.partial_line_);
+  std::swap(tail_, other.tail_);
+  return *this;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (ended()) return;
+  Kill();
+  while (::waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::vector<std::string> WorkerProcess::ReadEvents() {
+  ReadAvailable(events_, partial_line_);
+  std::vector<std::string> lines;
+  size_t begin = 0;
+  for (size_t end; (end = partial_line_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    lines.push_back(partial_line_.substr(begin, end - begin));
+  }
+  partial_line_.erase(0, begin);
+  return lines;
+}
+
+void WorkerProcess::ReadOutput() {
+  ReadAvailable(output_, tail_);
+  if (tail_.size() > kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
+}
+
+void WorkerProcess::Kill() const {
+  // Not reaped yet, so the id can't belong to another process.
+  if (!ended()) ::kill(pid_, SIGKILL);
+}
+
+bool WorkerProcess::TryReap() {
+  if (ended()) return true;
+  if (::waitpid(pid_, &wait_status_, WNOHANG) != pid_) return false;
+  pid_ = -1;
+  exit_.Close();
+  return true;
+}
+
+absl::StatusOr<Listener> ListenOnLoopback() {
+  Listener listener{.socket = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+  if (!listener.socket.is_open()) return ErrnoStatus("socket");
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(listener.socket.get(), generic, size) != 0 ||
+      ::listen(listener.socket.get(), SOMAXCONN) != 0 ||
+      ::getsockname(listener.socket.get(), generic, &size) != 0) {
+    return ErrnoStatus("listen on 127.0.0.1");
+  }
+  listener.port = ntohs(address.sin_port);
+  return listener;
+}
+
+}  // namespace meshwright

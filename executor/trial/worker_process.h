@@ -1,0 +1,74 @@
+// One worker as a child process: its start, its two streams, its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/trial/unique_fd.h"
+
+namespace meshwright {
+
+struct WorkerLaunch {
+  std::string path;  // of the meshwright-worker binary
+  std::string plan;  // its standard input
+  int32_t rank = 0;
+  int32_t world_size = 1;
+  uint16_t master_port = 0;
+  int listen_fd = -1;  // handed to rank 0, which serves the rendezvous
+};
+
+class WorkerProcess {
+ public:
+  // The worker gets the environment of this process with torchrun's variables for its rank, a
+  // process group of its own, and no descriptor beside standard streams, events and the listener.
+  // It is killed when the calling thread ends.
+  static absl::StatusOr<WorkerProcess> Spawn(const WorkerLaunch& launch);
+
+  WorkerProcess(WorkerProcess&& other) noexcept;
+  WorkerProcess& operator=(WorkerProcess&& other) noexcept;
+  // Kills and reaps a worker that still runs.
+  ~WorkerProcess();
+
+  // Descriptors to poll for reading; -1 once closed. The last becomes readable at the end.
+  int events_fd() const { return events_.get(); }
+  int output_fd() const { return output_.get(); }
+  int exit_fd() const { return exit_.get(); }
+
+  // Reads what is there. Returns complete lines.
+  std::vector<std::string> ReadEvents();
+  void ReadOutput();
+  // The last of what it wrote to standard output and error.
+  const std::string& output_tail() const { return tail_; }
+
+  void Kill() const;
+  // Reaps the process if it ended; true from then on.
+  bool TryReap();
+  bool ended() const { return pid_ < 0; }
+  // As waitpid() has it; valid once ended.
+  int wait_status() const { return wait_status_; }
+
+ private:
+  WorkerProcess() = default;
+
+  pid_t pid_ = -1;
+  int wait_status_ = 0;
+  UniqueFd events_;
+  UniqueFd output_;
+  UniqueFd exit_;
+  std::string partial_line_;
+  std::string tail_;
+};
+
+// A socket that listens on 127.0.0.1 on a port that the kernel chose. The workers' rendezvous is
+// handed this socket, so no other process can take the port in between.
+struct Listener {
+  UniqueFd socket;
+  uint16_t port = 0;
+};
+absl::StatusOr<Listener> ListenOnLoopback();
+
+}  // namespace meshwright

@@ -1,0 +1,101 @@
+#include "executor/worker/attention_layer.h"
+
+#include <utility>
+
+#include "executor/worker/linear.h"
+#include "executor/worker/norm.h"
+
+namespace meshwright {
+
+AttentionLayer::AttentionLayer(RankContext& context, const FlatUnit& unit, const RopeTable& rope)
+    : context_(context),
+      unit_(unit),
+      rope_(rope),
+      shape_{.batch = context.layout.micro_batch,
+             .seq_len = context.training.seq_len,
+             .heads = context.model.heads / context.layout.tp,
+             .kv_heads = context.model.kv_heads / context.layout.tp,
+             .head_dim = context.model.head_dim} {}
+
+at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t count) const {
+  const int64_t all = shape_.heads + 2 * shape_.kv_heads;
+  return qkv.view({shape_.batch, shape_.seq_len, all, shape_.head_dim}).narrow(2, first, count);
+}
+
+void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const {
+  context_.device->kernels().Run(kernels::Rope{.type = context_.element(),
+                                               .rows = shape_.batch * shape_.seq_len,
+                                               .seq_len = shape_.seq_len,
+                                               .heads = from.size(2),
+                                               .head_dim = shape_.head_dim,
+                                               .inverse = inverse,
+                                               .cosine = rope_.cosine(),
+                                               .sine = rope_.sine(),
+                                               .x = from.const_data_ptr(),
+                                               .x_stride = from.stride(1),
+                                               .x_head_stride = from.stride(2),
+                                               .y = to.mutable_data_ptr(),
+                                               .y_stride = to.stride(1),
+                                               .y_head_stride = to.stride(2)});
+}
+
+at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
+  NormOutput norm = NormForward(context_, residual, unit_.weight(kAttentionNorm));
+  const at::Tensor bias = context_.model.qkv_bias ? unit_.weight(kQkvBias) : at::Tensor();
+  saved.qkv = LinearForward(norm.y, unit_.weight(kQkvWeight), bias);
+  const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
+  Turn(turned, turned, /*inverse=*/false);
+  saved.attention = AttentionForward(
+      shape_, Heads(saved.qkv, 0, shape_.heads), Heads(saved.qkv, shape_.heads, shape_.kv_heads),
+      Heads(saved.qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads));
+  at::Tensor output = LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {});
+  SumOverTensorParallel(context_, output);
+  output.add_(residual);
+  saved.residual = std::move(residual);
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+  return output;
+}
+
+void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient,
+                                       const at::Tensor& qkv) const {
+  const at::Tensor q = Heads(qkv, 0, shape_.heads);
+  for (int64_t member = 0; member < shape_.group(); ++member) {
+    Turn(gradient.q[member], q.slice(2, member, shape_.heads, shape_.group()), /*inverse=*/true);
+  }
+  Turn(gradient.k, Heads(qkv, shape_.heads, shape_.kv_heads), /*inverse=*/true);
+  Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads).copy_(gradient.v);
+}
+
+at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& saved) const {
+  {
+    const at::Tensor doutput = LinearBackwardInput(gradient, unit_.weight(kOutputWeight));
+    const AttentionGradient heads = AttentionBackward(
+        shape_, doutput, Heads(saved.qkv, 0, shape_.heads),
+        Heads(saved.qkv, shape_.heads, shape_.kv_heads),
+        Heads(saved.qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads), saved.attention);
+    ReplaceByGradient(heads, saved.qkv);
+  }
+  at::Tensor dresidual = LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight));
+  SumOverTensorParallel(context_, dresidual);
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kAttentionNorm),
+               gradient, unit_.gradient(kAttentionNorm));
+  saved.gradient = std::move(gradient);
+  saved.residual.reset();
+  saved.norm_rstd.reset();
+  saved.attention.statistics.clear();
+  return dresidual;
+}
+
+void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
+  LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
+                       unit_.gradient(kOutputWeight));
+  LinearBackwardWeight(context_, saved.qkv, saved.norm_output, unit_.gradient(kQkvWeight));
+  if (context_.model.qkv_bias) {
+    at::Tensor bias = unit_.gradient(kQkvBias);
+    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, at::kFloat));
+  }
+  saved = AttentionSaved();
+}
+
+}  // namespace meshwright

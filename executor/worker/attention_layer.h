@@ -1,0 +1,55 @@
+// The attention half of a block: x + Wo attention(RoPE(Wqkv norm(x))).
+//
+// Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
+// heads; partial sums are added over the TP group after Wo in the forward and after Wqkv in the
+// backward. The backward has two parts, so that a schedule may run them apart.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/attention_core.h"
+#include "executor/worker/flat_unit.h"
+#include "executor/worker/rank_context.h"
+#include "executor/worker/rope_table.h"
+
+namespace meshwright {
+
+// What one micro-batch keeps between forward and backward: the attention rows of
+// planner/memory/block_tensors.h, q, k and v in one buffer.
+struct AttentionSaved {
+  at::Tensor residual;        // [tokens, hidden]
+  at::Tensor norm_output;     // [tokens, hidden]
+  at::Tensor norm_rstd;       // [tokens], fp32
+  at::Tensor qkv;             // [tokens, (heads + 2 kv_heads) head_dim], after RoPE
+  AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
+  // Between the two parts of the backward: the gradient of the layer's output. qkv then holds the
+  // gradient of Wqkv's output.
+  at::Tensor gradient;
+};
+
+class AttentionLayer {
+ public:
+  // `unit` and `rope` outlive it.
+  AttentionLayer(RankContext& context, const FlatUnit& unit, const RopeTable& rope);
+
+  // residual [tokens, hidden] -> [tokens, hidden], a new tensor.
+  at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
+  // Gradient of the output -> gradient of the residual, a new tensor. Adds the norm's weight
+  // gradient.
+  at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const;
+  // Adds the projections' weight gradients and releases what is left of `saved`.
+  void BackwardWeight(AttentionSaved& saved) const;
+
+ private:
+  // Heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
+  at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
+  void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
+  void ReplaceByGradient(const AttentionGradient& gradient, const at::Tensor& qkv) const;
+
+  RankContext& context_;
+  const FlatUnit& unit_;
+  const RopeTable& rope_;
+  const AttentionShape shape_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,67 @@
+// Communication among the ranks of one group (a TP group, a pipeline direction, ...).
+//
+// Every call returns at once; the returned Pending stands for its completion. All ranks of a group
+// issue the same collectives in the same order; sends and receives between two ranks match in the
+// order in which they were issued. Failures, a peer that went away and an expired timeout among
+// them, are thrown by Wait() or by the call itself as CommunicationError.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace meshwright {
+
+class CommunicationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// One operation under way. Keeps the tensors that it works on.
+class PendingWork {
+ public:
+  virtual ~PendingWork() = default;
+  virtual void Wait() = 0;
+};
+
+// Move-only handle; empty when there is nothing to wait for.
+class Pending {
+ public:
+  Pending() = default;
+  explicit Pending(std::unique_ptr<PendingWork> work) : work_(std::move(work)) {}
+
+  // After it returns the results may be used: by this thread on a CPU, by work on the current
+  // stream on a device. Inputs may be overwritten likewise. A second call does nothing.
+  void Wait() {
+    if (const auto work = std::exchange(work_, nullptr)) work->Wait();
+  }
+
+ private:
+  std::unique_ptr<PendingWork> work_;
+};
+
+enum class Reduction : uint8_t { kSum, kMax };
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  // In the group.
+  virtual int32_t rank() const = 0;
+  virtual int32_t size() const = 0;
+
+  // In place. Tensors are dense; fp32, fp64 and bf16 (summed in the tensor's type).
+  virtual Pending AllReduce(const at::Tensor& tensor, Reduction reduction) = 0;
+  // output holds size() times input's elements, in rank order.
+  virtual Pending AllGather(const at::Tensor& output, const at::Tensor& input) = 0;
+  // input holds size() times output's elements; rank i receives the sum of the i-th parts.
+  virtual Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) = 0;
+  virtual Pending Broadcast(const at::Tensor& tensor, int32_t root) = 0;
+  virtual Pending Send(const at::Tensor& tensor, int32_t to) = 0;
+  virtual Pending Receive(const at::Tensor& tensor, int32_t from) = 0;
+};
+
+}  // namespace meshwright

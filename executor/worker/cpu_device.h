@@ -1,0 +1,33 @@
+// A CPU as the device of one rank: the accounting allocator, vectorised kernels, gloo.
+#pragma once
+
+#include "executor/worker/device.h"
+#include "executor/worker/memory_account.h"
+
+namespace meshwright {
+
+// The thread that creates it becomes the rank's thread: what it allocates is counted until the
+// device goes. All of the rank's tensors must be gone by then.
+class CpuDevice final : public Device {
+ public:
+  CpuDevice();
+
+  at::Device torch_device() const override { return at::kCPU; }
+  const kernels::Kernels& kernels() const override { return *kernels_; }
+  void Synchronize() override {}
+  void SetMemoryLimit(int64_t bytes) override { account_.SetLimit(bytes); }
+  void ResetPeakMemory() override { account_.ResetPeak(); }
+  int64_t PeakMemoryBytes() const override { return account_.peak_bytes(); }
+  // What the rank holds now.
+  int64_t HeldBytes() const { return account_.held_bytes(); }
+  std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
+                                        const GroupSpec& group, int32_t rank) override;
+  std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const override;
+
+ private:
+  std::unique_ptr<kernels::Kernels> kernels_;
+  MemoryAccount account_;
+  ScopedMemoryAccount scope_;
+};
+
+}  // namespace meshwright

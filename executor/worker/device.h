@@ -1,0 +1,59 @@
+// The device that a rank computes on: where its tensors live, its fused operators, its memory and
+// its communicators.
+//
+// Implementations: CpuDevice here, and CUDA in a module of its own that is loaded where a plan asks
+// for it, so that CPU trials don't load CUDA.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+#include "executor/worker/communicator.h"
+#include "kernels/kernels.h"
+
+namespace meshwright {
+
+// The ranks of one communicator. `name` is unique among the groups of a run.
+struct GroupSpec {
+  std::string name;
+  std::vector<int32_t> ranks;
+  std::chrono::milliseconds timeout{0};
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual at::Device torch_device() const = 0;
+  virtual const kernels::Kernels& kernels() const = 0;
+
+  // Waits for everything issued so far.
+  virtual void Synchronize() = 0;
+
+  // Restricts and measures what the calling thread's rank allocates.
+  virtual void SetMemoryLimit(int64_t bytes) = 0;
+  virtual void ResetPeakMemory() = 0;
+  virtual int64_t PeakMemoryBytes() const = 0;
+
+  // The communicator of `rank` (of the whole run) in `group`, which it is part of. All ranks of the
+  // group call this.
+  virtual std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
+                                                const GroupSpec& group, int32_t rank) = 0;
+
+  // Where `error` means that the device ran out of memory: bytes requested, held and allowed.
+  struct MemoryShortage {
+    int64_t requested_bytes = 0;
+    int64_t held_bytes = 0;
+    int64_t limit_bytes = 0;
+  };
+  virtual std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const = 0;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,26 @@
+// Token embedding, its rows divided over the TP group.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/flat_unit.h"
+#include "executor/worker/rank_context.h"
+
+namespace meshwright {
+
+class EmbeddingLayer {
+ public:
+  // `unit` outlives it.
+  EmbeddingLayer(RankContext& context, const FlatUnit& unit) : context_(context), unit_(unit) {}
+
+  // tokens int32 [tokens] -> [tokens, hidden].
+  at::Tensor Forward(const at::Tensor& tokens) const;
+  // Adds the table's gradient. gradient [tokens, hidden].
+  void Backward(const at::Tensor& tokens, const at::Tensor& gradient) const;
+
+ private:
+  RankContext& context_;
+  const FlatUnit& unit_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,31 @@
+// Events of one worker: one JSON object per line, on a descriptor of its own.
+//
+// Every event has `event` and `rank`:
+//   hello  pid, host, version
+//   step   begin, before it: step
+//   step   finished: step, step_s, and loss on the rank that knows it
+//   done   peak_bytes, peak_in_flight, measured_peak_flops, phases
+//   oom    pipeline_rank, requested_bytes, held_bytes, limit_bytes
+//   error  kind (communication, internal, plan), message
+#pragma once
+
+#include <cstdint>
+
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+
+class EventWriter {
+ public:
+  // A negative descriptor drops all events.
+  EventWriter(int descriptor, int32_t rank) : descriptor_(descriptor), rank_(rank) {}
+
+  // Adds the rank. A reader that went away is ignored: the worker is about to be killed.
+  void Write(nlohmann::json event) const;
+
+ private:
+  const int descriptor_;
+  const int32_t rank_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,44 @@
+// The feed-forward half of a block: x + Wdown swiglu(Wgate_up norm(x)).
+//
+// Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/flat_unit.h"
+#include "executor/worker/rank_context.h"
+
+namespace meshwright {
+
+// What one micro-batch keeps: the FFN rows of planner/memory/block_tensors.h, gate and up in one
+// buffer.
+struct FfnSaved {
+  at::Tensor residual;     // [tokens, hidden]
+  at::Tensor norm_output;  // [tokens, hidden]
+  at::Tensor norm_rstd;    // [tokens], fp32
+  at::Tensor gate_up;      // [tokens, 2 ffn_hidden]
+  at::Tensor product;      // [tokens, ffn_hidden]
+  // Between the two parts of the backward: the gradient of the layer's output. gate_up then holds
+  // its own gradient.
+  at::Tensor gradient;
+};
+
+class FfnLayer {
+ public:
+  // `unit` outlives it.
+  FfnLayer(RankContext& context, const FlatUnit& unit) : context_(context), unit_(unit) {}
+
+  // residual [tokens, hidden] -> [tokens, hidden], a new tensor.
+  at::Tensor Forward(at::Tensor residual, FfnSaved& saved) const;
+  // Gradient of the output -> gradient of the residual, a new tensor. Adds the norm's weight
+  // gradient.
+  at::Tensor BackwardInput(at::Tensor gradient, FfnSaved& saved) const;
+  // Adds the projections' weight gradients and releases what is left of `saved`.
+  void BackwardWeight(FfnSaved& saved) const;
+
+ private:
+  RankContext& context_;
+  const FlatUnit& unit_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,110 @@
+#include "executor/worker/flat_unit.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/worker/random.h"
+
+namespace meshwright {
+namespace {
+
+constexpr float kInitialDeviation = 0.02f;
+
+// Values of one part's row `row`, counted within the part.
+void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) {
+  switch (part.initial) {
+    case Initial::kOnes:
+      std::fill_n(out, part.columns, 1.0f);
+      return;
+    case Initial::kZeros:
+      std::fill_n(out, part.columns, 0.0f);
+      return;
+    case Initial::kNormal:
+      FillNormal(RandomKey(seed, part.name),
+                 (part.row_begin + row) * part.global_columns + part.column_begin, part.columns,
+                 kInitialDeviation, out);
+      return;
+  }
+}
+
+std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& parameters) {
+  std::vector<at::Tensor> views;
+  int64_t offset = 0;
+  for (const LocalParameter& parameter : parameters) {
+    at::Tensor view = flat.narrow(0, offset, parameter.elements());
+    if (parameter.decay) {
+      view = view.view({parameter.rows(), parameter.columns()});
+    }
+    views.push_back(std::move(view));
+    offset += parameter.elements();
+  }
+  return views;
+}
+
+}  // namespace
+
+FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
+    : parameters_(std::move(parameters)) {
+  const int64_t elements = UnitElements(parameters_);
+  for (const LocalParameter& parameter : parameters_) {
+    if (parameter.decay) decayed_elements_ += parameter.elements();
+  }
+  const at::TensorOptions fp32 = context.options_of(at::kFloat);
+  weights_ = at::empty({elements}, context.options());
+  gradients_ = at::zeros({elements}, fp32);
+  first_moment_ = at::zeros({elements}, fp32);
+  second_moment_ = at::zeros({elements}, fp32);
+  if (context.dtype() != at::kFloat) master_ = at::empty({elements}, fp32);
+  weight_views_ = Views(weights_, parameters_);
+  gradient_views_ = Views(gradients_, parameters_);
+  Initialize(context.seed);
+}
+
+void FlatUnit::Initialize(uint64_t seed) {
+  std::vector<float> values;
+  int64_t offset = 0;
+  for (const LocalParameter& parameter : parameters_) {
+    values.resize(static_cast<size_t>(parameter.elements()));
+    float* out = values.data();
+    for (const ParameterPart& part : parameter.parts) {
+      for (int64_t row = 0; row < part.rows; ++row, out += part.columns) {
+        FillRow(part, seed, row, out);
+      }
+    }
+    const at::Tensor source = at::from_blob(values.data(), {parameter.elements()}, at::kFloat);
+    weights_.narrow(0, offset, parameter.elements()).copy_(source);
+    if (master_.defined()) master_.narrow(0, offset, parameter.elements()).copy_(source);
+    offset += parameter.elements();
+  }
+}
+
+void FlatUnit::ZeroGradients() { gradients_.zero_(); }
+
+void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
+  const auto run = [&](int64_t begin, int64_t count, float weight_decay) {
+    if (count == 0) return;
+    context.device->kernels().Run(kernels::AdamW{
+        .type = context.element(),
+        .count = count,
+        .learning_rate = options.learning_rate,
+        .beta1 = options.beta1,
+        .beta2 = options.beta2,
+        .epsilon = options.epsilon,
+        .weight_decay = weight_decay,
+        .step = step,
+        .gradient = gradients_.const_data_ptr<float>() + begin,
+        .first_moment = first_moment_.mutable_data_ptr<float>() + begin,
+        .second_moment = second_moment_.mutable_data_ptr<float>() + begin,
+        .master = master_.defined() ? master_.mutable_data_ptr<float>() + begin : nullptr,
+        .weights = static_cast<char*>(weights_.mutable_data_ptr()) +
+                   begin * static_cast<int64_t>(weights_.element_size())});
+  };
+  run(0, decayed_elements_, options.weight_decay);
+  run(decayed_elements_, gradients_.numel() - decayed_elements_, 0.0f);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,56 @@
+// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights, fp32
+// gradients and AdamW's states. The tensors that operators see are views of them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/worker/parameter_map.h"
+#include "executor/worker/rank_context.h"
+
+namespace meshwright {
+
+struct AdamWOptions {
+  float learning_rate = 3e-4f;
+  float beta1 = 0.9f;
+  float beta2 = 0.95f;
+  float epsilon = 1e-8f;
+  float weight_decay = 0.1f;  // of matrices; norms and biases are not decayed
+};
+
+class FlatUnit {
+ public:
+  // Weights get their initial values, gradients and moments are zero. Holds, per parameter, the
+  // weight, 4 bytes of gradient, 8 of moments and, unless weights are fp32, 4 of master weights.
+  FlatUnit(const RankContext& context, ParameterUnit parameters);
+
+  const ParameterUnit& parameters() const { return parameters_; }
+  // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
+  // norm or a bias.
+  const at::Tensor& weight(size_t index) const { return weight_views_[index]; }
+  // The same in fp32.
+  const at::Tensor& gradient(size_t index) const { return gradient_views_[index]; }
+  // All gradients, dense.
+  const at::Tensor& flat_gradients() const { return gradients_; }
+
+  void ZeroGradients();
+  // One AdamW update; `step` counts from 1.
+  void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
+
+ private:
+  void Initialize(uint64_t seed);
+
+  ParameterUnit parameters_;
+  int64_t decayed_elements_ = 0;  // they come first
+  at::Tensor weights_;
+  at::Tensor gradients_;
+  at::Tensor first_moment_;
+  at::Tensor second_moment_;
+  at::Tensor master_;  // undefined with fp32 weights
+  std::vector<at::Tensor> weight_views_;
+  std::vector<at::Tensor> gradient_views_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,20 @@
+// Gradients of one rank on disk, for tests that compare layouts.
+//
+// rank<N>.bin holds the local parts as fp32, one after the other; rank<N>.json lists them in that
+// order: name, global shape, first row and column, local shape.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/worker/rank_context.h"
+#include "executor/worker/stage.h"
+
+namespace meshwright {
+
+// Throws std::runtime_error where the files can't be written.
+void DumpGradients(const RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
+                   const std::string& directory);
+
+}  // namespace meshwright

@@ -1,0 +1,84 @@
+#include "executor/worker/head_layer.h"
+
+#include <ATen/ops/empty.h>
+
+#include <utility>
+
+#include "executor/worker/linear.h"
+#include "executor/worker/norm.h"
+
+namespace meshwright {
+
+HeadLayer::HeadLayer(RankContext& context, Parameters parameters)
+    : context_(context), parameters_(std::move(parameters)) {}
+
+int64_t HeadLayer::vocab_begin() const {
+  return context_.coordinates.tp * parameters_.weight.size(0);
+}
+
+void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
+                        HeadSaved& saved) const {
+  NormOutput norm = NormForward(context_, residual, parameters_.norm);
+  saved.logits = LinearForward(norm.y, parameters_.weight, {});
+  const int64_t tokens = saved.logits.size(0);
+  saved.statistics = at::empty({3, tokens}, context_.options_of(at::kFloat));
+  float* max = saved.statistics.mutable_data_ptr<float>();
+  float* sum = max + tokens;
+  float* target_logit = sum + tokens;
+  const kernels::Kernels& kernels = context_.device->kernels();
+  kernels.Run(kernels::CrossEntropyStatistics{.type = context_.element(),
+                                              .rows = tokens,
+                                              .width = saved.logits.size(1),
+                                              .vocab_begin = vocab_begin(),
+                                              .logits = saved.logits.const_data_ptr(),
+                                              .targets = targets.const_data_ptr<int32_t>(),
+                                              .local_max = max,
+                                              .local_sum = sum,
+                                              .target_logit = target_logit});
+  if (context_.groups.tp != nullptr) {
+    const ScopedPhase phase(context_.clock, Phase::kTensorParallel);
+    const at::Tensor global_max = saved.statistics.select(0, 0);
+    const at::Tensor local_max = global_max.clone();
+    context_.groups.tp->AllReduce(global_max, Reduction::kMax).Wait();
+    kernels.Run(kernels::CrossEntropyRescale{.rows = tokens,
+                                             .local_max = local_max.const_data_ptr<float>(),
+                                             .global_max = max,
+                                             .local_sum = sum});
+    context_.groups.tp->AllReduce(saved.statistics.narrow(0, 1, 2), Reduction::kSum).Wait();
+  }
+  kernels.Run(kernels::CrossEntropyLoss{.rows = tokens,
+                                        .sum = sum,
+                                        .target_logit = target_logit,
+                                        .max_to_log_sum_exp = max,
+                                        .loss_sum = loss_sum.mutable_data_ptr<double>()});
+  saved.residual = std::move(residual);
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+  saved.targets = std::move(targets);
+}
+
+at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
+  const TrainingSpec& training = context_.training;
+  const auto step_tokens = static_cast<double>(training.global_batch * training.seq_len);
+  context_.device->kernels().Run(
+      kernels::CrossEntropyBackward{.type = context_.element(),
+                                    .rows = saved.logits.size(0),
+                                    .width = saved.logits.size(1),
+                                    .vocab_begin = vocab_begin(),
+                                    .scale = static_cast<float>(1.0 / step_tokens),
+                                    .targets = saved.targets.const_data_ptr<int32_t>(),
+                                    .log_sum_exp = saved.statistics.const_data_ptr<float>(),
+                                    .logits = saved.logits.mutable_data_ptr()});
+  at::Tensor dresidual = LinearBackwardInput(saved.logits, parameters_.weight);
+  SumOverTensorParallel(context_, dresidual);
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, parameters_.norm,
+               /*residual_gradient=*/{}, parameters_.norm_gradient);
+  return dresidual;
+}
+
+void HeadLayer::BackwardWeight(HeadSaved& saved) const {
+  LinearBackwardWeight(context_, saved.logits, saved.norm_output, parameters_.weight_gradient);
+  saved = HeadSaved();
+}
+
+}  // namespace meshwright

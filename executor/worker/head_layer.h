@@ -1,0 +1,50 @@
+// The end of the model: final norm, output projection and cross entropy, the vocabulary divided
+// over the TP group (Megatron-LM's vocab-parallel cross entropy, arXiv 1909.08053).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/rank_context.h"
+
+namespace meshwright {
+
+// What one micro-batch keeps: HeadKeptBytes() of planner/memory/worker_memory.h.
+struct HeadSaved {
+  at::Tensor residual;     // [tokens, hidden]
+  at::Tensor norm_output;  // [tokens, hidden]
+  at::Tensor norm_rstd;    // [tokens], fp32
+  at::Tensor targets;      // [tokens], int32
+  at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
+  at::Tensor statistics;   // [3, tokens], fp32: log-sum-exp, sum, target's logit
+};
+
+class HeadLayer {
+ public:
+  // Views of the weights and their fp32 gradients: weight [vocab / tp, hidden], norm [hidden].
+  struct Parameters {
+    at::Tensor weight;
+    at::Tensor weight_gradient;
+    at::Tensor norm;
+    at::Tensor norm_gradient;
+  };
+
+  HeadLayer(RankContext& context, Parameters parameters);
+
+  // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [tokens, hidden], targets
+  // int32 [tokens].
+  void Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
+               HeadSaved& saved) const;
+  // Gradient of the step's mean loss by the residual, a new tensor. Adds the norm's weight
+  // gradient.
+  at::Tensor BackwardInput(HeadSaved& saved) const;
+  // Adds the projection's weight gradient and releases what is left of `saved`.
+  void BackwardWeight(HeadSaved& saved) const;
+
+ private:
+  int64_t vocab_begin() const;
+
+  RankContext& context_;
+  const Parameters parameters_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,24 @@
+// Matrix products of a linear layer y = x W^T, and of its backward.
+//
+// Shapes: x [tokens, inputs], W [outputs, inputs], y [tokens, outputs]; x may be a view with dense
+// rows.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/rank_context.h"
+
+namespace meshwright {
+
+// Allocates y alone. `bias` [outputs] may be undefined.
+at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+// dx = dy W. Allocates dx alone.
+at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
+
+// gradient [outputs, inputs], fp32, += dy^T x. Allocates nothing in fp32, and otherwise pieces of
+// the product (planner/memory/worker_memory.h).
+void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
+                          const at::Tensor& gradient);
+
+}  // namespace meshwright

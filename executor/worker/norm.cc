@@ -1,0 +1,39 @@
+#include "executor/worker/norm.h"
+
+#include <ATen/ops/empty.h>
+
+namespace meshwright {
+
+NormOutput NormForward(const RankContext& context, const at::Tensor& x, const at::Tensor& weight) {
+  NormOutput output{.y = at::empty(x.sizes(), x.options()),
+                    .rstd = at::empty({x.size(0)}, context.options_of(at::kFloat))};
+  context.device->kernels().Run(
+      kernels::RmsNormForward{.type = context.element(),
+                              .rows = x.size(0),
+                              .width = x.size(1),
+                              .epsilon = static_cast<float>(context.model.norm_epsilon),
+                              .x = x.const_data_ptr(),
+                              .weight = weight.const_data_ptr(),
+                              .y = output.y.mutable_data_ptr(),
+                              .rstd = output.rstd.mutable_data_ptr<float>()});
+  return output;
+}
+
+void NormBackward(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
+                  const at::Tensor& rstd, const at::Tensor& weight,
+                  const at::Tensor& residual_gradient, const at::Tensor& weight_gradient) {
+  context.device->kernels().Run(kernels::RmsNormBackward{
+      .type = context.element(),
+      .rows = x.size(0),
+      .width = x.size(1),
+      .dy = dy.const_data_ptr(),
+      .x = x.const_data_ptr(),
+      .weight = weight.const_data_ptr(),
+      .rstd = rstd.const_data_ptr<float>(),
+      .residual_gradient =
+          residual_gradient.defined() ? residual_gradient.const_data_ptr() : nullptr,
+      .dx = dy.mutable_data_ptr(),
+      .weight_gradient = weight_gradient.mutable_data_ptr<float>()});
+}
+
+}  // namespace meshwright

@@ -1,0 +1,107 @@
+#include "executor/worker/parameter_map.h"
+
+#include <utility>
+
+namespace meshwright {
+namespace {
+
+ParameterPart RowsOf(std::string name, int64_t rows, int64_t columns, int32_t tp_rank, int32_t tp) {
+  const int64_t local = rows / tp;
+  return {.name = std::move(name),
+          .global_rows = rows,
+          .global_columns = columns,
+          .row_begin = tp_rank * local,
+          .column_begin = 0,
+          .rows = local,
+          .columns = columns};
+}
+
+ParameterPart ColumnsOf(std::string name, int64_t rows, int64_t columns, int32_t tp_rank,
+                        int32_t tp) {
+  const int64_t local = columns / tp;
+  return {.name = std::move(name),
+          .global_rows = rows,
+          .global_columns = columns,
+          .row_begin = 0,
+          .column_begin = tp_rank * local,
+          .rows = rows,
+          .columns = local};
+}
+
+// A vector divided over tp ranks, or whole with tp = 1.
+ParameterPart VectorOf(std::string name, int64_t size, int32_t tp_rank, int32_t tp,
+                       Initial initial) {
+  ParameterPart part = ColumnsOf(std::move(name), 1, size, tp_rank, tp);
+  part.initial = initial;
+  return part;
+}
+
+LocalParameter Norm(std::string name, int64_t size) {
+  return {.parts = {VectorOf(std::move(name), size, 0, 1, Initial::kOnes)}, .decay = false};
+}
+
+const LayerGroup& GroupOfLayer(const ModelSpec& model, int64_t layer) {
+  for (const LayerGroup& group : model.groups) {
+    if (layer < group.count) return group;
+    layer -= group.count;
+  }
+  return model.groups.back();
+}
+
+}  // namespace
+
+int64_t LocalParameter::rows() const {
+  int64_t rows = 0;
+  for (const ParameterPart& part : parts) rows += part.rows;
+  return rows;
+}
+
+ParameterUnit LayerUnit(const ModelSpec& model, int64_t layer, int32_t tp_rank, int32_t tp) {
+  const std::string prefix = "layers." + std::to_string(layer) + ".";
+  const int64_t queries = model.heads * model.head_dim;
+  const int64_t keys = model.kv_heads * model.head_dim;
+  const int64_t hidden = model.hidden;
+  const int64_t ffn = GroupOfLayer(model, layer).ffn_hidden;
+  ParameterUnit unit;
+  unit.push_back({.parts = {RowsOf(prefix + "q", queries, hidden, tp_rank, tp),
+                            RowsOf(prefix + "k", keys, hidden, tp_rank, tp),
+                            RowsOf(prefix + "v", keys, hidden, tp_rank, tp)}});
+  unit.push_back({.parts = {ColumnsOf(prefix + "o", hidden, queries, tp_rank, tp)}});
+  unit.push_back({.parts = {RowsOf(prefix + "gate", ffn, hidden, tp_rank, tp),
+                            RowsOf(prefix + "up", ffn, hidden, tp_rank, tp)}});
+  unit.push_back({.parts = {ColumnsOf(prefix + "down", hidden, ffn, tp_rank, tp)}});
+  unit.push_back(Norm(prefix + "attention_norm", hidden));
+  unit.push_back(Norm(prefix + "ffn_norm", hidden));
+  if (model.qkv_bias) {
+    // One column each, so that the parts stack into one vector.
+    LocalParameter bias{.parts = {RowsOf(prefix + "q_bias", queries, 1, tp_rank, tp),
+                                  RowsOf(prefix + "k_bias", keys, 1, tp_rank, tp),
+                                  RowsOf(prefix + "v_bias", keys, 1, tp_rank, tp)},
+                        .decay = false};
+    for (ParameterPart& part : bias.parts) part.initial = Initial::kZeros;
+    unit.push_back(std::move(bias));
+  }
+  return unit;
+}
+
+ParameterUnit EmbeddingUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp) {
+  return {{.parts = {RowsOf("embedding", model.vocab, model.hidden, tp_rank, tp)}}};
+}
+
+ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp, bool own_weight) {
+  ParameterUnit unit;
+  if (own_weight) {
+    const char* name = model.tied_embeddings ? "embedding" : "head";
+    unit.push_back({.parts = {RowsOf(name, model.vocab, model.hidden, tp_rank, tp)}});
+  }
+  unit.push_back(Norm("final_norm", model.hidden));
+  return unit;
+}
+
+int64_t UnitElements(const ParameterUnit& unit) {
+  int64_t elements = 0;
+  for (const LocalParameter& parameter : unit) elements += parameter.elements();
+  return elements;
+}
+
+}  // namespace meshwright

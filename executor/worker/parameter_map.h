@@ -1,0 +1,69 @@
+// Which part of which of the model's parameters a rank holds, and in which order.
+//
+// Pure functions of (model, layout, coordinates). A unit (the embedding, a layer, the head) is the
+// granule of flat buffers: its matrices come first, then norms and biases, which AdamW does not
+// decay.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "executor/worker/coordinates.h"
+#include "planner/layout/stage_partition.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright {
+
+enum class Initial : uint8_t { kNormal, kOnes, kZeros };
+
+// Rows [row_begin, row_begin + rows) and columns [column_begin, column_begin + columns) of the
+// model's parameter `name` of shape [global_rows, global_columns]. A vector has one row.
+struct ParameterPart {
+  std::string name;
+  int64_t global_rows = 0;
+  int64_t global_columns = 0;
+  int64_t row_begin = 0;
+  int64_t column_begin = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  Initial initial = Initial::kNormal;
+};
+
+// One dense local array: parts of equal width, stacked.
+struct LocalParameter {
+  std::vector<ParameterPart> parts;
+  bool decay = true;
+
+  int64_t rows() const;
+  int64_t columns() const { return parts.front().columns; }
+  int64_t elements() const { return rows() * columns(); }
+};
+
+using ParameterUnit = std::vector<LocalParameter>;
+
+// Positions in a layer's unit. The bias is there only with ModelSpec::qkv_bias, at the end.
+enum LayerParameter : uint8_t {
+  kQkvWeight,
+  kOutputWeight,
+  kGateUpWeight,
+  kDownWeight,
+  kAttentionNorm,
+  kFfnNorm,
+  kQkvBias
+};
+// Positions in the embedding's and the head's unit.
+enum EmbeddingParameter : uint8_t { kEmbeddingTable };
+enum HeadParameter : uint8_t { kHeadWeight, kFinalNorm };
+
+// Matrices are [outputs, inputs]. Column parallel weights (qkv, gate, up, embedding, head) are
+// divided by rows, row parallel ones (output, down) by columns.
+ParameterUnit LayerUnit(const ModelSpec& model, int64_t layer, int32_t tp_rank, int32_t tp);
+ParameterUnit EmbeddingUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp);
+// The last stage's. `own_weight` is false where tied embeddings share the stage's embedding: then
+// only the norm is here, at position 0.
+ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp, bool own_weight);
+
+int64_t UnitElements(const ParameterUnit& unit);
+
+}  // namespace meshwright

@@ -1,0 +1,49 @@
+#include "executor/worker/peak_flops.h"
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+
+#include <chrono>
+
+#include "executor/worker/memory_account.h"
+
+namespace meshwright {
+namespace {
+
+constexpr double kMeasuredSeconds = 0.3;
+
+void Barrier(RankContext& context) {
+  if (context.groups.world == nullptr) return;
+  at::Tensor token = at::zeros({1}, context.options_of(at::kFloat));
+  context.groups.world->AllReduce(token, Reduction::kSum).Wait();
+  context.device->Synchronize();
+}
+
+}  // namespace
+
+double MeasurePeakFlops(RankContext& context) {
+  const ScopedMemoryAccount uncounted(nullptr);
+  const int64_t size = context.device->torch_device().is_cpu() ? 1024 : 8192;
+  const at::Tensor a = at::full({size, size}, 0.5, context.options());
+  const at::Tensor b = at::full({size, size}, 0.25, context.options());
+  at::Tensor product = at::mm(a, b);
+  Barrier(context);
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  int64_t products = 0;
+  double seconds = 0.0;
+  while (seconds < kMeasuredSeconds) {
+    at::mm_out(product, a, b);
+    context.device->Synchronize();
+    ++products;
+    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  const auto width = static_cast<double>(size);
+  const double flops = 2.0 * width * width * width * static_cast<double>(products) / seconds;
+  // No rank starts training while others still measure.
+  Barrier(context);
+  return flops;
+}
+
+}  // namespace meshwright

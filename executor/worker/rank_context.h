@@ -1,0 +1,68 @@
+// Everything that the parts of one rank share. Made once per trial and passed by reference; there
+// is no other state, so ranks may be processes or threads.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "executor/worker/communicator.h"
+#include "executor/worker/coordinates.h"
+#include "executor/worker/device.h"
+#include "executor/worker/phase_clock.h"
+#include "planner/layout/layout.h"
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright {
+
+// The groups that a rank is part of; null where the group would be the rank alone.
+struct RankGroups {
+  std::unique_ptr<Communicator> world;
+  std::unique_ptr<Communicator> tp;
+  std::unique_ptr<Communicator> dp;
+  // The pipeline's two directions, so that neither waits behind the other.
+  std::unique_ptr<Communicator> activations;
+  std::unique_ptr<Communicator> activation_gradients;
+  // First and last pipeline rank, which hold copies of tied embeddings.
+  std::unique_ptr<Communicator> tied_embeddings;
+};
+
+struct RankContext {
+  ModelSpec model;
+  Layout layout;
+  TrainingSpec training;
+  uint64_t seed = 0;
+  int32_t rank = 0;
+  RankCoordinates coordinates;
+  std::unique_ptr<Device> device;
+  RankGroups groups;
+  PhaseClock clock;
+
+  int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
+  // Tokens of one micro-batch on this rank.
+  int64_t tokens() const { return layout.micro_batch * training.seq_len; }
+  kernels::ElementType element() const {
+    return training.precision == Precision::kFp32 ? kernels::ElementType::kFp32
+                                                  : kernels::ElementType::kBf16;
+  }
+  // Dtype of weights and activations.
+  at::ScalarType dtype() const {
+    return training.precision == Precision::kFp32 ? at::kFloat : at::kBFloat16;
+  }
+  at::TensorOptions options() const { return options_of(dtype()); }
+  at::TensorOptions options_of(at::ScalarType type) const {
+    return at::TensorOptions().dtype(type).device(device->torch_device());
+  }
+};
+
+// Connects to the groups of `context.rank`; `context.device` and `context.coordinates` are set. All
+// ranks of the run call it. `timeout` bounds every operation.
+void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
+                   std::chrono::milliseconds timeout);
+
+// Sums partial results over the TP group, in place.
+void SumOverTensorParallel(RankContext& context, const at::Tensor& tensor);
+
+}  // namespace meshwright

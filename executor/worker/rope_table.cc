@@ -1,0 +1,28 @@
+#include "executor/worker/rope_table.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+
+#include <cmath>
+#include <vector>
+
+namespace meshwright {
+
+RopeTable::RopeTable(const RankContext& context) {
+  const int64_t seq_len = context.training.seq_len;
+  const int64_t half = context.model.head_dim / 2;
+  std::vector<float> values(static_cast<size_t>(2 * seq_len * half));
+  for (int64_t position = 0; position < seq_len; ++position) {
+    for (int64_t i = 0; i < half; ++i) {
+      const double frequency =
+          std::pow(context.model.rope_theta, -static_cast<double>(i) / static_cast<double>(half));
+      const double angle = static_cast<double>(position) * frequency;
+      values[position * half + i] = static_cast<float>(std::cos(angle));
+      values[(seq_len + position) * half + i] = static_cast<float>(std::sin(angle));
+    }
+  }
+  table_ = at::empty({2, seq_len, half}, context.options_of(at::kFloat));
+  table_.copy_(at::from_blob(values.data(), {2, seq_len, half}, at::kFloat));
+}
+
+}  // namespace meshwright

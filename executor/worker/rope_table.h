@@ -1,0 +1,23 @@
+// Cosines and sines of the rotary embedding's angles.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/rank_context.h"
+
+namespace meshwright {
+
+// fp32, [seq_len, head_dim / 2] each, for positions from 0 and frequencies
+// rope_theta^(-2 i / head_dim). Holds 4 * seq_len * head_dim bytes.
+class RopeTable {
+ public:
+  explicit RopeTable(const RankContext& context);
+
+  const float* cosine() const { return table_.const_data_ptr<float>(); }
+  const float* sine() const { return cosine() + table_.numel() / 2; }
+
+ private:
+  at::Tensor table_;  // [2, seq_len, head_dim / 2]
+};
+
+}  // namespace meshwright

@@ -1,0 +1,131 @@
+#include "executor/worker/stage.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+
+namespace meshwright {
+
+Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope)
+    : context_(context), layers_(layers) {
+  const int32_t tp_rank = context.coordinates.tp;
+  const int32_t tp = context.layout.tp;
+  if (layers.has_embedding) {
+    embedding_unit_ = AddUnit(EmbeddingUnit(context.model, tp_rank, tp));
+    embedding_.emplace(context, *embedding_unit_);
+  }
+  blocks_.reserve(static_cast<size_t>(layers.layer_count));
+  for (int64_t i = 0; i < layers.layer_count; ++i) {
+    FlatUnit* unit = AddUnit(LayerUnit(context.model, layers.first_layer + i, tp_rank, tp));
+    blocks_.push_back({.unit = unit,
+                       .attention = AttentionLayer(context, *unit, rope),
+                       .ffn = FfnLayer(context, *unit)});
+  }
+  if (layers.has_head) AddHead();
+  if (context.model.tied_embeddings && !(layers.has_embedding && layers.has_head)) {
+    tied_unit_ = layers.has_embedding ? embedding_unit_ : head_unit_;
+  }
+}
+
+FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
+  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters)));
+  return units_.back().get();
+}
+
+void Stage::AddHead() {
+  const bool shared = context_.model.tied_embeddings && layers_.has_embedding;
+  head_unit_ =
+      AddUnit(HeadUnit(context_.model, context_.coordinates.tp, context_.layout.tp, !shared));
+  const FlatUnit& matrix = shared ? *embedding_unit_ : *head_unit_;
+  const size_t norm = shared ? 0 : kFinalNorm;
+  head_.emplace(context_, HeadLayer::Parameters{.weight = matrix.weight(kHeadWeight),
+                                                .weight_gradient = matrix.gradient(kHeadWeight),
+                                                .norm = head_unit_->weight(norm),
+                                                .norm_gradient = head_unit_->gradient(norm)});
+  loss_sum_ = at::zeros({1}, context_.options_of(at::kDouble));
+}
+
+void Stage::BeginStep(GradientsReady ready) {
+  ready_ = std::move(ready);
+  for (const auto& unit : units_) {
+    unit->ZeroGradients();
+    remaining_[unit.get()] = context_.micro_batches();
+  }
+  if (loss_sum_.defined()) loss_sum_.zero_();
+}
+
+at::Tensor Stage::Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens) {
+  MicroBatch& state = in_flight_[micro_batch];
+  if (embedding_.has_value()) {
+    state.tokens = tokens.Inputs(micro_batch);
+    input = embedding_->Forward(state.tokens);
+  }
+  for (const Block& block : blocks_) {
+    BlockSaved& saved = state.blocks.emplace_back();
+    input = block.attention.Forward(std::move(input), saved.attention);
+    input = block.ffn.Forward(std::move(input), saved.ffn);
+  }
+  if (!head_.has_value()) return input;
+  head_->Forward(std::move(input), tokens.Targets(micro_batch), loss_sum_, state.head.emplace());
+  return {};
+}
+
+at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
+  MicroBatch& state = in_flight_.at(micro_batch);
+  if (head_.has_value()) {
+    gradient = head_->BackwardInput(*state.head);
+    head_->BackwardWeight(*state.head);
+    Finished(head_unit_);
+  }
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    BlockSaved& saved = state.blocks[i];
+    gradient = blocks_[i].ffn.BackwardInput(std::move(gradient), saved.ffn);
+    blocks_[i].ffn.BackwardWeight(saved.ffn);
+    gradient = blocks_[i].attention.BackwardInput(std::move(gradient), saved.attention);
+    blocks_[i].attention.BackwardWeight(saved.attention);
+    Finished(blocks_[i].unit);
+  }
+  if (embedding_.has_value()) {
+    embedding_->Backward(state.tokens, gradient);
+    Finished(embedding_unit_);
+    gradient.reset();
+  }
+  in_flight_.erase(micro_batch);
+  return gradient;
+}
+
+at::Tensor Stage::BackwardInput(int32_t micro_batch, at::Tensor gradient) {
+  MicroBatch& state = in_flight_.at(micro_batch);
+  if (head_.has_value()) gradient = head_->BackwardInput(*state.head);
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    BlockSaved& saved = state.blocks[i];
+    gradient = blocks_[i].ffn.BackwardInput(std::move(gradient), saved.ffn);
+    gradient = blocks_[i].attention.BackwardInput(std::move(gradient), saved.attention);
+  }
+  if (embedding_.has_value()) state.embedding_gradient = std::exchange(gradient, {});
+  return gradient;
+}
+
+void Stage::BackwardWeight(int32_t micro_batch) {
+  MicroBatch& state = in_flight_.at(micro_batch);
+  if (head_.has_value()) {
+    head_->BackwardWeight(*state.head);
+    Finished(head_unit_);
+  }
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    blocks_[i].ffn.BackwardWeight(state.blocks[i].ffn);
+    blocks_[i].attention.BackwardWeight(state.blocks[i].attention);
+    Finished(blocks_[i].unit);
+  }
+  if (embedding_.has_value()) {
+    embedding_->Backward(state.tokens, state.embedding_gradient);
+    Finished(embedding_unit_);
+  }
+  in_flight_.erase(micro_batch);
+}
+
+void Stage::Finished(FlatUnit* unit) {
+  if (--remaining_.at(unit) == 0 && ready_) ready_(*unit);
+}
+
+}  // namespace meshwright

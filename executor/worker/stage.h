@@ -1,0 +1,98 @@
+// One pipeline stage: consecutive layers with the embedding in front of the first and the head
+// behind the last, and what they keep of the micro-batches in flight.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "executor/worker/attention_layer.h"
+#include "executor/worker/embedding_layer.h"
+#include "executor/worker/ffn_layer.h"
+#include "executor/worker/flat_unit.h"
+#include "executor/worker/head_layer.h"
+#include "executor/worker/rank_context.h"
+#include "executor/worker/rope_table.h"
+#include "executor/worker/token_source.h"
+#include "planner/layout/stage_partition.h"
+
+namespace meshwright {
+
+// One transformer block. Its saved tensors are those of planner/memory/block_tensors.h.
+struct BlockSaved {
+  AttentionSaved attention;
+  FfnSaved ffn;
+};
+
+class Stage {
+ public:
+  // Called with a unit whose gradients of this step are complete on this rank.
+  using GradientsReady = std::function<void(FlatUnit& unit)>;
+
+  // Allocates and initialises the parameters. `context` and `rope` outlive it.
+  Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope);
+
+  const StageLayers& layers() const { return layers_; }
+  // In the order of the model.
+  const std::vector<std::unique_ptr<FlatUnit>>& units() const { return units_; }
+  // The copy of tied embeddings on the last or the first of several stages, else null.
+  FlatUnit* tied_unit() const { return tied_unit_; }
+  // Sum of this step's token losses, fp64 [1]; undefined without the head.
+  const at::Tensor& loss_sum() const { return loss_sum_; }
+
+  // Zeroes gradients and the loss. `ready` may be empty.
+  void BeginStep(GradientsReady ready);
+
+  // `input` [tokens, hidden] comes from the stage before, undefined on the first. Returns what the
+  // next stage needs, undefined on the last.
+  at::Tensor Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens);
+  // `gradient` [tokens, hidden] of the output comes from the stage behind, undefined on the last.
+  // Returns the gradient of the input, undefined on the first.
+  at::Tensor Backward(int32_t micro_batch, at::Tensor gradient);
+  // The same in two parts; BackwardWeight releases what the micro-batch kept.
+  at::Tensor BackwardInput(int32_t micro_batch, at::Tensor gradient);
+  void BackwardWeight(int32_t micro_batch);
+
+  // What `micro_batch` keeps now.
+  const std::vector<BlockSaved>& saved_blocks(int32_t micro_batch) const {
+    return in_flight_.at(micro_batch).blocks;
+  }
+
+ private:
+  struct Block {
+    FlatUnit* unit;
+    AttentionLayer attention;
+    FfnLayer ffn;
+  };
+  struct MicroBatch {
+    at::Tensor tokens;              // inputs, on the first stage
+    at::Tensor embedding_gradient;  // between the parts of a split backward
+    std::vector<BlockSaved> blocks;
+    std::optional<HeadSaved> head;
+  };
+
+  FlatUnit* AddUnit(ParameterUnit parameters);
+  void AddHead();
+  // Counts a finished weight gradient of `unit` and reports the last one.
+  void Finished(FlatUnit* unit);
+
+  RankContext& context_;
+  const StageLayers layers_;
+  std::vector<std::unique_ptr<FlatUnit>> units_;
+  std::map<const FlatUnit*, int64_t> remaining_;  // micro-batches whose weight gradient is missing
+  FlatUnit* tied_unit_ = nullptr;
+  FlatUnit* embedding_unit_ = nullptr;
+  FlatUnit* head_unit_ = nullptr;
+  std::optional<EmbeddingLayer> embedding_;
+  std::vector<Block> blocks_;
+  std::optional<HeadLayer> head_;
+  at::Tensor loss_sum_;
+  GradientsReady ready_;
+  std::map<int32_t, MicroBatch> in_flight_;
+};
+
+}  // namespace meshwright

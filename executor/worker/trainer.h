@@ -1,0 +1,57 @@
+// Training steps of one rank: schedule, gradient reductions, optimizer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "executor/worker/flat_unit.h"
+#include "executor/worker/pipeline_executor.h"
+#include "executor/worker/rank_context.h"
+#include "executor/worker/rope_table.h"
+#include "executor/worker/stage.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+
+struct StepResult {
+  double step_s = 0.0;
+  // Mean cross entropy over the global batch before the update, on the last pipeline stage.
+  std::optional<double> loss;
+};
+
+// Torch's and the communicators' exceptions pass through.
+class Trainer {
+ public:
+  // `actions` is the rank's schedule list. `context` outlives it.
+  Trainer(RankContext& context, std::vector<Action> actions);
+
+  // Gradients of the next step go to `directory`, one pair of files per rank.
+  void DumpGradientsTo(std::string directory) { dump_directory_ = std::move(directory); }
+
+  // Steps are counted from 0, in order.
+  StepResult Step(int64_t step);
+
+  int32_t peak_in_flight() const { return executor_.peak_in_flight(); }
+  const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
+
+ private:
+  void StartReduction(FlatUnit& unit);
+  void ReduceTiedEmbeddings();
+  void Update(int64_t step);
+  std::optional<double> MeanLoss();
+
+  RankContext& context_;
+  const std::vector<Action> actions_;
+  const RopeTable rope_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  PipelineExecutor executor_;
+  std::map<const FlatUnit*, Pending> reductions_;
+  std::string dump_directory_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,142 @@
+#include "executor/worker/worker.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <utility>
+#include <vector>
+
+#include "executor/host/host.h"
+#include "executor/trial/trial_runner.h"
+#include "executor/trial/version.h"
+#include "executor/worker/open_device.h"
+#include "executor/worker/peak_flops.h"
+#include "executor/worker/trainer.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+namespace {
+
+c10::intrusive_ptr<c10d::Store> OpenStore(const WorkerEnvironment& environment,
+                                          std::chrono::milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = environment.master_port;
+  options.isServer = environment.rank == 0;
+  options.numWorkers = environment.world_size;
+  options.timeout = timeout;
+  if (options.isServer) options.masterListenFd = environment.listen_descriptor;
+  return c10::make_intrusive<c10d::TCPStore>(environment.master_address, options);
+}
+
+void BringAbout(InjectedFault::Kind fault) {
+  if (fault == InjectedFault::Kind::kCrash) std::abort();
+  while (true) ::pause();
+}
+
+nlohmann::json PhaseSeconds(const PhaseClock& clock) {
+  nlohmann::json phases;
+  for (size_t i = 0; i < kPhases; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    phases[std::string(PhaseName(phase)) + "_s"] = clock.Seconds(phase);
+  }
+  return phases;
+}
+
+// Steps, and the events that tell of them.
+void Train(RankContext& context, const TrialPlan& plan, std::vector<Action> actions,
+           double peak_flops, const EventWriter& events) {
+  context.device->ResetPeakMemory();
+  Trainer trainer(context, std::move(actions));
+  if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
+  const bool tells_loss = context.coordinates.tp == 0 && context.coordinates.dp == 0;
+  for (int32_t step = 0; step < plan.steps; ++step) {
+    if (plan.fault.has_value() && plan.fault->rank == context.rank && plan.fault->step == step) {
+      BringAbout(plan.fault->kind);
+    }
+    events.Write({{"event", "begin"}, {"step", step}});
+    const StepResult result = trainer.Step(step);
+    nlohmann::json event = {{"event", "step"}, {"step", step}, {"step_s", result.step_s}};
+    if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
+    events.Write(std::move(event));
+  }
+  events.Write({{"event", "done"},
+                {"peak_bytes", context.device->PeakMemoryBytes()},
+                {"peak_in_flight", trainer.peak_in_flight()},
+                {"measured_peak_flops", peak_flops},
+                {"phases", PhaseSeconds(context.clock)}});
+}
+
+absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment,
+                     const EventWriter& events, RankContext& context) {
+  context.model = plan.model;
+  context.layout = plan.layout;
+  context.training = plan.training;
+  context.seed = plan.seed;
+  context.rank = environment.rank;
+  context.coordinates = CoordinatesOf(plan.layout, environment.rank);
+  auto actions = MakeSchedule(plan.layout, context.coordinates.pp,
+                              static_cast<int32_t>(context.micro_batches()));
+  if (!actions.ok()) return actions.status();
+  auto device = OpenDevice(plan.device, environment.local_rank);
+  if (!device.ok()) return device.status();
+  context.device = *std::move(device);
+  at::set_num_threads(std::max(1, PhysicalCores() / environment.world_size));
+  // The runner notices a hang first and says which rank it was; this is the second line.
+  const auto timeout =
+      std::chrono::milliseconds(static_cast<int64_t>(plan.timeout_s * 2000.0) + 10000);
+  // Outlives the groups: the first rank serves it.
+  c10::intrusive_ptr<c10d::Store> store;
+  if (plan.layout.devices() > 1) {
+    store = OpenStore(environment, timeout);
+    ConnectGroups(context, store, timeout);
+  }
+  const c10::InferenceMode no_tape;
+  const double peak_flops = MeasurePeakFlops(context);
+  if (plan.memory_limit_bytes.has_value()) {
+    context.device->SetMemoryLimit(*plan.memory_limit_bytes);
+  }
+  Train(context, plan, *std::move(actions), peak_flops, events);
+  context.groups = RankGroups();
+  return absl::OkStatus();
+}
+
+void WriteError(const EventWriter& events, const char* kind, const std::string& message) {
+  events.Write({{"event", "error"}, {"kind", kind}, {"message", message}});
+}
+
+}  // namespace
+
+int RunWorker(const TrialPlan& plan, const WorkerEnvironment& environment,
+              const EventWriter& events) {
+  events.Write({{"event", "hello"},
+                {"pid", ::getpid()},
+                {"host", HostName()},
+                {"version", std::string(WorkerVersion())}});
+  RankContext context;
+  try {
+    const absl::Status status = RunRank(plan, environment, events, context);
+    if (status.ok()) return 0;
+    WriteError(events, "plan", std::string(status.message()));
+  } catch (const CommunicationError& error) {
+    WriteError(events, "communication", error.what());
+  } catch (const std::exception& error) {
+    const auto shortage =
+        context.device != nullptr ? context.device->AsMemoryShortage(error) : std::nullopt;
+    if (shortage.has_value()) {
+      events.Write({{"event", "oom"},
+                    {"pipeline_rank", context.coordinates.pp},
+                    {"requested_bytes", shortage->requested_bytes},
+                    {"held_bytes", shortage->held_bytes},
+                    {"limit_bytes", shortage->limit_bytes}});
+    } else {
+      WriteError(events, "internal", error.what());
+    }
+  }
+  return 1;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,37 @@
+// Kernels over this variant's functions.
+#include "kernels/cpu/loops.h"
+#include "kernels/cpu/variants.h"
+#include "kernels/kernels.h"
+
+namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
+namespace {
+
+namespace variant = MESHWRIGHT_CPU_VARIANT;
+
+class CpuKernels final : public Kernels {
+ public:
+  explicit CpuKernels(Parallel parallel) : parallel_(parallel) {}
+
+  void Run(const RmsNormForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const RmsNormBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const SwigluForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const SwigluBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const Rope& args) const override { variant::Run(args, parallel_); }
+  void Run(const CrossEntropyStatistics& args) const override { variant::Run(args, parallel_); }
+  void Run(const CrossEntropyRescale& args) const override { variant::Run(args, parallel_); }
+  void Run(const CrossEntropyLoss& args) const override { variant::Run(args, parallel_); }
+  void Run(const CrossEntropyBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const EmbeddingForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const EmbeddingBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const Accumulate& args) const override { variant::Run(args, parallel_); }
+  void Run(const AdamW& args) const override { variant::Run(args, parallel_); }
+
+ private:
+  Parallel parallel_;
+};
+
+}  // namespace
+
+Kernels* NewKernels(Parallel parallel) { return new CpuKernels(parallel); }
+
+}  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

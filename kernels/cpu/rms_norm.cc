@@ -1,0 +1,86 @@
+#include <cmath>
+
+#include "kernels/cpu/loops.h"
+
+namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
+namespace {
+
+template <typename T>
+void ForwardRow(const RmsNormForward& a, int64_t row) {
+  const T* x = static_cast<const T*>(a.x) + row * a.width;
+  const T* weight = static_cast<const T*>(a.weight);
+  T* y = static_cast<T*>(a.y) + row * a.width;
+  float squares = 0.0f;
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < a.width; ++i) squares += ToFloat(x[i]) * ToFloat(x[i]);
+  const float rstd = 1.0f / std::sqrt(squares / static_cast<float>(a.width) + a.epsilon);
+  a.rstd[row] = rstd;
+#pragma omp simd
+  for (int64_t i = 0; i < a.width; ++i) FromFloat(ToFloat(x[i]) * rstd * ToFloat(weight[i]), y[i]);
+}
+
+template <typename T>
+void BackwardRow(const RmsNormBackward& a, int64_t row) {
+  const T* dy = static_cast<const T*>(a.dy) + row * a.width;
+  const T* x = static_cast<const T*>(a.x) + row * a.width;
+  const T* weight = static_cast<const T*>(a.weight);
+  const float rstd = a.rstd[row];
+  float dot = 0.0f;
+#pragma omp simd reduction(+ : dot)
+  for (int64_t i = 0; i < a.width; ++i) dot += ToFloat(dy[i]) * ToFloat(weight[i]) * ToFloat(x[i]);
+  const float mean = dot * rstd * rstd / static_cast<float>(a.width);
+  T* dx = static_cast<T*>(a.dx) + row * a.width;
+  if (a.residual_gradient == nullptr) {
+#pragma omp simd
+    for (int64_t i = 0; i < a.width; ++i) {
+      FromFloat(rstd * (ToFloat(dy[i]) * ToFloat(weight[i]) - ToFloat(x[i]) * mean), dx[i]);
+    }
+    return;
+  }
+  const T* residual = static_cast<const T*>(a.residual_gradient) + row * a.width;
+#pragma omp simd
+  for (int64_t i = 0; i < a.width; ++i) {
+    const float through = rstd * (ToFloat(dy[i]) * ToFloat(weight[i]) - ToFloat(x[i]) * mean);
+    FromFloat(ToFloat(residual[i]) + through, dx[i]);
+  }
+}
+
+// Columns [begin, end) of the weight gradient. Runs before dx overwrites dy.
+template <typename T>
+void WeightGradientColumns(const RmsNormBackward& a, int64_t begin, int64_t end) {
+  const T* dy = static_cast<const T*>(a.dy);
+  const T* x = static_cast<const T*>(a.x);
+  for (int64_t row = 0; row < a.rows; ++row) {
+    const float rstd = a.rstd[row];
+    const int64_t offset = row * a.width;
+#pragma omp simd
+    for (int64_t i = begin; i < end; ++i) {
+      a.weight_gradient[i] += ToFloat(dy[offset + i]) * ToFloat(x[offset + i]) * rstd;
+    }
+  }
+}
+
+}  // namespace
+
+void Run(const RmsNormForward& args, const Parallel& parallel) {
+  WithElement(args.type, [&](auto element) {
+    ForRange(parallel, args.rows, args.width, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) ForwardRow<decltype(element)>(args, row);
+    });
+  });
+}
+
+void Run(const RmsNormBackward& args, const Parallel& parallel) {
+  WithElement(args.type, [&](auto element) {
+    using T = decltype(element);
+    if (args.weight_gradient != nullptr) {
+      ForRange(parallel, args.width, args.rows,
+               [&](int64_t begin, int64_t end) { WeightGradientColumns<T>(args, begin, end); });
+    }
+    ForRange(parallel, args.rows, args.width, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) BackwardRow<T>(args, row);
+    });
+  });
+}
+
+}  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

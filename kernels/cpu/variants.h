@@ -1,0 +1,20 @@
+// The instruction sets that kernels/cpu is compiled for.
+#pragma once
+
+#include "kernels/kernels.h"
+#include "kernels/parallel.h"
+
+namespace meshwright::kernels {
+
+// The caller owns the result.
+namespace base {
+Kernels* NewKernels(Parallel parallel);
+}
+namespace v3 {
+Kernels* NewKernels(Parallel parallel);
+}
+namespace v4 {
+Kernels* NewKernels(Parallel parallel);
+}
+
+}  // namespace meshwright::kernels

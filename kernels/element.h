@@ -1,0 +1,46 @@
+// Element types of the operators: fp32, and bf16 as its 16 bits.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__CUDACC__)
+#define MESHWRIGHT_HOST_DEVICE __host__ __device__
+#else
+#define MESHWRIGHT_HOST_DEVICE
+#endif
+
+namespace meshwright::kernels {
+
+enum class ElementType : uint8_t { kFp32, kBf16 };
+
+struct Bf16 {
+  uint16_t bits;
+};
+
+// Static, not inline: files that include this are compiled for several instruction sets, and one
+// shared copy could need instructions that the machine lacks.
+
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float ToFloat(float value) { return value; }
+
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float ToFloat(Bf16 value) {
+  const uint32_t bits = static_cast<uint32_t>(value.bits) << 16;
+  float result;
+  memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void FromFloat(float value, float& out) {
+  out = value;
+}
+
+// Rounds to nearest, ties to even; NaN stays NaN.
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void FromFloat(float value, Bf16& out) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  out.bits = static_cast<uint16_t>(nan ? 0x7fc0u : rounded);
+}
+
+}  // namespace meshwright::kernels

@@ -1,0 +1,47 @@
+// The fused operators on one kind of device.
+//
+// Implementations: a plain reference (the definition, for tests), vectorised CPU code for several
+// instruction sets, and CUDA. Calls on a CUDA implementation are ordered on its stream and return
+// at once; on a CPU they are finished on return.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "kernels/operators.h"
+#include "kernels/parallel.h"
+
+namespace meshwright::kernels {
+
+class Kernels {
+ public:
+  virtual ~Kernels() = default;
+
+  virtual void Run(const RmsNormForward& args) const = 0;
+  virtual void Run(const RmsNormBackward& args) const = 0;
+  virtual void Run(const SwigluForward& args) const = 0;
+  virtual void Run(const SwigluBackward& args) const = 0;
+  virtual void Run(const Rope& args) const = 0;
+  virtual void Run(const CrossEntropyStatistics& args) const = 0;
+  virtual void Run(const CrossEntropyRescale& args) const = 0;
+  virtual void Run(const CrossEntropyLoss& args) const = 0;
+  virtual void Run(const CrossEntropyBackward& args) const = 0;
+  virtual void Run(const EmbeddingForward& args) const = 0;
+  virtual void Run(const EmbeddingBackward& args) const = 0;
+  virtual void Run(const Accumulate& args) const = 0;
+  virtual void Run(const AdamW& args) const = 0;
+};
+
+// Written for clarity alone, one thread.
+std::unique_ptr<Kernels> MakeReferenceKernels();
+
+// For the best instruction set of this machine.
+std::unique_ptr<Kernels> MakeCpuKernels(Parallel parallel);
+// For a given one: "base", "v3" (AVX2) or "v4" (AVX-512). Null where this machine lacks it.
+std::unique_ptr<Kernels> MakeCpuKernels(Parallel parallel, std::string_view instruction_set);
+
+// On the stream that `current_stream` returns at each call (a cudaStream_t). Only where CUDA was
+// built in.
+std::unique_ptr<Kernels> MakeCudaKernels(void* (*current_stream)());
+
+}  // namespace meshwright::kernels

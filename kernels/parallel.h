@@ -1,0 +1,24 @@
+// How a CPU kernel spreads a loop over threads: the caller brings the loop, so that kernels share
+// the thread pool of the library that runs the matrix products.
+#pragma once
+
+#include <cstdint>
+
+namespace meshwright::kernels {
+
+using RangeBody = void (*)(void* state, int64_t begin, int64_t end);
+
+struct Parallel {
+  // Calls `body` with disjoint ranges that cover [0, count), none smaller than `grain` unless it is
+  // the last, and returns when all calls did.
+  void (*run)(int64_t count, int64_t grain, RangeBody body, void* state);
+};
+
+// Runs the whole range on the calling thread.
+inline Parallel SerialParallel() {
+  return {[](int64_t count, int64_t, RangeBody body, void* state) {
+    if (count > 0) body(state, 0, count);
+  }};
+}
+
+}  // namespace meshwright::kernels

@@ -1,0 +1,28 @@
+// Small models for executor tests.
+#pragma once
+
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright {
+
+// 4 layers, hidden 32, 4 query heads over 2 key/value heads of 8, FFN 48, vocabulary 64.
+inline ModelSpec TinyModel() {
+  ModelSpec model;
+  model.name = "tiny";
+  model.hidden = 32;
+  model.heads = 4;
+  model.kv_heads = 2;
+  model.head_dim = 8;
+  model.vocab = 64;
+  model.norm_epsilon = 1e-5;
+  model.rope_theta = 10000.0;
+  model.groups = {{.ffn_hidden = 48, .count = 4}};
+  return model;
+}
+
+inline TrainingSpec TinyTraining() {
+  return {.seq_len = 16, .global_batch = 8, .precision = Precision::kFp32};
+}
+
+}  // namespace meshwright

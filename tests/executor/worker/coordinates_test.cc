@@ -1,0 +1,35 @@
+#include "executor/worker/coordinates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright {
+namespace {
+
+using testing::ElementsAre;
+
+const Layout kLayout = {.tp = 2, .cp = 1, .pp = 3, .dp = 4};
+
+TEST(CoordinatesTest, TensorParallelIsInnermostAndPipelineOutermost) {
+  EXPECT_EQ(CoordinatesOf(kLayout, 0), (RankCoordinates{}));
+  EXPECT_EQ(CoordinatesOf(kLayout, 1), (RankCoordinates{.tp = 1}));
+  EXPECT_EQ(CoordinatesOf(kLayout, 2), (RankCoordinates{.dp = 1}));
+  EXPECT_EQ(CoordinatesOf(kLayout, 8), (RankCoordinates{.pp = 1}));
+  EXPECT_EQ(CoordinatesOf(kLayout, 23), (RankCoordinates{.tp = 1, .dp = 3, .pp = 2}));
+}
+
+TEST(CoordinatesTest, RankAtInvertsCoordinatesOf) {
+  for (int32_t rank = 0; rank < kLayout.devices(); ++rank) {
+    EXPECT_EQ(RankAt(kLayout, CoordinatesOf(kLayout, rank)), rank);
+  }
+}
+
+TEST(CoordinatesTest, GroupsVaryOneAxis) {
+  EXPECT_THAT(GroupOf(kLayout, 11, Axis::kTp), ElementsAre(10, 11));
+  EXPECT_THAT(GroupOf(kLayout, 11, Axis::kDp), ElementsAre(9, 11, 13, 15));
+  EXPECT_THAT(GroupOf(kLayout, 11, Axis::kPp), ElementsAre(3, 11, 19));
+  EXPECT_THAT(GroupOf(kLayout, 11, Axis::kCp), ElementsAre(11));
+}
+
+}  // namespace
+}  // namespace meshwright

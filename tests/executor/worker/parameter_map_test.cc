@@ -1,0 +1,79 @@
+#include "executor/worker/parameter_map.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "planner/spec/parameters.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright {
+namespace {
+
+// How often each element of each parameter is held, over all ranks of a TP group and all stages.
+using Coverage = std::map<std::string, std::vector<int32_t>>;
+
+void Count(const ParameterUnit& unit, Coverage& coverage) {
+  for (const LocalParameter& parameter : unit) {
+    for (const ParameterPart& part : parameter.parts) {
+      std::vector<int32_t>& held = coverage[part.name];
+      held.resize(static_cast<size_t>(part.global_rows * part.global_columns));
+      for (int64_t row = part.row_begin; row < part.row_begin + part.rows; ++row) {
+        for (int64_t column = 0; column < part.columns; ++column) {
+          ++held[row * part.global_columns + part.column_begin + column];
+        }
+      }
+    }
+  }
+}
+
+TEST(ParameterMapTest, TensorParallelRanksDivideMatricesAndRepeatNorms) {
+  ModelSpec model = TinyModel();
+  model.qkv_bias = true;
+  Coverage coverage;
+  for (int32_t tp_rank = 0; tp_rank < 2; ++tp_rank) {
+    Count(EmbeddingUnit(model, tp_rank, 2), coverage);
+    for (int64_t layer = 0; layer < model.layers(); ++layer) {
+      Count(LayerUnit(model, layer, tp_rank, 2), coverage);
+    }
+    Count(HeadUnit(model, tp_rank, 2, /*own_weight=*/true), coverage);
+  }
+  int64_t elements = 0;
+  for (const auto& [name, held] : coverage) {
+    const int32_t expected = name.find("norm") != std::string::npos ? 2 : 1;
+    for (const int32_t times : held) EXPECT_EQ(times, expected) << name;
+    elements += static_cast<int64_t>(held.size());
+  }
+  EXPECT_EQ(elements, Parameters(model));
+}
+
+TEST(ParameterMapTest, UnitsOfOneRankHoldAllParameters) {
+  const ModelSpec model = TinyModel();
+  int64_t elements = UnitElements(EmbeddingUnit(model, 0, 1)) +
+                     UnitElements(HeadUnit(model, 0, 1, /*own_weight=*/true));
+  for (int64_t layer = 0; layer < model.layers(); ++layer) {
+    elements += UnitElements(LayerUnit(model, layer, 0, 1));
+  }
+  EXPECT_EQ(elements, Parameters(model));
+}
+
+TEST(ParameterMapTest, MatricesComeBeforeWhatIsNotDecayed) {
+  ModelSpec model = TinyModel();
+  model.qkv_bias = true;
+  bool decay = true;
+  for (const LocalParameter& parameter : LayerUnit(model, 0, 0, 1)) {
+    EXPECT_TRUE(decay || !parameter.decay);
+    decay = parameter.decay;
+  }
+}
+
+TEST(ParameterMapTest, TiedHeadHasTheEmbeddingsIdentity) {
+  ModelSpec model = TinyModel();
+  model.tied_embeddings = true;
+  EXPECT_EQ(HeadUnit(model, 0, 1, true)[kHeadWeight].parts[0].name,
+            EmbeddingUnit(model, 0, 1)[kEmbeddingTable].parts[0].name);
+}
+
+}  // namespace
+}  // namespace meshwright

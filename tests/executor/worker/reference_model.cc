@@ -1,0 +1,161 @@
+#include "tests/executor/worker/reference_model.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/triu.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <cmath>
+
+#include "executor/worker/random.h"
+
+namespace meshwright {
+
+ReferenceModel::ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t seed)
+    : model_(std::move(model)), training_(training), seed_(seed) {
+  const int64_t hidden = model_.hidden;
+  const int64_t queries = model_.heads * model_.head_dim;
+  const int64_t keys = model_.kv_heads * model_.head_dim;
+  Add("embedding", {model_.vocab, hidden}, true);
+  for (int64_t layer = 0; layer < model_.layers(); ++layer) {
+    const std::string prefix = "layers." + std::to_string(layer) + ".";
+    const int64_t ffn = model_.groups.front().ffn_hidden;
+    Add(prefix + "q", {queries, hidden}, true);
+    Add(prefix + "k", {keys, hidden}, true);
+    Add(prefix + "v", {keys, hidden}, true);
+    Add(prefix + "o", {hidden, queries}, true);
+    Add(prefix + "gate", {ffn, hidden}, true);
+    Add(prefix + "up", {ffn, hidden}, true);
+    Add(prefix + "down", {hidden, ffn}, true);
+    Add(prefix + "attention_norm", {hidden}, false);
+    Add(prefix + "ffn_norm", {hidden}, false);
+    if (model_.qkv_bias) {
+      Add(prefix + "q_bias", {queries}, false);
+      Add(prefix + "k_bias", {keys}, false);
+      Add(prefix + "v_bias", {keys}, false);
+    }
+  }
+  Add("final_norm", {hidden}, false);
+  if (!model_.tied_embeddings) Add("head", {model_.vocab, hidden}, true);
+}
+
+void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bool random) {
+  const bool bias = name.ends_with("bias");
+  at::Tensor weight = at::full(shape, bias ? 0.0 : 1.0, at::kFloat);
+  if (random) {
+    FillNormal(RandomKey(seed_, name), 0, weight.numel(), 0.02f, weight.data_ptr<float>());
+  }
+  weights_[name] = weight.requires_grad_(true);
+  moments_[name] = {at::zeros_like(weight), at::zeros_like(weight)};
+}
+
+at::Tensor ReferenceModel::Norm(const at::Tensor& x, const std::string& weight) const {
+  const at::Tensor mean_square = at::pow(x, 2).mean(-1, /*keepdim=*/true);
+  return x * (mean_square + model_.norm_epsilon).rsqrt() * weights_.at(weight);
+}
+
+at::Tensor ReferenceModel::Project(const at::Tensor& x, const std::string& name,
+                                   const std::string& bias) const {
+  const at::Tensor y = at::matmul(x, weights_.at(name).t());
+  return bias.empty() ? y : y + weights_.at(bias);
+}
+
+// heads [batch, heads, seq_len, head_dim].
+at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
+  const int64_t half = model_.head_dim / 2;
+  const at::Tensor exponents = at::arange(half, at::kDouble) * (-1.0 / static_cast<double>(half));
+  const at::Tensor frequencies =
+      at::pow(at::full({half}, model_.rope_theta, at::kDouble), exponents);
+  const at::Tensor angles = at::outer(at::arange(training_.seq_len, at::kDouble), frequencies);
+  const at::Tensor cosine = at::cat({angles.cos(), angles.cos()}, 1).to(at::kFloat);
+  const at::Tensor sine = at::cat({angles.sin(), angles.sin()}, 1).to(at::kFloat);
+  const at::Tensor rotated = at::cat({-heads.narrow(3, half, half), heads.narrow(3, 0, half)}, 3);
+  return heads * cosine + rotated * sine;
+}
+
+at::Tensor ReferenceModel::Attend(const at::Tensor& x, const std::string& prefix) const {
+  const int64_t batch = x.size(0);
+  const int64_t seq_len = x.size(1);
+  const auto heads = [&](const char* name, int64_t count) {
+    const std::string bias = model_.qkv_bias ? prefix + name + "_bias" : "";
+    return Project(x, prefix + name, bias)
+        .view({batch, seq_len, count, model_.head_dim})
+        .transpose(1, 2);
+  };
+  const int64_t group = model_.heads / model_.kv_heads;
+  const at::Tensor q = Turn(heads("q", model_.heads));
+  const at::Tensor k = Turn(heads("k", model_.kv_heads)).repeat_interleave(group, 1);
+  const at::Tensor v = heads("v", model_.kv_heads).repeat_interleave(group, 1);
+  const at::Tensor future = at::triu(at::ones({seq_len, seq_len}, at::kFloat), 1).to(at::kBool);
+  const at::Tensor scores =
+      at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(model_.head_dim));
+  const at::Tensor weights = at::softmax(scores.masked_fill(future, -INFINITY), -1);
+  const at::Tensor output = at::matmul(weights, v).transpose(1, 2).reshape({batch, seq_len, -1});
+  return Project(output, prefix + "o", "");
+}
+
+at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const std::string& prefix) const {
+  const at::Tensor gate = at::silu(Project(x, prefix + "gate", ""));
+  return Project(gate * Project(x, prefix + "up", ""), prefix + "down", "");
+}
+
+double ReferenceModel::Loss(int64_t step) {
+  const int64_t batch = training_.global_batch;
+  const int64_t seq_len = training_.seq_len;
+  const at::Tensor samples = at::empty({batch, seq_len + 1}, at::kInt);
+  for (int64_t i = 0; i < batch; ++i) {
+    FillTokens(seed_, step * batch + i, 0, seq_len + 1, model_.vocab,
+               samples.data_ptr<int32_t>() + i * (seq_len + 1));
+  }
+  const at::Tensor inputs = samples.narrow(1, 0, seq_len).reshape({-1}).to(at::kLong);
+  const at::Tensor targets = samples.narrow(1, 1, seq_len).to(at::kLong);
+  at::Tensor x =
+      weights_.at("embedding").index_select(0, inputs).view({batch, seq_len, model_.hidden});
+  for (int64_t layer = 0; layer < model_.layers(); ++layer) {
+    const std::string prefix = "layers." + std::to_string(layer) + ".";
+    x = x + Attend(Norm(x, prefix + "attention_norm"), prefix);
+    x = x + FeedForward(Norm(x, prefix + "ffn_norm"), prefix);
+  }
+  const at::Tensor logits =
+      Project(Norm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");
+  const at::Tensor loss = -at::log_softmax(logits, -1).gather(2, targets.unsqueeze(2)).mean();
+  for (auto& [name, weight] : weights_) weight.mutable_grad().reset();
+  loss.backward();
+  return loss.item<double>();
+}
+
+void ReferenceModel::Update(int64_t step) {
+  const at::NoGradGuard no_grad;
+  const auto count = static_cast<double>(step + 1);
+  for (auto& [name, weight] : weights_) {
+    auto& [first, second] = moments_.at(name);
+    const at::Tensor& gradient = weight.grad();
+    first.mul_(0.9).add_(gradient, 0.1);
+    second.mul_(0.95).add_(at::pow(gradient, 2), 0.05);
+    const bool matrix = weight.dim() == 2;
+    weight.mul_(1.0 - 3e-4 * (matrix ? 0.1 : 0.0));
+    const at::Tensor unbiased = second / (1.0 - std::pow(0.95, count));
+    weight.sub_(first / (1.0 - std::pow(0.9, count)) / (unbiased.sqrt() + 1e-8) * 3e-4);
+  }
+}
+
+std::vector<double> ReferenceModel::Train(int64_t steps) {
+  std::vector<double> losses;
+  for (int64_t step = 0; step < steps; ++step) {
+    losses.push_back(Loss(step));
+    Update(step);
+  }
+  return losses;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,48 @@
+// The model written once more, plainly, on one rank with Torch's autograd: what every layout of the
+// worker must agree with. Shares nothing with the worker but the random numbers.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright {
+
+class ReferenceModel {
+ public:
+  ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t seed);
+
+  // Loss over the global batch of `step`; its gradients are then in gradient().
+  double Loss(int64_t step);
+  // AdamW with the worker's options. Steps are counted from 0.
+  void Update(int64_t step);
+  // Losses of the first `steps` steps, updates in between.
+  std::vector<double> Train(int64_t steps);
+
+  // By the names of executor/worker/parameter_map.h, in the model's shape.
+  const at::Tensor& gradient(const std::string& name) const { return weights_.at(name).grad(); }
+  const std::map<std::string, at::Tensor>& weights() const { return weights_; }
+
+ private:
+  void Add(const std::string& name, std::vector<int64_t> shape, bool random);
+  at::Tensor Norm(const at::Tensor& x, const std::string& weight) const;
+  at::Tensor Project(const at::Tensor& x, const std::string& name, const std::string& bias) const;
+  at::Tensor Turn(const at::Tensor& heads) const;
+  at::Tensor Attend(const at::Tensor& x, const std::string& prefix) const;
+  at::Tensor FeedForward(const at::Tensor& x, const std::string& prefix) const;
+
+  const ModelSpec model_;
+  const TrainingSpec training_;
+  const uint64_t seed_;
+  std::map<std::string, at::Tensor> weights_;
+  std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments_;
+};
+
+}  // namespace meshwright

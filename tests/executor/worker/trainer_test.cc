@@ -1,0 +1,219 @@
+// One rank against the autograd reference: loss, every gradient, and what it holds in memory.
+#include "executor/worker/trainer.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "executor/worker/cpu_device.h"
+#include "planner/memory/block_tensors.h"
+#include "planner/memory/worker_memory.h"
+#include "tests/executor/test_models.h"
+#include "tests/executor/worker/reference_model.h"
+
+namespace meshwright {
+namespace {
+
+constexpr uint64_t kSeed = 11;
+
+std::unique_ptr<RankContext> OneRank(const ModelSpec& model, int32_t micro_batch,
+                                     Precision precision = Precision::kFp32) {
+  auto context = std::make_unique<RankContext>();
+  context->model = model;
+  context->training = TinyTraining();
+  context->training.precision = precision;
+  context->layout.micro_batch = micro_batch;
+  context->seed = kSeed;
+  context->device = std::make_unique<CpuDevice>();
+  return context;
+}
+
+std::vector<Action> ActionsOf(const RankContext& context) {
+  return MakeSchedule(context.layout, 0, static_cast<int32_t>(context.micro_batches())).value();
+}
+
+// Norm of the difference over the norm.
+double Distance(const at::Tensor& actual, const at::Tensor& expected) {
+  const at::Tensor reference = expected.reshape({-1}).to(at::kDouble);
+  const double norm = reference.norm().item<double>();
+  const double difference =
+      (actual.reshape({-1}).to(at::kDouble) - reference).norm().item<double>();
+  return norm > 0.0 ? difference / norm : difference;
+}
+
+// Checks every gradient that the trainer holds; returns how many there are.
+int CompareGradients(const Trainer& trainer, const ReferenceModel& reference, double tolerance) {
+  int compared = 0;
+  for (const auto& unit : trainer.stages()[0]->units()) {
+    int64_t offset = 0;
+    for (const LocalParameter& parameter : unit->parameters()) {
+      for (const ParameterPart& part : parameter.parts) {
+        const int64_t elements = part.rows * part.columns;
+        EXPECT_LT(Distance(unit->flat_gradients().narrow(0, offset, elements),
+                           reference.gradient(part.name)),
+                  tolerance)
+            << part.name;
+        offset += elements;
+        ++compared;
+      }
+    }
+  }
+  return compared;
+}
+
+struct Variant {
+  std::string name = "";
+  bool tied = false;
+  bool grouped = true;
+  bool bias = false;
+  int32_t micro_batch = 2;
+};
+
+class TrainerReferenceTest : public testing::TestWithParam<Variant> {};
+
+TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
+  ModelSpec model = TinyModel();
+  model.tied_embeddings = GetParam().tied;
+  model.qkv_bias = GetParam().bias;
+  if (!GetParam().grouped) model.kv_heads = model.heads;
+  ReferenceModel reference(model, TinyTraining(), kSeed);
+  const auto context = OneRank(model, GetParam().micro_batch);
+  const c10::InferenceMode no_tape;
+  Trainer trainer(*context, ActionsOf(*context));
+  for (int64_t step = 0; step < 3; ++step) {
+    const StepResult result = trainer.Step(step);
+    double expected = 0.0;
+    {
+      const c10::InferenceMode with_tape(false);
+      expected = reference.Loss(step);
+    }
+    ASSERT_TRUE(result.loss.has_value());
+    EXPECT_NEAR(*result.loss, expected, 1e-5) << "step " << step;
+    // Updates that differ by rounding make the later gradients differ a little more.
+    EXPECT_EQ(CompareGradients(trainer, reference, 1e-4),
+              static_cast<int>(reference.weights().size()));
+    const c10::InferenceMode with_tape(false);
+    reference.Update(step);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TrainerReferenceTest,
+                         testing::Values(Variant{.name = "GroupedQueries"},
+                                         Variant{.name = "Tied", .tied = true},
+                                         Variant{.name = "MultiHead", .grouped = false},
+                                         Variant{.name = "QkvBias", .bias = true},
+                                         Variant{.name = "OneMicroBatch", .micro_batch = 8}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(TrainerTest, Bf16FollowsTheReferenceWithinItsPrecision) {
+  const ModelSpec model = TinyModel();
+  ReferenceModel reference(model, TinyTraining(), kSeed);
+  const double expected = reference.Loss(0);
+  const auto context = OneRank(model, 2, Precision::kBf16);
+  const c10::InferenceMode no_tape;
+  Trainer trainer(*context, ActionsOf(*context));
+  EXPECT_NEAR(*trainer.Step(0).loss, expected, 0.02);
+  CompareGradients(trainer, reference, 0.1);
+}
+
+int64_t BytesOf(const at::Tensor& tensor) { return static_cast<int64_t>(tensor.nbytes()); }
+
+int64_t LogSumExpBytes(const AttentionSaved& saved) {
+  int64_t bytes = 0;
+  for (const AttentionStatistics& statistics : saved.attention.statistics) {
+    bytes += BytesOf(statistics.log_sum_exp);
+  }
+  return bytes;
+}
+
+BlockDims DimsOf(const RankContext& context) {
+  const ModelSpec& model = context.model;
+  return {.tokens = context.tokens(),
+          .hidden = model.hidden,
+          .heads = model.heads,
+          .kv_heads = model.kv_heads,
+          .head_dim = model.head_dim,
+          .ffn_hidden = model.groups.front().ffn_hidden,
+          .element_bytes = context.training.precision == Precision::kFp32 ? 4 : 2,
+          .tp = 1};
+}
+
+TEST(TrainerTest, ABlockKeepsExactlyWhatTheTableSays) {
+  const auto context = OneRank(TinyModel(), 2);
+  const c10::InferenceMode no_tape;
+  const RopeTable rope(*context);
+  Stage stage(*context, StageOf(context->model, context->layout, 0), rope);
+  stage.BeginStep({});
+  stage.Forward(0, {}, TokenSource(*context, 0));
+  const BlockDims dims = DimsOf(*context);
+  const auto kept = [&](KeptTensor tensor) { return KeptBytes(tensor, dims); };
+  for (const BlockSaved& block : stage.saved_blocks(0)) {
+    const AttentionSaved& attention = block.attention;
+    const FfnSaved& ffn = block.ffn;
+    EXPECT_EQ(BytesOf(attention.residual), kept(KeptTensor::kAttentionResidual));
+    EXPECT_EQ(BytesOf(attention.norm_output), kept(KeptTensor::kAttentionNormOutput));
+    EXPECT_EQ(BytesOf(attention.norm_rstd), kept(KeptTensor::kAttentionNormRstd));
+    EXPECT_EQ(BytesOf(attention.qkv),
+              kept(KeptTensor::kQuery) + kept(KeptTensor::kKey) + kept(KeptTensor::kValue));
+    EXPECT_EQ(BytesOf(attention.attention.output), kept(KeptTensor::kAttentionOutput));
+    EXPECT_EQ(LogSumExpBytes(attention), kept(KeptTensor::kLogSumExp));
+    EXPECT_EQ(BytesOf(ffn.residual), kept(KeptTensor::kFfnResidual));
+    EXPECT_EQ(BytesOf(ffn.norm_output), kept(KeptTensor::kFfnNormOutput));
+    EXPECT_EQ(BytesOf(ffn.norm_rstd), kept(KeptTensor::kFfnNormRstd));
+    EXPECT_EQ(BytesOf(ffn.gate_up), kept(KeptTensor::kGate) + kept(KeptTensor::kUp));
+    EXPECT_EQ(BytesOf(ffn.product), kept(KeptTensor::kFfnProduct));
+  }
+}
+
+TEST(TrainerTest, AllThatAMicroBatchKeepsIsInTheTables) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const auto context = OneRank(TinyModel(), 2, precision);
+    auto& device = static_cast<CpuDevice&>(*context->device);
+    const c10::InferenceMode no_tape;
+    const RopeTable rope(*context);
+    Stage stage(*context, StageOf(context->model, context->layout, 0), rope);
+    stage.BeginStep({});
+    const int64_t before = device.HeldBytes();
+    stage.Forward(0, {}, TokenSource(*context, 0));
+    const BlockDims dims = DimsOf(*context);
+    const WorkerStage worker_stage = {.block = dims,
+                                      .layers = context->model.layers(),
+                                      .first = true,
+                                      .last = true,
+                                      .seq_len = context->training.seq_len,
+                                      .vocab = context->model.vocab};
+    EXPECT_EQ(device.HeldBytes() - before, context->model.layers() * KeptBytesPerBlock(dims) +
+                                               HeadKeptBytes(worker_stage) + dims.tokens * 4);
+    stage.Backward(0, {});
+    EXPECT_EQ(device.HeldBytes(), before);
+  }
+}
+
+TEST(TrainerTest, SplitBackwardGivesTheSameGradients) {
+  const auto context = OneRank(TinyModel(), 8);
+  const c10::InferenceMode no_tape;
+  const RopeTable rope(*context);
+  Stage stage(*context, StageOf(context->model, context->layout, 0), rope);
+  const TokenSource tokens(*context, 0);
+  stage.BeginStep({});
+  stage.Forward(0, {}, tokens);
+  stage.Backward(0, {});
+  std::vector<at::Tensor> expected;
+  for (const auto& unit : stage.units()) expected.push_back(unit->flat_gradients().clone());
+  int ready = 0;
+  stage.BeginStep([&](FlatUnit&) { ++ready; });
+  stage.Forward(0, {}, tokens);
+  stage.BackwardInput(0, {});
+  EXPECT_EQ(ready, 0);
+  stage.BackwardWeight(0);
+  EXPECT_EQ(ready, static_cast<int>(stage.units().size()));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_LT(Distance(stage.units()[i]->flat_gradients(), expected[i]), 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace meshwright

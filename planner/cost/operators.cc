@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "planner/memory/rank_memory.h"
-
 namespace meshwright {
 namespace {
 

@@ -6,7 +6,7 @@
 #include "planner/cost/collective.h"
 #include "planner/cost/operators.h"
 #include "planner/layout/stage_partition.h"
-#include "planner/memory/rank_memory.h"
+#include "planner/memory/layout_parameters.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/spec/parameters.h"
 
@@ -258,14 +258,6 @@ double TiedEmbeddingTime(const StepModel& step) {
   return AllReduceTime(step.context.cluster, {2, step.pipeline_stride}, bytes);
 }
 
-double MaxRankParameters(const StepModel& step) {
-  int64_t most = 0;
-  for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
-    most = std::max(most, RankParameters(step.context, step.layout, rank));
-  }
-  return static_cast<double>(most);
-}
-
 }  // namespace
 
 MicroBatchTime EstimateMicroBatchTime(const EstimateContext& context, const Layout& layout,
@@ -286,7 +278,7 @@ TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layo
   }
   const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
   const auto m = static_cast<double>(micro_batches);
-  const double parameters = MaxRankParameters(step);
+  const auto parameters = static_cast<double>(LayoutParameters(context, layout).Most());
   const double owned =
       layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks) : parameters;
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "planner/layout/layout.h"
-#include "planner/memory/block_tensors.h"
 #include "planner/profile/context.h"
 
 namespace meshwright {
@@ -43,18 +42,5 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
 
 // Memory of the device that is fullest, over all pipeline ranks.
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout);
-
-// Parameters that one device of `pipeline_rank` holds before any ZeRO sharding.
-int64_t RankParameters(const EstimateContext& context, const Layout& layout, int32_t pipeline_rank);
-
-// The vocabulary as the framework lays it out over `tp` ranks.
-int64_t PaddedVocab(const EstimateContext& context, int32_t tp);
-
-// Bytes of a weight or an activation.
-int64_t ElementBytes(Precision precision);
-
-// Shape of a block of `group` for one micro-batch on one rank.
-BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
-                      const LayerGroup& group);
 
 }  // namespace meshwright

@@ -15,6 +15,11 @@ enum class Precision { kBf16, kFp32 };
 std::string_view PrecisionName(Precision precision);
 absl::StatusOr<Precision> ParsePrecision(std::string_view text);  // "bf16" or "fp32"
 
+// Bytes of a weight or an activation.
+constexpr int64_t ElementBytes(Precision precision) {
+  return precision == Precision::kFp32 ? 4 : 2;
+}
+
 struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices

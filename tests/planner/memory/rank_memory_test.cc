@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/memory/layout_parameters.h"
 #include "planner/spec/parameters.h"
 #include "tests/planner/test_specs.h"
 
@@ -37,7 +38,7 @@ TEST(ModelStates, OfAllRanksAddUpToTheModel) {
   const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
   const Layout layout = MakeLayout("tp2.pp4.dp1");
   int64_t held = 0;
-  for (int32_t rank = 0; rank < 4; ++rank) held += 2 * RankParameters(context.get(), layout, rank);
+  for (int32_t rank = 0; rank < 4; ++rank) held += 2 * LayoutParameters(context.get(), layout).OnRank(rank);
   // Norms are on both TP ranks.
   EXPECT_EQ(held, Parameters(context.model) + (2 * 32 + 1) * 4096);
 }
@@ -45,7 +46,8 @@ TEST(ModelStates, OfAllRanksAddUpToTheModel) {
 TEST(ModelStates, CopyTiedEmbeddingsToBothEndsOfThePipeline) {
   const TestContext context = MakeContext("llama-3.2-1b", "h100", 4096, 8);
   const auto held = [&context](const char* text, int32_t rank) {
-    return RankParameters(context.get(), MakeLayout(text), rank);
+    const Layout layout = MakeLayout(text);
+    return LayoutParameters(context.get(), layout).OnRank(rank);
   };
   EXPECT_EQ(held("tp1.pp1.dp1", 0), Parameters(context.model));
   EXPECT_EQ(held("tp1.pp2.dp1", 0) + held("tp1.pp2.dp1", 1),

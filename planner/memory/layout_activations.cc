@@ -1,0 +1,122 @@
+#include "planner/memory/layout_activations.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planner/layout/stage_partition.h"
+#include "planner/memory/layout_parameters.h"
+#include "planner/memory/worker_memory.h"
+#include "planner/schedule/closed_forms.h"
+
+namespace meshwright {
+
+LayoutActivations::LayoutActivations(const EstimateContext& context, const Layout& layout)
+    : context_(context),
+      layout_(layout),
+      micro_batches_(layout.MicroBatches(context.training.global_batch)) {
+  for (const LayerGroup& group : context.model.groups) {
+    blocks_.push_back(MakeBlock(BlockDimsOf(context, layout, group)));
+  }
+  boundary_bytes_ = blocks_.front().checkpoint_bytes;
+}
+
+LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) const {
+  const int64_t all_bytes = KeptBytesPerBlock(dims);
+  Block block;
+  block.checkpoint_bytes = CheckpointBytesPerBlock(dims);
+  block.kept_bytes =
+      layout_.recompute == Recompute::kSelective ? SelectiveKeptBytesPerBlock(dims) : all_bytes;
+  // The gradients of the FFN's inputs, of its product and of the block's two ends.
+  block.working_bytes = KeptBytes(KeptTensor::kGate, dims) + 2 * KeptBytes(KeptTensor::kUp, dims) +
+                        2 * block.checkpoint_bytes;
+  if (layout_.cp > 1) {
+    // Ring attention receives the next block of keys and values while it works on one.
+    block.working_bytes +=
+        2 * (KeptBytes(KeptTensor::kKey, dims) + KeptBytes(KeptTensor::kValue, dims));
+  }
+  if (layout_.recompute != Recompute::kNone) {
+    block.working_bytes +=
+        all_bytes -
+        (layout_.recompute == Recompute::kSelective ? block.kept_bytes : block.checkpoint_bytes);
+  }
+  return block;
+}
+
+int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers) const {
+  int64_t recomputed = 0;
+  if (layout_.recompute == Recompute::kFull) recomputed = layers;
+  if (layout_.recompute == Recompute::kBlock) {
+    recomputed = std::min<int64_t>(layout_.recompute_layers, layers);
+  }
+  return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
+}
+
+// Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
+// output. 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive;
+// GPipe and breadth-first hold all.
+int64_t LayoutActivations::LossBytes() const {
+  const int64_t tokens =
+      context_.training.seq_len / layout_.cp * static_cast<int64_t>(layout_.micro_batch);
+  const int64_t columns =
+      PaddedVocab(context_, layout_.tp) / (context_.profile.vocab_parallel_loss ? layout_.tp : 1);
+  const auto peak_bytes = static_cast<int64_t>(
+      std::llround(context_.profile.loss_peak_bytes_per_logit * static_cast<double>(tokens) *
+                   static_cast<double>(columns)));
+  const bool all_alive =
+      layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
+  return (all_alive ? micro_batches_ : 1) * (peak_bytes + 2 * boundary_bytes_);
+}
+
+ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
+  if (WorkerRulesApply()) return WorkerOnRank(pipeline_rank);
+  const int64_t chunks = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
+  const StageLayers stage = StageOf(context_.model, layout_, pipeline_rank);
+  ActivationBytes bytes;
+  ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
+    bytes.kept_bytes += chunks * KeptPerMicroBatch(blocks_[group], layers);
+    bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
+  });
+  // One activation being sent and one being received.
+  if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
+  if (pipeline_rank == layout_.pp - 1) bytes.loss_bytes = LossBytes();
+  return bytes;
+}
+
+bool LayoutActivations::WorkerRulesApply() const {
+  return context_.profile.worker_allocations && layout_.vpp == 1 && layout_.cp == 1 &&
+         layout_.schedule == ScheduleKind::k1f1b && layout_.recompute == Recompute::kNone &&
+         !layout_.sequence_parallel && context_.model.groups.size() == 1;
+}
+
+ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
+  const StageLayers stage = StageOf(context_.model, layout_, pipeline_rank);
+  const WorkerActivations peak = PeakWorkerActivations(
+      {.block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
+       .layers = stage.layer_count,
+       .first = stage.has_embedding,
+       .last = stage.has_head,
+       .in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_),
+       .micro_batches = micro_batches_,
+       .seq_len = context_.training.seq_len,
+       .vocab = context_.model.vocab});
+  return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
+}
+
+BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
+                      const LayerGroup& group) {
+  const ModelSpec& model = context.model;
+  return {.tokens = context.training.seq_len / layout.cp * layout.micro_batch,
+          .hidden = model.hidden,
+          .heads = model.heads,
+          .kv_heads = model.kv_heads,
+          .head_dim = model.head_dim,
+          .ffn_hidden = group.ffn_hidden,
+          .ffn = group.ffn,
+          .element_bytes = ElementBytes(context.training.precision),
+          .tp = layout.tp,
+          .sequence_parallel = layout.sequence_parallel,
+          .keeps_gathered_inputs = context.profile.keeps_gathered_inputs,
+          .fused_swiglu = context.profile.fused_swiglu};
+}
+
+}  // namespace meshwright

@@ -1,12 +1,16 @@
 #include "executor/trial/worker_process.h"
 
+// glibc 2.36 declares pidfd_open without C linkage.
+extern "C" {
+#include <sys/pidfd.h>
+}
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 

@@ -2,6 +2,7 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/cli/planner_commands.h"
+#include "tools/cli/trial_command.h"
 
 namespace meshwright {
 namespace {
@@ -22,6 +23,7 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   app.failure_message(FailureMessage);
   AddRecommendCommand(app, context);
   AddEstimateCommand(app, context);
+  AddTrialCommand(app, context);
   AddListCommand(app, context);
   try {
     app.parse(argc, argv);

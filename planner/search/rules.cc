@@ -76,14 +76,45 @@ Found CheckRecompute(const EstimateContext& context, const Layout& l) {
   return Violation{Rule::kRecomputeLayers, l.recompute_layers, layers};
 }
 
-bool ProfileHas(const FrameworkProfile& profile, const Layout& l) {
-  return l.zero <= profile.max_zero &&
-         !(l.zero >= 2 && l.pp > 1 && !profile.zero23_with_pipeline) &&
-         (!l.sequence_parallel || profile.has_sequence_parallel) &&
-         (l.cp == 1 || profile.has_context_parallel) &&
-         (l.schedule == ScheduleKind::k1f1b || l.schedule == ScheduleKind::kGpipe ||
-          (l.schedule == ScheduleKind::kInterleaved && profile.has_interleaving)) &&
-         (l.recompute == Recompute::kNone || profile.has_recompute);
+// What a framework may lack; the value of a kProfile violation.
+enum ProfilePart : int64_t {
+  kZeroStage,
+  kZeroPipeline,
+  kSequence,
+  kContext,
+  kSchedule,
+  kRecompute
+};
+
+Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
+  const auto lacks = [](ProfilePart part, int64_t bound = 0) {
+    return Violation{Rule::kProfile, part, bound};
+  };
+  if (l.zero > profile.max_zero) return lacks(kZeroStage, profile.max_zero);
+  if (l.zero >= 2 && l.pp > 1 && !profile.zero23_with_pipeline) return lacks(kZeroPipeline);
+  if (l.sequence_parallel && !profile.has_sequence_parallel) return lacks(kSequence);
+  if (l.cp > 1 && !profile.has_context_parallel) return lacks(kContext);
+  if (l.recompute != Recompute::kNone && !profile.has_recompute) return lacks(kRecompute);
+  const bool scheduled = l.schedule == ScheduleKind::k1f1b || l.schedule == ScheduleKind::kGpipe ||
+                         (l.schedule == ScheduleKind::kInterleaved && profile.has_interleaving);
+  return scheduled ? std::nullopt : Found(lacks(kSchedule));
+}
+
+std::string DescribeProfilePart(int64_t part, int64_t bound) {
+  switch (part) {
+    case kZeroStage:
+      return absl::StrFormat("the framework has ZeRO stages up to %d", bound);
+    case kZeroPipeline:
+      return "the framework does not combine ZeRO 2 and 3 with pipeline parallel";
+    case kSequence:
+      return "the framework does not have sequence parallel (sp1)";
+    case kContext:
+      return "the framework does not have context parallel (cp > 1)";
+    case kRecompute:
+      return "the framework does not have recompute";
+    default:
+      return "the framework does not have this schedule";
+  }
 }
 
 // Bytes of the largest thing the planner counts must stay far inside 64 bits.
@@ -178,8 +209,7 @@ std::string Describe(const Violation& v) {
     case Rule::kZeroRanks:
       return absl::StrFormat("zero%d has nothing to shard over: dp * cp is 1", a);
     case Rule::kProfile:
-      return "the framework profile does not have this combination of ZeRO stage, sequence or "
-             "context parallel, schedule and recompute";
+      return DescribeProfilePart(a, b);
     case Rule::kTooLarge:
       return absl::StrFormat("sequence length %d with this model and micro-batch is too large", a);
     case Rule::kWorker:
@@ -199,7 +229,7 @@ Found CheckLayout(const EstimateContext& context, int64_t devices, const Layout&
   if (layout.zero > 0 && int64_t{layout.dp} * layout.cp == 1) {
     return Violation{Rule::kZeroRanks, layout.zero, 0};
   }
-  if (!ProfileHas(context.profile, layout)) return Violation{Rule::kProfile};
+  if (Found v = CheckProfile(context.profile, layout)) return v;
   if (Found v = CheckSize(context, layout)) return v;
   // Last, so that a layout which breaks it would run with another global batch.
   return CheckBatch(context, layout);

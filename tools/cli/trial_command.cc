@@ -85,24 +85,22 @@ void PrintText(const Layout& layout, const Estimate& predicted, const TrialResul
                std::ostream& out) {
   out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << "\n";
   if (!result.message.empty()) out << result.message << "\n";
-  if (result.outcome == Outcome::kOk) {
-    Table table({"", "measured", "predicted"});
-    table.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
-    table.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
-    table.Print(out);
-    out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
-                           result.measured_peak_flops / 1e9);
-    out << "losses:";
-    for (const double loss : result.losses) out << absl::StrFormat(" %.4f", loss);
-    out << "\n";
-  }
-  if (result.ranks.empty()) return;
-  Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
+  if (result.outcome != Outcome::kOk) return;
+  Table steps({"", "measured", "predicted"});
+  steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
+  steps.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
+  steps.Print(out);
+  out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
+                         result.measured_peak_flops / 1e9);
+  out << "losses:";
+  for (const double loss : result.losses) out << absl::StrFormat(" %.4f", loss);
+  out << "\n";
+  Table ranks({"rank", "pipeline rank", "peak bytes measured", "estimated"});
   for (const RankResult& rank : result.ranks) {
-    table.Add({std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
+    ranks.Add({std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
                FormatCount(rank.peak_bytes), FormatCount(rank.estimated_bytes)});
   }
-  table.Print(out);
+  ranks.Print(out);
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
@@ -135,7 +133,8 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   FillEstimates(prediction.request, layout, result);
 
   if (flags.output.format == OutputFormat::kJson) {
-    ordered_json object = {{"layout", FormatLayout(layout)}};
+    ordered_json object = {{"layout", FormatLayout(layout)},
+                           {"outcome", std::string(OutcomeName(result.outcome))}};
     object.update(ordered_json(ToJson(result)));
     object["seed"] = flags.seed;
     object["predicted"] = LayoutToJson(layout, prediction.estimate);

@@ -16,17 +16,20 @@ struct CommandOutput {
   std::string err;
 };
 
+inline const std::atomic<bool> kNeverInterrupted{false};
+
 // The clock stands still, so that printed times are 0; the host has two cores.
-inline CommandOutput RunCommand(const std::vector<std::string>& arguments) {
-  static const std::atomic<bool> kNeverInterrupted{false};
+inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
+                                const std::string& binary_dir = "/nonexistent",
+                                const std::atomic<bool>& interrupted = kNeverInterrupted) {
   std::ostringstream out;
   std::ostringstream err;
   CommandContext context{.out = out,
                          .err = err,
                          .host_cores = 2,
-                         .binary_dir = "/nonexistent",
+                         .binary_dir = binary_dir,
                          .now_s = [] { return 0.0; },
-                         .interrupted = kNeverInterrupted};
+                         .interrupted = interrupted};
   std::vector<const char*> argv = {"meshwright"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const int code = RunCommandLine(static_cast<int>(argv.size()), argv.data(), context);

@@ -1,0 +1,133 @@
+// meshwright trial with real worker processes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <thread>
+
+#include "nlohmann/json.hpp"
+#include "tests/tools/command_runner.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::string BinaryDir() {
+  const char* dir = std::getenv("MESHWRIGHT_BIN_DIR");
+  return dir == nullptr ? "." : dir;
+}
+
+std::vector<std::string> Trial(const std::string& layout, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {
+      "trial",          "--model", "tinystories-15m", "--layout", layout,     "--seq-len", "32",
+      "--global-batch", "4",       "--devices",       "cpu:4",    "--format", "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+json RunJson(const std::string& layout, std::vector<std::string> more = {}) {
+  const CommandOutput run = RunCommand(Trial(layout, std::move(more)), BinaryDir());
+  EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
+  return json::parse(run.out);
+}
+
+TEST(TrialCommand, HasTheKeysOfTheContract) {
+  const json trial = RunJson("tp2.pp2.dp1.mb1", {"--steps", "2"});
+  EXPECT_EQ(trial["outcome"], "ok");
+  EXPECT_GT(trial["step_s"].get<double>(), 0);
+  EXPECT_GT(trial["mfu"].get<double>(), 0);
+  ASSERT_EQ(trial["losses"].size(), 2u);
+  ASSERT_EQ(trial["ranks"].size(), 4u);
+  EXPECT_EQ(trial["predicted"]["layout"], "tp2.cp1.pp2.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
+}
+
+// Weights start near zero, so the first loss is that of a uniform guess.
+TEST(TrialCommand, FirstLossIsThatOfAGuess) {
+  const json trial = RunJson("tp1.pp1.dp1.mb4", {"--steps", "1"});
+  EXPECT_NEAR(trial["losses"][0].get<double>(), std::log(32000.0), 0.2);
+}
+
+TEST(TrialCommand, LossesDependOnTheSeedAndNotOnTheLayout) {
+  const json one = RunJson("tp1.pp1.dp1.mb2", {"--steps", "3"})["losses"];
+  for (const char* layout : {"tp2.pp1.dp1.mb1", "tp1.pp2.dp2.mb1", "tp2.pp2.dp1.mb2"}) {
+    const json other = RunJson(layout, {"--steps", "3"})["losses"];
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(other[i].get<double>(), one[i].get<double>(), 1e-4) << layout << " step " << i;
+    }
+  }
+  const json seeded = RunJson("tp1.pp1.dp1.mb2", {"--steps", "3", "--seed", "7"})["losses"];
+  EXPECT_GT(std::abs(seeded[0].get<double>() - one[0].get<double>()), 1e-3);
+}
+
+TEST(TrialCommand, PeakBytesAreWhatWasEstimated) {
+  for (const char* layout : {"tp1.pp1.dp1.mb2", "tp2.pp2.dp1.mb1", "tp1.pp2.dp2.mb1"}) {
+    const json trial = RunJson(layout, {"--steps", "1"});
+    for (const json& rank : trial["ranks"]) {
+      EXPECT_NEAR(rank["peak_bytes"].get<double>(), rank["estimated_bytes"].get<double>(),
+                  0.001 * rank["estimated_bytes"].get<double>())
+          << layout << " rank " << rank["rank"];
+    }
+  }
+}
+
+TEST(TrialCommand, OutOfMemoryIsAnOutcomeWithItsBytes) {
+  const CommandOutput run =
+      RunCommand(Trial("tp1.pp2.dp1.mb4", {"--memory-limit-gib", "0.1"}), BinaryDir());
+  EXPECT_NE(run.exit_code, 0);
+  const json trial = json::parse(run.out);
+  EXPECT_EQ(trial["outcome"], "oom");
+  EXPECT_GT(
+      trial["oom"]["requested_bytes"].get<int64_t>() + trial["oom"]["held_bytes"].get<int64_t>(),
+      trial["oom"]["limit_bytes"].get<int64_t>());
+}
+
+TEST(TrialCommand, MissingWorkerIsAFailedTrial) {
+  const CommandOutput run = RunCommand(Trial("tp1.pp1.dp1"));
+  EXPECT_NE(run.exit_code, 0);
+  EXPECT_EQ(json::parse(run.out)["outcome"], "failed");
+}
+
+TEST(TrialCommand, InterruptKillsTheWorkersAndExitsWith130) {
+  std::atomic<bool> interrupted{false};
+  std::thread interrupter([&interrupted] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    interrupted = true;
+  });
+  const CommandOutput run =
+      RunCommand(Trial("tp1.pp2.dp1.mb1", {"--steps", "100000"}), BinaryDir(), interrupted);
+  interrupter.join();
+  EXPECT_EQ(run.exit_code, 130);
+}
+
+struct BadTrial {
+  const char* name;
+  std::string layout;
+  std::vector<std::string> more;
+  const char* sentence;
+};
+
+class BadTrials : public testing::TestWithParam<BadTrial> {};
+
+TEST_P(BadTrials, AreRefusedBeforeAnythingStarts) {
+  const CommandOutput run = RunCommand(Trial(GetParam().layout, GetParam().more));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr(GetParam().sentence));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Inputs, BadTrials,
+    testing::Values(
+        BadTrial{"TooManyRanks", "tp2.pp2.dp2", {}, "the layout needs 8 ranks"},
+        BadTrial{"HeadsNotDivisible", "tp4.pp1.dp1", {}, "6 attention heads"},
+        BadTrial{"SequenceParallel", "tp2.pp1.dp1.sp1", {}, "sequence parallel"},
+        BadTrial{"ZeroSteps", "tp1.pp1.dp1", {"--steps", "0"}, "steps = 0"},
+        BadTrial{"NegativeSeed", "tp1.pp1.dp1", {"--seed", "-1"}, "seed = -1"},
+        BadTrial{"NegativeLimit", "tp1.pp1.dp1", {"--memory-limit-gib", "-1"}, "memory_limit_gib"}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace meshwright

@@ -1,7 +1,7 @@
 // One rank against the autograd reference: loss, every gradient, and what it holds in memory.
 #include "executor/worker/trainer.h"
 
-#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 

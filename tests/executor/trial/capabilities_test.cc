@@ -1,0 +1,62 @@
+#include "executor/trial/capabilities.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "executor/trial/trial_runner.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright {
+namespace {
+
+absl::Status Check(const Layout& layout, const ModelSpec& model = TinyModel()) {
+  return CheckRunnable(model, layout, TinyTraining(), DeviceKind::kCpu);
+}
+
+TEST(CapabilitiesTest, PlainLayoutsOfTpPpAndDpRun) {
+  EXPECT_TRUE(Check({}).ok());
+  EXPECT_TRUE(Check({.tp = 2, .pp = 2, .dp = 2, .micro_batch = 2}).ok());
+}
+
+struct Refused {
+  Layout layout;
+  const char* named;
+};
+
+class RefusedLayoutTest : public testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
+  const absl::Status status = Check(GetParam().layout);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr(GetParam().named));
+}
+
+INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
+                         testing::Values(Refused{{.cp = 2}, "cp2"},
+                                         Refused{{.pp = 2, .vpp = 2}, "vpp2"},
+                                         Refused{{.zero = 1}, "zero1"},
+                                         Refused{{.sequence_parallel = true}, "sp1"},
+                                         Refused{{.recompute = Recompute::kFull}, "rc=full"},
+                                         Refused{{.schedule = ScheduleKind::kGpipe}, "sched=gpipe"},
+                                         Refused{{.tp = 4}, "kv_heads = 2 with tp4"},
+                                         Refused{{.pp = 3}, "layers = 4 with pp3"},
+                                         Refused{{.dp = 3}, "global_batch = 8"}));
+
+TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
+  ModelSpec gelu = TinyModel();
+  gelu.groups.front().ffn = FfnKind::kGelu;
+  EXPECT_THAT(std::string(Check({}, gelu).message()), testing::HasSubstr("gelu"));
+  ModelSpec normed = TinyModel();
+  normed.qk_norm = true;
+  EXPECT_THAT(std::string(Check({}, normed).message()), testing::HasSubstr("qk_norm"));
+}
+
+TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
+  const nlohmann::json json = ToJson(WorkerCapabilities());
+  EXPECT_THAT(json["devices"], testing::ElementsAre("cpu", "cuda"));
+  EXPECT_THAT(json["schedules"], testing::ElementsAre("1f1b"));
+  EXPECT_EQ(json["max_zero"], 0);
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,157 @@
+#include "executor/trial/conclusion.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "planner/spec/parameters.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TrialPlan PlanOf(int32_t steps) {
+  TrialPlan plan;
+  plan.model = TinyModel();
+  plan.training = TinyTraining();
+  plan.layout = {.pp = 2};
+  plan.steps = steps;
+  return plan;
+}
+
+// Two pipeline ranks, the second of which knows the losses.
+std::vector<RankRecord> TwoRanks() {
+  std::vector<RankRecord> records(2);
+  records[1].rank = 1;
+  records[1].pipeline_rank = 1;
+  return records;
+}
+
+void Apply(const nlohmann::json& event, RankRecord& record) { ApplyEvent(event.dump(), record); }
+
+void FinishStep(RankRecord& record, int32_t step, double seconds) {
+  Apply({{"event", "begin"}, {"step", step}}, record);
+  nlohmann::json event = {{"event", "step"}, {"step", step}, {"step_s", seconds}};
+  if (record.pipeline_rank == 1) event["loss"] = 4.0 - step;
+  Apply(event, record);
+}
+
+void Done(RankRecord& record, double flops) {
+  Apply({{"event", "done"},
+         {"peak_bytes", 100},
+         {"peak_in_flight", 2},
+         {"measured_peak_flops", flops}},
+        record);
+  ApplyExit(0, record);
+}
+
+TEST(ConclusionTest, AFinishedTrialHasTheSlowestRanksMedianStep) {
+  auto records = TwoRanks();
+  for (const auto& [step, slow] : {std::pair{0, 9.0}, {1, 2.0}, {2, 4.0}, {3, 3.0}}) {
+    FinishStep(records[0], step, slow);
+    FinishStep(records[1], step, slow / 2);
+  }
+  Done(records[0], 1e9);
+  Done(records[1], 3e9);
+  const TrialPlan plan = PlanOf(4);
+  const TrialResult result = Conclude(plan, records);
+  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_THAT(result.step_times_s, ElementsAre(9.0, 2.0, 4.0, 3.0));
+  EXPECT_THAT(result.losses, ElementsAre(4.0, 3.0, 2.0, 1.0));
+  EXPECT_EQ(result.step_s, 3.0);
+  EXPECT_EQ(result.measured_peak_flops, 2e9);
+  EXPECT_DOUBLE_EQ(result.mfu, PalmStepFlops(plan.model, plan.training) / (3.0 * 2 * 2e9));
+  EXPECT_EQ(result.ranks[1].peak_bytes, 100);
+}
+
+TEST(ConclusionTest, AnOutOfMemoryExplainsLostPeers) {
+  auto records = TwoRanks();
+  Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[0]);
+  Apply({{"event", "oom"},
+         {"pipeline_rank", 1},
+         {"requested_bytes", 10},
+         {"held_bytes", 95},
+         {"limit_bytes", 100}},
+        records[1]);
+  ApplyExit(1 << 8, records[0]);
+  ApplyExit(1 << 8, records[1]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_EQ(result.outcome, Outcome::kOom);
+  ASSERT_TRUE(result.oom.has_value());
+  EXPECT_EQ(result.oom->rank, 1);
+  EXPECT_EQ(result.oom->requested_bytes, 10);
+  EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 1) ran out of memory"));
+}
+
+TEST(ConclusionTest, ACrashExplainsLostPeersAndShowsItsOutput) {
+  auto records = TwoRanks();
+  FinishStep(records[1], 0, 1.0);
+  Apply({{"event", "begin"}, {"step", 1}}, records[1]);
+  Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[0]);
+  records[1].output_tail = "something went wrong";
+  ApplyExit(SIGSEGV, records[1]);
+  const TrialResult result = Conclude(PlanOf(3), records);
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 1) was killed by signal 11"));
+  EXPECT_THAT(result.message, HasSubstr("in step 1"));
+  EXPECT_THAT(result.message, HasSubstr("something went wrong"));
+}
+
+TEST(ConclusionTest, AKillSaysThatTheMachineMayBeOutOfMemory) {
+  auto records = TwoRanks();
+  ApplyExit(SIGKILL, records[0]);
+  EXPECT_THAT(Conclude(PlanOf(1), records).message, HasSubstr("memory runs out"));
+}
+
+TEST(ConclusionTest, AnEndWithoutAllStepsIsAFailure) {
+  auto records = TwoRanks();
+  Done(records[1], 1e9);
+  ApplyExit(0, records[0]);
+  EXPECT_EQ(Conclude(PlanOf(1), records).outcome, Outcome::kFailed);
+}
+
+TEST(ConclusionTest, AnUnreadableEventIsAFailure) {
+  auto records = TwoRanks();
+  ApplyEvent("{\"event\": \"step\"}", records[0]);
+  ApplyEvent("not json", records[1]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("can't be read"));
+}
+
+TEST(ConclusionTest, ALossThatIsNotFiniteIsAFailure) {
+  auto records = TwoRanks();
+  Apply({{"event", "step"}, {"step", 0}, {"step_s", 1.0}, {"loss", nullptr}}, records[1]);
+  EXPECT_THAT(Conclude(PlanOf(1), records).message, HasSubstr("not finite in step 0"));
+}
+
+TEST(ConclusionTest, ATimeoutNamesTheRankThatIsFurthestBehind) {
+  auto records = TwoRanks();
+  FinishStep(records[0], 0, 1.0);
+  FinishStep(records[1], 0, 1.0);
+  Apply({{"event", "begin"}, {"step", 1}}, records[0]);
+  EXPECT_EQ(FurthestBehind(records), 1);
+  TrialPlan plan = PlanOf(2);
+  plan.timeout_s = 2.5;
+  const TrialResult result = ConcludeTimeout(plan, records, 1);
+  EXPECT_EQ(result.outcome, Outcome::kTimeout);
+  EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 1) gave no sign of life for 2.5 s"));
+  EXPECT_THAT(result.message, HasSubstr("step 0"));
+}
+
+TEST(ConclusionTest, ACancelledTrialKeepsWhatItMeasured) {
+  auto records = TwoRanks();
+  FinishStep(records[0], 0, 1.0);
+  FinishStep(records[1], 0, 2.0);
+  const TrialResult result = ConcludeCancelled(PlanOf(5), records);
+  EXPECT_EQ(result.outcome, Outcome::kCancelled);
+  EXPECT_THAT(result.step_times_s, ElementsAre(2.0));
+  EXPECT_THAT(result.message, HasSubstr("1 of 5"));
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,159 @@
+// Every way in which a trial can end, with real processes.
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "tests/executor/trial/trial_fixture.h"
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+
+int OpenDescriptors() {
+  int count = 0;
+  DIR* folder = ::opendir("/proc/self/fd");
+  while (::readdir(folder) != nullptr) ++count;
+  ::closedir(folder);
+  return count;
+}
+
+// After every test nothing may be left: no child, no zombie, no descriptor.
+class OutcomesTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+    EXPECT_EQ(OpenDescriptors(), descriptors_before_);
+  }
+
+ private:
+  const int descriptors_before_ = OpenDescriptors();
+};
+
+TEST_F(OutcomesTest, OkReportsEveryStepAndRank) {
+  int told = 0;
+  const TrialPlan plan = TinyPlan({.pp = 2}, 3);
+  const TrialResult result =
+      RunTrial(plan, {.worker_path = WorkerPath(),
+                      .progress = [&](const TrialProgress& progress) { told = progress.step; }});
+  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  EXPECT_EQ(result.losses.size(), 3u);
+  EXPECT_EQ(result.step_times_s.size(), 3u);
+  EXPECT_EQ(told, 3);
+  EXPECT_GT(result.step_s, 0.0);
+  EXPECT_GT(result.mfu, 0.0);
+  EXPECT_LT(result.mfu, 1.0);
+  EXPECT_GT(result.measured_peak_flops, 1e8);
+  ASSERT_EQ(result.ranks.size(), 2u);
+  EXPECT_EQ(result.ranks[0].peak_in_flight, 2);
+  EXPECT_EQ(result.ranks[1].peak_in_flight, 1);
+  EXPECT_EQ(result.ranks[1].pipeline_rank, 1);
+  EXPECT_FALSE(result.host.empty());
+  EXPECT_FALSE(result.worker_version.empty());
+}
+
+TEST_F(OutcomesTest, OomNamesRankStageAndBytes) {
+  TrialPlan plan = TinyPlan({.pp = 2});
+  // Enough for the second stage, whose logits are small, not for the first with two in flight.
+  TrialPlan unlimited = plan;
+  const TrialResult measured = RunHere(unlimited);
+  ASSERT_EQ(measured.outcome, Outcome::kOk) << measured.message;
+  const int64_t needed = std::max(measured.ranks[0].peak_bytes, measured.ranks[1].peak_bytes);
+  plan.memory_limit_bytes = needed - 1;
+  const TrialResult result = RunHere(plan);
+  ASSERT_EQ(result.outcome, Outcome::kOom) << result.message;
+  ASSERT_TRUE(result.oom.has_value());
+  EXPECT_EQ(result.oom->limit_bytes, needed - 1);
+  EXPECT_GT(result.oom->requested_bytes + result.oom->held_bytes, result.oom->limit_bytes);
+  EXPECT_LE(result.oom->held_bytes, result.oom->limit_bytes);
+  EXPECT_EQ(result.oom->pipeline_rank, result.oom->rank);
+  plan.memory_limit_bytes = needed;
+  EXPECT_EQ(RunHere(plan).outcome, Outcome::kOk);
+}
+
+TEST_F(OutcomesTest, ACrashIsAFailureThatNamesRankSignalAndStep) {
+  TrialPlan plan = TinyPlan({.dp = 2}, 3);
+  plan.fault = InjectedFault{.kind = InjectedFault::Kind::kCrash, .rank = 1, .step = 1};
+  const TrialResult result = RunHere(plan);
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 0) was killed by signal 6"));
+  EXPECT_THAT(result.message, HasSubstr("before step 1"));
+  EXPECT_EQ(result.step_times_s.size(), 1u);
+}
+
+TEST_F(OutcomesTest, AHangIsATimeoutThatNamesTheRank) {
+  TrialPlan plan = TinyPlan({.dp = 2}, 3);
+  plan.timeout_s = 3.0;
+  plan.fault = InjectedFault{.kind = InjectedFault::Kind::kHang, .rank = 1, .step = 1};
+  const auto start = std::chrono::steady_clock::now();
+  const TrialResult result = RunHere(plan);
+  EXPECT_EQ(result.outcome, Outcome::kTimeout);
+  EXPECT_THAT(result.message, HasSubstr("rank 1"));
+  EXPECT_THAT(result.message, HasSubstr("step 0"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST_F(OutcomesTest, AMissingWorkerIsAFailureWithASentence) {
+  const TrialResult result =
+      RunTrial(TinyPlan({}), {.worker_path = "/nowhere/meshwright-worker", .progress = {}});
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("/nowhere/meshwright-worker can't be started"));
+}
+
+TEST_F(OutcomesTest, AnUnsupportedLayoutIsAFailureWithoutProcesses) {
+  const TrialResult result = RunHere(TinyPlan({.cp = 2}));
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("cp2"));
+}
+
+TEST_F(OutcomesTest, AWorkerThatIsNoneFailsWithItsOutput) {
+  const TrialResult result = RunTrial(TinyPlan({}), {.worker_path = "/bin/ls", .progress = {}});
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("ended before it had run all steps"));
+}
+
+TEST_F(OutcomesTest, CancellingKillsTheWorkers) {
+  TrialPlan plan = TinyPlan({.dp = 2}, 100'000);
+  std::atomic<bool> cancel = false;
+  const TrialResult result =
+      RunTrial(plan, {.worker_path = WorkerPath(),
+                      .progress = [&](const TrialProgress&) { cancel = true; },
+                      .cancel = &cancel});
+  EXPECT_EQ(result.outcome, Outcome::kCancelled);
+  EXPECT_THAT(result.message, HasSubstr("of 100000 steps"));
+}
+
+TEST_F(OutcomesTest, WorkersDieWithTheThreadThatStartedThem) {
+  // The runner lives in a child process that is killed in mid-trial; its workers must follow.
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    ::close(pipe_ends[0]);
+    RunTrial(TinyPlan({.dp = 2}, 100'000),
+             {.worker_path = WorkerPath(), .progress = [&](const TrialProgress&) {
+                const char started = 1;
+                if (::write(pipe_ends[1], &started, 1) != 1) std::_Exit(1);
+              }});
+    std::_Exit(0);
+  }
+  ::close(pipe_ends[1]);
+  char started = 0;
+  EXPECT_EQ(::read(pipe_ends[0], &started, 1), 1);
+  ::kill(runner, SIGKILL);
+  ::waitpid(runner, nullptr, 0);
+  // The workers hold no copy of the pipe, but they are gone when nothing of theirs is left.
+  ::close(pipe_ends[0]);
+  SUCCEED();
+}
+
+}  // namespace
+}  // namespace meshwright

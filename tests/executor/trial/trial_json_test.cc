@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "executor/trial/trial.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright {
+namespace {
+
+TrialPlan FullPlan() {
+  TrialPlan plan;
+  plan.model = TinyModel();
+  plan.model.tied_embeddings = true;
+  plan.model.qkv_bias = true;
+  plan.layout = {.tp = 2, .pp = 2, .dp = 2, .micro_batch = 2};
+  plan.training = TinyTraining();
+  plan.device = DeviceKind::kCuda;
+  plan.steps = 7;
+  plan.seed = 0xffffffffffffffffu;
+  plan.memory_limit_bytes = 123456789012;
+  plan.timeout_s = 12.5;
+  plan.dump_gradients_dir = "/somewhere";
+  plan.fault = InjectedFault{.kind = InjectedFault::Kind::kHang, .rank = 3, .step = 1};
+  return plan;
+}
+
+TEST(TrialJsonTest, APlanSurvivesItsJsonForm) {
+  const TrialPlan plan = FullPlan();
+  const auto json = nlohmann::json::parse(ToJson(plan).dump());
+  const auto copy = TrialPlanFromJson(json);
+  ASSERT_TRUE(copy.ok()) << copy.status();
+  EXPECT_EQ(*copy, plan);
+}
+
+TEST(TrialJsonTest, AResultSurvivesItsJsonForm) {
+  TrialResult result;
+  result.outcome = Outcome::kOom;
+  result.message = "rank 1 ran out of memory";
+  result.step_s = 0.25;
+  result.mfu = 0.5;
+  result.measured_peak_flops = 5e10;
+  result.step_times_s = {0.5, 0.25};
+  result.losses = {4.25, 4.0};
+  result.ranks = {{.rank = 1, .pipeline_rank = 1, .peak_bytes = 5, .estimated_bytes = 6}};
+  result.oom = OomDetail{.rank = 1, .requested_bytes = 2, .held_bytes = 3, .limit_bytes = 4};
+  result.worker_version = "0.1.0";
+  result.host = "here";
+  const auto copy = TrialResultFromJson(nlohmann::json::parse(ToJson(result).dump()));
+  ASSERT_TRUE(copy.ok()) << copy.status();
+  EXPECT_EQ(*copy, result);
+}
+
+struct BadField {
+  const char* pointer;
+  nlohmann::json value;
+  const char* named;
+};
+
+class BadPlanTest : public testing::TestWithParam<BadField> {};
+
+TEST_P(BadPlanTest, IsRefusedByNamingTheField) {
+  nlohmann::json json = ToJson(FullPlan());
+  json[nlohmann::json::json_pointer(GetParam().pointer)] = GetParam().value;
+  const auto plan = TrialPlanFromJson(json);
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(plan.status().message()), testing::HasSubstr(GetParam().named));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, BadPlanTest,
+    testing::Values(BadField{"/steps", 0, "steps"}, BadField{"/steps", "five", "steps"},
+                    BadField{"/device", "abacus", "device"}, BadField{"/layout", "tp0", "tp"},
+                    BadField{"/training/precision", "fp8", "fp8"},
+                    BadField{"/model/hidden", -1, "hidden"}, BadField{"/seed", "x", "seed"},
+                    BadField{"/model/groups", 3, "groups"},
+                    BadField{"/fault/kind", "melt", "fault.kind"},
+                    BadField{"/timeout_s", -1.0, "timeout_s"}));
+
+TEST(TrialJsonTest, OutcomesHaveTheNamesOfTheContract) {
+  for (const char* name : {"ok", "oom", "failed", "timeout", "cancelled"}) {
+    EXPECT_EQ(OutcomeName(ParseOutcome(name).value()), name);
+  }
+  EXPECT_FALSE(ParseOutcome("fine").ok());
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -19,12 +19,16 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem) {
   absl::Status status = absl::InvalidArgumentError(
       absl::StrCat(View(field), " = ", View(value), ": ", View(problem)));
-  status.SetPayload(kFieldPayload, absl::Cord(View(field)));
-  return status;
+  return WithField(std::move(status), field);
 }
 
 absl::Status FieldError(std::string_view field, int64_t value, std::string_view problem) {
   return FieldError(field, std::to_string(value), problem);
+}
+
+absl::Status WithField(absl::Status status, std::string_view field) {
+  status.SetPayload(kFieldPayload, absl::Cord(View(field)));
+  return status;
 }
 
 std::string FieldOf(const absl::Status& status) {

@@ -14,6 +14,9 @@ namespace meshwright {
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem);
 absl::Status FieldError(std::string_view field, int64_t value, std::string_view problem);
 
+// `status` as one about `field`; for statuses that come from elsewhere.
+absl::Status WithField(absl::Status status, std::string_view field);
+
 // The field that `status` is about, empty where none was named.
 std::string FieldOf(const absl::Status& status);
 

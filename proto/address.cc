@@ -1,0 +1,27 @@
+#include "proto/address.h"
+
+#include "absl/strings/numbers.h"
+
+namespace meshwright {
+
+absl::StatusOr<HostPort> ParseHostPort(std::string_view text) {
+  const absl::Status malformed =
+      absl::InvalidArgumentError("must be HOST:PORT with a port from 0 to 65535");
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return malformed;
+  HostPort address{std::string(text.substr(0, colon)), 0};
+  const bool bracketed = address.host.front() == '[' && address.host.back() == ']';
+  if (!bracketed && address.host.find_first_of(":[] ") != std::string::npos) return malformed;
+  const std::string_view port = text.substr(colon + 1);
+  if (!absl::SimpleAtoi(absl::string_view(port.data(), port.size()), &address.port) ||
+      address.port < 0 || address.port > 65535) {
+    return malformed;
+  }
+  return address;
+}
+
+bool IsLoopback(const HostPort& address) {
+  return address.host == "localhost" || address.host == "[::1]" || address.host.starts_with("127.");
+}
+
+}  // namespace meshwright

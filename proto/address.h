@@ -1,0 +1,24 @@
+// HOST:PORT, as servers listen on it and clients dial it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+struct HostPort {
+  std::string host;  // a name, an IPv4 address, or an IPv6 address in brackets
+  int port = 0;      // 0 to 65535
+
+  friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+// InvalidArgument says what an address looks like.
+absl::StatusOr<HostPort> ParseHostPort(std::string_view text);
+
+// Whether only this machine reaches it.
+bool IsLoopback(const HostPort& address);
+
+}  // namespace meshwright

@@ -1,0 +1,33 @@
+// Resource names of the API: built and read here and nowhere else.
+//
+//   sweeps/{sweep}                   {sweep}: letters, digits, '.', '-', '_', at most 63
+//   sweeps/{sweep}/trials/{trial}    {trial}: a whole number from 1
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+struct TrialName {
+  std::string sweep;   // the last part of the sweep's name
+  int32_t number = 0;  // from 1
+
+  friend bool operator==(const TrialName&, const TrialName&) = default;
+};
+
+std::string FormatSweepName(std::string_view sweep);
+std::string FormatTrialName(std::string_view sweep, int32_t number);
+
+// The {sweep} part. InvalidArgument says what a name looks like.
+absl::StatusOr<std::string> ParseSweepName(std::string_view name);
+absl::StatusOr<TrialName> ParseTrialName(std::string_view name);
+
+// Whether `sweep` may stand as the {sweep} part.
+absl::Status CheckSweepId(std::string_view sweep);
+
+}  // namespace meshwright

@@ -1,0 +1,126 @@
+// What the store holds, as plain data: sweeps, trials, attempts, events.
+//
+// JSON columns are opaque here; who writes them decides what is in them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+namespace meshwright {
+
+enum class SweepState : uint8_t { kPending, kRunning, kFinished, kCancelled };
+enum class TrialState : uint8_t {
+  kPending,
+  kAssigned,
+  kRunning,
+  kOk,
+  kOom,
+  kFailed,
+  kTimeout,
+  kCancelled
+};
+
+std::string_view SweepStateName(SweepState state);
+std::string_view TrialStateName(TrialState state);
+// nullopt for a name that no state has.
+std::optional<SweepState> ParseSweepState(std::string_view name);
+std::optional<TrialState> ParseTrialState(std::string_view name);
+
+// Whether no further change is possible.
+bool HasEnded(SweepState state);
+bool HasEnded(TrialState state);
+// Whether an agent holds it: assigned or running.
+bool IsHeld(TrialState state);
+
+struct SweepRecord {
+  int64_t id = 0;  // given by the store
+  std::string name;
+  std::string request_id;  // empty where the caller gave none
+  SweepState state = SweepState::kPending;
+  std::string reason;
+  absl::Time create_time;
+  std::optional<absl::Time> end_time;
+  std::string model;
+  std::string cluster;
+  std::string cluster_json;
+  std::string cluster_hash;
+  std::string profile;
+  std::string profile_json;
+  std::string profile_hash;
+  int64_t devices = 0;
+  std::string device_kind;  // cpu or cuda
+  int64_t seq_len = 0;
+  int64_t global_batch = 0;
+  std::string precision;
+  int32_t steps = 0;
+  uint64_t seed = 0;
+  std::optional<int64_t> memory_limit_bytes;
+  std::string funnel_json;
+  std::string planner_version;
+  // Counted by the store when it reads a sweep; ignored on writes.
+  int32_t trial_count = 0;
+  int32_t ended_trial_count = 0;
+  int64_t last_sequence = 0;
+
+  friend bool operator==(const SweepRecord&, const SweepRecord&) = default;
+};
+
+// What came of a trial: the whole result and the columns to sort and filter by.
+struct MeasuredTrial {
+  std::string result_json;
+  std::string worker_version;
+  std::optional<double> mfu;
+  std::optional<double> step_s;
+  std::optional<int64_t> peak_bytes;
+
+  friend bool operator==(const MeasuredTrial&, const MeasuredTrial&) = default;
+};
+
+struct TrialRecord {
+  int64_t sweep_id = 0;
+  int32_t number = 0;  // from 1, the rank by predicted MFU
+  std::string layout;
+  TrialState state = TrialState::kPending;
+  std::string reason;
+  int32_t attempt = 1;        // of the attempt that runs, or comes next
+  int32_t lost_attempts = 0;  // attempts whose agent vanished
+  std::string agent;          // of the current or last attempt
+  std::string host;
+  std::optional<absl::Time> lease_expires;  // set while an agent holds it
+  std::string plan_json;
+  std::string predicted_json;
+  std::optional<MeasuredTrial> measured;
+
+  friend bool operator==(const TrialRecord&, const TrialRecord&) = default;
+};
+
+struct AttemptRecord {
+  int32_t number = 0;  // from 1
+  std::string agent;
+  std::string host;
+  absl::Time start_time;
+  std::optional<absl::Time> end_time;
+  std::string outcome;  // name of the trial's final state, or "lost"; empty while it runs
+  std::string reason;
+
+  friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
+};
+
+struct EventRecord {
+  int64_t sequence = 0;  // given by the store; grows
+  int64_t sweep_id = 0;
+  int32_t trial = 0;  // 0: about the sweep itself
+  int32_t attempt = 0;
+  std::string kind;
+  std::string message = {};
+  std::string data_json = "{}";
+  absl::Time time;
+
+  friend bool operator==(const EventRecord&, const EventRecord&) = default;
+};
+
+}  // namespace meshwright

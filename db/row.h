@@ -1,0 +1,29 @@
+// How records and rows of the tables correspond.
+#pragma once
+
+#include <string_view>
+
+#include "db/records.h"
+#include "db/sqlite.h"
+
+namespace meshwright {
+
+int64_t ToMicros(absl::Time time);
+std::optional<int64_t> ToMicros(const std::optional<absl::Time>& time);
+
+// Columns in the order in which the Read functions expect them.
+extern const std::string_view kSweepColumns;
+extern const std::string_view kTrialColumns;
+extern const std::string_view kAttemptColumns;
+extern const std::string_view kEventColumns;
+
+SweepRecord ReadSweep(const SqliteStatement& row);
+TrialRecord ReadTrial(const SqliteStatement& row);
+AttemptRecord ReadAttempt(const SqliteStatement& row);
+EventRecord ReadEvent(const SqliteStatement& row);
+
+absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);
+absl::Status InsertTrial(SqliteConnection* connection, const TrialRecord& trial);
+absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event);
+
+}  // namespace meshwright

@@ -1,0 +1,161 @@
+#include "db/sqlite.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int kBusyTimeoutMs = 5000;
+
+absl::StatusCode CodeOf(int extended) {
+  if (extended == SQLITE_CONSTRAINT_UNIQUE || extended == SQLITE_CONSTRAINT_PRIMARYKEY) {
+    return absl::StatusCode::kAlreadyExists;
+  }
+  switch (extended & 0xff) {
+    case SQLITE_NOTADB:
+      return absl::StatusCode::kFailedPrecondition;
+    case SQLITE_CORRUPT:
+      return absl::StatusCode::kDataLoss;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_FULL:
+    case SQLITE_READONLY:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOMEM:
+      return absl::StatusCode::kUnavailable;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+}  // namespace
+
+void SqliteStatement::Note(int code) {
+  if (bind_error_ == SQLITE_OK) bind_error_ = code;
+}
+
+SqliteStatement& SqliteStatement::Bind(int64_t value) {
+  Note(sqlite3_bind_int64(statement_.get(), ++bound_, value));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::Bind(double value) {
+  Note(sqlite3_bind_double(statement_.get(), ++bound_, value));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::Bind(std::string_view value) {
+  // A null data pointer would bind NULL instead of an empty text.
+  const char* data = value.data() == nullptr ? "" : value.data();
+  Note(sqlite3_bind_text64(statement_.get(), ++bound_, data, value.size(), SQLITE_TRANSIENT,
+                           SQLITE_UTF8));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::BindNull() {
+  Note(sqlite3_bind_null(statement_.get(), ++bound_));
+  return *this;
+}
+
+absl::StatusOr<bool> SqliteStatement::Step() {
+  if (bind_error_ != SQLITE_OK) return connection_->Error(bind_error_);
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return connection_->Error(code);
+}
+
+absl::Status SqliteStatement::Run() { return Step().status(); }
+
+int64_t SqliteStatement::Int(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+double SqliteStatement::Real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
+std::string SqliteStatement::Text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
+  if (text == nullptr) return "";
+  return std::string(reinterpret_cast<const char*>(text),
+                     static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column)));
+}
+
+bool SqliteStatement::IsNull(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path,
+                                                                         Mode mode) {
+  sqlite3* db = nullptr;
+  const int flags =
+      mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int code = sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(path, db));
+  if (code != SQLITE_OK) return connection->Error(code);
+  sqlite3_extended_result_codes(db, 1);
+  sqlite3_busy_timeout(db, kBusyTimeoutMs);
+  return connection;
+}
+
+absl::StatusOr<SqliteStatement> SqliteConnection::Prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code =
+      sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (code != SQLITE_OK) return Error(code);
+  return SqliteStatement(this, statement);
+}
+
+absl::Status SqliteConnection::Execute(const std::string& sql) {
+  const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? absl::OkStatus() : Error(code);
+}
+
+absl::StatusOr<int64_t> SqliteConnection::QueryInt(std::string_view sql) {
+  ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
+  RETURN_IF_ERROR(statement.Step().status());
+  return statement.Int(0);
+}
+
+absl::StatusOr<std::string> SqliteConnection::QueryText(std::string_view sql) {
+  ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
+  RETURN_IF_ERROR(statement.Step().status());
+  return statement.Text(0);
+}
+
+int64_t SqliteConnection::LastInsertId() const { return sqlite3_last_insert_rowid(db_.get()); }
+
+int64_t SqliteConnection::Changes() const { return sqlite3_changes64(db_.get()); }
+
+absl::Status SqliteConnection::Error(int code) const {
+  const int extended = db_ == nullptr ? code : sqlite3_extended_errcode(db_.get());
+  const char* text = db_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(db_.get());
+  if ((extended & 0xff) == SQLITE_NOTADB) {
+    return absl::FailedPreconditionError(absl::StrCat(path_, " is not an SQLite database"));
+  }
+  return absl::Status(CodeOf(extended), absl::StrCat("database ", path_, ": ", text));
+}
+
+absl::StatusOr<SqliteTransaction> SqliteTransaction::Begin(SqliteConnection* connection) {
+  // Immediate: the write lock is taken now, so that no later statement fails for it.
+  RETURN_IF_ERROR(connection->Execute("BEGIN IMMEDIATE"));
+  return SqliteTransaction(connection);
+}
+
+SqliteTransaction::~SqliteTransaction() {
+  // An error that already rolled back (disk full) makes this a no-op that fails; both are fine.
+  if (connection_ != nullptr) connection_->Execute("ROLLBACK").IgnoreError();
+}
+
+absl::Status SqliteTransaction::Commit() {
+  RETURN_IF_ERROR(connection_->Execute("COMMIT"));
+  connection_ = nullptr;
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright

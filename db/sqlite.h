@@ -1,0 +1,109 @@
+// A thin RAII layer over SQLite: a connection, prepared statements, transactions.
+//
+// Errors come back as absl::Status: Unavailable for what may pass (locked, disk full, read-only,
+// I/O), FailedPrecondition for a file that is not a database, AlreadyExists for a unique column,
+// DataLoss for a damaged file.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+class SqliteConnection;
+
+// One prepared statement. Bind, then Step until it returns false.
+class SqliteStatement {
+ public:
+  // Positions count from 1 in the order of calls.
+  SqliteStatement& Bind(int64_t value);
+  SqliteStatement& Bind(double value);
+  SqliteStatement& Bind(std::string_view value);
+  SqliteStatement& BindNull();
+  template <typename T>
+  SqliteStatement& Bind(const std::optional<T>& value) {
+    return value ? Bind(*value) : BindNull();
+  }
+
+  // True when there is a row to read.
+  absl::StatusOr<bool> Step();
+  // For statements without rows.
+  absl::Status Run();
+
+  int64_t Int(int column) const;
+  double Real(int column) const;
+  std::string Text(int column) const;
+  bool IsNull(int column) const;
+
+ private:
+  friend class SqliteConnection;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement)
+      : connection_(connection), statement_(statement) {}
+  void Note(int code);
+
+  SqliteConnection* connection_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int bound_ = 0;
+  int bind_error_ = SQLITE_OK;
+};
+
+// Not thread-safe: callers hold a lock of their own.
+class SqliteConnection {
+ public:
+  enum class Mode { kReadWriteCreate, kReadOnly };
+
+  static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path, Mode mode);
+
+  absl::StatusOr<SqliteStatement> Prepare(std::string_view sql);
+  // Runs statements without parameters; rows are ignored.
+  absl::Status Execute(const std::string& sql);
+  // The first column of the first row of a statement that must have one.
+  absl::StatusOr<int64_t> QueryInt(std::string_view sql);
+  absl::StatusOr<std::string> QueryText(std::string_view sql);
+
+  int64_t LastInsertId() const;
+  // Rows that the last statement changed.
+  int64_t Changes() const;
+  const std::string& path() const { return path_; }
+
+  // The last error of this connection, `code` being what SQLite returned.
+  absl::Status Error(int code) const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+  };
+  SqliteConnection(std::string path, sqlite3* db) : path_(std::move(path)), db_(db) {}
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> db_;
+};
+
+// Rolls back unless Commit() succeeded.
+class SqliteTransaction {
+ public:
+  static absl::StatusOr<SqliteTransaction> Begin(SqliteConnection* connection);
+  SqliteTransaction(SqliteTransaction&& other) noexcept
+      : connection_(std::exchange(other.connection_, nullptr)) {}
+  SqliteTransaction& operator=(SqliteTransaction&&) = delete;
+  ~SqliteTransaction();
+
+  absl::Status Commit();
+
+ private:
+  explicit SqliteTransaction(SqliteConnection* connection) : connection_(connection) {}
+  SqliteConnection* connection_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,191 @@
+#include "db/sqlite_store.h"
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "db/migrations.h"
+#include "db/row.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+absl::Status SweepNotFound(std::string_view name) {
+  return absl::NotFoundError(absl::StrCat("no sweep is named \"", View(name), "\""));
+}
+
+std::string SelectSweeps(std::string_view rest) {
+  return absl::StrCat("SELECT ", View(kSweepColumns), " FROM sweeps ", View(rest));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
+                   SqliteConnection::Open(path, SqliteConnection::Mode::kReadWriteCreate));
+  // Before anything is written: a file that is not ours stays as it is.
+  RETURN_IF_ERROR(SchemaVersion(connection.get()).status());
+  RETURN_IF_ERROR(connection->Execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
+  RETURN_IF_ERROR(Migrate(connection.get()));
+  return absl::WrapUnique(new SqliteSweepStore(std::move(connection)));
+}
+
+absl::Status SqliteSweepStore::LimitPages(int64_t pages) {
+  absl::MutexLock lock(&mutex_);
+  return connection_->Execute(absl::StrCat("PRAGMA max_page_count = ", pages));
+}
+
+absl::StatusOr<std::string> SqliteSweepStore::StoreId() {
+  absl::MutexLock lock(&mutex_);
+  return connection_->QueryText("SELECT id FROM store");
+}
+
+absl::StatusOr<std::vector<SweepRecord>> SqliteSweepStore::ReadSweeps(SqliteStatement& select) {
+  std::vector<SweepRecord> sweeps;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return sweeps;
+    sweeps.push_back(ReadSweep(select));
+  }
+}
+
+absl::StatusOr<SweepRecord> SqliteSweepStore::ReadSweepById(int64_t id) {
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE id = ?")));
+  select.Bind(id);
+  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
+  if (sweeps.empty()) return SweepNotFound(absl::StrCat("#", id));
+  return sweeps.front();
+}
+
+absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& sweep,
+                                                          const std::vector<TrialRecord>& trials) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
+  if (!sweep.request_id.empty()) {
+    ASSIGN_OR_RETURN(SqliteStatement select,
+                     connection_->Prepare(SelectSweeps("WHERE request_id = ?")));
+    select.Bind(sweep.request_id);
+    ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
+    if (!sweeps.empty()) return sweeps.front();
+  }
+  SweepRecord record = sweep;
+  if (record.name.empty()) {
+    ASSIGN_OR_RETURN(
+        const int64_t last,
+        connection_->QueryInt(
+            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sweeps'), 0)"));
+    record.name = absl::StrCat(record.model, "-", last + 1);
+  }
+  if (absl::Status status = InsertSweep(connection_.get(), record); !status.ok()) {
+    if (!absl::IsAlreadyExists(status)) return status;
+    return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", record.name, "\" exists"));
+  }
+  record.id = connection_->LastInsertId();
+  for (TrialRecord trial : trials) {
+    trial.sweep_id = record.id;
+    RETURN_IF_ERROR(InsertTrial(connection_.get(), trial));
+  }
+  EventRecord event;
+  event.sweep_id = record.id;
+  event.kind = "sweep_created";
+  event.message = absl::StrCat(trials.size(), " trials of ", record.model);
+  event.time = record.create_time;
+  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
+  RETURN_IF_ERROR(transaction.Commit());
+  return ReadSweepById(record.id);
+}
+
+absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweep(std::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE name = ?")));
+  select.Bind(name);
+  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
+  if (sweeps.empty()) return SweepNotFound(name);
+  return sweeps.front();
+}
+
+absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweepById(int64_t id) {
+  absl::MutexLock lock(&mutex_);
+  return ReadSweepById(id);
+}
+
+absl::StatusOr<std::vector<SweepRecord>> SqliteSweepStore::ListSweeps(int64_t before_id,
+                                                                      int32_t limit) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(SelectSweeps("WHERE ?1 = 0 OR id < ?1 ORDER BY id DESC LIMIT ?2")));
+  select.Bind(before_id).Bind(int64_t{limit});
+  return ReadSweeps(select);
+}
+
+absl::StatusOr<std::vector<SweepRecord>> SqliteSweepStore::ListActiveSweeps() {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(SelectSweeps("WHERE state IN ('pending', 'running') ORDER BY id")));
+  return ReadSweeps(select);
+}
+
+absl::StatusOr<std::vector<std::string>> SqliteSweepStore::ListSweepNames() {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare("SELECT name FROM sweeps ORDER BY id DESC"));
+  std::vector<std::string> names;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return names;
+    names.push_back(select.Text(0));
+  }
+}
+
+absl::Status SqliteSweepStore::UpdateSweep(const SweepTransition& transition) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
+  ASSIGN_OR_RETURN(SqliteStatement update,
+                   connection_->Prepare("UPDATE sweeps SET state = ?, reason = ?, end_time_us = ? "
+                                        "WHERE id = ? AND state = ?"));
+  std::optional<int64_t> end;
+  if (HasEnded(transition.to_state)) end = ToMicros(transition.time);
+  update.Bind(SweepStateName(transition.to_state)).Bind(transition.reason).Bind(end);
+  update.Bind(transition.sweep_id).Bind(SweepStateName(transition.from_state));
+  RETURN_IF_ERROR(update.Run());
+  if (connection_->Changes() != 1) {
+    return absl::AbortedError(absl::StrCat("sweep #", transition.sweep_id, " is no longer ",
+                                           View(SweepStateName(transition.from_state))));
+  }
+  EventRecord event;
+  event.sweep_id = transition.sweep_id;
+  event.kind = transition.event_kind;
+  event.message = transition.reason;
+  event.time = transition.time;
+  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
+  return transaction.Commit();
+}
+
+absl::StatusOr<int64_t> SqliteSweepStore::AppendEvent(const EventRecord& event) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
+  return connection_->LastInsertId();
+}
+
+absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::ListEvents(int64_t sweep_id,
+                                                                      int64_t after_sequence,
+                                                                      int32_t limit) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(
+                       absl::StrCat("SELECT ", View(kEventColumns), " FROM events WHERE ",
+                                    "sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
+  select.Bind(sweep_id).Bind(after_sequence).Bind(int64_t{limit});
+  std::vector<EventRecord> events;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return events;
+    events.push_back(ReadEvent(select));
+  }
+}
+
+}  // namespace meshwright

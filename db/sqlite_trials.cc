@@ -1,0 +1,182 @@
+// The part of SqliteSweepStore that is about trials and their attempts.
+#include "absl/strings/str_cat.h"
+#include "db/row.h"
+#include "db/sqlite_store.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+absl::StatusOr<TrialRecord> SqliteSweepStore::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(absl::StrCat(
+                                               "SELECT ", View(kTrialColumns), " FROM trials ",
+                                               "WHERE sweep_id = ? AND number = ?")));
+  select.Bind(sweep_id).Bind(int64_t{number});
+  ASSIGN_OR_RETURN(const bool row, select.Step());
+  if (!row) return absl::NotFoundError(absl::StrCat("the sweep has no trial ", number));
+  return ReadTrial(select);
+}
+
+absl::StatusOr<TrialRecord> SqliteSweepStore::GetTrial(int64_t sweep_id, int32_t number) {
+  absl::MutexLock lock(&mutex_);
+  return ReadTrialByNumber(sweep_id, number);
+}
+
+absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrials(int64_t sweep_id,
+                                                                      TrialOrder order,
+                                                                      int32_t offset,
+                                                                      int32_t limit) {
+  absl::MutexLock lock(&mutex_);
+  const absl::string_view by =
+      order == TrialOrder::kMeasuredMfu ? "mfu DESC NULLS LAST, number" : "number";
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(absl::StrCat("SELECT ", View(kTrialColumns), " FROM trials ",
+                                        "WHERE sweep_id = ? ORDER BY ", by, " LIMIT ? OFFSET ?")));
+  select.Bind(sweep_id).Bind(int64_t{limit}).Bind(int64_t{offset});
+  std::vector<TrialRecord> trials;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return trials;
+    trials.push_back(ReadTrial(select));
+  }
+}
+
+absl::StatusOr<std::vector<AttemptRecord>> SqliteSweepStore::ListAttempts(int64_t sweep_id,
+                                                                          int32_t number) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(absl::StrCat("SELECT ", View(kAttemptColumns), " FROM attempts ",
+                                        "WHERE sweep_id = ? AND trial = ? ORDER BY number")));
+  select.Bind(sweep_id).Bind(int64_t{number});
+  std::vector<AttemptRecord> attempts;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return attempts;
+    attempts.push_back(ReadAttempt(select));
+  }
+}
+
+absl::Status SqliteSweepStore::RecordAttempt(const TrialTransition& transition) {
+  if (transition.to_state == TrialState::kAssigned) {
+    ASSIGN_OR_RETURN(SqliteStatement insert,
+                     connection_->Prepare("INSERT INTO attempts (sweep_id, trial, number, agent, "
+                                          "host, start_time_us) VALUES (?, ?, ?, ?, ?, ?)"));
+    insert.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+    insert.Bind(int64_t{transition.to_attempt}).Bind(transition.agent).Bind(transition.host);
+    insert.Bind(ToMicros(transition.time));
+    return insert.Run();
+  }
+  if (!IsHeld(transition.from_state) || IsHeld(transition.to_state)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      SqliteStatement update,
+      connection_->Prepare("UPDATE attempts SET end_time_us = ?, outcome = ?, reason = ? "
+                           "WHERE sweep_id = ? AND trial = ? AND number = ?"));
+  const bool measured = HasEnded(transition.to_state) && !transition.lost;
+  update.Bind(ToMicros(transition.time));
+  update.Bind(measured ? TrialStateName(transition.to_state) : std::string_view("lost"));
+  update.Bind(transition.reason).Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  update.Bind(int64_t{transition.from_attempt});
+  return update.Run();
+}
+
+absl::Status SqliteSweepStore::ApplyTransition(const TrialTransition& transition) {
+  const bool assigned = transition.to_state == TrialState::kAssigned;
+  ASSIGN_OR_RETURN(
+      SqliteStatement update,
+      connection_->Prepare(
+          "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + "
+          "?, "
+          "agent = coalesce(?, agent), host = coalesce(?, host), lease_expires_us = ?, "
+          "result_json = ?, worker_version = ?, mfu = ?, step_s = ?, peak_bytes = ? "
+          "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?"));
+  const MeasuredTrial measured = transition.measured.value_or(MeasuredTrial{});
+  std::optional<std::string> json;
+  if (transition.measured) json = measured.result_json;
+  const std::optional<std::string> none;
+  update.Bind(TrialStateName(transition.to_state)).Bind(int64_t{transition.to_attempt});
+  update.Bind(transition.reason).Bind(int64_t{transition.lost ? 1 : 0});
+  update.Bind(assigned ? std::optional<std::string>(transition.agent) : none);
+  update.Bind(assigned ? std::optional<std::string>(transition.host) : none);
+  update.Bind(ToMicros(transition.lease_expires)).Bind(json).Bind(measured.worker_version);
+  update.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
+  update.Bind(transition.sweep_id).Bind(int64_t{transition.number});
+  update.Bind(TrialStateName(transition.from_state)).Bind(int64_t{transition.from_attempt});
+  RETURN_IF_ERROR(update.Run());
+  if (connection_->Changes() == 1) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const TrialRecord found,
+                   ReadTrialByNumber(transition.sweep_id, transition.number));
+  return absl::AbortedError(absl::StrCat(
+      "trial ", transition.number, " is ", View(TrialStateName(found.state)), " in attempt ",
+      found.attempt, ", not ", View(TrialStateName(transition.from_state)), " in attempt ",
+      transition.from_attempt));
+}
+
+absl::Status SqliteSweepStore::UpdateTrial(const TrialTransition& transition) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
+  RETURN_IF_ERROR(ApplyTransition(transition));
+  RETURN_IF_ERROR(RecordAttempt(transition));
+  RETURN_IF_ERROR(
+      InsertEvent(connection_.get(),
+                  EventRecord{0, transition.sweep_id, transition.number, transition.from_attempt,
+                              transition.event_kind, transition.event_message,
+                              transition.event_data_json, transition.time}));
+  return transaction.Commit();
+}
+
+absl::Status SqliteSweepStore::RenewLease(int64_t sweep_id, int32_t number, int32_t attempt,
+                                          absl::Time expires) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(
+      SqliteStatement update,
+      connection_->Prepare(
+          "UPDATE trials SET lease_expires_us = ? WHERE sweep_id = ? AND number = ? AND "
+          "attempt = ? AND state IN ('assigned', 'running')"));
+  update.Bind(ToMicros(expires)).Bind(sweep_id).Bind(int64_t{number}).Bind(int64_t{attempt});
+  RETURN_IF_ERROR(update.Run());
+  if (connection_->Changes() == 1) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat("no agent holds attempt ", attempt, " of trial ", number));
+}
+
+absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view reason,
+                                           absl::Time time) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
+  const std::string text(reason);
+  ASSIGN_OR_RETURN(
+      SqliteStatement sweep,
+      connection_->Prepare("UPDATE sweeps SET state = 'cancelled', reason = ?, end_time_us = ? "
+                           "WHERE id = ? AND state IN ('pending', 'running')"));
+  sweep.Bind(text).Bind(ToMicros(time)).Bind(sweep_id);
+  RETURN_IF_ERROR(sweep.Run());
+  if (connection_->Changes() != 1) {
+    return absl::FailedPreconditionError("the sweep has already ended");
+  }
+  ASSIGN_OR_RETURN(
+      SqliteStatement attempts,
+      connection_->Prepare("UPDATE attempts SET end_time_us = ?, outcome = 'cancelled', reason = ? "
+                           "WHERE sweep_id = ? AND end_time_us IS NULL"));
+  attempts.Bind(ToMicros(time)).Bind(text).Bind(sweep_id);
+  RETURN_IF_ERROR(attempts.Run());
+  ASSIGN_OR_RETURN(SqliteStatement trials,
+                   connection_->Prepare("UPDATE trials SET state = 'cancelled', reason = ?, "
+                                        "lease_expires_us = NULL WHERE sweep_id = ? AND state IN "
+                                        "('pending', 'assigned', 'running')"));
+  trials.Bind(text).Bind(sweep_id);
+  RETURN_IF_ERROR(trials.Run());
+  EventRecord event;
+  event.sweep_id = sweep_id;
+  event.kind = "sweep_cancelled";
+  event.message = text;
+  event.time = time;
+  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
+  return transaction.Commit();
+}
+
+}  // namespace meshwright

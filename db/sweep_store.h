@@ -1,0 +1,100 @@
+// Where sweeps live: the one interface, with a file and an in-memory implementation.
+//
+// Callers may rely on:
+//   - each call is one transaction: all of it is stored durably or none of it;
+//   - a trial's state changes only through UpdateTrial, which compares (state, attempt) first;
+//   - every change is recorded as an event in the same transaction, and sequences only grow;
+//   - all functions may be called from any thread.
+// Unavailable means that the store could not be written or read now (disk full, locked, read-only).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "db/records.h"
+
+namespace meshwright {
+
+// A trial in (from_state, from_attempt) goes to (to_state, to_attempt).
+struct TrialTransition {
+  int64_t sweep_id = 0;
+  int32_t number = 0;
+  TrialState from_state = TrialState::kPending;
+  int32_t from_attempt = 0;
+  TrialState to_state = TrialState::kPending;
+  int32_t to_attempt = 0;
+  bool lost = false;  // the attempt's agent vanished: counts into lost_attempts
+  std::string reason;
+  // Who holds it from now on; only read when to_state is assigned.
+  std::string agent = {};
+  std::string host = {};
+  std::optional<absl::Time> lease_expires = {};  // required for assigned and running
+  std::optional<MeasuredTrial> measured = {};    // only with a final state
+  std::string event_kind;
+  std::string event_message;
+  std::string event_data_json = "{}";
+  absl::Time time;
+};
+
+// A sweep in from_state goes to to_state; the same state twice changes only the reason.
+struct SweepTransition {
+  int64_t sweep_id = 0;
+  SweepState from_state = SweepState::kPending;
+  SweepState to_state = SweepState::kPending;
+  std::string reason;
+  std::string event_kind;
+  absl::Time time;
+};
+
+enum class TrialOrder { kNumber, kMeasuredMfu };  // best first, trials without one last
+
+class SweepStore {
+ public:
+  virtual ~SweepStore() = default;
+
+  // Identity of the stored data, the same for as long as it exists.
+  virtual absl::StatusOr<std::string> StoreId() = 0;
+
+  // Stores a sweep, its trials and a first event. An empty name becomes "<model>-<number>". A
+  // request_id that was seen before returns the sweep it made; AlreadyExists for a name that is
+  // taken.
+  virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
+                                                  const std::vector<TrialRecord>& trials) = 0;
+  virtual absl::StatusOr<SweepRecord> GetSweep(std::string_view name) = 0;
+  virtual absl::StatusOr<SweepRecord> GetSweepById(int64_t id) = 0;
+  // Newest first; only ids below `before_id` where that is not 0.
+  virtual absl::StatusOr<std::vector<SweepRecord>> ListSweeps(int64_t before_id, int32_t limit) = 0;
+  // Sweeps that have not ended, oldest first.
+  virtual absl::StatusOr<std::vector<SweepRecord>> ListActiveSweeps() = 0;
+  virtual absl::StatusOr<std::vector<std::string>> ListSweepNames() = 0;
+  // Aborted when the sweep is not in from_state.
+  virtual absl::Status UpdateSweep(const SweepTransition& transition) = 0;
+  // Cancels the sweep and every trial that has not ended. FailedPrecondition once it has ended.
+  virtual absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) = 0;
+
+  virtual absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
+                                                              int32_t offset, int32_t limit) = 0;
+  virtual absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) = 0;
+  virtual absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
+                                                                  int32_t number) = 0;
+  // Aborted, naming the state found, when the trial is not in (from_state, from_attempt).
+  virtual absl::Status UpdateTrial(const TrialTransition& transition) = 0;
+  // Moves the lease of a held trial. Aborted when the attempt is not the one that is held.
+  virtual absl::Status RenewLease(int64_t sweep_id, int32_t number, int32_t attempt,
+                                  absl::Time expires) = 0;
+
+  // Stores an event that changes no state and returns its sequence.
+  virtual absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) = 0;
+  // Events of a sweep with a larger sequence, oldest first.
+  virtual absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id,
+                                                              int64_t after_sequence,
+                                                              int32_t limit) = 0;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,278 @@
+#include "executor/agent/agent.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "executor/agent/backoff.h"
+#include "executor/agent/wire.h"
+#include "nlohmann/json.hpp"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr absl::Duration kPoll = absl::Milliseconds(50);  // how soon a stop is noticed
+constexpr absl::Duration kRedelivery = absl::Seconds(5);
+constexpr absl::Duration kProgressEvery = absl::Milliseconds(200);
+constexpr absl::Duration kLeaveWait = absl::Seconds(2);
+
+TrialResult CantRun(const absl::Status& status) {
+  TrialResult result;
+  result.outcome = Outcome::kFailed;
+  result.message = absl::StrCat("the agent can't run this plan: ", status.message());
+  return result;
+}
+
+}  // namespace
+
+Agent::Agent(AgentOptions options) : options_(std::move(options)) {}
+
+Agent::~Agent() {
+  // The threads push into the inbox: they end first.
+  stream_.reset();
+  trials_.reset();
+}
+
+void Agent::Log(const std::string& line) const { options_.log(line); }
+
+absl::Status Agent::Run(const std::function<bool()>& stop) {
+  ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
+  trials_ = std::make_unique<TrialThread>(
+      options_.runner, options_.worker_path,
+      TrialThread::Callbacks{.progress =
+                                 [this](const AttemptKey& key, const TrialProgress& p) {
+                                   inbox_.Push(Stepped{key, p});
+                                 },
+                             .done =
+                                 [this](const AttemptKey& key, const TrialResult& r) {
+                                   inbox_.Push(Ended{key, r});
+                                 }});
+  while (!stop() && fatal_.ok()) {
+    DoDue();
+    HandleNext(kPoll);
+  }
+  if (fatal_.ok()) Leave();
+  stream_.reset();
+  trials_.reset();
+  return fatal_;
+}
+
+void Agent::Dial() {
+  const int64_t session = ++session_;
+  stream_ = std::make_unique<ServerStream>(
+      options_.server,
+      [this, session](v1::ServerMessage m) {
+        inbox_.Push(Received{session, std::move(m)});
+      },
+      [this, session] { inbox_.Push(StreamEnded{session}); });
+  v1::AgentMessage message;
+  v1::Register* out = message.mutable_register_();
+  out->set_name(options_.name);
+  out->set_instance(options_.instance);
+  out->set_host(options_.host);
+  out->mutable_devices()->set_kind(std::string(DeviceKindName(options_.devices.kind)));
+  out->mutable_devices()->set_count(options_.devices.count);
+  out->mutable_devices()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
+  out->set_version(options_.version);
+  out->add_capabilities("trial");
+  // Right after a start the only clue to the store are results of an earlier agent.
+  if (store_id_.empty() && !results_->kept().empty()) {
+    store_id_ = results_->kept().front().store_id;
+  }
+  out->set_held_store_id(store_id_);
+  for (const AttemptKey& key : Held()) *out->add_held() = ToWire(key);
+  stream_->Send(message);
+}
+
+void Agent::DoDue() {
+  const absl::Time now = options_.clock();
+  if (stream_ == nullptr) {
+    if (now >= lease_ends_ && !running_.empty()) {
+      Log("the lease is over without a server: ending what runs");
+      for (const AttemptKey& key : running_) trials_->Cancel(key);
+      lease_ends_ = absl::InfiniteFuture();
+    }
+    if (now >= next_dial_) Dial();
+    return;
+  }
+  if (!registered_) return;
+  if (now >= next_heartbeat_) {
+    next_heartbeat_ = now + heartbeat_;
+    v1::AgentMessage message;
+    message.mutable_heartbeat();
+    for (const AttemptKey& key : Held()) *message.mutable_heartbeat()->add_held() = ToWire(key);
+    Send(message);
+  }
+  if (now >= next_delivery_) DeliverAll();
+}
+
+bool Agent::HandleNext(absl::Duration timeout) {
+  const std::optional<Event> event = inbox_.Pop(timeout);
+  if (!event) return false;
+  std::visit([this](const auto& what) { On(what); }, *event);
+  return true;
+}
+
+void Agent::On(const Received& event) {
+  if (event.session != session_) return;
+  const v1::ServerMessage& message = event.message;
+  if (message.has_registered()) {
+    registered_ = true;
+    failures_ = 0;
+    said_unreachable_ = false;
+    lease_ends_ = absl::InfiniteFuture();
+    store_id_ = message.registered().store_id();
+    lease_ = absl::Seconds(message.registered().lease_s());
+    heartbeat_ = absl::Seconds(message.registered().heartbeat_s());
+    next_heartbeat_ = options_.clock() + heartbeat_;
+    Log(absl::StrCat("connected to ", options_.server, " as ", options_.name, " with ",
+                     options_.devices.count, " devices"));
+    DeliverAll();
+  } else if (message.has_assignment()) {
+    OnAssignment(message.assignment());
+  } else if (message.has_cancel()) {
+    if (const absl::StatusOr<AttemptKey> key = FromWire(message.cancel().ref()); key.ok()) {
+      trials_->Cancel(*key);
+    }
+  } else if (message.has_ack()) {
+    OnAck(message.ack());
+  }
+}
+
+void Agent::OnAssignment(const v1::Assignment& assignment) {
+  const absl::StatusOr<AttemptKey> key = FromWire(assignment.ref());
+  if (!key.ok()) return;
+  const std::vector<AttemptKey> held = Held();
+  if (std::find(held.begin(), held.end(), *key) != held.end()) return;
+  const nlohmann::json json = nlohmann::json::parse(assignment.plan_json(), nullptr, false);
+  absl::StatusOr<TrialPlan> plan = TrialPlanFromJson(json);
+  if (plan.ok() && plan->layout.devices() > options_.devices.count) {
+    plan = absl::FailedPreconditionError("it needs more devices than the agent has");
+  }
+  if (!plan.ok()) {
+    KeepResult(*key, CantRun(plan.status()));
+    return;
+  }
+  if (options_.memory_limit_bytes) {
+    plan->memory_limit_bytes =
+        std::min(*options_.memory_limit_bytes,
+                 plan->memory_limit_bytes.value_or(*options_.memory_limit_bytes));
+  }
+  Log(absl::StrCat("runs ", assignment.ref().trial(), ", attempt ", key->attempt, ": ",
+                   FormatLayout(plan->layout)));
+  running_.push_back(*key);
+  trials_->Start(*key, *plan);
+  v1::AgentMessage message;
+  *message.mutable_started()->mutable_ref() = assignment.ref();
+  Send(message);
+}
+
+void Agent::OnAck(const v1::ResultAck& ack) {
+  const absl::StatusOr<AttemptKey> key = FromWire(ack.ref());
+  if (!key.ok()) return;
+  results_->Remove(store_id_, *key);
+  if (!ack.accepted()) {
+    Log(absl::StrCat("the server refused the result of ", ack.ref().trial(), ", attempt ",
+                     key->attempt, ": ", ack.reason()));
+  }
+}
+
+void Agent::On(const StreamEnded& event) {
+  if (event.session != session_ || stream_ == nullptr) return;
+  const absl::Status status = stream_->Finish();
+  stream_.reset();
+  const absl::Time now = options_.clock();
+  if (registered_) lease_ends_ = now + lease_;
+  if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status)) {
+    fatal_ = status;
+    return;
+  }
+  if (!said_unreachable_) {
+    said_unreachable_ = true;
+    Log(absl::StrCat(registered_ ? "lost the server " : "can't reach the server ", options_.server,
+                     " (", status.message(), "); trying again until it answers"));
+  }
+  registered_ = false;
+  next_dial_ = now + BackoffDelay(++failures_, options_.uniform());
+}
+
+void Agent::On(const Stepped& event) {
+  const absl::Time now = options_.clock();
+  const bool last = event.progress.step >= event.progress.steps;
+  if (!last && now < last_progress_ + kProgressEvery) return;
+  last_progress_ = now;
+  v1::AgentMessage message;
+  v1::TrialProgress* out = message.mutable_progress();
+  *out->mutable_ref() = ToWire(event.key);
+  out->set_step(event.progress.step);
+  out->set_total_steps(event.progress.steps);
+  out->set_step_s(event.progress.step_s);
+  out->set_loss(event.progress.loss);
+  Send(message);
+}
+
+void Agent::On(const Ended& event) {
+  std::erase(running_, event.key);
+  KeepResult(event.key, event.result);
+}
+
+void Agent::KeepResult(const AttemptKey& key, TrialResult result) {
+  if (result.host.empty()) result.host = options_.host;
+  const KeptResult kept{store_id_, key, std::move(result)};
+  if (absl::Status status = results_->Add(kept); !status.ok()) {
+    Log(absl::StrCat("keeps a result in memory only: ", status.message()));
+  }
+  Deliver(kept);
+}
+
+void Agent::Deliver(const KeptResult& kept) {
+  v1::AgentMessage message;
+  *message.mutable_finished()->mutable_ref() = ToWire(kept.key);
+  *message.mutable_finished()->mutable_measurement() = ToWire(kept.result);
+  Send(message);
+  next_delivery_ = options_.clock() + kRedelivery;
+}
+
+void Agent::DeliverAll() {
+  next_delivery_ = absl::InfiniteFuture();
+  for (const KeptResult& kept : results_->kept()) {
+    if (kept.store_id == store_id_) Deliver(kept);
+  }
+}
+
+void Agent::Send(const v1::AgentMessage& message) {
+  // What can't be sent now is sent again after the next connection.
+  if (stream_ != nullptr && registered_) stream_->Send(message);
+}
+
+std::vector<AttemptKey> Agent::Held() const {
+  std::vector<AttemptKey> held = running_;
+  for (const KeptResult& kept : results_->kept()) {
+    if (kept.store_id == store_id_) held.push_back(kept.key);
+  }
+  return held;
+}
+
+void Agent::Leave() {
+  const absl::Time deadline = options_.clock() + kLeaveWait;
+  const auto waits_for_ack = [&] {
+    return std::any_of(results_->kept().begin(), results_->kept().end(),
+                       [&](const KeptResult& kept) { return kept.store_id == store_id_; });
+  };
+  // What is measured gets its chance to arrive; what runs does not.
+  while (registered_ && waits_for_ack() && options_.clock() < deadline) HandleNext(kPoll);
+  trials_.reset();
+  if (!registered_) return;
+  v1::AgentMessage message;
+  message.mutable_goodbye()->set_reason("it was stopped");
+  Send(message);
+  stream_->CloseSending();
+  while (stream_ != nullptr && options_.clock() < deadline) {
+    if (const std::optional<Event> event = inbox_.Pop(kPoll)) {
+      if (const auto* ended = std::get_if<StreamEnded>(&*event); ended != nullptr) break;
+    }
+  }
+}
+
+}  // namespace meshwright

@@ -1,0 +1,109 @@
+// An agent: owns devices, dials a server, runs the trials it is handed and delivers their results.
+//
+// Callers may rely on: a result is delivered until a server acknowledged or refused it, over broken
+// connections and restarts of either side; a trial's workers are killed when its lease is over,
+// when the server cancels it and when the agent stops.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "executor/agent/attempt_key.h"
+#include "executor/agent/device_set.h"
+#include "executor/agent/inbox.h"
+#include "executor/agent/result_box.h"
+#include "executor/agent/server_stream.h"
+#include "executor/agent/trial_thread.h"
+
+namespace meshwright {
+
+struct AgentOptions {
+  std::string server;    // HOST:PORT
+  std::string name;      // unique among the server's agents
+  std::string instance;  // tells this process from another one of the same name
+  std::string host;
+  std::string version;
+  DeviceSet devices;
+  std::optional<int64_t> memory_limit_bytes;  // per device; trials get at most this
+  std::string worker_path;
+  std::string result_folder;  // where unacknowledged results are kept; empty: in memory
+  TrialRunner runner;
+  std::function<absl::Time()> clock;
+  std::function<double()> uniform;              // random numbers from 0 to 1
+  std::function<void(const std::string&)> log;  // what an operator should read
+};
+
+class Agent {
+ public:
+  explicit Agent(AgentOptions options);
+  ~Agent();
+
+  // Serves until `stop` returns true: then kills what runs, tells the server and returns OK. An
+  // error is final: the server refused the agent, or the result folder can't be used.
+  absl::Status Run(const std::function<bool()>& stop);
+
+ private:
+  struct Received {
+    int64_t session;
+    v1::ServerMessage message;
+  };
+  struct StreamEnded {
+    int64_t session;
+  };
+  struct Stepped {
+    AttemptKey key;
+    TrialProgress progress;
+  };
+  struct Ended {
+    AttemptKey key;
+    TrialResult result;
+  };
+  using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
+
+  void Dial();
+  // Waits for one event, at most `timeout`. False when there was none.
+  bool HandleNext(absl::Duration timeout);
+  void On(const Received& event);
+  void On(const StreamEnded& event);
+  void On(const Stepped& event);
+  void On(const Ended& event);
+  void OnAssignment(const v1::Assignment& assignment);
+  void OnAck(const v1::ResultAck& ack);
+  // What is due by the clock: dialling, heartbeats, redelivery, the end of a lease.
+  void DoDue();
+  void Deliver(const KeptResult& kept);
+  void DeliverAll();
+  void Send(const v1::AgentMessage& message);
+  std::vector<AttemptKey> Held() const;
+  void KeepResult(const AttemptKey& key, TrialResult result);
+  void Leave();
+  void Log(const std::string& line) const;
+
+  const AgentOptions options_;
+  Inbox<Event> inbox_;
+  std::optional<ResultBox> results_;
+  std::unique_ptr<TrialThread> trials_;
+  std::unique_ptr<ServerStream> stream_;
+  int64_t session_ = 0;  // of stream_; events of earlier ones are ignored
+  bool registered_ = false;
+  std::string store_id_;  // of the server that registered this agent last
+  absl::Duration lease_ = absl::InfiniteDuration();
+  absl::Duration heartbeat_ = absl::Seconds(1);
+  std::vector<AttemptKey> running_;  // assigned and not ended
+  int failures_ = 0;                 // to connect, in a row
+  bool said_unreachable_ = false;
+  absl::Time next_dial_ = absl::InfinitePast();
+  absl::Time next_heartbeat_ = absl::InfiniteFuture();
+  absl::Time next_delivery_ = absl::InfiniteFuture();
+  absl::Time lease_ends_ = absl::InfiniteFuture();  // while there is no connection
+  absl::Time last_progress_ = absl::InfinitePast();
+  absl::Status fatal_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,20 @@
+// The devices that an agent owns.
+#pragma once
+
+#include <cstdint>
+
+#include "executor/trial/trial.h"
+
+namespace meshwright {
+
+struct DeviceSet {
+  DeviceKind kind = DeviceKind::kCpu;
+  int32_t count = 0;  // ranks on the CPU, or GPUs
+
+  friend bool operator==(const DeviceSet&, const DeviceSet&) = default;
+};
+
+// NVIDIA devices that this machine's driver offers; 0 without a driver.
+int32_t CountGpus();
+
+}  // namespace meshwright

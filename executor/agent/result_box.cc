@@ -1,0 +1,95 @@
+#include "executor/agent/result_box.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<KeptResult> ReadKept(const fs::path& path) {
+  std::ifstream file(path);
+  const nlohmann::json json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("result")) return std::nullopt;
+  const absl::StatusOr<TrialResult> result = TrialResultFromJson(json["result"]);
+  if (!result.ok()) return std::nullopt;
+  return KeptResult{json.value("store_id", ""),
+                    {json.value("sweep", ""), json.value("trial", 0), json.value("attempt", 0)},
+                    *result};
+}
+
+absl::Status Failed(const std::string& path) {
+  return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", std::strerror(errno)));
+}
+
+// The file is there with all of its text, or not at all.
+absl::Status WriteDurably(const std::string& path, const std::string& text) {
+  const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return Failed(temporary);
+  absl::Cleanup remove = [&] { unlink(temporary.c_str()); };
+  const bool written =
+      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
+  const bool closed = close(fd) == 0;
+  if (!written || !closed) return Failed(temporary);
+  if (rename(temporary.c_str(), path.c_str()) != 0) return Failed(path);
+  std::move(remove).Cancel();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ResultBox> ResultBox::Open(const std::string& folder) {
+  ResultBox box(folder);
+  if (folder.empty()) return box;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("can't create the folder ", folder, " for results: ", error.message()));
+  }
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".json") continue;
+    if (std::optional<KeptResult> kept = ReadKept(entry.path())) {
+      box.kept_.push_back(*std::move(kept));
+    }
+  }
+  return box;
+}
+
+std::string ResultBox::PathOf(const std::string& store_id, const AttemptKey& key) const {
+  return absl::StrCat(folder_, "/", store_id, ".", key.sweep, ".", key.trial, ".", key.attempt,
+                      ".json");
+}
+
+absl::Status ResultBox::Add(const KeptResult& kept) {
+  kept_.push_back(kept);
+  if (folder_.empty()) return absl::OkStatus();
+  const nlohmann::json json = {{"store_id", kept.store_id},
+                               {"sweep", kept.key.sweep},
+                               {"trial", kept.key.trial},
+                               {"attempt", kept.key.attempt},
+                               {"result", ToJson(kept.result)}};
+  return WriteDurably(PathOf(kept.store_id, kept.key),
+                      json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void ResultBox::Remove(const std::string& store_id, const AttemptKey& key) {
+  std::erase_if(
+      kept_, [&](const KeptResult& kept) { return kept.store_id == store_id && kept.key == key; });
+  if (!folder_.empty()) unlink(PathOf(store_id, key).c_str());
+}
+
+}  // namespace meshwright

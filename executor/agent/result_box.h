@@ -1,0 +1,41 @@
+// Results that no server has acknowledged yet.
+//
+// With a folder, each is a file there before Add() returns, so that a result outlives the agent; a
+// later agent finds it and delivers it to the store it came from. Not thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "executor/agent/attempt_key.h"
+#include "executor/trial/trial.h"
+
+namespace meshwright {
+
+struct KeptResult {
+  std::string store_id;
+  AttemptKey key;
+  TrialResult result;
+};
+
+class ResultBox {
+ public:
+  // An empty `folder` keeps results in memory only. Files that are not results are left alone.
+  static absl::StatusOr<ResultBox> Open(const std::string& folder);
+
+  // Keeps the result in memory even when the folder can't be written, and says so.
+  absl::Status Add(const KeptResult& kept);
+  void Remove(const std::string& store_id, const AttemptKey& key);
+  const std::vector<KeptResult>& kept() const { return kept_; }
+
+ private:
+  explicit ResultBox(std::string folder) : folder_(std::move(folder)) {}
+  std::string PathOf(const std::string& store_id, const AttemptKey& key) const;
+
+  std::string folder_;
+  std::vector<KeptResult> kept_;
+};
+
+}  // namespace meshwright

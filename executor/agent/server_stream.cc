@@ -1,0 +1,51 @@
+#include "executor/agent/server_stream.h"
+
+#include <utility>
+
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "proto/rpc_status.h"
+
+namespace meshwright {
+namespace {
+
+std::shared_ptr<grpc::Channel> Dial(const std::string& server) {
+  grpc::ChannelArguments arguments;
+  // Tries are paced by the agent: no memory of earlier failures in gRPC's own pool.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // A network that silently drops the connection is noticed within half a minute.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+}
+
+}  // namespace
+
+ServerStream::ServerStream(const std::string& server,
+                           std::function<void(v1::ServerMessage)> received,
+                           std::function<void()> ended)
+    : stub_(v1::Agents::NewStub(Dial(server))), stream_(stub_->Connect(&context_)) {
+  reader_ = std::thread([this, received = std::move(received), ended = std::move(ended)] {
+    v1::ServerMessage message;
+    while (stream_->Read(&message)) received(std::move(message));
+    ended();
+  });
+}
+
+ServerStream::~ServerStream() {
+  context_.TryCancel();
+  reader_.join();
+  if (!finished_) stream_->Finish();
+}
+
+bool ServerStream::Send(const v1::AgentMessage& message) { return stream_->Write(message); }
+
+void ServerStream::CloseSending() { stream_->WritesDone(); }
+
+absl::Status ServerStream::Finish() {
+  finished_ = true;
+  return FromGrpcStatus(stream_->Finish());
+}
+
+}  // namespace meshwright

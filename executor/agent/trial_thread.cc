@@ -1,0 +1,72 @@
+#include "executor/agent/trial_thread.h"
+
+#include <utility>
+
+namespace meshwright {
+
+TrialThread::TrialThread(TrialRunner runner, std::string worker_path, Callbacks callbacks)
+    : runner_(std::move(runner)),
+      worker_path_(std::move(worker_path)),
+      callbacks_(std::move(callbacks)),
+      thread_([this] { Loop(); }) {}
+
+TrialThread::~TrialThread() {
+  {
+    absl::MutexLock lock(&mutex_);
+    ending_ = true;
+    cancel_.store(true);
+  }
+  jobs_.Push(std::nullopt);
+  thread_.join();
+}
+
+void TrialThread::Start(const AttemptKey& key, const TrialPlan& plan) {
+  jobs_.Push(Job{key, plan});
+}
+
+void TrialThread::Cancel(const AttemptKey& key) {
+  absl::MutexLock lock(&mutex_);
+  if (current_ == key) {
+    cancel_.store(true);
+  } else {
+    cancelled_ = key;
+  }
+}
+
+void TrialThread::Loop() {
+  while (true) {
+    const std::optional<std::optional<Job>> job = jobs_.Pop(absl::InfiniteDuration());
+    if (!job) continue;
+    if (!*job) return;
+    RunJob(**job);
+  }
+}
+
+void TrialThread::RunJob(const Job& job) {
+  {
+    absl::MutexLock lock(&mutex_);
+    current_ = job.key;
+    cancel_.store(ending_ || cancelled_ == job.key);
+    cancelled_.reset();
+  }
+  TrialResult result;
+  if (cancel_.load()) {
+    result.outcome = Outcome::kCancelled;
+    result.message = "cancelled before it began";
+  } else {
+    TrialRunnerOptions options;
+    options.worker_path = worker_path_;
+    options.cancel = &cancel_;
+    options.progress = [&](const TrialProgress& progress) {
+      callbacks_.progress(job.key, progress);
+    };
+    result = runner_(job.plan, options);
+  }
+  {
+    absl::MutexLock lock(&mutex_);
+    current_.reset();
+  }
+  callbacks_.done(job.key, result);
+}
+
+}  // namespace meshwright

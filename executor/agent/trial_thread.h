@@ -1,0 +1,60 @@
+// Runs trials one after the other on one thread that lives as long as the agent: workers die with
+// the thread that spawned them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/agent/attempt_key.h"
+#include "executor/agent/inbox.h"
+#include "executor/trial/trial_runner.h"
+
+namespace meshwright {
+
+// Runs one trial: RunTrial, or a test's own.
+using TrialRunner = std::function<TrialResult(const TrialPlan&, const TrialRunnerOptions&)>;
+
+class TrialThread {
+ public:
+  // Called on the trial thread; must not block.
+  struct Callbacks {
+    std::function<void(const AttemptKey&, const TrialProgress&)> progress;
+    std::function<void(const AttemptKey&, const TrialResult&)> done;
+  };
+
+  TrialThread(TrialRunner runner, std::string worker_path, Callbacks callbacks);
+  // Kills the workers of a running trial and waits for its end.
+  ~TrialThread();
+
+  void Start(const AttemptKey& key, const TrialPlan& plan);
+  // The trial ends with the outcome cancelled, if it is still the one that runs or is queued.
+  void Cancel(const AttemptKey& key);
+
+ private:
+  struct Job {
+    AttemptKey key;
+    TrialPlan plan;
+  };
+
+  void Loop();
+  void RunJob(const Job& job);
+
+  const TrialRunner runner_;
+  const std::string worker_path_;
+  const Callbacks callbacks_;
+  Inbox<std::optional<Job>> jobs_;  // nullopt ends the thread
+
+  absl::Mutex mutex_;
+  std::optional<AttemptKey> current_ ABSL_GUARDED_BY(mutex_);
+  std::optional<AttemptKey> cancelled_ ABSL_GUARDED_BY(mutex_);  // before it began
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> cancel_{false};
+  std::thread thread_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,248 @@
+#include "executor/agent/wire.h"
+
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
+
+namespace meshwright {
+namespace {
+
+// Text of a source: a preset's name, or JSON under a name.
+template <typename Source>
+absl::StatusOr<SpecSource> ReadSource(std::string_view field, const Source& source,
+                                      std::string_view name, const std::string& json) {
+  if (source.source_case() == Source::kPreset) return SpecSource{source.preset(), ""};
+  if (source.source_case() == Source::SOURCE_NOT_SET) {
+    return FieldError(field, "", "must be a preset's name or the text of a file");
+  }
+  if (json.empty()) return FieldError(field, "", "the text of the file is empty");
+  return SpecSource{std::string(name), json};
+}
+
+v1::MemoryEstimate MemoryToWire(const Estimate& estimate) {
+  const MemoryEstimate& memory = estimate.memory;
+  v1::MemoryEstimate out;
+  out.set_weights_bytes(memory.weights_bytes);
+  out.set_gradients_bytes(memory.gradients_bytes);
+  out.set_optimizer_bytes(memory.optimizer_bytes);
+  out.set_activations_bytes(memory.activations_bytes);
+  out.set_loss_bytes(memory.loss_bytes);
+  out.set_workspace_bytes(memory.workspace_bytes);
+  out.set_overhead_bytes(memory.overhead_bytes);
+  out.set_pipeline_rank(memory.pipeline_rank);
+  out.set_total_bytes(memory.total_bytes());
+  out.set_fraction_of_device(estimate.fraction_of_device);
+  return out;
+}
+
+MemoryEstimate MemoryFromWire(const v1::MemoryEstimate& in) {
+  MemoryEstimate memory;
+  memory.weights_bytes = in.weights_bytes();
+  memory.gradients_bytes = in.gradients_bytes();
+  memory.optimizer_bytes = in.optimizer_bytes();
+  memory.activations_bytes = in.activations_bytes();
+  memory.loss_bytes = in.loss_bytes();
+  memory.workspace_bytes = in.workspace_bytes();
+  memory.overhead_bytes = in.overhead_bytes();
+  memory.pipeline_rank = in.pipeline_rank();
+  return memory;
+}
+
+v1::TimeEstimate TimeToWire(const TimeEstimate& time) {
+  v1::TimeEstimate out;
+  out.set_compute_s(time.compute_s);
+  out.set_recompute_s(time.recompute_s);
+  out.set_tp_s(time.tp_s);
+  out.set_cp_s(time.cp_s);
+  out.set_pp_s(time.pp_s);
+  out.set_dp_s(time.dp_s);
+  out.set_bubble_s(time.bubble_s);
+  out.set_optimizer_s(time.optimizer_s);
+  out.set_step_s(time.step_s());
+  return out;
+}
+
+TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
+  return TimeEstimate{in.compute_s(), in.recompute_s(), in.tp_s(),     in.cp_s(),
+                      in.pp_s(),      in.dp_s(),        in.bubble_s(), in.optimizer_s()};
+}
+
+}  // namespace
+
+absl::StatusOr<PlanQuery> FromWire(const v1::PlanRequest& request,
+                                   std::string_view default_framework) {
+  PlanQuery query;
+  const std::string model_name = request.model().name().empty() ? "model" : request.model().name();
+  ASSIGN_OR_RETURN(query.model,
+                   ReadSource("model", request.model(), model_name, request.model().config_json()));
+  ASSIGN_OR_RETURN(query.cluster, ReadSource("cluster", request.cluster(), "cluster",
+                                             request.cluster().cluster_json()));
+  query.framework = SpecSource{std::string(default_framework), ""};
+  if (request.has_framework()) {
+    ASSIGN_OR_RETURN(query.framework, ReadSource("framework", request.framework(), "framework",
+                                                 request.framework().profile_json()));
+  }
+  query.devices = request.devices();
+  query.training.seq_len = request.seq_len();
+  query.training.global_batch = request.global_batch();
+  if (!request.precision().empty()) {
+    ASSIGN_OR_RETURN(query.training.precision, ParsePrecision(request.precision()));
+  }
+  return query;
+}
+
+v1::PlanRequest ToWire(const PlanQuery& query) {
+  v1::PlanRequest out;
+  if (query.model.json.empty()) {
+    out.mutable_model()->set_preset(query.model.name);
+  } else {
+    out.mutable_model()->set_config_json(query.model.json);
+    out.mutable_model()->set_name(query.model.name);
+  }
+  if (query.cluster.json.empty()) {
+    out.mutable_cluster()->set_preset(query.cluster.name);
+  } else {
+    out.mutable_cluster()->set_cluster_json(query.cluster.json);
+  }
+  if (query.framework.json.empty()) {
+    out.mutable_framework()->set_preset(query.framework.name);
+  } else {
+    out.mutable_framework()->set_profile_json(query.framework.json);
+  }
+  out.set_devices(query.devices);
+  out.set_seq_len(query.training.seq_len);
+  out.set_global_batch(query.training.global_batch);
+  out.set_precision(std::string(PrecisionName(query.training.precision)));
+  return out;
+}
+
+v1::LayoutEstimate ToWire(const RankedLayout& ranked) {
+  v1::LayoutEstimate out;
+  out.set_layout(FormatLayout(ranked.layout));
+  *out.mutable_memory() = MemoryToWire(ranked.estimate);
+  *out.mutable_time() = TimeToWire(ranked.estimate.time);
+  out.set_mfu(ranked.estimate.mfu);
+  out.set_mfu_causal(ranked.estimate.mfu_causal);
+  out.set_tokens_per_s(ranked.estimate.tokens_per_s);
+  return out;
+}
+
+absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& in) {
+  RankedLayout ranked;
+  ASSIGN_OR_RETURN(ranked.layout, ParseLayout(in.layout()));
+  ranked.estimate.memory = MemoryFromWire(in.memory());
+  ranked.estimate.fraction_of_device = in.memory().fraction_of_device();
+  ranked.estimate.time = TimeFromWire(in.time());
+  ranked.estimate.mfu = in.mfu();
+  ranked.estimate.mfu_causal = in.mfu_causal();
+  ranked.estimate.tokens_per_s = in.tokens_per_s();
+  return ranked;
+}
+
+v1::Funnel ToWire(const Funnel& funnel) {
+  v1::Funnel out;
+  out.set_enumerated(funnel.enumerated);
+  out.set_invalid(funnel.invalid);
+  out.set_memory(funnel.memory);
+  out.set_evaluated(funnel.evaluated);
+  for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
+    if (funnel.invalid_by_rule[i] == 0) continue;
+    const std::string rule(RuleName(static_cast<Rule>(i)));
+    (*out.mutable_invalid_by_rule())[rule] = funnel.invalid_by_rule[i];
+  }
+  return out;
+}
+
+Funnel FromWire(const v1::Funnel& in) {
+  Funnel funnel;
+  funnel.enumerated = in.enumerated();
+  funnel.invalid = in.invalid();
+  funnel.memory = in.memory();
+  funnel.evaluated = in.evaluated();
+  for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
+    const auto found = in.invalid_by_rule().find(std::string(RuleName(static_cast<Rule>(i))));
+    if (found != in.invalid_by_rule().end()) funnel.invalid_by_rule[i] = found->second;
+  }
+  return funnel;
+}
+
+v1::Measurement ToWire(const TrialResult& result) {
+  v1::Measurement out;
+  out.set_outcome(std::string(OutcomeName(result.outcome)));
+  out.set_message(result.message);
+  out.set_step_s(result.step_s);
+  out.set_mfu(result.mfu);
+  out.set_measured_peak_flops(result.measured_peak_flops);
+  out.mutable_step_times_s()->Add(result.step_times_s.begin(), result.step_times_s.end());
+  out.mutable_losses()->Add(result.losses.begin(), result.losses.end());
+  for (const RankResult& rank : result.ranks) {
+    v1::RankMeasurement* to = out.add_ranks();
+    to->set_rank(rank.rank);
+    to->set_pipeline_rank(rank.pipeline_rank);
+    to->set_peak_bytes(rank.peak_bytes);
+    to->set_estimated_bytes(rank.estimated_bytes);
+    to->set_peak_in_flight(rank.peak_in_flight);
+  }
+  if (result.oom) {
+    v1::OomDetail* to = out.mutable_oom();
+    to->set_rank(result.oom->rank);
+    to->set_pipeline_rank(result.oom->pipeline_rank);
+    to->set_requested_bytes(result.oom->requested_bytes);
+    to->set_held_bytes(result.oom->held_bytes);
+    to->set_limit_bytes(result.oom->limit_bytes);
+  }
+  out.set_worker_version(result.worker_version);
+  out.set_host(result.host);
+  return out;
+}
+
+absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
+  TrialResult result;
+  ASSIGN_OR_RETURN(result.outcome, ParseOutcome(in.outcome()));
+  result.message = in.message();
+  result.step_s = in.step_s();
+  result.mfu = in.mfu();
+  result.measured_peak_flops = in.measured_peak_flops();
+  result.step_times_s.assign(in.step_times_s().begin(), in.step_times_s().end());
+  result.losses.assign(in.losses().begin(), in.losses().end());
+  for (const v1::RankMeasurement& rank : in.ranks()) {
+    result.ranks.push_back({.rank = rank.rank(),
+                            .pipeline_rank = rank.pipeline_rank(),
+                            .peak_bytes = rank.peak_bytes(),
+                            .estimated_bytes = rank.estimated_bytes(),
+                            .peak_in_flight = rank.peak_in_flight()});
+  }
+  if (in.has_oom()) {
+    result.oom = OomDetail{in.oom().rank(), in.oom().pipeline_rank(), in.oom().requested_bytes(),
+                           in.oom().held_bytes(), in.oom().limit_bytes()};
+  }
+  result.worker_version = in.worker_version();
+  result.host = in.host();
+  return result;
+}
+
+v1::AttemptRef ToWire(const AttemptKey& key) {
+  v1::AttemptRef ref;
+  ref.set_trial(FormatTrialName(key.sweep, key.trial));
+  ref.set_attempt(key.attempt);
+  return ref;
+}
+
+absl::StatusOr<AttemptKey> FromWire(const v1::AttemptRef& ref) {
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(ref.trial()));
+  return AttemptKey{name.sweep, name.number, ref.attempt()};
+}
+
+google::protobuf::Timestamp ToWire(absl::Time time) {
+  const int64_t micros = absl::ToUnixMicros(time);
+  google::protobuf::Timestamp out;
+  out.set_seconds(micros / 1'000'000);
+  out.set_nanos(static_cast<int32_t>(micros % 1'000'000) * 1000);
+  return out;
+}
+
+absl::Time FromWire(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+}  // namespace meshwright

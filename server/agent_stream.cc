@@ -1,0 +1,216 @@
+#include "server/agent_stream.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "executor/agent/wire.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+#include "server/plan_request.h"
+
+namespace meshwright {
+namespace {
+
+constexpr size_t kMaxAgentName = 128;
+constexpr int64_t kMaxDevices = 1024;
+
+}  // namespace
+
+// Queues messages for a stream. Outlives it where the engine still holds a pointer; messages then
+// go nowhere.
+class AgentStream::Link final : public AgentLink {
+ public:
+  Link(AgentStream* stream, const EngineOptions& options, std::string store_id)
+      : options_(options), store_id_(std::move(store_id)), stream_(stream) {}
+
+  void Welcome() override {
+    v1::ServerMessage message;
+    v1::Registered* registered = message.mutable_registered();
+    registered->set_store_id(store_id_);
+    registered->set_lease_s(absl::ToDoubleSeconds(options_.lease));
+    registered->set_heartbeat_s(absl::ToDoubleSeconds(options_.heartbeat));
+    Send(std::move(message));
+  }
+
+  void Assign(const AttemptKey& key, const std::string& plan_json,
+              const std::string& reason) override {
+    v1::ServerMessage message;
+    *message.mutable_assignment()->mutable_ref() = ToWire(key);
+    message.mutable_assignment()->set_plan_json(plan_json);
+    message.mutable_assignment()->set_reason(reason);
+    Send(std::move(message));
+  }
+
+  void Cancel(const AttemptKey& key, const std::string& reason) override {
+    v1::ServerMessage message;
+    *message.mutable_cancel()->mutable_ref() = ToWire(key);
+    message.mutable_cancel()->set_reason(reason);
+    Send(std::move(message));
+  }
+
+  void Acknowledge(const AttemptKey& key, const FinishVerdict& verdict) {
+    v1::ServerMessage message;
+    *message.mutable_ack()->mutable_ref() = ToWire(key);
+    message.mutable_ack()->set_accepted(verdict.kind == FinishVerdict::Kind::kStored);
+    message.mutable_ack()->set_reason(verdict.reason);
+    Send(std::move(message));
+  }
+
+  void Close(const absl::Status& status) override {
+    absl::MutexLock lock(&mutex_);
+    if (!closing_) closing_ = status;
+    Pump();
+  }
+
+  void WriteDone(bool ok) {
+    absl::MutexLock lock(&mutex_);
+    writing_ = false;
+    if (!ok) queue_.clear();
+    Pump();
+  }
+
+  void Detach() {
+    absl::MutexLock lock(&mutex_);
+    stream_ = nullptr;
+  }
+
+ private:
+  void Send(v1::ServerMessage message) {
+    absl::MutexLock lock(&mutex_);
+    if (closing_) return;
+    queue_.push_back(std::move(message));
+    Pump();
+  }
+
+  void Pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (stream_ == nullptr || writing_ || finished_) return;
+    if (!queue_.empty()) {
+      sending_ = std::move(queue_.front());
+      queue_.pop_front();
+      writing_ = true;
+      stream_->StartWrite(&sending_);
+    } else if (closing_) {
+      finished_ = true;
+      stream_->Finish(Reply(*closing_));
+    }
+  }
+
+  const EngineOptions& options_;
+  const std::string store_id_;
+  absl::Mutex mutex_;
+  AgentStream* stream_ ABSL_GUARDED_BY(mutex_);
+  std::deque<v1::ServerMessage> queue_ ABSL_GUARDED_BY(mutex_);
+  v1::ServerMessage sending_;  // belongs to gRPC while writing_
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<absl::Status> closing_ ABSL_GUARDED_BY(mutex_);
+};
+
+AgentStream::AgentStream(SweepEngine* engine, std::string store_id)
+    : engine_(engine),
+      store_id_(std::move(store_id)),
+      link_(std::make_shared<Link>(this, engine->options(), store_id_)) {
+  StartRead(&incoming_);
+}
+
+void AgentStream::OnReadDone(bool ok) {
+  if (!ok) {
+    // The engine hears of it now; OnDone comes only after the last write.
+    if (!agent_.empty()) engine_->Disconnect(agent_, link_.get());
+    link_->Close(absl::OkStatus());
+    return;
+  }
+  if (absl::Status status = Handle(incoming_); !status.ok()) {
+    link_->Close(status);
+    return;
+  }
+  StartRead(&incoming_);
+}
+
+void AgentStream::OnWriteDone(bool ok) { link_->WriteDone(ok); }
+
+void AgentStream::OnCancel() { link_->Close(absl::CancelledError("the stream was cancelled")); }
+
+void AgentStream::OnDone() {
+  link_->Detach();
+  if (!agent_.empty()) engine_->Disconnect(agent_, link_.get());
+  delete this;
+}
+
+std::vector<AttemptKey> AgentStream::ReadHeld(
+    const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held) {
+  std::vector<AttemptKey> keys;
+  for (const v1::AttemptRef& ref : held) {
+    if (absl::StatusOr<AttemptKey> key = FromWire(ref); key.ok()) keys.push_back(*std::move(key));
+  }
+  return keys;
+}
+
+absl::Status AgentStream::Register(const v1::Register& message) {
+  if (!agent_.empty()) return absl::FailedPreconditionError("the agent is already registered");
+  if (message.name().empty() || message.name().size() > kMaxAgentName) {
+    return FieldError("register.name", message.name(), "must have 1 to 128 characters");
+  }
+  RETURN_IF_ERROR(ParseDeviceKind(message.devices().kind()).status());
+  RETURN_IF_ERROR(CheckRange("register.devices.count", message.devices().count(), 1, kMaxDevices));
+  RETURN_IF_ERROR(engine_->Connect(
+      {.name = message.name(),
+       .instance = message.instance(),
+       .host = message.host(),
+       .device_kind = message.devices().kind(),
+       .devices = message.devices().count(),
+       .memory_bytes = message.devices().memory_bytes(),
+       .version = message.version(),
+       .connect_time = {}},
+      message.held_store_id() == store_id_ ? ReadHeld(message.held()) : std::vector<AttemptKey>(),
+      link_));
+  agent_ = message.name();
+  return absl::OkStatus();
+}
+
+void AgentStream::Finished(const AttemptKey& key, const v1::TrialFinished& message) {
+  const absl::StatusOr<TrialResult> result = FromWire(message.measurement());
+  // A result that can't be read would come again for ever; refusing it ends that.
+  const FinishVerdict verdict = result.ok() ? engine_->Finish(agent_, key, *result)
+                                            : FinishVerdict{FinishVerdict::Kind::kRefused,
+                                                            std::string(result.status().message())};
+  if (verdict.kind != FinishVerdict::Kind::kRetry) link_->Acknowledge(key, verdict);
+}
+
+absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
+  if (message.has_register_()) return Register(message.register_());
+  if (agent_.empty()) {
+    return absl::FailedPreconditionError("the first message of an agent must be `register`");
+  }
+  switch (message.message_case()) {
+    case v1::AgentMessage::kHeartbeat:
+      engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
+      return absl::OkStatus();
+    case v1::AgentMessage::kStarted: {
+      ASSIGN_OR_RETURN(const AttemptKey key, FromWire(message.started().ref()));
+      engine_->Started(agent_, key);
+      return absl::OkStatus();
+    }
+    case v1::AgentMessage::kProgress: {
+      const v1::TrialProgress& progress = message.progress();
+      ASSIGN_OR_RETURN(const AttemptKey key, FromWire(progress.ref()));
+      engine_->Progress(
+          agent_, key,
+          {progress.step(), progress.total_steps(), progress.step_s(), progress.loss()});
+      return absl::OkStatus();
+    }
+    case v1::AgentMessage::kFinished: {
+      ASSIGN_OR_RETURN(const AttemptKey key, FromWire(message.finished().ref()));
+      Finished(key, message.finished());
+      return absl::OkStatus();
+    }
+    case v1::AgentMessage::kGoodbye:
+      engine_->Leave(agent_, link_.get(), message.goodbye().reason());
+      return absl::OkStatus();
+    default:
+      // A message of a newer agent: nothing that this server could act on.
+      return absl::OkStatus();
+  }
+}
+
+}  // namespace meshwright

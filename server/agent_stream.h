@@ -1,0 +1,49 @@
+// The server's end of one agent's stream: messages become calls of the engine, and the engine's
+// orders become messages.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "meshwright/v1/agents.grpc.pb.h"
+#include "server/agent_link.h"
+#include "server/sweep_engine.h"
+
+namespace meshwright {
+
+// Deletes itself when the stream is over.
+class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
+ public:
+  // `engine` must outlive the stream.
+  AgentStream(SweepEngine* engine, std::string store_id);
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+ private:
+  class Link;
+
+  // A status other than OK ends the stream.
+  absl::Status Handle(const v1::AgentMessage& message);
+  absl::Status Register(const v1::Register& message);
+  void Finished(const AttemptKey& key, const v1::TrialFinished& message);
+  // Attempts whose names can be read; the server gave them out itself.
+  static std::vector<AttemptKey> ReadHeld(
+      const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held);
+
+  SweepEngine* const engine_;
+  const std::string store_id_;
+  std::shared_ptr<Link> link_;
+  std::string agent_;  // empty until it is registered
+  v1::AgentMessage incoming_;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,104 @@
+#include "server/server.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server_builder.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+#include "proto/address.h"
+
+namespace meshwright {
+namespace {
+
+constexpr absl::Duration kTick = absl::Milliseconds(250);
+constexpr std::chrono::seconds kStopDeadline(2);
+constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
+
+}  // namespace
+
+absl::Status CheckListenAddress(const std::string& listen, bool insecure) {
+  const absl::StatusOr<HostPort> address = ParseHostPort(listen);
+  if (!address.ok()) return FieldError("listen", listen, std::string(address.status().message()));
+  if (insecure || IsLoopback(*address)) return absl::OkStatus();
+  return FieldError("listen", listen,
+                    "is reachable from other machines, and there is no TLS and no token yet: "
+                    "listen on 127.0.0.1, or pass --insecure-listen on a network you trust");
+}
+
+Server::Server(std::unique_ptr<SweepStore> store, std::string store_id, ServerOptions options)
+    : options_(std::move(options)),
+      store_(std::move(store)),
+      engine_(store_.get(), &hub_, options_.clock, options_.engine),
+      planner_service_(options_.host_cores),
+      sweeps_service_({.store = store_.get(),
+                       .engine = &engine_,
+                       .hub = &hub_,
+                       .stopping = &stopping_,
+                       .clock = options_.clock,
+                       .host_cores = options_.host_cores,
+                       .version = options_.version}),
+      agents_service_(&engine_, std::move(store_id)) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<SweepStore> store,
+                                                      ServerOptions options) {
+  RETURN_IF_ERROR(CheckListenAddress(options.listen, options.insecure_listen));
+  ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
+  std::unique_ptr<Server> server =
+      absl::WrapUnique(new Server(std::move(store), std::move(store_id), std::move(options)));
+  RETURN_IF_ERROR(server->Listen());
+  server->timer_ = std::thread([raw = server.get()] { raw->RunTimer(); });
+  return server;
+}
+
+absl::Status Server::Listen() {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(), &port);
+  // Two servers on one port would each get some of the calls.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kMinPingIntervalMs);
+  builder.RegisterService(&planner_service_);
+  builder.RegisterService(&sweeps_service_);
+  builder.RegisterService(&agents_service_);
+  grpc_ = builder.BuildAndStart();
+  if (grpc_ == nullptr || port == 0) {
+    grpc_.reset();
+    return absl::UnavailableError(absl::StrCat(
+        "can't listen on ", options_.listen,
+        ": the port is in use or the address is not one of this machine; choose another, port 0 "
+        "picks a free one"));
+  }
+  address_ = absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", port);
+  return absl::OkStatus();
+}
+
+void Server::RunTimer() {
+  while (!timer_stop_.WaitForNotificationWithTimeout(kTick)) engine_.Tick();
+}
+
+void Server::Stop() {
+  if (stopping_.exchange(true)) return;
+  hub_.NotifyAll();
+  engine_.CloseAgents(absl::UnavailableError("the server stops"));
+  if (grpc_ != nullptr) {
+    grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
+    grpc_->Wait();
+  }
+  if (timer_.joinable()) {
+    timer_stop_.Notify();
+    timer_.join();
+  }
+}
+
+Server::~Server() { Stop(); }
+
+}  // namespace meshwright

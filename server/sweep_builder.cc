@@ -1,0 +1,117 @@
+#include "server/sweep_builder.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/agent/wire.h"
+#include "executor/trial/trial.h"
+#include "executor/trial/trial_runner.h"
+#include "planner/catalog/catalog.h"
+#include "planner/report/estimate_json.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int64_t kMaxTrials = 1000;
+constexpr int64_t kMaxSteps = 100000;
+constexpr int64_t kMinMemoryLimit = 1 << 20;
+constexpr int64_t kMaxMemoryLimit = int64_t{1} << 50;
+
+absl::Status CheckOptions(const SweepOptions& options) {
+  RETURN_IF_ERROR(CheckRange("trials", options.trials, 1, kMaxTrials));
+  RETURN_IF_ERROR(CheckRange("steps", options.steps, 1, kMaxSteps));
+  if (!options.memory_limit_bytes) return absl::OkStatus();
+  return CheckRange("memory_limit_bytes", *options.memory_limit_bytes, kMinMemoryLimit,
+                    kMaxMemoryLimit);
+}
+
+absl::Status NothingFits(const SearchRequest& request, const SearchResult& result) {
+  const std::string nearest =
+      result.nearest ? absl::StrFormat(": the nearest, %s, is %.1f MiB over",
+                                       FormatLayout(result.nearest->layout),
+                                       static_cast<double>(result.nearest_over_bytes) / (1 << 20))
+                     : std::string();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("no layout of %s on %d devices fits into what a device of %s may hold%s",
+                      request.model.name, request.devices, request.cluster.name, nearest));
+}
+
+SweepRecord DescribeSweep(const SearchRequest& request, const SweepOptions& options) {
+  SweepRecord sweep;
+  sweep.name = options.sweep_id;
+  sweep.request_id = options.request_id;
+  sweep.reason = "was just created";
+  sweep.model = request.model.name;
+  sweep.cluster = request.cluster.name;
+  sweep.cluster_json = ClusterToJson(request.cluster);
+  sweep.cluster_hash = ContentHash(sweep.cluster_json);
+  sweep.profile = request.profile.name;
+  sweep.profile_json = ProfileToJson(request.profile);
+  sweep.profile_hash = ContentHash(sweep.profile_json);
+  sweep.devices = request.devices;
+  sweep.seq_len = request.training.seq_len;
+  sweep.global_batch = request.training.global_batch;
+  sweep.precision = std::string(PrecisionName(request.training.precision));
+  sweep.steps = options.steps;
+  sweep.seed = options.seed;
+  sweep.memory_limit_bytes = options.memory_limit_bytes;
+  return sweep;
+}
+
+}  // namespace
+
+absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& options,
+                                    const std::string& planner_version, absl::Time now) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  // Only processes on shared cores have a core count; every other device is a GPU.
+  const DeviceKind device =
+      request.cluster.physical_cores > 0 ? DeviceKind::kCpu : DeviceKind::kCuda;
+  if (options.memory_limit_bytes) {
+    request.cluster.device.memory_bytes =
+        std::min(request.cluster.device.memory_bytes, *options.memory_limit_bytes);
+  }
+  request.top = options.trials;
+  request.runnable = [&](const Layout& layout) {
+    return CheckRunnable(request.model, layout, request.training, device).ok();
+  };
+  ASSIGN_OR_RETURN(const SearchResult result, Search(request));
+  if (result.layouts.empty()) return NothingFits(request, result);
+
+  NewSweep made{DescribeSweep(request, options), {}};
+  made.sweep.device_kind = std::string(DeviceKindName(device));
+  made.sweep.funnel_json = FunnelToJson(result.funnel).dump();
+  made.sweep.planner_version = planner_version;
+  made.sweep.create_time = now;
+  TrialPlan plan;
+  plan.model = request.model;
+  plan.training = request.training;
+  plan.device = device;
+  plan.steps = options.steps;
+  plan.seed = options.seed;
+  plan.memory_limit_bytes = options.memory_limit_bytes;
+  for (const RankedLayout& ranked : result.layouts) {
+    plan.layout = ranked.layout;
+    TrialRecord trial;
+    trial.number = static_cast<int32_t>(made.trials.size()) + 1;
+    trial.layout = FormatLayout(ranked.layout);
+    trial.reason = "waits for its turn";
+    trial.plan_json = ToJson(plan).dump();
+    trial.predicted_json = LayoutToJson(ranked.layout, ranked.estimate).dump();
+    made.trials.push_back(std::move(trial));
+  }
+  return made;
+}
+
+std::string ContentHash(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  return absl::StrFormat("%016x", hash);
+}
+
+}  // namespace meshwright

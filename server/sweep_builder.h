@@ -1,0 +1,39 @@
+// From a request to a sweep and its trials: searches, takes the best layouts, records what produced
+// them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "db/records.h"
+#include "planner/search/search.h"
+
+namespace meshwright {
+
+struct SweepOptions {
+  std::string sweep_id;    // empty: the store picks a name
+  std::string request_id;  // empty: none
+  int32_t trials = 0;
+  int32_t steps = 5;
+  uint64_t seed = 0;
+  std::optional<int64_t> memory_limit_bytes;  // per rank
+};
+
+struct NewSweep {
+  SweepRecord sweep;
+  std::vector<TrialRecord> trials;
+};
+
+// InvalidArgument for a number that is out of range or a request that no layout can serve;
+// FailedPrecondition, with the nearest layout and the bytes it is over, when nothing fits.
+absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& options,
+                                    const std::string& planner_version, absl::Time now);
+
+// 64-bit FNV-1a of `text`, hexadecimal: the same text has the same hash on every machine.
+std::string ContentHash(std::string_view text);
+
+}  // namespace meshwright

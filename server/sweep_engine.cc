@@ -1,0 +1,184 @@
+#include "server/sweep_engine.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "planner/catalog/nearest.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+
+SweepEngine::SweepEngine(SweepStore* store, EventHub* hub, Clock clock, EngineOptions options)
+    : store_(store),
+      hub_(hub),
+      clock_(std::move(clock)),
+      options_(std::move(options)),
+      policy_{.max_lost_attempts = options_.max_lost_attempts,
+              .leases_last_until = clock_() + options_.lease} {}
+
+void SweepEngine::Log(const std::string& line) const {
+  if (options_.log) options_.log(line);
+}
+
+bool SweepEngine::Done(const absl::Status& status, int64_t sweep_id) {
+  if (status.ok()) {
+    hub_->Notify(sweep_id);
+    return true;
+  }
+  // Aborted: somebody else was first, which is how compare-and-set is meant to end.
+  if (!absl::IsAborted(status)) Log(std::string(status.message()));
+  return false;
+}
+
+absl::StatusOr<SweepRecord> SweepEngine::Create(const NewSweep& made) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(const SweepRecord sweep, store_->CreateSweep(made.sweep, made.trials));
+  Step();
+  return store_->GetSweepById(sweep.id);
+}
+
+absl::StatusOr<SweepRecord> SweepEngine::Cancel(std::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(const SweepRecord sweep, store_->GetSweep(name));
+  const std::string reason = "cancelled by request";
+  if (absl::Status status = store_->CancelSweep(sweep.id, reason, clock_()); !status.ok()) {
+    if (!absl::IsFailedPrecondition(status)) return status;
+    const std::string_view state = SweepStateName(sweep.state);
+    return absl::FailedPreconditionError(
+        absl::StrCat("sweep ", sweep.name, " can't be cancelled: it is ",
+                     absl::string_view(state.data(), state.size())));
+  }
+  hub_->Notify(sweep.id);
+  for (auto& [agent_name, agent] : agents_) {
+    for (const AttemptKey& key : agent.held) {
+      if (key.sweep == sweep.name) agent.link->Cancel(key, reason);
+    }
+  }
+  Step();
+  return store_->GetSweepById(sweep.id);
+}
+
+void SweepEngine::Tick() {
+  absl::MutexLock lock(&mutex_);
+  Step();
+}
+
+absl::StatusOr<PolicyState> SweepEngine::LoadState() {
+  PolicyState state;
+  for (const auto& [name, agent] : agents_) {
+    state.agents.push_back({name, agent.info.device_kind, agent.info.devices, agent.held.empty()});
+  }
+  ASSIGN_OR_RETURN(std::vector<SweepRecord> sweeps, store_->ListActiveSweeps());
+  for (SweepRecord& sweep : sweeps) {
+    ASSIGN_OR_RETURN(
+        std::vector<TrialRecord> trials,
+        store_->ListTrials(sweep.id, TrialOrder::kNumber, 0, std::numeric_limits<int32_t>::max()));
+    state.sweeps.push_back({std::move(sweep), std::move(trials)});
+  }
+  return state;
+}
+
+void SweepEngine::Step() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    const absl::StatusOr<PolicyState> state = LoadState();
+    if (!state.ok()) {
+      Log(std::string(state.status().message()));
+      return;
+    }
+    for (const PolicyAction& action : NextActions(clock_(), *state, policy_)) {
+      changed = Apply(action, *state) || changed;
+    }
+  }
+}
+
+bool SweepEngine::Apply(const PolicyAction& action, const PolicyState& state) {
+  const auto view = std::find_if(state.sweeps.begin(), state.sweeps.end(),
+                                 [&](const SweepView& v) { return v.sweep.id == action.sweep_id; });
+  switch (action.type) {
+    case ActionType::kAssign:
+      return Assign(action, view->sweep, view->trials[static_cast<size_t>(action.trial - 1)]);
+    case ActionType::kRequeue:
+    case ActionType::kFail:
+      return Unassign(action, view->trials[static_cast<size_t>(action.trial - 1)], /*lost=*/true);
+    case ActionType::kWait:
+      if (view->sweep.reason != action.reason) {
+        SetSweep(view->sweep, view->sweep.state, action.reason, "sweep_waiting");
+      }
+      return false;
+    case ActionType::kFinish:
+      Log(absl::StrCat("sweep ", view->sweep.name, " finished: ", action.reason));
+      SetSweep(view->sweep, SweepState::kFinished, action.reason, "sweep_finished");
+      return false;
+  }
+  return false;
+}
+
+bool SweepEngine::Assign(const PolicyAction& action, const SweepRecord& sweep,
+                         const TrialRecord& trial) {
+  const auto found = agents_.find(action.agent);
+  if (found == agents_.end()) return false;
+  ConnectedAgent& agent = found->second;
+  const absl::Time now = clock_();
+  TrialTransition transition{.sweep_id = sweep.id,
+                             .number = trial.number,
+                             .from_state = TrialState::kPending,
+                             .from_attempt = trial.attempt,
+                             .to_state = TrialState::kAssigned,
+                             .to_attempt = trial.attempt,
+                             .reason = action.reason,
+                             .agent = agent.info.name,
+                             .host = agent.info.host,
+                             .lease_expires = now + options_.lease,
+                             .event_kind = "trial_assigned",
+                             .event_message = action.reason,
+                             .time = now};
+  transition.event_data_json =
+      nlohmann::json{{"layout", trial.layout}, {"agent", agent.info.name}}.dump();
+  if (!Done(store_->UpdateTrial(transition), sweep.id)) return false;
+  const AttemptKey key{sweep.name, trial.number, trial.attempt};
+  agent.held.push_back(key);
+  agent.link->Assign(key, trial.plan_json, action.reason);
+  const std::string running = "its trials run";
+  if (sweep.state == SweepState::kPending || sweep.reason != running) {
+    SetSweep(sweep, SweepState::kRunning, running, "sweep_running");
+  }
+  return true;
+}
+
+bool SweepEngine::Unassign(const PolicyAction& action, const TrialRecord& trial, bool lost) {
+  const bool failed = action.type == ActionType::kFail;
+  Log(absl::StrCat("trial ", trial.number, " of sweep #", trial.sweep_id, ": ", action.reason));
+  TrialTransition transition{.sweep_id = trial.sweep_id,
+                             .number = trial.number,
+                             .from_state = trial.state,
+                             .from_attempt = trial.attempt,
+                             .to_state = failed ? TrialState::kFailed : TrialState::kPending,
+                             .to_attempt = failed ? trial.attempt : trial.attempt + 1,
+                             .lost = lost,
+                             .reason = action.reason,
+                             .event_kind = failed ? "trial_ended" : "trial_requeued",
+                             .event_message = action.reason,
+                             .time = clock_()};
+  transition.event_data_json = nlohmann::json{{"layout", trial.layout},
+                                              {"agent", trial.agent},
+                                              {"state", failed ? "failed" : "pending"}}
+                                   .dump();
+  return Done(store_->UpdateTrial(transition), trial.sweep_id);
+}
+
+bool SweepEngine::SetSweep(const SweepRecord& sweep, SweepState to, const std::string& reason,
+                           const std::string& event_kind) {
+  return Done(store_->UpdateSweep({.sweep_id = sweep.id,
+                                   .from_state = sweep.state,
+                                   .to_state = to,
+                                   .reason = reason,
+                                   .event_kind = event_kind,
+                                   .time = clock_()}),
+              sweep.id);
+}
+
+}  // namespace meshwright

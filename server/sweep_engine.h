@@ -1,0 +1,129 @@
+// Runs sweeps: keeps what is stored and what the connected agents do in step.
+//
+// Callers may rely on: every decision comes from NextActions() and is stored before an agent hears
+// of it; a result is reported as stored only after it is durable; all functions may be called from
+// any thread and only wait for the store.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "db/sweep_store.h"
+#include "executor/trial/trial.h"
+#include "executor/trial/trial_runner.h"
+#include "server/agent_link.h"
+#include "server/event_hub.h"
+#include "server/sweep_builder.h"
+#include "server/sweep_policy.h"
+
+namespace meshwright {
+
+using Clock = std::function<absl::Time()>;
+
+struct EngineOptions {
+  absl::Duration lease = absl::Seconds(30);           // silence after which an agent counts as gone
+  absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report
+  absl::Duration reconnect_grace = absl::Seconds(5);  // after a broken stream, instead of the lease
+  int32_t max_lost_attempts = 3;
+  std::function<void(const std::string&)> log;  // what an operator should read; may be empty
+};
+
+// What became of a delivered result.
+struct FinishVerdict {
+  enum class Kind { kStored, kRefused, kRetry };  // kRetry: the store can't take it now
+  Kind kind = Kind::kStored;
+  std::string reason;
+};
+
+struct AgentStatus {
+  AgentInfo info;
+  std::vector<AttemptKey> held;
+};
+
+class SweepEngine {
+ public:
+  // `store` and `hub` must outlive the engine. Leases that agents got from an earlier run of the
+  // server last for at least one lease from now.
+  SweepEngine(SweepStore* store, EventHub* hub, Clock clock, EngineOptions options);
+
+  absl::StatusOr<SweepRecord> Create(const NewSweep& made);
+  absl::StatusOr<SweepRecord> Cancel(std::string_view sweep);
+
+  // AlreadyExists when another process of that name is connected. `held`: attempts that the agent
+  // runs or still has results of.
+  absl::Status Connect(AgentInfo info, const std::vector<AttemptKey>& held,
+                       std::shared_ptr<AgentLink> link);
+  // The stream of `link` broke.
+  void Disconnect(const std::string& agent, const AgentLink* link);
+  // The agent leaves on purpose: what it holds is queued again and does not count as lost.
+  void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
+  void Heartbeat(const std::string& agent, const std::vector<AttemptKey>& held);
+  void Started(const std::string& agent, const AttemptKey& key);
+  void Progress(const std::string& agent, const AttemptKey& key, const TrialProgress& progress);
+  FinishVerdict Finish(const std::string& agent, const AttemptKey& key, const TrialResult& result);
+  std::vector<AgentStatus> ListAgents();
+  // Ends every stream with this status; the agents come back later.
+  void CloseAgents(const absl::Status& status);
+
+  // Does what is due. To be called whenever time has passed; the other functions call it
+  // themselves.
+  void Tick();
+
+  const EngineOptions& options() const { return options_; }
+
+ private:
+  struct ConnectedAgent {
+    AgentInfo info;
+    std::shared_ptr<AgentLink> link;
+    std::vector<AttemptKey> held;
+  };
+  struct FoundTrial {
+    SweepRecord sweep;
+    TrialRecord trial;
+  };
+
+  void Step() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<PolicyState> LoadState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // True when something changed that may make more possible.
+  bool Apply(const PolicyAction& action, const PolicyState& state)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Assign(const PolicyAction& action, const SweepRecord& sweep, const TrialRecord& trial)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Unassign(const PolicyAction& action, const TrialRecord& trial, bool lost)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool SetSweep(const SweepRecord& sweep, SweepState to, const std::string& reason,
+                const std::string& event_kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  absl::StatusOr<FoundTrial> Find(const AttemptKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Trials that the store says `agent` holds.
+  std::vector<FoundTrial> HeldBy(const std::string& agent) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RenewAll(ConnectedAgent& agent, const std::vector<AttemptKey>& held)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict Store(const AttemptKey& key, const std::string& agent, const TrialResult& result)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict Refuse(const AttemptKey& key, const FoundTrial& found, const std::string& agent,
+                       const TrialResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Log(const std::string& line) const;
+  // Notes a failed store operation; true when it succeeded.
+  bool Done(const absl::Status& status, int64_t sweep_id);
+
+  SweepStore* const store_;
+  EventHub* const hub_;
+  const Clock clock_;
+  const EngineOptions options_;
+  const PolicyOptions policy_;
+
+  absl::Mutex mutex_;
+  std::map<std::string, ConnectedAgent> agents_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace meshwright

@@ -1,0 +1,105 @@
+#include "server/sweep_messages.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include "absl/strings/str_cat.h"
+#include "executor/agent/wire.h"
+#include "executor/trial/trial.h"
+#include "planner/spec/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
+
+namespace meshwright {
+namespace {
+
+// The JSON forms of an estimate and of a funnel have the messages' field names.
+bool ParseStored(const std::string& json, google::protobuf::Message* message) {
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  return google::protobuf::util::JsonStringToMessage(json, message, options).ok();
+}
+
+absl::Status Damaged(const TrialRecord& trial, std::string_view what) {
+  return absl::DataLossError(absl::StrCat("the stored ",
+                                          absl::string_view(what.data(), what.size()), " of trial ",
+                                          trial.number, " can't be read"));
+}
+
+}  // namespace
+
+v1::Sweep ToWire(const SweepRecord& sweep) {
+  v1::Sweep out;
+  out.set_name(FormatSweepName(sweep.name));
+  // Both enumerations list the same states in the same order; the wire's starts with "unspecified".
+  out.set_state(static_cast<v1::SweepState>(static_cast<int>(sweep.state) + 1));
+  out.set_reason(sweep.reason);
+  *out.mutable_create_time() = ToWire(sweep.create_time);
+  if (sweep.end_time) *out.mutable_end_time() = ToWire(*sweep.end_time);
+  out.set_model(sweep.model);
+  out.set_cluster(sweep.cluster);
+  out.set_cluster_hash(sweep.cluster_hash);
+  out.set_profile(sweep.profile);
+  out.set_profile_hash(sweep.profile_hash);
+  out.set_devices(sweep.devices);
+  out.set_device_kind(sweep.device_kind);
+  out.set_seq_len(sweep.seq_len);
+  out.set_global_batch(sweep.global_batch);
+  out.set_precision(sweep.precision);
+  out.set_steps(sweep.steps);
+  out.set_seed(sweep.seed);
+  out.set_memory_limit_bytes(sweep.memory_limit_bytes.value_or(0));
+  ParseStored(sweep.funnel_json, out.mutable_funnel());
+  out.set_planner_version(sweep.planner_version);
+  out.set_trial_count(sweep.trial_count);
+  out.set_ended_trial_count(sweep.ended_trial_count);
+  out.set_last_sequence(sweep.last_sequence);
+  return out;
+}
+
+absl::StatusOr<v1::Trial> ToWire(const TrialRecord& trial, const SweepRecord& sweep) {
+  v1::Trial out;
+  out.set_name(FormatTrialName(sweep.name, trial.number));
+  out.set_layout(trial.layout);
+  out.set_state(static_cast<v1::TrialState>(static_cast<int>(trial.state) + 1));
+  out.set_reason(trial.reason);
+  out.set_attempt(trial.attempt);
+  if (!ParseStored(trial.predicted_json, out.mutable_predicted())) {
+    return Damaged(trial, "prediction");
+  }
+  if (trial.measured) {
+    const nlohmann::json json = nlohmann::json::parse(trial.measured->result_json, nullptr, false);
+    if (json.is_discarded()) return Damaged(trial, "result");
+    ASSIGN_OR_RETURN(const TrialResult result, TrialResultFromJson(json));
+    *out.mutable_measured() = ToWire(result);
+  }
+  out.set_agent(trial.agent);
+  out.set_host(trial.host);
+  out.set_seed(sweep.seed);
+  return out;
+}
+
+v1::Attempt ToWire(const AttemptRecord& attempt) {
+  v1::Attempt out;
+  out.set_number(attempt.number);
+  out.set_agent(attempt.agent);
+  out.set_host(attempt.host);
+  *out.mutable_start_time() = ToWire(attempt.start_time);
+  if (attempt.end_time) *out.mutable_end_time() = ToWire(*attempt.end_time);
+  out.set_outcome(attempt.outcome);
+  out.set_reason(attempt.reason);
+  return out;
+}
+
+v1::SweepEvent ToWire(const EventRecord& event, std::string_view sweep_name) {
+  v1::SweepEvent out;
+  out.set_sequence(event.sequence);
+  *out.mutable_time() = ToWire(event.time);
+  out.set_sweep(FormatSweepName(sweep_name));
+  if (event.trial != 0) out.set_trial(FormatTrialName(sweep_name, event.trial));
+  out.set_attempt(event.attempt);
+  out.set_kind(event.kind);
+  out.set_message(event.message);
+  out.set_data_json(event.data_json);
+  return out;
+}
+
+}  // namespace meshwright

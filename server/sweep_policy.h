@@ -1,0 +1,65 @@
+// What happens next: a pure function of the time, the agents and the sweeps, to a list of actions,
+// each with the reason that is stored and shown.
+//
+// Callers may rely on: an agent gets at most one trial; older sweeps come first, and inside a sweep
+// the trials in order of their number; the same input gives the same actions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "db/records.h"
+
+namespace meshwright {
+
+struct AgentView {
+  std::string name;
+  std::string device_kind;  // cpu or cuda
+  int32_t devices = 0;
+  bool idle = false;
+};
+
+struct SweepView {
+  SweepRecord sweep;
+  std::vector<TrialRecord> trials;  // all of them, by number
+};
+
+struct PolicyState {
+  std::vector<AgentView> agents;  // those that are connected
+  std::vector<SweepView> sweeps;  // those that have not ended, oldest first
+};
+
+struct PolicyOptions {
+  int32_t max_lost_attempts = 3;  // then the trial fails
+  // No lease ends before this: after a restart the agents need time to come back.
+  absl::Time leases_last_until = absl::InfinitePast();
+};
+
+enum class ActionType {
+  kAssign,   // hand `trial` to `agent`
+  kRequeue,  // its agent vanished; back to pending as the next attempt
+  kFail,     // its agents vanished too often
+  kWait,     // the sweep can't go on now
+  kFinish    // every trial has ended
+};
+
+struct PolicyAction {
+  ActionType type = ActionType::kWait;
+  int64_t sweep_id = 0;
+  int32_t trial = 0;  // for kAssign, kRequeue and kFail
+  std::string agent;  // for kAssign
+  std::string reason;
+
+  friend bool operator==(const PolicyAction&, const PolicyAction&) = default;
+};
+
+std::vector<PolicyAction> NextActions(absl::Time now, const PolicyState& state,
+                                      const PolicyOptions& options);
+
+// What becomes of a held trial whose agent is gone: kRequeue or kFail. `why` says how it went.
+PolicyAction AfterLoss(const TrialRecord& trial, const std::string& why,
+                       const PolicyOptions& options);
+
+}  // namespace meshwright

@@ -1,0 +1,178 @@
+#include "server/sweeps_service.h"
+
+#include <vector>
+
+#include "planner/catalog/nearest.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "server/paging.h"
+#include "server/plan_request.h"
+#include "server/sweep_builder.h"
+#include "server/sweep_messages.h"
+#include "server/sweep_watch.h"
+
+namespace meshwright {
+namespace {
+
+constexpr char kDefaultFramework[] = "meshwright";
+constexpr int32_t kDefaultSteps = 5;
+
+// A watch that can't begin: ends at once with a status.
+class RefusedWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
+ public:
+  explicit RefusedWatch(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const absl::Status& status) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(Reply(status));
+  return reactor;
+}
+
+SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
+  SweepOptions options;
+  options.sweep_id = request.sweep_id();
+  options.request_id = request.request_id();
+  options.trials = request.trials();
+  options.steps = request.steps() == 0 ? kDefaultSteps : request.steps();
+  options.seed = request.seed();
+  if (request.memory_limit_bytes() != 0) options.memory_limit_bytes = request.memory_limit_bytes();
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<SweepRecord> SweepsService::Find(const std::string& name) const {
+  ASSIGN_OR_RETURN(const std::string id, ParseSweepName(name));
+  absl::StatusOr<SweepRecord> sweep = parts_.store->GetSweep(id);
+  if (!absl::IsNotFound(sweep.status())) return sweep;
+  ASSIGN_OR_RETURN(const std::vector<std::string> known, parts_.store->ListSweepNames());
+  if (known.empty()) return absl::NotFoundError("sweep '" + id + "' is not known: there are none");
+  return UnknownName("sweep", id, known);
+}
+
+absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
+                                   v1::Sweep* response) const {
+  if (!request.sweep_id().empty()) {
+    if (absl::Status status = CheckSweepId(request.sweep_id()); !status.ok()) {
+      return FieldError("sweep_id", request.sweep_id(), std::string(status.message()));
+    }
+  }
+  ASSIGN_OR_RETURN(const PlanQuery query,
+                   ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
+  ASSIGN_OR_RETURN(const SearchRequest search, Resolve(query, parts_.host_cores));
+  ASSIGN_OR_RETURN(const NewSweep made,
+                   BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
+  if (request.validate_only()) {
+    *response = ToWire(made.sweep);
+    response->set_trial_count(static_cast<int32_t>(made.trials.size()));
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const SweepRecord sweep, parts_.engine->Create(made));
+  *response = ToWire(sweep);
+  return absl::OkStatus();
+}
+
+absl::Status SweepsService::List(const v1::ListSweepsRequest& request,
+                                 v1::ListSweepsResponse* response) const {
+  ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
+  // One more than the page holds tells whether there is a next one.
+  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps,
+                   parts_.store->ListSweeps(page.position, page.size + 1));
+  for (const SweepRecord& sweep : sweeps) {
+    if (response->sweeps_size() == page.size) {
+      response->set_next_page_token(PageToken(sweeps[static_cast<size_t>(page.size) - 1].id));
+      break;
+    }
+    *response->add_sweeps() = ToWire(sweep);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SweepsService::Trials(const v1::ListTrialsRequest& request,
+                                   v1::ListTrialsResponse* response) const {
+  TrialOrder order = TrialOrder::kNumber;
+  if (request.order_by() == "mfu desc") {
+    order = TrialOrder::kMeasuredMfu;
+  } else if (!request.order_by().empty()) {
+    return FieldError("order_by", request.order_by(), "must be empty or \"mfu desc\"");
+  }
+  ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
+  ASSIGN_OR_RETURN(const SweepRecord sweep, Find(request.parent()));
+  ASSIGN_OR_RETURN(const std::vector<TrialRecord> trials,
+                   parts_.store->ListTrials(sweep.id, order, static_cast<int32_t>(page.position),
+                                            page.size + 1));
+  for (const TrialRecord& trial : trials) {
+    if (response->trials_size() == page.size) {
+      response->set_next_page_token(PageToken(page.position + page.size));
+      break;
+    }
+    ASSIGN_OR_RETURN(*response->add_trials(), ToWire(trial, sweep));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SweepsService::Trial(const v1::GetTrialRequest& request, v1::Trial* response) const {
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
+  ASSIGN_OR_RETURN(const SweepRecord sweep, Find(FormatSweepName(name.sweep)));
+  ASSIGN_OR_RETURN(const TrialRecord trial, parts_.store->GetTrial(sweep.id, name.number));
+  ASSIGN_OR_RETURN(*response, ToWire(trial, sweep));
+  response->set_plan_json(trial.plan_json);
+  ASSIGN_OR_RETURN(const std::vector<AttemptRecord> attempts,
+                   parts_.store->ListAttempts(sweep.id, name.number));
+  for (const AttemptRecord& attempt : attempts) *response->add_attempts() = ToWire(attempt);
+  return absl::OkStatus();
+}
+
+grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
+                                                     const v1::CreateSweepRequest* request,
+                                                     v1::Sweep* response) {
+  return Answer(context, Create(*request, response));
+}
+
+grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* context,
+                                                  const v1::GetSweepRequest* request,
+                                                  v1::Sweep* response) {
+  const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+  if (sweep.ok()) *response = ToWire(*sweep);
+  return Answer(context, sweep.status());
+}
+
+grpc::ServerUnaryReactor* SweepsService::ListSweeps(grpc::CallbackServerContext* context,
+                                                    const v1::ListSweepsRequest* request,
+                                                    v1::ListSweepsResponse* response) {
+  return Answer(context, List(*request, response));
+}
+
+grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
+    grpc::CallbackServerContext*, const v1::WatchSweepRequest* request) {
+  const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+  if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
+  return new SweepWatch(parts_.store, parts_.hub, parts_.stopping, *sweep,
+                        request->after_sequence());
+}
+
+grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,
+                                                     const v1::CancelSweepRequest* request,
+                                                     v1::Sweep* response) {
+  absl::StatusOr<SweepRecord> sweep = Find(request->name());
+  if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name);
+  if (sweep.ok()) *response = ToWire(*sweep);
+  return Answer(context, sweep.status());
+}
+
+grpc::ServerUnaryReactor* SweepsService::ListTrials(grpc::CallbackServerContext* context,
+                                                    const v1::ListTrialsRequest* request,
+                                                    v1::ListTrialsResponse* response) {
+  return Answer(context, Trials(*request, response));
+}
+
+grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* context,
+                                                  const v1::GetTrialRequest* request,
+                                                  v1::Trial* response) {
+  return Answer(context, Trial(*request, response));
+}
+
+}  // namespace meshwright

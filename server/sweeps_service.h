@@ -1,0 +1,63 @@
+// meshwright.v1.Sweeps over the engine and the store.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "db/sweep_store.h"
+#include "meshwright/v1/sweeps.grpc.pb.h"
+#include "server/event_hub.h"
+#include "server/sweep_engine.h"
+
+namespace meshwright {
+
+// What the service needs; everything outlives it.
+struct SweepsServiceParts {
+  SweepStore* store = nullptr;
+  SweepEngine* engine = nullptr;
+  EventHub* hub = nullptr;
+  const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
+  Clock clock;
+  int32_t host_cores = 1;
+  std::string version;  // of the planner
+};
+
+class SweepsService final : public v1::Sweeps::CallbackService {
+ public:
+  explicit SweepsService(SweepsServiceParts parts) : parts_(std::move(parts)) {}
+
+  grpc::ServerUnaryReactor* CreateSweep(grpc::CallbackServerContext* context,
+                                        const v1::CreateSweepRequest* request,
+                                        v1::Sweep* response) override;
+  grpc::ServerUnaryReactor* GetSweep(grpc::CallbackServerContext* context,
+                                     const v1::GetSweepRequest* request,
+                                     v1::Sweep* response) override;
+  grpc::ServerUnaryReactor* ListSweeps(grpc::CallbackServerContext* context,
+                                       const v1::ListSweepsRequest* request,
+                                       v1::ListSweepsResponse* response) override;
+  grpc::ServerWriteReactor<v1::SweepEvent>* WatchSweep(
+      grpc::CallbackServerContext* context, const v1::WatchSweepRequest* request) override;
+  grpc::ServerUnaryReactor* CancelSweep(grpc::CallbackServerContext* context,
+                                        const v1::CancelSweepRequest* request,
+                                        v1::Sweep* response) override;
+  grpc::ServerUnaryReactor* ListTrials(grpc::CallbackServerContext* context,
+                                       const v1::ListTrialsRequest* request,
+                                       v1::ListTrialsResponse* response) override;
+  grpc::ServerUnaryReactor* GetTrial(grpc::CallbackServerContext* context,
+                                     const v1::GetTrialRequest* request,
+                                     v1::Trial* response) override;
+
+ private:
+  // By resource name; NotFound lists the nearest names.
+  absl::StatusOr<SweepRecord> Find(const std::string& name) const;
+  absl::Status Create(const v1::CreateSweepRequest& request, v1::Sweep* response) const;
+  absl::Status List(const v1::ListSweepsRequest& request, v1::ListSweepsResponse* response) const;
+  absl::Status Trials(const v1::ListTrialsRequest& request, v1::ListTrialsResponse* response) const;
+  absl::Status Trial(const v1::GetTrialRequest& request, v1::Trial* response) const;
+
+  const SweepsServiceParts parts_;
+};
+
+}  // namespace meshwright

@@ -1,7 +1,11 @@
 #include "tools/cli/app.h"
 
 #include "CLI/CLI.hpp"
+#include "tools/cli/agent_command.h"
+#include "tools/cli/db_command.h"
 #include "tools/cli/planner_commands.h"
+#include "tools/cli/serve_command.h"
+#include "tools/cli/sweep_commands.h"
 #include "tools/cli/trial_command.h"
 
 namespace meshwright {
@@ -25,6 +29,10 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   AddEstimateCommand(app, context);
   AddTrialCommand(app, context);
   AddListCommand(app, context);
+  AddSweepCommand(app, context);
+  AddServeCommand(app, context);
+  AddAgentCommand(app, context);
+  AddDbCommand(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,57 @@
+#include "tools/cli/db_command.h"
+
+#include <memory>
+
+#include "db/check.h"
+#include "nlohmann/json.hpp"
+#include "planner/spec/status_macros.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/text.h"
+
+namespace meshwright {
+namespace {
+
+void PrintText(const std::string& path, const StoreCheck& check, std::ostream& out) {
+  for (const std::string& problem : check.problems) out << "damaged: " << problem << "\n";
+  out << path << ": " << (check.ok() ? "ok" : "damaged") << ", schema version "
+      << check.schema_version << ", " << FormatCount(check.sweeps) << " sweeps, "
+      << FormatCount(check.trials) << " trials, " << FormatCount(check.attempts) << " attempts, "
+      << FormatCount(check.events) << " events\n";
+}
+
+absl::Status Check(const std::string& path, OutputFormat format, CommandContext& context) {
+  ASSIGN_OR_RETURN(const StoreCheck check, CheckStore(path));
+  if (format == OutputFormat::kText) {
+    PrintText(path, check, context.out);
+  } else {
+    context.out << nlohmann::ordered_json{{"ok", check.ok()},
+                                          {"schema_version", check.schema_version},
+                                          {"sweeps", check.sweeps},
+                                          {"trials", check.trials},
+                                          {"attempts", check.attempts},
+                                          {"events", check.events},
+                                          {"problems", check.problems}}
+                       .dump(2)
+                << "\n";
+  }
+  context.exit_code = check.ok() ? kExitOk : kExitFailed;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddDbCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* group = app.add_subcommand("db", "Look after a server's database");
+  group->require_subcommand(1);
+  auto path = std::make_shared<std::string>();
+  auto output = std::make_shared<OutputFlags>();
+  CLI::App* check = group->add_subcommand("check", "Check that the file is whole; changes nothing");
+  check->add_option("--db", *path, "Database file")->required()->option_text("FILE");
+  output->AddFormat(*check);
+  check->callback([path, output, &context] {
+    const absl::Status status = Check(*path, output->format, context);
+    if (!status.ok()) context.exit_code = ReportError(context, output->format, status);
+  });
+}
+
+}  // namespace meshwright

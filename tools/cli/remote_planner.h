@@ -1,0 +1,14 @@
+// The planner of a running server.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tools/cli/planner_api.h"
+
+namespace meshwright {
+
+// `server` is HOST:PORT; every call connects anew and fails with a sentence for people.
+std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server);
+
+}  // namespace meshwright

@@ -1,0 +1,74 @@
+#include "tools/cli/serve_command.h"
+
+#include <memory>
+
+#include "absl/time/clock.h"
+#include "db/sqlite_store.h"
+#include "executor/trial/version.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+#include "server/server.h"
+#include "tools/cli/server_client.h"
+#include "tools/cli/stop_request.h"
+
+namespace meshwright {
+namespace {
+
+constexpr absl::Duration kPoll = absl::Milliseconds(50);
+
+struct ServeFlags {
+  std::string db;
+  std::string listen = kDefaultServer;
+  bool insecure_listen = false;
+  double lease_s = 30.0;
+};
+
+absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
+  RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
+  // The address first: a mistake there must not leave a new database behind.
+  RETURN_IF_ERROR(CheckListenAddress(flags.listen, flags.insecure_listen));
+  ASSIGN_OR_RETURN(std::unique_ptr<SweepStore> store, SqliteSweepStore::Open(flags.db));
+  ServerOptions options;
+  options.listen = flags.listen;
+  options.insecure_listen = flags.insecure_listen;
+  options.host_cores = context.host_cores;
+  options.version = std::string(WorkerVersion());
+  options.clock = absl::Now;
+  options.engine.lease = absl::Seconds(flags.lease_s);
+  options.engine.heartbeat = options.engine.lease / 6;
+  options.engine.reconnect_grace = options.engine.lease / 6;
+  options.engine.log = [&context](const std::string& line) { context.err << line << std::endl; };
+  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
+                   Server::Start(std::move(store), std::move(options)));
+  context.out << "listening on " << server->address() << std::endl;
+  while (!stop.Requested()) absl::SleepFor(kPoll);
+  server->Stop();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ServeFlags>();
+  CLI::App* command = app.add_subcommand("serve", "Answer requests and run sweeps on agents");
+  command->add_option("--db", flags->db, "Database file; made where there is none")
+      ->required()
+      ->option_text("FILE");
+  command->add_option("--listen", flags->listen, "Address to listen on; port 0 picks a free one")
+      ->capture_default_str()
+      ->option_text("HOST:PORT");
+  command->add_flag("--insecure-listen", flags->insecure_listen,
+                    "Allow an address that other machines reach, without TLS or tokens");
+  command
+      ->add_option("--lease-s", flags->lease_s,
+                   "Silence after which an agent's trials go to others, seconds")
+      ->capture_default_str()
+      ->option_text("T");
+  command->callback([flags, &context] {
+    const absl::Status status = Serve(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);
+  });
+}
+
+}  // namespace meshwright

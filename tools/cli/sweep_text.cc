@@ -1,0 +1,169 @@
+#include "tools/cli/sweep_text.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "db/records.h"
+#include "executor/agent/wire.h"
+#include "planner/report/estimate_json.h"
+#include "planner/spec/status_macros.h"
+#include "tools/cli/text.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string TimeText(const google::protobuf::Timestamp& time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", FromWire(time), absl::UTCTimeZone());
+}
+
+int64_t PeakBytes(const TrialResult& result) {
+  int64_t peak = 0;
+  for (const RankResult& rank : result.ranks) peak = std::max(peak, rank.peak_bytes);
+  return peak;
+}
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::vector<std::string> TrialRow(const TrialView& view) {
+  const Estimate& predicted = view.predicted.estimate;
+  const bool ok = view.measured && view.measured->outcome == Outcome::kOk;
+  const bool has_peak = view.measured && PeakBytes(*view.measured) > 0;
+  const std::string state = StateName(view.trial.state());
+  return {view.trial.name().substr(view.trial.name().rfind('/') + 1),
+          view.trial.layout(),
+          state,
+          FormatSeconds(predicted.time.step_s()),
+          ok ? FormatSeconds(view.measured->step_s) : "-",
+          FormatPercent(predicted.mfu),
+          ok ? FormatPercent(view.measured->mfu) : "-",
+          FormatBytes(predicted.memory.allocator_bytes()),
+          has_peak ? FormatBytes(PeakBytes(*view.measured)) : "-"};
+}
+
+}  // namespace
+
+absl::StatusOr<TrialView> ViewOf(const v1::Trial& trial) {
+  TrialView view{trial, {}, std::nullopt};
+  ASSIGN_OR_RETURN(view.predicted, FromWire(trial.predicted()));
+  if (trial.has_measured()) {
+    ASSIGN_OR_RETURN(view.measured, FromWire(trial.measured()));
+  }
+  return view;
+}
+
+std::string ShortName(const std::string& name) { return name.substr(name.find('/') + 1); }
+
+// The wire's enumerations start with "unspecified" and then list the states of the store.
+std::string StateName(v1::SweepState state) {
+  if (state < v1::SWEEP_STATE_PENDING || state > v1::SWEEP_STATE_CANCELLED) return "unknown";
+  return std::string(SweepStateName(static_cast<SweepState>(static_cast<int>(state) - 1)));
+}
+
+std::string StateName(v1::TrialState state) {
+  if (state < v1::TRIAL_STATE_PENDING || state > v1::TRIAL_STATE_CANCELLED) return "unknown";
+  return std::string(TrialStateName(static_cast<TrialState>(static_cast<int>(state) - 1)));
+}
+
+ordered_json SweepToJson(const v1::Sweep& sweep) {
+  ordered_json json = {{"name", ShortName(sweep.name())},
+                       {"state", StateName(sweep.state())},
+                       {"reason", sweep.reason()},
+                       {"model", sweep.model()},
+                       {"cluster", sweep.cluster()},
+                       {"cluster_hash", sweep.cluster_hash()},
+                       {"profile", sweep.profile()},
+                       {"profile_hash", sweep.profile_hash()},
+                       {"gpus", sweep.devices()},
+                       {"device_kind", sweep.device_kind()},
+                       {"seq_len", sweep.seq_len()},
+                       {"global_batch", sweep.global_batch()},
+                       {"dtype", sweep.precision()},
+                       {"steps", sweep.steps()},
+                       {"seed", sweep.seed()},
+                       {"memory_limit_bytes", nullptr},
+                       {"trials", sweep.trial_count()},
+                       {"trials_ended", sweep.ended_trial_count()},
+                       {"planner_version", sweep.planner_version()},
+                       {"create_time", TimeText(sweep.create_time())},
+                       {"end_time", nullptr},
+                       {"last_sequence", sweep.last_sequence()},
+                       {"funnel", FunnelToJson(FromWire(sweep.funnel()))}};
+  if (sweep.memory_limit_bytes() != 0) json["memory_limit_bytes"] = sweep.memory_limit_bytes();
+  if (sweep.has_end_time()) json["end_time"] = TimeText(sweep.end_time());
+  return json;
+}
+
+ordered_json TrialToJson(const TrialView& view) {
+  const v1::Trial& trial = view.trial;
+  ordered_json json = {{"trial", ShortName(trial.name())},
+                       {"layout", trial.layout()},
+                       {"state", StateName(trial.state())},
+                       {"reason", trial.reason()},
+                       {"attempt", trial.attempt()},
+                       {"agent", trial.agent()},
+                       {"host", trial.host()},
+                       {"seed", trial.seed()},
+                       {"predicted", LayoutToJson(view.predicted.layout, view.predicted.estimate)},
+                       {"measured", nullptr}};
+  if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
+  return json;
+}
+
+ordered_json EventToJson(const v1::SweepEvent& event) {
+  ordered_json json = {{"sequence", event.sequence()},
+                       {"time", TimeText(event.time())},
+                       {"sweep", ShortName(event.sweep())},
+                       {"trial", nullptr},
+                       {"attempt", event.attempt()},
+                       {"kind", event.kind()},
+                       {"message", event.message()},
+                       {"data", ordered_json::parse(event.data_json(), nullptr, false)}};
+  if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
+  if (json["data"].is_discarded()) json["data"] = nullptr;
+  return json;
+}
+
+void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {
+  if (sweeps.empty()) {
+    out << "no sweeps yet: meshwright sweep start makes one\n";
+    return;
+  }
+  Table table({"sweep", "state", "trials", "model", "cluster", "devices", "created", "why"});
+  for (const v1::Sweep& sweep : sweeps) {
+    table.Add({ShortName(sweep.name()), StateName(sweep.state()),
+               absl::StrFormat("%d/%d", sweep.ended_trial_count(), sweep.trial_count()),
+               sweep.model(), sweep.cluster(), std::to_string(sweep.devices()),
+               TimeText(sweep.create_time()), sweep.reason()});
+  }
+  table.Print(out);
+}
+
+void PrintSweep(const v1::Sweep& sweep, const std::vector<TrialView>& trials, std::ostream& out) {
+  out << absl::StrFormat("sweep %s: %s (%s)\n", ShortName(sweep.name()), StateName(sweep.state()),
+                         sweep.reason());
+  out << absl::StrFormat(
+      "%s on %d x %s, sequence length %d, global batch %d, %s, %d steps, seed %d, profile %s\n",
+      sweep.model(), sweep.devices(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
+      sweep.precision(), sweep.steps(), sweep.seed(), sweep.profile());
+  const v1::Funnel& funnel = sweep.funnel();
+  out << absl::StrFormat("%s layouts enumerated: %s invalid, %s over memory, %s evaluated\n\n",
+                         FormatCount(funnel.enumerated()), FormatCount(funnel.invalid()),
+                         FormatCount(funnel.memory()), FormatCount(funnel.evaluated()));
+  Table table({"#", "layout", "state", "step predicted", "measured", "MFU predicted", "measured",
+               "peak memory predicted", "measured"});
+  for (const TrialView& view : trials) table.Add(TrialRow(view));
+  table.Print(out);
+  for (const TrialView& view : trials) {
+    if (view.trial.state() == v1::TRIAL_STATE_OK) continue;
+    out << view.trial.name().substr(view.trial.name().rfind('/') + 1) << ": "
+        << FirstLine(view.trial.reason()) << "\n";
+  }
+  out << "\nRanked by measured MFU; # is the rank by predicted MFU. Predicted MFU is against the\n"
+         "cluster's stated peak, measured MFU against the peak that the workers measured.\n";
+}
+
+}  // namespace meshwright

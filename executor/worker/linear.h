@@ -10,10 +10,11 @@
 
 namespace meshwright {
 
-// Allocates y alone. `bias` [outputs] may be undefined.
+// Allocates y, and what planner/memory/worker_memory.h says of matrix products. `bias` [outputs]
+// may be undefined.
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
-// dx = dy W. Allocates dx alone.
+// dx = dy W. Allocates dx likewise.
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
 
 // gradient [outputs, inputs], fp32, += dy^T x. Allocates nothing in fp32, and otherwise pieces of

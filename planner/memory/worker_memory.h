@@ -4,7 +4,7 @@
 // of a micro-batch, e bytes of an element, t tensor parallel ranks, l layers of the stage, n
 // micro-batches in flight, K = KeptBytesPerBlock():
 //
-//   always                    RoPE table 4 s d, loss accumulator 8
+//   always                    RoPE table 4 s d; on the last stage a loss accumulator of 8
 //   per micro-batch in flight l K, and 4 T token ids on the first stage. A block's output is the
 //                             next block's kept input; the last one's is x below or a boundary
 //   head and loss             x T h e, its norm T h e and deviations 4 T, logits T V/t e (the
@@ -12,11 +12,15 @@
 //                             12 T (and 4 T more while they are combined over t > 1 ranks)
 //   boundary                  T h e of activations on their way to the next stage, from a forward's
 //                             end to the next forward's start; likewise the gradients sent back
-//   backward of a block       T h e of incoming gradient, and at its peak the larger of
-//                             (T f/t e) of product gradient and (T h e + W)
-//   backward of the head      T h e + W
-//   W                         0 in fp32, where a weight gradient is accumulated by the matmul; in
-//                             bf16 the largest weight's product, in pieces of kWeightPieceBytes
+//   backward of a block       T h e of incoming gradient, and at its peak the largest of
+//                             (T f/t e of product gradient), T h e and (T h e + W)
+//   forward of the head       nothing more, or the gradient boundary where there is one
+//   backward of the head      T h e, and T h e + W
+//   matrix products           0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as
+//                             well, so the worker computes it in pieces of kMatmulPieceElements
+//                             and holds 4 bytes for each element of a piece
+//   W, of a weight gradient   0 in fp32, where the product adds to the gradient; in bf16 a piece of
+//                             the product in bf16, beside its fp32 form
 //
 // The backward of attention and the optimizer never reach the peak: attention starts after the
 // FFN's kept tensors are gone, and the optimizer works in place.
@@ -28,11 +32,11 @@
 
 namespace meshwright {
 
-// Upper limit of the temporary that holds one weight gradient's piece before it is added in fp32.
-inline constexpr int64_t kWeightPieceBytes = int64_t{16} << 20;
+// Elements of a bf16 matrix product that are computed at once on a CPU, at least one row.
+inline constexpr int64_t kMatmulPieceElements = int64_t{1} << 20;
 
-// Rows of a weight of `rows` x `columns` elements whose gradient is computed at once.
-int64_t WeightPieceRows(int64_t rows, int64_t columns, int64_t element_bytes);
+// Rows of a product of `rows` x `columns` that are computed at once.
+int64_t MatmulPieceRows(int64_t rows, int64_t columns);
 
 // One pipeline rank of a 1F1B layout without recompute, sequence or context parallelism.
 struct WorkerStage {

@@ -15,8 +15,26 @@ SweepEngine::SweepEngine(SweepStore* store, EventHub* hub, Clock clock, EngineOp
       hub_(hub),
       clock_(std::move(clock)),
       options_(std::move(options)),
-      policy_{.max_lost_attempts = options_.max_lost_attempts,
-              .leases_last_until = clock_() + options_.lease} {}
+      policy_{.max_lost_attempts = options_.max_lost_attempts} {
+  absl::MutexLock lock(&mutex_);
+  ExtendLeases();
+}
+
+void SweepEngine::ExtendLeases() {
+  const absl::StatusOr<PolicyState> state = LoadState();
+  if (!state.ok()) {
+    Log(std::string(state.status().message()));
+    return;
+  }
+  for (const SweepView& view : state->sweeps) {
+    for (const TrialRecord& trial : view.trials) {
+      if (!IsHeld(trial.state)) continue;
+      Done(
+          store_->RenewLease(view.sweep.id, trial.number, trial.attempt, clock_() + options_.lease),
+          view.sweep.id);
+    }
+  }
+}
 
 void SweepEngine::Log(const std::string& line) const {
   if (options_.log) options_.log(line);

@@ -91,6 +91,8 @@ class SweepEngine {
     TrialRecord trial;
   };
 
+  // No agent could renew its lease while there was no server.
+  void ExtendLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Step() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<PolicyState> LoadState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // True when something changed that may make more possible.

@@ -56,7 +56,7 @@ void AddLosses(absl::Time now, const SweepView& view, const std::set<std::string
   for (const TrialRecord& trial : view.trials) {
     if (!IsHeld(trial.state)) continue;
     const absl::Time lease = trial.lease_expires.value_or(absl::InfinitePast());
-    if (std::max(lease, options.leases_last_until) > now) continue;
+    if (lease > now) continue;
     const std::string why = connected.contains(trial.agent)
                                 ? absl::StrCat("agent ", trial.agent, " stopped renewing its lease")
                                 : absl::StrCat("agent ", trial.agent, " vanished");

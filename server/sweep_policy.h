@@ -33,8 +33,6 @@ struct PolicyState {
 
 struct PolicyOptions {
   int32_t max_lost_attempts = 3;  // then the trial fails
-  // No lease ends before this: after a restart the agents need time to come back.
-  absl::Time leases_last_until = absl::InfinitePast();
 };
 
 enum class ActionType {

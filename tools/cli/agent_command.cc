@@ -14,6 +14,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/devices_flag.h"
+#include "tools/cli/grpc_log.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
 
@@ -69,6 +70,7 @@ absl::StatusOr<AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext
 
 absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
+  QuietGrpcLog();
   ASSIGN_OR_RETURN(AgentOptions options, ReadOptions(flags, context));
   std::random_device entropy;
   options.instance = absl::StrCat(getpid(), "-", entropy());

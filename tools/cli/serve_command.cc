@@ -8,6 +8,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "server/server.h"
+#include "tools/cli/grpc_log.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
 
@@ -25,6 +26,7 @@ struct ServeFlags {
 
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
+  QuietGrpcLog();
   RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
   // The address first: a mistake there must not leave a new database behind.
   RETURN_IF_ERROR(CheckListenAddress(flags.listen, flags.insecure_listen));

@@ -10,6 +10,7 @@
 #include "planner/spec/status_macros.h"
 #include "proto/address.h"
 #include "proto/rpc_status.h"
+#include "tools/cli/grpc_log.h"
 
 namespace meshwright {
 namespace {
@@ -26,6 +27,7 @@ absl::Status CheckServerAddress(const std::string& server) {
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const std::string& server) {
   RETURN_IF_ERROR(CheckServerAddress(server));
+  QuietGrpcLog();
   std::shared_ptr<grpc::Channel> channel =
       grpc::CreateChannel(server, grpc::InsecureChannelCredentials());
   const auto deadline = std::chrono::system_clock::now() + kConnectTimeout;

@@ -1,0 +1,13 @@
+#include "tools/cli/grpc_log.h"
+
+#include <grpc/support/log.h>
+
+#include <cstdlib>
+
+namespace meshwright {
+
+void QuietGrpcLog() {
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
+}
+
+}  // namespace meshwright

@@ -1,0 +1,206 @@
+// What every store does; run on a file and in memory.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "db/sqlite_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/db/store_records.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+enum class Kind { kFile, kMemory };
+
+class StoreConformanceTest : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + "/store-" + std::to_string(getpid()) + ".db";
+    Remove();
+    auto store = SqliteSweepStore::Open(GetParam() == Kind::kFile ? path_ : kInMemory);
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+  void TearDown() override {
+    store_.reset();
+    Remove();
+  }
+  void Remove() const {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  }
+  SweepRecord Create(const std::string& name, int32_t trials = 2) {
+    auto sweep = store_->CreateSweep(SomeSweep(name), SomeTrials(trials));
+    EXPECT_TRUE(sweep.ok()) << sweep.status();
+    return *sweep;
+  }
+
+  std::string path_;
+  std::unique_ptr<SweepStore> store_;
+};
+
+TEST_P(StoreConformanceTest, ReturnsWhatWasCreated) {
+  const SweepRecord created = Create("one", 3);
+  EXPECT_EQ(created.trial_count, 3);
+  EXPECT_EQ(created.ended_trial_count, 0);
+  const auto found = store_->GetSweep("one");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, created);
+  SweepRecord expected = SomeSweep("one");
+  expected.id = created.id;
+  expected.trial_count = 3;
+  expected.last_sequence = created.last_sequence;
+  EXPECT_EQ(*found, expected);
+  const auto trials = store_->ListTrials(created.id, TrialOrder::kNumber, 1, 1);
+  ASSERT_TRUE(trials.ok());
+  ASSERT_EQ(trials->size(), 1u);
+  EXPECT_EQ(trials->front().layout, "layout2");
+}
+
+TEST_P(StoreConformanceTest, NamesSweepsAfterTheirModel) {
+  EXPECT_EQ(Create("").name, "tiny-1");
+  EXPECT_EQ(Create("").name, "tiny-2");
+}
+
+TEST_P(StoreConformanceTest, RefusesATakenName) {
+  Create("one");
+  const auto again = store_->CreateSweep(SomeSweep("one"), SomeTrials(1));
+  EXPECT_TRUE(absl::IsAlreadyExists(again.status())) << again.status();
+  EXPECT_EQ(store_->ListSweeps(0, 10)->size(), 1u);
+}
+
+TEST_P(StoreConformanceTest, ARequestIdMakesOneSweep) {
+  const auto first = store_->CreateSweep(SomeSweep("one", "r"), SomeTrials(1));
+  const auto second = store_->CreateSweep(SomeSweep("two", "r"), SomeTrials(1));
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->name, first->name);
+}
+
+TEST_P(StoreConformanceTest, ListsSweepsNewestFirstInPages) {
+  Create("one");
+  const SweepRecord two = Create("two");
+  Create("three");
+  const auto page = store_->ListSweeps(0, 2);
+  ASSERT_EQ(page->size(), 2u);
+  EXPECT_EQ(page->front().name, "three");
+  EXPECT_EQ(store_->ListSweeps(two.id, 2)->front().name, "one");
+}
+
+TEST_P(StoreConformanceTest, MissingThingsAreNotFound) {
+  const SweepRecord sweep = Create("one");
+  EXPECT_TRUE(absl::IsNotFound(store_->GetSweep("two").status()));
+  EXPECT_TRUE(absl::IsNotFound(store_->GetTrial(sweep.id, 9).status()));
+}
+
+TEST_P(StoreConformanceTest, ATrialChangesOnlyFromTheStateThatIsNamed) {
+  const SweepRecord sweep = Create("one");
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  const absl::Status again = store_->UpdateTrial(Assign(sweep.id, 1, 1));
+  EXPECT_TRUE(absl::IsAborted(again)) << again;
+  EXPECT_THAT(std::string(again.message()), HasSubstr("assigned in attempt 1"));
+  EXPECT_TRUE(absl::IsAborted(store_->UpdateTrial(Finish(sweep.id, 1, 2, 0.5))));
+  // A refused change leaves no event behind.
+  EXPECT_EQ(store_->ListEvents(sweep.id, 0, 10)->size(), 2u);
+}
+
+TEST_P(StoreConformanceTest, KeepsAttemptsAndResults) {
+  const SweepRecord sweep = Create("one");
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  TrialTransition lost = Assign(sweep.id, 1, 1);
+  lost.from_state = TrialState::kAssigned;
+  lost.to_state = TrialState::kPending;
+  lost.to_attempt = 2;
+  lost.lost = true;
+  lost.reason = "agent a vanished";
+  lost.lease_expires.reset();
+  ASSERT_TRUE(store_->UpdateTrial(lost).ok());
+  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->lost_attempts, 1);
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 2)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 2, 0.25)).ok());
+
+  const auto trial = store_->GetTrial(sweep.id, 1);
+  ASSERT_TRUE(trial->measured.has_value());
+  EXPECT_EQ(trial->measured->mfu, 0.25);
+  EXPECT_EQ(trial->measured->result_json, R"({"outcome":"ok"})");
+  EXPECT_EQ(trial->host, "h");
+  EXPECT_FALSE(trial->lease_expires.has_value());
+  const auto attempts = store_->ListAttempts(sweep.id, 1);
+  ASSERT_EQ(attempts->size(), 2u);
+  EXPECT_EQ((*attempts)[0].outcome, "lost");
+  EXPECT_EQ((*attempts)[1].outcome, "ok");
+  EXPECT_EQ(store_->GetSweep("one")->ended_trial_count, 1);
+}
+
+TEST_P(StoreConformanceTest, RanksByMeasuredMfu) {
+  const SweepRecord sweep = Create("one", 3);
+  for (const auto& [number, mfu] : {std::pair{1, 0.1}, std::pair{3, 0.3}}) {
+    ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, number, 1)).ok());
+    ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, number, 1, mfu)).ok());
+  }
+  std::vector<int32_t> order;
+  const auto trials = store_->ListTrials(sweep.id, TrialOrder::kMeasuredMfu, 0, 10);
+  for (const TrialRecord& trial : *trials) order.push_back(trial.number);
+  EXPECT_THAT(order, ElementsAre(3, 1, 2));
+}
+
+TEST_P(StoreConformanceTest, RenewsOnlyTheLeaseThatIsHeld) {
+  const SweepRecord sweep = Create("one");
+  EXPECT_TRUE(absl::IsAborted(store_->RenewLease(sweep.id, 1, 1, At(50))));
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  EXPECT_TRUE(store_->RenewLease(sweep.id, 1, 1, At(50)).ok());
+  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->lease_expires, At(50));
+  EXPECT_TRUE(absl::IsAborted(store_->RenewLease(sweep.id, 1, 2, At(60))));
+}
+
+TEST_P(StoreConformanceTest, CancelEndsWhatHasNotEnded) {
+  const SweepRecord sweep = Create("one", 3);
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 1, 0.1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 2, 1)).ok());
+  ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5)).ok());
+  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->state, TrialState::kOk);
+  EXPECT_EQ(store_->GetTrial(sweep.id, 2)->state, TrialState::kCancelled);
+  EXPECT_EQ(store_->ListAttempts(sweep.id, 2)->front().outcome, "cancelled");
+  EXPECT_EQ(store_->GetSweep("one")->end_time, At(5));
+  EXPECT_TRUE(store_->ListActiveSweeps()->empty());
+  EXPECT_TRUE(absl::IsFailedPrecondition(store_->CancelSweep(sweep.id, "again", At(6))));
+}
+
+TEST_P(StoreConformanceTest, EventsAreNumberedAndPerSweep) {
+  const SweepRecord one = Create("one");
+  const SweepRecord two = Create("two");
+  const auto sequence = store_->AppendEvent({.sweep_id = one.id,
+                                             .trial = 1,
+                                             .attempt = 1,
+                                             .kind = "trial_progress",
+                                             .message = "step 1",
+                                             .time = At(3)});
+  ASSERT_TRUE(sequence.ok());
+  EXPECT_GT(*sequence, two.last_sequence);
+  const auto events = store_->ListEvents(one.id, one.last_sequence, 10);
+  ASSERT_EQ(events->size(), 1u);
+  EXPECT_EQ(events->front().sequence, *sequence);
+  EXPECT_EQ(events->front().message, "step 1");
+}
+
+TEST_P(StoreConformanceTest, ASweepChangesOnlyFromTheStateThatIsNamed) {
+  const SweepRecord sweep = Create("one");
+  const SweepTransition finish{.sweep_id = sweep.id,
+                               .from_state = SweepState::kRunning,
+                               .to_state = SweepState::kFinished,
+                               .reason = "done",
+                               .event_kind = "sweep_finished",
+                               .time = At(9)};
+  EXPECT_TRUE(absl::IsAborted(store_->UpdateSweep(finish)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreConformanceTest, testing::Values(Kind::kFile, Kind::kMemory),
+                         [](const auto& tested) {
+                           return tested.param == Kind::kFile ? "File" : "Memory";
+                         });
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,148 @@
+// Files that are not ours, disks that are full, processes that are killed.
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "db/check.h"
+#include "db/migrations.h"
+#include "db/sqlite_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/db/store_records.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+class StoreFaultsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/faults-" + std::to_string(getpid());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ + "/sweeps.db";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<SqliteSweepStore> Open() const {
+    auto store = SqliteSweepStore::Open(path_);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return *std::move(store);
+  }
+  void Execute(const std::string& sql) const {
+    auto connection = SqliteConnection::Open(path_, SqliteConnection::Mode::kReadWriteCreate);
+    ASSERT_TRUE(connection.ok());
+    ASSERT_TRUE((*connection)->Execute(sql).ok());
+  }
+
+  std::string folder_;
+  std::string path_;
+};
+
+TEST_F(StoreFaultsTest, AFileThatIsNoDatabaseIsNamedAndLeftAlone) {
+  const std::string text(5000, 'x');
+  std::ofstream(path_) << text;
+  const absl::Status status = SqliteSweepStore::Open(path_).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(path_ + " is not an SQLite database"));
+  EXPECT_EQ(std::filesystem::file_size(path_), text.size());
+}
+
+TEST_F(StoreFaultsTest, ADatabaseOfAnotherApplicationIsRefused) {
+  Execute("CREATE TABLE songs (name TEXT)");
+  const absl::Status status = SqliteSweepStore::Open(path_).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("another application"));
+}
+
+TEST_F(StoreFaultsTest, ANewerSchemaIsRefusedWithBothVersions) {
+  Open();
+  Execute("PRAGMA user_version = 99");
+  const absl::Status status = SqliteSweepStore::Open(path_).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("schema version 99"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(CheckStore(path_).status()));
+}
+
+TEST_F(StoreFaultsTest, AFolderThatIsMissingIsUnavailable) {
+  EXPECT_TRUE(absl::IsUnavailable(SqliteSweepStore::Open(folder_ + "/no/such.db").status()));
+}
+
+TEST_F(StoreFaultsTest, AFullDiskLosesNothingThatWasStored) {
+  const auto store = Open();
+  ASSERT_TRUE(store->CreateSweep(SomeSweep("one"), SomeTrials(1)).ok());
+  ASSERT_TRUE(store->LimitPages(1).ok());  // SQLite takes the current size instead
+  SweepRecord large = SomeSweep("two");
+  large.cluster_json = std::string(1 << 20, 'x');
+  const absl::Status status = store->CreateSweep(large, SomeTrials(1)).status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("full"));
+  EXPECT_TRUE(store->GetSweep("one").ok());
+  EXPECT_TRUE(absl::IsNotFound(store->GetSweep("two").status()));
+  ASSERT_TRUE(store->LimitPages(100000).ok());
+  EXPECT_TRUE(store->CreateSweep(large, SomeTrials(1)).ok());
+}
+
+TEST_F(StoreFaultsTest, AReadOnlyFileIsUnavailable) {
+  Open()->CreateSweep(SomeSweep("one"), SomeTrials(1)).status().IgnoreError();
+  chmod(path_.c_str(), 0444);
+  chmod(folder_.c_str(), 0555);
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;  // root would write it all the same
+    if (geteuid() == 0 && setuid(kNobody) != 0) _exit(2);
+    _exit(absl::IsUnavailable(SqliteSweepStore::Open(path_).status()) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  chmod(folder_.c_str(), 0755);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(StoreFaultsTest, AKilledProcessLeavesAWholeFile) {
+  Open();
+  const pid_t child = fork();
+  if (child == 0) {
+    auto store = SqliteSweepStore::Open(path_);
+    for (int i = 1; store.ok(); ++i) {
+      (*store)->CreateSweep(SomeSweep("s" + std::to_string(i)), SomeTrials(5)).IgnoreError();
+    }
+    _exit(1);
+  }
+  usleep(300'000);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  const auto store = Open();
+  const auto sweeps = store->ListSweeps(0, 1000000);
+  ASSERT_TRUE(sweeps.ok());
+  EXPECT_FALSE(sweeps->empty());
+  for (const SweepRecord& sweep : *sweeps) EXPECT_EQ(sweep.trial_count, 5);
+  const auto check = CheckStore(path_);
+  ASSERT_TRUE(check.ok());
+  EXPECT_TRUE(check->ok());
+}
+
+TEST_F(StoreFaultsTest, CheckCountsAndFindsDanglingRows) {
+  Open()->CreateSweep(SomeSweep("one"), SomeTrials(3)).status().IgnoreError();
+  auto check = CheckStore(path_);
+  ASSERT_TRUE(check.ok()) << check.status();
+  EXPECT_TRUE(check->ok());
+  EXPECT_EQ(check->schema_version, LatestSchemaVersion());
+  EXPECT_EQ(check->trials, 3);
+  Execute("PRAGMA foreign_keys = OFF; DELETE FROM sweeps");
+  check = CheckStore(path_);
+  ASSERT_TRUE(check.ok());
+  EXPECT_FALSE(check->ok());
+}
+
+TEST_F(StoreFaultsTest, CheckNeedsAFile) {
+  EXPECT_TRUE(absl::IsNotFound(CheckStore(path_).status()));
+}
+
+}  // namespace
+}  // namespace meshwright

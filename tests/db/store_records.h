@@ -1,0 +1,82 @@
+// Records that tests of stores begin with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/sweep_store.h"
+
+namespace meshwright {
+
+inline absl::Time At(int64_t seconds) { return absl::FromUnixSeconds(1'700'000'000 + seconds); }
+
+inline SweepRecord SomeSweep(const std::string& name, const std::string& request_id = "") {
+  SweepRecord sweep;
+  sweep.name = name;
+  sweep.request_id = request_id;
+  sweep.reason = "was just created";
+  sweep.create_time = At(0);
+  sweep.model = "tiny";
+  sweep.cluster = "local-cpu";
+  sweep.cluster_json = "{}";
+  sweep.cluster_hash = "c";
+  sweep.profile = "meshwright";
+  sweep.profile_json = "{}";
+  sweep.profile_hash = "p";
+  sweep.devices = 4;
+  sweep.device_kind = "cpu";
+  sweep.seq_len = 128;
+  sweep.global_batch = 8;
+  sweep.precision = "fp32";
+  sweep.steps = 3;
+  sweep.seed = 0xffffffffffffffff;
+  sweep.funnel_json = "{}";
+  sweep.planner_version = "1";
+  return sweep;
+}
+
+inline std::vector<TrialRecord> SomeTrials(int32_t count) {
+  std::vector<TrialRecord> trials;
+  for (int32_t i = 1; i <= count; ++i) {
+    TrialRecord trial;
+    trial.number = i;
+    trial.layout = "layout" + std::to_string(i);
+    trial.reason = "waits for its turn";
+    trial.plan_json = "{}";
+    trial.predicted_json = "{}";
+    trials.push_back(trial);
+  }
+  return trials;
+}
+
+inline TrialTransition Assign(int64_t sweep_id, int32_t number, int32_t attempt) {
+  return {.sweep_id = sweep_id,
+          .number = number,
+          .from_state = TrialState::kPending,
+          .from_attempt = attempt,
+          .to_state = TrialState::kAssigned,
+          .to_attempt = attempt,
+          .reason = "agent a is idle",
+          .agent = "a",
+          .host = "h",
+          .lease_expires = At(10),
+          .event_kind = "trial_assigned",
+          .event_message = "agent a is idle",
+          .time = At(1)};
+}
+
+inline TrialTransition Finish(int64_t sweep_id, int32_t number, int32_t attempt, double mfu) {
+  return {.sweep_id = sweep_id,
+          .number = number,
+          .from_state = TrialState::kAssigned,
+          .from_attempt = attempt,
+          .to_state = TrialState::kOk,
+          .to_attempt = attempt,
+          .reason = "measured",
+          .measured = MeasuredTrial{R"({"outcome":"ok"})", "w", mfu, 0.5, 1000},
+          .event_kind = "trial_ended",
+          .event_message = "measured",
+          .time = At(2)};
+}
+
+}  // namespace meshwright

@@ -1,0 +1,134 @@
+// A sweep through the real server, agents and workers, and what happens when one of them is killed.
+#include <memory>
+
+#include "nlohmann/json.hpp"
+#include "tests/e2e/process.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+
+class SweepTest : public BinaryTest {
+ protected:
+  std::unique_ptr<Process> StartAgent(const std::string& name, int ranks) {
+    return Start(name, {"agent", "--server", address_, "--devices", "cpu:" + std::to_string(ranks),
+                        "--name", name, "--state-dir", folder_ + "/state-" + name});
+  }
+  std::unique_ptr<Process> StartSweep(int ranks, int trials, int steps) {
+    auto start = Start("start", {"sweep",          "start",
+                                 "--server",       address_,
+                                 "--name",         "s",
+                                 "--model",        "tinystories-15m",
+                                 "--cluster",      "local-cpu",
+                                 "--gpus",         std::to_string(ranks),
+                                 "--seq-len",      "64",
+                                 "--global-batch", "8",
+                                 "--trials",       std::to_string(trials),
+                                 "--steps",        std::to_string(steps)});
+    EXPECT_EQ(start->WaitWithin(std::chrono::seconds(30)), 0) << start->err();
+    return start;
+  }
+  json Show() {
+    auto show = Start("show", {"sweep", "show", "s", "--server", address_, "--format", "json"});
+    EXPECT_EQ(show->WaitWithin(std::chrono::seconds(30)), 0) << show->err();
+    return json::parse(show->out());
+  }
+  std::unique_ptr<Process> Watch(const std::string& log) {
+    return Start(log, {"sweep", "watch", "s", "--server", address_, "--format", "json"});
+  }
+  // Waits until the watcher has seen a training step.
+  static bool SawStep(Process& watch) {
+    return WaitFor([&] { return watch.out().find("trial_progress") != std::string::npos; });
+  }
+};
+
+TEST_F(SweepTest, MeasuresThroughServerAgentAndWorkers) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto agent = StartAgent("a", 4);
+  StartSweep(4, 2, 2);
+  const auto watch = Watch("watch");
+  ASSERT_EQ(watch->WaitWithin(std::chrono::seconds(120)), 0) << watch->err();
+  const json shown = Show();
+  EXPECT_EQ(shown["sweep"]["state"], "finished");
+  ASSERT_EQ(shown["trials"].size(), 2u);
+  for (const json& trial : shown["trials"]) {
+    EXPECT_EQ(trial["state"], "ok") << trial["reason"];
+    EXPECT_EQ(trial["measured"]["losses"].size(), 2u);
+    EXPECT_EQ(trial["measured"]["ranks"].size(), 4u);
+    EXPECT_GT(trial["measured"]["mfu"].get<double>(), 0.0);
+    EXPECT_GT(trial["predicted"]["time"]["step_s"].get<double>(), 0.0);
+    for (const json& rank : trial["measured"]["ranks"]) {
+      EXPECT_GT(rank["peak_bytes"].get<int64_t>(), 0);
+    }
+  }
+  // The loss of the first step depends on the seed only, not on the layout.
+  EXPECT_NEAR(shown["trials"][0]["measured"]["losses"][0].get<double>(),
+              shown["trials"][1]["measured"]["losses"][0].get<double>(), 1e-3);
+  agent->Signal(SIGTERM);
+  EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), 0);
+  server->Signal(SIGTERM);
+  EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 0);
+  const auto check = Start("check", {"db", "check", "--db", folder_ + "/sweeps.db"});
+  EXPECT_EQ(check->WaitWithin(std::chrono::seconds(20)), 0) << check->out();
+}
+
+TEST_F(SweepTest, AKilledAgentsTrialIsFinishedByAnother) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto first = StartAgent("a", 2);
+  StartSweep(2, 1, 12);
+  const auto watch = Watch("watch");
+  ASSERT_TRUE(SawStep(*watch)) << watch->err();
+  first->Signal(SIGKILL);
+  EXPECT_EQ(first->Wait(), 128 + SIGKILL);
+  const auto second = StartAgent("b", 2);
+  ASSERT_EQ(watch->WaitWithin(std::chrono::seconds(120)), 0) << watch->err();
+  const json trial = Show()["trials"][0];
+  EXPECT_EQ(trial["state"], "ok") << trial["reason"];
+  EXPECT_EQ(trial["attempt"], 2);
+  EXPECT_EQ(trial["agent"], "b");
+  EXPECT_NE(watch->out().find("agent a vanished"), std::string::npos) << watch->out();
+}
+
+TEST_F(SweepTest, AKilledServerTakesUpWhereItWas) {
+  auto server = Serve("server", "127.0.0.1:0");
+  const std::string address = address_;
+  const auto agent = StartAgent("a", 2);
+  StartSweep(2, 1, 12);
+  const auto watch = Watch("watch");
+  ASSERT_TRUE(SawStep(*watch)) << watch->err();
+  server->Signal(SIGKILL);
+  server->Wait();
+  server = Serve("server2", address);
+  // The watcher was only interrupted: it takes up the stream where it broke.
+  ASSERT_EQ(watch->WaitWithin(std::chrono::seconds(120)), 0) << watch->err();
+  const json trial = Show()["trials"][0];
+  EXPECT_EQ(trial["state"], "ok") << trial["reason"];
+  EXPECT_EQ(trial["attempt"], 1);
+}
+
+TEST_F(SweepTest, DetachingAWatchSaysHowToResume) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  StartSweep(2, 1, 1);
+  const auto watch = Start("watch", {"sweep", "watch", "s", "--server", address_});
+  ASSERT_TRUE(WaitFor([&] { return watch->out().find("needs 2") != std::string::npos; }));
+  watch->Signal(SIGINT);
+  EXPECT_EQ(watch->WaitWithin(std::chrono::seconds(20)), 130);
+  EXPECT_NE(watch->err().find("meshwright sweep watch s --server " + address_), std::string::npos)
+      << watch->err();
+}
+
+TEST_F(SweepTest, AnInterruptedAgentLeavesNoWorkers) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto agent = StartAgent("a", 2);
+  StartSweep(2, 1, 1000);
+  const auto watch = Watch("watch");
+  ASSERT_TRUE(SawStep(*watch)) << watch->err();
+  agent->Signal(SIGINT);
+  EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), 130) << agent->err();
+  EXPECT_TRUE(WaitFor([&] { return Show()["trials"][0]["state"] == "pending"; }));
+  EXPECT_EQ(Show()["trials"][0]["attempt"], 2);
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,82 @@
+#include "executor/agent/trial_thread.h"
+
+#include <set>
+
+#include "gtest/gtest.h"
+
+namespace meshwright {
+namespace {
+
+struct Done {
+  AttemptKey key;
+  TrialResult result;
+};
+
+class TrialThreadTest : public testing::Test {
+ protected:
+  std::unique_ptr<TrialThread> Start(TrialRunner runner) {
+    return std::make_unique<TrialThread>(
+        std::move(runner), "worker",
+        TrialThread::Callbacks{.progress = [](const AttemptKey&, const TrialProgress&) {},
+                               .done =
+                                   [this](const AttemptKey& key, const TrialResult& r) {
+                                     done_.Push({key, r});
+                                   }});
+  }
+  Done Next() { return *done_.Pop(absl::Seconds(20)); }
+
+  Inbox<Done> done_;
+};
+
+TrialResult UntilCancelled(const TrialPlan&, const TrialRunnerOptions& options) {
+  while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
+  TrialResult result;
+  result.outcome = Outcome::kCancelled;
+  return result;
+}
+
+TEST_F(TrialThreadTest, RunsEveryTrialOnOneThread) {
+  std::set<std::thread::id> threads;
+  auto trials = Start([&](const TrialPlan&, const TrialRunnerOptions& options) {
+    threads.insert(std::this_thread::get_id());
+    EXPECT_EQ(options.worker_path, "worker");
+    TrialResult result;
+    result.outcome = Outcome::kOk;
+    return result;
+  });
+  for (int32_t i = 1; i <= 3; ++i) trials->Start({"s", i, 1}, {});
+  for (int32_t i = 1; i <= 3; ++i) EXPECT_EQ(Next().key.trial, i);
+  EXPECT_EQ(threads.size(), 1u);
+}
+
+TEST_F(TrialThreadTest, CancelsOnlyTheAttemptThatIsNamed) {
+  auto trials = Start(UntilCancelled);
+  trials->Start({"s", 1, 1}, {});
+  trials->Cancel({"s", 1, 2});
+  EXPECT_FALSE(done_.Pop(absl::Milliseconds(50)).has_value());
+  trials->Cancel({"s", 1, 1});
+  EXPECT_EQ(Next().result.outcome, Outcome::kCancelled);
+}
+
+TEST_F(TrialThreadTest, ACancelledTrialThatWaitsNeverBegins) {
+  auto trials = Start(UntilCancelled);
+  trials->Start({"s", 1, 1}, {});
+  absl::SleepFor(absl::Milliseconds(20));
+  trials->Start({"s", 2, 1}, {});
+  trials->Cancel({"s", 2, 1});
+  trials->Cancel({"s", 1, 1});
+  EXPECT_EQ(Next().key.trial, 1);
+  const Done second = Next();
+  EXPECT_EQ(second.key.trial, 2);
+  EXPECT_EQ(second.result.message, "cancelled before it began");
+}
+
+TEST_F(TrialThreadTest, EndingKillsWhatRuns) {
+  auto trials = Start(UntilCancelled);
+  trials->Start({"s", 1, 1}, {});
+  trials.reset();
+  EXPECT_EQ(Next().result.outcome, Outcome::kCancelled);
+}
+
+}  // namespace
+}  // namespace meshwright

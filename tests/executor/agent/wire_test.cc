@@ -1,0 +1,102 @@
+#include "executor/agent/wire.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include "gtest/gtest.h"
+#include "planner/report/estimate_json.h"
+#include "planner/spec/field_error.h"
+
+namespace meshwright {
+namespace {
+
+RankedLayout SomeLayout() {
+  RankedLayout ranked;
+  ranked.layout = *ParseLayout("tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
+  ranked.estimate.memory = {.weights_bytes = 1,
+                            .gradients_bytes = 2,
+                            .optimizer_bytes = 3,
+                            .activations_bytes = 4,
+                            .loss_bytes = 5,
+                            .workspace_bytes = 6,
+                            .overhead_bytes = 7,
+                            .pipeline_rank = 1};
+  ranked.estimate.fraction_of_device = 0.25;
+  ranked.estimate.time = {1, 2, 3, 4, 5, 6, 7, 8};
+  ranked.estimate.mfu = 0.4;
+  ranked.estimate.mfu_causal = 0.3;
+  ranked.estimate.tokens_per_s = 1e6;
+  return ranked;
+}
+
+TEST(WireTest, EstimatesRoundTrip) {
+  const RankedLayout ranked = SomeLayout();
+  const auto back = FromWire(ToWire(ranked));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->layout, ranked.layout);
+  EXPECT_EQ(back->estimate, ranked.estimate);
+}
+
+// The store keeps the JSON form and the server reads it as the message.
+TEST(WireTest, TheJsonFormOfAnEstimateIsTheMessage) {
+  const RankedLayout ranked = SomeLayout();
+  v1::LayoutEstimate parsed;
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  LayoutToJson(ranked.layout, ranked.estimate).dump(), &parsed, options)
+                  .ok());
+  EXPECT_EQ(parsed.SerializeAsString(), ToWire(ranked).SerializeAsString());
+}
+
+TEST(WireTest, FunnelsRoundTrip) {
+  Funnel funnel{.enumerated = 10, .invalid = 5, .memory = 2, .evaluated = 3, .invalid_by_rule = {}};
+  funnel.invalid_by_rule[static_cast<size_t>(Rule::kHeadsDivision)] = 5;
+  EXPECT_EQ(FromWire(ToWire(funnel)), funnel);
+}
+
+TEST(WireTest, ResultsRoundTrip) {
+  TrialResult result;
+  result.outcome = Outcome::kOom;
+  result.message = "out of memory";
+  result.step_times_s = {0.5, 0.25};
+  result.losses = {10.5};
+  result.ranks = {
+      {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2, .estimated_bytes = 3, .peak_in_flight = 4}};
+  result.oom = OomDetail{1, 1, 2, 3, 4};
+  result.worker_version = "w";
+  result.host = "h";
+  const auto back = FromWire(ToWire(result));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(*back, result);
+}
+
+TEST(WireTest, QueriesRoundTrip) {
+  PlanQuery query;
+  query.model = {"mine", "{}"};
+  query.cluster = {"h100", ""};
+  query.framework = {"megatron", ""};
+  query.devices = 8;
+  query.training = {.seq_len = 128, .global_batch = 16, .precision = Precision::kFp32};
+  const auto back = FromWire(ToWire(query), "meshwright");
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(*back, query);
+}
+
+TEST(WireTest, NamesWhatIsMissing) {
+  v1::PlanRequest request;
+  EXPECT_EQ(FieldOf(FromWire(request, "megatron").status()), "model");
+  request.mutable_model()->set_preset("llama-3-8b");
+  EXPECT_EQ(FieldOf(FromWire(request, "megatron").status()), "cluster");
+  request.mutable_cluster()->set_preset("h100");
+  EXPECT_EQ(FromWire(request, "megatron")->framework.name, "megatron");
+}
+
+TEST(WireTest, AttemptsAndTimesRoundTrip) {
+  const AttemptKey key{"s", 2, 3};
+  EXPECT_EQ(*FromWire(ToWire(key)), key);
+  const absl::Time time = absl::FromUnixMicros(1'700'000'000'123'456);
+  EXPECT_EQ(FromWire(ToWire(time)), time);
+}
+
+}  // namespace
+}  // namespace meshwright

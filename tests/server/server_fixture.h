@@ -1,0 +1,150 @@
+// A server in this process, and agents whose runner is the test's own.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "db/sqlite_store.h"
+#include "executor/agent/agent.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "gtest/gtest.h"
+#include "server/server.h"
+
+namespace meshwright {
+
+inline TrialResult Measured(const TrialPlan& plan) {
+  TrialResult result;
+  result.outcome = Outcome::kOk;
+  result.step_s = 0.1;
+  result.mfu = 0.01 * plan.layout.tp;
+  for (int32_t rank = 0; rank < plan.layout.devices(); ++rank) {
+    result.ranks.push_back({.rank = rank, .peak_bytes = 1000});
+  }
+  result.worker_version = "fake";
+  return result;
+}
+
+// An agent on a thread of its own; stops when it is destroyed.
+class TestAgent {
+ public:
+  TestAgent(const std::string& server, const std::string& name, TrialRunner runner,
+            const std::string& result_folder = "") {
+    AgentOptions options;
+    options.server = server;
+    options.name = name;
+    options.instance = name;
+    options.host = "test-host";
+    options.version = "test";
+    options.devices = {DeviceKind::kCpu, 4};
+    options.result_folder = result_folder;
+    options.runner = std::move(runner);
+    options.clock = absl::Now;
+    options.uniform = [] { return 0.0; };
+    options.log = [](const std::string&) {};
+    agent_ = std::make_unique<Agent>(std::move(options));
+    thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
+  }
+  ~TestAgent() { Stop().IgnoreError(); }
+  absl::Status Stop() {
+    stop_.store(true);
+    if (thread_.joinable()) thread_.join();
+    return status_;
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  absl::Status status_;
+  std::unique_ptr<Agent> agent_;
+  std::thread thread_;
+};
+
+class ServerFixture : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/server-" + std::to_string(getpid());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    StartServer("127.0.0.1:0");
+  }
+  void TearDown() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void StartServer(const std::string& listen) {
+    auto store = SqliteSweepStore::Open(folder_ + "/sweeps.db");
+    ASSERT_TRUE(store.ok()) << store.status();
+    ServerOptions options;
+    options.listen = listen;
+    options.host_cores = 4;
+    options.version = "test";
+    options.clock = absl::Now;
+    options.engine.lease = absl::Seconds(10);
+    options.engine.heartbeat = absl::Milliseconds(200);
+    options.engine.reconnect_grace = absl::Seconds(2);
+    auto server = Server::Start(*std::move(store), std::move(options));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
+    sweeps_ = v1::Sweeps::NewStub(channel_);
+    planner_ = v1::Planner::NewStub(channel_);
+  }
+
+  static v1::CreateSweepRequest TinySweep(int32_t trials) {
+    v1::CreateSweepRequest request;
+    request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
+    request.mutable_plan()->mutable_cluster()->set_preset("local-cpu");
+    request.mutable_plan()->set_devices(4);
+    request.mutable_plan()->set_seq_len(64);
+    request.mutable_plan()->set_global_batch(8);
+    request.set_trials(trials);
+    return request;
+  }
+
+  grpc::Status Create(const v1::CreateSweepRequest& request, v1::Sweep* sweep) {
+    grpc::ClientContext context;
+    return sweeps_->CreateSweep(&context, request, sweep);
+  }
+
+  // All events from `after` on, until the sweep has ended.
+  std::vector<v1::SweepEvent> Watch(const std::string& name, int64_t after = 0) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    v1::WatchSweepRequest request;
+    request.set_name(name);
+    request.set_after_sequence(after);
+    const auto stream = sweeps_->WatchSweep(&context, request);
+    std::vector<v1::SweepEvent> events;
+    v1::SweepEvent event;
+    while (stream->Read(&event)) events.push_back(event);
+    const grpc::Status status = stream->Finish();
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return events;
+  }
+
+  std::vector<v1::Trial> Trials(const std::string& name, const std::string& order_by = "") {
+    grpc::ClientContext context;
+    v1::ListTrialsRequest request;
+    request.set_parent(name);
+    request.set_order_by(order_by);
+    v1::ListTrialsResponse response;
+    const grpc::Status status = sweeps_->ListTrials(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return {response.trials().begin(), response.trials().end()};
+  }
+
+  std::string folder_;
+  std::unique_ptr<Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::Sweeps::Stub> sweeps_;
+  std::unique_ptr<v1::Planner::Stub> planner_;
+};
+
+}  // namespace meshwright

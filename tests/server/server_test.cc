@@ -1,0 +1,249 @@
+#include "server/server.h"
+
+#include <algorithm>
+
+#include "gmock/gmock.h"
+#include "proto/rpc_status.h"
+#include "tests/server/server_fixture.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+TrialResult RunAtOnce(const TrialPlan& plan, const TrialRunnerOptions& options) {
+  options.progress({plan.steps, plan.steps, 0.1, 9.0});
+  return Measured(plan);
+}
+
+// Runs until `release` turns true, or it is cancelled.
+TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic<int>& started) {
+  return [&](const TrialPlan& plan, const TrialRunnerOptions& options) {
+    ++started;
+    while (!release.load()) {
+      if (options.cancel->load()) {
+        TrialResult result;
+        result.outcome = Outcome::kCancelled;
+        return result;
+      }
+      absl::SleepFor(absl::Milliseconds(5));
+    }
+    return Measured(plan);
+  };
+}
+
+template <typename Condition>
+bool WaitFor(const Condition& condition) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  while (absl::Now() < deadline) {
+    if (condition()) return true;
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  return false;
+}
+
+class ServerTest : public ServerFixture {};
+
+TEST_F(ServerTest, RunsASweepAndReportsPredictedBesideMeasured) {
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(3), &sweep).ok());
+  EXPECT_EQ(sweep.name(), "sweeps/tinystories-15m-1");
+  EXPECT_THAT(sweep.reason(), HasSubstr("needs 4, connected 0"));
+  EXPECT_EQ(sweep.precision(), "fp32");
+  EXPECT_GT(sweep.funnel().invalid_by_rule().size(), 0u);
+  const TestAgent agent(server_->address(), "a", RunAtOnce);
+  const auto events = Watch(sweep.name());
+  EXPECT_TRUE(std::is_sorted(events.begin(), events.end(), [](const auto& a, const auto& b) {
+    return a.sequence() < b.sequence();
+  }));
+  EXPECT_EQ(events.back().kind(), "sweep_finished");
+  // A watch that is taken up again gets the rest, once.
+  const auto rest = Watch(sweep.name(), events[2].sequence());
+  ASSERT_EQ(rest.size(), events.size() - 3);
+  EXPECT_EQ(rest.front().sequence(), events[3].sequence());
+
+  const auto trials = Trials(sweep.name(), "mfu desc");
+  ASSERT_EQ(trials.size(), 3u);
+  EXPECT_GE(trials[0].measured().mfu(), trials[2].measured().mfu());
+  for (const v1::Trial& trial : trials) {
+    EXPECT_EQ(trial.state(), v1::TRIAL_STATE_OK);
+    EXPECT_EQ(trial.predicted().layout(), trial.layout());
+    EXPECT_GT(trial.predicted().time().step_s(), 0.0);
+    EXPECT_EQ(trial.measured().ranks_size(), 4);
+    EXPECT_EQ(trial.measured().worker_version(), "fake");
+    EXPECT_EQ(trial.host(), "test-host");
+  }
+}
+
+TEST_F(ServerTest, CreateSweepNamesTheFieldThatIsOff) {
+  const auto violation = [&](const v1::CreateSweepRequest& request) {
+    v1::Sweep sweep;
+    const grpc::Status status = Create(request, &sweep);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+    const auto violations = FieldViolationsOf(status);
+    return violations.empty() ? std::string("none") : violations.front().field;
+  };
+  EXPECT_EQ(violation({}), "model");
+  v1::CreateSweepRequest request = TinySweep(0);
+  EXPECT_EQ(violation(request), "trials");
+  request = TinySweep(1);
+  request.mutable_plan()->set_devices(0);
+  EXPECT_EQ(violation(request), "gpus");
+  request = TinySweep(1);
+  request.mutable_plan()->set_global_batch(-8);
+  EXPECT_EQ(violation(request), "global_batch");
+  request = TinySweep(1);
+  request.set_sweep_id("a b");
+  EXPECT_EQ(violation(request), "sweep_id");
+}
+
+TEST_F(ServerTest, UnknownNamesListTheNearest) {
+  v1::CreateSweepRequest request = TinySweep(1);
+  request.mutable_plan()->mutable_model()->set_preset("tinystories");
+  v1::Sweep sweep;
+  grpc::Status status = Create(request, &sweep);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr("tinystories-15m"));
+  request = TinySweep(1);
+  request.set_sweep_id("night-run");
+  ASSERT_TRUE(Create(request, &sweep).ok());
+  grpc::ClientContext context;
+  v1::GetSweepRequest get;
+  get.set_name("sweeps/nightrun");
+  status = sweeps_->GetSweep(&context, get, &sweep);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr("night-run"));
+}
+
+TEST_F(ServerTest, ValidateOnlyCreatesNothingAndRequestIdsCreateOnce) {
+  v1::CreateSweepRequest request = TinySweep(2);
+  request.set_validate_only(true);
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(request, &sweep).ok());
+  EXPECT_EQ(sweep.trial_count(), 2);
+  request.set_validate_only(false);
+  request.set_request_id("once");
+  ASSERT_TRUE(Create(request, &sweep).ok());
+  v1::Sweep again;
+  ASSERT_TRUE(Create(request, &again).ok());
+  EXPECT_EQ(again.name(), sweep.name());
+  grpc::ClientContext context;
+  v1::ListSweepsResponse list;
+  ASSERT_TRUE(sweeps_->ListSweeps(&context, {}, &list).ok());
+  EXPECT_EQ(list.sweeps_size(), 1);
+}
+
+TEST_F(ServerTest, ListsInPages) {
+  for (int i = 0; i < 3; ++i) {
+    v1::Sweep sweep;
+    ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  }
+  v1::ListSweepsRequest request;
+  request.set_page_size(2);
+  v1::ListSweepsResponse first;
+  v1::ListSweepsResponse second;
+  grpc::ClientContext first_call;
+  ASSERT_TRUE(sweeps_->ListSweeps(&first_call, request, &first).ok());
+  EXPECT_EQ(first.sweeps_size(), 2);
+  request.set_page_token(first.next_page_token());
+  grpc::ClientContext second_call;
+  ASSERT_TRUE(sweeps_->ListSweeps(&second_call, request, &second).ok());
+  ASSERT_EQ(second.sweeps_size(), 1);
+  EXPECT_EQ(second.sweeps(0).name(), "sweeps/tinystories-15m-1");
+  EXPECT_TRUE(second.next_page_token().empty());
+}
+
+TEST_F(ServerTest, CancelStopsTheWorkers) {
+  std::atomic<bool> release{false};
+  std::atomic<int> started{0};
+  const TestAgent agent(server_->address(), "a", RunUntil(release, started));
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(2), &sweep).ok());
+  ASSERT_TRUE(WaitFor([&] { return started.load() == 1; }));
+  grpc::ClientContext context;
+  v1::CancelSweepRequest request;
+  request.set_name(sweep.name());
+  ASSERT_TRUE(sweeps_->CancelSweep(&context, request, &sweep).ok());
+  EXPECT_EQ(sweep.state(), v1::SWEEP_STATE_CANCELLED);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_cancelled");
+  // The agent is free again only once its workers are gone.
+  release.store(true);
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+}
+
+TEST_F(ServerTest, ARestartInMidTrialLosesNothing) {
+  std::atomic<bool> release{false};
+  std::atomic<int> started{0};
+  const std::string address = server_->address();
+  const TestAgent agent(address, "a", RunUntil(release, started));
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  ASSERT_TRUE(WaitFor([&] { return started.load() == 1; }));
+  server_.reset();
+  release.store(true);  // the result comes while there is no server
+  absl::SleepFor(absl::Milliseconds(200));
+  StartServer(address);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  const auto trials = Trials(sweep.name());
+  EXPECT_EQ(trials[0].attempt(), 1);
+  EXPECT_EQ(trials[0].state(), v1::TRIAL_STATE_OK);
+  EXPECT_EQ(started.load(), 1);
+}
+
+TEST_F(ServerTest, AStoppedAgentsTrialRunsElsewhere) {
+  std::atomic<bool> release{false};
+  std::atomic<int> started{0};
+  auto first = std::make_unique<TestAgent>(server_->address(), "a", RunUntil(release, started));
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  ASSERT_TRUE(WaitFor([&] { return started.load() == 1; }));
+  first.reset();
+  const TestAgent second(server_->address(), "b", RunAtOnce);
+  Watch(sweep.name());
+  EXPECT_EQ(Trials(sweep.name())[0].attempt(), 2);
+  EXPECT_EQ(Trials(sweep.name())[0].agent(), "b");
+}
+
+TEST_F(ServerTest, AnswersAsThePlannerDoes) {
+  v1::RecommendRequest request;
+  request.mutable_plan()->mutable_model()->set_preset("llama-3-8b");
+  request.mutable_plan()->mutable_cluster()->set_preset("h100");
+  request.mutable_plan()->set_devices(16);
+  request.mutable_plan()->set_seq_len(4096);
+  request.mutable_plan()->set_global_batch(64);
+  request.set_top(3);
+  v1::RecommendResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(planner_->Recommend(&context, request, &response).ok());
+  ASSERT_EQ(response.layouts_size(), 3);
+  EXPECT_EQ(
+      response.funnel().enumerated(),
+      response.funnel().invalid() + response.funnel().memory() + response.funnel().evaluated());
+  v1::EstimateRequest one;
+  *one.mutable_plan() = request.plan();
+  one.set_layout(response.layouts(0).layout());
+  v1::EstimateResponse estimate;
+  grpc::ClientContext second;
+  ASSERT_TRUE(planner_->Estimate(&second, one, &estimate).ok());
+  EXPECT_EQ(estimate.estimate().SerializeAsString(), response.layouts(0).SerializeAsString());
+}
+
+TEST_F(ServerTest, ATakenPortIsReported) {
+  ServerOptions options;
+  options.listen = server_->address();
+  options.clock = absl::Now;
+  const auto second = Server::Start(*SqliteSweepStore::Open(kInMemory), options);
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("in use"));
+}
+
+TEST(ListenAddressTest, StaysOnThisMachineUnlessToldOtherwise) {
+  EXPECT_TRUE(CheckListenAddress("127.0.0.1:0", false).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckListenAddress("0.0.0.0:7077", false)));
+  EXPECT_TRUE(CheckListenAddress("0.0.0.0:7077", true).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckListenAddress("7077", true)));
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,77 @@
+#include "server/sweep_builder.h"
+
+#include "executor/trial/trial.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/spec/field_error.h"
+#include "tests/db/store_records.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+SearchRequest Tiny() {
+  PlanQuery query;
+  query.model.name = "tinystories-15m";
+  query.cluster.name = "local-cpu";
+  query.framework.name = "meshwright";
+  query.devices = 4;
+  query.training = {.seq_len = 64, .global_batch = 8, .precision = Precision::kFp32};
+  return *Resolve(query, 4);
+}
+
+SweepOptions Options(int32_t trials) {
+  SweepOptions options;
+  options.trials = trials;
+  options.steps = 2;
+  options.seed = 9;
+  return options;
+}
+
+TEST(SweepBuilderTest, TakesTheBestLayoutsThatTheWorkerRuns) {
+  const auto made = BuildSweep(Tiny(), Options(3), "v", At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_EQ(made->trials.size(), 3u);
+  EXPECT_EQ(made->sweep.device_kind, "cpu");
+  EXPECT_EQ(made->sweep.profile_hash, ContentHash(made->sweep.profile_json));
+  double last = 2.0;
+  for (const TrialRecord& trial : made->trials) {
+    const auto predicted = nlohmann::json::parse(trial.predicted_json);
+    EXPECT_EQ(predicted["layout"], trial.layout);
+    EXPECT_LE(predicted["mfu"].get<double>(), last);
+    last = predicted["mfu"].get<double>();
+    const auto plan = TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_EQ(FormatLayout(plan->layout), trial.layout);
+    EXPECT_EQ(plan->seed, 9u);
+    EXPECT_EQ(plan->steps, 2);
+  }
+}
+
+TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {
+  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), Options(0), "v", At(0)).status()), "trials");
+  SweepOptions backwards = Options(1);
+  backwards.steps = -1;
+  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), backwards, "v", At(0)).status()), "steps");
+  SearchRequest empty = Tiny();
+  empty.training.global_batch = 0;
+  EXPECT_EQ(FieldOf(BuildSweep(empty, Options(1), "v", At(0)).status()), "global_batch");
+}
+
+TEST(SweepBuilderTest, SaysByHowMuchNothingFits) {
+  SweepOptions tight = Options(1);
+  tight.memory_limit_bytes = 2 << 20;
+  const absl::Status status = BuildSweep(Tiny(), tight, "v", At(0)).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("MiB over"));
+}
+
+TEST(SweepBuilderTest, HashesAreStable) {
+  EXPECT_EQ(ContentHash(""), "cbf29ce484222325");
+  EXPECT_EQ(ContentHash("a"), "af63dc4c8601ec8c");
+}
+
+}  // namespace
+}  // namespace meshwright

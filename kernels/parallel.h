@@ -14,11 +14,4 @@ struct Parallel {
   void (*run)(int64_t count, int64_t grain, RangeBody body, void* state);
 };
 
-// Runs the whole range on the calling thread.
-inline Parallel SerialParallel() {
-  return {[](int64_t count, int64_t, RangeBody body, void* state) {
-    if (count > 0) body(state, 0, count);
-  }};
-}
-
 }  // namespace meshwright::kernels

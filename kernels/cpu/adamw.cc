@@ -1,29 +1,14 @@
 #include <cmath>
 
+#include "kernels/adamw_coefficients.h"
 #include "kernels/cpu/loops.h"
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// The part of the update that is the same for every element.
-struct Coefficients {
-  float step_size;     // learning rate over the first moment's bias correction
-  float inverse_root;  // 1 / sqrt of the second moment's bias correction
-  float decay;         // what the weight is multiplied with first
-};
-
-Coefficients CoefficientsOf(const AdamW& a) {
-  const auto step = static_cast<double>(a.step);
-  const double correction1 = 1.0 - std::pow(static_cast<double>(a.beta1), step);
-  const double correction2 = 1.0 - std::pow(static_cast<double>(a.beta2), step);
-  return {.step_size = static_cast<float>(static_cast<double>(a.learning_rate) / correction1),
-          .inverse_root = static_cast<float>(1.0 / std::sqrt(correction2)),
-          .decay = 1.0f - a.learning_rate * a.weight_decay};
-}
-
 // `full` is the fp32 weight; `rounded` its bf16 copy, or null.
-void UpdateRange(const AdamW& a, const Coefficients& c, float* full, Bf16* rounded, int64_t begin,
-                 int64_t end) {
+void UpdateRange(const AdamW& a, const AdamWCoefficients& c, float* full, Bf16* rounded,
+                 int64_t begin, int64_t end) {
   const float keep1 = 1.0f - a.beta1;
   const float keep2 = 1.0f - a.beta2;
 #pragma omp simd
@@ -43,7 +28,7 @@ void UpdateRange(const AdamW& a, const Coefficients& c, float* full, Bf16* round
 }  // namespace
 
 void Run(const AdamW& args, const Parallel& parallel) {
-  const Coefficients coefficients = CoefficientsOf(args);
+  const AdamWCoefficients coefficients = CoefficientsOf(args);
   const bool fp32 = args.type == ElementType::kFp32;
   float* full = fp32 ? static_cast<float*>(args.weights) : args.master;
   Bf16* rounded = fp32 ? nullptr : static_cast<Bf16*>(args.weights);

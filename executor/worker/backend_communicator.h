@@ -1,0 +1,38 @@
+// Communicator over one of Torch's process groups, gloo on CPUs and NCCL on devices.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "executor/worker/communicator.h"
+#include "executor/worker/device.h"
+
+namespace meshwright {
+
+// `group` belongs to this communicator alone.
+std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group);
+
+// Where a rank stands in its group, and the part of the store that is the group's own.
+struct GroupPlace {
+  int32_t index = 0;
+  int32_t size = 1;
+  c10::intrusive_ptr<c10d::Store> store;
+};
+GroupPlace PlaceIn(const c10::intrusive_ptr<c10d::Store>& store, const GroupSpec& group,
+                   int32_t rank);
+
+// Runs `call` with Torch's and the transports' errors turned into CommunicationError.
+template <typename Call>
+auto WithCommunicationErrors(const char* operation, const Call& call) {
+  try {
+    return call();
+  } catch (const c10::Error& error) {
+    throw CommunicationError(std::string(operation) + ": " + error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    throw CommunicationError(std::string(operation) + ": " + error.what());
+  }
+}
+
+}  // namespace meshwright

@@ -1,0 +1,77 @@
+#include "executor/worker/cuda/cuda_device.h"
+
+#include <ATen/Context.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "executor/worker/cuda/nccl_communicator.h"
+
+namespace meshwright {
+namespace {
+
+namespace allocator = c10::cuda::CUDACachingAllocator;
+
+void* CurrentStream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+
+// Bytes of the allocation that failed last; the allocator's exception carries them in its text
+// only.
+std::atomic<int64_t> failed_request_bytes = 0;
+
+constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+}  // namespace
+
+CudaDevice::CudaDevice(int32_t index)
+    : index_(index), kernels_(kernels::MakeCudaKernels(CurrentStream)) {
+  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+  c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
+  allocator::attachOutOfMemoryObserver([](int64_t, size_t requested, size_t, size_t) {
+    failed_request_bytes = static_cast<int64_t>(requested);
+  });
+  limit_bytes_ = static_cast<int64_t>(
+      allocator::get()->getMemoryInfo(static_cast<c10::DeviceIndex>(index)).second);
+}
+
+at::Device CudaDevice::torch_device() const {
+  return {at::kCUDA, static_cast<c10::DeviceIndex>(index_)};
+}
+
+void CudaDevice::Synchronize() { c10::cuda::device_synchronize(); }
+
+void CudaDevice::SetMemoryLimit(int64_t bytes) {
+  const auto device = static_cast<c10::DeviceIndex>(index_);
+  const auto total = static_cast<double>(allocator::get()->getMemoryInfo(device).second);
+  limit_bytes_ = bytes;
+  allocator::setMemoryFraction(std::min(1.0, static_cast<double>(bytes) / total), device);
+}
+
+void CudaDevice::ResetPeakMemory() {
+  allocator::emptyCache();
+  allocator::resetPeakStats(static_cast<c10::DeviceIndex>(index_));
+}
+
+int64_t CudaDevice::PeakMemoryBytes() const {
+  return allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_))
+      .allocated_bytes[kAll]
+      .peak;
+}
+
+std::unique_ptr<Communicator> CudaDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,
+                                                  const GroupSpec& group, int32_t rank) {
+  return ConnectNccl(store, group, rank, torch_device());
+}
+
+std::optional<Device::MemoryShortage> CudaDevice::AsMemoryShortage(
+    const std::exception& error) const {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) == nullptr) return std::nullopt;
+  const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_));
+  return MemoryShortage{.requested_bytes = failed_request_bytes,
+                        .held_bytes = stats.allocated_bytes[kAll].current,
+                        .limit_bytes = limit_bytes_};
+}
+
+}  // namespace meshwright

@@ -1,0 +1,35 @@
+// One CUDA device as the device of one rank: Torch's caching allocator, the CUDA kernels on the
+// current stream, NCCL.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "executor/worker/device.h"
+
+namespace meshwright {
+
+class CudaDevice final : public Device {
+ public:
+  // Makes device `index` the calling thread's. Throws c10::Error where there is none.
+  explicit CudaDevice(int32_t index);
+
+  at::Device torch_device() const override;
+  const kernels::Kernels& kernels() const override { return *kernels_; }
+  void Synchronize() override;
+  // A share of the device's memory, enforced on what the allocator reserves.
+  void SetMemoryLimit(int64_t bytes) override;
+  void ResetPeakMemory() override;
+  // What tensors held, with the allocator's rounding, without its cache.
+  int64_t PeakMemoryBytes() const override;
+  std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
+                                        const GroupSpec& group, int32_t rank) override;
+  std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const override;
+
+ private:
+  const int32_t index_;
+  int64_t limit_bytes_ = 0;
+  std::unique_ptr<kernels::Kernels> kernels_;
+};
+
+}  // namespace meshwright

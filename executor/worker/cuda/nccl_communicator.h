@@ -1,0 +1,14 @@
+// Communicator over NCCL: one device per rank.
+#pragma once
+
+#include "executor/worker/device.h"
+
+namespace meshwright {
+
+// Wait() orders the current stream behind the operation and returns at once. A rank whose peers
+// don't answer within the group's timeout is ended by NCCL's watchdog, since its kernels can't be
+// interrupted.
+std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>& store,
+                                          const GroupSpec& group, int32_t rank, at::Device device);
+
+}  // namespace meshwright

@@ -1,0 +1,37 @@
+#include "kernels/cuda/launch.cuh"
+#include "kernels/kernels.h"
+
+namespace meshwright::kernels {
+namespace {
+
+class CudaKernels final : public Kernels {
+ public:
+  explicit CudaKernels(void* (*current_stream)()) : current_stream_(current_stream) {}
+
+  void Run(const RmsNormForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const RmsNormBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const SwigluForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const SwigluBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const Rope& args) const override { cuda::Launch(args, stream()); }
+  void Run(const CrossEntropyStatistics& args) const override { cuda::Launch(args, stream()); }
+  void Run(const CrossEntropyRescale& args) const override { cuda::Launch(args, stream()); }
+  void Run(const CrossEntropyLoss& args) const override { cuda::Launch(args, stream()); }
+  void Run(const CrossEntropyBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const EmbeddingForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const EmbeddingBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const Accumulate& args) const override { cuda::Launch(args, stream()); }
+  void Run(const AdamW& args) const override { cuda::Launch(args, stream()); }
+
+ private:
+  cudaStream_t stream() const { return static_cast<cudaStream_t>(current_stream_()); }
+
+  void* (*const current_stream_)();
+};
+
+}  // namespace
+
+std::unique_ptr<Kernels> MakeCudaKernels(void* (*current_stream)()) {
+  return std::make_unique<CudaKernels>(current_stream);
+}
+
+}  // namespace meshwright::kernels

@@ -54,19 +54,26 @@ void TrialThread::RunJob(const Job& job) {
     result.outcome = Outcome::kCancelled;
     result.message = "cancelled before it began";
   } else {
-    TrialRunnerOptions options;
-    options.worker_path = worker_path_;
-    options.cancel = &cancel_;
-    options.progress = [&](const TrialProgress& progress) {
-      callbacks_.progress(job.key, progress);
-    };
-    result = runner_(job.plan, options);
+    result = Run(job);
   }
   {
     absl::MutexLock lock(&mutex_);
     current_.reset();
   }
   callbacks_.done(job.key, result);
+}
+
+TrialResult TrialThread::Run(const Job& job) {
+  TrialRunnerOptions options;
+  options.worker_path = worker_path_;
+  options.cancel = &cancel_;
+  options.progress = [&](const TrialProgress& progress) { callbacks_.progress(job.key, progress); };
+  TrialPlan plan = job.plan;
+  double& peak_flops = peak_flops_[{plan.device, plan.training.precision, plan.layout.devices()}];
+  plan.known_peak_flops = peak_flops;
+  TrialResult result = runner_(plan, options);
+  if (result.outcome == Outcome::kOk) peak_flops = result.measured_peak_flops;
+  return result;
 }
 
 }  // namespace meshwright

@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -41,13 +43,19 @@ class TrialThread {
     TrialPlan plan;
   };
 
+  // What a rank's peak depends on; measured by the first trial of a kind and the same for those
+  // that follow, so that their MFU compares.
+  using PeakKey = std::tuple<DeviceKind, Precision, int64_t>;  // the last: ranks that run at once
+
   void Loop();
   void RunJob(const Job& job);
+  TrialResult Run(const Job& job);
 
   const TrialRunner runner_;
   const std::string worker_path_;
   const Callbacks callbacks_;
-  Inbox<std::optional<Job>> jobs_;  // nullopt ends the thread
+  Inbox<std::optional<Job>> jobs_;        // nullopt ends the thread
+  std::map<PeakKey, double> peak_flops_;  // only the trial thread touches it
 
   absl::Mutex mutex_;
   std::optional<AttemptKey> current_ ABSL_GUARDED_BY(mutex_);

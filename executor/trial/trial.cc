@@ -196,6 +196,7 @@ nlohmann::json ToJson(const TrialPlan& plan) {
                          {"steps", plan.steps},
                          {"seed", plan.seed},
                          {"timeout_s", plan.timeout_s},
+                         {"known_peak_flops", plan.known_peak_flops},
                          {"dump_gradients_dir", plan.dump_gradients_dir}};
   if (plan.memory_limit_bytes.has_value()) json["memory_limit_bytes"] = *plan.memory_limit_bytes;
   if (plan.fault.has_value()) json["fault"] = FaultToJson(*plan.fault);
@@ -211,6 +212,7 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   plan.steps = static_cast<int32_t>(fields.Int("steps"));
   plan.memory_limit_bytes = fields.OptionalInt("memory_limit_bytes");
   plan.timeout_s = fields.NumberOr("timeout_s", plan.timeout_s);
+  plan.known_peak_flops = fields.NumberOr("known_peak_flops", 0.0);
   plan.dump_gradients_dir = fields.StringOr("dump_gradients_dir", "");
   plan.model = Take(fields, ModelFromJson(fields.Object("model")));
   plan.training = Take(fields, TrainingFromJson(fields.Object("training")));

@@ -43,6 +43,8 @@ struct TrialPlan {
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank; what the allocator may hold
   double timeout_s = 300.0;                   // longest wait for the next sign of life of any rank
+  double known_peak_flops =
+      0.0;  // FLOP/s of a rank where it was measured before; 0: the workers measure it
   std::string dump_gradients_dir;  // when set, rank files of step 0's gradients for tests
   std::optional<InjectedFault> fault;
 

@@ -4,6 +4,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "executor/worker/memory_account.h"
@@ -11,13 +12,33 @@
 namespace meshwright {
 namespace {
 
-constexpr double kMeasuredSeconds = 0.3;
+// The best of a few windows, each long enough for ranks that share cores to take turns many times.
+constexpr int kWindows = 3;
+constexpr double kWindowSeconds = 0.3;
 
 void Barrier(RankContext& context) {
   if (context.groups.world == nullptr) return;
   at::Tensor token = at::zeros({1}, context.options_of(at::kFloat));
   context.groups.world->AllReduce(token, Reduction::kSum).Wait();
   context.device->Synchronize();
+}
+
+// FLOP/s of this rank over one window in which all ranks are at work.
+double MeasureWindow(RankContext& context, const at::Tensor& a, const at::Tensor& b,
+                     at::Tensor& product) {
+  Barrier(context);
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  int64_t products = 0;
+  double seconds = 0.0;
+  while (seconds < kWindowSeconds) {
+    at::mm_out(product, a, b);
+    context.device->Synchronize();
+    ++products;
+    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  const auto width = static_cast<double>(a.size(0));
+  return 2.0 * width * width * width * static_cast<double>(products) / seconds;
 }
 
 }  // namespace
@@ -28,22 +49,13 @@ double MeasurePeakFlops(RankContext& context) {
   const at::Tensor a = at::full({size, size}, 0.5, context.options());
   const at::Tensor b = at::full({size, size}, 0.25, context.options());
   at::Tensor product = at::mm(a, b);
-  Barrier(context);
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  int64_t products = 0;
-  double seconds = 0.0;
-  while (seconds < kMeasuredSeconds) {
-    at::mm_out(product, a, b);
-    context.device->Synchronize();
-    ++products;
-    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  double best_flops = 0.0;
+  for (int window = 0; window < kWindows; ++window) {
+    best_flops = std::max(best_flops, MeasureWindow(context, a, b, product));
   }
-  const auto width = static_cast<double>(size);
-  const double flops = 2.0 * width * width * width * static_cast<double>(products) / seconds;
   // No rank starts training while others still measure.
   Barrier(context);
-  return flops;
+  return best_flops;
 }
 
 }  // namespace meshwright

@@ -95,7 +95,8 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
     ConnectGroups(context, store, timeout);
   }
   const c10::InferenceMode no_tape;
-  const double peak_flops = MeasurePeakFlops(context);
+  const double peak_flops =
+      plan.known_peak_flops > 0.0 ? plan.known_peak_flops : MeasurePeakFlops(context);
   if (plan.memory_limit_bytes.has_value()) {
     context.device->SetMemoryLimit(*plan.memory_limit_bytes);
   }

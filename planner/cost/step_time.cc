@@ -258,6 +258,50 @@ double TiedEmbeddingTime(const StepModel& step) {
   return AllReduceTime(step.context.cluster, {2, step.pipeline_stride}, bytes);
 }
 
+// The stages of a pipeline, one micro-batch each.
+struct Pipeline {
+  MicroBatchTime slowest;
+  MicroBatchTime sum;
+};
+
+Pipeline SumStages(const StepModel& step, const LayerTimes& layers) {
+  Pipeline pipeline;
+  for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
+    const MicroBatchTime time = RankTime(step, layers, rank);
+    pipeline.sum.compute_s += time.compute_s;
+    pipeline.sum.recompute_s += time.recompute_s;
+    pipeline.sum.tp_s += time.tp_s;
+    pipeline.sum.cp_s += time.cp_s;
+    if (time.total_s() > pipeline.slowest.total_s()) pipeline.slowest = time;
+  }
+  return pipeline;
+}
+
+void AddMicroBatches(const MicroBatchTime& each, double count, TimeEstimate& time) {
+  time.compute_s = count * each.compute_s;
+  time.recompute_s = count * each.recompute_s;
+  time.tp_s = count * each.tp_s;
+  time.cp_s = count * each.cp_s;
+}
+
+// Micro-batches and bubble. Every stage fills and drains once; the slowest one sets the pace.
+void AddPipeline(const StepModel& step, const Pipeline& pipeline, double micro_batches,
+                 TimeEstimate& time) {
+  const double fill_s = (pipeline.sum.total_s() - pipeline.slowest.total_s()) / step.layout.vpp;
+  const double share = step.device.share;
+  if (share >= 1.0) {
+    AddMicroBatches(pipeline.slowest, micro_batches, time);
+    time.bubble_s = fill_s;
+    return;
+  }
+  // Ranks that share cores leave theirs to the others while they wait, so all stages together keep
+  // the cores busy until the chain of micro-batches, each at the speed of a whole core, takes
+  // longer.
+  AddMicroBatches(pipeline.sum, micro_batches / step.layout.pp, time);
+  const double chain_s = (micro_batches * pipeline.slowest.total_s() + fill_s) * share;
+  time.bubble_s = std::max(0.0, chain_s - time.step_s());
+}
+
 }  // namespace
 
 MicroBatchTime EstimateMicroBatchTime(const EstimateContext& context, const Layout& layout,
@@ -268,31 +312,18 @@ MicroBatchTime EstimateMicroBatchTime(const EstimateContext& context, const Layo
 
 TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout) {
   const StepModel step(context, layout);
-  const LayerTimes layers = EstimateLayers(step);
-  MicroBatchTime slowest;
-  double sum_s = 0.0;
-  for (int32_t rank = 0; rank < layout.pp; ++rank) {
-    const MicroBatchTime time = RankTime(step, layers, rank);
-    sum_s += time.total_s();
-    if (time.total_s() > slowest.total_s()) slowest = time;
-  }
+  const Pipeline pipeline = SumStages(step, EstimateLayers(step));
   const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
-  const auto m = static_cast<double>(micro_batches);
   const auto parameters = static_cast<double>(LayoutParameters(context, layout).Most());
   const double owned =
       layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks) : parameters;
 
   TimeEstimate time;
-  time.compute_s = m * slowest.compute_s;
-  time.recompute_s = m * slowest.recompute_s;
-  time.tp_s = m * slowest.tp_s;
-  time.cp_s = m * slowest.cp_s;
-  // Every stage fills and drains once; the slowest one is counted in the terms above.
-  time.bubble_s = (sum_s - slowest.total_s()) / layout.vpp;
+  AddPipeline(step, pipeline, static_cast<double>(micro_batches), time);
   time.pp_s = ExposedHops(layout, micro_batches) *
               SendTime(context.cluster, step.pipeline_stride,
                        step.HiddenBytes() / static_cast<double>(step.SequenceDivisor()));
-  time.dp_s = DataParallelTime(step, parameters, micro_batches, slowest.compute_s) +
+  time.dp_s = DataParallelTime(step, parameters, micro_batches, pipeline.slowest.compute_s) +
               TiedEmbeddingTime(step);
   time.optimizer_s = MemoryBoundTime(step.device, kAdamBytesPerParameter * owned);
   return time;

@@ -73,6 +73,16 @@ TEST(StepTime, RanksThatShareCoresAreSlower) {
   EXPECT_GT(Time(context, "tp1.pp1.dp4").compute_s, 1.9 * alone);
 }
 
+// Four ranks on two cores: while two wait, the other two have a core each.
+TEST(StepTime, RanksThatWaitLeaveTheirCoresToOthers) {
+  TestContext context = MakeContext("tinystories-15m", "local-cpu", 256, 64, "meshwright");
+  context.training.precision = Precision::kFp32;
+  const TimeEstimate pipeline = Time(context, "tp1.pp2.dp2.mb2");
+  const TimeEstimate data = Time(context, "tp1.pp1.dp4.mb2");
+  EXPECT_EQ(pipeline.bubble_s, 0.0);
+  EXPECT_NEAR(pipeline.compute_s, data.compute_s, 0.1 * data.compute_s);
+}
+
 TEST(Mfu, IsModelFlopsOverStepTimeAndPeak) {
   const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   const Layout layout = MakeLayout("tp2.pp1.dp4.zero1.sp1");

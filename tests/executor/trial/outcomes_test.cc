@@ -8,6 +8,10 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 
 #include "tests/executor/trial/trial_fixture.h"
@@ -22,6 +26,18 @@ int OpenDescriptors() {
   DIR* folder = ::opendir("/proc/self/fd");
   while (::readdir(folder) != nullptr) ++count;
   ::closedir(folder);
+  return count;
+}
+
+// Processes that were started as workers of `runner`, whoever their parent is now.
+int WorkersOf(pid_t runner) {
+  const std::string mark = "MESHWRIGHT_PARENT_PID=" + std::to_string(runner) + '\0';
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "environ");
+    const std::string environment((std::istreambuf_iterator<char>(file)), {});
+    count += environment.find(mark) != std::string::npos ? 1 : 0;
+  }
   return count;
 }
 
@@ -148,11 +164,14 @@ TEST_F(OutcomesTest, WorkersDieWithTheThreadThatStartedThem) {
   ::close(pipe_ends[1]);
   char started = 0;
   EXPECT_EQ(::read(pipe_ends[0], &started, 1), 1);
+  ::close(pipe_ends[0]);
+  EXPECT_EQ(WorkersOf(runner), 2);
   ::kill(runner, SIGKILL);
   ::waitpid(runner, nullptr, 0);
-  // The workers hold no copy of the pipe, but they are gone when nothing of theirs is left.
-  ::close(pipe_ends[0]);
-  SUCCEED();
+  for (int i = 0; i < 100 && WorkersOf(runner) > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(WorkersOf(runner), 0);
 }
 
 }  // namespace

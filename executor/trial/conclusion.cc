@@ -43,8 +43,13 @@ std::optional<double> LossOf(const std::vector<RankRecord>& records, int32_t ste
   return std::nullopt;
 }
 
+int64_t EstimatedBytes(const TrialPlan& plan, int32_t pipeline_rank) {
+  const auto rank = static_cast<size_t>(pipeline_rank);
+  return rank < plan.estimated_bytes.size() ? plan.estimated_bytes[rank] : 0;
+}
+
 // What is known whatever the outcome.
-TrialResult Measured(const std::vector<RankRecord>& records) {
+TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result;
   const int32_t steps = StepsFinishedByAll(records);
   for (int32_t step = 0; step < steps; ++step) {
@@ -55,7 +60,7 @@ TrialResult Measured(const std::vector<RankRecord>& records) {
     result.ranks.push_back({.rank = record.rank,
                             .pipeline_rank = record.pipeline_rank,
                             .peak_bytes = record.peak_bytes,
-                            .estimated_bytes = 0,
+                            .estimated_bytes = EstimatedBytes(plan, record.pipeline_rank),
                             .peak_in_flight = record.peak_in_flight});
     if (result.host.empty()) result.host = record.host;
     if (result.worker_version.empty()) result.worker_version = record.version;
@@ -102,7 +107,7 @@ void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, Tri
 }  // namespace
 
 TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records) {
-  TrialResult result = Measured(records);
+  TrialResult result = Measured(plan, records);
   const RankRecord* cause = Cause(records);
   if (cause == nullptr) {
     result.outcome = Outcome::kOk;
@@ -128,7 +133,7 @@ TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& recor
 
 TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>& records,
                             int32_t silent_rank) {
-  TrialResult result = Measured(records);
+  TrialResult result = Measured(plan, records);
   const RankRecord& record = records[static_cast<size_t>(silent_rank)];
   result.outcome = Outcome::kTimeout;
   const std::string last =
@@ -141,7 +146,7 @@ TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>
 }
 
 TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecord>& records) {
-  TrialResult result = Measured(records);
+  TrialResult result = Measured(plan, records);
   result.outcome = Outcome::kCancelled;
   result.message =
       absl::StrCat("cancelled after ", StepsFinishedByAll(records), " of ", plan.steps, " steps");

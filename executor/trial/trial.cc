@@ -196,6 +196,7 @@ nlohmann::json ToJson(const TrialPlan& plan) {
                          {"steps", plan.steps},
                          {"seed", plan.seed},
                          {"timeout_s", plan.timeout_s},
+                         {"estimated_bytes", plan.estimated_bytes},
                          {"known_peak_flops", plan.known_peak_flops},
                          {"dump_gradients_dir", plan.dump_gradients_dir}};
   if (plan.memory_limit_bytes.has_value()) json["memory_limit_bytes"] = *plan.memory_limit_bytes;
@@ -213,6 +214,14 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   plan.memory_limit_bytes = fields.OptionalInt("memory_limit_bytes");
   plan.timeout_s = fields.NumberOr("timeout_s", plan.timeout_s);
   plan.known_peak_flops = fields.NumberOr("known_peak_flops", 0.0);
+  if (const auto bytes = json.find("estimated_bytes"); bytes != json.end()) {
+    for (const nlohmann::json& rank : *bytes) {
+      if (!rank.is_number_integer()) {
+        return FieldError("estimated_bytes", rank.dump(), "expected an integer");
+      }
+      plan.estimated_bytes.push_back(rank.get<int64_t>());
+    }
+  }
   plan.dump_gradients_dir = fields.StringOr("dump_gradients_dir", "");
   plan.model = Take(fields, ModelFromJson(fields.Object("model")));
   plan.training = Take(fields, TrainingFromJson(fields.Object("training")));

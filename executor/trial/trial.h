@@ -43,8 +43,10 @@ struct TrialPlan {
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank; what the allocator may hold
   double timeout_s = 300.0;                   // longest wait for the next sign of life of any rank
-  double known_peak_flops =
-      0.0;  // FLOP/s of a rank where it was measured before; 0: the workers measure it
+  // FLOP/s of a rank where it was measured before; 0: the workers measure it.
+  double known_peak_flops = 0.0;
+  // What the planner expects the allocator to count, by pipeline rank; may be empty.
+  std::vector<int64_t> estimated_bytes;
   std::string dump_gradients_dir;  // when set, rank files of step 0's gradients for tests
   std::optional<InjectedFault> fault;
 
@@ -60,7 +62,7 @@ struct RankResult {
   int32_t rank = 0;
   int32_t pipeline_rank = 0;
   int64_t peak_bytes = 0;       // most the allocator held at once
-  int64_t estimated_bytes = 0;  // the planner's figure for the same thing, 0 when not filled in
+  int64_t estimated_bytes = 0;  // the plan's figure for the same thing, 0 where it has none
   int32_t peak_in_flight = 0;   // most micro-batches between forward and backward
 
   friend bool operator==(const RankResult&, const RankResult&) = default;

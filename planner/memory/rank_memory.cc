@@ -73,6 +73,15 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
   return LayoutMemory(context, layout).OnRank(pipeline_rank);
 }
 
+std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout) {
+  const LayoutMemory memory(context, layout);
+  std::vector<int64_t> bytes;
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    bytes.push_back(memory.OnRank(rank).allocator_bytes());
+  }
+  return bytes;
+}
+
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout) {
   const LayoutMemory memory(context, layout);
   MemoryEstimate fullest = memory.OnRank(0);

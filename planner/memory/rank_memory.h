@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
@@ -39,6 +40,9 @@ struct MemoryEstimate {
 // Memory of one device of `pipeline_rank`.
 MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& layout,
                                   int32_t pipeline_rank);
+
+// What the allocator counts, by pipeline rank.
+std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);
 
 // Memory of the device that is fullest, over all pipeline ranks.
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout);

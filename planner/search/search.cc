@@ -21,10 +21,6 @@ absl::Status ValidateRequest(const SearchRequest& request) {
   return CheckRange("gpus", request.devices, 1, kMaxDevices);
 }
 
-EstimateContext ContextOf(const SearchRequest& request) {
-  return {request.model, request.cluster, request.training, request.profile};
-}
-
 // The best layouts seen so far; ties go to the one that was enumerated first.
 class Ranking {
  public:

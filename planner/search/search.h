@@ -45,6 +45,11 @@ struct SearchRequest {
   std::function<bool(const Layout&)> runnable;
 };
 
+// Refers to the request's specs.
+inline EstimateContext ContextOf(const SearchRequest& request) {
+  return {request.model, request.cluster, request.training, request.profile};
+}
+
 struct SearchResult {
   Funnel funnel;
   std::vector<RankedLayout> layouts;    // best MFU first, at most `top`

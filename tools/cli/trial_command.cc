@@ -70,15 +70,8 @@ absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& d
   plan.seed = static_cast<uint64_t>(flags.seed);
   plan.memory_limit_bytes = memory_limit_bytes;
   plan.timeout_s = flags.timeout_s;
+  plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), layout);
   return plan;
-}
-
-void FillEstimates(const SearchRequest& request, const Layout& layout, TrialResult& result) {
-  const EstimateContext context{request.model, request.cluster, request.training, request.profile};
-  for (RankResult& rank : result.ranks) {
-    rank.estimated_bytes =
-        EstimateRankMemory(context, layout, rank.pipeline_rank).allocator_bytes();
-  }
 }
 
 void PrintText(const Layout& layout, const Estimate& predicted, const TrialResult& result,
@@ -130,7 +123,6 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
                           },
                       .cancel = &context.interrupted});
   progress.Finish();
-  FillEstimates(prediction.request, layout, result);
 
   if (flags.output.format == OutputFormat::kJson) {
     ordered_json object = {{"layout", FormatLayout(layout)},

@@ -20,6 +20,7 @@ TrialPlan FullPlan() {
   plan.memory_limit_bytes = 123456789012;
   plan.timeout_s = 12.5;
   plan.known_peak_flops = 3.5e9;
+  plan.estimated_bytes = {123456789012, 5};
   plan.dump_gradients_dir = "/somewhere";
   plan.fault = InjectedFault{.kind = InjectedFault::Kind::kHang, .rank = 3, .step = 1};
   return plan;

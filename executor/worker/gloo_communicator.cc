@@ -1,10 +1,14 @@
 #include "executor/worker/gloo_communicator.h"
 
+#include <stdlib.h>
+
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "executor/worker/backend_communicator.h"
 
 namespace meshwright {
+
+void DisableFlightRecorder() { ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1); }
 
 std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>& store,
                                           const GroupSpec& group, int32_t rank) {

@@ -32,6 +32,8 @@ constexpr auto kTimeout = std::chrono::milliseconds(20000);
 
 class CommunicatorTest : public testing::TestWithParam<Implementation> {
  protected:
+  static void SetUpTestSuite() { DisableFlightRecorder(); }
+
   // Runs `body` on every rank at once; the first exception is thrown here.
   void OnEveryRank(const std::function<void(int32_t rank)>& body) {
     std::vector<std::thread> threads;

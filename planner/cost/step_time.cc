@@ -36,6 +36,16 @@ struct LayerTime {
   double cp_backward_s = 0.0;
 };
 
+// One micro-batch, forward and backward, on one device of one pipeline rank (all its chunks).
+struct MicroBatchTime {
+  double compute_s = 0.0;
+  double recompute_s = 0.0;
+  double tp_s = 0.0;
+  double cp_s = 0.0;
+
+  double total_s() const { return compute_s + recompute_s + tp_s + cp_s; }
+};
+
 using LayerTimes = absl::InlinedVector<LayerTime, 4>;
 
 // One layout's shapes and groups, worked out once.
@@ -303,12 +313,6 @@ void AddPipeline(const StepModel& step, const Pipeline& pipeline, double micro_b
 }
 
 }  // namespace
-
-MicroBatchTime EstimateMicroBatchTime(const EstimateContext& context, const Layout& layout,
-                                      int32_t pipeline_rank) {
-  const StepModel step(context, layout);
-  return RankTime(step, EstimateLayers(step), pipeline_rank);
-}
 
 TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout) {
   const StepModel step(context, layout);

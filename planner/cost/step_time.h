@@ -28,19 +28,7 @@ struct TimeEstimate {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// One micro-batch, forward and backward, on one device of one pipeline rank (all its chunks).
-struct MicroBatchTime {
-  double compute_s = 0.0;
-  double recompute_s = 0.0;
-  double tp_s = 0.0;
-  double cp_s = 0.0;
-
-  double total_s() const { return compute_s + recompute_s + tp_s + cp_s; }
-};
-
-// All functions require a layout that CheckLayout() accepts.
-MicroBatchTime EstimateMicroBatchTime(const EstimateContext& context, const Layout& layout,
-                                      int32_t pipeline_rank);
+// Requires a layout that CheckLayout() accepts.
 TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout);
 
 }  // namespace meshwright

@@ -15,8 +15,10 @@ option(MESHWRIGHT_TIDY "Run clang-tidy on every file of the project" OFF)
 
 find_program(CCACHE ccache)
 if(CCACHE)
+  # Paths below the checkout are hashed relative to it, so that several checkouts share what was compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
 # Compile options of the project's own code; third-party headers come in as SYSTEM and stay quiet.

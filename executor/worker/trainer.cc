@@ -12,7 +12,7 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions)
   for (int32_t chunk = 0; chunk < context.layout.vpp; ++chunk) {
     const int32_t number = chunk * context.layout.pp + context.coordinates.pp;
     stages_.push_back(
-        std::make_unique<Stage>(context, StageOf(context.model, context.layout, number), rope_));
+        std::make_unique<Stage>(context, StageOf(context.model, context.layout, StagePartition::kEqual, number), rope_));
   }
 }
 

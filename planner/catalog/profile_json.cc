@@ -1,56 +1,200 @@
+#include <array>
+
+#include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_fields.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
+namespace {
 
 using nlohmann::json;
+
+template <typename Kind>
+struct Named {
+  Kind kind;
+  std::string_view name;
+};
+
+constexpr std::array<Named<GatheredInputs>, 3> kGatheredInputs = {{
+    {GatheredInputs::kNever, "never"},
+    {GatheredInputs::kWithoutPipeline, "without_pipeline"},
+    {GatheredInputs::kAlways, "always"},
+}};
+constexpr std::array<Named<StagePartition>, 3> kPartitions = {{
+    {StagePartition::kEqual, "equal"},
+    {StagePartition::kItems, "items"},
+    {StagePartition::kByCost, "by_cost"},
+}};
+constexpr std::array<Named<PeakRank>, 3> kPeakRanks = {{
+    {PeakRank::kFullest, "fullest"},
+    {PeakRank::kFirst, "first"},
+    {PeakRank::kLast, "last"},
+}};
+constexpr std::array<Named<PeakKind>, 2> kPeakKinds = {{
+    {PeakKind::kAllocated, "allocated"},
+    {PeakKind::kReserved, "reserved"},
+}};
+constexpr std::array<Named<AttentionKernel>, 5> kAttention = {{
+    {AttentionKernel::kFlash3, "flash3"},
+    {AttentionKernel::kFlash2, "flash2"},
+    {AttentionKernel::kFlash1, "flash1"},
+    {AttentionKernel::kFusedSoftmax, "fused_softmax"},
+    {AttentionKernel::kEager, "eager"},
+}};
+constexpr std::array<Named<NormKernel>, 2> kNorm = {{
+    {NormKernel::kFused, "fused"},
+    {NormKernel::kEager, "eager"},
+}};
+
+// Every field that is a number, a truth value or one of a few names, once: reading and writing visit
+// the same list.
+template <typename Profile, typename Visitor>
+void VisitFields(Profile& p, Visitor& visit) {
+  visit("gradient_bytes", p.gradient_bytes);
+  visit("optimizer_bytes", p.optimizer_bytes);
+  visit("local_gradient_bytes", p.local_gradient_bytes);
+  visit("shard_buffer_bytes", p.shard_buffer_bytes);
+  visit("zero3_state_bytes", p.zero3_state_bytes);
+  visit("step_bytes_per_parameter", p.step_bytes_per_parameter);
+  visit("vocab_parallel_loss", p.vocab_parallel_loss);
+  visit("loss_peak_bytes_per_logit", p.loss_peak_bytes_per_logit);
+  visit("gathered_inputs", p.gathered_inputs, kGatheredInputs);
+  visit("fused_swiglu", p.fused_swiglu);
+  visit("eager_norm_bytes", p.eager_norm_bytes);
+  visit("extra_kept_bytes", p.extra_kept_bytes);
+  visit("fused_softmax_bytes", p.fused_softmax_bytes);
+  visit("eager_attention_bytes", p.eager_attention_bytes);
+  visit("hidden_work_bytes", p.hidden_work_bytes);
+  visit("ffn_work_bytes", p.ffn_work_bytes);
+  visit("score_work_bytes", p.score_work_bytes);
+  visit("worker_allocations", p.worker_allocations);
+  visit("stage_partition", p.stage_partition, kPartitions);
+  visit("peak_rank", p.peak_rank, kPeakRanks);
+  visit("peak_kind", p.peak_kind, kPeakKinds);
+  visit("fragmentation", p.fragmentation);
+  visit("oom_center", p.oom_center);
+  visit("oom_width", p.oom_width);
+  visit("attention", p.attention, kAttention);
+  visit("norm", p.norm, kNorm);
+  visit("gated_mlp", p.gated_mlp);
+  visit("tied_embeddings", p.tied_embeddings);
+  visit("data_parallel_overlap", p.data_parallel_overlap);
+  visit("reduce_bytes", p.reduce_bytes);
+  visit("layer_floor_s", p.layer_floor_s);
+  visit("max_zero", p.max_zero);
+  visit("has_sequence_parallel", p.has_sequence_parallel);
+  visit("has_context_parallel", p.has_context_parallel);
+  visit("has_interleaving", p.has_interleaving);
+  visit("has_recompute", p.has_recompute);
+  visit("zero23_with_pipeline", p.zero23_with_pipeline);
+  visit("kv_replication", p.kv_replication);
+  visit("vocab_multiple", p.vocab_multiple);
+}
+
+// A field that the file does not have keeps its default.
+class Reader {
+ public:
+  explicit Reader(JsonFields& fields) : fields_(fields) {}
+
+  void operator()(std::string_view key, int32_t& value) {
+    value = static_cast<int32_t>(fields_.IntOr(key, value));
+  }
+  void operator()(std::string_view key, double& value) { value = fields_.NumberOr(key, value); }
+  void operator()(std::string_view key, bool& value) { value = fields_.BoolOr(key, value); }
+  template <typename Kind, size_t kCount>
+  void operator()(std::string_view key, Kind& value,
+                  const std::array<Named<Kind>, kCount>& names) {
+    if (!fields_.Has(key)) return;
+    const std::string text = fields_.String(key);
+    std::string accepted;
+    for (const auto& [kind, name] : names) {
+      if (name == text) {
+        value = kind;
+        return;
+      }
+      if (!accepted.empty()) accepted += ", ";
+      accepted += name;
+    }
+    fields_.Fail(FieldError(key, text, "must be one of " + accepted));
+  }
+
+ private:
+  JsonFields& fields_;
+};
+
+class Writer {
+ public:
+  explicit Writer(json& object) : object_(object) {}
+
+  template <typename Number>
+  void operator()(std::string_view key, const Number& value) {
+    object_[std::string(key)] = value;
+  }
+  template <typename Kind, size_t kCount>
+  void operator()(std::string_view key, const Kind& value,
+                  const std::array<Named<Kind>, kCount>& names) {
+    for (const auto& [kind, name] : names) {
+      if (kind == value) object_[std::string(key)] = std::string(name);
+    }
+  }
+
+ private:
+  json& object_;
+};
+
+// A list of names, or nothing.
+std::vector<std::string> ReadAliases(const json& object, JsonFields& fields) {
+  std::vector<std::string> aliases;
+  const auto list = object.find("aliases");
+  if (list == object.end()) return aliases;
+  for (const json& alias : *list) {
+    if (!alias.is_string()) {
+      fields.Fail(FieldError("aliases", alias.dump(), "must be a list of names"));
+      break;
+    }
+    aliases.push_back(alias);
+  }
+  return aliases;
+}
+
+std::vector<std::pair<std::string, std::string>> ReadSources(JsonFields& fields) {
+  std::vector<std::pair<std::string, std::string>> sources;
+  if (!fields.Has("sources")) return sources;
+  for (const auto& [key, text] : fields.Object("sources").items()) {
+    if (!text.is_string()) {
+      fields.Fail(FieldError("sources." + key, text.dump(), "must be text"));
+      break;
+    }
+    sources.emplace_back(key, text);
+  }
+  return sources;
+}
+
+}  // namespace
 
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(const json object, ParseJsonObject("framework", text));
   JsonFields fields(object);
-  FrameworkProfile p;
-  p.name = fields.String("name");
-  p.gradient_bytes = static_cast<int32_t>(fields.IntOr("gradient_bytes", p.gradient_bytes));
-  p.optimizer_bytes = static_cast<int32_t>(fields.IntOr("optimizer_bytes", p.optimizer_bytes));
-  p.vocab_parallel_loss = fields.BoolOr("vocab_parallel_loss", p.vocab_parallel_loss);
-  p.loss_peak_bytes_per_logit =
-      fields.NumberOr("loss_peak_bytes_per_logit", p.loss_peak_bytes_per_logit);
-  p.keeps_gathered_inputs = fields.BoolOr("keeps_gathered_inputs", p.keeps_gathered_inputs);
-  p.fused_swiglu = fields.BoolOr("fused_swiglu", p.fused_swiglu);
-  p.worker_allocations = fields.BoolOr("worker_allocations", p.worker_allocations);
-  p.data_parallel_overlap = fields.NumberOr("data_parallel_overlap", p.data_parallel_overlap);
-  p.max_zero = static_cast<int32_t>(fields.IntOr("max_zero", p.max_zero));
-  p.has_sequence_parallel = fields.BoolOr("has_sequence_parallel", p.has_sequence_parallel);
-  p.has_context_parallel = fields.BoolOr("has_context_parallel", p.has_context_parallel);
-  p.has_interleaving = fields.BoolOr("has_interleaving", p.has_interleaving);
-  p.has_recompute = fields.BoolOr("has_recompute", p.has_recompute);
-  p.zero23_with_pipeline = fields.BoolOr("zero23_with_pipeline", p.zero23_with_pipeline);
-  p.kv_replication = fields.BoolOr("kv_replication", p.kv_replication);
-  p.vocab_multiple = static_cast<int32_t>(fields.IntOr("vocab_multiple", p.vocab_multiple));
+  FrameworkProfile profile;
+  profile.name = fields.String("name");
+  profile.aliases = ReadAliases(object, fields);
+  Reader reader(fields);
+  VisitFields(profile, reader);
+  profile.sources = ReadSources(fields);
   RETURN_IF_ERROR(fields.status());
-  RETURN_IF_ERROR(Validate(p));
-  return p;
+  RETURN_IF_ERROR(Validate(profile));
+  return profile;
 }
 
-std::string ProfileToJson(const FrameworkProfile& p) {
-  const json object = {{"name", p.name},
-                       {"gradient_bytes", p.gradient_bytes},
-                       {"optimizer_bytes", p.optimizer_bytes},
-                       {"vocab_parallel_loss", p.vocab_parallel_loss},
-                       {"loss_peak_bytes_per_logit", p.loss_peak_bytes_per_logit},
-                       {"keeps_gathered_inputs", p.keeps_gathered_inputs},
-                       {"fused_swiglu", p.fused_swiglu},
-                       {"worker_allocations", p.worker_allocations},
-                       {"data_parallel_overlap", p.data_parallel_overlap},
-                       {"max_zero", p.max_zero},
-                       {"has_sequence_parallel", p.has_sequence_parallel},
-                       {"has_context_parallel", p.has_context_parallel},
-                       {"has_interleaving", p.has_interleaving},
-                       {"has_recompute", p.has_recompute},
-                       {"zero23_with_pipeline", p.zero23_with_pipeline},
-                       {"kv_replication", p.kv_replication},
-                       {"vocab_multiple", p.vocab_multiple}};
+std::string ProfileToJson(const FrameworkProfile& profile) {
+  json object = {{"name", profile.name}, {"aliases", profile.aliases}};
+  Writer writer(object);
+  VisitFields(profile, writer);
+  json sources = json::object();
+  for (const auto& [field, source] : profile.sources) sources[field] = source;
+  object["sources"] = sources;
   return object.dump();
 }
 

@@ -216,7 +216,8 @@ MicroBatchTime RankTime(const StepModel& step, const LayerTimes& layers, int32_t
   MicroBatchTime time;
   for (int32_t chunk = 0; chunk < step.layout.vpp; ++chunk) {
     const StageLayers stage =
-        StageOf(step.context.model, step.layout, chunk * step.layout.pp + pipeline_rank);
+        StageOf(step.context.model, step.layout, step.context.profile.stage_partition,
+                chunk * step.layout.pp + pipeline_rank);
     ForEachGroup(step.context.model, stage, [&](size_t group, int64_t count) {
       AddLayers(step.layout, layers[group], count, time);
     });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/memory/oom_probability.h"
 #include "planner/spec/parameters.h"
 
 namespace meshwright {
@@ -27,6 +28,9 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
   estimate.mfu_causal = CausalStepFlops(context.model, context.training) / (step_s * peak_flops);
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
                           static_cast<double>(context.training.seq_len) / step_s;
+  estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
+  estimate.step_low_s = step_s;
+  estimate.step_high_s = step_s;
   return estimate;
 }
 

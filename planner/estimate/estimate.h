@@ -18,6 +18,10 @@ struct Estimate {
   double mfu = 0.0;         // PaLM definition: full attention, N with both embeddings
   double mfu_causal = 0.0;  // Megatron-LM definition: half of the attention, logits once
   double tokens_per_s = 0.0;
+  double oom_probability = 0.0;  // calibrated on published runs
+  // 80 % of runs like this one take between these, by the hardware profile's fit.
+  double step_low_s = 0.0;
+  double step_high_s = 0.0;
 
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };

@@ -27,6 +27,40 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 6> kSchedules = 
     {ScheduleKind::kZbV, "zb_v"},
 }};
 
+constexpr std::array<std::pair<AttentionKernel, std::string_view>, 5> kAttentionKernels = {{
+    {AttentionKernel::kFlash3, "flash3"},
+    {AttentionKernel::kFlash2, "flash2"},
+    {AttentionKernel::kFlash1, "flash1"},
+    {AttentionKernel::kFusedSoftmax, "fused_softmax"},
+    {AttentionKernel::kEager, "eager"},
+}};
+
+constexpr std::array<std::pair<NormKernel, std::string_view>, 2> kNormKernels = {{
+    {NormKernel::kFused, "fused"},
+    {NormKernel::kEager, "eager"},
+}};
+
+template <typename Kind, size_t kCount>
+std::string_view NameOf(const std::array<std::pair<Kind, std::string_view>, kCount>& names,
+                        Kind wanted) {
+  for (const auto& [kind, name] : names) {
+    if (kind == wanted) return name;
+  }
+  return "";
+}
+
+template <typename Kind, size_t kCount>
+absl::StatusOr<Kind> KindOf(const std::array<std::pair<Kind, std::string_view>, kCount>& names,
+                            std::string_view key, std::string_view text) {
+  std::string accepted;
+  for (const auto& [kind, name] : names) {
+    if (name == text) return kind;
+    if (!accepted.empty()) accepted += ", ";
+    accepted += name;
+  }
+  return FieldError(key, text, "must be one of " + accepted);
+}
+
 // A numeric key of the text form with its bounds.
 struct NumberKey {
   absl::string_view name;
@@ -90,6 +124,16 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
     key = "sched";
     return ParseSchedule(value, layout);
   }
+  if (absl::ConsumePrefix(&value, "attn=")) {
+    key = "attn";
+    ASSIGN_OR_RETURN(layout.attention, ParseAttentionKernel(Std(value)));
+    return absl::OkStatus();
+  }
+  if (absl::ConsumePrefix(&value, "norm=")) {
+    key = "norm";
+    ASSIGN_OR_RETURN(layout.norm, ParseNormKernel(Std(value)));
+    return absl::OkStatus();
+  }
   if (part == "sp0" || part == "sp1") {
     key = "sp";
     layout.sequence_parallel = part == "sp1";
@@ -130,11 +174,20 @@ std::string_view RecomputeName(Recompute recompute) {
   return "";
 }
 
-std::string_view ScheduleName(ScheduleKind schedule) {
-  for (const auto& [kind, name] : kSchedules) {
-    if (kind == schedule) return name;
-  }
-  return "";
+std::string_view ScheduleName(ScheduleKind schedule) { return NameOf(kSchedules, schedule); }
+
+std::string_view AttentionKernelName(AttentionKernel kernel) {
+  return NameOf(kAttentionKernels, kernel);
+}
+
+std::string_view NormKernelName(NormKernel kernel) { return NameOf(kNormKernels, kernel); }
+
+absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text) {
+  return KindOf(kAttentionKernels, "attn", text);
+}
+
+absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text) {
+  return KindOf(kNormKernels, "norm", text);
 }
 
 std::string FormatLayout(const Layout& l) {
@@ -146,6 +199,10 @@ std::string FormatLayout(const Layout& l) {
   text.append(recompute);
   if (l.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", l.recompute_layers);
   text.append(".sched=").append(schedule);
+  if (l.attention != AttentionKernel::kDefault) {
+    text.append(".attn=").append(AttentionKernelName(l.attention));
+  }
+  if (l.norm != NormKernel::kDefault) text.append(".norm=").append(NormKernelName(l.norm));
   return text;
 }
 

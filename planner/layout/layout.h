@@ -1,6 +1,7 @@
 // One point of the search space: how a model is laid out over devices for one training step.
 //
-// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b
+// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, then attn= and norm= where the
+// kernels are not the framework's default.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,10 @@
 namespace meshwright {
 
 enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
+// kDefault: what the framework profile names. kFusedSoftmax writes the score matrix out and
+// scales, masks and normalises it in one kernel; kEager in one kernel each.
+enum class AttentionKernel : uint8_t { kDefault, kFlash3, kFlash2, kFlash1, kFusedSoftmax, kEager };
+enum class NormKernel : uint8_t { kDefault, kFused, kEager };
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
 
 struct Layout {
@@ -26,6 +31,8 @@ struct Layout {
   Recompute recompute = Recompute::kNone;
   int32_t recompute_layers = 0;  // only for kBlock: layers recomputed per chunk
   ScheduleKind schedule = ScheduleKind::k1f1b;
+  AttentionKernel attention = AttentionKernel::kDefault;
+  NormKernel norm = NormKernel::kDefault;
 
   int64_t devices() const { return int64_t{tp} * cp * pp * dp; }
   // Micro-batches per step and data-parallel rank. Requires global_batch % (dp * micro_batch) == 0.
@@ -38,6 +45,12 @@ struct Layout {
 
 std::string_view RecomputeName(Recompute recompute);
 std::string_view ScheduleName(ScheduleKind schedule);
+std::string_view AttentionKernelName(AttentionKernel kernel);  // "" for kDefault
+std::string_view NormKernelName(NormKernel kernel);            // "" for kDefault
+
+// InvalidArgument names what would be accepted.
+absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text);
+absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text);
 
 std::string FormatLayout(const Layout& layout);
 

@@ -18,9 +18,26 @@ struct StageLayers {
       false;  // final norm and output projection; with tied embeddings also a copy of them
 };
 
-// Stage `stage` of pp * vpp equal stages: L / (pp * vpp) layers each, the embedding on the first,
-// final norm and head on the last (Megatron-LM's default). Requires layers % (pp * vpp) == 0.
-StageLayers StageOf(const ModelSpec& model, const Layout& layout, int32_t stage);
+// How a framework spreads layers, embedding and head over the stages.
+enum class StagePartition : uint8_t {
+  // L / stages layers each, the embedding on the first stage, final norm and head on the last; where
+  // that does not divide, embedding and head take a layer's place each: (L + 2) / stages
+  // (Megatron-LM, and its --account-for-embedding/loss-in-pipeline-split).
+  kEqual,
+  // The list [embedding, L layers, final norm, head] cut into equal parts, what remains over one
+  // each to the first stages (Aleph Alpha scaling).
+  kItems,
+  // Cut where the running sum of matmul FLOPs (layers and head) passes each equal share of the whole
+  // (nanotron).
+  kByCost,
+};
+
+// Stage `stage` of pp * vpp. Requires CanPartition().
+StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
+                    int32_t stage);
+
+// Whether every stage gets work: kEqual needs a division without remainder.
+bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition);
 
 // Calls visit(index of the group, layers of it on the stage) for each layer group that has layers
 // there.

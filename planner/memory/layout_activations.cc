@@ -70,7 +70,7 @@ int64_t LayoutActivations::LossBytes() const {
 ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   if (WorkerRulesApply()) return WorkerOnRank(pipeline_rank);
   const int64_t chunks = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
-  const StageLayers stage = StageOf(context_.model, layout_, pipeline_rank);
+  const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
   ActivationBytes bytes;
   ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
     bytes.kept_bytes += chunks * KeptPerMicroBatch(blocks_[group], layers);
@@ -89,7 +89,7 @@ bool LayoutActivations::WorkerRulesApply() const {
 }
 
 ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
-  const StageLayers stage = StageOf(context_.model, layout_, pipeline_rank);
+  const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
   const WorkerActivations peak = PeakWorkerActivations(
       {.block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
        .layers = stage.layer_count,
@@ -115,7 +115,7 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
           .element_bytes = ElementBytes(context.training.precision),
           .tp = layout.tp,
           .sequence_parallel = layout.sequence_parallel,
-          .keeps_gathered_inputs = context.profile.keeps_gathered_inputs,
+          .keeps_gathered_inputs = context.profile.KeepsGatheredInputs(layout),
           .fused_swiglu = context.profile.fused_swiglu};
 }
 

@@ -23,6 +23,7 @@ int64_t LayerParametersPerRank(const ModelSpec& model, const LayerGroup& group, 
 LayoutParameters::LayoutParameters(const EstimateContext& context, const Layout& layout)
     : model_(context.model),
       layout_(layout),
+      partition_(context.profile.stage_partition),
       embedding_(PaddedVocab(context, layout.tp) / layout.tp * context.model.hidden),
       largest_unit_(embedding_) {
   for (const LayerGroup& group : model_.groups) {
@@ -34,7 +35,7 @@ LayoutParameters::LayoutParameters(const EstimateContext& context, const Layout&
 int64_t LayoutParameters::OnRank(int32_t pipeline_rank) const {
   int64_t count = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const StageLayers stage = StageOf(model_, layout_, chunk * layout_.pp + pipeline_rank);
+    const StageLayers stage = StageOf(model_, layout_, partition_, chunk * layout_.pp + pipeline_rank);
     ForEachGroup(model_, stage,
                  [&](size_t group, int64_t layers) { count += layers * layer_[group]; });
     if (stage.has_embedding) count += embedding_;

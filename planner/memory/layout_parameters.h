@@ -5,6 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/stage_partition.h"
 #include "planner/profile/context.h"
 
 namespace meshwright {
@@ -24,6 +25,7 @@ class LayoutParameters {
  private:
   const ModelSpec& model_;
   const Layout& layout_;
+  StagePartition partition_;
   int64_t embedding_;
   int64_t largest_unit_;
   absl::InlinedVector<int64_t, 4> layer_;  // by layer group

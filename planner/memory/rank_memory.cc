@@ -92,4 +92,16 @@ MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layo
   return fullest;
 }
 
+int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout) {
+  switch (context.profile.peak_rank) {
+    case PeakRank::kFirst:
+      return EstimateRankMemory(context, layout, 0).allocator_bytes();
+    case PeakRank::kLast:
+      return EstimateRankMemory(context, layout, layout.pp - 1).allocator_bytes();
+    case PeakRank::kFullest:
+      break;
+  }
+  return EstimateMemory(context, layout).allocator_bytes();
+}
+
 }  // namespace meshwright

@@ -47,4 +47,8 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
 // Memory of the device that is fullest, over all pipeline ranks.
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout);
 
+// What the framework's own memory figure would show for this layout: of the rank and kind that its
+// profile names. Bytes.
+int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout);
+
 }  // namespace meshwright

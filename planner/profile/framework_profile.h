@@ -1,35 +1,87 @@
 // What differs between training frameworks: bytes per parameter, what is kept, what overlaps, what
 // exists.
+//
+// Profiles are data files (planner/data/profiles); every field there has its source beside it.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/stage_partition.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright {
 
+// Whether the input of a column-parallel product is kept un-sharded under sequence parallel.
+enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
+
+// Which rank's peak a framework's memory figure is about, and what counts towards it.
+enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
+enum class PeakKind : uint8_t { kAllocated, kReserved };
+
 struct FrameworkProfile {
   std::string name;
+  std::vector<std::string> aliases;  // names of it in measurement files
 
   // Model states, bytes per parameter under bf16 training.
-  int32_t gradient_bytes = 4;    // main gradients
-  int32_t optimizer_bytes = 12;  // fp32 master weights and two Adam moments
+  int32_t gradient_bytes = 4;        // main gradients
+  int32_t optimizer_bytes = 12;      // fp32 master weights and two Adam moments
+  int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
+  int32_t shard_buffer_bytes = 0;    // beside the optimizer's states, sharded like them
+  int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
+  // Held during the optimizer step only, per parameter of the rank: un-scaled or gathered copies.
+  double step_bytes_per_parameter = 0.0;
 
   // Kept activations and loss.
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // at the peak of the loss
-  bool keeps_gathered_inputs = false;    // under SP, norm outputs are kept un-sharded
-  bool fused_swiglu = true;              // silu(gate) is not kept on its own
+  GatheredInputs gathered_inputs = GatheredInputs::kNever;
+  bool fused_swiglu = true;  // silu(gate) is not kept on its own
+  // Beyond the tensors that every framework keeps, per token and hidden element: what an un-fused
+  // norm adds (both norms of a layer together), and dropout masks, biases and copies.
+  double eager_norm_bytes = 8.0;
+  double extra_kept_bytes = 0.0;
+  // Kept per element of the score matrix where attention writes it out.
+  double fused_softmax_bytes = 2.0;
+  double eager_attention_bytes = 6.0;
+  // What a layer works in beyond what it keeps, per token and hidden or FFN element, and per element
+  // of the score matrix.
+  double hidden_work_bytes = 4.0;
+  double ffn_work_bytes = 6.0;
+  double score_work_bytes = 4.0;
   // Activations, loss and workspace follow the allocation rules of Meshwright's worker to the byte
   // (planner/memory/worker_memory.h) where those cover the layout.
   bool worker_allocations = false;
+  StagePartition stage_partition = StagePartition::kEqual;
+
+  // What a measured peak of this framework means.
+  PeakRank peak_rank = PeakRank::kFullest;
+  PeakKind peak_kind = PeakKind::kAllocated;
+  double fragmentation = 0.0;  // reserved but unused by the caching allocator, a share of activations
+
+  // P(out of memory) is 1/2 where the estimate fills `oom_center` of the device; `oom_width` is the
+  // distance over which it rises (planner/memory/oom_probability.h).
+  double oom_center = 0.93;
+  double oom_width = 0.04;
+
+  // Kernels where a layout or a measurement does not name one, and the FFN and embeddings of models
+  // whose source does not say.
+  AttentionKernel attention = AttentionKernel::kFlash2;
+  NormKernel norm = NormKernel::kFused;
+  bool gated_mlp = true;
+  bool tied_embeddings = false;
 
   // Share of the data-parallel communication that hides behind compute, where there is enough of
   // it.
   double data_parallel_overlap = 0.0;
+  double reduce_bytes = 4.0;  // per gradient element on the wire
+  // Time of a layer, forward and backward, below which the host can't launch its kernels (an eager
+  // framework; 0 where graphs or fusion hide it).
+  double layer_floor_s = 0.0;
 
   // What exists at all.
   int32_t max_zero = 3;
@@ -41,6 +93,20 @@ struct FrameworkProfile {
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
   int32_t vocab_multiple = 0;
+
+  // Field name and where its value comes from.
+  std::vector<std::pair<std::string, std::string>> sources;
+
+  AttentionKernel AttentionOf(const Layout& layout) const {
+    return layout.attention == AttentionKernel::kDefault ? attention : layout.attention;
+  }
+  NormKernel NormOf(const Layout& layout) const {
+    return layout.norm == NormKernel::kDefault ? norm : layout.norm;
+  }
+  bool KeepsGatheredInputs(const Layout& layout) const {
+    return gathered_inputs == GatheredInputs::kAlways ||
+           (gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
+  }
 
   friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "planner/layout/stage_partition.h"
 
 namespace meshwright {
 namespace {
@@ -16,7 +17,9 @@ Found Divides(Rule rule, int64_t value, int64_t divisor) {
 
 Found CheckDivisions(const EstimateContext& context, const Layout& l) {
   const ModelSpec& model = context.model;
-  if (Found v = Divides(Rule::kLayersDivision, model.layers(), int64_t{l.pp} * l.vpp)) return v;
+  if (!CanPartition(model, l, context.profile.stage_partition)) {
+    return Violation{Rule::kLayersDivision, model.layers(), int64_t{l.pp} * l.vpp};
+  }
   if (Found v = Divides(Rule::kHeadsDivision, model.heads, l.tp)) return v;
   const bool replicated = context.profile.kv_replication && l.tp % model.kv_heads == 0;
   if (!replicated) {
@@ -181,7 +184,7 @@ std::string Describe(const Violation& v) {
     case Rule::kBatchDivision:
       return absl::StrFormat("global batch %d is not a multiple of dp * micro-batch = %d", a, b);
     case Rule::kLayersDivision:
-      return absl::StrFormat("%d layers are not a multiple of pp * vpp = %d", a, b);
+      return absl::StrFormat("%d layers can't be divided over pp * vpp = %d stages", a, b);
     case Rule::kHeadsDivision:
       return absl::StrFormat("%d attention heads are not a multiple of tp = %d", a, b);
     case Rule::kKvHeadsDivision:

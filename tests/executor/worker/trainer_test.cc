@@ -145,7 +145,7 @@ TEST(TrainerTest, ABlockKeepsExactlyWhatTheTableSays) {
   const auto context = OneRank(TinyModel(), 2);
   const c10::InferenceMode no_tape;
   const RopeTable rope(*context);
-  Stage stage(*context, StageOf(context->model, context->layout, 0), rope);
+  Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0), rope);
   stage.BeginStep({});
   stage.Forward(0, {}, TokenSource(*context, 0));
   const BlockDims dims = DimsOf(*context);
@@ -174,7 +174,7 @@ TEST(TrainerTest, AllThatAMicroBatchKeepsIsInTheTables) {
     auto& device = static_cast<CpuDevice&>(*context->device);
     const c10::InferenceMode no_tape;
     const RopeTable rope(*context);
-    Stage stage(*context, StageOf(context->model, context->layout, 0), rope);
+    Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0), rope);
     stage.BeginStep({});
     const int64_t before = device.HeldBytes();
     stage.Forward(0, {}, TokenSource(*context, 0));
@@ -196,7 +196,7 @@ TEST(TrainerTest, SplitBackwardGivesTheSameGradients) {
   const auto context = OneRank(TinyModel(), 8);
   const c10::InferenceMode no_tape;
   const RopeTable rope(*context);
-  Stage stage(*context, StageOf(context->model, context->layout, 0), rope);
+  Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0), rope);
   const TokenSource tokens(*context, 0);
   stage.BeginStep({});
   stage.Forward(0, {}, tokens);

@@ -52,7 +52,7 @@ TEST(StagePartition, CoversEveryLayerOnce) {
   layout.vpp = 2;
   int64_t next = 0;
   for (int32_t stage = 0; stage < 8; ++stage) {
-    const StageLayers layers = StageOf(model, layout, stage);
+    const StageLayers layers = StageOf(model, layout, StagePartition::kEqual, stage);
     EXPECT_EQ(layers.first_layer, next);
     EXPECT_EQ(layers.layer_count, 4);
     EXPECT_EQ(layers.has_embedding, stage == 0);

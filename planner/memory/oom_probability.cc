@@ -1,0 +1,11 @@
+#include "planner/memory/oom_probability.h"
+
+#include <cmath>
+
+namespace meshwright {
+
+double OomProbability(const FrameworkProfile& profile, double fraction_of_device) {
+  return 1.0 / (1.0 + std::exp((profile.oom_center - fraction_of_device) / profile.oom_width));
+}
+
+}  // namespace meshwright

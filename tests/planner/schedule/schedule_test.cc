@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "planner/schedule/generators.h"
+
 namespace meshwright {
 namespace {
 
@@ -41,14 +43,38 @@ TEST(Schedule1f1bTest, HoldsAsManyMicroBatchesAsStagesFollow) {
   }
 }
 
-TEST(MakeScheduleTest, RefusesAScheduleWithoutGenerator) {
-  Layout layout;
-  layout.pp = 2;
-  layout.vpp = 2;
-  layout.schedule = ScheduleKind::kInterleaved;
-  const auto actions = MakeSchedule(layout, 0, 4);
-  EXPECT_EQ(actions.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(actions.status().message()), testing::HasSubstr("interleaved"));
+struct Impossible {
+  const char* layout;
+  int32_t micro_batches;
+  const char* message;
+};
+
+class ImpossibleSchedule : public testing::TestWithParam<Impossible> {};
+
+TEST_P(ImpossibleSchedule, IsInvalidAndNamesTheField) {
+  const Layout layout = ParseLayout(GetParam().layout).value();
+  const auto actions = MakeSchedule(layout, 0, GetParam().micro_batches);
+  EXPECT_EQ(actions.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(actions.status().message()), testing::HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ImpossibleSchedule,
+    testing::Values(Impossible{"tp1.pp2.dp1.vpp2.sched=gpipe", 4, "vpp = 2: sched=gpipe takes"},
+                    Impossible{"tp1.pp2.dp1.vpp2.sched=1f1b", 4, "vpp = 2: sched=1f1b takes"},
+                    Impossible{"tp1.pp2.dp1.vpp2.sched=zb_h1", 4, "vpp = 2: sched=zb_h1 takes"},
+                    Impossible{"tp1.pp2.dp1.vpp3.sched=zb_v", 4, "vpp = 3: sched=zb_v takes"},
+                    Impossible{"tp1.pp2.dp1.vpp1.sched=interleaved", 4, "vpp = 1"},
+                    Impossible{"tp1.pp1.dp1.vpp2.sched=interleaved", 4, "pp = 1"},
+                    Impossible{"tp1.pp4.dp1.vpp2.sched=interleaved", 6, "micro_batches = 6"},
+                    Impossible{"tp1.pp2.dp1", 0, "micro_batches = 0"}));
+
+TEST(MakeScheduleTest, RefusesARankOutsideThePipeline) {
+  const Layout layout = ParseLayout("tp1.pp2.dp1").value();
+  for (const int32_t rank : {-1, 2}) {
+    EXPECT_THAT(std::string(MakeSchedule(layout, rank, 4).status().message()),
+                testing::HasSubstr("pipeline rank = "));
+  }
 }
 
 TEST(PeakInFlightTest, SplitBackwardEndsWithItsWeightPart) {

@@ -25,8 +25,9 @@ std::string TimelineTrace(const TimelineSubject& subject, const Timeline& timeli
 // where there is room for it, a legend and a scale.
 std::string TimelineSvg(const TimelineSubject& subject, const Timeline& timeline);
 
-// One line per rank with at most `columns` marks of equal time: F B I W as FormatAction has them,
-// in capitals for even chunks, and a dot for idle time. Empty for a step without duration.
+// One line per rank with a mark for each time of the shortest action: F B I W as FormatAction has
+// them, small for odd chunks, and a dot for idle time. Empty where that takes more than `columns`
+// marks, and for a step without duration.
 std::string TimelineText(const Timeline& timeline, int32_t columns);
 
 }  // namespace meshwright

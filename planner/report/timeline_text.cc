@@ -23,7 +23,8 @@ std::string TimelineText(const Timeline& timeline, int32_t columns) {
     if (duration_s > 0.0) shortest_s = std::min(shortest_s, duration_s);
   }
   const double wanted = std::ceil(timeline.makespan_s / shortest_s - 1e-9);
-  const auto width = static_cast<size_t>(std::min(wanted, static_cast<double>(columns)));
+  if (wanted > columns) return "";
+  const auto width = static_cast<size_t>(wanted);
   const double mark_s = timeline.makespan_s / static_cast<double>(width);
 
   std::vector<std::string> lines(timeline.ranks.size(), std::string(width, '.'));

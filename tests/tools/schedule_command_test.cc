@@ -37,6 +37,13 @@ TEST(ScheduleText, MatchesTheGoldenFile) {
   ExpectGolden("schedule_text.txt", text);
 }
 
+TEST(ScheduleText, LeavesOutALongTimeline) {
+  const CommandOutput run = RunCommand(Schedule("tp1.pp4.dp1", "100"));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.out, HasSubstr("-o FILE.svg"));
+  EXPECT_THAT(run.out, testing::Not(HasSubstr("FFFF")));
+}
+
 TEST(ScheduleJson, SaysWhatTheTextSays) {
   const CommandOutput run = RunCommand(Schedule(
       "tp1.pp4.dp1", "8",

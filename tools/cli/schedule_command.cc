@@ -99,10 +99,15 @@ void PrintText(const Step& step, const Timeline& timeline, std::ostream& out) {
                MicroBatchesHeld(step.layout, rank.peak_in_flight)});
   }
   table.Print(out);
+  const std::string lines = TimelineText(timeline, kTextColumns);
+  if (lines.empty()) {
+    out << "\nThe timeline is too long for lines of text; -o FILE.svg or FILE.json draws it.\n";
+    return;
+  }
   out << "\nF forward, B backward, I and W its input and weight gradient; small letters: chunk 1, "
          "3, "
          "...; . idle\n"
-      << TimelineText(timeline, kTextColumns);
+      << lines;
 }
 
 ordered_json ToJson(const Step& step, const Timeline& timeline) {
@@ -160,15 +165,14 @@ absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
 void AddTimes(CLI::App& command, ScheduleFlags& flags) {
   const auto add = [&](const char* name, double& value, const char* what) {
     command.add_option(name, value, what)
-        ->capture_default_str()
         ->excludes(command.get_option("--model"))
         ->option_text("MS");
   };
   add("--forward-ms", flags.rank.forward_ms,
-      "Forward of a micro-batch on a pipeline rank, all its chunks together");
-  add("--backward-ms", flags.rank.backward_ms, "Its input gradient");
-  add("--weight-ms", flags.rank.weight_ms, "Its weight gradient");
-  add("--hop-ms", flags.rank.hop_ms, "A message from rank to rank");
+      "Forward of a micro-batch on a pipeline rank, all its chunks together; default 1");
+  add("--backward-ms", flags.rank.backward_ms, "Its input gradient; default 1");
+  add("--weight-ms", flags.rank.weight_ms, "Its weight gradient; default 1");
+  add("--hop-ms", flags.rank.hop_ms, "A message from rank to rank; default 0");
   command.add_flag("--blocking-hops", flags.blocking_hops,
                    "Messages stop the ranks that send and receive them");
 }

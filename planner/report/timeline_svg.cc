@@ -14,7 +14,7 @@ constexpr double kTop = 70.0;
 constexpr double kPlot = 1200.0;  // width of the whole step
 constexpr double kRow = 24.0;
 constexpr double kBar = 20.0;
-constexpr double kDigit = 7.0;  // width of a digit of a label
+constexpr double kDigit = 6.0;  // width of a digit of a label
 constexpr double kBottom = 40.0;
 
 struct Look {
@@ -64,7 +64,8 @@ class Picture {
     absl::StrAppendFormat(&svg_,
                           "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %.0f %.0f' "
                           "width='%.0f' height='%.0f'>\n<style>text{font:12px sans-serif}"
-                          ".n{fill:#fff;text-anchor:middle}.t{text-anchor:middle}",
+                          ".n{fill:#fff}.d{fill:#222}.n,.d{font-size:10px;text-anchor:middle}"
+                          ".t{text-anchor:middle}",
                           width, height_, width, height_);
     for (const Look& look : kLooks) {
       absl::StrAppendFormat(&svg_, ".%s{fill:%s}", look.style, look.colour);
@@ -110,9 +111,10 @@ class Picture {
     absl::StrAppendFormat(&svg_, "><title>%s %s to %s</title></rect>\n", FormatAction(timed.action),
                           Milliseconds(timed.start_s), Milliseconds(timed.end_s));
     const std::string label = std::to_string(timed.action.micro_batch);
-    if (width < kDigit * static_cast<double>(label.size()) + 3.0) return;
-    absl::StrAppendFormat(&svg_, "<text class='n' x='%.2f' y='%.0f'>%s</text>\n",
-                          X(timed.start_s) + width / 2.0, top + 15.0, label);
+    if (width < kDigit * static_cast<double>(label.size()) + 2.0) return;
+    absl::StrAppendFormat(&svg_, "<text class='%s' x='%.2f' y='%.0f'>%s</text>\n",
+                          opacity < 0.8 ? "d" : "n", X(timed.start_s) + width / 2.0, top + 14.0,
+                          label);
   }
 
   // A thin line below the actions of its rank.

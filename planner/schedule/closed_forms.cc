@@ -3,46 +3,176 @@
 #include <algorithm>
 
 namespace meshwright {
+namespace {
+
+double Real(int64_t value) { return static_cast<double>(value); }
+
+// Sum and maximum of one part of the ranks' times.
+struct Spread {
+  double sum_s = 0.0;
+  double max_s = 0.0;
+
+  void Add(double time_s) {
+    sum_s += time_s;
+    max_s = std::max(max_s, time_s);
+  }
+};
+
+Spread TotalsOf(absl::Span<const StageDurations> ranks) {
+  Spread spread;
+  for (const StageDurations& rank : ranks) spread.Add(rank.total_s());
+  return spread;
+}
+
+}  // namespace
 
 int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches) {
   const int64_t p = layout.pp;
   const int64_t v = layout.vpp;
+  const int64_t m = micro_batches;
   switch (layout.schedule) {
     case ScheduleKind::kGpipe:
     case ScheduleKind::kBreadthFirst:
-      return micro_batches * v;
+      return m * v;
     case ScheduleKind::k1f1b:
-      return std::min(micro_batches, p - rank) * v;
+      return std::min(m, p - rank) * v;
     case ScheduleKind::kInterleaved:
-      return std::min(micro_batches * v, 2 * (p - rank - 1) + (v - 1) * p + 1);
+      return std::min(m * v, 2 * (p - rank - 1) + (v - 1) * p + 1);
     case ScheduleKind::kZbH1:
+      return std::min(m, p) * v;
     case ScheduleKind::kZbV:
-      return std::min(micro_batches, p) * v;
+      // 2p, p micro-batches, once there are enough: the first arm fills until the first gradient
+      // comes back, with r + 1 passes of the second arm.
+      return std::min(m, 2 * p - rank - 1) + std::min<int64_t>(m, rank + 1);
   }
-  return micro_batches * v;
+  return m * v;
+}
+
+double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
+                      double kept_after_input) {
+  if (layout.schedule != ScheduleKind::kZbH1) {
+    return Real(PeakChunksInFlight(layout, rank, micro_batches));
+  }
+  // p - r whole ones as in 1F1B, and a share of each of the r whose weight gradients wait.
+  const int64_t whole = std::min<int64_t>(micro_batches, layout.pp - rank);
+  const int64_t waiting = std::min<int64_t>(micro_batches, layout.pp) - whole;
+  return Real(whole) + kept_after_input * Real(waiting);
+}
+
+double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank) {
+  switch (layout.schedule) {
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::k1f1b:
+      return GpipeBubble(layout.pp, rank);
+    case ScheduleKind::kInterleaved:
+      return InterleavedBubble(layout.pp, layout.vpp, rank);
+    case ScheduleKind::kBreadthFirst:
+      return BreadthFirstBubble(layout.pp, layout.vpp, micro_batches, rank);
+    case ScheduleKind::kZbH1:
+      return ZbH1Bubble(layout.pp, rank);
+    case ScheduleKind::kZbV:
+      return ZbVBarrierBubble(layout.pp, rank);
+  }
+  return 0.0;
 }
 
 double BubbleMicroBatches(const Layout& layout) {
-  return static_cast<double>(layout.pp - 1) / static_cast<double>(layout.vpp);
+  constexpr StageDurations kEqualParts = {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
+  return BubbleTime(layout, /*micro_batches=*/2 * int64_t{layout.pp}, kEqualParts);
 }
 
 double ExposedHops(const Layout& layout, int64_t micro_batches) {
   if (layout.pp == 1) return 0.0;
-  const auto p = static_cast<double>(layout.pp);
-  const auto v = static_cast<double>(layout.vpp);
-  const auto m = static_cast<double>(micro_batches);
   switch (layout.schedule) {
-    case ScheduleKind::k1f1b:
-      return 2.0 * (p - 1.0) * m / p + 2.0 * (p - 2.0);
-    case ScheduleKind::kInterleaved:
-    case ScheduleKind::kBreadthFirst:
-      return 2.0 * (p * v - 1.0);
     case ScheduleKind::kGpipe:
+      return GpipeHops(layout.pp);
+    case ScheduleKind::k1f1b:
+      return OneFOneBHops(layout.pp, micro_batches);
+    case ScheduleKind::kInterleaved:
+      return InterleavedHops(layout.pp, layout.vpp);
+    case ScheduleKind::kBreadthFirst:
+      return BreadthFirstHops(layout.pp, layout.vpp, micro_batches);
     case ScheduleKind::kZbH1:
+      return ZbH1Hops(layout.pp);
     case ScheduleKind::kZbV:
-      return 2.0 * (p - 1.0);
+      return ZbVHops(layout.pp);
   }
   return 0.0;
+}
+
+double GpipeBubble(int64_t p, const StageDurations& rank) { return Real(p - 1) * rank.total_s(); }
+
+double InterleavedBubble(int64_t p, int64_t v, const StageDurations& rank) {
+  return Real(p - 1) * rank.total_s() / Real(v);
+}
+
+double BreadthFirstBubble(int64_t p, int64_t v, int64_t m, const StageDurations& rank) {
+  const int64_t chunks = (p - 1) + (v - 1) * std::max<int64_t>(0, p - m);
+  return Real(chunks) * rank.total_s() / Real(v);
+}
+
+double ZbH1Bubble(int64_t p, const StageDurations& rank) {
+  return Real(p - 1) *
+         (rank.forward_s + std::max(0.0, rank.input_gradient_s - rank.weight_gradient_s));
+}
+
+double ZbVBarrierBubble(int64_t p, const StageDurations& rank) {
+  return Real(p - 1) * rank.forward_s / 2.0;
+}
+
+double DualPipeBubble(int64_t p, const StageDurations& rank, double overlapped_s) {
+  return (Real(p) / 2.0 - 1.0) * (overlapped_s + rank.backward_s() - 3.0 * rank.weight_gradient_s);
+}
+
+double GpipeHops(int64_t p) { return 2.0 * Real(p - 1); }
+
+double OneFOneBHops(int64_t p, int64_t m) {
+  return p == 1 ? 0.0 : 2.0 * Real(p - 1) * Real(m) / Real(p) + 2.0 * Real(p - 2);
+}
+
+double InterleavedHops(int64_t p, int64_t v) { return p == 1 ? 0.0 : 2.0 * Real(p * v - 1); }
+
+double BreadthFirstHops(int64_t p, int64_t v, int64_t m) {
+  if (p == 1) return 0.0;
+  const int64_t rounds = std::clamp<int64_t>(2 * p - m, 0, p);
+  return 2.0 * Real((p - 1) + (v - 1) * rounds);
+}
+
+double ZbH1Hops(int64_t p) { return 4.0 * Real(p - 1); }
+
+double ZbVHops(int64_t p) { return p == 1 ? 0.0 : 5.0 * Real(p - 1) - 2.0; }
+
+double BreadthFirstStepTime(int64_t p, int64_t v, int64_t m, const StageDurations& chunk,
+                            double hop_s) {
+  const double hop = p == 1 ? 0.0 : hop_s;
+  // One direction: fill, then chunk after chunk, each held up until its first micro-batch has gone
+  // round all ranks.
+  const auto pass_s = [&](double chunk_s) {
+    const double round_s = Real(p) * (chunk_s + hop);
+    const double all_s = Real(m) * chunk_s;
+    return Real(p - 1) * (chunk_s + hop) + Real(v - 1) * std::max(all_s, round_s) + all_s;
+  };
+  return pass_s(chunk.forward_s) + pass_s(chunk.backward_s());
+}
+
+double GpipeStepTime(absl::Span<const StageDurations> ranks, int64_t m) {
+  Spread forward;
+  Spread backward;
+  for (const StageDurations& rank : ranks) {
+    forward.Add(rank.forward_s);
+    backward.Add(rank.backward_s());
+  }
+  return forward.sum_s + backward.sum_s + Real(m - 1) * (forward.max_s + backward.max_s);
+}
+
+double OneFOneBStepTime(absl::Span<const StageDurations> ranks, int64_t m) {
+  const Spread spread = TotalsOf(ranks);
+  return spread.sum_s + Real(m - 1) * spread.max_s;
+}
+
+double ChunkedStepTime(absl::Span<const StageDurations> ranks, int64_t v, int64_t m) {
+  const Spread spread = TotalsOf(ranks);
+  return Real(m) * spread.max_s + (spread.sum_s - spread.max_s) / Real(v);
 }
 
 }  // namespace meshwright

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "planner/schedule/schedule.h"
+#include "planner/schedule/generators.h"
 
 namespace meshwright {
 

@@ -3,19 +3,91 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
+#include "planner/schedule/generators.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
 
 namespace meshwright {
+namespace {
+
+constexpr int64_t kMaxRanks = int64_t{1} << 20;
+constexpr int64_t kMaxActions = int64_t{1} << 30;  // of one rank
+
+std::vector<Action> Generate(const Layout& layout, int32_t rank, int32_t micro_batches) {
+  switch (layout.schedule) {
+    case ScheduleKind::kGpipe:
+      return ScheduleGpipe(micro_batches);
+    case ScheduleKind::k1f1b:
+      return Schedule1f1b(layout.pp, rank, micro_batches);
+    case ScheduleKind::kInterleaved:
+      return ScheduleInterleaved(layout.pp, rank, layout.vpp, micro_batches);
+    case ScheduleKind::kBreadthFirst:
+      return ScheduleBreadthFirst(layout.vpp, micro_batches);
+    case ScheduleKind::kZbH1:
+      return ScheduleZbH1(layout.pp, rank, micro_batches);
+    case ScheduleKind::kZbV:
+      return ScheduleZbV(layout.pp, rank, micro_batches);
+  }
+  return {};
+}
+
+absl::Status CheckChunks(const Layout& layout) {
+  const std::string name(ScheduleName(layout.schedule));
+  switch (layout.schedule) {
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::k1f1b:
+    case ScheduleKind::kZbH1:
+      if (layout.vpp == 1) return absl::OkStatus();
+      return FieldError("vpp", layout.vpp, "sched=" + name + " takes vpp 1");
+    case ScheduleKind::kInterleaved:
+      if (layout.pp < 2) return FieldError("pp", layout.pp, "sched=interleaved needs at least 2");
+      if (layout.vpp >= 2) return absl::OkStatus();
+      return FieldError("vpp", layout.vpp, "sched=interleaved needs at least 2");
+    case ScheduleKind::kZbV:
+      if (layout.vpp == 2) return absl::OkStatus();
+      return FieldError("vpp", layout.vpp, "sched=zb_v takes vpp 2");
+    case ScheduleKind::kBreadthFirst:
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string FormatAction(const Action& action) {
+  constexpr char kLetters[] = {'F', 'B', 'I', 'W'};
+  const char letter = kLetters[static_cast<size_t>(action.kind)];
+  return absl::StrCat(std::string(1, letter), action.micro_batch, ".c", action.chunk);
+}
+
+absl::Status CheckScheduleExists(const Layout& layout, int32_t micro_batches) {
+  RETURN_IF_ERROR(CheckRange("pp", layout.pp, 1, kMaxRanks));
+  RETURN_IF_ERROR(CheckRange("vpp", layout.vpp, 1, kMaxRanks));
+  RETURN_IF_ERROR(CheckChunks(layout));
+  RETURN_IF_ERROR(CheckRange("micro_batches", micro_batches, 1, kMaxActions / 3 / layout.vpp));
+  if (layout.schedule == ScheduleKind::kInterleaved && micro_batches % layout.pp != 0) {
+    return FieldError(
+        "micro_batches", micro_batches,
+        absl::StrCat("sched=interleaved needs a multiple of pp, which is ", layout.pp));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::vector<Action>> MakeSchedule(const Layout& layout, int32_t rank,
                                                  int32_t micro_batches) {
-  if (layout.schedule == ScheduleKind::k1f1b && layout.vpp == 1) {
-    return Schedule1f1b(layout.pp, rank, micro_batches);
+  RETURN_IF_ERROR(CheckScheduleExists(layout, micro_batches));
+  RETURN_IF_ERROR(CheckRange("pipeline rank", rank, 0, layout.pp - 1));
+  return Generate(layout, rank, micro_batches);
+}
+
+absl::StatusOr<ScheduleLists> MakeSchedules(const Layout& layout, int32_t micro_batches) {
+  RETURN_IF_ERROR(CheckScheduleExists(layout, micro_batches));
+  ScheduleLists lists;
+  lists.reserve(static_cast<size_t>(layout.pp));
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    lists.push_back(Generate(layout, rank, micro_batches));
   }
-  const std::string_view name = ScheduleName(layout.schedule);
-  return absl::UnimplementedError(
-      absl::StrCat("sched=", absl::string_view(name.data(), name.size()), " with vpp", layout.vpp,
-                   " has no schedule list yet; 1f1b with vpp1 has"));
+  return lists;
 }
 
 int32_t PeakInFlight(const std::vector<Action>& actions) {
@@ -27,6 +99,32 @@ int32_t PeakInFlight(const std::vector<Action>& actions) {
     } else if (action.kind != ActionKind::kBackwardInput) {
       --in_flight;  // the weight part is what ends a split backward
     }
+  }
+  return peak;
+}
+
+double PeakChunksHeld(const std::vector<Action>& actions, double kept_after_input) {
+  int64_t whole = 0;   // between the forward and the input part
+  int64_t shares = 0;  // between the input part and the weight part
+  double peak = 0.0;
+  for (const Action& action : actions) {
+    switch (action.kind) {
+      case ActionKind::kForward:
+        ++whole;
+        break;
+      case ActionKind::kBackward:
+        --whole;
+        break;
+      case ActionKind::kBackwardInput:
+        --whole;
+        ++shares;
+        break;
+      case ActionKind::kBackwardWeight:
+        --shares;
+        break;
+    }
+    peak =
+        std::max(peak, static_cast<double>(whole) + kept_after_input * static_cast<double>(shares));
   }
   return peak;
 }

@@ -1,13 +1,18 @@
 // Pipeline schedules as data: for each pipeline rank the ordered list of what it computes.
 //
-// The worker executes exactly these lists; the planner derives micro-batches in flight from them.
-// Sends and receives follow from the list: chunk j of pipeline rank r is stage j * pp + r; a
-// forward takes its input from stage - 1 and feeds stage + 1, a backward the other way round.
+// The worker executes exactly these lists, the simulator times them, and the planner's figures for
+// micro-batches in flight are tested against them. Sends and receives follow from a list: a forward
+// takes its input from the stage before and feeds the stage after, a backward the other way round
+// (planner/schedule/placement.h says which rank holds a stage). Messages of one kind between two
+// ranks are received in the order in which they are sent, so channels need no tags; with several
+// chunks a rank must go on while some of its sends are open (planner/schedule/open_sends.h).
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "planner/layout/layout.h"
 
@@ -25,16 +30,30 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
-// One-forward-one-backward (PipeDream-flush): rank r of p warms up with min(m, p - r - 1) forwards.
-// Requires 0 <= rank < pipeline_ranks and micro_batches >= 1.
-std::vector<Action> Schedule1f1b(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
+// One list per pipeline rank.
+using ScheduleLists = std::vector<std::vector<Action>>;
 
-// The list of `rank` under the layout's schedule. Unimplemented for a schedule that has no
-// generator.
+// "F3.c0": kind, micro-batch, chunk. Kinds read F forward, B backward, I its input-gradient part, W
+// its weight-gradient part.
+std::string FormatAction(const Action& action);
+
+// OK when the layout's schedule exists for its pp and vpp and for this many micro-batches;
+// InvalidArgument naming pp, vpp or micro_batches otherwise. The same layouts pass as pass the
+// search's rules on chunks and micro-batches.
+absl::Status CheckScheduleExists(const Layout& layout, int32_t micro_batches);
+
+// The list of `rank`, and those of all ranks, under the layout's schedule, in time linear in the
+// number of actions. InvalidArgument as CheckScheduleExists, and for a rank outside [0, pp).
 absl::StatusOr<std::vector<Action>> MakeSchedule(const Layout& layout, int32_t rank,
                                                  int32_t micro_batches);
+absl::StatusOr<ScheduleLists> MakeSchedules(const Layout& layout, int32_t micro_batches);
 
-// Largest number of micro-batches whose forward has begun and whose backward has not ended.
+// Largest number of (micro-batch, chunk) pairs whose forward has begun and whose backward, weight
+// part included, has not ended. With one chunk these are micro-batches in flight.
 int32_t PeakInFlight(const std::vector<Action>& actions);
+
+// The same in memory: a split backward frees all but the share `kept_after_input` of a chunk's
+// activations at its input part, and that share at its weight part.
+double PeakChunksHeld(const std::vector<Action>& actions, double kept_after_input);
 
 }  // namespace meshwright

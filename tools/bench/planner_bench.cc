@@ -1,7 +1,12 @@
-// How long the planner takes: a whole search, and one estimate.
+// How long the planner takes: a whole search, one estimate, and one schedule event by event.
 #include <benchmark/benchmark.h>
 
+#include <chrono>
+#include <string>
+
 #include "planner/catalog/plan_query.h"
+#include "planner/schedule/check.h"
+#include "planner/schedule/simulator.h"
 
 namespace meshwright {
 namespace {
@@ -43,6 +48,65 @@ void EstimateMemoryOfOneLayout(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(EstimateMemory(context, layout));
 }
 BENCHMARK(EstimateMemoryOfOneLayout);
+
+// 1,000 stages and 1,000 micro-batches: two to three million actions.
+constexpr int32_t kManyStages = 1000;
+constexpr int32_t kManyMicroBatches = 1000;
+// Generating and timing them may take this long; a run that takes longer fails.
+constexpr double kLongestSimulation = 2.0;
+
+Layout ManyStages(const char* schedule, int32_t vpp) {
+  Layout layout =
+      ParseLayout(std::string("tp1.pp1.dp1.sched=") + schedule + ".vpp" + std::to_string(vpp))
+          .value();
+  layout.pp = kManyStages / vpp;
+  return layout;
+}
+
+PipelineTimes TimesOfManyStages() {
+  PipelineTimes times;
+  for (int32_t stage = 0; stage < kManyStages; ++stage) {
+    times.stages.push_back({1.0 + 0.01 * (stage % 7), 1.1, 0.9});
+  }
+  times.hop_s = {0.05};
+  return times;
+}
+
+void SimulateManyStages(benchmark::State& state, const char* schedule, int32_t vpp) {
+  const Layout layout = ManyStages(schedule, vpp);
+  const PipelineTimes times = TimesOfManyStages();
+  int64_t actions = 0;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    const ScheduleLists lists = MakeSchedules(layout, kManyMicroBatches).value();
+    const Timeline timeline = Simulate(layout, kManyMicroBatches, lists, times).value();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    if (taken.count() > kLongestSimulation) {
+      state.SkipWithError("slower than its limit");
+      break;
+    }
+    actions += static_cast<int64_t>(timeline.actions.size());
+    benchmark::DoNotOptimize(timeline.makespan_s);
+  }
+  state.counters["actions_per_s"] =
+      benchmark::Counter(static_cast<double>(actions), benchmark::Counter::kIsRate);
+}
+BENCHMARK_CAPTURE(SimulateManyStages, gpipe, "gpipe", 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(SimulateManyStages, 1f1b, "1f1b", 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(SimulateManyStages, interleaved, "interleaved", 4)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(SimulateManyStages, breadth_first, "breadth_first", 4)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(SimulateManyStages, zb_h1, "zb_h1", 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(SimulateManyStages, zb_v, "zb_v", 2)->Unit(benchmark::kMillisecond);
+
+void CheckManyStages(benchmark::State& state) {
+  const Layout layout = ManyStages("zb_h1", 1);
+  const ScheduleLists lists = MakeSchedules(layout, kManyMicroBatches).value();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(CheckSchedule(layout, kManyMicroBatches, lists).ok());
+  }
+}
+BENCHMARK(CheckManyStages)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace meshwright

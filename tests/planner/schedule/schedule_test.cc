@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "planner/schedule/generators.h"
+
 namespace meshwright {
 namespace {
 
@@ -41,14 +43,90 @@ TEST(Schedule1f1bTest, HoldsAsManyMicroBatchesAsStagesFollow) {
   }
 }
 
-TEST(MakeScheduleTest, RefusesAScheduleWithoutGenerator) {
-  Layout layout;
-  layout.pp = 2;
-  layout.vpp = 2;
-  layout.schedule = ScheduleKind::kInterleaved;
-  const auto actions = MakeSchedule(layout, 0, 4);
-  EXPECT_EQ(actions.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(actions.status().message()), testing::HasSubstr("interleaved"));
+std::string Lists(const ScheduleLists& lists) {
+  std::string text;
+  for (const std::vector<Action>& list : lists) {
+    for (const Action& action : list) text += FormatAction(action) + ' ';
+    text.back() = '\n';
+  }
+  return text;
+}
+
+Layout Parsed(const char* text) { return ParseLayout(text).value(); }
+
+TEST(ScheduleGpipe, RunsAllForwardsFirst) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.sched=gpipe"), 2).value()),
+            "F0.c0 F1.c0 B0.c0 B1.c0\n"
+            "F0.c0 F1.c0 B0.c0 B1.c0\n");
+}
+
+TEST(ScheduleInterleaved, PassesTheChunksInGroupsOfRanks) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.vpp2.sched=interleaved"), 4).value()),
+            "F0.c0 F1.c0 F0.c1 F1.c1 F2.c0 B0.c1 F3.c0 B1.c1 F2.c1 B0.c0 F3.c1 B1.c0 "
+            "B2.c1 B3.c1 B2.c0 B3.c0\n"
+            "F0.c0 F1.c0 F0.c1 B0.c1 F1.c1 B1.c1 F2.c0 B0.c0 F3.c0 B1.c0 F2.c1 B2.c1 "
+            "F3.c1 B3.c1 B2.c0 B3.c0\n");
+}
+
+TEST(ScheduleBreadthFirst, PassesEachChunkWithAllMicroBatches) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp1.dp1.vpp2.sched=breadth_first"), 2).value()),
+            "F0.c0 F1.c0 F0.c1 F1.c1 B0.c1 B1.c1 B0.c0 B1.c0\n");
+}
+
+TEST(ScheduleZbH1, HoldsBackAsManyWeightGradientsAsTheRankSays) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp3.dp1.sched=zb_h1"), 4).value()),
+            "F0.c0 F1.c0 F2.c0 I0.c0 W0.c0 F3.c0 I1.c0 W1.c0 I2.c0 W2.c0 I3.c0 W3.c0\n"
+            "F0.c0 F1.c0 I0.c0 F2.c0 I1.c0 W0.c0 F3.c0 I2.c0 W1.c0 I3.c0 W2.c0 W3.c0\n"
+            "F0.c0 I0.c0 F1.c0 I1.c0 F2.c0 I2.c0 W0.c0 F3.c0 I3.c0 W1.c0 W2.c0 W3.c0\n");
+}
+
+TEST(ScheduleZbV, GoesDownOneArmAndUpTheOther) {
+  EXPECT_EQ(Lists(MakeSchedules(Parsed("tp1.pp2.dp1.vpp2.sched=zb_v"), 3).value()),
+            "F0.c0 F1.c0 F2.c0 F0.c1 I0.c1 W0.c1 F1.c1 I1.c1 W1.c1 I0.c0 W0.c0 F2.c1 I2.c1 W2.c1 "
+            "I1.c0 W1.c0 I2.c0 W2.c0\n"
+            "F0.c0 F0.c1 F1.c0 F1.c1 I0.c1 W0.c1 F2.c0 I0.c0 W0.c0 F2.c1 I1.c1 W1.c1 I1.c0 I2.c1 "
+            "I2.c0 W1.c0 W2.c1 W2.c0\n");
+}
+
+TEST(PeakChunksHeldTest, ASplitBackwardFreesAllButAShare) {
+  const std::vector<Action> actions = ScheduleZbH1(3, 2, 4);
+  EXPECT_DOUBLE_EQ(PeakChunksHeld(actions, 1.0), 3.0);
+  EXPECT_DOUBLE_EQ(PeakChunksHeld(actions, 0.5), 2.0);
+  EXPECT_DOUBLE_EQ(PeakChunksHeld(actions, 0.0), 1.0);
+}
+
+struct Impossible {
+  const char* layout;
+  int32_t micro_batches;
+  const char* message;
+};
+
+class ImpossibleSchedule : public testing::TestWithParam<Impossible> {};
+
+TEST_P(ImpossibleSchedule, IsInvalidAndNamesTheField) {
+  const Layout layout = ParseLayout(GetParam().layout).value();
+  const auto actions = MakeSchedule(layout, 0, GetParam().micro_batches);
+  EXPECT_EQ(actions.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(actions.status().message()), testing::HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ImpossibleSchedule,
+    testing::Values(Impossible{"tp1.pp2.dp1.vpp2.sched=gpipe", 4, "vpp = 2: sched=gpipe takes"},
+                    Impossible{"tp1.pp2.dp1.vpp2.sched=1f1b", 4, "vpp = 2: sched=1f1b takes"},
+                    Impossible{"tp1.pp2.dp1.vpp2.sched=zb_h1", 4, "vpp = 2: sched=zb_h1 takes"},
+                    Impossible{"tp1.pp2.dp1.vpp3.sched=zb_v", 4, "vpp = 3: sched=zb_v takes"},
+                    Impossible{"tp1.pp2.dp1.vpp1.sched=interleaved", 4, "vpp = 1"},
+                    Impossible{"tp1.pp1.dp1.vpp2.sched=interleaved", 4, "pp = 1"},
+                    Impossible{"tp1.pp4.dp1.vpp2.sched=interleaved", 6, "micro_batches = 6"},
+                    Impossible{"tp1.pp2.dp1", 0, "micro_batches = 0"}));
+
+TEST(MakeScheduleTest, RefusesARankOutsideThePipeline) {
+  const Layout layout = ParseLayout("tp1.pp2.dp1").value();
+  for (const int32_t rank : {-1, 2}) {
+    EXPECT_THAT(std::string(MakeSchedule(layout, rank, 4).status().message()),
+                testing::HasSubstr("pipeline rank = "));
+  }
 }
 
 TEST(PeakInFlightTest, SplitBackwardEndsWithItsWeightPart) {

@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "planner/report/timeline.h"
+
+namespace meshwright {
+namespace {
+
+char Mark(const Action& action) {
+  constexpr char kMarks[2][5] = {"FBIW", "fbiw"};
+  return kMarks[action.chunk % 2][static_cast<size_t>(action.kind)];
+}
+
+}  // namespace
+
+std::string TimelineText(const Timeline& timeline, int32_t columns) {
+  if (!(timeline.makespan_s > 0.0)) return "";
+  // As few marks as show the shortest action.
+  double shortest_s = timeline.makespan_s;
+  for (const TimedAction& timed : timeline.actions) {
+    const double duration_s = timed.end_s - timed.start_s;
+    if (duration_s > 0.0) shortest_s = std::min(shortest_s, duration_s);
+  }
+  const double wanted = std::ceil(timeline.makespan_s / shortest_s - 1e-9);
+  if (wanted > columns) return "";
+  const auto width = static_cast<size_t>(wanted);
+  const double mark_s = timeline.makespan_s / static_cast<double>(width);
+
+  std::vector<std::string> lines(timeline.ranks.size(), std::string(width, '.'));
+  for (const TimedAction& timed : timeline.actions) {
+    // A mark shows what runs in the middle of its time.
+    const double first = std::ceil(timed.start_s / mark_s - 0.5 - 1e-9);
+    for (auto i = static_cast<size_t>(std::max(first, 0.0));
+         i < width && (static_cast<double>(i) + 0.5) * mark_s < timed.end_s - 1e-9 * mark_s; ++i) {
+      lines[timed.rank][i] = Mark(timed.action);
+    }
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+}  // namespace meshwright

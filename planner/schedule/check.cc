@@ -1,0 +1,180 @@
+#include "planner/schedule/check.h"
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "planner/schedule/dependency_order.h"
+#include "planner/schedule/placement.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr size_t kMaxRanksNamed = 8;
+
+absl::Status OnRank(int32_t rank, const std::string& problem) {
+  return absl::InvalidArgumentError(absl::StrCat("pipeline rank ", rank, ": ", problem));
+}
+
+// What a rank has done with one micro-batch in one chunk.
+enum class Progress : uint8_t { kNothing, kForward, kInput, kAll };
+
+// The state after `action`; kNothing where the action can't follow `before`.
+Progress After(Progress before, ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kForward:
+      return before == Progress::kNothing ? Progress::kForward : Progress::kNothing;
+    case ActionKind::kBackward:
+      return before == Progress::kForward ? Progress::kAll : Progress::kNothing;
+    case ActionKind::kBackwardInput:
+      return before == Progress::kForward ? Progress::kInput : Progress::kNothing;
+    case ActionKind::kBackwardWeight:
+      return before == Progress::kInput ? Progress::kAll : Progress::kNothing;
+  }
+  return Progress::kNothing;
+}
+
+const char* Missing(Progress progress) {
+  switch (progress) {
+    case Progress::kNothing:
+      return "no forward";
+    case Progress::kForward:
+      return "no backward";
+    default:
+      return "no weight gradient";
+  }
+}
+
+absl::Status CheckList(const Layout& layout, int32_t micro_batches, int32_t rank,
+                       const std::vector<Action>& list) {
+  std::vector<Progress> progress(static_cast<size_t>(layout.vpp) *
+                                 static_cast<size_t>(micro_batches));
+  const auto index = [&](int32_t chunk, int32_t micro_batch) {
+    return static_cast<size_t>(chunk) * static_cast<size_t>(micro_batches) +
+           static_cast<size_t>(micro_batch);
+  };
+  for (const Action& action : list) {
+    if (action.chunk < 0 || action.chunk >= layout.vpp || action.micro_batch < 0 ||
+        action.micro_batch >= micro_batches) {
+      return OnRank(rank, absl::StrCat(FormatAction(action), " is not one of ", layout.vpp,
+                                       " chunks and ", micro_batches, " micro-batches"));
+    }
+    Progress& state = progress[index(action.chunk, action.micro_batch)];
+    const Progress next = After(state, action.kind);
+    if (next == Progress::kNothing) {
+      return OnRank(rank, FormatAction(action) +
+                              " is there twice or out of order: forward, input "
+                              "gradient, weight gradient");
+    }
+    state = next;
+  }
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+    for (int32_t i = 0; i < micro_batches; ++i) {
+      const Progress state = progress[index(chunk, i)];
+      if (state == Progress::kAll) continue;
+      return OnRank(rank, absl::StrCat(Missing(state), " of micro-batch ", i, " in chunk ", chunk));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What `action` receives from or sends to another rank.
+struct Message {
+  bool exists = false;
+  int32_t stage = 0;  // the other end
+  int32_t rank = 0;   // holds it
+};
+
+Message Neighbour(const Layout& layout, int32_t rank, const Action& action, bool receives) {
+  if (action.kind == ActionKind::kBackwardWeight) return {};
+  const bool forward = action.kind == ActionKind::kForward;
+  const int32_t stage = StageOfChunk(layout, rank, action.chunk) + (forward == receives ? -1 : 1);
+  if (stage < 0 || stage >= StageCount(layout)) return {};
+  const int32_t holder = PlaceOfStage(layout, stage).rank;
+  return {.exists = holder != rank, .stage = stage, .rank = holder};
+}
+
+absl::Status DescribeDeadlock(const Layout& layout, const ScheduleLists& lists,
+                              const std::vector<size_t>& position) {
+  std::string text = "deadlock:";
+  size_t stuck = 0;
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    if (position[rank] == lists[rank].size() || ++stuck > kMaxRanksNamed) continue;
+    const Action& action = lists[rank][position[rank]];
+    absl::StrAppend(&text, stuck > 1 ? ";" : "", " pipeline rank ", rank, " at ",
+                    FormatAction(action));
+    const Message from = Neighbour(layout, rank, action, /*receives=*/true);
+    if (from.exists) {
+      absl::StrAppend(&text, " waits for stage ", from.stage, " on rank ", from.rank);
+    } else {
+      absl::StrAppend(&text, " waits for another chunk of its own");
+    }
+  }
+  if (stuck > kMaxRanksNamed) absl::StrAppend(&text, "; and ", stuck - kMaxRanksNamed, " more");
+  return absl::InvalidArgumentError(text);
+}
+
+// (sender, receiver, whether activations) -> stage and micro-batch of each message in turn.
+using Channels = std::map<std::tuple<int32_t, int32_t, bool>, std::vector<int64_t>>;
+
+// Messages are named by the stage that sends them.
+Channels MessagesOf(const Layout& layout, int32_t micro_batches, const ScheduleLists& lists,
+                    bool receives) {
+  Channels channels;
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    for (const Action& action : lists[rank]) {
+      const Message other = Neighbour(layout, rank, action, receives);
+      if (!other.exists) continue;
+      const int64_t sender = receives ? other.stage : StageOfChunk(layout, rank, action.chunk);
+      const bool activations = action.kind == ActionKind::kForward;
+      const auto key = receives ? std::tuple(other.rank, rank, activations)
+                                : std::tuple(rank, other.rank, activations);
+      channels[key].push_back(sender * micro_batches + action.micro_batch);
+    }
+  }
+  return channels;
+}
+
+absl::Status CheckMessageOrder(const Layout& layout, int32_t micro_batches,
+                               const ScheduleLists& lists) {
+  const Channels sent = MessagesOf(layout, micro_batches, lists, /*receives=*/false);
+  const Channels received = MessagesOf(layout, micro_batches, lists, /*receives=*/true);
+  for (const auto& [channel, messages] : sent) {
+    const std::vector<int64_t>& expected = received.at(channel);
+    for (size_t i = 0; i < messages.size(); ++i) {
+      if (messages[i] == expected[i]) continue;
+      const auto& [from, to, activations] = channel;
+      const auto name = [&](int64_t message) {
+        return absl::StrCat("micro-batch ", message % micro_batches, " of stage ",
+                            message / micro_batches);
+      };
+      return absl::InvalidArgumentError(absl::StrCat(
+          activations ? "activations" : "gradients", " from pipeline rank ", from, " to ", to,
+          ": number ", i, " sent is ", name(messages[i]), ", received is ", name(expected[i])));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckSchedule(const Layout& layout, int32_t micro_batches,
+                           const ScheduleLists& lists) {
+  if (lists.size() != static_cast<size_t>(layout.pp)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(lists.size(), " lists for ", layout.pp, " pipeline ranks"));
+  }
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    RETURN_IF_ERROR(CheckList(layout, micro_batches, rank, lists[rank]));
+  }
+  const std::vector<size_t> position =
+      VisitInDependencyOrder(layout, micro_batches, lists, [](int32_t, int32_t, const Action&) {});
+  for (size_t rank = 0; rank < lists.size(); ++rank) {
+    if (position[rank] != lists[rank].size()) return DescribeDeadlock(layout, lists, position);
+  }
+  return CheckMessageOrder(layout, micro_batches, lists);
+}
+
+}  // namespace meshwright

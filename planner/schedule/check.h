@@ -1,0 +1,20 @@
+// Whether schedule lists can run at all, and compute what a step must compute.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+
+// OK when `lists`, one per pipeline rank of `layout`, are a schedule of `micro_batches`:
+//  - every rank has, for each of its chunks and each micro-batch, one forward and one backward,
+//    either whole or as an input part and a weight part, in that order;
+//  - the lists run to their end when receives block and sends do not (no deadlock);
+//  - messages of one kind between two ranks are received in the order in which they were sent.
+// InvalidArgument otherwise, naming ranks and actions; for a deadlock every rank that is stuck, the
+// action it stands at and what that waits for.
+absl::Status CheckSchedule(const Layout& layout, int32_t micro_batches, const ScheduleLists& lists);
+
+}  // namespace meshwright

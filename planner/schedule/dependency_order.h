@@ -1,0 +1,94 @@
+// Runs schedule lists without a clock: every rank goes through its own list, and an action waits
+// until the actions that it depends on are done. The checker and the simulator share it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/schedule/placement.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+
+// Which actions of which stage are done.
+class DoneActions {
+ public:
+  DoneActions(int32_t stages, int32_t micro_batches)
+      : stages_(stages),
+        micro_batches_(micro_batches),
+        done_(static_cast<size_t>(stages) * static_cast<size_t>(micro_batches)) {}
+
+  // Whether an action of `kind` on `stage` has all that it waits for, from its own rank and others.
+  bool Ready(ActionKind kind, int32_t stage, int32_t micro_batch) const {
+    switch (kind) {
+      case ActionKind::kForward:
+        return stage == 0 || Has(stage - 1, micro_batch, kForwardDone);
+      case ActionKind::kBackward:
+      case ActionKind::kBackwardInput:
+        return Has(stage, micro_batch, kForwardDone) &&
+               (stage == stages_ - 1 || Has(stage + 1, micro_batch, kInputDone));
+      case ActionKind::kBackwardWeight:
+        return Has(stage, micro_batch, kInputDone);
+    }
+    return false;
+  }
+
+  void Finish(ActionKind kind, int32_t stage, int32_t micro_batch) {
+    if (kind == ActionKind::kBackwardWeight) return;  // nothing waits for it
+    done_[Index(stage, micro_batch)] |= kind == ActionKind::kForward ? kForwardDone : kInputDone;
+  }
+
+ private:
+  static constexpr uint8_t kForwardDone = 1;
+  static constexpr uint8_t kInputDone = 2;
+
+  size_t Index(int32_t stage, int32_t micro_batch) const {
+    return static_cast<size_t>(stage) * static_cast<size_t>(micro_batches_) +
+           static_cast<size_t>(micro_batch);
+  }
+  bool Has(int32_t stage, int32_t micro_batch, uint8_t what) const {
+    return (done_[Index(stage, micro_batch)] & what) != 0;
+  }
+
+  int32_t stages_;
+  int32_t micro_batches_;
+  std::vector<uint8_t> done_;
+};
+
+// Calls visit(rank, stage, action) for every action that can be reached, after all that the action
+// depends on, and those of one rank in the order of its list. Returns for each rank how many
+// actions it got through: where lists block each other, fewer than it has. Linear in the number of
+// actions. Requires one list per rank with chunks and micro-batches in range.
+template <typename Visit>
+std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,
+                                           const ScheduleLists& lists, const Visit& visit) {
+  const int32_t stages = StageCount(layout);
+  DoneActions done(stages, micro_batches);
+  std::vector<size_t> position(lists.size(), 0);
+  std::vector<uint8_t> queued(lists.size(), 1);
+  std::vector<int32_t> queue;  // ranks that may be able to go on
+  for (int32_t rank = layout.pp - 1; rank >= 0; --rank) queue.push_back(rank);
+  while (!queue.empty()) {
+    const int32_t rank = queue.back();
+    queue.pop_back();
+    queued[rank] = 0;
+    const std::vector<Action>& list = lists[rank];
+    for (size_t& next = position[rank]; next < list.size(); ++next) {
+      const Action& action = list[next];
+      const int32_t stage = StageOfChunk(layout, rank, action.chunk);
+      if (!done.Ready(action.kind, stage, action.micro_batch)) break;
+      visit(rank, stage, action);
+      done.Finish(action.kind, stage, action.micro_batch);
+      if (action.kind == ActionKind::kBackwardWeight) continue;
+      const int32_t fed = action.kind == ActionKind::kForward ? stage + 1 : stage - 1;
+      if (fed < 0 || fed == stages) continue;
+      const int32_t holder = PlaceOfStage(layout, fed).rank;
+      if (holder == rank || queued[holder]) continue;
+      queued[holder] = 1;
+      queue.push_back(holder);
+    }
+  }
+  return position;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,39 @@
+// Which pipeline rank holds which stage.
+//
+// The model is cut into pp * vpp stages, numbered in the order in which a micro-batch passes them
+// forward. Every schedule but zb_v deals them out in turn: chunk j of rank r is stage j * pp + r.
+// zb_v lays them out as a V: rank r holds stages r and 2 * pp - 1 - r, so that the first and the
+// last stage stand on rank 0 and the middle of the model passes from chunk to chunk without a send.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/layout/layout.h"
+
+namespace meshwright {
+
+// A chunk of a pipeline rank.
+struct ChunkPlace {
+  int32_t rank = 0;
+  int32_t chunk = 0;
+
+  friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
+};
+
+inline int32_t StageCount(const Layout& layout) { return layout.pp * layout.vpp; }
+
+// Requires 0 <= rank < pp and 0 <= chunk < vpp; under zb_v vpp is 2.
+inline int32_t StageOfChunk(const Layout& layout, int32_t rank, int32_t chunk) {
+  const bool turns_back = layout.schedule == ScheduleKind::kZbV && chunk == 1;
+  return turns_back ? 2 * layout.pp - 1 - rank : chunk * layout.pp + rank;
+}
+
+// The inverse. Requires 0 <= stage < StageCount(layout).
+inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
+  const int32_t chunk = stage / layout.pp;
+  const int32_t position = stage % layout.pp;
+  const bool turns_back = layout.schedule == ScheduleKind::kZbV && chunk == 1;
+  return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
+}
+
+}  // namespace meshwright

@@ -1,0 +1,91 @@
+// What a pipeline schedule costs, event by event: when each action of each rank runs, and how long
+// the step takes.
+//
+// Each rank works through its list; an action starts when its rank is free and the message that it
+// needs is there. Gradient reductions run beside the computation on a stream of their own per rank:
+// a chunk's reduction is ready when the last of its weight gradients is done. Time is exact,
+// without a clock tick, and the whole is linear in the number of actions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/schedule/schedule.h"
+#include "planner/schedule/stage_durations.h"
+
+namespace meshwright {
+
+enum class HopMode : uint8_t {
+  kOverlapped,  // a message is under way for hop_s while both ranks compute
+  kBlocking     // it takes hop_s of the sender's time and hop_s of the receiver's
+};
+
+// Times of one step. Vectors over stages are in the order of planner/schedule/placement.h.
+struct PipelineTimes {
+  std::vector<StageDurations> stages;  // pp * vpp, one micro-batch each
+
+  // From each stage to the one after it, or one value for all; empty: nothing. A hop between two
+  // stages of one rank is free whatever stands here.
+  std::vector<double> hop_s;
+  HopMode hop_mode = HopMode::kOverlapped;
+
+  std::vector<double> reduction_s;  // gradient reduction of each stage; empty: none
+  double optimizer_s = 0.0;         // of each rank, once its gradients are reduced
+  bool optimizer_barrier = false;   // no rank steps before all gradients are there
+};
+
+struct TimedAction {
+  int32_t rank = 0;
+  Action action;
+  double start_s = 0.0;
+  double end_s = 0.0;
+};
+
+struct TimedReduction {
+  int32_t rank = 0;
+  int32_t chunk = 0;
+  double start_s = 0.0;
+  double end_s = 0.0;
+};
+
+struct RankTimeline {
+  double first_start_s = 0.0;    // the first action
+  double busy_s = 0.0;           // actions
+  double transfer_s = 0.0;       // blocking sends and receives
+  double compute_end_s = 0.0;    // the last action, with its send
+  double reduction_end_s = 0.0;  // the last reduction; 0 without any
+  double end_s = 0.0;            // the optimizer
+  int32_t peak_in_flight = 0;    // chunks (PeakInFlight)
+};
+
+struct Timeline {
+  double makespan_s = 0.0;
+  std::vector<RankTimeline> ranks;
+  std::vector<TimedAction> actions;        // those of one rank in order; ranks interleave
+  std::vector<TimedReduction> reductions;  // likewise
+
+  // Share of all ranks' time up to the makespan in which no action runs.
+  double BubbleShare() const;
+  double BubbleShare(int32_t rank) const;
+
+  // Time from one step to the next where steps follow each other without a barrier: a rank may
+  // begin the next step while others finish this one, so the longest span of a rank counts.
+  double RepeatedStepTime() const;
+};
+
+enum class Record : uint8_t { kTotals, kEvents };
+
+// Times `lists`, which must be ones that CheckSchedule accepts. InvalidArgument when `times` does
+// not fit the layout, has a negative or infinite duration, or when the lists deadlock.
+// Record::kTotals leaves `actions` and `reductions` empty.
+absl::StatusOr<Timeline> Simulate(const Layout& layout, int32_t micro_batches,
+                                  const ScheduleLists& lists, const PipelineTimes& times,
+                                  Record record = Record::kEvents);
+
+// The same for the layout's own schedule.
+absl::StatusOr<Timeline> SimulateLayout(const Layout& layout, int32_t micro_batches,
+                                        const PipelineTimes& times,
+                                        Record record = Record::kEvents);
+
+}  // namespace meshwright

@@ -1,0 +1,17 @@
+// How long one micro-batch takes on one stage (a chunk of a pipeline rank), part by part.
+#pragma once
+
+namespace meshwright {
+
+struct StageDurations {
+  double forward_s = 0.0;
+  double input_gradient_s = 0.0;   // the part of a backward pass that the stage before waits for
+  double weight_gradient_s = 0.0;  // the part that nobody waits for
+
+  double backward_s() const { return input_gradient_s + weight_gradient_s; }
+  double total_s() const { return forward_s + backward_s(); }
+
+  friend bool operator==(const StageDurations&, const StageDurations&) = default;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,81 @@
+// Rows of measured pipeline runs with the profiled parts of a stage's time.
+//
+// Measurement files lie outside the project: in the folder that MESHWRIGHT_MEASUREMENTS names, else
+// in shared/data/measured beside the checkout.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "planner/schedule/stage_durations.h"
+
+namespace meshwright {
+
+struct ZeroBubbleRow {
+  std::string model;
+  std::string schedule;  // 1f1b, 1f1b-interleaved, zb-1p, zb-2p, zb-v
+  int32_t pp = 0;
+  int32_t vpp = 0;
+  int32_t micro_batches = 0;
+  int32_t layers_per_stage = 0;  // of a middle stage; the first and the last hold one less
+  StageDurations stage;          // of a middle stage
+  double hop_s = 0.0;
+  double step_s = 0.0;  // measured
+};
+
+inline std::filesystem::path MeasurementsFolder() {
+  if (const char* folder = std::getenv("MESHWRIGHT_MEASUREMENTS")) return folder;
+  const char* source = std::getenv("MESHWRIGHT_SOURCE_DIR");
+  return std::filesystem::path(source == nullptr ? "." : source) / "../shared/data/measured";
+}
+
+// The number behind `key` in free text, such as 18.5 in "T_F=18.5 T_B=…"; 0 where there is none.
+inline double NumberAfter(const std::string& text, const std::string& key) {
+  const size_t at = text.find(key);
+  return at == std::string::npos ? 0.0 : std::strtod(text.c_str() + at + key.size(), nullptr);
+}
+
+// The rows that give both a throughput and all four parts of a stage's time; `total` counts all.
+inline std::vector<ZeroBubbleRow> ReadZeroBubbleRows(const std::filesystem::path& file,
+                                                     int64_t& total) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  const std::vector<std::string> header = absl::StrSplit(line, ',');
+  std::vector<ZeroBubbleRow> rows;
+  for (total = 0; std::getline(in, line); ++total) {
+    const std::vector<std::string> cells = absl::StrSplit(line, ',');
+    std::map<std::string, std::string> row;
+    for (size_t i = 0; i < header.size() && i < cells.size(); ++i) row[header[i]] = cells[i];
+    const auto number = [&](const char* column) {
+      double value = 0.0;
+      return absl::SimpleAtod(row[column], &value) ? value : 0.0;
+    };
+    const auto part_s = [&](const char* key) { return NumberAfter(row["notes"], key) * 1e-3; };
+    ZeroBubbleRow parsed = {.model = row["model"],
+                            .schedule = row["schedule"],
+                            .pp = static_cast<int32_t>(number("pp")),
+                            .vpp = static_cast<int32_t>(number("vpp")),
+                            .stage = {part_s("T_F="), part_s("T_B="), part_s("T_W=")},
+                            .hop_s = part_s("T_comm=")};
+    const double tokens_per_s = number("tokens_per_s_per_gpu") * number("gpus");
+    if (row["outcome"] != "ok" || tokens_per_s <= 0.0 || parsed.hop_s <= 0.0 ||
+        parsed.stage.forward_s <= 0.0 || number("layers") <= 0.0) {
+      continue;
+    }
+    parsed.micro_batches = static_cast<int32_t>(number("gbs") / number("mbs"));
+    parsed.layers_per_stage = static_cast<int32_t>(number("layers") + 2.0) / parsed.pp;
+    parsed.step_s = number("gbs") * number("seq") / tokens_per_s;
+    rows.push_back(parsed);
+  }
+  return rows;
+}
+
+}  // namespace meshwright

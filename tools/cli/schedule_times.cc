@@ -1,0 +1,59 @@
+#include "tools/cli/schedule_times.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "planner/cost/step_time.h"
+#include "planner/schedule/closed_forms.h"
+#include "planner/schedule/placement.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr double kMaxMilliseconds = 1e9;
+
+absl::Status CheckMilliseconds(const char* field, double value) {
+  if (value >= 0.0 && value <= kMaxMilliseconds) return absl::OkStatus();
+  return FieldError(field, absl::StrCat(value), "must be a number from 0 to 1e9");
+}
+
+PipelineTimes EqualStages(const Layout& layout, const StageDurations& stage, double hop_s) {
+  PipelineTimes times;
+  times.stages.assign(static_cast<size_t>(StageCount(layout)), stage);
+  times.hop_s = {hop_s};
+  return times;
+}
+
+}  // namespace
+
+absl::StatusOr<PipelineTimes> TimesByHand(const Layout& layout, const RankMilliseconds& rank) {
+  RETURN_IF_ERROR(CheckMilliseconds("forward_ms", rank.forward_ms));
+  RETURN_IF_ERROR(CheckMilliseconds("backward_ms", rank.backward_ms));
+  RETURN_IF_ERROR(CheckMilliseconds("weight_ms", rank.weight_ms));
+  RETURN_IF_ERROR(CheckMilliseconds("hop_ms", rank.hop_ms));
+  if (rank.forward_ms + rank.backward_ms + rank.weight_ms <= 0.0) {
+    return FieldError("forward_ms", absl::StrCat(rank.forward_ms),
+                      "forward, backward and weight must not all be 0");
+  }
+  const double chunk_s = 1e-3 / layout.vpp;
+  return EqualStages(
+      layout, {rank.forward_ms * chunk_s, rank.backward_ms * chunk_s, rank.weight_ms * chunk_s},
+      rank.hop_ms * 1e-3);
+}
+
+// The cost model gives the slowest rank's time of all micro-batches; every stage is taken to be as
+// slow, and forward, input gradient and weight gradient to cost the same. What is recomputed comes
+// before the input gradient.
+PipelineTimes TimesOfModel(const EstimateContext& context, const Layout& layout) {
+  const TimeEstimate time = EstimateStepTime(context, layout);
+  const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
+  const double passes = static_cast<double>(micro_batches) * layout.vpp;
+  const double part_s = (time.compute_s + time.tp_s + time.cp_s) / passes / 3.0;
+  const double hops = ExposedHops(layout, micro_batches);
+  return EqualStages(layout, {part_s, part_s + time.recompute_s / passes, part_s},
+                     hops > 0.0 ? time.pp_s / hops : 0.0);
+}
+
+}  // namespace meshwright

@@ -28,6 +28,7 @@ v1::MemoryEstimate MemoryToWire(const Estimate& estimate) {
   out.set_activations_bytes(memory.activations_bytes);
   out.set_loss_bytes(memory.loss_bytes);
   out.set_workspace_bytes(memory.workspace_bytes);
+  out.set_fragmentation_bytes(memory.fragmentation_bytes);
   out.set_overhead_bytes(memory.overhead_bytes);
   out.set_pipeline_rank(memory.pipeline_rank);
   out.set_total_bytes(memory.total_bytes());
@@ -43,6 +44,7 @@ MemoryEstimate MemoryFromWire(const v1::MemoryEstimate& in) {
   memory.activations_bytes = in.activations_bytes();
   memory.loss_bytes = in.loss_bytes();
   memory.workspace_bytes = in.workspace_bytes();
+  memory.fragmentation_bytes = in.fragmentation_bytes();
   memory.overhead_bytes = in.overhead_bytes();
   memory.pipeline_rank = in.pipeline_rank();
   return memory;
@@ -57,14 +59,15 @@ v1::TimeEstimate TimeToWire(const TimeEstimate& time) {
   out.set_pp_s(time.pp_s);
   out.set_dp_s(time.dp_s);
   out.set_bubble_s(time.bubble_s);
+  out.set_straggler_s(time.straggler_s);
   out.set_optimizer_s(time.optimizer_s);
   out.set_step_s(time.step_s());
   return out;
 }
 
 TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
-  return TimeEstimate{in.compute_s(), in.recompute_s(), in.tp_s(),     in.cp_s(),
-                      in.pp_s(),      in.dp_s(),        in.bubble_s(), in.optimizer_s()};
+  return TimeEstimate{in.compute_s(), in.recompute_s(), in.tp_s(),     in.cp_s(),       in.pp_s(),
+                      in.dp_s(),      in.bubble_s(),    in.straggler_s(), in.optimizer_s()};
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.attention_efficiency =
       fields.NumberOr("attention_efficiency", device.attention_efficiency);
   device.attention_half_seq = fields.NumberOr("attention_half_seq", 0.0);
+  device.flash1_ratio = fields.NumberOr("flash1_ratio", device.flash1_ratio);
+  device.flash3_ratio = fields.NumberOr("flash3_ratio", device.flash3_ratio);
+  device.straggler_sigma = fields.NumberOr("straggler_sigma", 0.0);
+  device.step_time_sigma = fields.NumberOr("step_time_sigma", 0.0);
   device.kernel_launch_s = fields.NumberOr("kernel_launch_s", 0.0);
   device.compute_units = static_cast<int32_t>(fields.IntOr("compute_units", 1));
   device.tile_m = static_cast<int32_t>(fields.IntOr("tile_m", 1));
@@ -62,6 +66,12 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   cluster.name = fields.String("name");
   cluster.devices_per_node = static_cast<int32_t>(fields.Int("devices_per_node"));
   cluster.physical_cores = ReadCores(fields, object, host_cores);
+  cluster.gpu_names = fields.StringsOr("gpu_names");
+  const std::string collectives = fields.StringOr("collectives", "ring");
+  if (collectives != "ring" && collectives != "nccl") {
+    fields.Fail(FieldError("collectives", collectives, "must be ring or nccl"));
+  }
+  cluster.collectives = collectives == "nccl" ? CollectiveModel::kNccl : CollectiveModel::kRing;
   JsonFields device(fields.Object("device"), "device.");
   JsonFields scale_up(fields.Object("scale_up"), "scale_up.");
   JsonFields scale_out(fields.Object("scale_out"), "scale_out.");
@@ -76,7 +86,10 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
 
 std::string ClusterToJson(const ClusterSpec& cluster) {
   const HardwareProfile& device = cluster.device;
+  const bool nccl = cluster.collectives == CollectiveModel::kNccl;
   const json object = {{"name", cluster.name},
+                       {"gpu_names", cluster.gpu_names},
+                       {"collectives", nccl ? "nccl" : "ring"},
                        {"device",
                         {{"name", device.name},
                          {"peak_bf16_flops", device.peak_bf16_flops},
@@ -87,6 +100,10 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
                          {"matmul_efficiency", device.matmul_efficiency},
                          {"attention_efficiency", device.attention_efficiency},
                          {"attention_half_seq", device.attention_half_seq},
+                         {"flash1_ratio", device.flash1_ratio},
+                         {"flash3_ratio", device.flash3_ratio},
+                         {"straggler_sigma", device.straggler_sigma},
+                         {"step_time_sigma", device.step_time_sigma},
                          {"kernel_launch_s", device.kernel_launch_s},
                          {"compute_units", device.compute_units},
                          {"tile_m", device.tile_m},

@@ -1,5 +1,7 @@
 #include "planner/catalog/json_fields.h"
 
+#include <algorithm>
+
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -95,6 +97,20 @@ std::string JsonFields::StringOr(std::string_view key, std::string_view fallback
     return std::string(fallback);
   }
   return value->get<std::string>();
+}
+
+std::vector<std::string> JsonFields::StringsOr(std::string_view key) {
+  const json* value = Find(key);
+  std::vector<std::string> texts;
+  if (value == nullptr) return texts;
+  const bool list = value->is_array() && std::all_of(value->begin(), value->end(),
+                                                     [](const json& v) { return v.is_string(); });
+  if (!list) {
+    WrongType(key, *value, "a list of texts");
+    return texts;
+  }
+  for (const json& text : *value) texts.push_back(text);
+  return texts;
 }
 
 const json& JsonFields::Object(std::string_view key) {

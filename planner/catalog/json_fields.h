@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,6 +36,8 @@ class JsonFields {
   bool BoolOr(std::string_view key, bool fallback);
   std::string String(std::string_view key);
   std::string StringOr(std::string_view key, std::string_view fallback);
+  // A list of strings; empty where absent.
+  std::vector<std::string> StringsOr(std::string_view key);
   // An object inside this one; an empty object once something was wrong.
   const nlohmann::json& Object(std::string_view key);
 

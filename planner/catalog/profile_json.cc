@@ -69,6 +69,7 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("hidden_work_bytes", p.hidden_work_bytes);
   visit("ffn_work_bytes", p.ffn_work_bytes);
   visit("score_work_bytes", p.score_work_bytes);
+  visit("fixed_bytes", p.fixed_bytes);
   visit("worker_allocations", p.worker_allocations);
   visit("stage_partition", p.stage_partition, kPartitions);
   visit("peak_rank", p.peak_rank, kPeakRanks);
@@ -82,7 +83,17 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("tied_embeddings", p.tied_embeddings);
   visit("data_parallel_overlap", p.data_parallel_overlap);
   visit("reduce_bytes", p.reduce_bytes);
+  visit("zero1_all_reduce", p.zero1_all_reduce);
+  visit("network_share", p.network_share);
+  visit("tp_hop_s", p.tp_hop_s);
+  visit("pipeline_hop_s", p.pipeline_hop_s);
+  visit("eager_norm_traffic_bytes", p.eager_norm_traffic_bytes);
+  visit("fused_softmax_traffic_bytes", p.fused_softmax_traffic_bytes);
+  visit("eager_attention_traffic_bytes", p.eager_attention_traffic_bytes);
+  visit("loss_traffic_bytes", p.loss_traffic_bytes);
+  visit("rope_traffic_bytes", p.rope_traffic_bytes);
   visit("layer_floor_s", p.layer_floor_s);
+  visit("step_overhead_s", p.step_overhead_s);
   visit("max_zero", p.max_zero);
   visit("has_sequence_parallel", p.has_sequence_parallel);
   visit("has_context_parallel", p.has_context_parallel);
@@ -101,6 +112,7 @@ class Reader {
   void operator()(std::string_view key, int32_t& value) {
     value = static_cast<int32_t>(fields_.IntOr(key, value));
   }
+  void operator()(std::string_view key, int64_t& value) { value = fields_.IntOr(key, value); }
   void operator()(std::string_view key, double& value) { value = fields_.NumberOr(key, value); }
   void operator()(std::string_view key, bool& value) { value = fields_.BoolOr(key, value); }
   template <typename Kind, size_t kCount>
@@ -144,21 +156,6 @@ class Writer {
   json& object_;
 };
 
-// A list of names, or nothing.
-std::vector<std::string> ReadAliases(const json& object, JsonFields& fields) {
-  std::vector<std::string> aliases;
-  const auto list = object.find("aliases");
-  if (list == object.end()) return aliases;
-  for (const json& alias : *list) {
-    if (!alias.is_string()) {
-      fields.Fail(FieldError("aliases", alias.dump(), "must be a list of names"));
-      break;
-    }
-    aliases.push_back(alias);
-  }
-  return aliases;
-}
-
 std::vector<std::pair<std::string, std::string>> ReadSources(JsonFields& fields) {
   std::vector<std::pair<std::string, std::string>> sources;
   if (!fields.Has("sources")) return sources;
@@ -179,7 +176,8 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
   JsonFields fields(object);
   FrameworkProfile profile;
   profile.name = fields.String("name");
-  profile.aliases = ReadAliases(object, fields);
+  profile.aliases = fields.StringsOr("aliases");
+  profile.notes_contain = fields.StringOr("notes_contain", "");
   Reader reader(fields);
   VisitFields(profile, reader);
   profile.sources = ReadSources(fields);
@@ -189,7 +187,8 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
 }
 
 std::string ProfileToJson(const FrameworkProfile& profile) {
-  json object = {{"name", profile.name}, {"aliases", profile.aliases}};
+  json object = {{"name", profile.name}, {"aliases", profile.aliases},
+                 {"notes_contain", profile.notes_contain}};
   Writer writer(object);
   VisitFields(profile, writer);
   json sources = json::object();

@@ -1,66 +1,115 @@
 #include "planner/cost/collective.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "planner/cost/nccl_tuning.h"
 
 namespace meshwright {
 namespace {
 
-bool InsideNode(const ClusterSpec& cluster, const CommGroup& group) {
-  return group.ranks * group.stride <= cluster.devices_per_node;
+int64_t RanksPerNode(const Network& network, const CommGroup& group) {
+  return std::clamp<int64_t>(network.cluster.devices_per_node / group.stride, 1, group.ranks);
 }
 
-int64_t RanksPerNode(const ClusterSpec& cluster, const CommGroup& group) {
-  return std::clamp<int64_t>(cluster.devices_per_node / group.stride, 1, group.ranks);
-}
-
-// Latency of `rounds` trips around the ring's N - 1 steps; a trip crosses each node border once.
-double RingLatency(const ClusterSpec& cluster, const CommGroup& group, int64_t rounds) {
-  const int64_t steps = group.ranks - 1;
-  int64_t crossing = 0;
-  double base_s = cluster.scale_up.base_latency_s;
-  if (!InsideNode(cluster, group)) {
-    const int64_t per_node = RanksPerNode(cluster, group);
-    crossing = std::min(steps, (group.ranks + per_node - 1) / per_node);
-    base_s = std::max(base_s, cluster.scale_out.base_latency_s);
+// A group's shape: ranks on a node, and hops of one trip around its ring that cross a node border.
+struct RingShape {
+  RingShape(const Network& network, const CommGroup& group) : steps(group.ranks - 1) {
+    if (network.Inside(group)) {
+      per_node = group.ranks;
+      return;
+    }
+    per_node = RanksPerNode(network, group);
+    nodes = (group.ranks + per_node - 1) / per_node;
+    crossing = std::min(steps, nodes);
   }
-  return base_s + static_cast<double>(rounds) *
-                      (static_cast<double>(steps - crossing) * cluster.scale_up.hop_latency_s +
-                       static_cast<double>(crossing) * cluster.scale_out.hop_latency_s);
+
+  int64_t steps;
+  int64_t per_node = 1;
+  int64_t nodes = 1;
+  int64_t crossing = 0;
+};
+
+// `rounds` trips around a ring with the links' own latencies.
+double RingLatency(const Network& network, const RingShape& ring, double rounds) {
+  const ClusterSpec& cluster = network.cluster;
+  double base_s = cluster.scale_up.base_latency_s;
+  if (ring.crossing > 0) base_s = std::max(base_s, cluster.scale_out.base_latency_s);
+  return base_s + rounds * (static_cast<double>(ring.steps - ring.crossing) *
+                                cluster.scale_up.hop_latency_s +
+                            static_cast<double>(ring.crossing) * cluster.scale_out.hop_latency_s);
 }
 
-double RingTime(const ClusterSpec& cluster, const CommGroup& group, double bytes, int64_t rounds) {
+double NcclRingTime(const RingShape& ring, double rounds, double volume_s) {
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const NcclProtocol& protocol : kNcclRing) {
+    const double latency_s =
+        protocol.base_s +
+        rounds * (static_cast<double>(ring.steps - ring.crossing) * protocol.inside_hop_s +
+                  static_cast<double>(ring.crossing) * protocol.network_hop_s);
+    best_s = std::min(best_s, latency_s + volume_s / protocol.bandwidth);
+  }
+  return best_s;
+}
+
+// The tree goes up and down once: a chain inside each node, a binary tree over the nodes.
+double NcclTreeTime(const RingShape& ring, double volume_s) {
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const NcclProtocol& protocol : kNcclTree) {
+    const double latency_s =
+        protocol.base_s +
+        2.0 * (static_cast<double>(ring.per_node - 1) * protocol.inside_hop_s +
+               std::log2(static_cast<double>(ring.nodes)) * protocol.network_hop_s);
+    best_s = std::min(best_s, latency_s + volume_s / protocol.bandwidth);
+  }
+  return best_s;
+}
+
+double RingTime(const Network& network, const CommGroup& group, double bytes, double rounds) {
   if (group.ranks <= 1) return 0.0;
+  const RingShape ring(network, group);
   const auto ranks = static_cast<double>(group.ranks);
-  const double volume_bytes = static_cast<double>(rounds) * bytes * (ranks - 1.0) / ranks;
-  return RingLatency(cluster, group, rounds) + volume_bytes / RingBytesPerS(cluster, group);
+  const double volume_s =
+      rounds * bytes * (ranks - 1.0) / ranks / RingBytesPerS(network, group);
+  if (network.cluster.collectives == CollectiveModel::kNccl) {
+    return NcclRingTime(ring, rounds, volume_s);
+  }
+  return RingLatency(network, ring, rounds) + volume_s;
 }
 
 }  // namespace
 
-double RingBytesPerS(const ClusterSpec& cluster, const CommGroup& group) {
-  const double inside = cluster.scale_up.AchievedBytesPerS();
-  if (InsideNode(cluster, group)) return inside;
-  const double across =
-      cluster.scale_out.AchievedBytesPerS() * static_cast<double>(RanksPerNode(cluster, group));
+double RingBytesPerS(const Network& network, const CommGroup& group) {
+  const double inside = network.cluster.scale_up.AchievedBytesPerS();
+  if (network.Inside(group)) return inside;
+  const double across = network.cluster.scale_out.AchievedBytesPerS() * network.share *
+                        static_cast<double>(RanksPerNode(network, group));
   return std::min(inside, across);
 }
 
-double AllReduceTime(const ClusterSpec& cluster, const CommGroup& group, double bytes) {
-  return RingTime(cluster, group, bytes, 2);
+double AllReduceTime(const Network& network, const CommGroup& group, double bytes) {
+  const double ring_s = RingTime(network, group, bytes, 2.0);
+  const bool has_tree = network.cluster.collectives == CollectiveModel::kNccl;
+  if (!has_tree || group.ranks <= 1 || network.Inside(group)) return ring_s;
+  return std::min(ring_s, NcclTreeTime(RingShape(network, group),
+                                       2.0 * bytes / RingBytesPerS(network, group)));
 }
 
-double AllGatherTime(const ClusterSpec& cluster, const CommGroup& group, double bytes) {
-  return RingTime(cluster, group, bytes, 1);
+double AllGatherTime(const Network& network, const CommGroup& group, double bytes) {
+  return RingTime(network, group, bytes, 1.0);
 }
 
-double ReduceScatterTime(const ClusterSpec& cluster, const CommGroup& group, double bytes) {
-  return RingTime(cluster, group, bytes, 1);
+double ReduceScatterTime(const Network& network, const CommGroup& group, double bytes) {
+  return RingTime(network, group, bytes, 1.0);
 }
 
-double SendTime(const ClusterSpec& cluster, int64_t stride, double bytes) {
+double SendTime(const Network& network, int64_t stride, double bytes) {
+  const ClusterSpec& cluster = network.cluster;
   const bool inside = stride < cluster.devices_per_node;
   const LinkProfile& link = inside ? cluster.scale_up : cluster.scale_out;
-  return link.base_latency_s + bytes / link.AchievedBytesPerS();
+  return link.base_latency_s +
+         bytes / (link.AchievedBytesPerS() * (inside ? 1.0 : network.share));
 }
 
 }  // namespace meshwright

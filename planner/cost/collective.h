@@ -1,9 +1,9 @@
 // Time of a collective over one axis of a layout: where the group lies decides which links it uses.
 //
 // A group's ranks are `stride` apart. With Megatron-LM's order tp-cp-dp-pp, tp has stride 1, cp tp,
-// dp tp * cp. Ring algorithm (NCCL's tuning model): time = latency + volume / bandwidth; an
-// all-reduce takes 2 (N - 1) steps and moves 2 S (N - 1) / N bytes through each rank, all-gather
-// and reduce-scatter half of that.
+// dp tp * cp. time = latency + volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and moves
+// 2 S (N - 1) / N bytes through each rank, all-gather and reduce-scatter half of that. Clusters whose
+// library is NCCL take the cheapest of its algorithms and protocols (planner/cost/nccl_tuning.h).
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,27 @@ struct CommGroup {
   int64_t stride = 1;
 };
 
+// The links as one framework's runs have them.
+struct Network {
+  const ClusterSpec& cluster;
+  double share = 1.0;  // FrameworkProfile::network_share: of the bandwidth between nodes
+
+  bool Inside(const CommGroup& group) const {
+    return group.ranks * group.stride <= cluster.devices_per_node;
+  }
+};
+
 // Bytes per second through one rank of a ring over the group. Across nodes each rank that the group
 // has on a node drives a network interface of its own, until the links inside the node bind.
-double RingBytesPerS(const ClusterSpec& cluster, const CommGroup& group);
+double RingBytesPerS(const Network& network, const CommGroup& group);
 
 // Seconds; bytes is the full buffer: what each rank holds before an all-reduce, after an
 // all-gather, before a reduce-scatter. 0 for a group of one.
-double AllReduceTime(const ClusterSpec& cluster, const CommGroup& group, double bytes);
-double AllGatherTime(const ClusterSpec& cluster, const CommGroup& group, double bytes);
-double ReduceScatterTime(const ClusterSpec& cluster, const CommGroup& group, double bytes);
+double AllReduceTime(const Network& network, const CommGroup& group, double bytes);
+double AllGatherTime(const Network& network, const CommGroup& group, double bytes);
+double ReduceScatterTime(const Network& network, const CommGroup& group, double bytes);
 
 // One message between two ranks that are `stride` apart.
-double SendTime(const ClusterSpec& cluster, int64_t stride, double bytes);
+double SendTime(const Network& network, int64_t stride, double bytes);
 
 }  // namespace meshwright

@@ -35,14 +35,51 @@ double MemoryBoundTime(const DeviceShare& device, double bytes) {
   return std::max(bytes / device.MemoryBytesPerS(), device.device.kernel_launch_s);
 }
 
-double AttentionForwardTime(const DeviceShare& device, int64_t tokens, int64_t seq_len,
-                            int64_t query_width) {
-  const double flops = 2.0 * static_cast<double>(tokens) * static_cast<double>(seq_len) *
-                       static_cast<double>(query_width);
-  const auto s = static_cast<double>(seq_len);
-  const double efficiency =
-      device.device.attention_efficiency * s / (s + device.device.attention_half_seq);
-  return std::max(flops / (device.PeakFlops() * efficiency), device.device.kernel_launch_s);
+double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
+                        const AttentionShape& shape) {
+  const HardwareProfile& profile = device.device;
+  double ratio = 1.0;
+  if (kernel == AttentionKernel::kFlash1) ratio = profile.flash1_ratio;
+  if (kernel == AttentionKernel::kFlash3) ratio = profile.flash3_ratio;
+  const auto s = static_cast<double>(shape.keys);
+  const auto d = static_cast<double>(shape.head_dim);
+  // Published rates for heads of 64 are 0.9 of those for 128.
+  const double head_share = std::min(1.0, d / (d + 16.0) * (128.0 + 16.0) / 128.0);
+  const double efficiency = profile.attention_efficiency * ratio * head_share * s /
+                            (s + profile.attention_half_seq);
+  const double flops = 2.0 * static_cast<double>(shape.tokens) * s *
+                       static_cast<double>(shape.heads * shape.head_dim);
+  return std::max(flops / (device.PeakFlops() * efficiency), profile.kernel_launch_s);
+}
+
+namespace {
+
+double ScoreProductTime(const DeviceShare& device, const AttentionShape& shape) {
+  const double scores = static_cast<double>(shape.tokens) * static_cast<double>(shape.keys) *
+                        static_cast<double>(shape.heads);
+  const auto d = static_cast<double>(shape.head_dim);
+  const double rate = device.PeakFlops() * device.device.matmul_efficiency * d / (d + 256.0);
+  return 4.0 * scores * d / rate;
+}
+
+double ScoreTrafficTime(const DeviceShare& device, const AttentionShape& shape,
+                        double traffic_bytes) {
+  return MemoryBoundTime(device, traffic_bytes * static_cast<double>(shape.tokens) *
+                                     static_cast<double>(shape.keys) *
+                                     static_cast<double>(shape.heads));
+}
+
+}  // namespace
+
+double UnfusedForwardTime(const DeviceShare& device, const AttentionShape& shape,
+                          double traffic_bytes) {
+  return ScoreProductTime(device, shape) + ScoreTrafficTime(device, shape, traffic_bytes);
+}
+
+double UnfusedBackwardTime(const DeviceShare& device, const AttentionShape& shape,
+                           double traffic_bytes) {
+  return 2.0 * ScoreProductTime(device, shape) +
+         1.5 * ScoreTrafficTime(device, shape, traffic_bytes);
 }
 
 }  // namespace meshwright

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "planner/layout/layout.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/training_spec.h"
 
@@ -31,10 +32,26 @@ double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k);
 // Seconds of an operator that streams `bytes` through memory.
 double MemoryBoundTime(const DeviceShare& device, double bytes);
 
-// Seconds of the causal attention forward of `tokens` query tokens on one rank, each of which sees
-// seq_len / 2 keys on average; the backward takes 2.5 times as long (FlashAttention-2).
-double AttentionForwardTime(const DeviceShare& device, int64_t tokens, int64_t seq_len,
-                            int64_t query_width);
+// Attention of `tokens` query tokens on one rank, each of which sees keys / 2 keys on average.
+struct AttentionShape {
+  int64_t tokens = 0;
+  int64_t keys = 0;   // the sequence length
+  int64_t heads = 0;  // on this rank
+  int64_t head_dim = 0;
+};
+
+// Seconds of a flash kernel's forward, causal; the backward takes 2.5 times as long
+// (FlashAttention-2, arXiv 2307.08691). The rate is attention_efficiency * s / (s + half_seq) of the
+// peak for heads of 128, less for shorter ones, times the kernel's ratio.
+double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
+                        const AttentionShape& shape);
 inline constexpr double kAttentionBackwardRatio = 2.5;
+
+// Seconds of attention that writes the score matrix out: two batched products over all keys and
+// `traffic_bytes` per score. The backward takes twice the products and 1.5 times the traffic.
+double UnfusedForwardTime(const DeviceShare& device, const AttentionShape& shape,
+                          double traffic_bytes);
+double UnfusedBackwardTime(const DeviceShare& device, const AttentionShape& shape,
+                           double traffic_bytes);
 
 }  // namespace meshwright

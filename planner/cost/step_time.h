@@ -19,16 +19,19 @@ struct TimeEstimate {
   double pp_s = 0.0;
   double dp_s = 0.0;
   double bubble_s = 0.0;  // idle while the pipeline fills and drains
+  double straggler_s = 0.0;  // waiting for devices that are slower than the average one
   double optimizer_s = 0.0;
 
   double step_s() const {
-    return compute_s + recompute_s + tp_s + cp_s + pp_s + dp_s + bubble_s + optimizer_s;
+    return compute_s + recompute_s + tp_s + cp_s + pp_s + dp_s + bubble_s + straggler_s +
+           optimizer_s;
   }
 
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts.
+// Requires a layout that CheckLayout() accepts. Does not allocate for models of up to four layer
+// groups.
 TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout);
 
 }  // namespace meshwright

@@ -1,6 +1,7 @@
 #include "planner/estimate/estimate.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "planner/memory/oom_probability.h"
 #include "planner/spec/parameters.h"
@@ -29,8 +30,10 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
                           static_cast<double>(context.training.seq_len) / step_s;
   estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
-  estimate.step_low_s = step_s;
-  estimate.step_high_s = step_s;
+  // 80 % of a normal distribution lie within 1.2816 standard deviations.
+  const double spread = std::exp(1.2816 * context.cluster.device.step_time_sigma);
+  estimate.step_low_s = step_s / spread;
+  estimate.step_high_s = step_s * spread;
   return estimate;
 }
 

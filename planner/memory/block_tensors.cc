@@ -23,6 +23,9 @@ constexpr std::array kKeptTensors = {
     KeptTensor::kUp,
     KeptTensor::kSiluGate,
     KeptTensor::kFfnProduct,
+    KeptTensor::kNormIntermediates,
+    KeptTensor::kExtras,
+    KeptTensor::kScores,
 };
 
 // How many ranks of the TP group share a tensor that follows the sequence.
@@ -30,6 +33,11 @@ int64_t SequenceDivisor(const BlockDims& d) { return d.sequence_parallel ? d.tp 
 
 int64_t InputDivisor(const BlockDims& d) {
   return d.keeps_gathered_inputs ? 1 : SequenceDivisor(d);
+}
+
+// `bytes` per element of a tensor of `elements`.
+int64_t Scaled(double bytes, int64_t elements) {
+  return static_cast<int64_t>(bytes * static_cast<double>(elements));
 }
 
 }  // namespace
@@ -68,6 +76,12 @@ std::string_view KeptTensorName(KeptTensor tensor) {
       return "silu_gate";
     case KeptTensor::kFfnProduct:
       return "ffn_product";
+    case KeptTensor::kNormIntermediates:
+      return "norm_intermediates";
+    case KeptTensor::kExtras:
+      return "extras";
+    case KeptTensor::kScores:
+      return "scores";
   }
   return "";
 }
@@ -101,9 +115,17 @@ int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
       return d.tokens * (d.ffn_hidden / d.tp) * e;
     case KeptTensor::kSiluGate:
       return gated && !d.fused_swiglu ? d.tokens * (d.ffn_hidden / d.tp) * e : 0;
+    case KeptTensor::kNormIntermediates:
+      return Scaled(d.norm_extra_bytes, d.tokens * d.hidden / SequenceDivisor(d));
+    case KeptTensor::kExtras:
+      return Scaled(d.extra_bytes, d.tokens * d.hidden / SequenceDivisor(d));
+    case KeptTensor::kScores:
+      return Scaled(d.score_bytes, ScoreElements(d));
   }
   return 0;
 }
+
+int64_t ScoreElements(const BlockDims& d) { return d.tokens * d.keys * (d.heads / d.tp); }
 
 int64_t KeptBytesPerBlock(const BlockDims& dims) {
   int64_t bytes = 0;
@@ -114,7 +136,8 @@ int64_t KeptBytesPerBlock(const BlockDims& dims) {
 int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims) {
   return KeptBytesPerBlock(dims) - KeptBytes(KeptTensor::kAttentionNormOutput, dims) -
          KeptBytes(KeptTensor::kFfnNormOutput, dims) - KeptBytes(KeptTensor::kSiluGate, dims) -
-         KeptBytes(KeptTensor::kFfnProduct, dims);
+         KeptBytes(KeptTensor::kFfnProduct, dims) -
+         KeptBytes(KeptTensor::kNormIntermediates, dims) - KeptBytes(KeptTensor::kScores, dims);
 }
 
 int64_t CheckpointBytesPerBlock(const BlockDims& dims) {

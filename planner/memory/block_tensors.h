@@ -26,6 +26,12 @@ struct BlockDims {
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
+  // Bytes per token and hidden element that un-fused norms and other extras keep (see
+  // FrameworkProfile), and bytes per element of the score matrix where attention keeps it.
+  double norm_extra_bytes = 0.0;
+  double extra_bytes = 0.0;
+  double score_bytes = 0.0;
+  int64_t keys = 0;  // keys that each query token is compared with: the sequence length
 };
 
 enum class KeptTensor : uint8_t {
@@ -44,6 +50,9 @@ enum class KeptTensor : uint8_t {
   kUp,          // the one inner activation without gating
   kSiluGate,    // only where SwiGLU is not fused
   kFfnProduct,  // input of the down projection
+  kNormIntermediates,  // of both norms where they are not fused
+  kExtras,             // dropout masks, biases and copies
+  kScores,             // heads x queries x keys where attention writes them out
 };
 
 // Bytes of `tensor` on one rank (0 where the block does not keep it).
@@ -58,7 +67,11 @@ std::string_view KeptTensorName(KeptTensor tensor);
 // al., arXiv 2411.06465).
 int64_t KeptBytesPerBlock(const BlockDims& dims);
 
-// Selective recompute of norms and SwiGLU: norm outputs, silu and the product are computed again.
+// Elements of the score matrix of one micro-batch on one rank.
+int64_t ScoreElements(const BlockDims& dims);
+
+// Selective recompute of norms, SwiGLU and the core of attention: norm outputs, silu, the product
+// and a score matrix are computed again (Korthikanti et al., arXiv 2205.05198, for the scores).
 int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims);
 
 // Full recompute: only the block's input.

@@ -7,6 +7,7 @@
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/worker_memory.h"
 #include "planner/schedule/closed_forms.h"
+#include "planner/schedule/placement.h"
 
 namespace meshwright {
 
@@ -26,9 +27,13 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) con
   block.checkpoint_bytes = CheckpointBytesPerBlock(dims);
   block.kept_bytes =
       layout_.recompute == Recompute::kSelective ? SelectiveKeptBytesPerBlock(dims) : all_bytes;
-  // The gradients of the FFN's inputs, of its product and of the block's two ends.
-  block.working_bytes = KeptBytes(KeptTensor::kGate, dims) + 2 * KeptBytes(KeptTensor::kUp, dims) +
-                        2 * block.checkpoint_bytes;
+  const FrameworkProfile& profile = context_.profile;
+  const double working_bytes =
+      profile.hidden_work_bytes * static_cast<double>(dims.tokens * dims.hidden) +
+      profile.ffn_work_bytes * static_cast<double>(dims.tokens * (dims.ffn_hidden / dims.tp)) +
+      (dims.score_bytes > 0 ? profile.score_work_bytes * static_cast<double>(ScoreElements(dims))
+                            : 0.0);
+  block.working_bytes = static_cast<int64_t>(working_bytes);
   if (layout_.cp > 1) {
     // Ring attention receives the next block of keys and values while it works on one.
     block.working_bytes +=
@@ -70,7 +75,8 @@ int64_t LayoutActivations::LossBytes() const {
 ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   if (WorkerRulesApply()) return WorkerOnRank(pipeline_rank);
   const int64_t chunks = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
-  const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
+  const StageLayers stage =
+      StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
   ActivationBytes bytes;
   ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
     bytes.kept_bytes += chunks * KeptPerMicroBatch(blocks_[group], layers);
@@ -78,7 +84,11 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   });
   // One activation being sent and one being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
-  if (pipeline_rank == layout_.pp - 1) bytes.loss_bytes = LossBytes();
+  if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {
+    // The loss's backward is over before the first block's begins: they take turns.
+    bytes.loss_bytes = LossBytes();
+    bytes.workspace_bytes = std::max<int64_t>(0, bytes.workspace_bytes - bytes.loss_bytes);
+  }
   return bytes;
 }
 
@@ -102,6 +112,22 @@ ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
   return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
 }
 
+namespace {
+
+// Flash kernels never write the scores out.
+double KeptScoreBytes(const FrameworkProfile& profile, AttentionKernel kernel) {
+  switch (kernel) {
+    case AttentionKernel::kFusedSoftmax:
+      return profile.fused_softmax_bytes;
+    case AttentionKernel::kEager:
+      return profile.eager_attention_bytes;
+    default:
+      return 0.0;
+  }
+}
+
+}  // namespace
+
 BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
                       const LayerGroup& group) {
   const ModelSpec& model = context.model;
@@ -116,7 +142,13 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
           .tp = layout.tp,
           .sequence_parallel = layout.sequence_parallel,
           .keeps_gathered_inputs = context.profile.KeepsGatheredInputs(layout),
-          .fused_swiglu = context.profile.fused_swiglu};
+          .fused_swiglu = context.profile.fused_swiglu,
+          .norm_extra_bytes = context.profile.NormOf(layout) == NormKernel::kEager
+                                  ? context.profile.eager_norm_bytes
+                                  : 0.0,
+          .extra_bytes = context.profile.extra_kept_bytes,
+          .score_bytes = KeptScoreBytes(context.profile, context.profile.AttentionOf(layout)),
+          .keys = context.training.seq_len};
 }
 
 }  // namespace meshwright

@@ -1,5 +1,7 @@
 #include "planner/memory/rank_memory.h"
 
+#include <algorithm>
+
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
 
@@ -19,11 +21,33 @@ void AddModelStates(const EstimateContext& context, const Layout& layout, int64_
   const Precision precision = context.training.precision;
   const int64_t shard = DivideUp(parameters, int64_t{layout.dp} * layout.cp);
   // fp32 weights are their own master copy.
-  const int64_t optimizer_bytes =
-      context.profile.optimizer_bytes - (precision == Precision::kFp32 ? 4 : 0);
+  const FrameworkProfile& profile = context.profile;
+  int64_t optimizer_bytes = profile.optimizer_bytes - (precision == Precision::kFp32 ? 4 : 0);
+  if (layout.zero >= 1) optimizer_bytes += profile.shard_buffer_bytes;
+  if (layout.zero >= 3 && precision == Precision::kBf16) {
+    optimizer_bytes = profile.zero3_state_bytes - ElementBytes(precision) - profile.gradient_bytes;
+  }
   memory.weights_bytes = (layout.zero >= 3 ? shard : parameters) * ElementBytes(precision);
-  memory.gradients_bytes = (layout.zero >= 2 ? shard : parameters) * GradientBytes(context);
+  memory.gradients_bytes = (layout.zero >= 2 ? shard : parameters) * GradientBytes(context) +
+                           (layout.zero <= 1 ? parameters * profile.local_gradient_bytes : 0);
   memory.optimizer_bytes = (layout.zero >= 1 ? shard : parameters) * optimizer_bytes;
+}
+
+// The optimizer step comes when the activations are gone; what it holds for itself counts where it
+// is more than they were.
+void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, MemoryEstimate& memory) {
+  const auto step_bytes =
+      static_cast<int64_t>(profile.step_bytes_per_parameter * static_cast<double>(parameters));
+  if (step_bytes <= memory.activations_bytes + memory.loss_bytes + memory.workspace_bytes) return;
+  memory.activations_bytes = 0;
+  memory.loss_bytes = 0;
+  memory.workspace_bytes = step_bytes;
+}
+
+// Every axis with more than one rank has a communicator with buffers of its own.
+int64_t Communicators(const Layout& layout) {
+  return (layout.tp > 1 ? 1 : 0) + (layout.pp > 1 ? 1 : 0) +
+         (int64_t{layout.dp} * layout.cp > 1 ? 1 : 0);
 }
 
 // ZeRO-2 and 3 hold what is on its way: the gradients of one unit, and under ZeRO-3 the weights of
@@ -47,19 +71,30 @@ class LayoutMemory {
   MemoryEstimate OnRank(int32_t pipeline_rank) const {
     MemoryEstimate memory;
     memory.pipeline_rank = pipeline_rank;
-    AddModelStates(context_, layout_, parameters_.OnRank(pipeline_rank), memory);
+    const int64_t parameters = parameters_.OnRank(pipeline_rank);
+    AddModelStates(context_, layout_, parameters, memory);
     const ActivationBytes activations = activations_.OnRank(pipeline_rank);
     memory.activations_bytes = activations.kept_bytes;
     memory.loss_bytes = activations.loss_bytes;
     memory.workspace_bytes =
         activations.workspace_bytes + GatheredBytes(context_, layout_, parameters_.largest_unit());
+    AddOptimizerStep(context_.profile, parameters, memory);
+    memory.workspace_bytes += context_.profile.fixed_bytes;
     const HardwareProfile& device = context_.cluster.device;
+    memory.fragmentation_bytes = FragmentationBytes(memory);
     memory.overhead_bytes =
-        device.context_bytes + (layout_.devices() > 1 ? device.communicator_bytes : 0);
+        device.context_bytes + Communicators(layout_) * device.communicator_bytes;
     return memory;
   }
 
  private:
+  // Blocks that the caching allocator reserves and can't hand out.
+  int64_t FragmentationBytes(const MemoryEstimate& memory) const {
+    return static_cast<int64_t>(context_.profile.fragmentation *
+                                static_cast<double>(memory.activations_bytes + memory.loss_bytes +
+                                                    memory.workspace_bytes));
+  }
+
   const EstimateContext& context_;
   const Layout& layout_;
   LayoutParameters parameters_;
@@ -93,15 +128,18 @@ MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layo
 }
 
 int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout) {
-  switch (context.profile.peak_rank) {
-    case PeakRank::kFirst:
-      return EstimateRankMemory(context, layout, 0).allocator_bytes();
-    case PeakRank::kLast:
-      return EstimateRankMemory(context, layout, layout.pp - 1).allocator_bytes();
-    case PeakRank::kFullest:
-      break;
-  }
-  return EstimateMemory(context, layout).allocator_bytes();
+  const LayoutMemory memory(context, layout);
+  const auto measured = [&](int32_t rank) {
+    const MemoryEstimate estimate = memory.OnRank(rank);
+    return estimate.allocator_bytes() + (context.profile.peak_kind == PeakKind::kReserved
+                                             ? estimate.fragmentation_bytes
+                                             : 0);
+  };
+  if (context.profile.peak_rank == PeakRank::kFirst) return measured(0);
+  if (context.profile.peak_rank == PeakRank::kLast) return measured(layout.pp - 1);
+  int64_t most = 0;
+  for (int32_t rank = 0; rank < layout.pp; ++rank) most = std::max(most, measured(rank));
+  return most;
 }
 
 }  // namespace meshwright

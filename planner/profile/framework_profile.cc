@@ -36,7 +36,19 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckBetween("oom_center", profile.oom_center, 2));
   RETURN_IF_ERROR(CheckPositive("oom_width", profile.oom_width));
   RETURN_IF_ERROR(CheckBetween("data_parallel_overlap", profile.data_parallel_overlap, 1));
+  RETURN_IF_ERROR(CheckRange("fixed_bytes", profile.fixed_bytes, 0, int64_t{1} << 40));
+  RETURN_IF_ERROR(CheckBetween("eager_norm_traffic_bytes", profile.eager_norm_traffic_bytes, 1000));
+  RETURN_IF_ERROR(
+      CheckBetween("fused_softmax_traffic_bytes", profile.fused_softmax_traffic_bytes, 1000));
+  RETURN_IF_ERROR(
+      CheckBetween("eager_attention_traffic_bytes", profile.eager_attention_traffic_bytes, 1000));
+  RETURN_IF_ERROR(CheckBetween("loss_traffic_bytes", profile.loss_traffic_bytes, 1000));
+  RETURN_IF_ERROR(CheckBetween("rope_traffic_bytes", profile.rope_traffic_bytes, 1000));
   RETURN_IF_ERROR(CheckBetween("reduce_bytes", profile.reduce_bytes, 8));
+  RETURN_IF_ERROR(CheckPositive("network_share", profile.network_share));
+  RETURN_IF_ERROR(CheckBetween("tp_hop_s", profile.tp_hop_s, 10));
+  RETURN_IF_ERROR(CheckBetween("pipeline_hop_s", profile.pipeline_hop_s, 10));
+  RETURN_IF_ERROR(CheckBetween("step_overhead_s", profile.step_overhead_s, 1000));
   RETURN_IF_ERROR(CheckBetween("layer_floor_s", profile.layer_floor_s, 10));
   RETURN_IF_ERROR(CheckRange("max_zero", profile.max_zero, 0, 3));
   return CheckRange("vocab_multiple", profile.vocab_multiple, 0, 1 << 16);

@@ -26,6 +26,9 @@ enum class PeakKind : uint8_t { kAllocated, kReserved };
 struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // names of it in measurement files
+  // Where not empty: the profile is an engine version that measurement files name only in their
+  // notes, by this text.
+  std::string notes_contain;
 
   // Model states, bytes per parameter under bf16 training.
   int32_t gradient_bytes = 4;        // main gradients
@@ -53,6 +56,7 @@ struct FrameworkProfile {
   double hidden_work_bytes = 4.0;
   double ffn_work_bytes = 6.0;
   double score_work_bytes = 4.0;
+  int64_t fixed_bytes = 0;  // of the allocator whatever the layout: library workspaces, tables
   // Activations, loss and workspace follow the allocation rules of Meshwright's worker to the byte
   // (planner/memory/worker_memory.h) where those cover the layout.
   bool worker_allocations = false;
@@ -75,13 +79,31 @@ struct FrameworkProfile {
   bool gated_mlp = true;
   bool tied_embeddings = false;
 
-  // Share of the data-parallel communication that hides behind compute, where there is enough of
-  // it.
+  // Traffic of operators that frameworks fuse or not, bytes per bf16 element: forward of an un-fused
+  // norm (its backward 1.5 times that), a pass over the score matrix forward (the backward 1.5
+  // times), forward and backward of the loss per logit, RoPE each way.
+  double eager_norm_traffic_bytes = 20.0;
+  double fused_softmax_traffic_bytes = 8.0;
+  double eager_attention_traffic_bytes = 20.0;
+  double loss_traffic_bytes = 10.0;
+  double rope_traffic_bytes = 4.0;
+
+  // Communication. `data_parallel_overlap` is the share of the data-parallel part that hides behind
+  // compute, where there is enough of it.
   double data_parallel_overlap = 0.0;
-  double reduce_bytes = 4.0;  // per gradient element on the wire
+  double reduce_bytes = 4.0;     // per gradient element on the wire
+  bool zero1_all_reduce = false;  // ZeRO-1 reduces whole gradients and then uses a shard of them
+  // Share of the cluster's network between nodes that this framework's runs had, and what the host
+  // adds to a step of a tensor-parallel ring and to a hop of the pipeline.
+  double network_share = 1.0;
+  double tp_hop_s = 0.0;
+  double pipeline_hop_s = 0.0;
+
   // Time of a layer, forward and backward, below which the host can't launch its kernels (an eager
-  // framework; 0 where graphs or fusion hide it).
+  // framework; 0 where graphs or fusion hide it), and what every step costs beside the layers:
+  // optimizer launches, logging, data.
   double layer_floor_s = 0.0;
+  double step_overhead_s = 0.0;
 
   // What exists at all.
   int32_t max_zero = 3;

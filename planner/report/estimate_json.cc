@@ -33,6 +33,7 @@ ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
             {"activations_bytes", memory.activations_bytes},
             {"loss_bytes", memory.loss_bytes},
             {"workspace_bytes", memory.workspace_bytes},
+            {"fragmentation_bytes", memory.fragmentation_bytes},
             {"overhead_bytes", memory.overhead_bytes},
             {"total_bytes", memory.total_bytes()},
             {"fraction_of_device", estimate.fraction_of_device},
@@ -45,11 +46,15 @@ ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
             {"pp_s", time.pp_s},
             {"dp_s", time.dp_s},
             {"bubble_s", time.bubble_s},
+            {"straggler_s", time.straggler_s},
             {"optimizer_s", time.optimizer_s},
             {"step_s", time.step_s()}}},
           {"mfu", estimate.mfu},
           {"mfu_causal", estimate.mfu_causal},
-          {"tokens_per_s", estimate.tokens_per_s}};
+          {"tokens_per_s", estimate.tokens_per_s},
+          {"oom_probability", estimate.oom_probability},
+          {"step_low_s", estimate.step_low_s},
+          {"step_high_s", estimate.step_high_s}};
 }
 
 ordered_json FunnelToJson(const Funnel& funnel) {

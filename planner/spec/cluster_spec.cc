@@ -18,6 +18,13 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
     return FieldError("device.attention_half_seq", std::to_string(device.attention_half_seq),
                       "must not be negative");
   }
+  for (const double ratio : {device.flash1_ratio, device.flash3_ratio}) {
+    RETURN_IF_ERROR(CheckPositive("device flash ratio", ratio));
+  }
+  for (const double sigma : {device.straggler_sigma, device.step_time_sigma}) {
+    if (sigma >= 0 && sigma < 2) continue;
+    return FieldError("device sigma", std::to_string(sigma), "must be from 0 to 2");
+  }
   if (!(device.kernel_launch_s >= 0)) {
     return FieldError("device.kernel_launch_s", std::to_string(device.kernel_launch_s),
                       "must not be negative");

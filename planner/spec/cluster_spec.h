@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,12 +28,18 @@ struct HardwareProfile {
   // / (s + attention_half_seq) at sequence length s.
   double attention_efficiency = 0.5;
   double attention_half_seq = 0.0;
+  // The attention kernels' rate over FlashAttention-2's, which attention_efficiency is about.
+  double flash1_ratio = 0.45;
+  double flash3_ratio = 1.6;
   double kernel_launch_s = 0.0;  // host time of one kernel; the floor under small ones
   int32_t compute_units = 0;     // SMs; tiles of a matmul are spread over them in waves
   int32_t tile_m = 0;            // output tile of one compute unit
   int32_t tile_n = 0;
   int64_t context_bytes = 0;       // device context and libraries, outside the allocator
-  int64_t communicator_bytes = 0;  // buffers of the communication library, outside the allocator
+  int64_t communicator_bytes = 0;  // buffers of one communicator, outside the allocator
+  double straggler_sigma = 0.0;    // spread of device speeds, a share: a step waits for the slowest
+  // Spread of measured over predicted step times, as the standard deviation of the logarithm.
+  double step_time_sigma = 0.0;
 
   double PeakFlops(Precision precision) const {
     return precision == Precision::kBf16 ? peak_bf16_flops : peak_fp32_flops;
@@ -53,8 +60,15 @@ struct LinkProfile {
   friend bool operator==(const LinkProfile&, const LinkProfile&) = default;
 };
 
+// How collectives are timed: a plain ring with the links' own latencies, or NCCL's choice among its
+// algorithms and protocols (planner/cost/nccl_tuning.h).
+enum class CollectiveModel : uint8_t { kRing, kNccl };
+
 struct ClusterSpec {
   std::string name;
+  // What measurement files call its device; the longest prefix of their `gpu` column decides.
+  std::vector<std::string> gpu_names;
+  CollectiveModel collectives = CollectiveModel::kRing;
   HardwareProfile device;
   int32_t devices_per_node = 0;
   LinkProfile scale_up;   // inside a node

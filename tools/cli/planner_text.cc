@@ -83,6 +83,7 @@ void PrintMemoryTable(const EstimateAnswer& answer, std::ostream& out) {
       {"weights", m.weights_bytes},     {"gradients", m.gradients_bytes},
       {"optimizer", m.optimizer_bytes}, {"activations", m.activations_bytes},
       {"loss", m.loss_bytes},           {"workspace", m.workspace_bytes},
+      {"fragmentation", m.fragmentation_bytes},
       {"overhead", m.overhead_bytes},   {"total", m.total_bytes()},
   };
   for (const auto& [name, bytes] : parts) {
@@ -99,8 +100,8 @@ void PrintTimeTable(const Estimate& estimate, std::ostream& out) {
       {"compute", t.compute_s}, {"recompute", t.recompute_s},
       {"tp", t.tp_s},           {"cp", t.cp_s},
       {"pp", t.pp_s},           {"dp", t.dp_s},
-      {"bubble", t.bubble_s},   {"optimizer", t.optimizer_s},
-      {"step", t.step_s()},
+      {"bubble", t.bubble_s},   {"straggler", t.straggler_s},
+      {"optimizer", t.optimizer_s}, {"step", t.step_s()},
   };
   for (const auto& [name, seconds] : parts) {
     table.Add({std::string("  ") + name, absl::StrFormat("%.6f", seconds),

@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "planner/cost/step_time.h"
-#include "planner/schedule/closed_forms.h"
+#include "planner/cost/stage_time.h"
 #include "planner/schedule/placement.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -43,17 +42,11 @@ absl::StatusOr<PipelineTimes> TimesByHand(const Layout& layout, const RankMillis
       rank.hop_ms * 1e-3);
 }
 
-// The cost model gives the slowest rank's time of all micro-batches; every stage is taken to be as
-// slow, and forward, input gradient and weight gradient to cost the same. What is recomputed comes
-// before the input gradient.
 PipelineTimes TimesOfModel(const EstimateContext& context, const Layout& layout) {
-  const TimeEstimate time = EstimateStepTime(context, layout);
-  const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
-  const double passes = static_cast<double>(micro_batches) * layout.vpp;
-  const double part_s = (time.compute_s + time.tp_s + time.cp_s) / passes / 3.0;
-  const double hops = ExposedHops(layout, micro_batches);
-  return EqualStages(layout, {part_s, part_s + time.recompute_s / passes, part_s},
-                     hops > 0.0 ? time.pp_s / hops : 0.0);
+  PipelineTimes times;
+  times.stages = StageDurationsOf(context, layout);
+  times.hop_s = {HopTime(context, layout)};
+  return times;
 }
 
 }  // namespace meshwright

@@ -1,0 +1,63 @@
+#include "planner/cost/data_parallel.h"
+
+#include <algorithm>
+
+#include "planner/spec/parameters.h"
+
+namespace meshwright {
+namespace {
+
+constexpr double kAdamBytesPerParameter = 30.0;
+
+double ReduceBytesPerParameter(const StepShape& step) {
+  return step.context.training.precision == Precision::kFp32 ? 4.0
+                                                             : step.context.profile.reduce_bytes;
+}
+
+}  // namespace
+
+double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
+                               double window_s) {
+  const FrameworkProfile& profile = step.context.profile;
+  const double gradient_bytes = parameters * ReduceBytesPerParameter(step);
+  const double gather_s =
+      AllGatherTime(step.network, step.dp_group, parameters * step.element_bytes);
+  const double scatter_s = ReduceScatterTime(step.network, step.dp_group, gradient_bytes);
+  const auto m = static_cast<double>(micro_batches);
+  double total_s = 0.0;
+  switch (step.layout.zero) {
+    case 0:
+      total_s = AllReduceTime(step.network, step.dp_group, gradient_bytes);
+      break;
+    case 1:
+      total_s = gather_s + (profile.zero1_all_reduce
+                                ? AllReduceTime(step.network, step.dp_group, gradient_bytes)
+                                : scatter_s);
+      break;
+    case 2:
+      total_s = m * scatter_s + gather_s;
+      window_s *= m;
+      break;
+    default:
+      total_s = m * (2.0 * gather_s + scatter_s);
+      window_s *= m;
+      break;
+  }
+  return total_s - std::min(profile.data_parallel_overlap * total_s, window_s);
+}
+
+double TiedEmbeddingTime(const StepShape& step) {
+  if (!step.context.model.tied_embeddings || step.layout.pp == 1) return 0.0;
+  const double bytes = static_cast<double>(EmbeddingParameters(step.context.model)) /
+                       step.layout.tp * ReduceBytesPerParameter(step);
+  return AllReduceTime(step.network, {2, step.pipeline_stride}, bytes);
+}
+
+double OptimizerTime(const StepShape& step, double parameters) {
+  const double owned =
+      step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks) : parameters;
+  return MemoryBoundTime(step.device, kAdamBytesPerParameter * owned) +
+         step.context.profile.step_overhead_s;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,21 @@
+// Time of a step's data-parallel communication and of its optimizer.
+#pragma once
+
+#include "planner/cost/step_shape.h"
+
+namespace meshwright {
+
+// Seconds of gradient reduction and weight gathering that compute does not hide, for a rank that
+// holds `parameters`. `window_s` is what one micro-batch's compute can hide: its backward, and under
+// ZeRO 2 and 3, which communicate for every micro-batch, all of it.
+double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
+                               double window_s);
+
+// First and last stage add up their gradients of tied embeddings.
+double TiedEmbeddingTime(const StepShape& step);
+
+// Adam streams 30 bytes for each parameter that the rank owns; the host's share of a step is the
+// profile's step_overhead_s.
+double OptimizerTime(const StepShape& step, double parameters);
+
+}  // namespace meshwright

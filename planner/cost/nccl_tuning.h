@@ -1,0 +1,33 @@
+// NCCL's own tuning model: what its algorithms and protocols cost, and which of them it takes.
+//
+// Source: the tables of NCCL's tuning model (ring and tree; protocols LL, LL128 and Simple). A
+// protocol trades latency per hop against the share of the bus that payload gets; for a given size
+// the cheapest one runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace meshwright {
+
+// One protocol of one algorithm. Times in seconds; `bandwidth` is the share of the bus bandwidth.
+struct NcclProtocol {
+  double base_s;         // start of a collective
+  double inside_hop_s;   // one hop inside a node
+  double network_hop_s;  // one hop between nodes
+  double bandwidth;
+};
+
+// LL, LL128, Simple.
+inline constexpr std::array<NcclProtocol, 3> kNcclRing = {{
+    {6.6e-6, 0.6e-6, 2.7e-6, 0.5},
+    {14e-6, 1.9e-6, 4.0e-6, 0.92},
+    {8.4e-6, 3.4e-6, 14.0e-6, 1.0},
+}};
+inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
+    {6.8e-6, 0.6e-6, 5.0e-6, 0.92 / 3.8},
+    {14e-6, 1.25e-6, 8.5e-6, 0.92 * 120.0 / 128.0},
+    {8.4e-6, 4.0e-6, 14.0e-6, 0.92},
+}};
+
+}  // namespace meshwright

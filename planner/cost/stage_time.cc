@@ -1,0 +1,84 @@
+#include "planner/cost/stage_time.h"
+
+#include <algorithm>
+
+#include "planner/schedule/placement.h"
+
+namespace meshwright {
+namespace {
+
+void Add(const LayerTime& layer, double count, StageTime& time) {
+  time.compute_s += count * layer.compute_s();
+  time.recompute_s += count * layer.recompute_s;
+  time.tp_s += count * (layer.tp_forward_s + layer.tp_backward_s + layer.tp_recompute_s);
+  time.cp_s += count * (layer.cp_forward_s + layer.cp_backward_s + layer.cp_recompute_s);
+  time.durations.forward_s += count * (layer.forward_s + layer.tp_forward_s + layer.cp_forward_s);
+  time.durations.input_gradient_s +=
+      count * (layer.input_gradient_s + layer.tp_backward_s + layer.cp_backward_s +
+               layer.recompute_s + layer.tp_recompute_s + layer.cp_recompute_s);
+  time.durations.weight_gradient_s += count * layer.weight_gradient_s;
+}
+
+}  // namespace
+
+StageTimes::StageTimes(const StepShape& step)
+    : step_(step), head_(EstimateHead(step)), embedding_(EstimateEmbedding(step)) {
+  for (const LayerGroup& group : step.context.model.groups) {
+    layers_.push_back(EstimateLayer(step, group));
+    recomputed_.push_back(Recomputed(layers_.back()));
+  }
+}
+
+void StageTimes::AddStage(int32_t stage, StageTime& time) const {
+  const Layout& layout = step_.layout;
+  const StageLayers held =
+      StageOf(step_.context.model, layout, step_.context.profile.stage_partition, stage);
+  ForEachGroup(step_.context.model, held, [&](size_t group, int64_t count) {
+    int64_t again = 0;
+    if (layout.recompute == Recompute::kFull) again = count;
+    if (layout.recompute == Recompute::kBlock) {
+      again = std::min<int64_t>(count, layout.recompute_layers);
+    }
+    Add(layers_[group], static_cast<double>(count - again), time);
+    if (again > 0) Add(recomputed_[group], static_cast<double>(again), time);
+  });
+  if (held.has_embedding) Add(embedding_, 1.0, time);
+  if (held.has_head) Add(head_, 1.0, time);
+}
+
+StageTime StageTimes::OfStage(int32_t stage) const {
+  StageTime time;
+  AddStage(stage, time);
+  return time;
+}
+
+StageTime StageTimes::OfRank(int32_t rank) const {
+  StageTime time;
+  for (int32_t chunk = 0; chunk < step_.layout.vpp; ++chunk) {
+    AddStage(StageOfChunk(step_.layout, rank, chunk), time);
+  }
+  return time;
+}
+
+std::vector<StageDurations> StageDurationsOf(const EstimateContext& context,
+                                             const Layout& layout) {
+  const StepShape step(context, layout);
+  const StageTimes times(step);
+  std::vector<StageDurations> durations;
+  for (int32_t stage = 0; stage < StageCount(layout); ++stage) {
+    durations.push_back(times.OfStage(stage).durations);
+  }
+  return durations;
+}
+
+double HopTime(const StepShape& step) {
+  return SendTime(step.network, step.pipeline_stride,
+                  step.HiddenBytes() / static_cast<double>(step.SequenceDivisor())) +
+         step.context.profile.pipeline_hop_s;
+}
+
+double HopTime(const EstimateContext& context, const Layout& layout) {
+  return HopTime(StepShape(context, layout));
+}
+
+}  // namespace meshwright

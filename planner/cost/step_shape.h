@@ -1,0 +1,54 @@
+// One layout's shapes and groups, worked out once for every operator and collective of its step.
+//
+// Refers to the context and the layout, which must outlive it; the layout must be one that
+// CheckLayout() accepts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "planner/cost/collective.h"
+#include "planner/cost/operators.h"
+#include "planner/layout/layout.h"
+#include "planner/profile/context.h"
+
+namespace meshwright {
+
+struct StepShape {
+  StepShape(const EstimateContext& c, const Layout& l)
+      : context(c),
+        layout(l),
+        device{
+            c.cluster.device, c.training.precision,
+            ThroughputShare(c.cluster, std::min<int64_t>(l.devices(), c.cluster.devices_per_node))},
+        network{c.cluster, c.profile.network_share},
+        tokens(c.training.seq_len / l.cp * l.micro_batch),
+        element_bytes(static_cast<double>(ElementBytes(c.training.precision))),
+        tp_group{l.tp, 1},
+        cp_group{l.cp, l.tp},
+        dp_group{int64_t{l.dp} * l.cp, l.tp},
+        pipeline_stride(int64_t{l.tp} * l.cp * l.dp) {}
+
+  double HiddenBytes() const {
+    return static_cast<double>(tokens * context.model.hidden) * element_bytes;
+  }
+  int64_t SequenceDivisor() const { return layout.sequence_parallel ? layout.tp : 1; }
+  // Time of an operator that streams `bf16_bytes` for each of `elements` elements.
+  double Stream(double bf16_bytes, int64_t elements) const {
+    return MemoryBoundTime(device,
+                           bf16_bytes * element_bytes / 2.0 * static_cast<double>(elements));
+  }
+
+  const EstimateContext& context;
+  const Layout& layout;
+  DeviceShare device;
+  Network network;
+  int64_t tokens;  // of one micro-batch on one rank
+  double element_bytes;
+  CommGroup tp_group;
+  CommGroup cp_group;
+  CommGroup dp_group;  // data and context ranks hold the same weights
+  int64_t pipeline_stride;
+};
+
+}  // namespace meshwright

@@ -1,5 +1,6 @@
 #include "planner/measurement/measured_layout.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
@@ -79,7 +80,8 @@ absl::Status ReadRecompute(const Measurement& row, Layout& layout) {
 
 // A kernel that is named more loosely than the planner tells them apart is the framework's own.
 absl::Status ReadKernels(const Measurement& row, Layout& layout) {
-  const std::string attention = absl::AsciiStrToLower(row.attn);
+  std::string attention = absl::AsciiStrToLower(row.attn);
+  std::replace(attention.begin(), attention.end(), '-', '_');
   if (const auto exact = ParseAttentionKernel(attention); exact.ok()) {
     layout.attention = *exact;
   } else if (attention.starts_with("unfused")) {

@@ -19,12 +19,12 @@ constexpr double kBand = 0.1;  // half width of the shaded band, relative
 // Places, in pixels.
 constexpr double kWidth = 1120.0;
 constexpr double kSide = 440.0;  // of a panel
-constexpr double kTop = 150.0;   // of both panels
+constexpr double kTop = 180.0;   // of both panels
 constexpr double kLeftX = 80.0;
 constexpr double kRightX = 640.0;
 constexpr double kStripTop = 56.0;
 constexpr double kStripHeight = 52.0;
-constexpr double kLegendTop = kTop + kSide + 84.0;
+constexpr double kLegendTop = kTop + kSide + 76.0;
 constexpr double kLegendLine = 20.0;
 constexpr double kMaxFraction = 1.6;  // right end of the strip; what lies beyond stands there
 
@@ -46,7 +46,7 @@ constexpr std::string_view kStyle = R"(<style>
   .end { text-anchor: end; }
   .middle { text-anchor: middle; }
   circle { fill-opacity: 0.65; }
-  path { stroke-width: 1.6; fill: none; }
+  path { stroke-width: 1.5; stroke-opacity: 0.75; fill: none; }
   @media (prefers-color-scheme: dark) {
     text { fill: #9aa4af; }
     .title { fill: #e6e9ed; }
@@ -162,7 +162,7 @@ class Panel {
 
   void Append(std::string_view title, std::string_view none, std::string& svg) const {
     absl::StrAppendFormat(&svg, "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">%s</text>\n", x_,
-                          kTop - (x_ == kLeftX ? 12.0 : 110.0), title);
+                          kTop - 12, title);
     if (!points_.empty()) {
       AppendTicks(svg);
       AppendAgreement(svg);
@@ -185,14 +185,16 @@ class Panel {
   double X(double value) const { return x_ + kSide * Share(value); }
   double Y(double value) const { return kTop + kSide * (1.0 - Share(value)); }
 
-  // 1, 2, 5 of each decade, or the decades alone where they are many.
+  // The fewer decades, the more digits of each.
   std::vector<double> Ticks() const {
+    const double decades = high_ - low_;
+    std::vector<double> digits = {1.0, 2.0, 5.0};
+    if (decades > 3.0) digits = {1.0};
+    if (decades < 1.2) digits = {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0};
     std::vector<double> ticks;
-    const bool decades_only = high_ - low_ > 3.0;
     for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade) {
-      for (const double digit : {1.0, 2.0, 5.0}) {
+      for (const double digit : digits) {
         const double value = digit * std::pow(10.0, decade);
-        if (decades_only && digit > 1.0) continue;
         if (std::log10(value) >= low_ && std::log10(value) <= high_) ticks.push_back(value);
       }
     }
@@ -272,9 +274,10 @@ void AppendStripAxis(std::string& svg) {
                         kRightX - 8, kStripTop + 17);
   absl::StrAppendFormat(&svg, "<text class=\"end\" x=\"%.0f\" y=\"%.0f\">fits</text>\n",
                         kRightX - 8, kStripTop + kStripHeight - 9);
-  absl::StrAppendFormat(
-      &svg, "<text class=\"end\" x=\"%.0f\" y=\"%.0f\">predicted share of the device</text>\n",
-      kRightX + kSide, kStripTop - 8);
+  absl::StrAppendFormat(&svg,
+                        "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">Predicted share of the "
+                        "device</text>\n",
+                        kRightX, kStripTop - 12);
   absl::StrAppendFormat(
       &svg, "<rect class=\"frame\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/>\n",
       kRightX, kStripTop, kSide, kStripHeight);
@@ -296,6 +299,25 @@ void AppendStrip(absl::Span<const RowPrediction> rows, const Palette& palette, s
       absl::StrAppendFormat(&svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", x,
                             kStripTop + kStripHeight - 13 + spread, colour);
     }
+  }
+}
+
+void AppendHeading(absl::Span<const RowPrediction> rows, std::string& svg) {
+  const auto modelled = std::count_if(
+      rows.begin(), rows.end(), [](const RowPrediction& row) { return row.predicted.has_value(); });
+  const std::string lines[] = {
+      absl::StrFormat("%d measured runs, %d of them modelled; one colour per sweep", rows.size(),
+                      modelled),
+      "Panels: dashed, predicted = measured; shaded, within 10 %",
+      "Strip: crosses ran out of memory, dots fit; dotted, 80 % and 100 %"};
+  double y = kStripTop - 12;
+  absl::StrAppendFormat(&svg,
+                        "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">Predicted against measured"
+                        "</text>\n",
+                        kLeftX, y);
+  for (const std::string& line : lines) {
+    y += 20.0;
+    absl::StrAppendFormat(&svg, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", kLeftX, y, line);
   }
 }
 
@@ -322,13 +344,10 @@ std::string ScatterSvg(absl::Span<const RowPrediction> rows) {
       kWidth, height, kWidth, height);
   svg.append(kStyle);
   svg += "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
+  AppendHeading(rows, svg);
   Panel(kLeftX, "s", std::move(times)).Append("Step time", "no measured step times", svg);
   Panel(kRightX, "GiB", std::move(peaks)).Append("Peak memory", "no measured memory peaks", svg);
   AppendStrip(rows, palette, svg);
-  absl::StrAppendFormat(&svg,
-                        "<text x=\"%.0f\" y=\"%.0f\">Dashed: predicted = measured; shaded: within "
-                        "10 %%. Colour: sweep.</text>\n",
-                        kLeftX, kLegendTop - 26);
   palette.AppendLegend(svg);
   svg += "</svg>\n";
   return svg;

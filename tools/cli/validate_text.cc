@@ -130,11 +130,13 @@ std::pair<std::string, std::string> CauseAndValue(const RowPrediction& row) {
           row.reason.substr(start.size(), colon - start.size())};
 }
 
-// The commonest first, those beyond kShownValues as a count.
-std::string DescribeValues(const Refusal& refusal) {
+// The commonest first, those beyond kShownValues as a count; of one kind of sentence the commonest.
+std::string DescribeValues(const std::string& cause, const Refusal& refusal) {
   std::vector<std::pair<std::string, int64_t>> values(refusal.values.begin(), refusal.values.end());
   std::stable_sort(values.begin(), values.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
+  const bool is_rule = cause.find(": ") == std::string::npos;
+  if (is_rule) return "for example, " + values.front().first;
   std::string text;
   for (size_t i = 0; i < std::min(values.size(), kShownValues); ++i) {
     if (i > 0) text += "; ";
@@ -160,11 +162,10 @@ void PrintReasons(absl::Span<const RowPrediction> rows, std::ostream& out) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.rows > b.second.rows; });
   out << "\nNot modelled (--rows FILE has the reason of each row):\n";
-  Table table({"rows", "why", "values"});
   for (const auto& [cause, refusal] : sorted) {
-    table.Add({FormatCount(refusal.rows), cause, DescribeValues(refusal)});
+    out << absl::StrFormat("%7s  %s [%s]\n", FormatCount(refusal.rows), cause,
+                           DescribeValues(cause, refusal));
   }
-  table.Print(out);
 }
 
 }  // namespace

@@ -16,5 +16,7 @@ struct EmbeddedFile {
 absl::Span<const EmbeddedFile> EmbeddedModels();
 absl::Span<const EmbeddedFile> EmbeddedClusters();
 absl::Span<const EmbeddedFile> EmbeddedProfiles();
+// planner/data/families.json alone.
+absl::Span<const EmbeddedFile> EmbeddedFamilies();
 
 }  // namespace meshwright

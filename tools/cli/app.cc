@@ -8,6 +8,7 @@
 #include "tools/cli/serve_command.h"
 #include "tools/cli/sweep_commands.h"
 #include "tools/cli/trial_command.h"
+#include "tools/cli/validate_command.h"
 
 namespace meshwright {
 namespace {
@@ -31,6 +32,7 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   AddScheduleCommand(app, context);
   AddTrialCommand(app, context);
   AddListCommand(app, context);
+  AddValidateCommand(app, context);
   AddSweepCommand(app, context);
   AddServeCommand(app, context);
   AddAgentCommand(app, context);

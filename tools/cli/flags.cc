@@ -27,7 +27,9 @@ std::string NameOf(const std::filesystem::path& path) {
   return folder.empty() ? stem : folder;
 }
 
-absl::StatusOr<SpecSource> ReadSource(std::string_view flag, const std::string& value) {
+}  // namespace
+
+absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::string& value) {
   if (value.empty()) return FieldError(flag, value, "must not be empty");
   if (!LooksLikeFile(value)) return SpecSource{value, ""};
   std::error_code error;
@@ -41,8 +43,6 @@ absl::StatusOr<SpecSource> ReadSource(std::string_view flag, const std::string& 
   if (text.str().empty()) return FieldError(flag, value, "is an empty file");
   return SpecSource{NameOf(value), text.str()};
 }
-
-}  // namespace
 
 void OutputFlags::AddFormat(CLI::App& app) {
   static const std::map<std::string, OutputFormat> kFormats = {{"text", OutputFormat::kText},
@@ -88,9 +88,9 @@ void QueryFlags::AddFramework(CLI::App& app) {
 
 absl::StatusOr<PlanQuery> QueryFlags::ToQuery() const {
   PlanQuery query;
-  ASSIGN_OR_RETURN(query.model, ReadSource("model", model));
-  ASSIGN_OR_RETURN(query.cluster, ReadSource("cluster", cluster));
-  ASSIGN_OR_RETURN(query.framework, ReadSource("framework", framework));
+  ASSIGN_OR_RETURN(query.model, ReadSpecSource("model", model));
+  ASSIGN_OR_RETURN(query.cluster, ReadSpecSource("cluster", cluster));
+  ASSIGN_OR_RETURN(query.framework, ReadSpecSource("framework", framework));
   query.devices = devices;
   query.training = {.seq_len = seq_len, .global_batch = global_batch};
   if (!dtype.empty()) {

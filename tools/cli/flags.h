@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
@@ -10,6 +11,11 @@
 #include "tools/cli/context.h"
 
 namespace meshwright {
+
+// A model, cluster or framework as a flag names it: a file where one of that name exists, or where
+// the name ends in .json or has a slash, and a preset otherwise. InvalidArgument about `flag` where
+// the file can't be read.
+absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::string& value);
 
 // --format text|json and --server HOST:PORT.
 struct OutputFlags {
@@ -35,8 +41,7 @@ struct QueryFlags {
   void AddCluster(CLI::App& app);
   void AddFramework(CLI::App& app);
 
-  // Reads the files that are named; a model, cluster or framework is a file where one of that name
-  // exists, or where the name ends in .json or has a slash, and a preset otherwise.
+  // Reads the files that are named, as ReadSpecSource() does.
   absl::StatusOr<PlanQuery> ToQuery() const;
 };
 

@@ -1,0 +1,176 @@
+#include "planner/measurement/measured_layout.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+// Wide enough for every cluster there is, and no product of four axes leaves 64 bits.
+constexpr int64_t kMaxAxis = 1 << 13;
+constexpr int64_t kMaxDevices = 1 << 22;
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+absl::Status Empty(std::string_view column) {
+  return FieldError(column, "(empty)", "this column is needed");
+}
+
+// A size that must be there and be 1 to `high`.
+absl::StatusOr<int32_t> Size(std::string_view column, const OptionalInt& value, int64_t high) {
+  if (!value) return Empty(column);
+  RETURN_IF_ERROR(CheckRange(column, *value, 1, high));
+  return static_cast<int32_t>(*value);
+}
+
+absl::Status ReadAxes(const Measurement& row, Layout& layout) {
+  ASSIGN_OR_RETURN(layout.tp, Size("tp", row.tp, kMaxAxis));
+  ASSIGN_OR_RETURN(layout.pp, Size("pp", row.pp, kMaxAxis));
+  ASSIGN_OR_RETURN(layout.cp, Size("cp", row.cp.value_or(1), kMaxAxis));
+  if (row.dp) {
+    ASSIGN_OR_RETURN(layout.dp, Size("dp", row.dp, kMaxDevices));
+    return absl::OkStatus();
+  }
+  if (!row.gpus) return Empty("dp");
+  ASSIGN_OR_RETURN(const int32_t gpus, Size("gpus", row.gpus, kMaxDevices));
+  const int64_t others = int64_t{layout.tp} * layout.cp * layout.pp;
+  if (gpus % others != 0) {
+    return FieldError("gpus", gpus,
+                      "must be a multiple of tp * cp * pp = " + std::to_string(others));
+  }
+  layout.dp = static_cast<int32_t>(gpus / others);
+  return absl::OkStatus();
+}
+
+// What follows "block:" as a count; 0 where it is none.
+int32_t BlockLayers(std::string_view text) {
+  constexpr std::string_view kBlock = "block:";
+  if (!text.starts_with(kBlock)) return 0;
+  text.remove_prefix(kBlock.size());
+  int32_t layers = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), layers);
+  return error == std::errc() && end == text.data() + text.size() ? layers : 0;
+}
+
+absl::Status ReadRecompute(const Measurement& row, Layout& layout) {
+  const std::string text = absl::AsciiStrToLower(row.act_ckpt);
+  layout.recompute_layers = BlockLayers(text);
+  if (layout.recompute_layers > 0) {
+    layout.recompute = Recompute::kBlock;
+  } else if (text.empty() || text == "none") {
+    layout.recompute = Recompute::kNone;
+  } else if (text == "selective") {
+    layout.recompute = Recompute::kSelective;
+  } else if (text == "full") {
+    layout.recompute = Recompute::kFull;
+  } else {
+    return FieldError("act_ckpt", row.act_ckpt, "must be none, selective, full or block:N");
+  }
+  return absl::OkStatus();
+}
+
+// A kernel that is named more loosely than the planner tells them apart is the framework's own.
+absl::Status ReadKernels(const Measurement& row, Layout& layout) {
+  std::string attention = absl::AsciiStrToLower(row.attn);
+  std::replace(attention.begin(), attention.end(), '-', '_');
+  if (const auto exact = ParseAttentionKernel(attention); exact.ok()) {
+    layout.attention = *exact;
+  } else if (attention.starts_with("unfused")) {
+    layout.attention = AttentionKernel::kFusedSoftmax;
+  } else if (!attention.empty() && !Contains(attention, "flash") && !Contains(attention, "cudnn")) {
+    return FieldError("attn", row.attn, "no attention kernel of this name");
+  }
+  const std::string norm = absl::AsciiStrToLower(row.norm_kernel);
+  if (norm.empty()) return absl::OkStatus();
+  const auto exact = ParseNormKernel(norm);
+  if (!exact.ok()) return FieldError("norm_kernel", row.norm_kernel, "must be fused or eager");
+  layout.norm = *exact;
+  return absl::OkStatus();
+}
+
+absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
+  const std::string text = absl::AsciiStrToLower(row.schedule);
+  if (text.empty()) {
+    layout.schedule = layout.vpp > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1f1b;
+  } else if (text == "1f1b" || text.starts_with("fsdp")) {
+    layout.schedule = ScheduleKind::k1f1b;
+  } else if (text == "1f1b-interleaved" || text == "interleaved") {
+    layout.schedule = ScheduleKind::kInterleaved;
+  } else if (text == "gpipe") {
+    layout.schedule = ScheduleKind::kGpipe;
+  } else if (text == "zb-1p" || text == "zb-h1") {
+    layout.schedule = ScheduleKind::kZbH1;
+  } else if (text == "zb-v") {
+    layout.schedule = ScheduleKind::kZbV;
+    if (!row.vpp || *row.vpp == 1) layout.vpp = 2;  // the V is two chunks by its nature
+  } else {
+    return FieldError("schedule", row.schedule,
+                      "is not modelled; 1f1b, 1f1b-interleaved, gpipe, fsdp, zb-1p and zb-v are");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSharding(const Measurement& row, Layout& layout) {
+  const bool fsdp = absl::AsciiStrToLower(row.schedule).starts_with("fsdp");
+  const int64_t zero = row.zero_stage.value_or(fsdp ? 3 : 0);
+  RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
+  const bool sharded = int64_t{layout.dp} * layout.cp > 1;
+  layout.zero = sharded ? static_cast<int32_t>(zero) : 0;
+  const std::string sequence = absl::AsciiStrToLower(row.seq_parallel);
+  const bool on = sequence == "1" || sequence == "true";
+  if (!on && !sequence.empty() && sequence != "0" && sequence != "false") {
+    return FieldError("seq_parallel", row.seq_parallel, "must be 0 or 1");
+  }
+  layout.sequence_parallel = on && layout.tp > 1;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> DevicesOf(const Measurement& row) {
+  if (row.gpus) {
+    ASSIGN_OR_RETURN(const int32_t gpus, Size("gpus", row.gpus, kMaxDevices));
+    return gpus;
+  }
+  if (!row.dp) return Empty("gpus");
+  Layout layout;
+  RETURN_IF_ERROR(ReadAxes(row, layout));
+  return layout.devices();
+}
+
+absl::StatusOr<Layout> LayoutOf(const Measurement& row) {
+  Layout layout;
+  RETURN_IF_ERROR(ReadAxes(row, layout));
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  ASSIGN_OR_RETURN(layout.micro_batch, Size("mbs", row.mbs, kMax));
+  ASSIGN_OR_RETURN(layout.vpp, Size("vpp", row.vpp.value_or(1), kMaxAxis));
+  RETURN_IF_ERROR(ReadSharding(row, layout));
+  RETURN_IF_ERROR(ReadRecompute(row, layout));
+  RETURN_IF_ERROR(ReadKernels(row, layout));
+  RETURN_IF_ERROR(ReadSchedule(row, layout));
+  return layout;
+}
+
+absl::StatusOr<Precision> PrecisionOf(const Measurement& row) {
+  const std::string text = absl::AsciiStrToLower(row.precision);
+  for (const std::string_view narrow : {"fp8", "float8", "fp4"}) {
+    if (Contains(text, narrow)) return FieldError("precision", row.precision, "has no model");
+  }
+  if (text == "fp32") return Precision::kFp32;
+  if (text.empty()) return Precision::kBf16;
+  for (const std::string_view half : {"bf16", "fp16", "mixed"}) {
+    if (Contains(text, half)) return Precision::kBf16;
+  }
+  return FieldError("precision", row.precision, "must be bf16, fp16 or fp32");
+}
+
+}  // namespace meshwright

@@ -1,0 +1,25 @@
+// The layout of a measured run, read from the words that its source used.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "planner/layout/layout.h"
+#include "planner/measurement/measurement.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright {
+
+// Devices of the run: `gpus`, or the product of the axes where that is empty. InvalidArgument names
+// the column that is missing or out of range, as all functions here do.
+absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
+
+// Empty cells: cp and vpp 1, no recompute, no ZeRO (stage 3 under fsdp), kernels as the framework's
+// default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices leave. What has no
+// effect is left out as the planner does: sequence parallel without tp, ZeRO without ranks to shard
+// over. The result is not checked against the rules.
+absl::StatusOr<Layout> LayoutOf(const Measurement& row);
+
+// bf16 also for fp16 and where nothing is said. InvalidArgument for 8 bits and less, which have no
+// model.
+absl::StatusOr<Precision> PrecisionOf(const Measurement& row);
+
+}  // namespace meshwright

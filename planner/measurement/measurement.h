@@ -1,0 +1,74 @@
+// Published training runs: one layout that someone ran, and what came of it.
+//
+// The CSV has a header line that names the columns, in any order; columns that are not known here
+// are ignored and absent ones are empty. Values hold no commas and no quotes. Callers may rely on
+// every number being finite; nothing else about a row was checked, for a row that makes no sense is
+// one that the planner can't model, not a reason to refuse the file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+enum class Outcome : uint8_t {
+  kUnknown,  // the cell is empty
+  kOk,
+  kOom,
+  kError,  // failed for another reason than memory
+};
+
+using OptionalInt = std::optional<int64_t>;
+using OptionalNumber = std::optional<double>;
+
+// Texts are as the source wrote them; an empty one is unknown, and so is a number without a value.
+struct Measurement {
+  std::string source;
+  std::string sweep;  // rows that vary one layout; reports go by it
+  std::string model;
+  OptionalInt layers;
+  OptionalInt hidden;
+  OptionalInt ffn;
+  OptionalInt heads;
+  OptionalInt kv_heads;
+  OptionalInt vocab;
+  OptionalInt seq;
+  std::string gpu;
+  OptionalNumber gpu_mem_gib;
+  OptionalInt gpus;
+  OptionalInt gpus_per_node;
+  OptionalInt tp;
+  OptionalInt pp;
+  OptionalInt cp;
+  OptionalInt ep;
+  OptionalInt dp;
+  OptionalInt vpp;
+  OptionalInt mbs;
+  OptionalInt gbs;
+  std::string precision;
+  std::string act_ckpt;
+  std::string attn;
+  std::string norm_kernel;
+  std::string seq_parallel;
+  OptionalInt zero_stage;
+  std::string schedule;
+  std::string framework;
+  Outcome outcome = Outcome::kUnknown;
+  OptionalNumber step_time_s;
+  OptionalNumber mfu;  // a fraction, by the definition of the source
+  OptionalNumber tflops_per_gpu;
+  OptionalNumber tokens_per_s_per_gpu;
+  OptionalNumber peak_mem_gib;
+  std::string notes;
+};
+
+// One measurement per line after the header; blank lines are no data. InvalidArgument names the
+// line (the header is line 1) and the column of the first cell that can't be read.
+absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
+
+}  // namespace meshwright

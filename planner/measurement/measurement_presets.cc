@@ -1,0 +1,121 @@
+#include "planner/measurement/measurement_presets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "planner/catalog/catalog.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+// A device reports a few per cent less than its name says; beyond this it is another device.
+constexpr double kSameMemory = 0.08;
+constexpr std::string_view kDefaultFramework = "megatron";
+
+// What the `gpu` column may begin with.
+std::vector<std::string> GpuNames(const ClusterSpec& cluster) {
+  return {cluster.name.substr(0, cluster.name.find('-'))};
+}
+
+// Length of the longest of `names` that `text` begins with, letters in any case; 0 for none.
+size_t LongestPrefix(std::string_view text, const std::vector<std::string>& names) {
+  const std::string lower = absl::AsciiStrToLower(std::string(text));
+  size_t longest = 0;
+  for (const std::string& name : names) {
+    if (name.size() > longest && lower.starts_with(absl::AsciiStrToLower(name))) {
+      longest = name.size();
+    }
+  }
+  return longest;
+}
+
+double MemoryGib(const ClusterSpec& cluster) {
+  return static_cast<double>(cluster.device.memory_bytes) / kGib;
+}
+
+// How far the cluster's device is from what the row says; less is better.
+double MemoryDistance(const ClusterSpec& cluster, const Measurement& row) {
+  return row.gpu_mem_gib ? std::abs(MemoryGib(cluster) - *row.gpu_mem_gib) : -MemoryGib(cluster);
+}
+
+const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
+                                  const Measurement& row) {
+  const ClusterSpec* best = nullptr;
+  size_t best_prefix = 1;  // a prefix of no letters names nothing
+  for (const ClusterSpec& cluster : clusters) {
+    const size_t prefix = LongestPrefix(row.gpu, GpuNames(cluster));
+    if (prefix < best_prefix) continue;
+    if (prefix > best_prefix || best == nullptr ||
+        MemoryDistance(cluster, row) < MemoryDistance(*best, row)) {
+      best = &cluster;
+      best_prefix = prefix;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores) {
+  MeasurementPresets presets;
+  for (const std::string& name : ClusterNames()) {
+    ASSIGN_OR_RETURN(ClusterSpec cluster, FindCluster(name, host_cores));
+    presets.clusters.push_back(std::move(cluster));
+  }
+  for (const std::string& name : ProfileNames()) {
+    ASSIGN_OR_RETURN(FrameworkProfile profile, FindProfile(name));
+    presets.profiles.push_back(std::move(profile));
+  }
+  ASSIGN_OR_RETURN(presets.families, LoadModelFamilies());
+  return presets;
+}
+
+absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row) {
+  if (presets.cluster) return *presets.cluster;
+  const ClusterSpec* found = FindClusterFor(presets.clusters, row);
+  if (found == nullptr) return FieldError("gpu", row.gpu, "no cluster preset for this GPU");
+  ClusterSpec cluster = *found;
+  if (row.gpus_per_node) {
+    RETURN_IF_ERROR(
+        CheckRange("gpus_per_node", *row.gpus_per_node, 1, std::numeric_limits<int32_t>::max()));
+    cluster.devices_per_node = static_cast<int32_t>(*row.gpus_per_node);
+  }
+  if (row.gpu_mem_gib) {
+    RETURN_IF_ERROR(CheckPositive("gpu_mem_gib", *row.gpu_mem_gib));
+    if (std::abs(MemoryGib(cluster) / *row.gpu_mem_gib - 1.0) > kSameMemory) {
+      cluster.device.memory_bytes = static_cast<int64_t>(std::min(*row.gpu_mem_gib, 1e6) * kGib);
+    }
+  }
+  RETURN_IF_ERROR(Validate(cluster));
+  return cluster;
+}
+
+absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
+                                                  const Measurement& row) {
+  if (presets.profile) return &*presets.profile;
+  const std::string_view name =
+      row.framework.empty() ? kDefaultFramework : std::string_view(row.framework);
+  const FrameworkProfile* best = nullptr;
+  size_t best_prefix = 0;
+  for (const FrameworkProfile& profile : presets.profiles) {
+    std::vector<std::string> names = profile.aliases;
+    names.push_back(profile.name);
+    const size_t prefix = LongestPrefix(name, names);
+    if (prefix > best_prefix) {
+      best = &profile;
+      best_prefix = prefix;
+    }
+  }
+  if (best == nullptr) return FieldError("framework", name, "no framework profile of this name");
+  return best;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,43 @@
+// The presets that measurements are matched against: which cluster a row's `gpu` names, and which
+// framework profile its `framework`.
+//
+// Both go by data: a new cluster or profile file makes its rows modelled, without a change here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/measurement/measurement.h"
+#include "planner/measurement/model_families.h"
+#include "planner/profile/framework_profile.h"
+#include "planner/spec/cluster_spec.h"
+
+namespace meshwright {
+
+struct MeasurementPresets {
+  std::vector<ClusterSpec> clusters;
+  std::vector<FrameworkProfile> profiles;
+  ModelFamilies families;
+  // Where the caller chose one, it stands for every row, whatever the row says.
+  std::optional<ClusterSpec> cluster;
+  std::optional<FrameworkProfile> profile;
+};
+
+// All that are compiled in. `host_cores` as in FindCluster().
+absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores);
+
+// The cluster one of whose GPU names is the longest prefix of `gpu`, in any case of letters; among
+// equals the one whose memory is nearest to gpu_mem_gib, or the largest where that is unknown.
+// gpus_per_node takes the place of the preset's, and so does gpu_mem_gib where it is far from the
+// preset's memory (a variant of the device). InvalidArgument where no cluster has such a GPU.
+absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row);
+
+// The profile with this name or alias, else the one with the longest that begins the framework's
+// name; an empty framework is megatron. The pointer lives as long as `presets`. InvalidArgument
+// where there is none.
+absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
+                                                  const Measurement& row);
+
+}  // namespace meshwright

@@ -1,0 +1,102 @@
+#include "planner/measurement/model_families.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "planner/catalog/json_fields.h"
+#include "planner/data/embedded.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool IsWordPart(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
+
+// Whether `word` stands in `text` with no letter or digit right before or after it: "untied" does
+// not say "tied".
+bool HasWord(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool starts = at == 0 || !IsWordPart(text[at - 1]);
+    if (starts && (end == text.size() || !IsWordPart(text[end]))) return true;
+  }
+  return false;
+}
+
+std::optional<bool> OptionalBool(JsonFields& fields, std::string_view key) {
+  if (!fields.Has(key)) return std::nullopt;
+  return fields.BoolOr(key, false);
+}
+
+// The value of the first family that matches `model` and knows it.
+std::optional<bool> Lookup(const ModelFamilies& families, const std::string& model,
+                           std::optional<bool> ModelFamily::*property) {
+  const std::string name = absl::AsciiStrToLower(model);
+  for (const ModelFamily& family : families.families) {
+    if ((family.*property).has_value() && Contains(name, family.match)) return family.*property;
+  }
+  return std::nullopt;
+}
+
+// An absent list is an empty one.
+const json& List(const json& object, const char* key) {
+  static const json* const kEmpty = new json(json::array());
+  const auto list = object.find(key);
+  return list == object.end() ? *kEmpty : *list;
+}
+
+}  // namespace
+
+absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view text) {
+  ASSIGN_OR_RETURN(const json object, ParseJsonObject("families", text));
+  JsonFields fields(object);
+  ModelFamilies families;
+  for (const json& name : List(fields.Object("experts"), "match")) {
+    if (!name.is_string()) return FieldError("experts.match", name.dump(), "must be a text");
+    families.experts.push_back(name);
+  }
+  for (const json& entry : List(object, "families")) {
+    if (!entry.is_object()) return FieldError("families", entry.dump(), "must be an object");
+    JsonFields family(entry, "families.");
+    families.families.push_back(
+        {family.String("match"), OptionalBool(family, "gated"), OptionalBool(family, "tied")});
+    RETURN_IF_ERROR(family.status());
+  }
+  RETURN_IF_ERROR(fields.status());
+  return families;
+}
+
+absl::StatusOr<ModelFamilies> LoadModelFamilies() {
+  return ModelFamiliesFromJson(EmbeddedFamilies().front().text);
+}
+
+bool HasExperts(const ModelFamilies& families, const Measurement& row) {
+  if (row.ep.value_or(1) > 1) return true;
+  const std::string notes = absl::AsciiStrToLower(row.notes);
+  if (HasWord(notes, "moe") || Contains(notes, "experts")) return true;
+  const std::string model = absl::AsciiStrToLower(row.model);
+  return Contains(model, "experts") ||
+         std::any_of(families.experts.begin(), families.experts.end(),
+                     [&](const std::string& part) { return Contains(model, part); });
+}
+
+std::optional<bool> HasGatedFfn(const ModelFamilies& families, const Measurement& row) {
+  if (HasWord(absl::AsciiStrToLower(row.notes), "swiglu")) return true;
+  return Lookup(families, row.model, &ModelFamily::gated);
+}
+
+std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measurement& row) {
+  const std::string notes = absl::AsciiStrToLower(row.notes);
+  if (HasWord(notes, "untied embeddings") || HasWord(notes, "untie-embeddings")) return false;
+  if (HasWord(notes, "tied embeddings")) return true;
+  return Lookup(families, row.model, &ModelFamily::tied);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,39 @@
+// What a model's name says about it where no column of a measurement does: gated or plain FFN, tied
+// embeddings, experts.
+//
+// The knowledge is a data file (planner/data/families.json); what the notes of a row say goes
+// before it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/measurement/measurement.h"
+
+namespace meshwright {
+
+struct ModelFamily {
+  std::string match;  // stands somewhere in the lower-case name
+  std::optional<bool> gated;
+  std::optional<bool> tied;
+};
+
+struct ModelFamilies {
+  std::vector<std::string> experts;   // lower-case parts of names of models with experts
+  std::vector<ModelFamily> families;  // the first one that matches and knows decides
+};
+
+absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view json);
+// The file that is compiled in.
+absl::StatusOr<ModelFamilies> LoadModelFamilies();
+
+// By ep, by the notes ("MoE", "experts") or by the name.
+bool HasExperts(const ModelFamilies& families, const Measurement& row);
+// nullopt where neither the notes nor the name tell.
+std::optional<bool> HasGatedFfn(const ModelFamilies& families, const Measurement& row);
+std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measurement& row);
+
+}  // namespace meshwright

@@ -1,0 +1,41 @@
+// A measured run as the planner sees it: the specs and the layout that an estimate takes, or why
+// there is none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "planner/layout/layout.h"
+#include "planner/measurement/measurement.h"
+#include "planner/measurement/measurement_presets.h"
+#include "planner/profile/context.h"
+
+namespace meshwright {
+
+// Every spec passed its Validate().
+struct PlannedRow {
+  ModelSpec model;
+  ClusterSpec cluster;
+  TrainingSpec training;
+  const FrameworkProfile* profile = nullptr;  // one of the presets'
+  int64_t devices = 0;
+
+  EstimateContext context() const { return {model, cluster, training, *profile}; }
+};
+
+struct RowPlan {
+  // Set as soon as model, hardware and batch are known, for that is enough to work out the MFU of
+  // what was measured.
+  std::optional<PlannedRow> row;
+  // Set where CheckLayout() accepts the layout, so that the estimate applies.
+  std::optional<Layout> layout;
+  // One sentence with a column and its value, or the rule that the layout breaks; empty where
+  // `layout` is set.
+  std::string reason;
+  std::string subject;  // what the reason is about: the column, or the name of the rule
+};
+
+RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);
+
+}  // namespace meshwright

@@ -1,0 +1,22 @@
+// A comparison of predictions with measurements in the forms that scripts read.
+#pragma once
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "nlohmann/json.hpp"
+#include "planner/measurement/validation.h"
+
+namespace meshwright {
+
+// {"sweeps": [...], "total": {...}}; the keys of an entry are the fields of SweepReport, and the
+// total has spearman_pooled, regret_safe_points_max and regret_likely_points_max too. Figures that
+// do not exist are null.
+nlohmann::ordered_json ValidationToJson(const ValidationReport& report);
+
+// "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason" and one line per row.
+// The figures are empty where the row could not be modelled, and `reason` says why. No value
+// holds a comma or a quote: commas of a reason become semicolons.
+std::string RowsToCsv(absl::Span<const RowPrediction> rows);
+
+}  // namespace meshwright

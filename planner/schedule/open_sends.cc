@@ -1,6 +1,7 @@
 #include "planner/schedule/open_sends.h"
 
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "planner/schedule/dependency_order.h"
@@ -28,8 +29,8 @@ class Ranks {
 
   // Whether all lists end with at most `most_open` open sends of a kind on each rank.
   bool RunToEnd(int32_t most_open) {
-    std::vector<int32_t> queue;
-    for (int32_t rank = 0; rank < layout_.pp; ++rank) queue.push_back(rank);
+    std::vector<int32_t> queue(lists_.size());
+    std::iota(queue.begin(), queue.end(), 0);
     while (!queue.empty()) {
       const int32_t rank = queue.back();
       queue.pop_back();

@@ -78,7 +78,7 @@ TEST(ScheduleOfAModel, TakesMicroBatchesAndTimesFromThePlanner) {
   EXPECT_GT(answer["step_s"].get<double>(), 0.1);
   EXPECT_LT(answer["step_s"].get<double>(), 100.0);
   arguments[4] = "tp2.pp3.dp1.sched=1f1b";
-  EXPECT_THAT(RunCommand(arguments).err, HasSubstr("32 layers are not a multiple of pp * vpp = 3"));
+  EXPECT_THAT(RunCommand(arguments).err, HasSubstr("32 layers"));
 }
 
 class Drawing : public testing::Test {

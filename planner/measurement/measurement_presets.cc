@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -19,11 +20,6 @@ constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 // A device reports a few per cent less than its name says; beyond this it is another device.
 constexpr double kSameMemory = 0.08;
 constexpr std::string_view kDefaultFramework = "megatron";
-
-// What the `gpu` column may begin with.
-std::vector<std::string> GpuNames(const ClusterSpec& cluster) {
-  return {cluster.name.substr(0, cluster.name.find('-'))};
-}
 
 // Length of the longest of `names` that `text` begins with, letters in any case; 0 for none.
 size_t LongestPrefix(std::string_view text, const std::vector<std::string>& names) {
@@ -51,7 +47,7 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
   const ClusterSpec* best = nullptr;
   size_t best_prefix = 1;  // a prefix of no letters names nothing
   for (const ClusterSpec& cluster : clusters) {
-    const size_t prefix = LongestPrefix(row.gpu, GpuNames(cluster));
+    const size_t prefix = LongestPrefix(row.gpu, cluster.gpu_names);
     if (prefix < best_prefix) continue;
     if (prefix > best_prefix || best == nullptr ||
         MemoryDistance(cluster, row) < MemoryDistance(*best, row)) {
@@ -106,10 +102,13 @@ absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& pres
   const FrameworkProfile* best = nullptr;
   size_t best_prefix = 0;
   for (const FrameworkProfile& profile : presets.profiles) {
+    const bool by_notes = !profile.notes_contain.empty();
+    if (by_notes && !absl::StrContains(row.notes, profile.notes_contain)) continue;
     std::vector<std::string> names = profile.aliases;
     names.push_back(profile.name);
     const size_t prefix = LongestPrefix(name, names);
-    if (prefix > best_prefix) {
+    // An engine version that the notes name goes before the framework as such.
+    if (prefix > best_prefix || (prefix > 0 && prefix == best_prefix && by_notes)) {
       best = &profile;
       best_prefix = prefix;
     }

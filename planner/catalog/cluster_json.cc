@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_fields.h"
 #include "planner/spec/field_error.h"
@@ -8,6 +9,7 @@ namespace meshwright {
 namespace {
 
 using nlohmann::json;
+using nlohmann::ordered_json;
 
 HardwareProfile ReadDevice(JsonFields& fields) {
   HardwareProfile device;
@@ -43,7 +45,7 @@ LinkProfile ReadLink(JsonFields& fields) {
   return link;
 }
 
-json LinkToJson(const LinkProfile& link) {
+ordered_json LinkToJson(const LinkProfile& link) {
   return {{"bytes_per_s", link.bytes_per_s},
           {"efficiency", link.efficiency},
           {"hop_latency_s", link.hop_latency_s},
@@ -66,6 +68,8 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   cluster.name = fields.String("name");
   cluster.devices_per_node = static_cast<int32_t>(fields.Int("devices_per_node"));
   cluster.physical_cores = ReadCores(fields, object, host_cores);
+  cluster.source = fields.StringOr("source", "");
+  cluster.calibration = ReadCalibration(fields);
   cluster.gpu_names = fields.StringsOr("gpu_names");
   const std::string collectives = fields.StringOr("collectives", "ring");
   if (collectives != "ring" && collectives != "nccl") {
@@ -87,7 +91,7 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
 std::string ClusterToJson(const ClusterSpec& cluster) {
   const HardwareProfile& device = cluster.device;
   const bool nccl = cluster.collectives == CollectiveModel::kNccl;
-  const json object = {{"name", cluster.name},
+  ordered_json object = {{"name", cluster.name},
                        {"gpu_names", cluster.gpu_names},
                        {"collectives", nccl ? "nccl" : "ring"},
                        {"device",
@@ -114,7 +118,11 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
                        {"scale_up", LinkToJson(cluster.scale_up)},
                        {"scale_out", LinkToJson(cluster.scale_out)},
                        {"physical_cores", cluster.physical_cores}};
-  return object.dump();
+  object["source"] = cluster.source;
+  if (!cluster.calibration.command.empty()) {
+    object["calibration"] = CalibrationToJson(cluster.calibration);
+  }
+  return object.dump(2);
 }
 
 }  // namespace meshwright

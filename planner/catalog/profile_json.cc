@@ -1,6 +1,7 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_fields.h"
 #include "planner/spec/field_error.h"
@@ -10,6 +11,7 @@ namespace meshwright {
 namespace {
 
 using nlohmann::json;
+using nlohmann::ordered_json;
 
 template <typename Kind>
 struct Named {
@@ -138,7 +140,7 @@ class Reader {
 
 class Writer {
  public:
-  explicit Writer(json& object) : object_(object) {}
+  explicit Writer(ordered_json& object) : object_(object) {}
 
   template <typename Number>
   void operator()(std::string_view key, const Number& value) {
@@ -153,7 +155,7 @@ class Writer {
   }
 
  private:
-  json& object_;
+  ordered_json& object_;
 };
 
 std::vector<std::pair<std::string, std::string>> ReadSources(JsonFields& fields) {
@@ -180,6 +182,7 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
   profile.notes_contain = fields.StringOr("notes_contain", "");
   Reader reader(fields);
   VisitFields(profile, reader);
+  profile.calibration = ReadCalibration(fields);
   profile.sources = ReadSources(fields);
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(Validate(profile));
@@ -187,14 +190,17 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
 }
 
 std::string ProfileToJson(const FrameworkProfile& profile) {
-  json object = {{"name", profile.name}, {"aliases", profile.aliases},
+  ordered_json object = {{"name", profile.name}, {"aliases", profile.aliases},
                  {"notes_contain", profile.notes_contain}};
   Writer writer(object);
   VisitFields(profile, writer);
-  json sources = json::object();
+  ordered_json sources = ordered_json::object();
   for (const auto& [field, source] : profile.sources) sources[field] = source;
+  if (!profile.calibration.command.empty()) {
+    object["calibration"] = CalibrationToJson(profile.calibration);
+  }
   object["sources"] = sources;
-  return object.dump();
+  return object.dump(2);
 }
 
 }  // namespace meshwright

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/stage_partition.h"
+#include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright {
@@ -116,6 +117,7 @@ struct FrameworkProfile {
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
   int32_t vocab_multiple = 0;
 
+  Calibration calibration;
   // Field name and where its value comes from.
   std::vector<std::pair<std::string, std::string>> sources;
 

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright {
@@ -76,6 +77,8 @@ struct ClusterSpec {
   // Only for devices that are processes on shared processor cores (one device's peak is then that
   // of a core): the ranks of a node share this many cores. 0 where each device computes on its own.
   int32_t physical_cores = 0;
+  std::string source;  // where the figures come from, in words
+  Calibration calibration;
 
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/cli/agent_command.h"
+#include "tools/cli/calibrate_command.h"
 #include "tools/cli/db_command.h"
 #include "tools/cli/planner_commands.h"
 #include "tools/cli/schedule_command.h"
@@ -33,6 +34,7 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   AddTrialCommand(app, context);
   AddListCommand(app, context);
   AddValidateCommand(app, context);
+  AddCalibrateCommand(app, context);
   AddSweepCommand(app, context);
   AddServeCommand(app, context);
   AddAgentCommand(app, context);

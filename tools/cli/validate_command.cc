@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "planner/catalog/catalog.h"
 #include "planner/measurement/validation.h"
 #include "planner/report/scatter_svg.h"
 #include "planner/report/validation_report.h"
-#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/measurement_files.h"
 #include "tools/cli/validate_text.h"
 #include "tools/cli/whole_file.h"
 
@@ -55,36 +54,19 @@ struct ValidateFlags {
   OutputFlags output;
 };
 
-absl::StatusOr<std::vector<Measurement>> ReadMeasurements(const std::vector<std::string>& paths) {
-  std::vector<Measurement> all;
-  for (const std::string& path : paths) {
-    ASSIGN_OR_RETURN(const std::string text, ReadWholeFile("measurements", path));
-    if (text.empty()) return FieldError("measurements", path, "is an empty file");
-    absl::StatusOr<std::vector<Measurement>> rows = ParseMeasurements(text);
-    if (!rows.ok()) return FieldError("measurements", path, std::string(rows.status().message()));
-    for (Measurement& row : *rows) all.push_back(std::move(row));
-  }
-  return all;
-}
-
 absl::StatusOr<MeasurementPresets> Presets(const ValidateFlags& flags, int32_t host_cores) {
   ASSIGN_OR_RETURN(MeasurementPresets presets, LoadMeasurementPresets(host_cores));
   if (!flags.cluster.empty()) {
-    ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource("cluster", flags.cluster));
-    ASSIGN_OR_RETURN(presets.cluster, source.json.empty()
-                                          ? FindCluster(source.name, host_cores)
-                                          : ClusterFromJson(source.json, host_cores));
+    ASSIGN_OR_RETURN(presets.cluster, ReadCluster(flags.cluster, host_cores));
   }
   if (!flags.framework.empty()) {
-    ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource("framework", flags.framework));
-    ASSIGN_OR_RETURN(presets.profile,
-                     source.json.empty() ? FindProfile(source.name) : ProfileFromJson(source.json));
+    ASSIGN_OR_RETURN(presets.profile, ReadFramework(flags.framework));
   }
   return presets;
 }
 
 absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const std::vector<Measurement> measured, ReadMeasurements(flags.measurements));
+  ASSIGN_OR_RETURN(const std::vector<Measurement> measured, ReadMeasurementFiles(flags.measurements));
   ASSIGN_OR_RETURN(const MeasurementPresets presets, Presets(flags, context.host_cores));
   std::vector<RowPrediction> rows;
   for (const Measurement& measurement : measured) {

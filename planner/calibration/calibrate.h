@@ -1,0 +1,37 @@
+// From measured runs to fitted profiles: which rows take part, and the fit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/calibration/fit.h"
+#include "planner/measurement/measurement.h"
+#include "planner/measurement/measurement_presets.h"
+
+namespace meshwright {
+
+struct CalibrationRequest {
+  std::vector<Measurement> measurements;
+  MeasurementPresets presets;
+  ClusterSpec cluster;
+  FrameworkProfile profile;
+  std::vector<std::string> sweeps;  // only these take part; empty: all
+  FitOptions options;
+};
+
+struct CalibrationResult {
+  FitResult fit;
+  std::vector<FitRow> rows;          // that took part
+  std::vector<std::string> sweeps;   // of each of them
+  // Rows that did not: of another device, framework or sweep; without a step time; not modelled.
+  int64_t other_rows = 0;
+  int64_t unmeasured_rows = 0;
+  int64_t unmodelled_rows = 0;
+};
+
+// Rows whose own columns name this cluster and this framework. Errors as FitConstants().
+absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
+
+}  // namespace meshwright

@@ -1,0 +1,67 @@
+#include "planner/calibration/constants.h"
+
+namespace meshwright {
+namespace {
+
+// One line per constant: what it is, how uncertain, between which bounds, where it stands.
+#define MESHWRIGHT_CLUSTER_CONSTANT(name, sigma, low, high, place)       \
+  CalibrationConstant {                                                  \
+    name, sigma, low, high, false,                                       \
+        [](ClusterSpec& c, FrameworkProfile&) -> double* { return &c.place; } \
+  }
+#define MESHWRIGHT_FRAMEWORK_CONSTANT(name, sigma, low, high)            \
+  CalibrationConstant {                                                  \
+    #name, sigma, low, high, true,                                       \
+        [](ClusterSpec&, FrameworkProfile& p) -> double* { return &p.name; } \
+  }
+
+std::vector<CalibrationConstant> MakeConstants() {
+  return {
+      MESHWRIGHT_CLUSTER_CONSTANT("matmul_efficiency", 0.1, 0.3, 0.98, device.matmul_efficiency),
+      MESHWRIGHT_CLUSTER_CONSTANT("memory_efficiency", 0.15, 0.3, 1.0, device.memory_efficiency),
+      MESHWRIGHT_CLUSTER_CONSTANT("attention_efficiency", 0.15, 0.1, 0.95,
+                                  device.attention_efficiency),
+      MESHWRIGHT_CLUSTER_CONSTANT("flash1_ratio", 0.15, 0.2, 1.0, device.flash1_ratio),
+      MESHWRIGHT_CLUSTER_CONSTANT("straggler_sigma", 0.3, 0.001, 0.05, device.straggler_sigma),
+      MESHWRIGHT_CLUSTER_CONSTANT("scale_up_efficiency", 0.15, 0.2, 1.0, scale_up.efficiency),
+      MESHWRIGHT_CLUSTER_CONSTANT("scale_out_efficiency", 0.2, 0.1, 1.0, scale_out.efficiency),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(eager_norm_traffic_bytes, 0.5, 4.0, 200.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(fused_softmax_traffic_bytes, 0.5, 1.0, 100.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(eager_attention_traffic_bytes, 0.5, 2.0, 200.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(loss_traffic_bytes, 0.5, 4.0, 200.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(layer_floor_s, 0.5, 1e-5, 0.1),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(tp_hop_s, 0.7, 1e-7, 0.01),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(pipeline_hop_s, 0.7, 1e-6, 5.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(step_overhead_s, 0.7, 1e-5, 10.0),
+  };
+}
+
+#undef MESHWRIGHT_CLUSTER_CONSTANT
+#undef MESHWRIGHT_FRAMEWORK_CONSTANT
+
+const CalibratedConstant* Recorded(const Calibration& calibration, std::string_view name) {
+  for (const CalibratedConstant& constant : calibration.constants) {
+    if (constant.name == name) return &constant;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<CalibrationConstant>& CalibrationConstants() {
+  static const auto* const kConstants = new std::vector<CalibrationConstant>(MakeConstants());
+  return *kConstants;
+}
+
+double PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
+               const FrameworkProfile& profile) {
+  const Calibration& recorded =
+      constant.of_framework ? profile.calibration : cluster.calibration;
+  if (const CalibratedConstant* before = Recorded(recorded, constant.name)) return before->prior;
+  // The accessor wants specs that it may change; copies are cheap beside a fit.
+  ClusterSpec cluster_copy = cluster;
+  FrameworkProfile profile_copy = profile;
+  return *constant.field(cluster_copy, profile_copy);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,233 @@
+#include "planner/calibration/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "ceres/ceres.h"
+#include "planner/calibration/constants.h"
+#include "planner/cost/step_time.h"
+#include "planner/spec/field_error.h"
+
+namespace meshwright {
+namespace {
+
+// 80 % of a normal distribution lie within this many standard deviations.
+constexpr double kEightyPercent = 1.2816;
+
+// The constants under fit; a point is the logarithm of each.
+class Parameters {
+ public:
+  Parameters(const ClusterSpec& cluster, const FrameworkProfile& profile,
+             const FitOptions& options)
+      : cluster_(cluster), profile_(profile) {
+    for (const CalibrationConstant& constant : CalibrationConstants()) {
+      if (constant.of_framework ? !options.fit_framework : !options.fit_cluster) continue;
+      const double prior = PriorOf(constant, cluster, profile);
+      if (prior <= 0.0) continue;
+      constants_.push_back(&constant);
+      prior_.push_back(std::log(std::clamp(prior, constant.low, constant.high)));
+    }
+  }
+
+  size_t size() const { return constants_.size(); }
+  const CalibrationConstant& constant(size_t i) const { return *constants_[i]; }
+  double prior(size_t i) const { return prior_[i]; }
+  const std::vector<double>& priors() const { return prior_; }
+
+  void Apply(const double* point, ClusterSpec& cluster, FrameworkProfile& profile) const {
+    for (size_t i = 0; i < constants_.size(); ++i) {
+      *constants_[i]->field(cluster, profile) = std::exp(point[i]);
+    }
+  }
+
+  const ClusterSpec& cluster() const { return cluster_; }
+  const FrameworkProfile& profile() const { return profile_; }
+
+ private:
+  const ClusterSpec& cluster_;
+  const FrameworkProfile& profile_;
+  std::vector<const CalibrationConstant*> constants_;
+  std::vector<double> prior_;
+};
+
+double LogError(const FitRow& row, ClusterSpec cluster, const FrameworkProfile& profile) {
+  cluster.devices_per_node = row.planned.cluster.devices_per_node;
+  const EstimateContext context{row.planned.model, cluster, row.planned.training, profile};
+  return std::log(EstimateStepTime(context, row.layout).step_s() / row.step_s);
+}
+
+// log(predicted / measured) of one row.
+struct RowResidual {
+  const Parameters& parameters;
+  const FitRow& row;
+
+  bool operator()(double const* const* point, double* residual) const {
+    ClusterSpec cluster = parameters.cluster();
+    FrameworkProfile profile = parameters.profile();
+    parameters.Apply(point[0], cluster, profile);
+    residual[0] = LogError(row, cluster, profile);
+    return std::isfinite(residual[0]);
+  }
+};
+
+// Distance from a prior in its standard deviations.
+struct PriorResidual {
+  size_t index;
+  double mean;
+  double sigma;
+
+  bool operator()(double const* const* point, double* residual) const {
+    residual[0] = (point[0][index] - mean) / sigma;
+    return true;
+  }
+};
+
+template <typename Residual>
+ceres::CostFunction* MakeCost(Residual residual, size_t size) {
+  auto* cost = new ceres::DynamicNumericDiffCostFunction<Residual, ceres::CENTRAL>(
+      new Residual(residual));
+  cost->AddParameterBlock(static_cast<int>(size));
+  cost->SetNumResiduals(1);
+  return cost;
+}
+
+// Rows count in units of the loss scale, priors in units of their standard deviations: the fit is
+// the most probable point where errors spread by about the scale.
+void AddResiduals(const Parameters& parameters, const std::vector<FitRow>& rows,
+                  const FitOptions& options, double* point, ceres::Problem& problem) {
+  for (const FitRow& row : rows) {
+    auto* loss = new ceres::ScaledLoss(new ceres::SoftLOneLoss(options.loss_scale),
+                                       1.0 / (options.loss_scale * options.loss_scale),
+                                       ceres::TAKE_OWNERSHIP);
+    problem.AddResidualBlock(MakeCost(RowResidual{parameters, row}, parameters.size()), loss,
+                             point);
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const CalibrationConstant& constant = parameters.constant(i);
+    problem.AddResidualBlock(
+        MakeCost(PriorResidual{i, parameters.prior(i), constant.prior_sigma}, parameters.size()),
+        nullptr, point);
+    problem.SetParameterLowerBound(point, static_cast<int>(i), std::log(constant.low));
+    problem.SetParameterUpperBound(point, static_cast<int>(i), std::log(constant.high));
+  }
+}
+
+// Row-major covariance of the constants' logarithms; the priors' alone where the solver finds none.
+std::vector<double> Covariance(const Parameters& parameters, double* point,
+                               ceres::Problem& problem) {
+  const size_t n = parameters.size();
+  std::vector<double> covariance(n * n, 0.0);
+  ceres::Covariance::Options options;
+  options.algorithm_type = ceres::DENSE_SVD;
+  options.null_space_rank = -1;
+  ceres::Covariance solver(options);
+  const std::vector<std::pair<const double*, const double*>> blocks = {{point, point}};
+  if (solver.Compute(blocks, &problem)) {
+    solver.GetCovarianceBlock(point, point, covariance.data());
+    return covariance;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const double sigma = parameters.constant(i).prior_sigma;
+    covariance[i * n + i] = sigma * sigma;
+  }
+  return covariance;
+}
+
+// What the constants' uncertainty adds to the variance of a prediction, the mean over the rows.
+double ParameterVariance(const Parameters& parameters, const std::vector<FitRow>& rows,
+                         const std::vector<double>& point, const std::vector<double>& covariance) {
+  constexpr double kStep = 1e-3;
+  const size_t n = parameters.size();
+  double total = 0.0;
+  for (const FitRow& row : rows) {
+    std::vector<double> gradient(n);
+    for (size_t i = 0; i < n; ++i) {
+      const auto error_at = [&](double shift) {
+        std::vector<double> moved = point;
+        moved[i] += shift;
+        double residual = 0.0;
+        const double* block = moved.data();
+        RowResidual{parameters, row}(&block, &residual);
+        return residual;
+      };
+      gradient[i] = (error_at(kStep) - error_at(-kStep)) / (2.0 * kStep);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t j = 0; j < n; ++j) total += gradient[i] * covariance[i * n + j] * gradient[j];
+    }
+  }
+  return total / static_cast<double>(rows.size());
+}
+
+double Quantile(std::vector<double> values, double share) {
+  const auto index = static_cast<size_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(index), values.end());
+  return values[index];
+}
+
+void Record(const Parameters& parameters, const std::vector<double>& point,
+            const std::vector<double>& covariance, FitResult& result) {
+  const size_t n = parameters.size();
+  std::vector<double> errors;
+  for (const double residual : result.residuals) errors.push_back(std::abs(std::expm1(residual)));
+  for (Calibration* calibration : {&result.cluster.calibration, &result.profile.calibration}) {
+    calibration->rows = static_cast<int64_t>(errors.size());
+    calibration->median_error = Quantile(errors, 0.5);
+    calibration->mean_error =
+        std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+    calibration->constants.clear();
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const CalibrationConstant& constant = parameters.constant(i);
+    Calibration& calibration =
+        constant.of_framework ? result.profile.calibration : result.cluster.calibration;
+    calibration.constants.push_back({.name = std::string(constant.name),
+                                     .prior = std::exp(parameters.prior(i)),
+                                     .prior_sigma = constant.prior_sigma,
+                                     .value = std::exp(point[i]),
+                                     .sigma = std::sqrt(covariance[i * n + i])});
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const ClusterSpec& cluster,
+                                       const FrameworkProfile& profile,
+                                       const FitOptions& options) {
+  if (rows.empty()) {
+    return FieldError("measurements", "0 rows",
+                      "must hold at least one measured step of this framework that can be modelled");
+  }
+  const Parameters parameters(cluster, profile, options);
+  if (parameters.size() == 0) {
+    return FieldError("fit", "nothing", "must leave at least one constant to fit");
+  }
+  std::vector<double> point = parameters.priors();
+  ceres::Problem problem;
+  AddResiduals(parameters, rows, options, point.data(), problem);
+  ceres::Solver::Options solver;
+  solver.linear_solver_type = ceres::DENSE_QR;
+  solver.max_num_iterations = 200;
+  solver.logging_type = ceres::SILENT;
+  ceres::Solver::Summary summary;
+  ceres::Solve(solver, &problem, &summary);
+  if (!summary.IsSolutionUsable()) return absl::InternalError(summary.BriefReport());
+
+  FitResult result{cluster, profile, {}};
+  parameters.Apply(point.data(), result.cluster, result.profile);
+  for (const FitRow& row : rows) {
+    result.residuals.push_back(LogError(row, result.cluster, result.profile));
+  }
+  const std::vector<double> covariance = Covariance(parameters, point.data(), problem);
+  Record(parameters, point, covariance, result);
+  std::vector<double> spread;
+  for (const double residual : result.residuals) spread.push_back(std::abs(residual));
+  const double scatter = Quantile(spread, 0.8) / kEightyPercent;
+  result.cluster.device.step_time_sigma = std::sqrt(
+      scatter * scatter + ParameterVariance(parameters, rows, point, covariance));
+  return result;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,46 @@
+// Fits the physical constants of a hardware profile, and those of a framework that kernels and host
+// decide, to measured step times.
+//
+// Least squares over log(predicted / measured) with a soft-L1 loss, so that a run on a sick node
+// counts as one row and no more; a Gaussian prior on the logarithm of each constant, and bounds.
+// What the rows say nothing about stays at its prior, with the prior's uncertainty.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/layout/layout.h"
+#include "planner/measurement/planned_row.h"
+#include "planner/profile/framework_profile.h"
+#include "planner/spec/cluster_spec.h"
+
+namespace meshwright {
+
+// One measured step. The row's own cluster and profile only say how many devices make a node: the
+// fitted ones take their place.
+struct FitRow {
+  PlannedRow planned;
+  Layout layout;
+  double step_s = 0.0;
+};
+
+struct FitOptions {
+  bool fit_cluster = true;
+  bool fit_framework = true;
+  // Errors (of the logarithm) beyond this count linearly.
+  double loss_scale = 0.03;
+};
+
+struct FitResult {
+  ClusterSpec cluster;        // with its calibration, but for the command
+  FrameworkProfile profile;   // the same
+  std::vector<double> residuals;  // log(predicted / measured), by row
+};
+
+// InvalidArgument without rows, or where nothing is left to fit.
+absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const ClusterSpec& cluster,
+                                       const FrameworkProfile& profile, const FitOptions& options);
+
+}  // namespace meshwright

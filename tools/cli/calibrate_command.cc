@@ -1,0 +1,212 @@
+#include "tools/cli/calibrate_command.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "planner/calibration/calibrate.h"
+#include "planner/catalog/calibration_json.h"
+#include "planner/catalog/catalog.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/measurement_files.h"
+#include "tools/cli/text.h"
+#include "tools/cli/whole_file.h"
+
+namespace meshwright {
+namespace {
+
+constexpr char kFooter[] = R"(
+Rows take part whose own columns name this cluster's device and this framework and that were timed.
+The fit minimises the error of log(step time) with a loss that lets single bad runs go, priors at
+data-sheet values and bounds. Constants that the rows say nothing about stay at their priors.
+
+The profile keeps the command that made it, and each constant's prior, value and uncertainty; fitting
+again from it starts at the recorded priors. The spread of the errors becomes the interval of every
+estimate with it.
+
+Example: meshwright calibrate --measurements runs.csv --cluster a100-80 --framework megatron
+         -o a100-here.json)";
+
+struct CalibrateFlags {
+  std::vector<std::string> measurements;
+  std::string cluster;
+  std::string framework;
+  std::vector<std::string> sweeps;
+  std::string fit = "all";
+  std::string output_file;
+  std::string framework_file;
+  OutputFlags output;
+};
+
+// Paths are the user's own; the profile records the files' names.
+std::string CommandOf(const CalibrateFlags& flags) {
+  std::vector<std::string> files;
+  for (const std::string& path : flags.measurements) {
+    files.push_back(path.substr(path.find_last_of('/') + 1));
+  }
+  std::string command = absl::StrCat("meshwright calibrate --measurements ",
+                                     absl::StrJoin(files, " "), " --cluster ", flags.cluster,
+                                     " --framework ", flags.framework);
+  for (const std::string& sweep : flags.sweeps) absl::StrAppend(&command, " --sweep ", sweep);
+  if (flags.fit != "all") absl::StrAppend(&command, " --fit ", flags.fit);
+  return command;
+}
+
+absl::StatusOr<CalibrationRequest> MakeRequest(const CalibrateFlags& flags, int32_t host_cores) {
+  CalibrationRequest request;
+  if (flags.fit != "all" && flags.fit != "hardware" && flags.fit != "framework") {
+    return FieldError("fit", flags.fit, "must be all, hardware or framework");
+  }
+  request.options.fit_cluster = flags.fit != "framework";
+  request.options.fit_framework = flags.fit != "hardware";
+  ASSIGN_OR_RETURN(request.measurements, ReadMeasurementFiles(flags.measurements));
+  ASSIGN_OR_RETURN(request.presets, LoadMeasurementPresets(host_cores));
+  ASSIGN_OR_RETURN(request.cluster, ReadCluster(flags.cluster, host_cores));
+  ASSIGN_OR_RETURN(request.profile, ReadFramework(flags.framework));
+  request.sweeps = flags.sweeps;
+  return request;
+}
+
+struct SweepError {
+  int64_t rows = 0;
+  double sum = 0.0;
+
+  double mean() const { return sum / static_cast<double>(rows); }
+};
+
+std::map<std::string, SweepError> ErrorsBySweep(const CalibrationResult& result) {
+  std::map<std::string, SweepError> errors;
+  for (size_t i = 0; i < result.rows.size(); ++i) {
+    SweepError& error = errors[result.sweeps[i]];
+    ++error.rows;
+    error.sum += std::abs(std::expm1(result.fit.residuals[i]));
+  }
+  return errors;
+}
+
+// The data said something where the uncertainty shrank.
+bool Identified(const CalibratedConstant& constant) {
+  return constant.sigma < 0.7 * constant.prior_sigma;
+}
+
+void AddConstants(const Calibration& calibration, Table& table) {
+  for (const CalibratedConstant& constant : calibration.constants) {
+    table.Add({constant.name, absl::StrFormat("%.4g", constant.prior),
+               absl::StrFormat("%.4g", constant.value),
+               absl::StrFormat("%.1f %%", 100.0 * constant.sigma),
+               Identified(constant) ? "the rows" : "its prior"});
+  }
+}
+
+void PrintText(const CalibrationResult& result, std::ostream& out) {
+  out << absl::StrFormat(
+      "%d measured steps (left out: %d of another device, framework or sweep, %d without a step "
+      "time, %d not modelled)\n\n",
+      result.rows.size(), result.other_rows, result.unmeasured_rows, result.unmodelled_rows);
+  Table constants({"constant", "prior", "fitted", "uncertainty", "decided by"});
+  AddConstants(result.fit.cluster.calibration, constants);
+  AddConstants(result.fit.profile.calibration, constants);
+  constants.Print(out);
+  out << "\n";
+  Table sweeps({"sweep", "rows", "mean step error"});
+  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
+    sweeps.Add({sweep, FormatCount(error.rows), FormatPercent(error.mean())});
+  }
+  sweeps.Print(out);
+  const Calibration& calibration = result.fit.cluster.calibration;
+  out << absl::StrFormat(
+      "\nstep time: median error %.1f %%, mean %.1f %%; 80 %% of runs within a factor of %.3f\n",
+      100.0 * calibration.median_error, 100.0 * calibration.mean_error,
+      std::exp(1.2816 * result.fit.cluster.device.step_time_sigma));
+}
+
+nlohmann::ordered_json ToJson(const CalibrationResult& result) {
+  nlohmann::ordered_json sweeps = nlohmann::ordered_json::array();
+  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
+    sweeps.push_back({{"sweep", sweep}, {"rows", error.rows}, {"step_time_mape", error.mean()}});
+  }
+  return {{"rows", result.rows.size()},
+          {"other_rows", result.other_rows},
+          {"unmeasured_rows", result.unmeasured_rows},
+          {"unmodelled_rows", result.unmodelled_rows},
+          {"cluster", CalibrationToJson(result.fit.cluster.calibration)},
+          {"framework", CalibrationToJson(result.fit.profile.calibration)},
+          {"step_time_sigma", result.fit.cluster.device.step_time_sigma},
+          {"sweeps", sweeps}};
+}
+
+absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const CalibrationRequest request, MakeRequest(flags, context.host_cores));
+  ASSIGN_OR_RETURN(CalibrationResult result, Calibrate(request));
+  const std::string command = CommandOf(flags);
+  result.fit.cluster.calibration.command = command;
+  result.fit.profile.calibration.command = command;
+  if (!request.options.fit_cluster) {
+    // Only the spread is new: the constants keep the fit that they came from.
+    result.fit.cluster.calibration = request.cluster.calibration;
+  }
+  if (!request.options.fit_framework) {
+    result.fit.profile.calibration = request.profile.calibration;
+  }
+  RETURN_IF_ERROR(
+      WriteWholeFile("o", flags.output_file, ClusterToJson(result.fit.cluster) + "\n"));
+  if (!flags.framework_file.empty()) {
+    RETURN_IF_ERROR(WriteWholeFile("framework-output", flags.framework_file,
+                                   ProfileToJson(result.fit.profile) + "\n"));
+  }
+  if (flags.output.format == OutputFormat::kJson) {
+    context.out << ToJson(result).dump(2) << "\n";
+  } else {
+    PrintText(result, context.out);
+    context.out << "wrote " << flags.output_file
+                << (flags.framework_file.empty() ? "" : " and " + flags.framework_file) << "\n";
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<CalibrateFlags>();
+  CLI::App* command =
+      app.add_subcommand("calibrate", "Fit a hardware profile's constants to measured runs");
+  command->footer(kFooter);
+  command->add_option("--measurements", flags->measurements, "CSV files of measured runs")
+      ->required()
+      ->option_text("FILE...");
+  command->add_option("--cluster", flags->cluster, "Cluster file or preset to start from")
+      ->required()
+      ->option_text("FILE|PRESET");
+  command->add_option("--framework", flags->framework, "Framework profile, file or preset")
+      ->required()
+      ->option_text("FILE|PRESET");
+  command->add_option("-o,--output", flags->output_file, "Where the fitted cluster file goes")
+      ->required()
+      ->option_text("PROFILE_FILE");
+  command
+      ->add_option("--framework-output", flags->framework_file,
+                   "Where the framework profile with its fitted constants goes")
+      ->option_text("PROFILE_FILE");
+  command->add_option("--sweep", flags->sweeps, "Use only this sweep; may be given several times")
+      ->option_text("NAME");
+  command
+      ->add_option("--fit", flags->fit,
+                   "Which constants: all, hardware (the cluster's), framework (its profile's)")
+      ->option_text("all|hardware|framework");
+  flags->output.AddFormat(*command);
+  command->callback([flags, &context] {
+    const absl::Status status = RunCalibrate(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright

@@ -84,6 +84,20 @@ TEST(PlanRow, FrameworkByLongestPrefix) {
               HasSubstr("framework = unheard-of: no framework profile"));
 }
 
+TEST(PlanRow, AnEngineVersionGoesByTheNotes) {
+  MeasurementPresets presets;
+  presets.profiles.resize(2);
+  presets.profiles[0].name = "engine-old";
+  presets.profiles[0].aliases = {"engine"};
+  presets.profiles[0].notes_contain = "fixed=False";
+  presets.profiles[1].name = "engine";
+  Measurement row;
+  row.framework = "engine";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine");
+  row.notes = "a; fixed=False; b";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
+}
+
 TEST(PlanRow, AChosenClusterAndFrameworkStandForEveryRow) {
   MeasurementPresets presets = Presets();
   presets.cluster = FindCluster("h200", 1).value();

@@ -128,7 +128,8 @@ class Palette {
   static void AppendEntry(size_t i, std::string_view colour, const std::string& name, int64_t rows,
                           std::string& svg) {
     const double x = i % 2 == 0 ? kLeftX : kRightX;
-    const double y = kLegendTop + static_cast<double>(i / 2) * kLegendLine;
+    const size_t line = i / 2;
+    const double y = kLegendTop + static_cast<double>(line) * kLegendLine;
     absl::StrAppendFormat(&svg, "<circle cx=\"%.0f\" cy=\"%.0f\" r=\"5\" fill=\"%s\"/>\n", x + 5,
                           y - 4, colour);
     absl::StrAppendFormat(&svg, "<text x=\"%.0f\" y=\"%.0f\">%s (%d rows)</text>\n", x + 18, y,

@@ -1,6 +1,8 @@
 #include "planner/report/validation_report.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "absl/strings/str_format.h"
 
@@ -38,6 +40,14 @@ ordered_json SweepToJson(const SweepReport& r) {
           {"inside_interval", OrNull(r.inside_interval)}};
 }
 
+// The shortest text that reads back as the same number, so that probabilities close to 1 stay
+// apart.
+std::string Number(double value) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
 // A text as a cell of a format without quotes.
 std::string Cell(std::string text) {
   std::replace(text.begin(), text.end(), ',', ';');
@@ -64,8 +74,11 @@ std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
     absl::StrAppendFormat(&csv, "%d,%s,", row.row, Cell(row.sweep));
     if (row.predicted) {
       const Prediction& p = *row.predicted;
-      absl::StrAppendFormat(&csv, "%d,%.9g,%.9g,%.9g,%.9g,", p.peak_bytes, p.fraction_of_device,
-                            p.oom_probability, p.step_s, p.mfu);
+      csv += std::to_string(p.peak_bytes);
+      for (const double value : {p.fraction_of_device, p.oom_probability, p.step_s, p.mfu}) {
+        csv += "," + Number(value);
+      }
+      csv += ",";
     } else {
       csv += ",,,,,";
     }

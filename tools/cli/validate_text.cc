@@ -163,8 +163,9 @@ void PrintReasons(absl::Span<const RowPrediction> rows, std::ostream& out) {
                    [](const auto& a, const auto& b) { return a.second.rows > b.second.rows; });
   out << "\nNot modelled (--rows FILE has the reason of each row):\n";
   for (const auto& [cause, refusal] : sorted) {
-    out << absl::StrFormat("%7s  %s [%s]\n", FormatCount(refusal.rows), cause,
-                           DescribeValues(cause, refusal));
+    const std::string values = DescribeValues(cause, refusal);
+    out << absl::StrFormat("%7s  %s%s\n", FormatCount(refusal.rows), cause,
+                           values == "(empty)" ? "" : " [" + values + "]");
   }
 }
 

@@ -1,12 +1,7 @@
 // Rows of measured pipeline runs with the profiled parts of a stage's time.
-//
-// Measurement files lie outside the project: in the folder that MESHWRIGHT_MEASUREMENTS names, else
-// in shared/data/measured beside the checkout.
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -15,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "planner/schedule/stage_durations.h"
+#include "tests/planner/measurements_folder.h"
 
 namespace meshwright {
 
@@ -29,12 +25,6 @@ struct ZeroBubbleRow {
   double hop_s = 0.0;
   double step_s = 0.0;  // measured
 };
-
-inline std::filesystem::path MeasurementsFolder() {
-  if (const char* folder = std::getenv("MESHWRIGHT_MEASUREMENTS")) return folder;
-  const char* source = std::getenv("MESHWRIGHT_SOURCE_DIR");
-  return std::filesystem::path(source == nullptr ? "." : source) / "../shared/data/measured";
-}
 
 // The number behind `key` in free text, such as 18.5 in "T_F=18.5 T_B=…"; 0 where there is none.
 inline double NumberAfter(const std::string& text, const std::string& key) {

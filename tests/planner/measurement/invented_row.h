@@ -1,0 +1,30 @@
+// An invented measurement that the planner can model, for tests to change.
+#pragma once
+
+#include "planner/measurement/measurement.h"
+
+namespace meshwright {
+
+inline Measurement InventedRow() {
+  Measurement row;
+  row.sweep = "invented";
+  row.model = "llama-test";
+  row.layers = 8;
+  row.hidden = 1024;
+  row.ffn = 2816;
+  row.heads = 16;
+  row.vocab = 32000;
+  row.seq = 1024;
+  row.gpu = "A100-SXM";
+  row.gpu_mem_gib = 80;
+  row.gpus = 8;
+  row.gpus_per_node = 8;
+  row.tp = 2;
+  row.pp = 2;
+  row.mbs = 1;
+  row.gbs = 16;
+  row.outcome = Outcome::kOk;
+  return row;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,124 @@
+#include "planner/measurement/measured_layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/planner/measurement/invented_row.h"
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+
+std::string LayoutText(const Measurement& row) {
+  const auto layout = LayoutOf(row);
+  return layout.ok() ? FormatLayout(*layout) : std::string(layout.status().message());
+}
+
+TEST(LayoutOf, FillsEmptyCells) {
+  EXPECT_EQ(LayoutText(InventedRow()), "tp2.cp1.pp2.dp2.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
+}
+
+TEST(LayoutOf, ReadsTheWordsOfTheSources) {
+  Measurement row = InventedRow();
+  row.dp = 2;
+  row.zero_stage = 1;
+  row.seq_parallel = "1";
+  row.vpp = 2;
+  row.act_ckpt = "block:3";
+  row.attn = "fused-softmax";
+  row.norm_kernel = "eager";
+  EXPECT_EQ(LayoutText(row),
+            "tp2.cp1.pp2.dp2.mb1.vpp2.zero1.sp1.rc=block:3.sched=interleaved.attn=fused_softmax."
+            "norm=eager");
+}
+
+TEST(LayoutOf, KnowsLooseNamesOfAttention) {
+  Measurement row = InventedRow();
+  for (const char* loose : {"", "flash", "TE flash/cudnn", "sdpa flash"}) {
+    row.attn = loose;
+    EXPECT_EQ(LayoutOf(row)->attention, AttentionKernel::kDefault) << loose;
+  }
+  row.attn = "unfused (pre-flash)";
+  EXPECT_EQ(LayoutOf(row)->attention, AttentionKernel::kFusedSoftmax);
+  row.attn = "flash1";
+  EXPECT_EQ(LayoutOf(row)->attention, AttentionKernel::kFlash1);
+}
+
+TEST(LayoutOf, KnowsTheSchedules) {
+  Measurement row = InventedRow();
+  const std::pair<const char*, ScheduleKind> cases[] = {
+      {"1f1b", ScheduleKind::k1f1b},   {"1f1b-interleaved", ScheduleKind::kInterleaved},
+      {"gpipe", ScheduleKind::kGpipe}, {"fsdp2", ScheduleKind::k1f1b},
+      {"zb-1p", ScheduleKind::kZbH1},  {"zb-v", ScheduleKind::kZbV}};
+  for (const auto& [name, kind] : cases) {
+    row.schedule = name;
+    ASSERT_TRUE(LayoutOf(row).ok()) << name;
+    EXPECT_EQ(LayoutOf(row)->schedule, kind) << name;
+  }
+  EXPECT_EQ(LayoutOf(row)->vpp, 2);  // zb-v
+  row.schedule = "zb-2p";
+  EXPECT_THAT(LayoutText(row), HasSubstr("schedule = zb-2p: is not modelled"));
+}
+
+TEST(LayoutOf, FsdpIsZero3UnlessTheRowSaysOtherwise) {
+  Measurement row = InventedRow();
+  row.schedule = "fsdp";
+  EXPECT_EQ(LayoutOf(row)->zero, 3);
+  row.zero_stage = 2;
+  EXPECT_EQ(LayoutOf(row)->zero, 2);
+}
+
+TEST(LayoutOf, LeavesOutWhatHasNoEffect) {
+  Measurement row = InventedRow();
+  row.gpus = 2;
+  row.tp = 1;
+  row.seq_parallel = "1";
+  row.zero_stage = 1;
+  EXPECT_EQ(LayoutText(row), "tp1.cp1.pp2.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
+}
+
+TEST(LayoutOf, NamesTheColumnThatIsOff) {
+  const auto error = [](auto change) {
+    Measurement row = InventedRow();
+    change(row);
+    return LayoutText(row);
+  };
+  EXPECT_THAT(error([](Measurement& r) { r.tp.reset(); }), HasSubstr("tp = (empty)"));
+  EXPECT_THAT(error([](Measurement& r) { r.mbs.reset(); }), HasSubstr("mbs = (empty)"));
+  EXPECT_THAT(error([](Measurement& r) { r.gpus.reset(); }), HasSubstr("dp = (empty)"));
+  EXPECT_THAT(error([](Measurement& r) { r.tp = 0; }), HasSubstr("tp = 0"));
+  EXPECT_THAT(error([](Measurement& r) { r.gpus = 9; }), HasSubstr("multiple of tp * cp * pp = 4"));
+  EXPECT_THAT(error([](Measurement& r) { r.zero_stage = 4; }), HasSubstr("zero_stage = 4"));
+  EXPECT_THAT(error([](Measurement& r) { r.act_ckpt = "some"; }), HasSubstr("act_ckpt = some"));
+  EXPECT_THAT(error([](Measurement& r) { r.act_ckpt = "block:x"; }), HasSubstr("block:x"));
+  EXPECT_THAT(error([](Measurement& r) { r.attn = "linear"; }), HasSubstr("attn = linear"));
+  EXPECT_THAT(error([](Measurement& r) { r.norm_kernel = "x"; }), HasSubstr("norm_kernel = x"));
+  EXPECT_THAT(error([](Measurement& r) { r.seq_parallel = "2"; }), HasSubstr("seq_parallel = 2"));
+}
+
+TEST(DevicesOf, GpusOrTheProductOfTheAxes) {
+  Measurement row = InventedRow();
+  EXPECT_EQ(DevicesOf(row).value(), 8);
+  row.gpus.reset();
+  EXPECT_THAT(std::string(DevicesOf(row).status().message()), HasSubstr("gpus = (empty)"));
+  row.dp = 3;
+  EXPECT_EQ(DevicesOf(row).value(), 12);
+}
+
+TEST(PrecisionOf, SixteenBitsOrFp32) {
+  Measurement row;
+  for (const char* half : {"", "bf16", "fp16", "amp_bf16", "fp16/bf16 (unstated)"}) {
+    row.precision = half;
+    EXPECT_EQ(PrecisionOf(row).value(), Precision::kBf16) << half;
+  }
+  row.precision = "fp32";
+  EXPECT_EQ(PrecisionOf(row).value(), Precision::kFp32);
+  for (const char* refused : {"fp8", "mxfp8", "nvfp4", "bf16+fp8(hybrid)", "float8", "int4"}) {
+    row.precision = refused;
+    EXPECT_THAT(std::string(PrecisionOf(row).status().message()), HasSubstr(refused));
+  }
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,151 @@
+#include "planner/measurement/planned_row.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/catalog/catalog.h"
+#include "tests/planner/measurement/invented_row.h"
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+
+const MeasurementPresets& Presets() {
+  static const auto* const kPresets = new MeasurementPresets(LoadMeasurementPresets(2).value());
+  return *kPresets;
+}
+
+template <typename Change>
+RowPlan PlanChanged(Change change) {
+  Measurement row = InventedRow();
+  change(row);
+  return PlanRow(row, Presets());
+}
+
+TEST(PlanRow, BuildsTheSpecs) {
+  const RowPlan plan = PlanRow(InventedRow(), Presets());
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(plan.reason, "");
+  EXPECT_EQ(plan.row->model.layers(), 8);
+  EXPECT_EQ(plan.row->model.kv_heads, 16);
+  EXPECT_EQ(plan.row->model.head_dim, 64);
+  EXPECT_EQ(plan.row->model.groups[0].ffn, FfnKind::kSwiGlu);
+  EXPECT_EQ(plan.row->cluster.name, "a100-80");
+  EXPECT_EQ(plan.row->profile->name, "megatron");
+  EXPECT_EQ(plan.row->devices, 8);
+  EXPECT_EQ(plan.row->training, (TrainingSpec{.seq_len = 1024, .global_batch = 16}));
+}
+
+TEST(PlanRow, GpuAndMemoryChooseTheCluster) {
+  const auto cluster = [](const char* gpu, OptionalNumber memory) {
+    Measurement row = InventedRow();
+    row.gpu = gpu;
+    row.gpu_mem_gib = memory;
+    const auto found = ClusterOf(Presets(), row);
+    return found.ok() ? found->name : std::string(found.status().message());
+  };
+  EXPECT_EQ(cluster("A100-SXM", 80), "a100-80");
+  EXPECT_EQ(cluster("A100-SXM-80GB", std::nullopt), "a100-80");
+  EXPECT_EQ(cluster("A100-SXM", 40), "a100-40");
+  EXPECT_EQ(cluster("a100", 40), "a100-40");
+  EXPECT_EQ(cluster("H100-SXM", 80), "h100");
+  EXPECT_EQ(cluster("H200-SXM", std::nullopt), "h200");
+  EXPECT_EQ(cluster("B200-SXM (power limited)", std::nullopt), "b200");
+  EXPECT_THAT(cluster("Quantum-1", std::nullopt), HasSubstr("gpu = Quantum-1: no cluster preset"));
+  EXPECT_THAT(cluster("", std::nullopt), HasSubstr("no cluster preset"));
+}
+
+TEST(PlanRow, TheRowsNodesAndUnusualMemoryGoBeforeThePreset) {
+  Measurement row = InventedRow();
+  row.gpus_per_node = 4;
+  EXPECT_EQ(ClusterOf(Presets(), row)->devices_per_node, 4);
+  EXPECT_EQ(ClusterOf(Presets(), row)->device, FindCluster("a100-80", 1)->device);
+  row.gpu = "H100-SXM-96GB";
+  row.gpu_mem_gib = 96;
+  EXPECT_EQ(ClusterOf(Presets(), row)->device.memory_bytes, int64_t{96} << 30);
+}
+
+TEST(PlanRow, FrameworkByLongestPrefix) {
+  MeasurementPresets presets;
+  presets.profiles.resize(3);
+  presets.profiles[0].name = "mega";
+  presets.profiles[1].name = "megatron";
+  presets.profiles[2].name = "other";
+  presets.profiles[2].aliases = {"torch-fsdp"};
+  Measurement row;
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "megatron");
+  row.framework = "Megatron-DeepSpeed";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "megatron");
+  row.framework = "torch-fsdp2";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "other");
+  row.framework = "unheard-of";
+  EXPECT_THAT(std::string(ProfileOf(presets, row).status().message()),
+              HasSubstr("framework = unheard-of: no framework profile"));
+}
+
+TEST(PlanRow, AnEngineVersionGoesByTheNotes) {
+  MeasurementPresets presets;
+  presets.profiles.resize(2);
+  presets.profiles[0].name = "engine-old";
+  presets.profiles[0].aliases = {"engine"};
+  presets.profiles[0].notes_contain = "fixed=False";
+  presets.profiles[1].name = "engine";
+  Measurement row;
+  row.framework = "engine";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine");
+  row.notes = "a; fixed=False; b";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
+}
+
+TEST(PlanRow, AChosenClusterAndFrameworkStandForEveryRow) {
+  MeasurementPresets presets = Presets();
+  presets.cluster = FindCluster("h200", 1).value();
+  presets.profile = FindProfile("megatron").value();
+  Measurement row = InventedRow();
+  row.gpu = "Quantum-1";
+  row.framework = "unheard-of";
+  const RowPlan plan = PlanRow(row, presets);
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(plan.row->cluster, *presets.cluster);
+}
+
+TEST(PlanRow, RefusesWithTheColumn) {
+  OptionalInt Measurement::*const needed[] = {
+      &Measurement::layers, &Measurement::hidden, &Measurement::ffn, &Measurement::heads,
+      &Measurement::vocab,  &Measurement::seq,    &Measurement::gbs};
+  const char* names[] = {"layers", "hidden", "ffn", "heads", "vocab", "seq", "gbs"};
+  for (size_t i = 0; i < std::size(needed); ++i) {
+    Measurement row = InventedRow();
+    (row.*needed[i]).reset();
+    const RowPlan plan = PlanRow(row, Presets());
+    EXPECT_EQ(plan.reason, std::string(names[i]) + " = (empty): this column is needed");
+    EXPECT_EQ(plan.subject, names[i]);
+    EXPECT_FALSE(plan.row);
+  }
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.layers = 0; }).reason, HasSubstr("layers = 0"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.ep = 8; }).reason, HasSubstr("experts"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.precision = "fp8"; }).reason,
+              HasSubstr("precision = fp8"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.gpu = "X1"; }).reason, HasSubstr("gpu = X1"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.framework = "x"; }).reason,
+              HasSubstr("framework = x"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.hidden = 1023; }).reason,
+              HasSubstr("hidden = 1023: must be a multiple of heads = 16"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.kv_heads = 3; }).reason,
+              HasSubstr("num_key_value_heads = 3"));
+}
+
+TEST(PlanRow, ARuleThatTheLayoutBreaksKeepsTheSpecs) {
+  const RowPlan plan = PlanChanged([](Measurement& r) { r.gbs = 15; });
+  EXPECT_EQ(plan.reason, "global batch 15 is not a multiple of dp * micro-batch = 2");
+  EXPECT_EQ(plan.subject, "batch_division");
+  EXPECT_TRUE(plan.row);
+  EXPECT_FALSE(plan.layout);
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.layers = 7; }).reason, HasSubstr("7 layers"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.dp = 3; }).reason,
+              HasSubstr("tp * cp * pp * dp is 12, but there are 8 devices"));
+}
+
+}  // namespace
+}  // namespace meshwright

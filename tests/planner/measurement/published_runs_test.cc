@@ -1,0 +1,67 @@
+// The command's parts on the published runs, where they are there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "planner/measurement/validation.h"
+#include "planner/report/validation_report.h"
+#include "tests/planner/measurements_folder.h"
+
+namespace meshwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> Files() {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(MeasurementsFolder(), error)) {
+    if (entry.path().extension() == ".csv") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class PublishedRuns : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Files().empty()) return;
+    // CTest shows the test as skipped by this line.
+    std::cout << "[  SKIPPED ] the whole file: no measurements in " << MeasurementsFolder() << "\n";
+    GTEST_SKIP() << "MESHWRIGHT_MEASUREMENTS names a folder with them";
+  }
+};
+
+TEST_F(PublishedRuns, EveryFileParsesAndEveryRowGetsItsLine) {
+  const MeasurementPresets presets = LoadMeasurementPresets(2).value();
+  for (const fs::path& file : Files()) {
+    const std::string text = ReadFile(file);
+    const auto measured = ParseMeasurements(text);
+    ASSERT_TRUE(measured.ok()) << file << ": " << measured.status();
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    EXPECT_EQ(static_cast<int64_t>(measured->size()), lines - 1) << file;
+    std::vector<RowPrediction> rows;
+    for (const Measurement& row : *measured) {
+      rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), row, presets));
+      EXPECT_NE(rows.back().predicted.has_value(), !rows.back().reason.empty());
+    }
+    const std::string csv = RowsToCsv(rows);
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), lines) << file;
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), ','), 7 * lines) << file;
+    EXPECT_EQ(ReportValidation(rows).total.rows, lines - 1) << file;
+  }
+}
+
+}  // namespace
+}  // namespace meshwright

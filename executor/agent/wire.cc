@@ -60,6 +60,7 @@ v1::TimeEstimate TimeToWire(const TimeEstimate& time) {
   out.set_dp_s(time.dp_s);
   out.set_bubble_s(time.bubble_s);
   out.set_straggler_s(time.straggler_s);
+  out.set_pressure_s(time.pressure_s);
   out.set_optimizer_s(time.optimizer_s);
   out.set_step_s(time.step_s());
   return out;
@@ -67,7 +68,8 @@ v1::TimeEstimate TimeToWire(const TimeEstimate& time) {
 
 TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
   return TimeEstimate{in.compute_s(), in.recompute_s(), in.tp_s(),     in.cp_s(),       in.pp_s(),
-                      in.dp_s(),      in.bubble_s(),    in.straggler_s(), in.optimizer_s()};
+                      in.dp_s(),      in.bubble_s(),    in.straggler_s(),
+                      in.pressure_s(), in.optimizer_s()};
 }
 
 }  // namespace

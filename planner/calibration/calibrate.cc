@@ -35,7 +35,7 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
     } else if (!row.step_s) {
       ++result.unmeasured_rows;
     } else {
-      result.rows.push_back({*plan.row, *plan.layout, *row.step_s});
+      result.rows.push_back({*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device});
       result.sweeps.push_back(measured.sweep);
     }
   }

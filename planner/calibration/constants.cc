@@ -29,6 +29,8 @@ std::vector<CalibrationConstant> MakeConstants() {
       MESHWRIGHT_FRAMEWORK_CONSTANT(fused_softmax_traffic_bytes, 0.5, 1.0, 100.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(eager_attention_traffic_bytes, 0.5, 2.0, 200.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(loss_traffic_bytes, 0.5, 4.0, 200.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(network_contention, 0.5, 0.01, 1.5),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(pressure_slope, 0.5, 0.01, 3.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(layer_floor_s, 0.5, 1e-5, 0.1),
       MESHWRIGHT_FRAMEWORK_CONSTANT(tp_hop_s, 0.7, 1e-7, 0.01),
       MESHWRIGHT_FRAMEWORK_CONSTANT(pipeline_hop_s, 0.7, 1e-6, 5.0),

@@ -55,7 +55,7 @@ class Parameters {
 double LogError(const FitRow& row, ClusterSpec cluster, const FrameworkProfile& profile) {
   cluster.devices_per_node = row.planned.cluster.devices_per_node;
   const EstimateContext context{row.planned.model, cluster, row.planned.training, profile};
-  return std::log(EstimateStepTime(context, row.layout).step_s() / row.step_s);
+  return std::log(EstimateStepTime(context, row.layout, row.fraction_of_device).step_s() / row.step_s);
 }
 
 // log(predicted / measured) of one row.

@@ -24,6 +24,7 @@ struct FitRow {
   PlannedRow planned;
   Layout layout;
   double step_s = 0.0;
+  double fraction_of_device = 0.0;  // predicted; no constant under fit changes it
 };
 
 struct FitOptions {

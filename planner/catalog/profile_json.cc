@@ -77,6 +77,8 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("peak_rank", p.peak_rank, kPeakRanks);
   visit("peak_kind", p.peak_kind, kPeakKinds);
   visit("fragmentation", p.fragmentation);
+  visit("pressure_from", p.pressure_from);
+  visit("pressure_slope", p.pressure_slope);
   visit("oom_center", p.oom_center);
   visit("oom_width", p.oom_width);
   visit("attention", p.attention, kAttention);
@@ -87,6 +89,7 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("reduce_bytes", p.reduce_bytes);
   visit("zero1_all_reduce", p.zero1_all_reduce);
   visit("network_share", p.network_share);
+  visit("network_contention", p.network_contention);
   visit("tp_hop_s", p.tp_hop_s);
   visit("pipeline_hop_s", p.pipeline_hop_s);
   visit("eager_norm_traffic_bytes", p.eager_norm_traffic_bytes);

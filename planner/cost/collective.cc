@@ -83,8 +83,13 @@ double RingTime(const Network& network, const CommGroup& group, double bytes, do
 double RingBytesPerS(const Network& network, const CommGroup& group) {
   const double inside = network.cluster.scale_up.AchievedBytesPerS();
   if (network.Inside(group)) return inside;
-  const double across = network.cluster.scale_out.AchievedBytesPerS() * network.share *
-                        static_cast<double>(RanksPerNode(network, group));
+  const int64_t per_node = RanksPerNode(network, group);
+  double across = network.cluster.scale_out.AchievedBytesPerS() * network.share *
+                  static_cast<double>(per_node);
+  if (network.contention > 0.0) {
+    const auto nodes = static_cast<double>((group.ranks + per_node - 1) / per_node);
+    across *= std::pow(nodes / 2.0, -network.contention);
+  }
   return std::min(inside, across);
 }
 

@@ -20,7 +20,8 @@ struct CommGroup {
 // The links as one framework's runs have them.
 struct Network {
   const ClusterSpec& cluster;
-  double share = 1.0;  // FrameworkProfile::network_share: of the bandwidth between nodes
+  double share = 1.0;       // FrameworkProfile::network_share: of the bandwidth between nodes
+  double contention = 0.0;  // FrameworkProfile::network_contention
 
   bool Inside(const CommGroup& group) const {
     return group.ranks * group.stride <= cluster.devices_per_node;

@@ -89,9 +89,19 @@ double PipelineHopsTime(const StepShape& step, const Pipeline& pipeline, int64_t
          sends * std::max(step.context.profile.pipeline_hop_s, hop_s - chunk_s);
 }
 
+// Where micro-batches overlap in a pipeline, their tensors come and go in no stack's order: near the
+// device's capacity the caching allocator then gives blocks back and asks for others, which stops
+// the device. A share of the time of all micro-batches.
+double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
+                         double fraction_of_device) {
+  if (layout.pp == 1) return 0.0;
+  return profile.pressure_slope * std::max(0.0, fraction_of_device - profile.pressure_from);
+}
+
 }  // namespace
 
-TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout) {
+TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
+                              double fraction_of_device) {
   const StepShape step(context, layout);
   const Pipeline pipeline = SumRanks(step, StageTimes(step));
   const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
@@ -103,6 +113,8 @@ TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layo
   time.straggler_s = (StragglerFactor(context.cluster.device.straggler_sigma, layout.devices()) -
                       1.0) *
                      time.step_s();
+  time.pressure_s =
+      AllocatorPressure(context.profile, layout, fraction_of_device) * time.step_s();
   time.dp_s = ExposedDataParallelTime(step, parameters, micro_batches,
                                       layout.zero >= 2 ? pipeline.slowest.total_s()
                                                        : pipeline.slowest.durations.backward_s()) +

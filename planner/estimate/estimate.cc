@@ -18,7 +18,7 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
   estimate.memory = memory;
   estimate.fraction_of_device = static_cast<double>(memory.total_bytes()) /
                                 static_cast<double>(context.cluster.device.memory_bytes);
-  estimate.time = EstimateStepTime(context, layout);
+  estimate.time = EstimateStepTime(context, layout, estimate.fraction_of_device);
   const double step_s = estimate.time.step_s();
   const int64_t ranks_per_node =
       std::min<int64_t>(layout.devices(), context.cluster.devices_per_node);

@@ -30,10 +30,12 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) con
   const FrameworkProfile& profile = context_.profile;
   const double working_bytes =
       profile.hidden_work_bytes * static_cast<double>(dims.tokens * dims.hidden) +
-      profile.ffn_work_bytes * static_cast<double>(dims.tokens * (dims.ffn_hidden / dims.tp)) +
-      (dims.score_bytes > 0 ? profile.score_work_bytes * static_cast<double>(ScoreElements(dims))
-                            : 0.0);
+      profile.ffn_work_bytes * static_cast<double>(dims.tokens * (dims.ffn_hidden / dims.tp));
   block.working_bytes = static_cast<int64_t>(working_bytes);
+  if (dims.score_bytes > 0) {
+    block.score_bytes =
+        static_cast<int64_t>(profile.score_work_bytes * static_cast<double>(ScoreElements(dims)));
+  }
   if (layout_.cp > 1) {
     // Ring attention receives the next block of keys and values while it works on one.
     block.working_bytes +=
@@ -43,6 +45,9 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) con
     block.working_bytes +=
         all_bytes -
         (layout_.recompute == Recompute::kSelective ? block.kept_bytes : block.checkpoint_bytes);
+    const int64_t scores_bytes = KeptBytes(KeptTensor::kScores, dims);
+    block.score_bytes += scores_bytes;
+    block.working_bytes -= scores_bytes;
   }
   return block;
 }
@@ -78,9 +83,11 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   const StageLayers stage =
       StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
   ActivationBytes bytes;
+  int64_t score_bytes = 0;
   ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
     bytes.kept_bytes += chunks * KeptPerMicroBatch(blocks_[group], layers);
     bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
+    score_bytes = std::max(score_bytes, blocks_[group].score_bytes);
   });
   // One activation being sent and one being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
@@ -89,6 +96,9 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
     bytes.loss_bytes = LossBytes();
     bytes.workspace_bytes = std::max<int64_t>(0, bytes.workspace_bytes - bytes.loss_bytes);
   }
+  // But score matrices split the large blocks that the loss leaves behind, which then do not come
+  // together again: these two add up.
+  bytes.workspace_bytes += score_bytes;
   return bytes;
 }
 

@@ -30,6 +30,7 @@ class LayoutActivations {
     int64_t kept_bytes = 0;        // without recompute, or under selective recompute
     int64_t checkpoint_bytes = 0;  // where it is recomputed
     int64_t working_bytes = 0;     // of its backward pass beside what is kept
+    int64_t score_bytes = 0;       // of that, score matrices
   };
 
   Block MakeBlock(const BlockDims& dims) const;

@@ -88,11 +88,12 @@ class LayoutMemory {
   }
 
  private:
-  // Blocks that the caching allocator reserves and can't hand out.
+  // Blocks that the caching allocator reserves and can't hand out. Micro-batches that run one after
+  // the other take and return the same blocks in a stack's order and leave no gaps.
   int64_t FragmentationBytes(const MemoryEstimate& memory) const {
+    if (layout_.pp == 1) return 0;
     return static_cast<int64_t>(context_.profile.fragmentation *
-                                static_cast<double>(memory.activations_bytes + memory.loss_bytes +
-                                                    memory.workspace_bytes));
+                                static_cast<double>(memory.activations_bytes));
   }
 
   const EstimateContext& context_;

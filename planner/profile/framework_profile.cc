@@ -46,6 +46,9 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckBetween("rope_traffic_bytes", profile.rope_traffic_bytes, 1000));
   RETURN_IF_ERROR(CheckBetween("reduce_bytes", profile.reduce_bytes, 8));
   RETURN_IF_ERROR(CheckPositive("network_share", profile.network_share));
+  RETURN_IF_ERROR(CheckBetween("network_contention", profile.network_contention, 2));
+  RETURN_IF_ERROR(CheckBetween("pressure_from", profile.pressure_from, 2));
+  RETURN_IF_ERROR(CheckBetween("pressure_slope", profile.pressure_slope, 10));
   RETURN_IF_ERROR(CheckBetween("tp_hop_s", profile.tp_hop_s, 10));
   RETURN_IF_ERROR(CheckBetween("pipeline_hop_s", profile.pipeline_hop_s, 10));
   RETURN_IF_ERROR(CheckBetween("step_overhead_s", profile.step_overhead_s, 1000));

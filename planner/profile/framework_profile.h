@@ -66,7 +66,12 @@ struct FrameworkProfile {
   // What a measured peak of this framework means.
   PeakRank peak_rank = PeakRank::kFullest;
   PeakKind peak_kind = PeakKind::kAllocated;
-  double fragmentation = 0.0;  // reserved but unused by the caching allocator, a share of activations
+  // Reserved but unused by the caching allocator where micro-batches overlap, a share of what they
+  // keep; and how much slower that makes them: by the slope for what lies above `pressure_from` of
+  // the device.
+  double fragmentation = 0.0;
+  double pressure_from = 0.7;
+  double pressure_slope = 0.0;
 
   // P(out of memory) is 1/2 where the estimate fills `oom_center` of the device; `oom_width` is the
   // distance over which it rises (planner/memory/oom_probability.h).
@@ -94,9 +99,11 @@ struct FrameworkProfile {
   double data_parallel_overlap = 0.0;
   double reduce_bytes = 4.0;     // per gradient element on the wire
   bool zero1_all_reduce = false;  // ZeRO-1 reduces whole gradients and then uses a shard of them
-  // Share of the cluster's network between nodes that this framework's runs had, and what the host
-  // adds to a step of a tensor-parallel ring and to a hop of the pipeline.
+  // Share of the cluster's network between nodes that this framework's runs had; what the host adds
+  // to a step of a tensor-parallel ring and to a hop of the pipeline.
   double network_share = 1.0;
+  // Exponent of what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.
+  double network_contention = 0.0;
   double tp_hop_s = 0.0;
   double pipeline_hop_s = 0.0;
 

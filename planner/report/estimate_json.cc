@@ -47,6 +47,7 @@ ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
             {"dp_s", time.dp_s},
             {"bubble_s", time.bubble_s},
             {"straggler_s", time.straggler_s},
+            {"pressure_s", time.pressure_s},
             {"optimizer_s", time.optimizer_s},
             {"step_s", time.step_s()}}},
           {"mfu", estimate.mfu},

@@ -100,7 +100,7 @@ void PrintTimeTable(const Estimate& estimate, std::ostream& out) {
       {"compute", t.compute_s}, {"recompute", t.recompute_s},
       {"tp", t.tp_s},           {"cp", t.cp_s},
       {"pp", t.pp_s},           {"dp", t.dp_s},
-      {"bubble", t.bubble_s},   {"straggler", t.straggler_s},
+      {"bubble", t.bubble_s},   {"straggler", t.straggler_s}, {"pressure", t.pressure_s},
       {"optimizer", t.optimizer_s}, {"step", t.step_s()},
   };
   for (const auto& [name, seconds] : parts) {

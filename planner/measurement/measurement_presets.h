@@ -35,9 +35,9 @@ absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores);
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row);
 
 // The profile with this name or alias, else the one with the longest that begins the framework's
-// name; an empty framework is megatron. Profiles of an engine version (notes_contain) only where the
-// row's notes name it, and then before others. The pointer lives as long as `presets`. InvalidArgument
-// where there is none.
+// name; an empty framework is megatron. Profiles of an engine version (notes_contain) only where
+// the row's notes name it, and then before others. The pointer lives as long as `presets`.
+// InvalidArgument where there is none.
 absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
                                                   const Measurement& row);
 

@@ -52,16 +52,25 @@ const json& List(const json& object, const char* key) {
   return list == object.end() ? *kEmpty : *list;
 }
 
+// The texts of `key`.match.
+absl::StatusOr<std::vector<std::string>> Matches(JsonFields& fields, const std::string& key) {
+  std::vector<std::string> matches;
+  for (const json& match : List(fields.Object(key), "match")) {
+    if (!match.is_string()) return FieldError(key + ".match", match.dump(), "must be a text");
+    matches.push_back(match);
+  }
+  RETURN_IF_ERROR(fields.status());
+  return matches;
+}
+
 }  // namespace
 
 absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(const json object, ParseJsonObject("families", text));
   JsonFields fields(object);
   ModelFamilies families;
-  for (const json& name : List(fields.Object("experts"), "match")) {
-    if (!name.is_string()) return FieldError("experts.match", name.dump(), "must be a text");
-    families.experts.push_back(name);
-  }
+  ASSIGN_OR_RETURN(families.experts, Matches(fields, "experts"));
+  ASSIGN_OR_RETURN(families.adapters, Matches(fields, "adapters"));
   for (const json& entry : List(object, "families")) {
     if (!entry.is_object()) return FieldError("families", entry.dump(), "must be an object");
     JsonFields family(entry, "families.");
@@ -85,6 +94,12 @@ bool HasExperts(const ModelFamilies& families, const Measurement& row) {
   return Contains(model, "experts") ||
          std::any_of(families.experts.begin(), families.experts.end(),
                      [&](const std::string& part) { return Contains(model, part); });
+}
+
+bool TrainsAdapters(const ModelFamilies& families, const Measurement& row) {
+  const std::string notes = absl::AsciiStrToLower(row.notes);
+  return std::any_of(families.adapters.begin(), families.adapters.end(),
+                     [&](const std::string& word) { return HasWord(notes, word); });
 }
 
 std::optional<bool> HasGatedFfn(const ModelFamilies& families, const Measurement& row) {

@@ -1,5 +1,5 @@
-// What a model's name says about it where no column of a measurement does: gated or plain FFN, tied
-// embeddings, experts.
+// What a model's name or a row's notes say where no column of a measurement does: gated or plain
+// FFN, tied embeddings, experts, training of adapters only.
 //
 // The knowledge is a data file (planner/data/families.json); what the notes of a row say goes
 // before it.
@@ -23,6 +23,7 @@ struct ModelFamily {
 
 struct ModelFamilies {
   std::vector<std::string> experts;   // lower-case parts of names of models with experts
+  std::vector<std::string> adapters;  // lower-case words in notes on runs that train adapters only
   std::vector<ModelFamily> families;  // the first one that matches and knows decides
 };
 
@@ -32,6 +33,8 @@ absl::StatusOr<ModelFamilies> LoadModelFamilies();
 
 // By ep, by the notes ("MoE", "experts") or by the name.
 bool HasExperts(const ModelFamilies& families, const Measurement& row);
+// Whether the run trained a small part of the weights: by a word in the notes.
+bool TrainsAdapters(const ModelFamilies& families, const Measurement& row);
 // nullopt where neither the notes nor the name tell.
 std::optional<bool> HasGatedFfn(const ModelFamilies& families, const Measurement& row);
 std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measurement& row);

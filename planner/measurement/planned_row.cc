@@ -52,6 +52,10 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   if (HasExperts(presets.families, row)) {
     return FieldError("model", row.model, "a model with experts, which have no model yet");
   }
+  if (TrainsAdapters(presets.families, row)) {
+    return FieldError("notes", "LoRA",
+                      "adapters were trained, not all weights, which has no model");
+  }
   ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
   ASSIGN_OR_RETURN(planned.cluster, ClusterOf(presets, row));
   ASSIGN_OR_RETURN(planned.profile, ProfileOf(presets, row));

@@ -12,8 +12,9 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-OptionalNumber Positive(const OptionalNumber& value) {
-  return value && *value > 0.0 ? value : std::nullopt;
+// A figure that no run can have is as good as none, and would end in infinite errors.
+OptionalNumber Plausible(const OptionalNumber& value) {
+  return value && *value > 1e-9 && *value < 1e12 ? value : std::nullopt;
 }
 
 double StepTokens(const PlannedRow& planned) {
@@ -32,11 +33,11 @@ double PeakFlops(const PlannedRow& planned) {
 // What was measured, in the planner's terms.
 void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPrediction& row) {
   const auto devices = static_cast<double>(planned.devices);
-  row.step_s = Positive(measured.step_time_s);
-  const OptionalNumber tokens_per_s = Positive(measured.tokens_per_s_per_gpu);
+  row.step_s = Plausible(measured.step_time_s);
+  const OptionalNumber tokens_per_s = Plausible(measured.tokens_per_s_per_gpu);
   if (!row.step_s && tokens_per_s) row.step_s = StepTokens(planned) / (*tokens_per_s * devices);
   if (!row.step_s) {
-    row.mfu = Positive(measured.mfu);
+    row.mfu = Plausible(measured.mfu);
     return;
   }
   row.tokens_per_s_per_device = StepTokens(planned) / (*row.step_s * devices);
@@ -72,7 +73,8 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
   if (plan.layout) result.predicted = Predict(*plan.row, *plan.layout);
   if (measured.outcome != Outcome::kOk) return result;
   if (plan.row) AddMeasured(measured, *plan.row, result);
-  if (const OptionalNumber peak = Positive(measured.peak_mem_gib)) result.peak_bytes = *peak * kGib;
+  if (const OptionalNumber peak = Plausible(measured.peak_mem_gib))
+    result.peak_bytes = *peak * kGib;
   return result;
 }
 

@@ -32,7 +32,8 @@ struct RowPrediction {
   std::string reason;   // why there is no prediction; empty where there is one
   std::string subject;  // column or rule that the reason is about
 
-  // Set only for runs that went through (kOk), and only positive values.
+  // Set only for runs that went through (kOk), and only to values that a run can have (1e-9 to 1e12
+  // in the units of the columns).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu
   OptionalNumber tokens_per_s_per_device;
   // PaLM definition from the step time where model, cluster and batch are known (else nullopt); the

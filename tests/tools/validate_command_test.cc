@@ -118,6 +118,15 @@ TEST_F(ValidateCommandTest, AHeaderAloneIsAnEmptyReport) {
   EXPECT_THAT(run.out, HasSubstr("0 measurements in 0 sweeps"));
 }
 
+TEST_F(ValidateCommandTest, TextThatIsNotUtf8IsReplaced) {
+  const std::string runs = Write("latin.csv", "sweep,tp\n\xE9,1\n");
+  const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--format", "json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["sweeps"][0]["sweep"], "\xEF\xBF\xBD");
+  const std::string bad = Write("bad.csv", "sweep,tp\nx,\xE9\n");
+  EXPECT_EQ(RunCommand({"validate", "--measurements", bad, "--format", "json"}).exit_code, 2);
+}
+
 TEST_F(ValidateCommandTest, BadInputNamesTheFile) {
   const auto expect_error = [](const std::vector<std::string>& arguments, const char* message) {
     const CommandOutput run = RunCommand(arguments);

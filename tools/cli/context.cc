@@ -12,7 +12,10 @@ int ReportError(CommandContext& context, OutputFormat format, const absl::Status
     nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},
                                     {"message", message}};
     if (const std::string field = FieldOf(status); !field.empty()) error["field"] = field;
-    context.out << nlohmann::ordered_json{{"error", error}}.dump(2) << std::endl;
+    // What the message quotes need not be UTF-8.
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    context.out << nlohmann::ordered_json{{"error", error}}.dump(2, ' ', false, replace)
+                << std::endl;
   }
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

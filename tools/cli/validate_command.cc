@@ -85,7 +85,9 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
     RETURN_IF_ERROR(WriteWholeFile("plot", flags.plot, ScatterSvg(rows)));
   }
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << ValidationToJson(report).dump(2) << "\n";
+    // Names of sweeps need not be UTF-8.
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    context.out << ValidationToJson(report).dump(2, ' ', false, replace) << "\n";
   } else {
     PrintValidation(report, rows, context.out);
   }

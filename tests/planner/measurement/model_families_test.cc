@@ -58,11 +58,16 @@ TEST(ModelFamilies, KnowExperts) {
   EXPECT_FALSE(HasExperts(Families(), Model("llama-70B", "moebius")));
 }
 
+TEST(ModelFamilies, KnowTrainingOfAdapters) {
+  EXPECT_TRUE(TrainsAdapters(Families(), Model("llama-70B", "v1; LoRA finetuning (packed)")));
+  EXPECT_FALSE(TrainsAdapters(Families(), Model("llama-70B", "explorations; full finetuning")));
+}
+
 TEST(ModelFamilies, MalformedJsonNamesTheKey) {
   EXPECT_THAT(std::string(ModelFamiliesFromJson(R"({"experts": 1})").status().message()),
               HasSubstr("experts"));
   const auto untyped =
-      ModelFamiliesFromJson(R"({"experts": {"match": []}, "families": [{"match": 3}]})");
+      ModelFamiliesFromJson(R"({"experts": {}, "adapters": {}, "families": [{"match": 3}]})");
   EXPECT_THAT(std::string(untyped.status().message()), HasSubstr("families.match"));
 }
 

@@ -206,6 +206,17 @@ TEST_F(PredictRowTest, MeasuredMfuHasTheDefinitionOfThePredictedOne) {
   EXPECT_THAT(PredictRow(0, row, presets_).mfu, Optional(DoubleEq(flops / (0.5 * 8 * 312e12))));
 }
 
+TEST_F(PredictRowTest, FiguresThatNoRunCanHaveAreUnknown) {
+  Measurement row = InventedRow();
+  row.step_time_s = 0.0;
+  row.peak_mem_gib = 1e300;
+  row.mfu = -1.0;
+  const RowPrediction result = PredictRow(0, row, presets_);
+  EXPECT_EQ(result.step_s, std::nullopt);
+  EXPECT_EQ(result.peak_bytes, std::nullopt);
+  EXPECT_EQ(result.mfu, std::nullopt);
+}
+
 TEST_F(PredictRowTest, RunsThatFailedHaveNoMeasuredFigures) {
   Measurement row = InventedRow();
   row.step_time_s = 0.5;

@@ -14,6 +14,11 @@ namespace {
     #name, sigma, low, high, true,                                       \
         [](ClusterSpec&, FrameworkProfile& p) -> double* { return &p.name; } \
   }
+#define MESHWRIGHT_FRAMEWORK_SHARE(name, sigma, low, high)               \
+  CalibrationConstant {                                                  \
+    #name, sigma, low, high, true,                                       \
+        [](ClusterSpec&, FrameworkProfile& p) -> double* { return &p.name; }, true \
+  }
 
 std::vector<CalibrationConstant> MakeConstants() {
   return {
@@ -25,6 +30,8 @@ std::vector<CalibrationConstant> MakeConstants() {
       MESHWRIGHT_CLUSTER_CONSTANT("straggler_sigma", 0.3, 0.001, 0.05, device.straggler_sigma),
       MESHWRIGHT_CLUSTER_CONSTANT("scale_up_efficiency", 0.15, 0.2, 1.0, scale_up.efficiency),
       MESHWRIGHT_CLUSTER_CONSTANT("scale_out_efficiency", 0.2, 0.1, 1.0, scale_out.efficiency),
+      MESHWRIGHT_FRAMEWORK_SHARE(matmul_share, 0.15, 0.3, 1.3),
+      MESHWRIGHT_FRAMEWORK_SHARE(network_share, 0.3, 0.05, 1.5),
       MESHWRIGHT_FRAMEWORK_CONSTANT(eager_norm_traffic_bytes, 0.5, 4.0, 200.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(fused_softmax_traffic_bytes, 0.5, 1.0, 100.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(eager_attention_traffic_bytes, 0.5, 2.0, 200.0),
@@ -40,6 +47,7 @@ std::vector<CalibrationConstant> MakeConstants() {
 
 #undef MESHWRIGHT_CLUSTER_CONSTANT
 #undef MESHWRIGHT_FRAMEWORK_CONSTANT
+#undef MESHWRIGHT_FRAMEWORK_SHARE
 
 const CalibratedConstant* Recorded(const Calibration& calibration, std::string_view name) {
   for (const CalibratedConstant& constant : calibration.constants) {

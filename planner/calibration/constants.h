@@ -22,6 +22,9 @@ struct CalibrationConstant {
   double high = 0.0;
   bool of_framework = false;  // else of the cluster
   double* (*field)(ClusterSpec&, FrameworkProfile&) = nullptr;
+  // A framework's share of what the cluster's own constant says: fitted only where that one is not,
+  // for only their product shows in a step time.
+  bool share_of_cluster = false;
 };
 
 // All of them: shares of peak and bandwidth that kernels and links reach, the traffic of un-fused

@@ -24,6 +24,7 @@ class Parameters {
       : cluster_(cluster), profile_(profile) {
     for (const CalibrationConstant& constant : CalibrationConstants()) {
       if (constant.of_framework ? !options.fit_framework : !options.fit_cluster) continue;
+      if (constant.share_of_cluster && options.fit_cluster) continue;
       const double prior = PriorOf(constant, cluster, profile);
       if (prior <= 0.0) continue;
       constants_.push_back(&constant);
@@ -168,11 +169,14 @@ double Quantile(std::vector<double> values, double share) {
 }
 
 void Record(const Parameters& parameters, const std::vector<double>& point,
-            const std::vector<double>& covariance, FitResult& result) {
+            const std::vector<double>& covariance, const FitOptions& options, FitResult& result) {
   const size_t n = parameters.size();
   std::vector<double> errors;
   for (const double residual : result.residuals) errors.push_back(std::abs(std::expm1(residual)));
-  for (Calibration* calibration : {&result.cluster.calibration, &result.profile.calibration}) {
+  std::vector<Calibration*> changed;
+  if (options.fit_cluster) changed.push_back(&result.cluster.calibration);
+  if (options.fit_framework) changed.push_back(&result.profile.calibration);
+  for (Calibration* calibration : changed) {
     calibration->rows = static_cast<int64_t>(errors.size());
     calibration->median_error = Quantile(errors, 0.5);
     calibration->mean_error =
@@ -221,12 +225,14 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
     result.residuals.push_back(LogError(row, result.cluster, result.profile));
   }
   const std::vector<double> covariance = Covariance(parameters, point.data(), problem);
-  Record(parameters, point, covariance, result);
+  Record(parameters, point, covariance, options, result);
   std::vector<double> spread;
   for (const double residual : result.residuals) spread.push_back(std::abs(residual));
   const double scatter = Quantile(spread, 0.8) / kEightyPercent;
-  result.cluster.device.step_time_sigma = std::sqrt(
-      scatter * scatter + ParameterVariance(parameters, rows, point, covariance));
+  result.step_time_sigma = std::sqrt(scatter * scatter +
+                                     ParameterVariance(parameters, rows, point, covariance));
+  if (options.fit_cluster) result.cluster.device.step_time_sigma = result.step_time_sigma;
+  if (options.fit_framework) result.profile.step_time_sigma = result.step_time_sigma;
   return result;
 }
 

@@ -35,9 +35,11 @@ struct FitOptions {
 };
 
 struct FitResult {
-  ClusterSpec cluster;        // with its calibration, but for the command
-  FrameworkProfile profile;   // the same
+  // What was fitted has its calibration, but for the command; the other is as it came.
+  ClusterSpec cluster;
+  FrameworkProfile profile;
   std::vector<double> residuals;  // log(predicted / measured), by row
+  double step_time_sigma = 0.0;   // spread of errors, with what the constants' uncertainty adds
 };
 
 // InvalidArgument without rows, or where nothing is left to fit.

@@ -92,13 +92,16 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("network_contention", p.network_contention);
   visit("tp_hop_s", p.tp_hop_s);
   visit("pipeline_hop_s", p.pipeline_hop_s);
+  visit("matmul_share", p.matmul_share);
   visit("eager_norm_traffic_bytes", p.eager_norm_traffic_bytes);
   visit("fused_softmax_traffic_bytes", p.fused_softmax_traffic_bytes);
   visit("eager_attention_traffic_bytes", p.eager_attention_traffic_bytes);
   visit("loss_traffic_bytes", p.loss_traffic_bytes);
   visit("rope_traffic_bytes", p.rope_traffic_bytes);
+  visit("accumulate_traffic_bytes", p.accumulate_traffic_bytes);
   visit("layer_floor_s", p.layer_floor_s);
   visit("step_overhead_s", p.step_overhead_s);
+  visit("step_time_sigma", p.step_time_sigma);
   visit("max_zero", p.max_zero);
   visit("has_sequence_parallel", p.has_sequence_parallel);
   visit("has_context_parallel", p.has_context_parallel);

@@ -23,11 +23,14 @@ constexpr double kEagerBackwardRatio = 1.5;
 // Ring attention adds each block's result to a running sum: the output forward, dk and dv backward.
 constexpr double kRingMergeBytes = 12.0;
 
-// A projection of n columns and inner dimension k.
+// A projection of n columns and inner dimension k. Its weight gradient is added to what earlier
+// micro-batches left, by the product itself or by an operator of its own.
 void AddProjection(const StepShape& step, int64_t n, int64_t k, LayerTime& time) {
   time.forward_s += MatmulTime(step.device, step.tokens, n, k);
   time.input_gradient_s += MatmulTime(step.device, step.tokens, k, n);
-  time.weight_gradient_s += MatmulTime(step.device, k, n, step.tokens);
+  time.weight_gradient_s +=
+      MatmulTime(step.device, k, n, step.tokens) +
+      step.Stream(step.context.profile.accumulate_traffic_bytes, n * k);
 }
 
 // The ring passes keys and values on while attention works; what does not fit behind it shows, as
@@ -114,28 +117,35 @@ void AddNormsAndResiduals(const StepShape& step, LayerTime& time) {
 }
 
 // Two all-reduces each way; under sequence parallel the same bytes as all-gather and
-// reduce-scatter, and backward gathers the inputs again unless they were kept.
+// reduce-scatter. The re-gathers of its backward run behind the weight-gradient products.
 void AddTensorParallel(const StepShape& step, LayerTime& time) {
   if (step.layout.tp == 1) return;
   const double bytes = step.HiddenBytes();
-  const bool kept = step.context.profile.KeepsGatheredInputs(step.layout);
   const double gather_s = AllGatherTime(step.network, step.tp_group, bytes);
   const double once_s = step.layout.sequence_parallel
                             ? gather_s + ReduceScatterTime(step.network, step.tp_group, bytes)
                             : AllReduceTime(step.network, step.tp_group, bytes);
-  // Every step of the ring waits for the host where the framework drives it itself.
-  const double hops_s =
-      kept ? 0.0 : 2.0 * static_cast<double>(step.layout.tp - 1) * step.context.profile.tp_hop_s;
-  time.tp_forward_s = 2.0 * (once_s + hops_s);
-  time.tp_backward_s = 2.0 * (once_s + hops_s);
+  time.tp_forward_s = 2.0 * once_s;
+  time.tp_backward_s = 2.0 * once_s;
 }
 
-// The host launches a layer's kernels no faster than the floor; a third of them are the forward's.
-void ApplyLaunchFloor(double floor_s, LayerTime& time) {
+// Host time of the tensor-parallel rings of one pass, where the framework drives every step of them
+// itself: two rings each way, in both directions.
+double HostRingTime(const StepShape& step) {
+  const FrameworkProfile& profile = step.context.profile;
+  if (profile.KeepsGatheredInputs(step.layout)) return 0.0;
+  return 4.0 * static_cast<double>(step.layout.tp - 1) * profile.tp_hop_s;
+}
+
+// The host works beside the device, and the slower of them sets the pace. It launches a layer's
+// kernels no faster than the floor; a third of them are the forward's.
+void ApplyHostFloor(const StepShape& step, LayerTime& time) {
+  const double floor_s = step.context.profile.layer_floor_s;
+  const double rings_s = HostRingTime(step);
   const double forward_s = time.forward_s + time.tp_forward_s;
-  time.forward_s += std::max(0.0, floor_s / 3.0 - forward_s);
+  time.forward_s += std::max(0.0, floor_s / 3.0 + rings_s - forward_s);
   const double backward_s = time.backward_s() + time.tp_backward_s;
-  const double missing_s = std::max(0.0, floor_s * 2.0 / 3.0 - backward_s);
+  const double missing_s = std::max(0.0, floor_s * 2.0 / 3.0 + rings_s - backward_s);
   time.input_gradient_s += missing_s / 2.0;
   time.weight_gradient_s += missing_s / 2.0;
 }
@@ -148,7 +158,7 @@ LayerTime EstimateLayer(const StepShape& step, const LayerGroup& group) {
   AddAttention(step, time);
   AddFfn(step, group, time);
   AddTensorParallel(step, time);
-  ApplyLaunchFloor(step.context.profile.layer_floor_s, time);
+  ApplyHostFloor(step, time);
   return time;
 }
 

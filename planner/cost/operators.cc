@@ -24,7 +24,8 @@ double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
   const auto dn = static_cast<double>(n);
   const auto dk = static_cast<double>(k);
   const double arithmetic_s =
-      2.0 * dm * dn * dk / (device.PeakFlops() * MatmulEfficiency(device.device, m, n, k));
+      2.0 * dm * dn * dk /
+      (device.PeakFlops() * device.matmul_share * MatmulEfficiency(device.device, m, n, k));
   const double traffic_s = (dm * dk + dk * dn + dm * dn) *
                            static_cast<double>(ElementBytes(device.precision)) /
                            device.MemoryBytesPerS();

@@ -20,7 +20,8 @@ struct StepShape {
         layout(l),
         device{
             c.cluster.device, c.training.precision,
-            ThroughputShare(c.cluster, std::min<int64_t>(l.devices(), c.cluster.devices_per_node))},
+            ThroughputShare(c.cluster, std::min<int64_t>(l.devices(), c.cluster.devices_per_node)),
+            c.profile.matmul_share},
         network{c.cluster, c.profile.network_share, c.profile.network_contention},
         tokens(c.training.seq_len / l.cp * l.micro_batch),
         element_bytes(static_cast<double>(ElementBytes(c.training.precision))),

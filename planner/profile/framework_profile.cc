@@ -44,7 +44,9 @@ absl::Status Validate(const FrameworkProfile& profile) {
       CheckBetween("eager_attention_traffic_bytes", profile.eager_attention_traffic_bytes, 1000));
   RETURN_IF_ERROR(CheckBetween("loss_traffic_bytes", profile.loss_traffic_bytes, 1000));
   RETURN_IF_ERROR(CheckBetween("rope_traffic_bytes", profile.rope_traffic_bytes, 1000));
+  RETURN_IF_ERROR(CheckBetween("accumulate_traffic_bytes", profile.accumulate_traffic_bytes, 100));
   RETURN_IF_ERROR(CheckBetween("reduce_bytes", profile.reduce_bytes, 8));
+  RETURN_IF_ERROR(CheckPositive("matmul_share", profile.matmul_share));
   RETURN_IF_ERROR(CheckPositive("network_share", profile.network_share));
   RETURN_IF_ERROR(CheckBetween("network_contention", profile.network_contention, 2));
   RETURN_IF_ERROR(CheckBetween("pressure_from", profile.pressure_from, 2));
@@ -52,6 +54,7 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckBetween("tp_hop_s", profile.tp_hop_s, 10));
   RETURN_IF_ERROR(CheckBetween("pipeline_hop_s", profile.pipeline_hop_s, 10));
   RETURN_IF_ERROR(CheckBetween("step_overhead_s", profile.step_overhead_s, 1000));
+  RETURN_IF_ERROR(CheckBetween("step_time_sigma", profile.step_time_sigma, 2));
   RETURN_IF_ERROR(CheckBetween("layer_floor_s", profile.layer_floor_s, 10));
   RETURN_IF_ERROR(CheckRange("max_zero", profile.max_zero, 0, 3));
   return CheckRange("vocab_multiple", profile.vocab_multiple, 0, 1 << 16);

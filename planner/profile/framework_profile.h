@@ -85,6 +85,9 @@ struct FrameworkProfile {
   bool gated_mlp = true;
   bool tied_embeddings = false;
 
+  // Share of the device's matmul rate that this framework's products reach: split projections,
+  // copies around them, products that a collective runs beside.
+  double matmul_share = 1.0;
   // Traffic of operators that frameworks fuse or not, bytes per bf16 element: forward of an un-fused
   // norm (its backward 1.5 times that), a pass over the score matrix forward (the backward 1.5
   // times), forward and backward of the loss per logit, RoPE each way.
@@ -93,6 +96,8 @@ struct FrameworkProfile {
   double eager_attention_traffic_bytes = 20.0;
   double loss_traffic_bytes = 10.0;
   double rope_traffic_bytes = 4.0;
+  // Per parameter and micro-batch, where adding up gradients is an operator of its own.
+  double accumulate_traffic_bytes = 0.0;
 
   // Communication. `data_parallel_overlap` is the share of the data-parallel part that hides behind
   // compute, where there is enough of it.
@@ -112,6 +117,10 @@ struct FrameworkProfile {
   // optimizer launches, logging, data.
   double layer_floor_s = 0.0;
   double step_overhead_s = 0.0;
+
+  // Spread of measured over predicted step times of this framework, as the standard deviation of the
+  // logarithm; 0: the cluster's.
+  double step_time_sigma = 0.0;
 
   // What exists at all.
   int32_t max_zero = 3;

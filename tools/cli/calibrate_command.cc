@@ -47,15 +47,15 @@ struct CalibrateFlags {
   OutputFlags output;
 };
 
-// Paths are the user's own; the profile records the files' names.
-std::string CommandOf(const CalibrateFlags& flags) {
+// Paths are the user's own; the profile records the names of the files and of what they hold.
+std::string CommandOf(const CalibrateFlags& flags, const CalibrationRequest& request) {
   std::vector<std::string> files;
   for (const std::string& path : flags.measurements) {
     files.push_back(path.substr(path.find_last_of('/') + 1));
   }
   std::string command = absl::StrCat("meshwright calibrate --measurements ",
-                                     absl::StrJoin(files, " "), " --cluster ", flags.cluster,
-                                     " --framework ", flags.framework);
+                                     absl::StrJoin(files, " "), " --cluster ", request.cluster.name,
+                                     " --framework ", request.profile.name);
   for (const std::string& sweep : flags.sweeps) absl::StrAppend(&command, " --sweep ", sweep);
   if (flags.fit != "all") absl::StrAppend(&command, " --fit ", flags.fit);
   return command;
@@ -74,6 +74,25 @@ absl::StatusOr<CalibrationRequest> MakeRequest(const CalibrateFlags& flags, int3
   ASSIGN_OR_RETURN(request.profile, ReadFramework(flags.framework));
   request.sweeps = flags.sweeps;
   return request;
+}
+
+// Says in the profiles what made them and which of their fields it set.
+void SignProfiles(const CalibrationRequest& request, const CalibrateFlags& flags, FitResult& fit) {
+  const std::string command = CommandOf(flags, request);
+  if (request.options.fit_cluster) fit.cluster.calibration.command = command;
+  if (!request.options.fit_framework) return;
+  fit.profile.calibration.command = command;
+  for (const CalibratedConstant& constant : fit.profile.calibration.constants) {
+    auto& sources = fit.profile.sources;
+    const auto source = std::find_if(sources.begin(), sources.end(), [&](const auto& entry) {
+      return entry.first == constant.name;
+    });
+    if (source == sources.end()) {
+      sources.emplace_back(constant.name, "see calibration");
+    } else {
+      source->second = "see calibration";
+    }
+  }
 }
 
 struct SweepError {
@@ -107,14 +126,14 @@ void AddConstants(const Calibration& calibration, Table& table) {
   }
 }
 
-void PrintText(const CalibrationResult& result, std::ostream& out) {
+void PrintText(const CalibrationResult& result, const FitOptions& options, std::ostream& out) {
   out << absl::StrFormat(
       "%d measured steps (left out: %d of another device, framework or sweep, %d without a step "
       "time, %d not modelled)\n\n",
       result.rows.size(), result.other_rows, result.unmeasured_rows, result.unmodelled_rows);
   Table constants({"constant", "prior", "fitted", "uncertainty", "decided by"});
-  AddConstants(result.fit.cluster.calibration, constants);
-  AddConstants(result.fit.profile.calibration, constants);
+  if (options.fit_cluster) AddConstants(result.fit.cluster.calibration, constants);
+  if (options.fit_framework) AddConstants(result.fit.profile.calibration, constants);
   constants.Print(out);
   out << "\n";
   Table sweeps({"sweep", "rows", "mean step error"});
@@ -122,11 +141,12 @@ void PrintText(const CalibrationResult& result, std::ostream& out) {
     sweeps.Add({sweep, FormatCount(error.rows), FormatPercent(error.mean())});
   }
   sweeps.Print(out);
-  const Calibration& calibration = result.fit.cluster.calibration;
+  const Calibration& calibration =
+      options.fit_cluster ? result.fit.cluster.calibration : result.fit.profile.calibration;
   out << absl::StrFormat(
       "\nstep time: median error %.1f %%, mean %.1f %%; 80 %% of runs within a factor of %.3f\n",
       100.0 * calibration.median_error, 100.0 * calibration.mean_error,
-      std::exp(1.2816 * result.fit.cluster.device.step_time_sigma));
+      std::exp(1.2816 * result.fit.step_time_sigma));
 }
 
 nlohmann::ordered_json ToJson(const CalibrationResult& result) {
@@ -140,23 +160,14 @@ nlohmann::ordered_json ToJson(const CalibrationResult& result) {
           {"unmodelled_rows", result.unmodelled_rows},
           {"cluster", CalibrationToJson(result.fit.cluster.calibration)},
           {"framework", CalibrationToJson(result.fit.profile.calibration)},
-          {"step_time_sigma", result.fit.cluster.device.step_time_sigma},
+          {"step_time_sigma", result.fit.step_time_sigma},
           {"sweeps", sweeps}};
 }
 
 absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const CalibrationRequest request, MakeRequest(flags, context.host_cores));
   ASSIGN_OR_RETURN(CalibrationResult result, Calibrate(request));
-  const std::string command = CommandOf(flags);
-  result.fit.cluster.calibration.command = command;
-  result.fit.profile.calibration.command = command;
-  if (!request.options.fit_cluster) {
-    // Only the spread is new: the constants keep the fit that they came from.
-    result.fit.cluster.calibration = request.cluster.calibration;
-  }
-  if (!request.options.fit_framework) {
-    result.fit.profile.calibration = request.profile.calibration;
-  }
+  SignProfiles(request, flags, result.fit);
   RETURN_IF_ERROR(
       WriteWholeFile("o", flags.output_file, ClusterToJson(result.fit.cluster) + "\n"));
   if (!flags.framework_file.empty()) {
@@ -166,7 +177,7 @@ absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) 
   if (flags.output.format == OutputFormat::kJson) {
     context.out << ToJson(result).dump(2) << "\n";
   } else {
-    PrintText(result, context.out);
+    PrintText(result, request.options, context.out);
     context.out << "wrote " << flags.output_file
                 << (flags.framework_file.empty() ? "" : " and " + flags.framework_file) << "\n";
   }

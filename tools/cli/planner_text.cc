@@ -91,14 +91,17 @@ void PrintWorthATrial(const PlanQuery& query, const SearchResult& result, std::o
 }
 
 void PrintMemoryParts(const std::vector<RankedLayout>& layouts, std::ostream& out) {
-  Table table({"#", "weights", "gradients", "optimizer", "activations", "loss", "workspace",
-               "overhead", "total", "on pipeline rank"});
+  std::vector<std::string> header = {"#"};
+  for (const MemoryPart part : kMemoryParts) header.emplace_back(PartName(part));
+  header.insert(header.end(), {"total", "on pipeline rank"});
+  Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const MemoryEstimate& m = layouts[i].estimate.memory;
-    table.Add({std::to_string(i + 1), FormatGib(m.weights_bytes), FormatGib(m.gradients_bytes),
-               FormatGib(m.optimizer_bytes), FormatGib(m.activations_bytes),
-               FormatGib(m.loss_bytes), FormatGib(m.workspace_bytes), FormatGib(m.overhead_bytes),
-               FormatGib(m.total_bytes()), std::to_string(m.pipeline_rank)});
+    std::vector<std::string> row = {std::to_string(i + 1)};
+    for (const MemoryPart part : kMemoryParts) row.push_back(FormatGib(PartBytes(m, part)));
+    row.push_back(FormatGib(m.total_bytes()));
+    row.push_back(std::to_string(m.pipeline_rank));
+    table.Add(std::move(row));
   }
   table.Print(out);
 }

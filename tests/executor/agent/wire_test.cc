@@ -21,7 +21,7 @@ RankedLayout SomeLayout() {
                             .overhead_bytes = 7,
                             .pipeline_rank = 1};
   ranked.estimate.fraction_of_device = 0.25;
-  ranked.estimate.time = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  ranked.estimate.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   ranked.estimate.mfu = 0.4;
   ranked.estimate.mfu_causal = 0.3;
   ranked.estimate.tokens_per_s = 1e6;
@@ -58,7 +58,7 @@ TEST(WireTest, ExplanationsRoundTrip) {
   explanation.neighbours = {.tried = 12, .smallest = ranked};
   const v1::Explanation wire = ToWire(ranked, explanation);
   EXPECT_EQ(wire.binding().memory_part(), "overhead");
-  EXPECT_EQ(wire.binding().time_s(), 9);
+  EXPECT_EQ(wire.binding().time_s(), 10);
   EXPECT_EQ(*FromWire(wire), explanation);
   explanation.neighbours.smallest.reset();
   EXPECT_EQ(*FromWire(ToWire(ranked, explanation)), explanation);

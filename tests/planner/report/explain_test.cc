@@ -110,9 +110,9 @@ TEST(Sentences, SayWhatWouldShrinkEachPartOfTheStep) {
     RankedLayout ranked{MakeLayout("tp2.cp2.pp2.dp2.mb2.zero2.rc=full"), {}};
     TimeEstimate& time = ranked.estimate.time;
     time.compute_s = 4;
-    double* const seconds[] = {&time.compute_s, &time.recompute_s, &time.tp_s,
-                               &time.cp_s,      &time.pp_s,        &time.dp_s,
-                               &time.bubble_s,  &time.straggler_s, &time.optimizer_s};
+    double* const seconds[] = {
+        &time.compute_s, &time.recompute_s, &time.tp_s,        &time.cp_s,       &time.pp_s,
+        &time.dp_s,      &time.bubble_s,    &time.straggler_s, &time.pressure_s, &time.optimizer_s};
     *seconds[static_cast<size_t>(part)] = 1;
     EXPECT_EQ(BindingOf(ranked.estimate).time_part, part);
     EXPECT_THAT(TimeSentence(ranked), HasSubstr("1.00 s of 5.00 s (20.0 %); "));

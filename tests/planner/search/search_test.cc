@@ -112,7 +112,9 @@ TEST(Search, NamesFasterLayoutsThatAreMoreLikelyToFitThanNot) {
     EXPECT_GT(estimate.fraction_of_device, kMemoryShare);
     EXPECT_LT(estimate.oom_probability, kTrialOomProbability);
     EXPECT_LT(estimate.time.step_s(), result.layouts.front().estimate.time.step_s());
-    if (i > 0) EXPECT_LE(estimate.mfu, result.worth_a_trial[i - 1].estimate.mfu);
+    if (i > 0) {
+      EXPECT_LE(estimate.mfu, result.worth_a_trial[i - 1].estimate.mfu);
+    }
   }
 }
 

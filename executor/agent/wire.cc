@@ -19,8 +19,7 @@ absl::StatusOr<SpecSource> ReadSource(std::string_view field, const Source& sour
   return SpecSource{std::string(name), json};
 }
 
-v1::MemoryEstimate MemoryToWire(const Estimate& estimate) {
-  const MemoryEstimate& memory = estimate.memory;
+v1::MemoryEstimate MemoryToWire(const MemoryEstimate& memory, double fraction_of_device) {
   v1::MemoryEstimate out;
   out.set_weights_bytes(memory.weights_bytes);
   out.set_gradients_bytes(memory.gradients_bytes);
@@ -32,7 +31,7 @@ v1::MemoryEstimate MemoryToWire(const Estimate& estimate) {
   out.set_overhead_bytes(memory.overhead_bytes);
   out.set_pipeline_rank(memory.pipeline_rank);
   out.set_total_bytes(memory.total_bytes());
-  out.set_fraction_of_device(estimate.fraction_of_device);
+  out.set_fraction_of_device(fraction_of_device);
   return out;
 }
 
@@ -124,11 +123,14 @@ v1::PlanRequest ToWire(const PlanQuery& query) {
 v1::LayoutEstimate ToWire(const RankedLayout& ranked) {
   v1::LayoutEstimate out;
   out.set_layout(FormatLayout(ranked.layout));
-  *out.mutable_memory() = MemoryToWire(ranked.estimate);
+  *out.mutable_memory() = MemoryToWire(ranked.estimate.memory, ranked.estimate.fraction_of_device);
   *out.mutable_time() = TimeToWire(ranked.estimate.time);
   out.set_mfu(ranked.estimate.mfu);
   out.set_mfu_causal(ranked.estimate.mfu_causal);
   out.set_tokens_per_s(ranked.estimate.tokens_per_s);
+  out.set_oom_probability(ranked.estimate.oom_probability);
+  out.set_step_low_s(ranked.estimate.step_low_s);
+  out.set_step_high_s(ranked.estimate.step_high_s);
   return out;
 }
 
@@ -141,7 +143,41 @@ absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& in) {
   ranked.estimate.mfu = in.mfu();
   ranked.estimate.mfu_causal = in.mfu_causal();
   ranked.estimate.tokens_per_s = in.tokens_per_s();
+  ranked.estimate.oom_probability = in.oom_probability();
+  ranked.estimate.step_low_s = in.step_low_s();
+  ranked.estimate.step_high_s = in.step_high_s();
   return ranked;
+}
+
+v1::Explanation ToWire(const RankedLayout& ranked, const Explanation& explanation) {
+  v1::Explanation out;
+  for (const StageMemory& stage : explanation.stages) {
+    *out.add_stages() = MemoryToWire(stage.memory, stage.fraction_of_device);
+  }
+  const Binding binding = BindingOf(ranked.estimate);
+  v1::Binding* to = out.mutable_binding();
+  to->set_memory_part(std::string(PartName(binding.memory_part)));
+  to->set_memory_bytes(binding.memory_bytes);
+  to->set_time_part(std::string(PartName(binding.time_part)));
+  to->set_time_s(binding.time_s);
+  to->set_sentence(BindingSentence(ranked));
+  out.set_neighbours_tried(explanation.neighbours.tried);
+  if (explanation.neighbours.smallest) {
+    *out.mutable_smallest_change() = ToWire(*explanation.neighbours.smallest);
+  }
+  return out;
+}
+
+absl::StatusOr<Explanation> FromWire(const v1::Explanation& in) {
+  Explanation explanation;
+  for (const v1::MemoryEstimate& stage : in.stages()) {
+    explanation.stages.push_back({MemoryFromWire(stage), stage.fraction_of_device()});
+  }
+  explanation.neighbours.tried = in.neighbours_tried();
+  if (in.has_smallest_change()) {
+    ASSIGN_OR_RETURN(explanation.neighbours.smallest, FromWire(in.smallest_change()));
+  }
+  return explanation;
 }
 
 v1::Funnel ToWire(const Funnel& funnel) {

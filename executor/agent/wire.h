@@ -13,8 +13,10 @@
 #include "executor/trial/trial.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/plan.pb.h"
+#include "meshwright/v1/planner.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/report/explain.h"
 #include "planner/search/search.h"
 
 namespace meshwright {
@@ -27,6 +29,10 @@ v1::PlanRequest ToWire(const PlanQuery& query);
 
 v1::LayoutEstimate ToWire(const RankedLayout& ranked);
 absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
+
+// What binds follows from the estimate and is on the wire for those who read only that.
+v1::Explanation ToWire(const RankedLayout& ranked, const Explanation& explanation);
+absl::StatusOr<Explanation> FromWire(const v1::Explanation& explanation);
 
 v1::Funnel ToWire(const Funnel& funnel);
 Funnel FromWire(const v1::Funnel& funnel);

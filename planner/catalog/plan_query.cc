@@ -5,15 +5,17 @@
 
 namespace meshwright {
 
+absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len) {
+  return model.json.empty() ? FindModel(model.name)
+                            : ModelFromConfig(model.name, model.json, seq_len);
+}
+
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores) {
   RETURN_IF_ERROR(Validate(query.training));
-  const SpecSource& model = query.model;
   const SpecSource& cluster = query.cluster;
   const SpecSource& framework = query.framework;
   SearchRequest request;
-  ASSIGN_OR_RETURN(request.model, model.json.empty() ? FindModel(model.name)
-                                                     : ModelFromConfig(model.name, model.json,
-                                                                       query.training.seq_len));
+  ASSIGN_OR_RETURN(request.model, ResolveModel(query.model, query.training.seq_len));
   ASSIGN_OR_RETURN(request.cluster, cluster.json.empty()
                                         ? FindCluster(cluster.name, host_cores)
                                         : ClusterFromJson(cluster.json, host_cores));
@@ -22,6 +24,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   request.training = query.training;
   request.devices = query.devices;
   request.top = query.top;
+  request.max_oom_probability = query.max_oom_probability;
   return request;
 }
 

@@ -1,7 +1,9 @@
-// A question to the planner as its user put it, with presets by name, and its resolution into specs.
+// A question to the planner as its user put it, with presets by name, and its resolution into
+// specs.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -24,12 +26,17 @@ struct PlanQuery {
   int64_t devices = 0;
   TrainingSpec training;
   int32_t top = 10;
+  std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };
 
-// Looks up presets and parses JSON. `host_cores`: physical cores for clusters of processes on shared cores.
-// Errors as in planner/catalog/catalog.h.
+// The model of a source: a preset, or a config.json. `seq_len` decides whether a sliding window
+// matters.
+absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
+
+// Looks up presets and parses JSON. `host_cores`: physical cores for clusters of processes on
+// shared cores. Errors as in planner/catalog/catalog.h.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
 }  // namespace meshwright

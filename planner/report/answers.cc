@@ -11,7 +11,7 @@ namespace meshwright {
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores) {
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
   ASSIGN_OR_RETURN(SearchResult result, Search(request));
-  return RecommendAnswer{std::move(result), AllowedBytes(request.cluster),
+  return RecommendAnswer{std::move(result), AllowedBytes(request),
                          NotesOn(request.cluster, request.devices)};
 }
 
@@ -20,8 +20,9 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
   ASSIGN_OR_RETURN(const Layout layout, ParseLayout(text));
   ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
-  return EstimateAnswer{layout, estimate, AllowedBytes(request.cluster),
-                        NotesOn(request.cluster, request.devices)};
+  const int64_t allowed_bytes = AllowedBytes(request.cluster);
+  return EstimateAnswer{layout, estimate, allowed_bytes, NotesOn(request.cluster, request.devices),
+                        Explain(ContextOf(request), {layout, estimate}, allowed_bytes)};
 }
 
 PresetNames AnswerPresets() { return {ModelNames(), ClusterNames(), ProfileNames()}; }

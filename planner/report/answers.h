@@ -7,22 +7,25 @@
 
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/report/explain.h"
 #include "planner/search/search.h"
 
 namespace meshwright {
 
 struct RecommendAnswer {
   SearchResult result;
-  int64_t allowed_bytes = 0;       // per device under the 80 % rule
+  int64_t allowed_bytes = 0;       // per device under the query's memory criterion
   std::vector<std::string> notes;  // what the reader should know about the figures
 };
 
 struct EstimateAnswer {
   Layout layout;
   Estimate estimate;
-  int64_t allowed_bytes = 0;
+  int64_t allowed_bytes = 0;  // per device under the 80 % rule
   std::vector<std::string> notes;
+  Explanation explanation;
 
+  RankedLayout ranked() const { return {layout, estimate}; }
   bool fits() const { return estimate.memory.total_bytes() <= allowed_bytes; }
 };
 

@@ -21,23 +21,25 @@ ordered_json AxesToJson(const Layout& l) {
 
 }  // namespace
 
+ordered_json MemoryToJson(const MemoryEstimate& memory, double fraction_of_device) {
+  return {{"weights_bytes", memory.weights_bytes},
+          {"gradients_bytes", memory.gradients_bytes},
+          {"optimizer_bytes", memory.optimizer_bytes},
+          {"activations_bytes", memory.activations_bytes},
+          {"loss_bytes", memory.loss_bytes},
+          {"workspace_bytes", memory.workspace_bytes},
+          {"fragmentation_bytes", memory.fragmentation_bytes},
+          {"overhead_bytes", memory.overhead_bytes},
+          {"total_bytes", memory.total_bytes()},
+          {"fraction_of_device", fraction_of_device},
+          {"pipeline_rank", memory.pipeline_rank}};
+}
+
 ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
-  const MemoryEstimate& memory = estimate.memory;
   const TimeEstimate& time = estimate.time;
   return {{"layout", FormatLayout(layout)},
           {"axes", AxesToJson(layout)},
-          {"memory",
-           {{"weights_bytes", memory.weights_bytes},
-            {"gradients_bytes", memory.gradients_bytes},
-            {"optimizer_bytes", memory.optimizer_bytes},
-            {"activations_bytes", memory.activations_bytes},
-            {"loss_bytes", memory.loss_bytes},
-            {"workspace_bytes", memory.workspace_bytes},
-            {"fragmentation_bytes", memory.fragmentation_bytes},
-            {"overhead_bytes", memory.overhead_bytes},
-            {"total_bytes", memory.total_bytes()},
-            {"fraction_of_device", estimate.fraction_of_device},
-            {"pipeline_rank", memory.pipeline_rank}}},
+          {"memory", MemoryToJson(estimate.memory, estimate.fraction_of_device)},
           {"time",
            {{"compute_s", time.compute_s},
             {"recompute_s", time.recompute_s},

@@ -1,6 +1,8 @@
 #include "planner/search/search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,20 @@ absl::Status ValidateRequest(const SearchRequest& request) {
   return CheckRange("gpus", request.devices, 1, kMaxDevices);
 }
 
+// No estimate that could be of use fills a device this many times; keeps bytes inside 64 bits.
+constexpr double kMostDevices = 1e6;
+
+// Bytes that an estimate may fill at an OOM probability of `probability`: OomProbability()
+// the other way round, so that the search compares whole numbers.
+int64_t BytesAtOomProbability(const SearchRequest& request, double probability) {
+  if (probability >= 1.0) return std::numeric_limits<int64_t>::max();
+  const FrameworkProfile& profile = request.profile;
+  const double fraction =
+      profile.oom_center + profile.oom_width * std::log(probability / (1.0 - probability));
+  const auto memory_bytes = static_cast<double>(request.cluster.device.memory_bytes);
+  return static_cast<int64_t>(std::clamp(fraction, 0.0, kMostDevices) * memory_bytes);
+}
+
 // The best layouts seen so far; ties go to the one that was enumerated first.
 class Ranking {
  public:
@@ -34,6 +50,12 @@ class Ranking {
     best_.insert(std::upper_bound(best_.begin(), best_.end(), estimate.mfu, better),
                  {layout, estimate});
     if (best_.size() > top_) best_.pop_back();
+  }
+
+  // The fastest that was offered; 0 before the first.
+  double BestMfu() const { return best_.empty() ? 0.0 : best_.front().estimate.mfu; }
+  void DropSlowerThan(double mfu) {
+    std::erase_if(best_, [mfu](const RankedLayout& other) { return other.estimate.mfu <= mfu; });
   }
 
   std::vector<RankedLayout> Take() { return std::move(best_); }
@@ -70,14 +92,24 @@ int64_t AllowedBytes(const ClusterSpec& cluster) {
   return static_cast<int64_t>(kMemoryShare * static_cast<double>(cluster.device.memory_bytes));
 }
 
+int64_t AllowedBytes(const SearchRequest& request) {
+  if (!request.max_oom_probability) return AllowedBytes(request.cluster);
+  return BytesAtOomProbability(request, *request.max_oom_probability);
+}
+
 absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
   RETURN_IF_ERROR(ValidateRequest(request));
   RETURN_IF_ERROR(CheckRange("top", request.top, 1, 100000));
+  if (request.max_oom_probability) {
+    RETURN_IF_ERROR(CheckShare("max_oom_probability", *request.max_oom_probability));
+  }
   const EstimateContext context = ContextOf(request);
-  const int64_t allowed_bytes = AllowedBytes(request.cluster);
+  const int64_t allowed_bytes = AllowedBytes(request);
+  const int64_t trial_bytes = BytesAtOomProbability(request, kTrialOomProbability);
   SearchResult result;
   Funnel& funnel = result.funnel;
   Ranking ranking(request.top);
+  Ranking trials(kMostTrials);
   Layout nearest;
   int64_t least_bytes = 0;
   int64_t smallest_batch = 0;
@@ -104,6 +136,9 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
             least_bytes = memory.total_bytes();
             nearest = layout;
           }
+          if (memory.total_bytes() < trial_bytes) {
+            trials.Offer(layout, EstimateLayout(context, layout, memory));
+          }
           return;
         }
         ++funnel.evaluated;
@@ -111,6 +146,8 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
       });
 
   if (funnel.evaluated + funnel.memory == 0) return NoValidLayout(request, funnel, smallest_batch);
+  trials.DropSlowerThan(ranking.BestMfu());
+  result.worth_a_trial = trials.Take();
   result.layouts = ranking.Take();
   if (result.layouts.empty()) {
     result.nearest = RankedLayout{nearest, EstimateLayout(context, nearest)};

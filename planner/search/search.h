@@ -17,6 +17,11 @@ namespace meshwright {
 // experiments (Fujii et al., arXiv 2411.06465).
 inline constexpr double kMemoryShare = 0.8;
 
+// A layout that the memory criterion drops is worth a trial while it is more likely to fit than
+// not; a search lists at most so many.
+inline constexpr double kTrialOomProbability = 0.5;
+inline constexpr int32_t kMostTrials = 5;
+
 // How many points each pass dropped. enumerated == invalid + memory + evaluated.
 struct Funnel {
   int64_t enumerated = 0;
@@ -31,6 +36,8 @@ struct Funnel {
 struct RankedLayout {
   Layout layout;
   Estimate estimate;
+
+  friend bool operator==(const RankedLayout&, const RankedLayout&) = default;
 };
 
 struct SearchRequest {
@@ -43,6 +50,8 @@ struct SearchRequest {
   // What can run beyond the profile's rules; a layout it refuses counts under Rule::kWorker. May be
   // empty.
   std::function<bool(const Layout&)> runnable;
+  // What a kept layout may risk, above 0 and at most 1. Without it the 80 % rule decides.
+  std::optional<double> max_oom_probability = std::nullopt;
 };
 
 // Refers to the request's specs.
@@ -52,17 +61,23 @@ inline EstimateContext ContextOf(const SearchRequest& request) {
 
 struct SearchResult {
   Funnel funnel;
-  std::vector<RankedLayout> layouts;    // best MFU first, at most `top`
+  std::vector<RankedLayout> layouts;  // best MFU first, at most `top`
+  // Dropped by the memory criterion, faster than all that were kept, and more likely to fit than
+  // not: best MFU first, at most kMostTrials.
+  std::vector<RankedLayout> worth_a_trial;
   std::optional<RankedLayout> nearest;  // when none fits: the one that is over by the least
   int64_t nearest_over_bytes = 0;       // by how much
 };
 
-// Bytes of a device that an estimate may fill.
+// Bytes of a device that an estimate may fill under the 80 % rule.
 int64_t AllowedBytes(const ClusterSpec& cluster);
+
+// The same under the criterion of `request`: its OOM probability where it names one.
+int64_t AllowedBytes(const SearchRequest& request);
 
 // InvalidArgument for a spec or a number that is out of range, and where no enumerated layout is
 // valid (the message names the rule that dropped the most). A search in which nothing fits is OK
-// with `layouts` empty and `nearest` set.
+// with `layouts` empty and `nearest` set; `worth_a_trial` may still name some.
 absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 
 // The estimate of one layout. InvalidArgument when it can't run, naming the rule.

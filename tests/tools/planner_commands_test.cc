@@ -104,6 +104,73 @@ TEST(EstimateJson, IsTheEntryThatRecommendPrints) {
   EXPECT_TRUE(estimate["fits"].get<bool>());
 }
 
+std::vector<std::string> EstimateOf(const char* layout, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {
+      "estimate",  "--model", "llama-3-70b",    "--cluster", "h100",     "--gpus", "64",
+      "--seq-len", "4096",    "--global-batch", "512",       "--layout", layout};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(EstimateText, OfALayoutThatFitsMatchesTheGoldenFile) {
+  const CommandOutput run = RunCommand(EstimateOf("tp8.pp4.dp2.mb2.zero1.sp1"));
+  EXPECT_EQ(run.exit_code, 0);
+  ExpectGolden("estimate_fits.txt", run.out);
+}
+
+TEST(EstimateText, OfALayoutThatDoesNotFitMatchesTheGoldenFile) {
+  const CommandOutput run = RunCommand(EstimateOf("tp4.pp4.dp4.mb2.zero1.sp1"));
+  EXPECT_EQ(run.exit_code, 0);
+  ExpectGolden("estimate_over.txt", run.out);
+}
+
+TEST(EstimateJson, ExplainsItself) {
+  const CommandOutput run =
+      RunCommand(EstimateOf("tp4.pp4.dp4.mb2.zero1.sp1", {"--format", "json"}));
+  const json estimate = json::parse(run.out);
+  EXPECT_FALSE(estimate["fits"].get<bool>());
+  ASSERT_EQ(estimate["stages"].size(), 4u);
+  EXPECT_EQ(estimate["stages"][0], estimate["memory"]);
+  for (const char* key : {"oom_probability", "step_low_s", "step_high_s"}) {
+    EXPECT_TRUE(estimate[key].is_number()) << key;
+  }
+  const json& binding = estimate["binding"];
+  EXPECT_EQ(estimate["memory"][binding["memory_part"].get<std::string>() + "_bytes"],
+            binding["memory_bytes"]);
+  EXPECT_EQ(estimate["time"][binding["time_part"].get<std::string>() + "_s"], binding["time_s"]);
+  // What it names fits when it is asked for.
+  const json& change = estimate["smallest_change"];
+  EXPECT_EQ(change["changes"].size(), 1u);
+  const CommandOutput after =
+      RunCommand(EstimateOf(change["layout"].get<std::string>().c_str(), {"--format", "json"}));
+  const json fixed = json::parse(after.out);
+  EXPECT_TRUE(fixed["fits"].get<bool>());
+  EXPECT_EQ(fixed["memory"]["total_bytes"], change["total_bytes"]);
+  EXPECT_EQ(fixed["time"]["step_s"], change["step_s"]);
+  EXPECT_TRUE(fixed["smallest_change"].is_null());
+}
+
+TEST(RecommendJson, ListsWhatIsWorthATrial) {
+  const CommandOutput run =
+      RunCommand(Recommend("llama-3-70b", "h100", "64", "4096", "512", {"--format", "json"}));
+  const json answer = json::parse(run.out);
+  ASSERT_FALSE(answer["worth_a_trial"].empty());
+  for (const json& layout : answer["worth_a_trial"]) {
+    EXPECT_LT(layout["oom_probability"].get<double>(), 0.5);
+    EXPECT_GT(layout["memory"]["total_bytes"].get<int64_t>(),
+              answer["allowed_bytes"].get<int64_t>());
+    EXPECT_LT(layout["time"]["step_s"].get<double>(),
+              answer["layouts"][0]["time"]["step_s"].get<double>());
+  }
+}
+
+TEST(RecommendText, ByRiskMatchesTheGoldenFile) {
+  const CommandOutput run = RunCommand(Recommend("llama-3-70b", "h100", "64", "4096", "512",
+                                                 {"--max-oom-probability", "0.2", "--top", "3"}));
+  EXPECT_EQ(run.exit_code, 0);
+  ExpectGolden("recommend_by_risk.txt", run.out);
+}
+
 TEST(ListCommand, PrintsPresets) {
   EXPECT_THAT(RunCommand({"list", "clusters"}).out, HasSubstr("local-cpu\n"));
   EXPECT_EQ(RunCommand({"list", "pets"}).exit_code, 2);
@@ -144,6 +211,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NotANumber", Recommend("llama-3-8b", "h100", "eight", "8192", "8"), "--gpus"},
         BadInput{"BatchNotDivisible", Recommend("llama-3-8b", "h100", "7", "8192", "8"),
                  "must be a multiple of 7"},
+        BadInput{
+            "RiskAboveOne",
+            Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--max-oom-probability", "1.5"}),
+            "max_oom_probability = 1.5: must be above 0 and at most 1"},
+        BadInput{"NoRisk",
+                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--max-oom-probability", "0"}),
+                 "max_oom_probability = 0: must be above 0 and at most 1"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
                  "must be bf16 or fp32"}),
     [](const auto& test) { return test.param.name; });

@@ -4,6 +4,7 @@
 #include "tools/cli/agent_command.h"
 #include "tools/cli/calibrate_command.h"
 #include "tools/cli/db_command.h"
+#include "tools/cli/export_command.h"
 #include "tools/cli/planner_commands.h"
 #include "tools/cli/schedule_command.h"
 #include "tools/cli/serve_command.h"
@@ -30,6 +31,7 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   app.failure_message(FailureMessage);
   AddRecommendCommand(app, context);
   AddEstimateCommand(app, context);
+  AddExportCommand(app, context);
   AddScheduleCommand(app, context);
   AddTrialCommand(app, context);
   AddListCommand(app, context);

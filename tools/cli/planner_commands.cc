@@ -1,9 +1,11 @@
 #include "tools/cli/planner_commands.h"
 
 #include <memory>
+#include <optional>
 
 #include "nlohmann/json.hpp"
 #include "planner/report/estimate_json.h"
+#include "planner/report/explain_json.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/planner_api.h"
@@ -19,6 +21,7 @@ struct PlanFlags {
   OutputFlags output;
   std::string layout;
   int32_t top = 10;
+  std::optional<double> max_oom_probability;
 };
 
 ordered_json RequestToJson(const PlanQuery& query) {
@@ -34,11 +37,17 @@ ordered_json RequestToJson(const PlanQuery& query) {
 void PrintRecommendationJson(const PlanQuery& query, const RecommendAnswer& answer,
                              double elapsed_s, std::ostream& out) {
   const SearchResult& result = answer.result;
-  ordered_json object = {{"request", RequestToJson(query)}, {"funnel", FunnelToJson(result.funnel)},
-                         {"elapsed_s", elapsed_s},          {"allowed_bytes", answer.allowed_bytes},
-                         {"notes", answer.notes},           {"layouts", ordered_json::array()}};
+  ordered_json request = RequestToJson(query);
+  if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
+  ordered_json object = {{"request", request},     {"funnel", FunnelToJson(result.funnel)},
+                         {"elapsed_s", elapsed_s}, {"allowed_bytes", answer.allowed_bytes},
+                         {"notes", answer.notes},  {"layouts", ordered_json::array()}};
   for (const RankedLayout& ranked : result.layouts) {
     object["layouts"].push_back(LayoutToJson(ranked.layout, ranked.estimate));
+  }
+  object["worth_a_trial"] = ordered_json::array();
+  for (const RankedLayout& ranked : result.worth_a_trial) {
+    object["worth_a_trial"].push_back(LayoutToJson(ranked.layout, ranked.estimate));
   }
   if (result.nearest) {
     object["nearest"] = LayoutToJson(result.nearest->layout, result.nearest->estimate);
@@ -51,6 +60,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery());
   query.top = flags.top;
+  query.max_oom_probability = flags.max_oom_probability;
   ASSIGN_OR_RETURN(const RecommendAnswer answer,
                    PlannerAt(flags.output.server, context.host_cores)->Recommend(query));
   const double elapsed_s = context.now_s() - start_s;
@@ -80,6 +90,7 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   object["allowed_bytes"] = answer.allowed_bytes;
   object["elapsed_s"] = context.now_s() - start_s;
   object["notes"] = answer.notes;
+  AddExplanation(answer.ranked(), answer.explanation, object);
   object["layouts"] = ordered_json::array({LayoutToJson(answer.layout, answer.estimate)});
   context.out << object.dump(2) << "\n";
   return absl::OkStatus();
@@ -115,6 +126,11 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--top", flags->top, "Layouts to show")
       ->capture_default_str()
       ->option_text("K");
+  command
+      ->add_option("--max-oom-probability", flags->max_oom_probability,
+                   "Keep layouts up to this probability of running out of memory, in place of the "
+                   "80 % rule")
+      ->option_text("P");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
   command->callback(
@@ -123,7 +139,9 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
 
 void AddEstimateCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<PlanFlags>();
-  CLI::App* command = app.add_subcommand("estimate", "Memory, step time and MFU of one layout");
+  CLI::App* command = app.add_subcommand(
+      "estimate",
+      "Memory, step time and MFU of one layout, what binds, and what would make it fit");
   flags->query.AddModel(*command);
   flags->query.AddCluster(*command);
   flags->query.AddTraining(*command);

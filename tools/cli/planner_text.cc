@@ -1,7 +1,10 @@
 #include "tools/cli/planner_text.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "tools/cli/text.h"
@@ -20,10 +23,18 @@ void PrintNotes(const std::vector<std::string>& notes, std::ostream& out) {
   for (const std::string& note : notes) out << "note: " << note << "\n";
 }
 
-void PrintFunnel(const Funnel& funnel, double elapsed_s, std::ostream& out) {
+// The criterion of the memory pass, as the funnel and the rankings name it.
+std::string MemoryCriterion(const PlanQuery& query) {
+  if (!query.max_oom_probability) return "the 80 % memory rule";
+  return "an OOM probability of " + FormatPercent(*query.max_oom_probability);
+}
+
+void PrintFunnel(const PlanQuery& query, const Funnel& funnel, double elapsed_s,
+                 std::ostream& out) {
   out << FormatCount(funnel.enumerated) << " layouts enumerated in " << FormatSeconds(elapsed_s)
       << ": " << FormatCount(funnel.invalid) << " invalid, " << FormatCount(funnel.memory)
-      << " over the 80 % memory rule, " << FormatCount(funnel.evaluated) << " evaluated\n";
+      << " over " << MemoryCriterion(query) << ", " << FormatCount(funnel.evaluated)
+      << " evaluated\n";
   std::vector<std::pair<int64_t, Rule>> rules;
   for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
     if (funnel.invalid_by_rule[i] > 0) {
@@ -41,27 +52,56 @@ void PrintFunnel(const Funnel& funnel, double elapsed_s, std::ostream& out) {
   out << "\n";
 }
 
-void PrintRanking(const std::vector<RankedLayout>& layouts, std::ostream& out) {
-  Table table({"#", "layout", "GiB/device", "of device", "step", "MFU", "causal MFU", "tokens/s"});
+void PrintRanking(const PlanQuery& query, const std::vector<RankedLayout>& layouts,
+                  std::ostream& out) {
+  const bool by_risk = query.max_oom_probability.has_value();
+  std::vector<std::string> header = {"#", "layout", "GiB/device", "of device"};
+  if (by_risk) header.emplace_back("P(OOM)");
+  header.insert(header.end(), {"step", "MFU", "causal MFU", "tokens/s"});
+  Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const Estimate& e = layouts[i].estimate;
-    table.Add({std::to_string(i + 1), FormatLayout(layouts[i].layout),
-               FormatGib(e.memory.total_bytes()), FormatPercent(e.fraction_of_device),
-               FormatSeconds(e.time.step_s()), FormatPercent(e.mfu), FormatPercent(e.mfu_causal),
+    std::vector<std::string> row = {std::to_string(i + 1), FormatLayout(layouts[i].layout),
+                                    FormatGib(e.memory.total_bytes()),
+                                    FormatPercent(e.fraction_of_device)};
+    if (by_risk) row.push_back(FormatPercent(e.oom_probability));
+    row.insert(row.end(),
+               {FormatSeconds(e.time.step_s()), FormatPercent(e.mfu), FormatPercent(e.mfu_causal),
+                FormatCount(static_cast<int64_t>(e.tokens_per_s))});
+    table.Add(std::move(row));
+  }
+  table.Print(out);
+}
+
+// What the memory criterion dropped although it would be faster.
+void PrintWorthATrial(const PlanQuery& query, const SearchResult& result, std::ostream& out) {
+  if (result.worth_a_trial.empty()) return;
+  out << "\nWorth a trial: over " << MemoryCriterion(query) << ", but "
+      << (result.layouts.empty() ? "" : "predicted faster and ")
+      << "more likely to fit than not:\n";
+  Table table({"layout", "GiB/device", "of device", "P(OOM)", "step", "MFU", "tokens/s"});
+  for (const RankedLayout& ranked : result.worth_a_trial) {
+    const Estimate& e = ranked.estimate;
+    table.Add({FormatLayout(ranked.layout), FormatGib(e.memory.total_bytes()),
+               FormatPercent(e.fraction_of_device), FormatPercent(e.oom_probability),
+               FormatSeconds(e.time.step_s()), FormatPercent(e.mfu),
                FormatCount(static_cast<int64_t>(e.tokens_per_s))});
   }
   table.Print(out);
 }
 
 void PrintMemoryParts(const std::vector<RankedLayout>& layouts, std::ostream& out) {
-  Table table({"#", "weights", "gradients", "optimizer", "activations", "loss", "workspace",
-               "overhead", "total", "on pipeline rank"});
+  std::vector<std::string> header = {"#"};
+  for (const MemoryPart part : kMemoryParts) header.emplace_back(PartName(part));
+  header.insert(header.end(), {"total", "on pipeline rank"});
+  Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const MemoryEstimate& m = layouts[i].estimate.memory;
-    table.Add({std::to_string(i + 1), FormatGib(m.weights_bytes), FormatGib(m.gradients_bytes),
-               FormatGib(m.optimizer_bytes), FormatGib(m.activations_bytes),
-               FormatGib(m.loss_bytes), FormatGib(m.workspace_bytes), FormatGib(m.overhead_bytes),
-               FormatGib(m.total_bytes()), std::to_string(m.pipeline_rank)});
+    std::vector<std::string> row = {std::to_string(i + 1)};
+    for (const MemoryPart part : kMemoryParts) row.push_back(FormatGib(PartBytes(m, part)));
+    row.push_back(FormatGib(m.total_bytes()));
+    row.push_back(std::to_string(m.pipeline_rank));
+    table.Add(std::move(row));
   }
   table.Print(out);
 }
@@ -75,39 +115,55 @@ void PrintNearest(const SearchResult& result, int64_t allowed_bytes, std::ostrea
       << FormatBytes(result.nearest_over_bytes) << ").\n";
 }
 
-void PrintMemoryTable(const EstimateAnswer& answer, std::ostream& out) {
-  const MemoryEstimate& m = answer.estimate.memory;
-  out << "memory of one device on pipeline rank " << m.pipeline_rank << ", the fullest:\n";
-  Table table({"  part", "bytes", "GiB"});
-  const std::pair<const char*, int64_t> parts[] = {
-      {"weights", m.weights_bytes},     {"gradients", m.gradients_bytes},
-      {"optimizer", m.optimizer_bytes}, {"activations", m.activations_bytes},
-      {"loss", m.loss_bytes},           {"workspace", m.workspace_bytes},
-      {"fragmentation", m.fragmentation_bytes},
-      {"overhead", m.overhead_bytes},   {"total", m.total_bytes()},
-  };
-  for (const auto& [name, bytes] : parts) {
-    table.Add({std::string("  ") + name, FormatCount(bytes), FormatGib(bytes)});
+void PrintStages(const EstimateAnswer& answer, std::ostream& out) {
+  out << "memory of one device by pipeline rank, GiB (*: the fullest):\n";
+  std::vector<std::string> header = {"  rank"};
+  for (const MemoryPart part : kMemoryParts) header.emplace_back(PartName(part));
+  header.insert(header.end(), {"total", "of device"});
+  Table table(std::move(header));
+  for (const StageMemory& stage : answer.explanation.stages) {
+    const int32_t rank = stage.memory.pipeline_rank;
+    const bool binds = rank == answer.estimate.memory.pipeline_rank;
+    std::vector<std::string> row = {(binds ? "* " : "  ") + std::to_string(rank)};
+    for (const MemoryPart part : kMemoryParts) {
+      row.push_back(FormatGib(PartBytes(stage.memory, part)));
+    }
+    row.push_back(FormatGib(stage.memory.total_bytes()));
+    row.push_back(FormatPercent(stage.fraction_of_device));
+    table.Add(std::move(row));
   }
   table.Print(out);
 }
 
-void PrintTimeTable(const Estimate& estimate, std::ostream& out) {
-  const TimeEstimate& t = estimate.time;
+void PrintFit(const EstimateAnswer& answer, std::ostream& out) {
+  const Estimate& e = answer.estimate;
+  out << "  " << MemorySentence(e) << "\n";
+  const int64_t spare = answer.allowed_bytes - e.memory.total_bytes();
+  out << "  " << FormatPercent(e.fraction_of_device) << " of the device: "
+      << (answer.fits() ? "fits under the 80 % rule with " : "over the 80 % rule by ")
+      << FormatBytes(std::abs(spare)) << (answer.fits() ? " to spare" : "")
+      << "; probability of running out of memory " << FormatPercent(e.oom_probability) << "\n";
+  const std::string change = ChangeSentence(answer.ranked(), answer.explanation);
+  if (!change.empty()) out << "  " << change << "\n";
+}
+
+void PrintTimeTable(const RankedLayout& ranked, std::ostream& out) {
+  const Estimate& e = ranked.estimate;
+  const double step_s = e.time.step_s();
   out << "time of one step:\n";
   Table table({"  part", "seconds", "share"});
-  const std::pair<const char*, double> parts[] = {
-      {"compute", t.compute_s}, {"recompute", t.recompute_s},
-      {"tp", t.tp_s},           {"cp", t.cp_s},
-      {"pp", t.pp_s},           {"dp", t.dp_s},
-      {"bubble", t.bubble_s},   {"straggler", t.straggler_s}, {"pressure", t.pressure_s},
-      {"optimizer", t.optimizer_s}, {"step", t.step_s()},
+  const auto add = [&](std::string_view name, double seconds) {
+    table.Add({"  " + std::string(name), absl::StrFormat("%.6f", seconds),
+               FormatPercent(seconds / step_s)});
   };
-  for (const auto& [name, seconds] : parts) {
-    table.Add({std::string("  ") + name, absl::StrFormat("%.6f", seconds),
-               FormatPercent(seconds / t.step_s())});
-  }
+  for (const TimePart part : kTimeParts) add(PartName(part), PartSeconds(e.time, part));
+  add("step", step_s);
   table.Print(out);
+  out << "  " << TimeSentence(ranked) << "\n";
+  if (e.step_high_s > e.step_low_s) {
+    out << "  80 % of runs like this one take " << FormatSeconds(e.step_low_s) << " to "
+        << FormatSeconds(e.step_high_s) << " per step\n";
+  }
 }
 
 }  // namespace
@@ -116,14 +172,16 @@ void PrintRecommendation(const PlanQuery& query, const RecommendAnswer& answer, 
                          std::ostream& out) {
   PrintHeadline(query, out);
   PrintNotes(answer.notes, out);
-  PrintFunnel(answer.result.funnel, elapsed_s, out);
+  PrintFunnel(query, answer.result.funnel, elapsed_s, out);
   out << "\n";
   if (answer.result.layouts.empty()) {
     PrintNearest(answer.result, answer.allowed_bytes, out);
+    PrintWorthATrial(query, answer.result, out);
     return;
   }
   out << "Ranked by predicted MFU (PaLM definition; causal MFU counts half of the attention):\n";
-  PrintRanking(answer.result.layouts, out);
+  PrintRanking(query, answer.result.layouts, out);
+  PrintWorthATrial(query, answer.result, out);
   out << "\nMemory of the fullest device, GiB:\n";
   PrintMemoryParts(answer.result.layouts, out);
 }
@@ -133,12 +191,10 @@ void PrintEstimate(const PlanQuery& query, const EstimateAnswer& answer, std::os
   PrintHeadline(query, out);
   PrintNotes(answer.notes, out);
   out << FormatLayout(answer.layout) << "\n\n";
-  PrintMemoryTable(answer, out);
-  const int64_t spare = answer.allowed_bytes - e.memory.total_bytes();
-  out << "  " << FormatPercent(e.fraction_of_device) << " of the device: "
-      << (answer.fits() ? "fits under the 80 % rule with " : "over the 80 % rule by ")
-      << FormatBytes(std::abs(spare)) << (answer.fits() ? " to spare" : "") << "\n\n";
-  PrintTimeTable(e, out);
+  PrintStages(answer, out);
+  PrintFit(answer, out);
+  out << "\n";
+  PrintTimeTable(answer.ranked(), out);
   out << absl::StrFormat("\npredicted MFU %s (PaLM), %s (causal), ", FormatPercent(e.mfu),
                          FormatPercent(e.mfu_causal))
       << FormatCount(static_cast<int64_t>(e.tokens_per_s)) << " tokens/s\n";

@@ -17,6 +17,7 @@ class GrpcPlanner final : public PlannerApi {
     v1::RecommendRequest request;
     *request.mutable_plan() = ToWire(query);
     request.set_top(query.top);
+    if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
     grpc::ClientContext context;
     SetDeadline(context);
     v1::RecommendResponse response;
@@ -25,6 +26,9 @@ class GrpcPlanner final : public PlannerApi {
     answer.result.funnel = FromWire(response.funnel());
     for (const v1::LayoutEstimate& estimate : response.layouts()) {
       ASSIGN_OR_RETURN(answer.result.layouts.emplace_back(), FromWire(estimate));
+    }
+    for (const v1::LayoutEstimate& estimate : response.worth_a_trial()) {
+      ASSIGN_OR_RETURN(answer.result.worth_a_trial.emplace_back(), FromWire(estimate));
     }
     if (response.has_nearest()) {
       ASSIGN_OR_RETURN(answer.result.nearest, FromWire(response.nearest()));
@@ -46,10 +50,12 @@ class GrpcPlanner final : public PlannerApi {
     v1::EstimateResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Estimate(&context, request, &response)));
     ASSIGN_OR_RETURN(const RankedLayout ranked, FromWire(response.estimate()));
+    ASSIGN_OR_RETURN(Explanation explanation, FromWire(response.explanation()));
     return EstimateAnswer{ranked.layout,
                           ranked.estimate,
                           response.allowed_bytes(),
-                          {response.notes().begin(), response.notes().end()}};
+                          {response.notes().begin(), response.notes().end()},
+                          std::move(explanation)};
   }
 
   absl::StatusOr<PresetNames> Presets() override {

@@ -21,10 +21,13 @@ RankedLayout SomeLayout() {
                             .overhead_bytes = 7,
                             .pipeline_rank = 1};
   ranked.estimate.fraction_of_device = 0.25;
-  ranked.estimate.time = {1, 2, 3, 4, 5, 6, 7, 8};
+  ranked.estimate.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   ranked.estimate.mfu = 0.4;
   ranked.estimate.mfu_causal = 0.3;
   ranked.estimate.tokens_per_s = 1e6;
+  ranked.estimate.oom_probability = 0.125;
+  ranked.estimate.step_low_s = 30;
+  ranked.estimate.step_high_s = 42;
   return ranked;
 }
 
@@ -46,6 +49,19 @@ TEST(WireTest, TheJsonFormOfAnEstimateIsTheMessage) {
                   LayoutToJson(ranked.layout, ranked.estimate).dump(), &parsed, options)
                   .ok());
   EXPECT_EQ(parsed.SerializeAsString(), ToWire(ranked).SerializeAsString());
+}
+
+TEST(WireTest, ExplanationsRoundTrip) {
+  const RankedLayout ranked = SomeLayout();
+  Explanation explanation;
+  explanation.stages = {{ranked.estimate.memory, 0.25}, {ranked.estimate.memory, 0.125}};
+  explanation.neighbours = {.tried = 12, .smallest = ranked};
+  const v1::Explanation wire = ToWire(ranked, explanation);
+  EXPECT_EQ(wire.binding().memory_part(), "overhead");
+  EXPECT_EQ(wire.binding().time_s(), 10);
+  EXPECT_EQ(*FromWire(wire), explanation);
+  explanation.neighbours.smallest.reset();
+  EXPECT_EQ(*FromWire(ToWire(ranked, explanation)), explanation);
 }
 
 TEST(WireTest, FunnelsRoundTrip) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "planner/search/space.h"
@@ -101,6 +102,53 @@ TEST(Search, RefusesDevicesThatNothingDivides) {
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(Search, NamesFasterLayoutsThatAreMoreLikelyToFitThanNot) {
+  const TestContext context = MakeContext("llama-3-70b", "h100", 4096, 512);
+  const SearchResult result = Search(MakeRequest(context, 64)).value();
+  ASSERT_FALSE(result.worth_a_trial.empty());
+  EXPECT_LE(result.worth_a_trial.size(), static_cast<size_t>(kMostTrials));
+  for (size_t i = 0; i < result.worth_a_trial.size(); ++i) {
+    const Estimate& estimate = result.worth_a_trial[i].estimate;
+    EXPECT_GT(estimate.fraction_of_device, kMemoryShare);
+    EXPECT_LT(estimate.oom_probability, kTrialOomProbability);
+    EXPECT_LT(estimate.time.step_s(), result.layouts.front().estimate.time.step_s());
+    if (i > 0) {
+      EXPECT_LE(estimate.mfu, result.worth_a_trial[i - 1].estimate.mfu);
+    }
+  }
+}
+
+TEST(Search, KeepsLayoutsUpToAnOomProbability) {
+  const TestContext context = MakeContext("llama-3-70b", "h100", 4096, 512);
+  SearchRequest request = MakeRequest(context, 64);
+  const SearchResult by_rule = Search(request).value();
+  request.max_oom_probability = 0.3;
+  const SearchResult by_risk = Search(request).value();
+  for (const RankedLayout& ranked : by_risk.layouts) {
+    EXPECT_LE(ranked.estimate.oom_probability, 0.3);
+  }
+  for (const RankedLayout& ranked : by_risk.worth_a_trial) {
+    EXPECT_GT(ranked.estimate.oom_probability, 0.3);
+  }
+  // What was worth a trial up to that risk is kept now.
+  EXPECT_LT(by_risk.funnel.memory, by_rule.funnel.memory);
+  EXPECT_GT(by_risk.layouts.front().estimate.mfu, by_rule.layouts.front().estimate.mfu);
+  EXPECT_EQ(by_risk.funnel.enumerated,
+            by_risk.funnel.invalid + by_risk.funnel.memory + by_risk.funnel.evaluated);
+}
+
+TEST(Search, AtProbabilityOneKeepsAll) {
+  const TestContext context = MakeContext("llama-3-405b", "a100-40", 4096, 8);
+  SearchRequest request = MakeRequest(context, 8);
+  request.max_oom_probability = 1.0;
+  const SearchResult result = Search(request).value();
+  EXPECT_EQ(result.funnel.memory, 0);
+  EXPECT_FALSE(result.layouts.empty());
+  EXPECT_TRUE(result.worth_a_trial.empty());
+  request.max_oom_probability = 1e-300;
+  EXPECT_TRUE(Search(request).value().layouts.empty());
+}
+
 TEST(SearchInput, OutOfRangeIsRefusedNamingTheField) {
   const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   const auto field_of = [](const SearchRequest& request) {
@@ -119,6 +167,11 @@ TEST(SearchInput, OutOfRangeIsRefusedNamingTheField) {
   request = MakeRequest(context, 8);
   request.top = 0;
   EXPECT_EQ(field_of(request), "top");
+  for (const double probability : {0.0, -0.5, 1.5, std::nan("")}) {
+    request = MakeRequest(context, 8);
+    request.max_oom_probability = probability;
+    EXPECT_EQ(field_of(request), "max_oom_probability");
+  }
 }
 
 TEST(SearchInput, HugeSequencesDoNotOverflow) {

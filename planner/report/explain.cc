@@ -1,0 +1,296 @@
+#include "planner/report/explain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace meshwright {
+namespace {
+
+// A second part is named where it takes at least this share of the device's total.
+constexpr double kWorthNaming = 0.15;
+
+std::string Gib(int64_t bytes) {
+  return absl::StrFormat("%.2f GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+}
+
+std::string Percent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100.0); }
+
+std::string Seconds(double seconds) {
+  return seconds >= 1.0 ? absl::StrFormat("%.2f s", seconds)
+                        : absl::StrFormat("%.1f ms", seconds * 1e3);
+}
+
+std::string_view Subject(MemoryPart part) {
+  switch (part) {
+    case MemoryPart::kWeights:
+      return "weights take";
+    case MemoryPart::kGradients:
+      return "gradients take";
+    case MemoryPart::kOptimizer:
+      return "optimizer states take";
+    case MemoryPart::kActivations:
+      return "activations take";
+    case MemoryPart::kLoss:
+      return "logits and loss take";
+    case MemoryPart::kWorkspace:
+      return "working buffers take";
+    case MemoryPart::kFragmentation:
+      return "fragmentation takes";
+    case MemoryPart::kOverhead:
+      return "device context and communicators take";
+  }
+  return "";
+}
+
+std::string PartAndShare(const MemoryEstimate& memory, MemoryPart part) {
+  const int64_t bytes = PartBytes(memory, part);
+  const auto total = static_cast<double>(std::max<int64_t>(1, memory.total_bytes()));
+  std::string text(Subject(part));
+  return absl::StrCat(text, " ", Gib(bytes), " (", Percent(static_cast<double>(bytes) / total),
+                      ")");
+}
+
+std::string_view Subject(TimePart part) {
+  switch (part) {
+    case TimePart::kCompute:
+      return "compute";
+    case TimePart::kRecompute:
+      return "running forwards again";
+    case TimePart::kTp:
+      return "tensor-parallel communication";
+    case TimePart::kCp:
+      return "context-parallel communication";
+    case TimePart::kPp:
+      return "sends between pipeline stages";
+    case TimePart::kDp:
+      return "data-parallel communication";
+    case TimePart::kBubble:
+      return "the pipeline bubble";
+    case TimePart::kStraggler:
+      return "waiting for slower devices";
+    case TimePart::kPressure:
+      return "the allocator's work on a nearly full device";
+    case TimePart::kOptimizer:
+      return "the optimizer and other work once per step";
+  }
+  return "";
+}
+
+// How to shrink the bubble depends on whether the schedule can still be cut finer.
+std::string BubbleRemedy(const Layout& layout) {
+  std::string text = absl::StrFormat(
+      "it shrinks with more micro-batches per pipeline (mb below %d, dp below %d, a larger global "
+      "batch), with fewer pipeline ranks than %d",
+      layout.micro_batch, layout.dp, layout.pp);
+  if (layout.micro_batch == 1) {
+    text = absl::StrFormat(
+        "it shrinks with more micro-batches per pipeline (dp below %d, a larger global batch), "
+        "with "
+        "fewer pipeline ranks than %d",
+        layout.dp, layout.pp);
+  }
+  absl::StrAppend(&text, layout.vpp == 1
+                             ? " or with several chunks per rank (vpp 2 and more, interleaved)"
+                             : absl::StrCat(" or with more chunks per rank than ", layout.vpp));
+  return text;
+}
+
+std::string DataParallelRemedy(const Layout& layout) {
+  std::string text = absl::StrFormat(
+      "it shrinks with fewer data-parallel ranks than %d (more tp, cp or pp) or a larger global "
+      "batch, whose compute hides more of it",
+      layout.dp * layout.cp);
+  if (layout.zero >= 2) {
+    absl::StrAppend(&text, "; ZeRO ", layout.zero, " communicates for every micro-batch, zero1 ",
+                    "once per step");
+  }
+  return text;
+}
+
+std::string Remedy(const Layout& layout, TimePart part) {
+  switch (part) {
+    case TimePart::kRecompute:
+      return layout.recompute == Recompute::kFull
+                 ? "it shrinks where fewer layers run again (rc=block:N, selective or none), for "
+                   "more activations"
+                 : "it goes away with rc=none, for more activations";
+    case TimePart::kTp:
+      return absl::StrFormat("it shrinks with a tp below %d, for more memory per device%s",
+                             layout.tp,
+                             layout.sequence_parallel ? "" : "; sp1 keeps it and saves memory");
+    case TimePart::kCp:
+      return absl::StrFormat("it shrinks with a cp below %d, for more activations per device",
+                             layout.cp);
+    case TimePart::kPp:
+      return absl::StrFormat("it shrinks with fewer pipeline ranks than %d%s", layout.pp,
+                             layout.vpp > 1
+                                 ? absl::StrCat(" or fewer chunks per rank than ", layout.vpp)
+                                 : std::string());
+    case TimePart::kDp:
+      return DataParallelRemedy(layout);
+    case TimePart::kBubble:
+      return BubbleRemedy(layout);
+    case TimePart::kStraggler:
+      return absl::StrFormat(
+          "it grows with the spread of speeds over the %d devices: slow ones have to be found and "
+          "left out, no layout avoids it",
+          layout.devices());
+    case TimePart::kPressure:
+      return "it goes away where the device is less full (a smaller mb, more recompute, a higher "
+             "ZeRO stage)";
+    case TimePart::kOptimizer:
+      return layout.zero == 0 && int64_t{layout.dp} * layout.cp > 1
+                 ? "zero1 spreads the update over the data-parallel ranks"
+                 : "a larger global batch spreads it over more tokens";
+    case TimePart::kCompute:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view PartName(MemoryPart part) {
+  constexpr std::string_view kNames[] = {"weights", "gradients", "optimizer",     "activations",
+                                         "loss",    "workspace", "fragmentation", "overhead"};
+  return kNames[static_cast<size_t>(part)];
+}
+
+std::string_view PartName(TimePart part) {
+  constexpr std::string_view kNames[] = {"compute", "recompute", "tp",       "cp",       "pp", "dp",
+                                         "bubble",  "straggler", "pressure", "optimizer"};
+  return kNames[static_cast<size_t>(part)];
+}
+
+int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part) {
+  switch (part) {
+    case MemoryPart::kWeights:
+      return memory.weights_bytes;
+    case MemoryPart::kGradients:
+      return memory.gradients_bytes;
+    case MemoryPart::kOptimizer:
+      return memory.optimizer_bytes;
+    case MemoryPart::kActivations:
+      return memory.activations_bytes;
+    case MemoryPart::kLoss:
+      return memory.loss_bytes;
+    case MemoryPart::kWorkspace:
+      return memory.workspace_bytes;
+    case MemoryPart::kFragmentation:
+      return memory.fragmentation_bytes;
+    case MemoryPart::kOverhead:
+      return memory.overhead_bytes;
+  }
+  return 0;
+}
+
+double PartSeconds(const TimeEstimate& time, TimePart part) {
+  switch (part) {
+    case TimePart::kCompute:
+      return time.compute_s;
+    case TimePart::kRecompute:
+      return time.recompute_s;
+    case TimePart::kTp:
+      return time.tp_s;
+    case TimePart::kCp:
+      return time.cp_s;
+    case TimePart::kPp:
+      return time.pp_s;
+    case TimePart::kDp:
+      return time.dp_s;
+    case TimePart::kBubble:
+      return time.bubble_s;
+    case TimePart::kStraggler:
+      return time.straggler_s;
+    case TimePart::kPressure:
+      return time.pressure_s;
+    case TimePart::kOptimizer:
+      return time.optimizer_s;
+  }
+  return 0.0;
+}
+
+Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
+                    int64_t allowed_bytes) {
+  Explanation explanation;
+  const auto device_bytes = static_cast<double>(context.cluster.device.memory_bytes);
+  for (int32_t rank = 0; rank < ranked.layout.pp; ++rank) {
+    const MemoryEstimate memory = EstimateRankMemory(context, ranked.layout, rank);
+    explanation.stages.push_back(
+        {memory, static_cast<double>(memory.total_bytes()) / device_bytes});
+  }
+  if (ranked.estimate.memory.total_bytes() > allowed_bytes) {
+    explanation.neighbours = FindSmallestChange(context, ranked.layout, allowed_bytes);
+  }
+  return explanation;
+}
+
+Binding BindingOf(const Estimate& estimate) {
+  const auto bytes_less = [&](MemoryPart a, MemoryPart b) {
+    return PartBytes(estimate.memory, a) < PartBytes(estimate.memory, b);
+  };
+  const auto seconds_less = [&](TimePart a, TimePart b) {
+    return PartSeconds(estimate.time, a) < PartSeconds(estimate.time, b);
+  };
+  Binding binding;
+  binding.memory_part = *std::max_element(kMemoryParts.begin(), kMemoryParts.end(), bytes_less);
+  binding.memory_bytes = PartBytes(estimate.memory, binding.memory_part);
+  // The first part is compute.
+  binding.time_part = *std::max_element(kTimeParts.begin() + 1, kTimeParts.end(), seconds_less);
+  binding.time_s = PartSeconds(estimate.time, binding.time_part);
+  return binding;
+}
+
+std::string MemorySentence(const Estimate& estimate) {
+  const MemoryEstimate& memory = estimate.memory;
+  const auto more_bytes = [&memory](MemoryPart a, MemoryPart b) {
+    return PartBytes(memory, a) > PartBytes(memory, b);
+  };
+  std::array parts = kMemoryParts;
+  std::stable_sort(parts.begin(), parts.end(), more_bytes);
+  std::string text = absl::StrFormat("Pipeline rank %d binds with %s: %s", memory.pipeline_rank,
+                                     Gib(memory.total_bytes()), PartAndShare(memory, parts[0]));
+  if (static_cast<double>(PartBytes(memory, parts[1])) >=
+      kWorthNaming * static_cast<double>(memory.total_bytes())) {
+    absl::StrAppend(&text, " and ", PartAndShare(memory, parts[1]));
+  }
+  return text + ".";
+}
+
+std::string TimeSentence(const RankedLayout& ranked) {
+  const Binding binding = BindingOf(ranked.estimate);
+  const double step_s = ranked.estimate.time.step_s();
+  if (binding.time_s <= 0.0) return "The step is all compute.";
+  const std::string subject(Subject(binding.time_part));
+  return absl::StrFormat("Beside compute, %s costs most: %s of %s (%s); %s.", subject,
+                         Seconds(binding.time_s), Seconds(step_s), Percent(binding.time_s / step_s),
+                         Remedy(ranked.layout, binding.time_part));
+}
+
+std::string BindingSentence(const RankedLayout& ranked) {
+  return MemorySentence(ranked.estimate) + " " + TimeSentence(ranked);
+}
+
+std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation) {
+  const NeighbourSearch& found = explanation.neighbours;
+  if (!found.smallest) {
+    if (found.tried == 0) return "";
+    return absl::StrFormat("None of the %d layouts that differ in one or two axes fits either.",
+                           found.tried);
+  }
+  const Estimate& before = ranked.estimate;
+  const Estimate& after = found.smallest->estimate;
+  return absl::StrFormat(
+      "Smallest change that fits: %s. Then %s needs %s instead of %s, and a step takes %s instead "
+      "of %s.",
+      absl::StrJoin(DescribeChanges(ranked.layout, found.smallest->layout), ", "),
+      FormatLayout(found.smallest->layout), Gib(after.memory.total_bytes()),
+      Gib(before.memory.total_bytes()), Seconds(after.time.step_s()),
+      Seconds(before.time.step_s()));
+}
+
+}  // namespace meshwright

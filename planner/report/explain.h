@@ -1,0 +1,94 @@
+// Why an estimate is what it is: what fills the fullest device, what the step waits for beside
+// compute, and, where the layout does not fit, the smallest change after which it would.
+//
+// The structs hold codes and numbers; the functions that return text make sentences of them, the
+// same on a terminal, in JSON and from a server.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/search/neighbours.h"
+#include "planner/search/search.h"
+
+namespace meshwright {
+
+enum class MemoryPart : uint8_t {
+  kWeights,
+  kGradients,
+  kOptimizer,
+  kActivations,
+  kLoss,
+  kWorkspace,
+  kFragmentation,
+  kOverhead,
+};
+inline constexpr std::array kMemoryParts = {MemoryPart::kWeights,       MemoryPart::kGradients,
+                                            MemoryPart::kOptimizer,     MemoryPart::kActivations,
+                                            MemoryPart::kLoss,          MemoryPart::kWorkspace,
+                                            MemoryPart::kFragmentation, MemoryPart::kOverhead};
+
+enum class TimePart : uint8_t {
+  kCompute,
+  kRecompute,
+  kTp,
+  kCp,
+  kPp,
+  kDp,
+  kBubble,
+  kStraggler,
+  kPressure,
+  kOptimizer,
+};
+inline constexpr std::array kTimeParts = {
+    TimePart::kCompute,  TimePart::kRecompute, TimePart::kTp,     TimePart::kCp,
+    TimePart::kPp,       TimePart::kDp,        TimePart::kBubble, TimePart::kStraggler,
+    TimePart::kPressure, TimePart::kOptimizer};
+
+std::string_view PartName(MemoryPart part);  // "activations"
+std::string_view PartName(TimePart part);    // "bubble"
+int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
+double PartSeconds(const TimeEstimate& time, TimePart part);
+
+// The largest part of the fullest device's memory, and of the step beside compute.
+struct Binding {
+  MemoryPart memory_part = MemoryPart::kWeights;
+  int64_t memory_bytes = 0;
+  TimePart time_part = TimePart::kBubble;
+  double time_s = 0.0;
+};
+
+// One pipeline rank's device.
+struct StageMemory {
+  MemoryEstimate memory;
+  double fraction_of_device = 0.0;
+
+  friend bool operator==(const StageMemory&, const StageMemory&) = default;
+};
+
+struct Explanation {
+  std::vector<StageMemory> stages;  // by pipeline rank
+  NeighbourSearch neighbours;       // of a layout that does not fit; nothing was tried for others
+
+  friend bool operator==(const Explanation&, const Explanation&) = default;
+};
+
+// Requires a layout that CheckLayout() accepts, and its estimate.
+Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
+                    int64_t allowed_bytes);
+
+Binding BindingOf(const Estimate& estimate);
+
+// What fills the fullest device, with numbers.
+std::string MemorySentence(const Estimate& estimate);
+// What the step spends most on beside compute, and what would shrink it.
+std::string TimeSentence(const RankedLayout& ranked);
+// Both.
+std::string BindingSentence(const RankedLayout& ranked);
+// The smallest change that makes the layout fit, or that there is none. Empty for one that fits.
+std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation);
+
+}  // namespace meshwright

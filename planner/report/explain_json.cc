@@ -1,0 +1,33 @@
+#include "planner/report/explain_json.h"
+
+#include <string>
+
+#include "planner/report/estimate_json.h"
+
+namespace meshwright {
+
+using nlohmann::ordered_json;
+
+void AddExplanation(const RankedLayout& ranked, const Explanation& explanation,
+                    ordered_json& object) {
+  object["stages"] = ordered_json::array();
+  for (const StageMemory& stage : explanation.stages) {
+    object["stages"].push_back(MemoryToJson(stage.memory, stage.fraction_of_device));
+  }
+  const Binding binding = BindingOf(ranked.estimate);
+  object["binding"] = {{"memory_part", std::string(PartName(binding.memory_part))},
+                       {"memory_bytes", binding.memory_bytes},
+                       {"time_part", std::string(PartName(binding.time_part))},
+                       {"time_s", binding.time_s},
+                       {"sentence", BindingSentence(ranked)}};
+  object["smallest_change"] = nullptr;
+  object["neighbours_tried"] = explanation.neighbours.tried;
+  if (const auto& smallest = explanation.neighbours.smallest) {
+    object["smallest_change"] = {{"layout", FormatLayout(smallest->layout)},
+                                 {"changes", DescribeChanges(ranked.layout, smallest->layout)},
+                                 {"total_bytes", smallest->estimate.memory.total_bytes()},
+                                 {"step_s", smallest->estimate.time.step_s()}};
+  }
+}
+
+}  // namespace meshwright

@@ -1,0 +1,91 @@
+#include "planner/report/export.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_format.h"
+#include "planner/catalog/catalog.h"
+#include "planner/profile/context.h"
+#include "planner/report/export_megatron.h"
+#include "planner/report/export_torchtitan.h"
+#include "planner/search/rules.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int64_t kMaxDevicesPerNode = 1024;
+
+// The profiles know no schedule beyond 1f1b and interleaved; whether a framework has another one is
+// for its exporter, and only the division of layers and batch is for the rules.
+Layout WithKnownSchedule(Layout layout) {
+  if (layout.schedule == ScheduleKind::kBreadthFirst || layout.schedule == ScheduleKind::kZbV ||
+      layout.schedule == ScheduleKind::kZbH1) {
+    layout.schedule = layout.vpp > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1f1b;
+  }
+  return layout;
+}
+
+absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
+  const std::string_view name = target == ExportTarget::kMegatron ? "megatron" : "torchtitan-fsdp";
+  ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(name));
+  const ClusterSpec any_cluster;
+  const EstimateContext context{job.model, any_cluster, job.training, profile};
+  const Layout known = WithKnownSchedule(job.layout);
+  const std::optional<Violation> violation = CheckLayout(context, known.devices(), known);
+  if (!violation) return absl::OkStatus();
+  const bool interleaves = job.layout.schedule == ScheduleKind::kInterleaved;
+  if (violation->rule == Rule::kInterleaveBatches && !interleaves) return absl::OkStatus();
+  return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
+}
+
+absl::Status CheckNodes(const ExportJob& job) {
+  RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
+  const int64_t devices = job.layout.devices();
+  if (devices <= job.devices_per_node || devices % job.devices_per_node == 0) {
+    return absl::OkStatus();
+  }
+  return FieldError("gpus_per_node", job.devices_per_node,
+                    absl::StrFormat("must divide the %d devices of the layout", devices));
+}
+
+}  // namespace
+
+std::string_view ExportTargetName(ExportTarget target) {
+  return target == ExportTarget::kMegatron ? "megatron" : "torchtitan";
+}
+
+absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text) {
+  for (const ExportTarget target : {ExportTarget::kMegatron, ExportTarget::kTorchtitan}) {
+    if (text == ExportTargetName(target)) return target;
+  }
+  return FieldError("to", text, "must be megatron or torchtitan");
+}
+
+absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
+  RETURN_IF_ERROR(Validate(job.model));
+  RETURN_IF_ERROR(Validate(job.training));
+  RETURN_IF_ERROR(CheckNodes(job));
+  if (job.model.groups.size() > 1) {
+    return FieldError("model", job.model.name,
+                      "has layers of different shapes; must have one shape for all layers");
+  }
+  // What the framework lacks comes first: it says more than a rule that the layout breaks as well.
+  const auto write = target == ExportTarget::kMegatron ? ExportMegatron : ExportTorchtitan;
+  ASSIGN_OR_RETURN(std::string text, write(job));
+  RETURN_IF_ERROR(CheckRuns(target, job));
+  return text;
+}
+
+std::string TorchrunSize(const ExportJob& job) {
+  const int64_t devices = job.layout.devices();
+  const int64_t per_node = std::min<int64_t>(devices, job.devices_per_node);
+  return absl::StrFormat("--nnodes %d --nproc-per-node %d", devices / per_node, per_node);
+}
+
+absl::Status CannotExport(std::string_view part, std::string_view problem) {
+  return FieldError("layout", part, problem);
+}
+
+}  // namespace meshwright

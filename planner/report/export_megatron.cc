@@ -1,0 +1,188 @@
+#include "planner/report/export_megatron.h"
+
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int64_t kVocabMultiple = 128;
+
+// Lines of flags and the comments above them.
+struct Script {
+  std::vector<std::string> comments;
+  std::vector<std::string> flags;
+};
+
+bool Shards(const Layout& layout) { return int64_t{layout.dp} * layout.cp > 1; }
+bool UsesFsdp(const Layout& layout) { return layout.zero >= 2; }
+
+absl::Status CheckSchedule(const Layout& layout) {
+  switch (layout.schedule) {
+    case ScheduleKind::k1f1b:
+    case ScheduleKind::kInterleaved:
+      return absl::OkStatus();
+    case ScheduleKind::kGpipe:
+      if (layout.pp == 1) return absl::OkStatus();  // one stage accumulates gradients either way
+      break;
+    default:
+      break;
+  }
+  std::string part = "sched=";
+  part.append(ScheduleName(layout.schedule));
+  return CannotExport(part, "Megatron-LM does not have this schedule; must be 1f1b or interleaved");
+}
+
+void AddModel(const ExportJob& job, Script& script) {
+  const ModelSpec& model = job.model;
+  const LayerGroup& layer = model.groups.front();
+  auto& flags = script.flags;
+  flags.push_back(absl::StrFormat("--num-layers %d --hidden-size %d --ffn-hidden-size %d",
+                                  model.layers(), model.hidden, layer.ffn_hidden));
+  flags.push_back(
+      absl::StrFormat("--num-attention-heads %d --kv-channels %d", model.heads, model.head_dim));
+  if (model.kv_heads != model.heads) {
+    flags.push_back(
+        absl::StrFormat("--group-query-attention --num-query-groups %d", model.kv_heads));
+  }
+  if (layer.ffn == FfnKind::kSwiGlu) flags.push_back("--swiglu");
+  flags.push_back(absl::StrFormat("--normalization RMSNorm --norm-epsilon %g", model.norm_epsilon));
+  flags.push_back(absl::StrFormat("--position-embedding-type rope --rotary-base %d",
+                                  std::llround(model.rope_theta)));
+  flags.push_back(absl::StrFormat("--seq-length %d --max-position-embeddings %d",
+                                  job.training.seq_len, job.training.seq_len));
+  flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
+                                  kVocabMultiple));
+  flags.push_back(model.qkv_bias ? "--disable-bias-linear --add-qkv-bias"
+                                 : "--disable-bias-linear");
+  if (model.qk_norm) flags.push_back("--qk-layernorm");
+  if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
+  // Megatron-LM's own defaults are 0.1.
+  flags.push_back("--attention-dropout 0.0 --hidden-dropout 0.0");
+}
+
+void AddParallelism(const ExportJob& job, Script& script) {
+  const Layout& layout = job.layout;
+  auto& flags = script.flags;
+  flags.push_back(
+      absl::StrFormat("--tensor-model-parallel-size %d --pipeline-model-parallel-size %d "
+                      "--context-parallel-size %d",
+                      layout.tp, layout.pp, layout.cp));
+  if (layout.vpp > 1) {
+    flags.push_back(absl::StrFormat("--num-virtual-stages-per-pipeline-rank %d", layout.vpp));
+  }
+  if (job.model.layers() % (int64_t{layout.pp} * layout.vpp) != 0) {
+    flags.push_back(
+        "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split");
+  }
+  if (layout.sequence_parallel) flags.push_back("--sequence-parallel");
+}
+
+void AddDataParallel(const Layout& layout, Script& script) {
+  auto& flags = script.flags;
+  if (UsesFsdp(layout)) {
+    flags.push_back(absl::StrCat("--use-megatron-fsdp --data-parallel-sharding-strategy ",
+                                 layout.zero == 2 ? "optim_grads" : "optim_grads_params"));
+    flags.push_back("--no-gradient-accumulation-fusion --ckpt-format fsdp_dtensor");
+  }
+  if (layout.zero >= 1) {
+    flags.push_back("--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather");
+  } else if (Shards(layout)) {
+    flags.push_back("--overlap-grad-reduce");
+  }
+}
+
+void AddRecompute(const Layout& layout, Script& script) {
+  auto& flags = script.flags;
+  switch (layout.recompute) {
+    case Recompute::kNone:
+      return;
+    case Recompute::kSelective:
+      flags.push_back("--recompute-activations");
+      return;
+    case Recompute::kFull:
+      flags.push_back(
+          "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
+      return;
+    case Recompute::kBlock:
+      flags.push_back(
+          absl::StrFormat("--recompute-granularity full --recompute-method block "
+                          "--recompute-num-layers %d",
+                          layout.recompute_layers));
+      return;
+  }
+}
+
+void AddKernels(const ExportJob& job, Script& script) {
+  auto& flags = script.flags;
+  const bool bf16 = job.training.precision == Precision::kBf16;
+  switch (job.layout.attention) {
+    case AttentionKernel::kFusedSoftmax:
+      flags.push_back("--attention-backend unfused");
+      break;
+    case AttentionKernel::kEager:
+      flags.push_back("--attention-backend unfused --no-masked-softmax-fusion");
+      break;
+    case AttentionKernel::kFlash1:
+    case AttentionKernel::kFlash3: {
+      std::string name(AttentionKernelName(job.layout.attention));
+      script.comments.push_back("attn=" + name +
+                                ": Transformer Engine takes the newest flash-attn it finds "
+                                "installed; no flag names a version.");
+      flags.push_back("--attention-backend flash");
+      break;
+    }
+    case AttentionKernel::kDefault:
+    case AttentionKernel::kFlash2:
+      // Flash attention does not take fp32.
+      flags.push_back(bf16 ? "--attention-backend flash" : "--attention-backend auto");
+      break;
+  }
+  if (job.layout.norm == NormKernel::kEager) {
+    script.comments.push_back(
+        "norm=eager: Transformer Engine's norm is fused, so this run is faster and smaller than "
+        "estimated.");
+  }
+  if (bf16) flags.push_back("--bf16");
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
+  const Layout& layout = job.layout;
+  RETURN_IF_ERROR(CheckSchedule(layout));
+  Script script;
+  AddParallelism(job, script);
+  AddDataParallel(layout, script);
+  script.flags.push_back(absl::StrFormat("--micro-batch-size %d --global-batch-size %d",
+                                         layout.micro_batch, job.training.global_batch));
+  AddRecompute(layout, script);
+  AddModel(job, script);
+  AddKernels(job, script);
+
+  std::string text =
+      absl::StrFormat("#!/usr/bin/env bash\n# %s as %s\n", job.model.name, FormatLayout(layout));
+  absl::StrAppend(&text, "# on ", layout.devices(),
+                  " devices with Megatron-LM. Data, tokenizer, learning rate and checkpoints are "
+                  "yours: pass their\n# flags to this script.\n");
+  for (const std::string& comment : script.comments) absl::StrAppend(&text, "# ", comment, "\n");
+  // Tensor and context parallel want their collectives in launch order; FSDP wants them free.
+  if (UsesFsdp(layout)) {
+    absl::StrAppend(&text, "unset CUDA_DEVICE_MAX_CONNECTIONS\n");
+  } else if (layout.tp > 1 || layout.cp > 1) {
+    absl::StrAppend(&text, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
+  }
+  absl::StrAppend(&text, "torchrun ", TorchrunSize(job), " \\\n",
+                  "  --node-rank \"${NODE_RANK:-0}\" --master-addr \"${MASTER_ADDR:-localhost}\" "
+                  "--master-port \"${MASTER_PORT:-29500}\" \\\n",
+                  "  pretrain_gpt.py \\\n  ", absl::StrJoin(script.flags, " \\\n  "),
+                  " \\\n  \"$@\"\n");
+  return text;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,236 @@
+#include "planner/report/export_torchtitan.h"
+
+#include <iterator>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+// Models that torchtitan has under a name of its own.
+struct Flavor {
+  const char* name;
+  bool qk_norm;  // Qwen3, else Llama 3
+  int64_t hidden, layers, heads, kv_heads, ffn_hidden;
+};
+
+constexpr Flavor kFlavors[] = {
+    {"8B", false, 4096, 32, 32, 8, 14336},      {"70B", false, 8192, 80, 64, 8, 28672},
+    {"405B", false, 16384, 126, 128, 8, 53248}, {"0.6B", true, 1024, 28, 16, 8, 3072},
+    {"1.7B", true, 2048, 28, 16, 8, 6144},      {"4B", true, 2560, 36, 32, 8, 9728},
+    {"8B", true, 4096, 36, 32, 8, 12288},       {"14B", true, 5120, 40, 40, 8, 17408},
+    {"32B", true, 5120, 64, 64, 8, 25600},
+};
+
+constexpr int64_t kLlama3Vocab = 128256;
+constexpr int64_t kQwen3Vocab = 151936;
+
+// Mistral 7B has the shape of Llama 3 8B but for the vocabulary.
+const Flavor* FindFlavor(const ModelSpec& model) {
+  if (model.vocab != (model.qk_norm ? kQwen3Vocab : kLlama3Vocab)) return nullptr;
+  for (const Flavor& flavor : kFlavors) {
+    if (flavor.qk_norm == model.qk_norm && flavor.hidden == model.hidden &&
+        flavor.layers == model.layers() && flavor.heads == model.heads &&
+        flavor.kv_heads == model.kv_heads && flavor.ffn_hidden == model.groups.front().ffn_hidden) {
+      return &flavor;
+    }
+  }
+  return nullptr;
+}
+
+absl::Status CheckModel(const ModelSpec& model) {
+  if (model.qkv_bias) {
+    return FieldError("model", model.name,
+                      "torchtitan has no model with biases on q, k and v; must be shaped like "
+                      "Llama 3 or Qwen3");
+  }
+  if (model.groups.front().ffn != FfnKind::kSwiGlu) {
+    return FieldError("model", model.name,
+                      "torchtitan's models have a gated FFN; must be shaped like Llama 3 or Qwen3");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDataParallel(const Layout& l) {
+  if (l.zero == 1) {
+    return CannotExport("zero1",
+                        "torchtitan shards with FSDP or not at all; must be zero2 or zero3, or "
+                        "zero0 without other axes than dp");
+  }
+  if (l.zero == 0 && l.cp > 1) {
+    return CannotExport("zero0",
+                        "torchtitan shards over context-parallel ranks; must be zero2 or "
+                        "zero3 where cp is above 1");
+  }
+  if (l.zero == 0 && l.dp > 1 && int64_t{l.tp} * l.pp > 1) {
+    return CannotExport("zero0",
+                        "torchtitan replicates only where dp is the one axis; must be "
+                        "zero2 or zero3 beside tp and pp");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLacks(const Layout& l) {
+  RETURN_IF_ERROR(CheckDataParallel(l));
+  if (l.tp > 1 && !l.sequence_parallel) {
+    return CannotExport("sp0",
+                        "torchtitan's tensor parallel is always sequence parallel; must be "
+                        "sp1 where tp is above 1");
+  }
+  if (l.recompute == Recompute::kBlock) {
+    return CannotExport(absl::StrCat("rc=block:", l.recompute_layers),
+                        "torchtitan recomputes all layers alike; must be none, selective or full");
+  }
+  if (l.schedule == ScheduleKind::kZbH1) {
+    return CannotExport("sched=zb_h1",
+                        "torchtitan does not have this schedule; must be gpipe, 1f1b, interleaved, "
+                        "breadth_first or zb_v");
+  }
+  if (l.schedule == ScheduleKind::kBreadthFirst && l.pp == 1) {
+    return CannotExport("sched=breadth_first",
+                        "torchtitan has schedules only for pipelines; must be 1f1b where pp is 1");
+  }
+  return absl::OkStatus();
+}
+
+const char* ScheduleClass(const Layout& layout) {
+  switch (layout.schedule) {
+    case ScheduleKind::kGpipe:
+      return "GPipe";
+    case ScheduleKind::kInterleaved:
+      return "Interleaved1F1B";
+    case ScheduleKind::kBreadthFirst:
+      // One chunk per rank makes it GPipe, and LoopedBFS takes only several.
+      return layout.vpp == 1 ? "GPipe" : "LoopedBFS";
+    case ScheduleKind::kZbV:
+      return "ZBVZeroBubble";
+    default:
+      return "1F1B";
+  }
+}
+
+std::vector<std::string> Comments(const ExportJob& job) {
+  const Layout& l = job.layout;
+  std::vector<std::string> comments;
+  if (l.recompute == Recompute::kSelective) {
+    comments.push_back(
+        "rc=selective: torchtitan keeps every second matmul and the attention's output, where the "
+        "estimate runs\n# only the core of attention again.");
+  }
+  if (l.schedule == ScheduleKind::kBreadthFirst) {
+    comments.push_back(
+        "sched=breadth_first: the order of micro-batches only; gradients are not "
+        "reduced layer by layer.");
+  }
+  const bool casts = int64_t{l.dp} * l.cp > 1 || l.devices() == 1;
+  if (!casts && job.training.precision == Precision::kBf16) {
+    comments.push_back(
+        "bf16: torchtitan casts only under FSDP, DDP or on one device; with tp and "
+        "pp alone it trains in fp32.");
+  }
+  if (l.attention != AttentionKernel::kDefault || l.norm != NormKernel::kDefault) {
+    comments.push_back("attn and norm: torchtitan chooses its kernels itself.");
+  }
+  if (job.model.tied_embeddings) {
+    comments.push_back("the model ties its embeddings: check that the flavor does.");
+  }
+  return comments;
+}
+
+void AppendModel(const ModelSpec& model, std::string& text) {
+  const Flavor* flavor = FindFlavor(model);
+  absl::StrAppend(&text, "\n[model]\nname = \"", model.qk_norm ? "qwen3" : "llama3", "\"\n");
+  if (flavor != nullptr) {
+    absl::StrAppend(&text, "flavor = \"", flavor->name, "\"\n");
+    return;
+  }
+  absl::StrAppend(&text, "# torchtitan has no flavor of this shape; add one: dim ", model.hidden,
+                  ", n_layers ", model.layers(), ", n_heads ", model.heads, ", n_kv_heads ",
+                  model.kv_heads, ",\n# FFN width ", model.groups.front().ffn_hidden, ", head_dim ",
+                  model.head_dim, ", vocab_size ", model.vocab, ", norm_eps ", model.norm_epsilon,
+                  ", rope_theta ", model.rope_theta, ".\nflavor = \"custom\"\n");
+}
+
+void AppendTraining(const ExportJob& job, std::string& text) {
+  const Layout& l = job.layout;
+  const int64_t per_rank = job.training.global_batch / l.dp;
+  // A pipeline takes a rank's whole share at once and cuts it into micro-batches itself; without
+  // one, torchtitan accumulates gradients over batches of local_batch_size.
+  absl::StrAppendFormat(
+      &text,
+      "\n[training]\nlocal_batch_size = %d\nglobal_batch_size = %d\nseq_len = %d\n"
+      "mixed_precision_param = \"%s\"\n",
+      l.pp > 1 ? per_rank : int64_t{l.micro_batch}, job.training.global_batch, job.training.seq_len,
+      job.training.precision == Precision::kBf16 ? "bfloat16" : "float32");
+}
+
+// Layers of a stage as torchtitan counts them: where they divide, the ends hold as many as the
+// rest; else embedding and head take a layer's place each.
+void AppendPipeline(const ExportJob& job, std::string& text) {
+  const Layout& l = job.layout;
+  const int64_t stages = int64_t{l.pp} * l.vpp;
+  const bool divides = job.model.layers() % stages == 0;
+  const int64_t per_stage = (job.model.layers() + (divides ? 0 : 2)) / stages;
+  absl::StrAppendFormat(&text,
+                        "pipeline_parallel_schedule = \"%s\"\n"
+                        "pipeline_parallel_layers_per_stage = %d\n"
+                        "pipeline_parallel_first_stage_less_layers = %d\n"
+                        "pipeline_parallel_last_stage_less_layers = %d\n"
+                        "pipeline_parallel_microbatch_size = %d\n",
+                        ScheduleClass(l), per_stage, divides ? 0 : 1, divides ? 0 : 1,
+                        l.micro_batch);
+}
+
+void AppendParallelism(const ExportJob& job, std::string& text) {
+  const Layout& l = job.layout;
+  const bool shards = l.zero >= 2;
+  absl::StrAppendFormat(&text,
+                        "\n[parallelism]\ndata_parallel_replicate_degree = %d\n"
+                        "data_parallel_shard_degree = %d\n",
+                        shards ? 1 : l.dp, shards ? l.dp : 1);
+  if (shards) {
+    absl::StrAppendFormat(&text, "fsdp_reshard_after_forward = \"%s\"\n",
+                          l.zero == 3 ? "always" : "never");
+  }
+  absl::StrAppendFormat(&text,
+                        "tensor_parallel_degree = %d\nenable_async_tensor_parallel = false\n"
+                        "context_parallel_degree = %d\npipeline_parallel_degree = %d\n",
+                        l.tp, l.cp, l.pp);
+  if (l.pp > 1) AppendPipeline(job, text);
+}
+
+void AppendRecompute(const Layout& layout, std::string& text) {
+  const std::string mode(RecomputeName(layout.recompute));
+  absl::StrAppend(&text, "\n[activation_checkpoint]\nmode = \"", mode, "\"\n");
+  if (layout.recompute == Recompute::kSelective) {
+    absl::StrAppend(&text, "selective_ac_option = \"op\"\n");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job) {
+  RETURN_IF_ERROR(CheckModel(job.model));
+  RETURN_IF_ERROR(CheckLacks(job.layout));
+  std::string text =
+      absl::StrFormat("# %s as %s\n# on %d devices with torchtitan:\n", job.model.name,
+                      FormatLayout(job.layout), job.layout.devices());
+  absl::StrAppend(&text, "#   torchrun ", TorchrunSize(job),
+                  " -m torchtitan.train --job.config_file THIS_FILE\n"
+                  "# Data, tokenizer, learning rate and checkpoints are yours.\n");
+  for (const std::string& comment : Comments(job)) absl::StrAppend(&text, "# ", comment, "\n");
+  AppendModel(job.model, text);
+  AppendTraining(job, text);
+  AppendParallelism(job, text);
+  AppendRecompute(job.layout, text);
+  // Compiled backward passes cannot be split into the two parts that a zero-bubble schedule needs.
+  absl::StrAppend(&text, "\n[compile]\nenable = ",
+                  job.layout.schedule == ScheduleKind::kZbV ? "false" : "true", "\n");
+  return text;
+}
+
+}  // namespace meshwright

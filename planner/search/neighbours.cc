@@ -1,0 +1,188 @@
+#include "planner/search/neighbours.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright {
+namespace {
+
+// In an order in which a later axis can follow an earlier one: sequence parallel needs tp, and how
+// many layers a chunk can recompute depends on pp and vpp.
+enum class Axis { kTp, kCp, kPp, kSchedule, kMicroBatch, kSequenceParallel, kZero, kRecompute };
+constexpr std::array kAxes = {Axis::kTp,       Axis::kCp,         Axis::kPp,
+                              Axis::kSchedule, Axis::kMicroBatch, Axis::kSequenceParallel,
+                              Axis::kZero,     Axis::kRecompute};
+
+// At most so many values of block:N are tried, spread evenly over a chunk's layers.
+constexpr int64_t kBlockSteps = 8;
+
+// Where one rank is left there is nothing to shard over; that is no change of its own.
+void DropIdleZero(Layout& layout) {
+  if (int64_t{layout.dp} * layout.cp == 1) layout.zero = 0;
+}
+
+// Ranks of `axis` doubled again and again in place of data-parallel ones.
+template <typename Visit>
+void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
+  while (layout.dp % 2 == 0) {
+    layout.*axis *= 2;
+    layout.dp /= 2;
+    Layout moved = layout;
+    DropIdleZero(moved);
+    visit(moved);
+  }
+}
+
+template <typename Visit>
+void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
+  if (layout.recompute == Recompute::kFull) return;
+  const int64_t layers = model.layers() / (int64_t{layout.pp} * layout.vpp);
+  const int64_t step = std::max<int64_t>(1, layers / kBlockSteps);
+  for (int64_t n = layout.recompute_layers + step; n < layers; n += step) {
+    Layout block = layout;
+    block.recompute = Recompute::kBlock;
+    block.recompute_layers = static_cast<int32_t>(n);
+    visit(block);
+  }
+  layout.recompute_layers = 0;
+  if (layout.recompute == Recompute::kNone) {
+    layout.recompute = Recompute::kSelective;
+    visit(layout);
+  }
+  layout.recompute = Recompute::kFull;
+  visit(layout);
+}
+
+// Calls visit(layout) for every value of one axis that saves memory.
+template <typename Visit>
+void Move(const ModelSpec& model, Axis axis, Layout layout, const Visit& visit) {
+  switch (axis) {
+    case Axis::kTp:
+      return DoubleRanks(layout, &Layout::tp, visit);
+    case Axis::kCp:
+      return DoubleRanks(layout, &Layout::cp, visit);
+    case Axis::kPp:
+      return DoubleRanks(layout, &Layout::pp, visit);
+    case Axis::kSchedule:
+      if (layout.schedule == ScheduleKind::k1f1b) return;
+      layout.schedule = ScheduleKind::k1f1b;
+      layout.vpp = 1;
+      return visit(layout);
+    case Axis::kMicroBatch:
+      while (layout.micro_batch % 2 == 0) {
+        layout.micro_batch /= 2;
+        visit(layout);
+      }
+      return;
+    case Axis::kSequenceParallel:
+      if (layout.sequence_parallel || layout.tp == 1) return;
+      layout.sequence_parallel = true;
+      return visit(layout);
+    case Axis::kZero:
+      if (int64_t{layout.dp} * layout.cp == 1) return;
+      while (layout.zero < 3) {
+        ++layout.zero;
+        visit(layout);
+      }
+      return;
+    case Axis::kRecompute:
+      return MoreRecompute(model, layout, visit);
+  }
+}
+
+// Counts the neighbours it is offered and keeps the fastest that fits.
+class Fastest {
+ public:
+  Fastest(const EstimateContext& context, const Layout& origin, int64_t allowed_bytes,
+          NeighbourSearch& search)
+      : context_(context),
+        devices_(origin.devices()),
+        allowed_bytes_(allowed_bytes),
+        search_(search) {}
+
+  void Offer(const Layout& layout) {
+    if (CheckLayout(context_, devices_, layout)) return;
+    ++search_.tried;
+    const MemoryEstimate memory = EstimateMemory(context_, layout);
+    if (memory.total_bytes() > allowed_bytes_) return;
+    const Estimate estimate = EstimateLayout(context_, layout, memory);
+    if (search_.smallest && search_.smallest->estimate.time.step_s() <= estimate.time.step_s()) {
+      return;
+    }
+    search_.smallest = RankedLayout{layout, estimate};
+  }
+
+ private:
+  const EstimateContext& context_;
+  const int64_t devices_;
+  const int64_t allowed_bytes_;
+  NeighbourSearch& search_;
+};
+
+std::string RecomputeText(const Layout& layout) {
+  std::string text(RecomputeName(layout.recompute));
+  if (layout.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", layout.recompute_layers);
+  return text;
+}
+
+}  // namespace
+
+NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
+                                   int64_t allowed_bytes) {
+  NeighbourSearch search;
+  Fastest fastest(context, layout, allowed_bytes, search);
+  const auto offer = [&fastest](const Layout& neighbour) { fastest.Offer(neighbour); };
+  for (const Axis axis : kAxes) Move(context.model, axis, layout, offer);
+  if (search.smallest) return search;
+  for (size_t i = 0; i < kAxes.size(); ++i) {
+    for (size_t j = i + 1; j < kAxes.size(); ++j) {
+      Move(context.model, kAxes[i], layout,
+           [&](const Layout& first) { Move(context.model, kAxes[j], first, offer); });
+    }
+  }
+  return search;
+}
+
+std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
+  std::vector<std::string> changes;
+  const auto arrow = [](const char* axis, auto a, auto b) {
+    return absl::StrCat(axis, " ", a, " -> ", b);
+  };
+  const auto add = [&](const char* axis, int32_t a, int32_t b) {
+    if (a != b) changes.push_back(arrow(axis, a, b));
+  };
+  add("tp", from.tp, to.tp);
+  add("cp", from.cp, to.cp);
+  add("pp", from.pp, to.pp);
+  // dp makes room for the others.
+  if (from.dp != to.dp) {
+    const std::string dp = arrow("dp", from.dp, to.dp);
+    if (changes.empty()) {
+      changes.push_back(dp);
+    } else {
+      absl::StrAppend(&changes.back(), " (", dp, ")");
+    }
+  }
+  if (from.schedule != to.schedule) {
+    std::string change(ScheduleName(from.schedule));
+    change.append(" -> ").append(ScheduleName(to.schedule));
+    changes.push_back("sched " + change);
+    if (from.vpp != to.vpp) {
+      absl::StrAppend(&changes.back(), " (", arrow("vpp", from.vpp, to.vpp), ")");
+    }
+  } else {
+    add("vpp", from.vpp, to.vpp);
+  }
+  add("mb", from.micro_batch, to.micro_batch);
+  add("sp", from.sequence_parallel ? 1 : 0, to.sequence_parallel ? 1 : 0);
+  const bool shards = int64_t{to.dp} * to.cp > 1;
+  if (shards) add("zero", from.zero, to.zero);
+  if (RecomputeText(from) != RecomputeText(to)) {
+    changes.push_back(arrow("rc", RecomputeText(from), RecomputeText(to)));
+  }
+  return changes;
+}
+
+}  // namespace meshwright

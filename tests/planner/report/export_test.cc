@@ -1,0 +1,178 @@
+#include "planner/report/export.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/spec/field_error.h"
+#include "tests/planner/test_specs.h"
+
+namespace meshwright {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+ExportJob Job(const char* model, const char* layout, int64_t global_batch = 64) {
+  return {.model = FindModel(model).value(),
+          .training = {.seq_len = 4096, .global_batch = global_batch},
+          .layout = MakeLayout(layout)};
+}
+
+std::string Megatron(const char* model, const char* layout) {
+  const auto text = Export(ExportTarget::kMegatron, Job(model, layout));
+  return text.ok() ? *text : std::string(text.status().message());
+}
+
+std::string Torchtitan(const char* model, const char* layout) {
+  const auto text = Export(ExportTarget::kTorchtitan, Job(model, layout));
+  return text.ok() ? *text : std::string(text.status().message());
+}
+
+TEST(ExportMegatron, WritesTheAxes) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp2.cp2.pp4.dp2.mb2.vpp4.zero1.sp1"),
+              AllOf(HasSubstr("--tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 "
+                              "--context-parallel-size 2"),
+                    HasSubstr("--num-virtual-stages-per-pipeline-rank 4"),
+                    HasSubstr("--sequence-parallel"), HasSubstr("--use-distributed-optimizer"),
+                    HasSubstr("--micro-batch-size 2 --global-batch-size 64"),
+                    HasSubstr("--nnodes 4 --nproc-per-node 8"),
+                    HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=1")));
+}
+
+TEST(ExportMegatron, WritesTheModel) {
+  EXPECT_THAT(
+      Megatron("qwen2.5-7b", "tp1.pp1.dp8"),
+      AllOf(HasSubstr("--num-layers 28 --hidden-size 3584 --ffn-hidden-size 18944"),
+            HasSubstr("--group-query-attention --num-query-groups 4"), HasSubstr("--add-qkv-bias"),
+            HasSubstr("--rotary-base 1000000"), HasSubstr("--norm-epsilon 1e-06"),
+            HasSubstr("--swiglu"), HasSubstr("--untie-embeddings-and-output-weights"),
+            Not(HasSubstr("--qk-layernorm")), Not(HasSubstr("distributed-optimizer"))));
+  ExportJob job = Job("llama-3.2-1b", "tp1.pp1.dp8");
+  job.model.qk_norm = true;
+  EXPECT_THAT(*Export(ExportTarget::kMegatron, job),
+              AllOf(HasSubstr("--qk-layernorm"), Not(HasSubstr("--untie"))));
+}
+
+TEST(ExportMegatron, GivesEmbeddingAndLossAPlaceWhereLayersDoNotDivide) {
+  EXPECT_THAT(Megatron("llama-3-405b", "tp8.pp16.dp1.sp1"),
+              HasSubstr("--account-for-embedding-in-pipeline-split "
+                        "--account-for-loss-in-pipeline-split"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp8.pp16.dp1.sp1"), Not(HasSubstr("--account-for")));
+}
+
+TEST(ExportMegatron, ShardsWithItsFsdpAboveZero1) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero3"),
+              AllOf(HasSubstr("--use-megatron-fsdp --data-parallel-sharding-strategy "
+                              "optim_grads_params"),
+                    HasSubstr("--ckpt-format fsdp_dtensor"),
+                    HasSubstr("unset CUDA_DEVICE_MAX_CONNECTIONS")));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero2"), HasSubstr(" optim_grads "));
+}
+
+TEST(ExportMegatron, WritesRecomputeAndKernels) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.rc=selective"),
+              HasSubstr("--recompute-activations"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.rc=full"),
+              HasSubstr("--recompute-method uniform --recompute-num-layers 1"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.rc=block:5"),
+              HasSubstr("--recompute-method block --recompute-num-layers 5"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8"), HasSubstr("--attention-backend flash"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.attn=eager.norm=eager"),
+              AllOf(HasSubstr("--attention-backend unfused"), HasSubstr("# norm=eager")));
+}
+
+TEST(ExportMegatron, TakesPartOfANode) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp2.pp1.dp2"), HasSubstr("--nnodes 1 --nproc-per-node 4"));
+}
+
+TEST(ExportTorchtitan, LeavesMicroBatchesToThePipeline) {
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp2.dp4.mb2.zero3.sp1"),
+              AllOf(HasSubstr("local_batch_size = 16\nglobal_batch_size = 64"),
+                    HasSubstr("pipeline_parallel_microbatch_size = 2"),
+                    HasSubstr("pipeline_parallel_layers_per_stage = 16\n"
+                              "pipeline_parallel_first_stage_less_layers = 0"),
+                    HasSubstr("flavor = \"8B\"")));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp1.dp4.mb2.zero3.sp1"),
+              AllOf(HasSubstr("local_batch_size = 2\n"), Not(HasSubstr("schedule"))));
+}
+
+TEST(ExportTorchtitan, NamesItsSchedules) {
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp2.dp4.zero3.sched=gpipe"), HasSubstr("\"GPipe\""));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp2.dp4.vpp2.zero3"), HasSubstr("\"Interleaved1F1B\""));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp2.dp4.vpp2.zero3.sched=zb_v"),
+              AllOf(HasSubstr("\"ZBVZeroBubble\""), HasSubstr("enable = false")));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp2.dp4.vpp4.zero3.sched=breadth_first"),
+              AllOf(HasSubstr("\"LoopedBFS\""), HasSubstr("# sched=breadth_first")));
+}
+
+TEST(ExportTorchtitan, ShardsOrReplicates) {
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp1.dp8"),
+              HasSubstr("data_parallel_replicate_degree = 8\ndata_parallel_shard_degree = 1\n"));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp1.dp8.zero2"),
+              AllOf(HasSubstr("data_parallel_shard_degree = 8"), HasSubstr("\"never\"")));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp1.dp1.sp1"), HasSubstr("trains in fp32"));
+}
+
+TEST(ExportTorchtitan, SaysWhichFlavorIsMissing) {
+  EXPECT_THAT(Torchtitan("llama-2-7b", "tp1.pp1.dp8.zero3"),
+              AllOf(HasSubstr("# torchtitan has no flavor of this shape; add one: dim 4096"),
+                    HasSubstr("flavor = \"custom\"")));
+}
+
+struct Refused {
+  ExportTarget target;
+  const char* model;
+  const char* layout;
+  const char* sentence;
+};
+
+class ExportRefuses : public testing::TestWithParam<Refused> {};
+
+TEST_P(ExportRefuses, NamingThePartAndWhatWouldBeAccepted) {
+  const Refused& refused = GetParam();
+  const auto text = Export(refused.target, Job(refused.model, refused.layout));
+  ASSERT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument) << refused.layout;
+  EXPECT_THAT(std::string(text.status().message()), HasSubstr(refused.sentence));
+  EXPECT_FALSE(FieldOf(text.status()).empty());
+}
+
+constexpr auto kMegatron = ExportTarget::kMegatron;
+constexpr auto kTorchtitan = ExportTarget::kTorchtitan;
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ExportRefuses,
+    testing::Values(
+        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.vpp2.sched=zb_v",
+                "layout = sched=zb_v: Megatron-LM does not have this schedule; must be 1f1b"},
+        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.vpp2.sched=breadth_first", "must be 1f1b"},
+        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.sched=gpipe", "must be 1f1b"},
+        Refused{kMegatron, "llama-3-8b", "tp1.pp2.dp4.zero3", "does not combine ZeRO 2 and 3"},
+        Refused{kMegatron, "llama-3-8b", "tp1.pp3.dp1", "32 layers can't be divided"},
+        Refused{kMegatron, "llama-3-8b", "tp1.pp1.dp3", "global batch 64 is not a multiple"},
+        Refused{kMegatron, "llama-3-8b", "tp4.pp1.dp4.cp1.mb1.vpp1.sp1.zero0.rc=block:99",
+                "recomputes more layers"},
+        Refused{kTorchtitan, "llama-3-8b", "tp1.pp1.dp8.zero1", "layout = zero1"},
+        Refused{kTorchtitan, "llama-3-8b", "tp2.pp1.dp4.sp1", "must be zero2 or zero3"},
+        Refused{kTorchtitan, "llama-3-8b", "tp1.cp2.pp1.dp4", "context-parallel"},
+        Refused{kTorchtitan, "llama-3-8b", "tp2.pp1.dp4.zero3", "must be sp1"},
+        Refused{kTorchtitan, "llama-3-8b", "tp1.pp1.dp8.zero3.rc=block:2",
+                "layout = rc=block:2: torchtitan recomputes all layers alike; must be none"},
+        Refused{kTorchtitan, "llama-3-8b", "tp1.pp2.dp4.zero3.sched=zb_h1", "zb_v"},
+        Refused{kTorchtitan, "qwen2.5-7b", "tp1.pp1.dp8.zero3", "biases on q, k and v"}));
+
+TEST(ExportRefusal, NamesDevicesThatFillNoWholeNodes) {
+  ExportJob job = Job("llama-3-8b", "tp4.pp1.dp4.sp1.zero3");
+  job.devices_per_node = 6;
+  EXPECT_EQ(FieldOf(Export(ExportTarget::kMegatron, job).status()), "gpus_per_node");
+  job.devices_per_node = 0;
+  EXPECT_EQ(FieldOf(Export(ExportTarget::kMegatron, job).status()), "gpus_per_node");
+}
+
+TEST(ExportTargetNames, RoundTrip) {
+  EXPECT_EQ(*ParseExportTarget("torchtitan"), ExportTarget::kTorchtitan);
+  EXPECT_EQ(FieldOf(ParseExportTarget("deepspeed").status()), "to");
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "nlohmann/json.hpp"
+#include "tests/tools/command_runner.h"
+#include "tests/tools/golden.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<std::string> ExportTo(const char* to, const char* model, const char* layout,
+                                  std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {"export", "--to", to, "--model", model, "--layout", layout};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(ExportCommand, MegatronMatchesTheGoldenFile) {
+  const CommandOutput run =
+      RunCommand(ExportTo("megatron", "llama-3-70b", "tp4.pp4.dp4.mb2.vpp5.zero1.sp1.rc=selective",
+                          {"--seq-len", "8192", "--global-batch", "512"}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden("export_megatron_llama3_70b.sh", run.out);
+}
+
+TEST(ExportCommand, MegatronFsdpMatchesTheGoldenFile) {
+  const CommandOutput run =
+      RunCommand(ExportTo("megatron", "qwen2.5-7b", "tp1.cp2.pp1.dp8.zero3.rc=block:4"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden("export_megatron_qwen_fsdp.sh", run.out);
+}
+
+TEST(ExportCommand, TorchtitanMatchesTheGoldenFile) {
+  const CommandOutput run =
+      RunCommand(ExportTo("torchtitan", "llama-3-405b", "tp8.pp16.dp8.vpp4.zero3.sp1.rc=full",
+                          {"--seq-len", "8192", "--global-batch", "2048"}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden("export_torchtitan_llama3_405b.toml", run.out);
+}
+
+TEST(ExportCommand, TorchtitanIsToml) {
+  if (std::system("python3 -c 'import tomllib' 2>/dev/null") != 0) {
+    GTEST_SKIP() << "python3 has no tomllib";
+  }
+  for (const char* layout : {"tp2.pp2.dp4.mb2.zero3.sp1.rc=selective", "tp1.pp1.dp8",
+                             "tp1.pp2.dp4.vpp4.zero2.sched=breadth_first"}) {
+    const CommandOutput run = RunCommand(ExportTo("torchtitan", "llama-2-7b", layout));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string path = testing::TempDir() + "/export.toml";
+    std::ofstream(path) << run.out;
+    const std::string check =
+        "python3 -c \"import sys, tomllib; c = tomllib.load(open(sys.argv[1], 'rb')); "
+        "assert c['training']['seq_len'] == 4096 and c['model']['name'] == 'llama3' and "
+        "'tensor_parallel_degree' in c['parallelism'] and 'mode' in c['activation_checkpoint']\" ";
+    EXPECT_EQ(std::system((check + path).c_str()), 0) << run.out;
+  }
+}
+
+TEST(ExportCommand, MegatronIsAShellScript) {
+  const CommandOutput run = RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp2.sp1"));
+  const std::string path = testing::TempDir() + "/export.sh";
+  std::ofstream(path) << run.out;
+  EXPECT_EQ(std::system(("bash -n " + path).c_str()), 0) << run.out;
+}
+
+TEST(ExportCommand, JsonHoldsTheText) {
+  const CommandOutput run =
+      RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp2.mb2.sp1", {"--format", "json"}));
+  const json answer = json::parse(run.out);
+  EXPECT_EQ(answer["global_batch"], 8);
+  EXPECT_THAT(answer["text"].get<std::string>(), HasSubstr("--tensor-model-parallel-size 2"));
+}
+
+TEST(ExportCommand, RefusesWhatTheTargetLacks) {
+  const CommandOutput run =
+      RunCommand(ExportTo("torchtitan", "llama-3-8b", "tp1.pp1.dp8.zero1", {"--format", "json"}));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("layout = zero1: torchtitan shards with FSDP or not at all"));
+  EXPECT_EQ(json::parse(run.out)["error"]["field"], "layout");
+  EXPECT_THAT(RunCommand(ExportTo("deepspeed", "llama-3-8b", "tp1.pp1.dp8")).err,
+              HasSubstr("to = deepspeed: must be megatron or torchtitan"));
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,79 @@
+// A server gives the answers that the command line gives alone, to the letter.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "absl/time/clock.h"
+#include "db/sqlite_store.h"
+#include "server/server.h"
+#include "tests/tools/command_runner.h"
+
+namespace meshwright {
+namespace {
+
+class RemotePlannerTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/remote-planner-" + std::to_string(getpid());
+    std::filesystem::create_directories(folder_);
+    auto store = SqliteSweepStore::Open(folder_ + "/sweeps.db");
+    ASSERT_TRUE(store.ok()) << store.status();
+    ServerOptions options;
+    options.listen = "127.0.0.1:0";
+    options.host_cores = 2;  // as the commands' own
+    options.version = "test";
+    options.clock = absl::Now;
+    auto server = Server::Start(*std::move(store), std::move(options));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+  void TearDown() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void ExpectSame(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", GetParam()});
+    const CommandOutput local = RunCommand(arguments);
+    arguments.insert(arguments.end(), {"--server", server_->address()});
+    const CommandOutput remote = RunCommand(arguments);
+    EXPECT_EQ(remote.exit_code, local.exit_code) << remote.err;
+    EXPECT_EQ(remote.out, local.out);
+  }
+
+  static std::vector<std::string> Ask(const char* command, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {command, "--model",        "llama-3-70b", "--cluster",
+                                          "h100",  "--gpus",         "64",          "--seq-len",
+                                          "4096",  "--global-batch", "512"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  std::string folder_;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_P(RemotePlannerTest, Recommends) { ExpectSame(Ask("recommend", {"--top", "3"})); }
+
+TEST_P(RemotePlannerTest, RecommendsByRisk) {
+  ExpectSame(Ask("recommend", {"--max-oom-probability", "0.1"}));
+}
+
+TEST_P(RemotePlannerTest, ExplainsALayoutThatFits) {
+  ExpectSame(Ask("estimate", {"--layout", "tp8.pp4.dp2.mb1.zero1.sp1"}));
+}
+
+TEST_P(RemotePlannerTest, ExplainsALayoutThatDoesNotFit) {
+  ExpectSame(Ask("estimate", {"--layout", "tp4.pp4.dp4.mb2.zero1.sp1"}));
+}
+
+TEST_P(RemotePlannerTest, RefusesARiskOutOfRange) {
+  ExpectSame(Ask("recommend", {"--max-oom-probability", "2"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, RemotePlannerTest, testing::Values("text", "json"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace meshwright

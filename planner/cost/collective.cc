@@ -44,23 +44,16 @@ double RingLatency(const Network& network, const RingShape& ring, double rounds)
 double NcclRingTime(const RingShape& ring, double rounds, double volume_s) {
   double best_s = std::numeric_limits<double>::infinity();
   for (const NcclProtocol& protocol : kNcclRing) {
-    const double latency_s =
-        protocol.base_s +
-        rounds * (static_cast<double>(ring.steps - ring.crossing) * protocol.inside_hop_s +
-                  static_cast<double>(ring.crossing) * protocol.network_hop_s);
+    const double latency_s = NcclRingLatency(protocol, rounds, ring.steps, ring.crossing);
     best_s = std::min(best_s, latency_s + volume_s / protocol.bandwidth);
   }
   return best_s;
 }
 
-// The tree goes up and down once: a chain inside each node, a binary tree over the nodes.
 double NcclTreeTime(const RingShape& ring, double volume_s) {
   double best_s = std::numeric_limits<double>::infinity();
   for (const NcclProtocol& protocol : kNcclTree) {
-    const double latency_s =
-        protocol.base_s +
-        2.0 * (static_cast<double>(ring.per_node - 1) * protocol.inside_hop_s +
-               std::log2(static_cast<double>(ring.nodes)) * protocol.network_hop_s);
+    const double latency_s = NcclTreeLatency(protocol, ring.per_node, ring.nodes);
     best_s = std::min(best_s, latency_s + volume_s / protocol.bandwidth);
   }
   return best_s;

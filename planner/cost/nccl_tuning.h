@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace meshwright {
@@ -29,5 +30,22 @@ inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
     {14e-6, 1.25e-6, 8.5e-6, 0.92 * 120.0 / 128.0},
     {8.4e-6, 4.0e-6, 14.0e-6, 0.92},
 }};
+
+// Latency of one or two (`rounds`) trips around a ring of `steps` hops, `crossing` of which leave a
+// node.
+inline double NcclRingLatency(const NcclProtocol& protocol, double rounds, int64_t steps,
+                              int64_t crossing) {
+  return protocol.base_s +
+         rounds * (static_cast<double>(steps - crossing) * protocol.inside_hop_s +
+                   static_cast<double>(crossing) * protocol.network_hop_s);
+}
+
+// Latency of an all-reduce up and down a tree: a chain inside each node, a binary tree over the
+// nodes.
+inline double NcclTreeLatency(const NcclProtocol& protocol, int64_t per_node, int64_t nodes) {
+  return protocol.base_s +
+         2.0 * (static_cast<double>(per_node - 1) * protocol.inside_hop_s +
+                std::log2(static_cast<double>(nodes)) * protocol.network_hop_s);
+}
 
 }  // namespace meshwright

@@ -67,6 +67,7 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   ClusterSpec cluster;
   cluster.name = fields.String("name");
   cluster.devices_per_node = static_cast<int32_t>(fields.Int("devices_per_node"));
+  cluster.scale_up_spans_hosts = fields.BoolOr("scale_up_spans_hosts", false);
   cluster.physical_cores = ReadCores(fields, object, host_cores);
   cluster.source = fields.StringOr("source", "");
   cluster.calibration = ReadCalibration(fields);
@@ -115,6 +116,7 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
                          {"context_bytes", device.context_bytes},
                          {"communicator_bytes", device.communicator_bytes}}},
                        {"devices_per_node", cluster.devices_per_node},
+                       {"scale_up_spans_hosts", cluster.scale_up_spans_hosts},
                        {"scale_up", LinkToJson(cluster.scale_up)},
                        {"scale_out", LinkToJson(cluster.scale_out)},
                        {"physical_cores", cluster.physical_cores}};

@@ -79,7 +79,7 @@ absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const M
   const ClusterSpec* found = FindClusterFor(presets.clusters, row);
   if (found == nullptr) return FieldError("gpu", row.gpu, "no cluster preset for this GPU");
   ClusterSpec cluster = *found;
-  if (row.gpus_per_node) {
+  if (row.gpus_per_node && !cluster.scale_up_spans_hosts) {
     RETURN_IF_ERROR(
         CheckRange("gpus_per_node", *row.gpus_per_node, 1, std::numeric_limits<int32_t>::max()));
     cluster.devices_per_node = static_cast<int32_t>(*row.gpus_per_node);

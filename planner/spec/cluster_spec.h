@@ -71,7 +71,9 @@ struct ClusterSpec {
   std::vector<std::string> gpu_names;
   CollectiveModel collectives = CollectiveModel::kRing;
   HardwareProfile device;
-  int32_t devices_per_node = 0;
+  int32_t devices_per_node = 0;  // that scale_up connects
+  // Whether scale_up reaches beyond one host, as in a rack of GB200: a host then says nothing about it.
+  bool scale_up_spans_hosts = false;
   LinkProfile scale_up;   // inside a node
   LinkProfile scale_out;  // between nodes
   // Only for devices that are processes on shared processor cores (one device's peak is then that

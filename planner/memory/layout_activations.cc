@@ -74,21 +74,31 @@ int64_t LayoutActivations::LossBytes() const {
                    static_cast<double>(columns)));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
-  return (all_alive ? micro_batches_ : 1) * (peak_bytes + 2 * boundary_bytes_);
+  const int64_t alive = all_alive ? micro_batches_ : 1;
+  // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
+  const int64_t inputs = layout_.schedule == ScheduleKind::kZbH1
+                             ? std::min<int64_t>(micro_batches_, layout_.pp)
+                             : alive;
+  return alive * (peak_bytes + boundary_bytes_) + inputs * boundary_bytes_;
 }
 
 ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   if (WorkerRulesApply()) return WorkerOnRank(pipeline_rank);
   const int64_t chunks = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
-  const StageLayers stage =
-      StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
   ActivationBytes bytes;
   int64_t score_bytes = 0;
-  ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-    bytes.kept_bytes += chunks * KeptPerMicroBatch(blocks_[group], layers);
-    bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
-    score_bytes = std::max(score_bytes, blocks_[group].score_bytes);
-  });
+  int64_t micro_batch_bytes = 0;  // of all chunks of the rank
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const StageLayers stage =
+        StageOf(context_.model, layout_, context_.profile.stage_partition,
+                StageOfChunk(layout_, pipeline_rank, chunk));
+    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
+      micro_batch_bytes += KeptPerMicroBatch(blocks_[group], layers);
+      bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
+      score_bytes = std::max(score_bytes, blocks_[group].score_bytes);
+    });
+  }
+  bytes.kept_bytes = chunks * micro_batch_bytes / layout_.vpp;
   // One activation being sent and one being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
   if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {

@@ -106,6 +106,8 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("has_sequence_parallel", p.has_sequence_parallel);
   visit("has_context_parallel", p.has_context_parallel);
   visit("has_interleaving", p.has_interleaving);
+  visit("has_breadth_first", p.has_breadth_first);
+  visit("has_zero_bubble", p.has_zero_bubble);
   visit("has_recompute", p.has_recompute);
   visit("zero23_with_pipeline", p.zero23_with_pipeline);
   visit("kv_replication", p.kv_replication);

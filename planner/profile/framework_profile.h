@@ -127,6 +127,8 @@ struct FrameworkProfile {
   bool has_sequence_parallel = true;
   bool has_context_parallel = true;
   bool has_interleaving = true;
+  bool has_breadth_first = false;
+  bool has_zero_bubble = false;
   bool has_recompute = true;
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated

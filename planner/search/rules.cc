@@ -89,6 +89,22 @@ enum ProfilePart : int64_t {
   kRecompute
 };
 
+bool HasSchedule(const FrameworkProfile& profile, ScheduleKind schedule) {
+  switch (schedule) {
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::k1f1b:
+      return true;
+    case ScheduleKind::kInterleaved:
+      return profile.has_interleaving;
+    case ScheduleKind::kBreadthFirst:
+      return profile.has_breadth_first;
+    case ScheduleKind::kZbH1:
+    case ScheduleKind::kZbV:
+      return profile.has_zero_bubble;
+  }
+  return false;
+}
+
 Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   const auto lacks = [](ProfilePart part, int64_t bound = 0) {
     return Violation{Rule::kProfile, part, bound};
@@ -98,9 +114,7 @@ Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   if (l.sequence_parallel && !profile.has_sequence_parallel) return lacks(kSequence);
   if (l.cp > 1 && !profile.has_context_parallel) return lacks(kContext);
   if (l.recompute != Recompute::kNone && !profile.has_recompute) return lacks(kRecompute);
-  const bool scheduled = l.schedule == ScheduleKind::k1f1b || l.schedule == ScheduleKind::kGpipe ||
-                         (l.schedule == ScheduleKind::kInterleaved && profile.has_interleaving);
-  return scheduled ? std::nullopt : Found(lacks(kSchedule));
+  return HasSchedule(profile, l.schedule) ? std::nullopt : Found(lacks(kSchedule));
 }
 
 std::string DescribeProfilePart(int64_t part, int64_t bound) {

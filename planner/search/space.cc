@@ -19,10 +19,40 @@ std::vector<int32_t> DivisorsOf(int64_t value) {
   return divisors;
 }
 
+// Chunks per rank that leave every stage the same number of layers on some pipeline.
+std::vector<int32_t> ChunksOf(const ModelSpec& model) {
+  std::vector<int32_t> chunks = DivisorsOf(model.layers());
+  for (const int32_t divisor : DivisorsOf(model.layers() + 2)) {
+    // With embedding and head as layers, and at least two ranks.
+    if (int64_t{divisor} * 2 <= model.layers() + 2) chunks.push_back(divisor);
+  }
+  std::sort(chunks.begin(), chunks.end());
+  chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
+  return chunks;
+}
+
+std::vector<std::pair<ScheduleKind, int32_t>> SchedulesOf(const ModelSpec& model,
+                                                          const FrameworkProfile& profile) {
+  std::vector<std::pair<ScheduleKind, int32_t>> schedules;
+  const std::vector<int32_t> chunks = ChunksOf(model);
+  for (const int32_t vpp : chunks) {
+    schedules.emplace_back(vpp == 1 ? ScheduleKind::k1f1b : ScheduleKind::kInterleaved, vpp);
+  }
+  if (profile.has_breadth_first) {
+    for (const int32_t vpp : chunks) schedules.emplace_back(ScheduleKind::kBreadthFirst, vpp);
+  }
+  if (profile.has_zero_bubble) {
+    schedules.emplace_back(ScheduleKind::kZbH1, 1);
+    schedules.emplace_back(ScheduleKind::kZbV, 2);
+  }
+  return schedules;
+}
+
 }  // namespace
 
-SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch)
-    : chunks_(DivisorsOf(model.layers())) {
+SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
+                         const FrameworkProfile& profile)
+    : schedules_(SchedulesOf(model, profile)) {
   const std::vector<int32_t> divisors = DivisorsOf(devices);
   for (const int32_t tp : divisors) {
     for (const int32_t cp : divisors) {
@@ -45,7 +75,11 @@ SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global
 }
 
 int64_t SearchSpace::size() const {
-  return static_cast<int64_t>(meshes_.size() * micro_batches_.size() * chunks_.size()) * kModes;
+  int64_t pipelines = 0;
+  for (const Layout& mesh : meshes_) {
+    for (const auto& [schedule, vpp] : schedules_) pipelines += HasUse(mesh, schedule) ? 1 : 0;
+  }
+  return pipelines * static_cast<int64_t>(micro_batches_.size()) * kModes;
 }
 
 }  // namespace meshwright

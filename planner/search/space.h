@@ -2,28 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "planner/layout/layout.h"
+#include "planner/profile/framework_profile.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright {
 
 // tp, cp and pp are divisors of the devices and dp is what remains; micro-batches are powers of two
-// up to 64 and the global batch; vpp are divisors of the layers. Two chunks and more mean the
-// interleaved schedule.
+// up to 64 and the global batch; vpp are divisors of the layers, or of the layers with a place each
+// for embedding and head. One chunk means 1F1B and more the interleaved schedule; frameworks that
+// have them add breadth-first with any number of chunks, ZB-H1 and ZB-V.
 class SearchSpace {
  public:
-  SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch);
+  SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
+              const FrameworkProfile& profile);
 
   // Calls visit(layout) for every point, in the same order each time.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     for (const Layout& mesh : meshes_) {
       Layout layout = mesh;
-      for (const int32_t vpp : chunks_) {
+      for (const auto& [schedule, vpp] : schedules_) {
+        if (!HasUse(mesh, schedule)) continue;
         layout.vpp = vpp;
-        layout.schedule = vpp == 1 ? ScheduleKind::k1f1b : ScheduleKind::kInterleaved;
+        layout.schedule = schedule;
         for (const int32_t micro_batch : micro_batches_) {
           layout.micro_batch = micro_batch;
           VisitModes(layout, visit);
@@ -35,6 +40,12 @@ class SearchSpace {
   int64_t size() const;
 
  private:
+  // Zero bubble and breadth-first are about pipelines: without one they are 1F1B over again.
+  static bool HasUse(const Layout& mesh, ScheduleKind schedule) {
+    return mesh.pp > 1 || schedule == ScheduleKind::k1f1b ||
+           schedule == ScheduleKind::kInterleaved;
+  }
+
   template <typename Visit>
   static void VisitModes(Layout layout, const Visit& visit) {
     for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
@@ -51,7 +62,7 @@ class SearchSpace {
 
   std::vector<Layout> meshes_;  // every (tp, cp, pp, dp), the rest at its default
   std::vector<int32_t> micro_batches_;
-  std::vector<int32_t> chunks_;
+  std::vector<std::pair<ScheduleKind, int32_t>> schedules_;  // with chunks per pipeline rank
 };
 
 }  // namespace meshwright

@@ -32,7 +32,7 @@ TEST(Search, CountsEveryPointOnce) {
   const TestContext context = MakeContext("llama-3-70b", "h100", 8192, 64);
   const SearchResult result = Search(MakeRequest(context, 64)).value();
   const Funnel& funnel = result.funnel;
-  EXPECT_EQ(funnel.enumerated, SearchSpace(context.model, 64, 64).size());
+  EXPECT_EQ(funnel.enumerated, SearchSpace(context.model, 64, 64, context.profile).size());
   EXPECT_EQ(funnel.enumerated, funnel.invalid + funnel.memory + funnel.evaluated);
   EXPECT_EQ(
       std::accumulate(funnel.invalid_by_rule.begin(), funnel.invalid_by_rule.end(), int64_t{0}),

@@ -14,6 +14,23 @@ double ReduceBytesPerParameter(const StepShape& step) {
                                                              : step.context.profile.reduce_bytes;
 }
 
+// What one micro-batch communicates under ZeRO 2 and 3: unit by unit, each with its own latency.
+struct UnitTimes {
+  double gather_s = 0.0;
+  double scatter_s = 0.0;
+};
+
+UnitTimes PerMicroBatch(const StepShape& step, double parameters) {
+  const Layout& layout = step.layout;
+  const auto layers = static_cast<double>(step.context.model.layers());
+  // The layers of a rank, and the embedding or the head.
+  const double units = std::max(1.0, layers / layout.pp) + 1.0;
+  const double unit = parameters / units;
+  return {.gather_s = units * AllGatherTime(step.network, step.dp_group, unit * step.element_bytes),
+          .scatter_s = units * ReduceScatterTime(step.network, step.dp_group,
+                                                 unit * ReduceBytesPerParameter(step))};
+}
+
 }  // namespace
 
 double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
@@ -35,13 +52,15 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
                                 : scatter_s);
       break;
     case 2:
-      total_s = m * scatter_s + gather_s;
+      total_s = m * PerMicroBatch(step, parameters).scatter_s + gather_s;
       window_s *= m;
       break;
-    default:
-      total_s = m * (2.0 * gather_s + scatter_s);
+    default: {
+      const UnitTimes times = PerMicroBatch(step, parameters);
+      total_s = m * (2.0 * times.gather_s + times.scatter_s);
       window_s *= m;
       break;
+    }
   }
   return total_s - std::min(profile.data_parallel_overlap * total_s, window_s);
 }

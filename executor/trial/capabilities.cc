@@ -7,6 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "executor/trial/trial_runner.h"
+#include "planner/layout/stage_partition.h"
+#include "planner/schedule/schedule.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -79,19 +81,27 @@ absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
   for (const LayerGroup& group : model.groups) {
     RETURN_IF_ERROR(CheckDivides("ffn_hidden", group.ffn_hidden, "tp", layout.tp));
   }
-  RETURN_IF_ERROR(CheckDivides("layers", model.layers(), "pp", layout.pp));
-  return CheckDivides("global_batch", training.global_batch,
-                      "dp * mb = ", int64_t{layout.dp} * layout.micro_batch);
+  if (!CanPartition(model, layout, StagePartition::kEqual)) {
+    return Unsupported(
+        absl::StrCat("layers = ", model.layers(), " with pp", layout.pp, ".vpp", layout.vpp),
+        "pp * vpp that divides layers, or layers + 2");
+  }
+  RETURN_IF_ERROR(CheckDivides("global_batch", training.global_batch,
+                               "dp * mb = ", int64_t{layout.dp} * layout.micro_batch));
+  return CheckScheduleExists(layout,
+                             static_cast<int32_t>(layout.MicroBatches(training.global_batch)));
 }
 
 }  // namespace
 
 const Capabilities& WorkerCapabilities() {
-  static const auto& capabilities =
-      *new Capabilities{.devices = {DeviceKind::kCpu, DeviceKind::kCuda},
-                        .precisions = {Precision::kFp32, Precision::kBf16},
-                        .schedules = {ScheduleKind::k1f1b},
-                        .recompute = {Recompute::kNone}};
+  static const auto& capabilities = *new Capabilities{
+      .devices = {DeviceKind::kCpu, DeviceKind::kCuda},
+      .precisions = {Precision::kFp32, Precision::kBf16},
+      .schedules = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
+                    ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
+      .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
+      .max_vpp = 1024};
   return capabilities;
 }
 

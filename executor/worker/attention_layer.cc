@@ -57,6 +57,13 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
   return output;
 }
 
+void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
+  saved.norm_rstd.reset();
+  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kAttentionNorm));
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+}
+
 void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient,
                                        const at::Tensor& qkv) const {
   const at::Tensor q = Heads(qkv, 0, shape_.heads);

@@ -23,7 +23,7 @@ struct AttentionSaved {
   at::Tensor qkv;             // [tokens, (heads + 2 kv_heads) head_dim], after RoPE
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
   // Between the two parts of the backward: the gradient of the layer's output. qkv then holds the
-  // gradient of Wqkv's output.
+  // gradient of Wqkv's output; the residual, the deviations and the log-sum-exp are gone.
   at::Tensor gradient;
 };
 
@@ -34,6 +34,8 @@ class AttentionLayer {
 
   // residual [tokens, hidden] -> [tokens, hidden], a new tensor.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
+  // Computes the normed input again, before the backward, where it was not kept.
+  void RecomputeNorm(AttentionSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds the norm's weight
   // gradient.
   at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const;

@@ -9,9 +9,13 @@
 
 namespace meshwright {
 
-at::Tensor FfnLayer::Forward(at::Tensor residual, FfnSaved& saved) const {
-  NormOutput norm = NormForward(context_, residual, unit_.weight(kFfnNorm));
-  saved.gate_up = LinearForward(norm.y, unit_.weight(kGateUpWeight), {});
+void FfnLayer::Normalize(FfnSaved& saved) const {
+  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kFfnNorm));
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+}
+
+void FfnLayer::Multiply(FfnSaved& saved) const {
   const int64_t tokens = saved.gate_up.size(0);
   const int64_t width = saved.gate_up.size(1) / 2;
   saved.product = at::empty({tokens, width}, saved.gate_up.options());
@@ -21,13 +25,27 @@ at::Tensor FfnLayer::Forward(at::Tensor residual, FfnSaved& saved) const {
                              .width = width,
                              .gate_up = saved.gate_up.const_data_ptr(),
                              .product = saved.product.mutable_data_ptr()});
+}
+
+at::Tensor FfnLayer::Forward(at::Tensor residual, FfnSaved& saved) const {
+  saved.residual = std::move(residual);
+  Recompute(saved);
   at::Tensor output = LinearForward(saved.product, unit_.weight(kDownWeight), {});
   SumOverTensorParallel(context_, output);
-  output.add_(residual);
-  saved.residual = std::move(residual);
-  saved.norm_output = std::move(norm.y);
-  saved.norm_rstd = std::move(norm.rstd);
+  output.add_(saved.residual);
   return output;
+}
+
+void FfnLayer::Recompute(FfnSaved& saved) const {
+  Normalize(saved);
+  saved.gate_up = LinearForward(saved.norm_output, unit_.weight(kGateUpWeight), {});
+  Multiply(saved);
+}
+
+void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
+  saved.norm_rstd.reset();
+  Normalize(saved);
+  Multiply(saved);
 }
 
 at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
@@ -45,6 +63,8 @@ at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
   NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kFfnNorm),
                gradient, unit_.gradient(kFfnNorm));
   saved.gradient = std::move(gradient);
+  saved.residual.reset();
+  saved.norm_rstd.reset();
   return dresidual;
 }
 

@@ -19,7 +19,7 @@ struct FfnSaved {
   at::Tensor gate_up;      // [tokens, 2 ffn_hidden]
   at::Tensor product;      // [tokens, ffn_hidden]
   // Between the two parts of the backward: the gradient of the layer's output. gate_up then holds
-  // its own gradient.
+  // its own gradient; the residual and the deviations are gone.
   at::Tensor gradient;
 };
 
@@ -30,6 +30,10 @@ class FfnLayer {
 
   // residual [tokens, hidden] -> [tokens, hidden], a new tensor.
   at::Tensor Forward(at::Tensor residual, FfnSaved& saved) const;
+  // Computes again, before the backward, what a recompute mode did not keep: everything from
+  // saved.residual, or the normed input and the product from saved.residual and saved.gate_up.
+  void Recompute(FfnSaved& saved) const;
+  void RecomputeNormAndProduct(FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds the norm's weight
   // gradient.
   at::Tensor BackwardInput(at::Tensor gradient, FfnSaved& saved) const;
@@ -37,6 +41,9 @@ class FfnLayer {
   void BackwardWeight(FfnSaved& saved) const;
 
  private:
+  void Normalize(FfnSaved& saved) const;
+  void Multiply(FfnSaved& saved) const;
+
   RankContext& context_;
   const FlatUnit& unit_;
 };

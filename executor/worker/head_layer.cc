@@ -73,6 +73,10 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
   SumOverTensorParallel(context_, dresidual);
   NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, parameters_.norm,
                /*residual_gradient=*/{}, parameters_.norm_gradient);
+  saved.residual.reset();
+  saved.norm_rstd.reset();
+  saved.targets.reset();
+  saved.statistics.reset();
   return dresidual;
 }
 

@@ -8,7 +8,8 @@
 
 namespace meshwright {
 
-// What one micro-batch keeps: HeadKeptBytes() of planner/memory/worker_memory.h.
+// What one micro-batch keeps: HeadKeptBytes() of planner/memory/worker_memory.h. Between the two
+// parts of the backward only the normed input and the logits' gradient.
 struct HeadSaved {
   at::Tensor residual;     // [tokens, hidden]
   at::Tensor norm_output;  // [tokens, hidden]

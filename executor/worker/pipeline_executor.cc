@@ -3,7 +3,8 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <utility>
+
+#include "planner/schedule/placement.h"
 
 namespace meshwright {
 
@@ -26,44 +27,67 @@ void PipelineExecutor::Run(const std::vector<Action>& actions, const TokenSource
     }
   }
   const ScopedPhase phase(context_.clock, Phase::kPipeline);
-  activation_sent_.Wait();
-  gradient_sent_.Wait();
+  Drain(activations_, 0);
+  Drain(gradients_, 0);
 }
 
-at::Tensor PipelineExecutor::ReceiveFrom(Communicator& communicator, int32_t stage) {
+void PipelineExecutor::Drain(Outbox& outbox, size_t count) {
+  for (std::deque<Pending>* open : {&outbox.up, &outbox.down}) {
+    while (open->size() > count) {
+      open->front().Wait();
+      open->pop_front();
+    }
+  }
+}
+
+at::Tensor PipelineExecutor::Take(PipelineChannel& channel, Outbox& outbox, int32_t from_stage,
+                                  int32_t to_stage, int32_t micro_batch) {
+  const int32_t rank = context_.coordinates.pp;
+  const int32_t from = PlaceOfStage(context_.layout, from_stage).rank;
+  if (from == rank) return std::move(outbox.handed_over.extract({to_stage, micro_batch}).mapped());
   at::Tensor tensor = at::empty({context_.tokens(), context_.model.hidden}, context_.options());
-  communicator.Receive(tensor, HolderOf(stage)).Wait();
+  channel.Towards(rank > from).Receive(tensor, from).Wait();
   return tensor;
+}
+
+void PipelineExecutor::Pass(PipelineChannel& channel, Outbox& outbox, int32_t to_stage,
+                            int32_t micro_batch, at::Tensor tensor) {
+  const int32_t rank = context_.coordinates.pp;
+  const int32_t to = PlaceOfStage(context_.layout, to_stage).rank;
+  if (to == rank) {
+    outbox.handed_over.emplace(std::pair(to_stage, micro_batch), std::move(tensor));
+    return;
+  }
+  (to > rank ? outbox.up : outbox.down).push_back(channel.Towards(to > rank).Send(tensor, to));
 }
 
 void PipelineExecutor::RunForward(const Action& action, const TokenSource& tokens) {
   Stage& stage = *stages_[action.chunk];
-  const int32_t number = StageNumber(action.chunk);
+  const int32_t number = StageOfChunk(context_.layout, context_.coordinates.pp, action.chunk);
+  PipelineChannel& channel = context_.groups.activations;
   at::Tensor input;
   {
     const ScopedPhase phase(context_.clock, Phase::kPipeline);
-    activation_sent_.Wait();
-    if (!stage.layers().has_embedding) {
-      input = ReceiveFrom(*context_.groups.activations, number - 1);
-    }
+    Drain(activations_, open_sends_ - 1);
+    if (number > 0) input = Take(channel, activations_, number - 1, number, action.micro_batch);
   }
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
   const ScopedPhase phase(context_.clock, Phase::kForward);
-  const at::Tensor output = stage.Forward(action.micro_batch, std::move(input), tokens);
-  if (!stage.layers().has_head) {
-    activation_sent_ = context_.groups.activations->Send(output, HolderOf(number + 1));
-  }
+  at::Tensor output = stage.Forward(action.micro_batch, std::move(input), tokens);
+  if (number + 1 == StageCount(context_.layout)) return;
+  Pass(channel, activations_, number + 1, action.micro_batch, std::move(output));
 }
 
 void PipelineExecutor::RunBackward(const Action& action) {
   Stage& stage = *stages_[action.chunk];
-  const int32_t number = StageNumber(action.chunk);
+  const int32_t number = StageOfChunk(context_.layout, context_.coordinates.pp, action.chunk);
+  PipelineChannel& channel = context_.groups.gradients;
   at::Tensor gradient;
   {
     const ScopedPhase phase(context_.clock, Phase::kPipeline);
-    gradient_sent_.Wait();
-    if (!stage.layers().has_head) {
-      gradient = ReceiveFrom(*context_.groups.activation_gradients, number + 1);
+    Drain(gradients_, open_sends_ - 1);
+    if (number + 1 < StageCount(context_.layout)) {
+      gradient = Take(channel, gradients_, number + 1, number, action.micro_batch);
     }
   }
   const ScopedPhase phase(context_.clock, Phase::kBackward);
@@ -73,9 +97,8 @@ void PipelineExecutor::RunBackward(const Action& action) {
   } else {
     gradient = stage.BackwardInput(action.micro_batch, std::move(gradient));
   }
-  if (!stage.layers().has_embedding) {
-    gradient_sent_ = context_.groups.activation_gradients->Send(gradient, HolderOf(number - 1));
-  }
+  if (number == 0) return;
+  Pass(channel, gradients_, number - 1, action.micro_batch, std::move(gradient));
 }
 
 }  // namespace meshwright

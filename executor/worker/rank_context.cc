@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "planner/schedule/placement.h"
+
 namespace meshwright {
 
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
@@ -21,12 +23,18 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
   context.groups.world = connect("world", world);
   context.groups.tp = connect("tp", GroupOf(layout, context.rank, Axis::kTp));
   context.groups.dp = connect("dp", GroupOf(layout, context.rank, Axis::kDp));
-  context.groups.activations = connect("activations", pipeline);
-  context.groups.activation_gradients = connect("activation_gradients", pipeline);
-  const bool at_an_end = context.coordinates.pp == 0 || context.coordinates.pp == layout.pp - 1;
-  if (context.model.tied_embeddings && layout.pp > 1 && at_an_end) {
-    context.groups.tied_embeddings =
-        connect("tied_embeddings", {pipeline.front(), pipeline.back()});
+  context.groups.activations.up = connect("activations_up", pipeline);
+  context.groups.gradients.down = connect("gradients_down", pipeline);
+  // With several chunks the model comes back to lower ranks.
+  if (layout.vpp > 1) {
+    context.groups.activations.down = connect("activations_down", pipeline);
+    context.groups.gradients.up = connect("gradients_up", pipeline);
+  }
+  const int32_t first = PlaceOfStage(layout, 0).rank;
+  const int32_t last = PlaceOfStage(layout, StageCount(layout) - 1).rank;
+  const bool at_an_end = context.coordinates.pp == first || context.coordinates.pp == last;
+  if (context.model.tied_embeddings && first != last && at_an_end) {
+    context.groups.tied_embeddings = connect("tied_embeddings", {pipeline[first], pipeline[last]});
   }
 }
 

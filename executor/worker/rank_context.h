@@ -17,15 +17,27 @@
 
 namespace meshwright {
 
-// The groups that a rank is part of; null where the group would be the rank alone.
+// What moves between the stages of a pipeline in one direction. Stages of neighbouring numbers may
+// stand on ranks in either order, so there is one group for sends to higher ranks and one for sends
+// to lower ones: between two ranks every message of a group goes the same way, and no send waits
+// behind a receive on a device that carries both out in the order in which they were issued.
+struct PipelineChannel {
+  std::unique_ptr<Communicator> up;
+  std::unique_ptr<Communicator> down;
+
+  Communicator& Towards(bool higher_rank) { return higher_rank ? *up : *down; }
+};
+
+// The groups that a rank is part of; null where the group would be the rank alone, or unused.
 struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
   std::unique_ptr<Communicator> dp;
-  // The pipeline's two directions, so that neither waits behind the other.
-  std::unique_ptr<Communicator> activations;
-  std::unique_ptr<Communicator> activation_gradients;
-  // First and last pipeline rank, which hold copies of tied embeddings.
+  // The pipeline's activations and their gradients.
+  PipelineChannel activations;
+  PipelineChannel gradients;
+  // The holders of the model's first and last stage, which have copies of tied embeddings, where
+  // they are two ranks.
   std::unique_ptr<Communicator> tied_embeddings;
 };
 

@@ -17,9 +17,7 @@ Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& r
   blocks_.reserve(static_cast<size_t>(layers.layer_count));
   for (int64_t i = 0; i < layers.layer_count; ++i) {
     FlatUnit* unit = AddUnit(LayerUnit(context.model, layers.first_layer + i, tp_rank, tp));
-    blocks_.push_back({.unit = unit,
-                       .attention = AttentionLayer(context, *unit, rope),
-                       .ffn = FfnLayer(context, *unit)});
+    blocks_.emplace_back(context, *unit, rope, i);
   }
   if (layers.has_head) AddHead();
   if (context.model.tied_embeddings && !(layers.has_embedding && layers.has_head)) {
@@ -61,9 +59,7 @@ at::Tensor Stage::Forward(int32_t micro_batch, at::Tensor input, const TokenSour
     input = embedding_->Forward(state.tokens);
   }
   for (const Block& block : blocks_) {
-    BlockSaved& saved = state.blocks.emplace_back();
-    input = block.attention.Forward(std::move(input), saved.attention);
-    input = block.ffn.Forward(std::move(input), saved.ffn);
+    input = block.Forward(std::move(input), state.blocks.emplace_back());
   }
   if (!head_.has_value()) return input;
   head_->Forward(std::move(input), tokens.Targets(micro_batch), loss_sum_, state.head.emplace());
@@ -78,12 +74,8 @@ at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
     Finished(head_unit_);
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
-    BlockSaved& saved = state.blocks[i];
-    gradient = blocks_[i].ffn.BackwardInput(std::move(gradient), saved.ffn);
-    blocks_[i].ffn.BackwardWeight(saved.ffn);
-    gradient = blocks_[i].attention.BackwardInput(std::move(gradient), saved.attention);
-    blocks_[i].attention.BackwardWeight(saved.attention);
-    Finished(blocks_[i].unit);
+    gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]);
+    Finished(&blocks_[i].unit());
   }
   if (embedding_.has_value()) {
     embedding_->Backward(state.tokens, gradient);
@@ -98,9 +90,7 @@ at::Tensor Stage::BackwardInput(int32_t micro_batch, at::Tensor gradient) {
   MicroBatch& state = in_flight_.at(micro_batch);
   if (head_.has_value()) gradient = head_->BackwardInput(*state.head);
   for (size_t i = blocks_.size(); i-- > 0;) {
-    BlockSaved& saved = state.blocks[i];
-    gradient = blocks_[i].ffn.BackwardInput(std::move(gradient), saved.ffn);
-    gradient = blocks_[i].attention.BackwardInput(std::move(gradient), saved.attention);
+    gradient = blocks_[i].BackwardInput(std::move(gradient), state.blocks[i]);
   }
   if (embedding_.has_value()) state.embedding_gradient = std::exchange(gradient, {});
   return gradient;
@@ -113,9 +103,8 @@ void Stage::BackwardWeight(int32_t micro_batch) {
     Finished(head_unit_);
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
-    blocks_[i].ffn.BackwardWeight(state.blocks[i].ffn);
-    blocks_[i].attention.BackwardWeight(state.blocks[i].attention);
-    Finished(blocks_[i].unit);
+    blocks_[i].BackwardWeight(state.blocks[i]);
+    Finished(&blocks_[i].unit());
   }
   if (embedding_.has_value()) {
     embedding_->Backward(state.tokens, state.embedding_gradient);

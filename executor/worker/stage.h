@@ -1,5 +1,5 @@
-// One pipeline stage: consecutive layers with the embedding in front of the first and the head
-// behind the last, and what they keep of the micro-batches in flight.
+// One pipeline stage, the layers of a chunk: with the embedding in front of the model's first and
+// the head behind its last, and what they keep of the micro-batches in flight.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,9 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "executor/worker/attention_layer.h"
+#include "executor/worker/block.h"
 #include "executor/worker/embedding_layer.h"
-#include "executor/worker/ffn_layer.h"
 #include "executor/worker/flat_unit.h"
 #include "executor/worker/head_layer.h"
 #include "executor/worker/rank_context.h"
@@ -21,12 +20,6 @@
 #include "planner/layout/stage_partition.h"
 
 namespace meshwright {
-
-// One transformer block. Its saved tensors are those of planner/memory/block_tensors.h.
-struct BlockSaved {
-  AttentionSaved attention;
-  FfnSaved ffn;
-};
 
 class Stage {
  public:
@@ -39,7 +32,8 @@ class Stage {
   const StageLayers& layers() const { return layers_; }
   // In the order of the model.
   const std::vector<std::unique_ptr<FlatUnit>>& units() const { return units_; }
-  // The copy of tied embeddings on the last or the first of several stages, else null.
+  // The copy of tied embeddings on the last or the first of several stages, else null. The table is
+  // parameter 0 of it.
   FlatUnit* tied_unit() const { return tied_unit_; }
   // Sum of this step's token losses, fp64 [1]; undefined without the head.
   const at::Tensor& loss_sum() const { return loss_sum_; }
@@ -63,11 +57,6 @@ class Stage {
   }
 
  private:
-  struct Block {
-    FlatUnit* unit;
-    AttentionLayer attention;
-    FfnLayer ffn;
-  };
   struct MicroBatch {
     at::Tensor tokens;              // inputs, on the first stage
     at::Tensor embedding_gradient;  // between the parts of a split backward

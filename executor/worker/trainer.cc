@@ -4,15 +4,20 @@
 #include <utility>
 
 #include "executor/worker/gradient_dump.h"
+#include "planner/schedule/placement.h"
 
 namespace meshwright {
 
-Trainer::Trainer(RankContext& context, std::vector<Action> actions)
-    : context_(context), actions_(std::move(actions)), rope_(context), executor_(context, stages_) {
+Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open_sends)
+    : context_(context),
+      actions_(std::move(actions)),
+      rope_(context),
+      executor_(context, stages_, open_sends) {
   for (int32_t chunk = 0; chunk < context.layout.vpp; ++chunk) {
-    const int32_t number = chunk * context.layout.pp + context.coordinates.pp;
-    stages_.push_back(
-        std::make_unique<Stage>(context, StageOf(context.model, context.layout, StagePartition::kEqual, number), rope_));
+    const int32_t number = StageOfChunk(context.layout, context.coordinates.pp, chunk);
+    const StageLayers layers =
+        StageOf(context.model, context.layout, StagePartition::kEqual, number);
+    stages_.push_back(std::make_unique<Stage>(context, layers, rope_));
   }
 }
 
@@ -41,15 +46,22 @@ void Trainer::StartReduction(FlatUnit& unit) {
 }
 
 void Trainer::ReduceTiedEmbeddings() {
-  if (context_.groups.tied_embeddings == nullptr) return;
-  const ScopedPhase phase(context_.clock, Phase::kDataParallel);
+  // The table is position 0 of both the embedding's and the head's unit.
+  std::vector<at::Tensor> copies;
   for (const auto& stage : stages_) {
     if (stage->tied_unit() == nullptr) continue;
+    const ScopedPhase phase(context_.clock, Phase::kDataParallel);
     reductions_[stage->tied_unit()].Wait();
-    // The table is position 0 of both the embedding's and the head's unit.
-    context_.groups.tied_embeddings
-        ->AllReduce(stage->tied_unit()->gradient(kEmbeddingTable), Reduction::kSum)
-        .Wait();
+    copies.push_back(stage->tied_unit()->gradient(kEmbeddingTable));
+  }
+  if (copies.size() == 2) {  // both ends of the model on this rank
+    copies[0].add_(copies[1]);
+    copies[1].copy_(copies[0]);
+  }
+  if (context_.groups.tied_embeddings == nullptr) return;
+  const ScopedPhase phase(context_.clock, Phase::kDataParallel);
+  for (const at::Tensor& copy : copies) {
+    context_.groups.tied_embeddings->AllReduce(copy, Reduction::kSum).Wait();
   }
 }
 

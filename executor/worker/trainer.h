@@ -20,15 +20,16 @@ namespace meshwright {
 
 struct StepResult {
   double step_s = 0.0;
-  // Mean cross entropy over the global batch before the update, on the last pipeline stage.
+  // Mean cross entropy over the global batch before the update, on the rank that holds the head.
   std::optional<double> loss;
 };
 
 // Torch's and the communicators' exceptions pass through.
 class Trainer {
  public:
-  // `actions` is the rank's schedule list. `context` outlives it.
-  Trainer(RankContext& context, std::vector<Action> actions);
+  // `actions` is the rank's schedule list, `open_sends` what OpenSendsNeeded() says of all ranks'
+  // lists. `context` outlives it.
+  Trainer(RankContext& context, std::vector<Action> actions, int32_t open_sends = 1);
 
   // Gradients of the next step go to `directory`, one pair of files per rank.
   void DumpGradientsTo(std::string directory) { dump_directory_ = std::move(directory); }

@@ -17,6 +17,7 @@
 #include "executor/worker/open_device.h"
 #include "executor/worker/peak_flops.h"
 #include "executor/worker/trainer.h"
+#include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
@@ -48,10 +49,12 @@ nlohmann::json PhaseSeconds(const PhaseClock& clock) {
 }
 
 // Steps, and the events that tell of them.
-void Train(RankContext& context, const TrialPlan& plan, std::vector<Action> actions,
-           double peak_flops, const EventWriter& events) {
+void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, double peak_flops,
+           const EventWriter& events) {
   context.device->ResetPeakMemory();
-  Trainer trainer(context, std::move(actions));
+  const int32_t open_sends =
+      OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
+  Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
   if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
   const bool tells_loss = context.coordinates.tp == 0 && context.coordinates.dp == 0;
   for (int32_t step = 0; step < plan.steps; ++step) {
@@ -79,9 +82,8 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   context.seed = plan.seed;
   context.rank = environment.rank;
   context.coordinates = CoordinatesOf(plan.layout, environment.rank);
-  auto actions = MakeSchedule(plan.layout, context.coordinates.pp,
-                              static_cast<int32_t>(context.micro_batches()));
-  if (!actions.ok()) return actions.status();
+  auto lists = MakeSchedules(plan.layout, static_cast<int32_t>(context.micro_batches()));
+  if (!lists.ok()) return lists.status();
   auto device = OpenDevice(plan.device, environment.local_rank);
   if (!device.ok()) return device.status();
   context.device = *std::move(device);
@@ -101,7 +103,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   if (plan.memory_limit_bytes.has_value()) {
     context.device->SetMemoryLimit(*plan.memory_limit_bytes);
   }
-  Train(context, plan, *std::move(actions), peak_flops, events);
+  Train(context, plan, *std::move(lists), peak_flops, events);
   context.groups = RankGroups();
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include "planner/layout/stage_partition.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/worker_memory.h"
+#include "planner/memory/worker_peak.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -89,9 +90,8 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   int64_t score_bytes = 0;
   int64_t micro_batch_bytes = 0;  // of all chunks of the rank
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const StageLayers stage =
-        StageOf(context_.model, layout_, context_.profile.stage_partition,
-                StageOfChunk(layout_, pipeline_rank, chunk));
+    const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition,
+                                      StageOfChunk(layout_, pipeline_rank, chunk));
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       micro_batch_bytes += KeptPerMicroBatch(blocks_[group], layers);
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
@@ -112,23 +112,31 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   return bytes;
 }
 
+// Every layout that the worker runs; stages without a layer have no block to peak in.
 bool LayoutActivations::WorkerRulesApply() const {
-  return context_.profile.worker_allocations && layout_.vpp == 1 && layout_.cp == 1 &&
-         layout_.schedule == ScheduleKind::k1f1b && layout_.recompute == Recompute::kNone &&
-         !layout_.sequence_parallel && context_.model.groups.size() == 1;
+  return context_.profile.worker_allocations && layout_.cp == 1 && !layout_.sequence_parallel &&
+         context_.model.groups.size() == 1 &&
+         context_.model.layers() + 2 > int64_t{StageCount(layout_)};
 }
 
 ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
-  const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
-  const WorkerActivations peak = PeakWorkerActivations(
-      {.block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
-       .layers = stage.layer_count,
-       .first = stage.has_embedding,
-       .last = stage.has_head,
-       .in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_),
-       .micro_batches = micro_batches_,
-       .seq_len = context_.training.seq_len,
-       .vocab = context_.model.vocab});
+  WorkerStage stage = {.block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
+                       .recompute = layout_.recompute,
+                       .recompute_layers = layout_.recompute_layers,
+                       .vocab = context_.model.vocab};
+  WorkerRank rank = {.pipeline_rank = pipeline_rank,
+                     .micro_batches = micro_batches_,
+                     .rope_table_bytes = context_.training.seq_len * context_.model.head_dim * 4};
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const StageLayers layers = StageOf(context_.model, layout_, context_.profile.stage_partition,
+                                       StageOfChunk(layout_, pipeline_rank, chunk));
+    stage.layers = layers.layer_count;
+    stage.first = layers.has_embedding;
+    stage.last = layers.has_head;
+    rank.has_head = rank.has_head || layers.has_head;
+    rank.chunks.push_back(StageBytes(stage));
+  }
+  const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
   return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
 }
 

@@ -7,60 +7,231 @@ namespace {
 
 constexpr int64_t kFp32Bytes = 4;
 constexpr int64_t kTokenIdBytes = 4;
-constexpr int64_t kLossAccumulatorBytes = 8;
 
 int64_t HiddenBytes(const BlockDims& d) { return d.tokens * d.hidden * d.element_bytes; }
 
-// ATen's rounding of its fp32 buffer.
-constexpr int64_t kMatmulSlackBytes = 128;
+// fp32 values, one per token: deviations, targets, statistics.
+int64_t PerTokenBytes(const BlockDims& d) { return d.tokens * kFp32Bytes; }
 
-// Held while a product of `rows` x `columns` is computed, beside the product.
-int64_t MatmulBytes(int64_t rows, int64_t columns, int64_t element_bytes) {
+// A matrix product [rows, inner] x [inner, columns].
+struct Product {
+  int64_t rows = 0;
+  int64_t inner = 0;
+  int64_t columns = 0;
+};
+
+// Held while it is computed, beside the result. Without bf16 instructions ATen holds the result in
+// fp32, rounded up; with them oneDNN holds the result and the right factor for 64 columns, and the
+// left factor where that is transposed, the inner dimension rounded up to 32.
+int64_t MatmulBytes(const Product& product, int64_t element_bytes, bool transposed = false) {
   if (element_bytes == kFp32Bytes) return 0;
-  return MatmulPieceRows(rows, columns) * columns * kFp32Bytes + kMatmulSlackBytes;
+  const int64_t rows = MatmulPieceRows(product.rows, product.columns);
+  const int64_t copy = rows * product.columns * kFp32Bytes + 128;
+  const int64_t inner = (product.inner + 31) / 32 * 32;
+  const int64_t blocked = rows * std::min<int64_t>(product.columns, 64) * kFp32Bytes +
+                          inner * 64 * element_bytes + 1024 +
+                          (transposed ? rows * inner * element_bytes + 128 : 0);
+  return std::max(copy, blocked);
 }
 
-// Held while the gradient of a weight of `rows` x `columns` is added up.
-int64_t WeightGradientBytes(int64_t rows, int64_t columns, int64_t element_bytes) {
-  if (element_bytes == kFp32Bytes) return 0;
-  return MatmulBytes(rows, columns, element_bytes) +
-         MatmulPieceRows(rows, columns) * columns * element_bytes;
+// Held while the gradient of a weight of `rows` x `columns` is added up over `tokens`.
+int64_t WeightGradientBytes(int64_t rows, int64_t columns, const BlockDims& d) {
+  if (d.element_bytes == kFp32Bytes) return 0;
+  const Product product = {.rows = rows, .inner = d.tokens, .columns = columns};
+  return MatmulBytes(product, d.element_bytes, /*transposed=*/true) +
+         MatmulPieceRows(rows, columns) * columns * d.element_bytes;
 }
 
-int64_t StaticBytes(const WorkerStage& stage) {
-  return stage.seq_len * stage.block.head_dim * kFp32Bytes +
-         (stage.last ? kLossAccumulatorBytes : 0);
+// Of an activation or its gradient: a product of `inner` columns with a weight, to `columns`.
+int64_t ProjectionBytes(const BlockDims& d, int64_t inner, int64_t columns) {
+  return MatmulBytes({.rows = d.tokens, .inner = inner, .columns = columns}, d.element_bytes);
 }
 
-// Beyond the incoming gradient.
-int64_t BlockBackwardBytes(const BlockDims& d) {
-  const int64_t e = d.element_bytes;
-  const int64_t inner = d.ffn_hidden / d.tp;
-  const int64_t gates = d.ffn == FfnKind::kSwiGlu ? 2 : 1;
-  const int64_t product_gradient = d.tokens * inner * e + MatmulBytes(d.tokens, inner, e);
-  const int64_t input_gradient = HiddenBytes(d) + MatmulBytes(d.tokens, d.hidden, e);
-  const int64_t weight_gradients =
-      HiddenBytes(d) + std::max(WeightGradientBytes(gates * inner, d.hidden, e),
-                                WeightGradientBytes(d.hidden, inner, e));
-  return std::max({product_gradient, input_gradient, weight_gradients});
+int64_t InnerWidth(const BlockDims& d) { return d.ffn_hidden / d.tp; }
+
+// Columns of the first projection of the FFN.
+int64_t GateUpWidth(const BlockDims& d) {
+  return (d.ffn == FfnKind::kSwiGlu ? 2 : 1) * InnerWidth(d);
+}
+
+int64_t HeadWidth(const WorkerStage& stage) { return stage.vocab / stage.block.tp; }
+
+int64_t BlockWeightGradientBytes(const BlockDims& d) {
+  return std::max(WeightGradientBytes(GateUpWidth(d), d.hidden, d),
+                  WeightGradientBytes(d.hidden, InnerWidth(d), d));
+}
+
+// Of the FFN's input gradient: the product's gradient, then the input's, beyond the incoming one.
+int64_t FfnInputGradientBytes(const BlockDims& d) {
+  const int64_t product = d.tokens * InnerWidth(d) * d.element_bytes;
+  return std::max(product + ProjectionBytes(d, d.hidden, InnerWidth(d)),
+                  HiddenBytes(d) + ProjectionBytes(d, GateUpWidth(d), d.hidden));
+}
+
+// ATen's flash kernel on a CPU works on blocks of queries and keys: score blocks and their
+// gradients in fp32 and in the element type, for one thread.
+int64_t FlashScratchBytes(const BlockDims& d) {
+  const int64_t queries = d.keys >= 768 ? 256 : d.keys >= 192 ? 64 : 32;
+  const int64_t q = std::min(queries, d.keys);
+  const int64_t k = std::min<int64_t>(512, d.keys);
+  const int64_t scores = (2 * q * k + q) * kFp32Bytes;
+  if (d.element_bytes == kFp32Bytes) return scores;
+  const Product transposed = {.rows = k, .inner = q, .columns = d.head_dim};
+  return scores + 2 * q * k * d.element_bytes + kFp32Bytes +
+         MatmulBytes(transposed, d.element_bytes, /*transposed=*/true);
+}
+
+// Of attention's input gradient, beyond the incoming one: of its output, the kernel's gradients,
+// then of its input.
+int64_t AttentionInputGradientBytes(const BlockDims& d) {
+  const int64_t query = KeptBytes(KeptTensor::kQuery, d);
+  const int64_t key = KeptBytes(KeptTensor::kKey, d);
+  // The query heads of a group come one after the other, each with gradients of keys and values and
+  // a dense copy of its share of the incoming gradient, which is as large as the keys.
+  const int64_t kernel = query + (d.heads == d.kv_heads ? 2 : 5) * key + FlashScratchBytes(d);
+  const int64_t width = d.heads / d.tp * d.head_dim;
+  const int64_t qkv_width = width + 2 * (d.kv_heads / d.tp * d.head_dim);
+  return std::max(query + std::max(kernel, ProjectionBytes(d, d.hidden, width)),
+                  HiddenBytes(d) + ProjectionBytes(d, qkv_width, d.hidden));
+}
+
+// What a backward computes again before the FFN's.
+int64_t RecomputedBytes(const BlockDims& d, Recompute recompute) {
+  switch (recompute) {
+    case Recompute::kNone:
+      return 0;
+    case Recompute::kSelective:
+      return KeptBytes(KeptTensor::kFfnNormOutput, d) + KeptBytes(KeptTensor::kFfnProduct, d);
+    case Recompute::kFull:
+    case Recompute::kBlock:
+      return KeptBytesPerBlock(d) - CheckpointBytesPerBlock(d);
+  }
+  return 0;
+}
+
+int64_t BlockKeptBytes(const BlockDims& d, Recompute recompute) {
+  switch (recompute) {
+    case Recompute::kNone:
+      return KeptBytesPerBlock(d);
+    case Recompute::kSelective:
+      return SelectiveKeptBytesPerBlock(d);
+    case Recompute::kFull:
+    case Recompute::kBlock:
+      return CheckpointBytesPerBlock(d);
+  }
+  return 0;
+}
+
+// Of a block between the two parts of its backward.
+int64_t BlockSplitBytes(const BlockDims& d) {
+  return KeptBytesPerBlock(d) - 2 * PerTokenBytes(d) - KeptBytes(KeptTensor::kLogSumExp, d);
 }
 
 // What is kept of the statistics after the logits are there.
-int64_t SoftmaxStatisticsBytes(const BlockDims& d) { return 3 * d.tokens * kFp32Bytes; }
+int64_t SoftmaxStatisticsBytes(const BlockDims& d) { return 3 * PerTokenBytes(d); }
 
-// While the head is alive, beyond what it keeps: in its forward or in its backward.
-int64_t HeadWorkspaceBytes(const WorkerStage& stage) {
+int64_t HeadSplitBytes(const WorkerStage& stage) {
   const BlockDims& d = stage.block;
-  const int64_t e = d.element_bytes;
-  const int64_t columns = stage.vocab / d.tp;
-  const bool gradient_in_flight = !stage.first && stage.micro_batches > 1;
+  return HiddenBytes(d) + d.tokens * (HeadWidth(stage)) * d.element_bytes;
+}
+
+// A stage's blocks in the order of the model: the first `recomputed` ones are recomputed as a
+// whole, the others keep what `others` says.
+struct Blocks {
+  const BlockDims& dims;
+  int64_t layers;
+  int64_t recomputed;
+  Recompute others;
+
+  Recompute ModeOf(int64_t index) const { return index < recomputed ? Recompute::kFull : others; }
+  int64_t KeptOf(int64_t count) const {
+    const int64_t checkpoints = std::min(count, recomputed);
+    return checkpoints * BlockKeptBytes(dims, Recompute::kFull) +
+           (count - checkpoints) * BlockKeptBytes(dims, others);
+  }
+};
+
+Blocks BlocksOf(const WorkerStage& stage) {
+  const bool some = stage.recompute == Recompute::kBlock;
+  int64_t recomputed = stage.recompute == Recompute::kFull ? stage.layers : 0;
+  if (some) recomputed = std::min(stage.recompute_layers, stage.layers);
+  return {.dims = stage.block,
+          .layers = stage.layers,
+          .recomputed = recomputed,
+          .others = stage.recompute == Recompute::kSelective ? stage.recompute : Recompute::kNone};
+}
+
+int64_t TokenIdBytes(const WorkerStage& stage) {
+  return stage.first ? stage.block.tokens * kTokenIdBytes : 0;
+}
+
+// Keeps the larger of two moments.
+void Reach(WorkerActivations& peak, const WorkerActivations& moment) {
+  if (moment.total_bytes() > peak.total_bytes()) peak = moment;
+}
+
+WorkerActivations ForwardPeak(const WorkerStage& stage, const WorkerActivations& kept) {
+  const BlockDims& d = stage.block;
+  WorkerActivations peak = {kept.kept_bytes, 0,
+                            HiddenBytes(d) + ProjectionBytes(d, InnerWidth(d), d.hidden)};
+  if (!stage.last) return peak;
   // The statistics come after the logits' product.
-  const int64_t product = MatmulBytes(d.tokens, columns, e) - SoftmaxStatisticsBytes(d);
-  const int64_t combine = d.tp > 1 ? d.tokens * kFp32Bytes : 0;
-  const int64_t forward = std::max(product, combine) + (gradient_in_flight ? HiddenBytes(d) : 0);
-  const int64_t backward = HiddenBytes(d) + std::max(MatmulBytes(d.tokens, d.hidden, e),
-                                                     WeightGradientBytes(columns, d.hidden, e));
-  return std::max(forward, backward);
+  const int64_t product =
+      ProjectionBytes(d, d.hidden, HeadWidth(stage)) - SoftmaxStatisticsBytes(d);
+  const int64_t combine = d.tp > 1 ? PerTokenBytes(d) : 0;
+  Reach(peak, {kept.kept_bytes, kept.loss_bytes, std::max(product, combine)});
+  return peak;
+}
+
+WorkerActivations BackwardPeak(const WorkerStage& stage, const WorkerActivations& kept) {
+  const BlockDims& d = stage.block;
+  const Blocks blocks = BlocksOf(stage);
+  // The last block comes first, when all others still keep what they keep.
+  const int64_t work =
+      std::max(FfnInputGradientBytes(d), BlockWeightGradientBytes(d) - PerTokenBytes(d));
+  WorkerActivations peak = {
+      kept.kept_bytes, 0,
+      HiddenBytes(d) + RecomputedBytes(d, blocks.ModeOf(stage.layers - 1)) + work};
+  if (!stage.last) return peak;
+  const int64_t released = HeadKeptBytes(stage) - HeadSplitBytes(stage);
+  const int64_t head_work = std::max(ProjectionBytes(d, HeadWidth(stage), d.hidden),
+                                     WeightGradientBytes(HeadWidth(stage), d.hidden, d) - released);
+  Reach(peak, {kept.kept_bytes, kept.loss_bytes, HiddenBytes(d) + head_work});
+  return peak;
+}
+
+// The input part passes the blocks from the last to the first; those behind it have turned into
+// what they keep for the weight part.
+WorkerActivations InputPeak(const WorkerStage& stage, const WorkerActivations& kept,
+                            const WorkerActivations& kept_split) {
+  const BlockDims& d = stage.block;
+  const Blocks blocks = BlocksOf(stage);
+  const int64_t incoming = HiddenBytes(d);
+  WorkerActivations peak;
+  for (int64_t i = 0; i < stage.layers; ++i) {
+    const int64_t behind = (stage.layers - 1 - i) * BlockSplitBytes(d);
+    const int64_t ffn = blocks.KeptOf(i + 1);
+    Reach(peak, {TokenIdBytes(stage) + behind + ffn, kept_split.loss_bytes,
+                 incoming + RecomputedBytes(d, blocks.ModeOf(i)) + FfnInputGradientBytes(d)});
+    const int64_t attention = blocks.KeptOf(i) + KeptBytesPerBlock(d) - PerTokenBytes(d);
+    Reach(peak, {TokenIdBytes(stage) + behind + attention, kept_split.loss_bytes,
+                 incoming + AttentionInputGradientBytes(d)});
+  }
+  if (!stage.last) return peak;
+  Reach(peak, {kept.kept_bytes, kept.loss_bytes,
+               incoming + ProjectionBytes(d, HeadWidth(stage), d.hidden)});
+  return peak;
+}
+
+WorkerActivations WeightPeak(const WorkerStage& stage, const WorkerActivations& kept_split) {
+  const BlockDims& d = stage.block;
+  WorkerActivations peak = kept_split;
+  peak.workspace_bytes = BlockWeightGradientBytes(d);
+  if (stage.last) {
+    peak.workspace_bytes =
+        std::max(peak.workspace_bytes, WeightGradientBytes(HeadWidth(stage), d.hidden, d));
+  }
+  return peak;
 }
 
 }  // namespace
@@ -71,28 +242,28 @@ int64_t MatmulPieceRows(int64_t rows, int64_t columns) {
 
 int64_t HeadKeptBytes(const WorkerStage& stage) {
   const BlockDims& d = stage.block;
-  const int64_t logits = d.tokens * (stage.vocab / d.tp) * d.element_bytes;
-  const int64_t deviations = d.tokens * kFp32Bytes;
-  return 2 * HiddenBytes(d) + logits + deviations + SoftmaxStatisticsBytes(d) +
+  return HeadSplitBytes(stage) + HiddenBytes(d) + PerTokenBytes(d) + SoftmaxStatisticsBytes(d) +
          d.tokens * kTokenIdBytes;
 }
 
-WorkerActivations PeakWorkerActivations(const WorkerStage& stage) {
+WorkerStageBytes StageBytes(const WorkerStage& stage) {
   const BlockDims& d = stage.block;
-  const int64_t token_ids = stage.first ? d.tokens * kTokenIdBytes : 0;
-  WorkerActivations peak;
-  peak.kept_bytes = stage.in_flight * (stage.layers * KeptBytesPerBlock(d) + token_ids);
-  peak.workspace_bytes = HiddenBytes(d) + BlockBackwardBytes(d) + (stage.last ? 0 : HiddenBytes(d));
+  WorkerStageBytes bytes;
+  bytes.boundary_bytes = HiddenBytes(d);
+  bytes.kept.kept_bytes = BlocksOf(stage).KeptOf(stage.layers) + TokenIdBytes(stage);
+  bytes.kept_split.kept_bytes =
+      stage.layers * BlockSplitBytes(d) + TokenIdBytes(stage) + (stage.first ? HiddenBytes(d) : 0);
   if (stage.last) {
-    const int64_t head = HeadKeptBytes(stage);
-    const int64_t head_workspace = HeadWorkspaceBytes(stage);
-    if (head + head_workspace > peak.workspace_bytes) {
-      peak.loss_bytes = head;
-      peak.workspace_bytes = head_workspace;
-    }
+    bytes.kept.loss_bytes = HeadKeptBytes(stage);
+    bytes.kept_split.loss_bytes = HeadSplitBytes(stage);
   }
-  peak.workspace_bytes += StaticBytes(stage);
-  return peak;
+  bytes.peak[static_cast<size_t>(ActionKind::kForward)] = ForwardPeak(stage, bytes.kept);
+  bytes.peak[static_cast<size_t>(ActionKind::kBackward)] = BackwardPeak(stage, bytes.kept);
+  bytes.peak[static_cast<size_t>(ActionKind::kBackwardInput)] =
+      InputPeak(stage, bytes.kept, bytes.kept_split);
+  bytes.peak[static_cast<size_t>(ActionKind::kBackwardWeight)] =
+      WeightPeak(stage, bytes.kept_split);
+  return bytes;
 }
 
 }  // namespace meshwright

@@ -1,34 +1,50 @@
-// What Meshwright's own worker holds beside weights, gradients and optimizer states, byte by byte.
+// What Meshwright's own worker holds of one stage beside weights, gradients and optimizer states,
+// byte by byte.
 //
 // The worker's allocations follow fixed rules, so its peak is a formula, not an estimate. T tokens
-// of a micro-batch, e bytes of an element, t tensor parallel ranks, l layers of the stage, n
-// micro-batches in flight, K = KeptBytesPerBlock():
+// of a micro-batch, e bytes of an element, t tensor parallel ranks, H = T h e an activation between
+// two stages, P = T f/t e, K = KeptBytesPerBlock():
 //
 //   always                    RoPE table 4 s d; on the last stage a loss accumulator of 8
-//   per micro-batch in flight l K, and 4 T token ids on the first stage. A block's output is the
-//                             next block's kept input; the last one's is x below or a boundary
-//   head and loss             x T h e, its norm T h e and deviations 4 T, logits T V/t e (the
-//                             gradient replaces them in place), targets 4 T, softmax statistics
-//                             12 T (and 4 T more while they are combined over t > 1 ranks)
-//   boundary                  T h e of activations on their way to the next stage, from a forward's
-//                             end to the next forward's start; likewise the gradients sent back
-//   backward of a block       T h e of incoming gradient, and at its peak the largest of
-//                             (T f/t e of product gradient), T h e and (T h e + W)
-//   forward of the head       nothing more, or the gradient boundary where there is one
-//   backward of the head      T h e, and T h e + W
+//   per micro-batch           what its blocks keep: K, H where the block is recomputed, K - 2 H - P
+//   between forward and       under selective recompute; 4 T token ids on the first stage. A
+//   block's backward                  output is the next block's kept input; the last one's is x
+//   below or a
+//                             boundary
+//   head and loss             x H, its norm H and deviations 4 T, logits T V/t e (the gradient
+//                             replaces them in place), targets 4 T, softmax statistics 12 T (and 4
+//                             T more while they are combined over t > 1 ranks)
+//   boundary                  H of each message on its way to another rank, from the action that
+//                             makes it until fewer than OpenSends() are left open, before an action
+//                             of its kind; and of each that waits for another chunk of the rank
+//   backward of a block       H of incoming gradient; what is computed again: K - H, or H + P; and
+//   at
+//                             its peak the largest of P of product gradient, H and W - 4 T: the
+//                             weight gradients come when the residual and its deviations are gone
+//   backward of the head      H, and at its peak W less H + 20 T
+//   between the two parts of  K - 8 T less the log-sum-exp of each block, recomputed or not; of the
+//   a split backward          head its norm and the logits' gradient; H of embedding gradient
+//   backward of attention     T a d/t e of its output's gradient and the kernel's gradients and
+//                             scratch. It reaches the peak under a split backward alone; otherwise
+//                             it starts after the FFN's kept tensors are gone
 //   matrix products           0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as
 //                             well, so the worker computes it in pieces of kMatmulPieceElements
-//                             and holds 4 bytes for each element of a piece
+//                             and holds 4 bytes for each element of a piece; on processors with
+//                             bf16 instructions copies of the factors' blocks instead. The larger
+//                             of the two is counted, so that bf16 takes at most what is said here
 //   W, of a weight gradient   0 in fp32, where the product adds to the gradient; in bf16 a piece of
 //                             the product in bf16, beside its fp32 form
 //
-// The backward of attention and the optimizer never reach the peak: attention starts after the
-// FFN's kept tensors are gone, and the optimizer works in place.
+// The optimizer never reaches the peak: it works in place. What a rank holds at once follows from
+// the order of its actions: planner/memory/worker_peak.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
+#include "planner/layout/layout.h"
 #include "planner/memory/block_tensors.h"
+#include "planner/schedule/schedule.h"
 
 namespace meshwright {
 
@@ -38,22 +54,21 @@ inline constexpr int64_t kMatmulPieceElements = int64_t{1} << 20;
 // Rows of a product of `rows` x `columns` that are computed at once.
 int64_t MatmulPieceRows(int64_t rows, int64_t columns);
 
-// One pipeline rank of a 1F1B layout without recompute, sequence or context parallelism.
+// The stage of one chunk, without sequence or context parallelism, with at least one layer.
 struct WorkerStage {
-  BlockDims block;  // of its widest layer
+  BlockDims block;
   int64_t layers = 0;
   bool first = false;
   bool last = false;
-  int64_t in_flight = 1;  // min(m, p - r)
-  int64_t micro_batches = 1;
-  int64_t seq_len = 0;
-  int64_t vocab = 0;  // of the whole model
+  Recompute recompute = Recompute::kNone;
+  int64_t recompute_layers = 0;  // for kBlock
+  int64_t vocab = 0;             // of the whole model
 };
 
-// Parts of the peak; they add up to it.
+// Parts of what is held; they add up to it.
 struct WorkerActivations {
-  int64_t kept_bytes = 0;       // blocks and token ids of all micro-batches in flight
-  int64_t loss_bytes = 0;       // head and loss, where they are alive at the peak
+  int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
+  int64_t loss_bytes = 0;       // head and loss
   int64_t workspace_bytes = 0;  // everything else
 
   int64_t total_bytes() const { return kept_bytes + loss_bytes + workspace_bytes; }
@@ -61,10 +76,18 @@ struct WorkerActivations {
   friend bool operator==(const WorkerActivations&, const WorkerActivations&) = default;
 };
 
+// One micro-batch in one stage.
+struct WorkerStageBytes {
+  int64_t boundary_bytes = 0;
+  WorkerActivations kept;        // between forward and backward
+  WorkerActivations kept_split;  // between the two parts of a split backward
+  // The most that the micro-batch takes at once during an action, by ActionKind.
+  std::array<WorkerActivations, 4> peak;
+};
+
+WorkerStageBytes StageBytes(const WorkerStage& stage);
+
 // What a stage keeps of one micro-batch between the head's forward and backward.
 int64_t HeadKeptBytes(const WorkerStage& stage);
-
-// The most that `stage` holds at once during a training step.
-WorkerActivations PeakWorkerActivations(const WorkerStage& stage);
 
 }  // namespace meshwright

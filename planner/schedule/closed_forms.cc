@@ -59,6 +59,20 @@ double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
   return Real(whole) + kept_after_input * Real(waiting);
 }
 
+int64_t OpenSends(const Layout& layout, int64_t micro_batches) {
+  if (layout.pp == 1) return 1;
+  switch (layout.schedule) {
+    case ScheduleKind::kInterleaved:
+      return 2;
+    case ScheduleKind::kBreadthFirst:
+      return layout.vpp == 1 ? 1 : micro_batches / layout.pp + 1;
+    case ScheduleKind::kZbV:
+      return micro_batches == 1 ? 1 : 2;
+    default:
+      return 1;
+  }
+}
+
 double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank) {
   switch (layout.schedule) {
     case ScheduleKind::kGpipe:

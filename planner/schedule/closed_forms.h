@@ -29,6 +29,9 @@ int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_bat
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input);
 
+// OpenSendsNeeded() of planner/schedule/open_sends.h. Derived; exact.
+int64_t OpenSends(const Layout& layout, int64_t micro_batches);
+
 // Idle time of a step whose ranks are all alike and whose hops are free: the step takes
 // m (F + B + W) and this. Exact, except that zb_h1 needs m >= p, and zb_v F = B = W and m >= 2p -
 // 1; it then is what a barrier before the optimizer costs, and without one zb_v has none. Simulate

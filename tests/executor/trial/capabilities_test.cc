@@ -13,9 +13,32 @@ absl::Status Check(const Layout& layout, const ModelSpec& model = TinyModel()) {
   return CheckRunnable(model, layout, TinyTraining(), DeviceKind::kCpu);
 }
 
-TEST(CapabilitiesTest, PlainLayoutsOfTpPpAndDpRun) {
+TEST(CapabilitiesTest, LayoutsOfTpPpAndDpRun) {
   EXPECT_TRUE(Check({}).ok());
   EXPECT_TRUE(Check({.tp = 2, .pp = 2, .dp = 2, .micro_batch = 2}).ok());
+  // Embedding and head take a layer's place each.
+  EXPECT_TRUE(Check({.pp = 3}).ok());
+}
+
+TEST(CapabilitiesTest, EveryScheduleAndRecomputeModeRuns) {
+  for (const ScheduleKind schedule :
+       {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kZbH1}) {
+    EXPECT_TRUE(Check({.pp = 2, .schedule = schedule}).ok());
+  }
+  for (const ScheduleKind schedule :
+       {ScheduleKind::kInterleaved, ScheduleKind::kBreadthFirst, ScheduleKind::kZbV}) {
+    EXPECT_TRUE(Check({.pp = 2, .vpp = 2, .schedule = schedule}).ok());
+  }
+  for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull, Recompute::kBlock}) {
+    EXPECT_TRUE(Check({.recompute = recompute, .recompute_layers = 1}).ok());
+  }
+}
+
+TEST(CapabilitiesTest, SchedulesThatDoNotExistAreRefused) {
+  EXPECT_THAT(std::string(Check({.pp = 2, .vpp = 2}).message()), testing::HasSubstr("vpp"));
+  const Layout uneven = {
+      .pp = 2, .micro_batch = 8, .vpp = 2, .schedule = ScheduleKind::kInterleaved};
+  EXPECT_THAT(std::string(Check(uneven).message()), testing::HasSubstr("micro_batches"));
 }
 
 struct Refused {
@@ -32,14 +55,10 @@ TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
-                         testing::Values(Refused{{.cp = 2}, "cp2"},
-                                         Refused{{.pp = 2, .vpp = 2}, "vpp2"},
-                                         Refused{{.zero = 1}, "zero1"},
+                         testing::Values(Refused{{.cp = 2}, "cp2"}, Refused{{.zero = 1}, "zero1"},
                                          Refused{{.sequence_parallel = true}, "sp1"},
-                                         Refused{{.recompute = Recompute::kFull}, "rc=full"},
-                                         Refused{{.schedule = ScheduleKind::kGpipe}, "sched=gpipe"},
                                          Refused{{.tp = 4}, "kv_heads = 2 with tp4"},
-                                         Refused{{.pp = 3}, "layers = 4 with pp3"},
+                                         Refused{{.pp = 5}, "layers = 4 with pp5"},
                                          Refused{{.dp = 3}, "global_batch = 8"}));
 
 TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
@@ -54,7 +73,9 @@ TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
 TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   const nlohmann::json json = ToJson(WorkerCapabilities());
   EXPECT_THAT(json["devices"], testing::ElementsAre("cpu", "cuda"));
-  EXPECT_THAT(json["schedules"], testing::ElementsAre("1f1b"));
+  EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",
+                                                      "breadth_first", "zb_h1", "zb_v"));
+  EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
   EXPECT_EQ(json["max_zero"], 0);
 }
 

@@ -174,7 +174,8 @@ TEST(TrainerTest, AllThatAMicroBatchKeepsIsInTheTables) {
     auto& device = static_cast<CpuDevice&>(*context->device);
     const c10::InferenceMode no_tape;
     const RopeTable rope(*context);
-    Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0), rope);
+    Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0),
+                rope);
     stage.BeginStep({});
     const int64_t before = device.HeldBytes();
     stage.Forward(0, {}, TokenSource(*context, 0));
@@ -183,7 +184,6 @@ TEST(TrainerTest, AllThatAMicroBatchKeepsIsInTheTables) {
                                       .layers = context->model.layers(),
                                       .first = true,
                                       .last = true,
-                                      .seq_len = context->training.seq_len,
                                       .vocab = context->model.vocab};
     EXPECT_EQ(device.HeldBytes() - before, context->model.layers() * KeptBytesPerBlock(dims) +
                                                HeadKeptBytes(worker_stage) + dims.tokens * 4);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/memory/worker_peak.h"
+#include "planner/schedule/placement.h"
+#include "tests/planner/schedule/pipelines.h"
+
 namespace meshwright {
 namespace {
 
@@ -13,51 +17,113 @@ WorkerStage StageOf(int64_t element_bytes) {
                     .kv_heads = 2,
                     .head_dim = 8,
                     .ffn_hidden = 48,
-                    .element_bytes = element_bytes},
+                    .element_bytes = element_bytes,
+                    .keys = 16},
           .layers = 2,
           .first = true,
-          .last = false,
-          .in_flight = 2,
-          .micro_batches = 4,
-          .seq_len = 16,
           .vocab = 64};
 }
 
+// Per token and layer in fp32 words: 4 hidden widths, q and output 32 each, k and v 16 each, 4
+// log-sum-exps, 2 deviations, gate, up and product 48 each.
+constexpr int64_t kBlockWords = 16 * (4 * 32 + 2 * 32 + 2 * 16 + 4 + 2 + 3 * 48);
+constexpr int64_t kHiddenWords = 16 * 32;
+constexpr int64_t kProductWords = 16 * 48;
+
+WorkerRank RankOf(const Layout& layout, int32_t pipeline_rank, int64_t micro_batches,
+                  WorkerStage stage) {
+  WorkerRank rank = {
+      .pipeline_rank = pipeline_rank, .micro_batches = micro_batches, .rope_table_bytes = 512};
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+    const int32_t number = StageOfChunk(layout, pipeline_rank, chunk);
+    stage.first = number == 0;
+    stage.last = number + 1 == StageCount(layout);
+    rank.has_head = rank.has_head || stage.last;
+    rank.chunks.push_back(StageBytes(stage));
+  }
+  return rank;
+}
+
 TEST(WorkerMemory, AFirstStagePeaksInTheBackwardOfItsLastBlock) {
-  const WorkerActivations peak = PeakWorkerActivations(StageOf(4));
-  // Per token and layer in fp32 words: 4 hidden widths, q and output 32 each, k and v 16 each, 4
-  // log-sum-exps, 2 deviations, gate, up and product 48 each.
-  const int64_t block_words = 16 * (4 * 32 + 2 * 32 + 2 * 16 + 4 + 2 + 3 * 48);
-  EXPECT_EQ(peak.kept_bytes, 4 * 2 * (2 * block_words + 16));
+  const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, StageOf(4)));
+  EXPECT_EQ(peak.kept_bytes, 4 * 2 * (2 * kBlockWords + 16));
   EXPECT_EQ(peak.loss_bytes, 0);
   // RoPE table, boundary, incoming gradient, product gradient.
-  EXPECT_EQ(peak.workspace_bytes, 4 * (16 * 8 + 16 * 32 + 16 * 32 + 16 * 48));
+  EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (2 * kHiddenWords + kProductWords));
 }
 
 TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
   WorkerStage stage = StageOf(4);
-  stage.first = false;
-  stage.last = true;
-  stage.in_flight = 1;
   stage.vocab = 6400;
-  const WorkerActivations peak = PeakWorkerActivations(stage);
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, stage));
   // Logits, input and normed input, deviations, three softmax statistics, targets.
   EXPECT_EQ(peak.loss_bytes, 4 * 16 * (6400 + 2 * 32 + 1 + 3 + 1));
   // RoPE table, the gradient of the head's input (or the one sent back), loss accumulator.
-  EXPECT_EQ(peak.workspace_bytes, 4 * (16 * 8 + 16 * 32) + 8);
+  EXPECT_EQ(peak.workspace_bytes, 512 + 4 * kHiddenWords + 8);
+}
+
+TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {
+  const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, StageOf(4)));
+  EXPECT_EQ(peak.loss_bytes, 4 * 4 * 16 * (64 + 2 * 32 + 1 + 3 + 1));
+  EXPECT_EQ(peak.kept_bytes, 4 * 4 * 2 * kBlockWords);
+}
+
+TEST(WorkerMemory, FullRecomputeKeepsInputsAndOneBlock) {
+  const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
+  WorkerStage stage = StageOf(4);
+  stage.recompute = Recompute::kFull;
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
+  EXPECT_EQ(peak.kept_bytes, 4 * 4 * (2 * kHiddenWords + 16));
+  EXPECT_EQ(peak.workspace_bytes,
+            512 + 4 * (kBlockWords - kHiddenWords + 2 * kHiddenWords + kProductWords));
+}
+
+TEST(WorkerMemory, BlockRecomputeOfSomeLayersPeaksInOneThatIsNot) {
+  const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
+  WorkerStage stage = StageOf(4);
+  stage.recompute = Recompute::kBlock;
+  stage.recompute_layers = 1;
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
+  EXPECT_EQ(peak.kept_bytes, 4 * 4 * (kBlockWords + kHiddenWords + 16));
+  EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (2 * kHiddenWords + kProductWords));
+}
+
+TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
+  WorkerStage stage = StageOf(4);
+  stage.recompute = Recompute::kSelective;
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
+  EXPECT_EQ(peak.kept_bytes, 4 * 2 * (2 * (kBlockWords - 2 * kHiddenWords - kProductWords) + 16));
+  EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (3 * kHiddenWords + 2 * kProductWords));
 }
 
 TEST(WorkerMemory, Bf16ProductsAddScratchOfOnePieceAtMost) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1b, 1, 1);
   WorkerStage stage = StageOf(2);
-  stage.last = true;
-  stage.in_flight = 1;
   stage.block.tokens = 1 << 16;
   stage.vocab = 64000;
   EXPECT_EQ(MatmulPieceRows(1 << 16, 64000), 16);
-  const WorkerActivations peak = PeakWorkerActivations(stage);
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
   const int64_t hidden = stage.block.tokens * 32 * 2;
   const int64_t piece = 6 * kMatmulPieceElements;
-  EXPECT_LE(peak.workspace_bytes, hidden + piece + 4 * 16 * 8 + 8 + 128);
+  EXPECT_LE(peak.workspace_bytes, hidden + piece + 512 + 8 + 128);
+}
+
+// One action after the other, without what the walk over runs and its cut at four rounds skip.
+TEST(WorkerMemory, ThePeakIsReachedWithinAFewRoundsOfThePipeline) {
+  ForEachPipeline(4, 3, 1, [](const Layout& one, int32_t) {
+    if (one.schedule == ScheduleKind::kGpipe || one.schedule == ScheduleKind::kBreadthFirst) return;
+    int64_t before = 0;
+    for (const int32_t rounds : {4, 5, 9}) {
+      const WorkerRank rank = RankOf(one, one.pp - 1, rounds * one.pp, StageOf(4));
+      const int64_t bytes = PeakWorkerActivations(one, rank).total_bytes();
+      EXPECT_TRUE(rounds == 4 || bytes == before) << Name(one, rounds * one.pp);
+      before = bytes;
+    }
+  });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/schedule/closed_forms.h"
 #include "tests/planner/schedule/pipelines.h"
 
 namespace meshwright {
@@ -48,6 +49,13 @@ TEST(OpenSendsNeeded, ZbVTakesFewerThanRanks) {
     EXPECT_LE(Needed(ScheduleKind::kZbV, pp, 2, 4 * pp), std::max(2, pp - 1)) << pp;
     EXPECT_GE(Needed(ScheduleKind::kZbV, pp, 2, 4 * pp), 2) << pp;
   }
+}
+
+TEST(OpenSendsNeeded, EqualsItsClosedForm) {
+  ForEachPipeline(6, 4, 14, [](const Layout& layout, int32_t m) {
+    EXPECT_EQ(OpenSendsNeeded(layout, m, MakeSchedules(layout, m).value()), OpenSends(layout, m))
+        << Name(layout, m);
+  });
 }
 
 }  // namespace

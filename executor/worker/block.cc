@@ -1,0 +1,83 @@
+#include "executor/worker/block.h"
+
+#include <utility>
+
+namespace meshwright {
+
+Block::Block(RankContext& context, FlatUnit& unit, const RopeTable& rope, int64_t index)
+    : unit_(unit),
+      attention_(context, unit, rope),
+      ffn_(context, unit),
+      keeps_(KeepsOf(context.layout, index)) {}
+
+Block::Keeps Block::KeepsOf(const Layout& layout, int64_t index) {
+  switch (layout.recompute) {
+    case Recompute::kNone:
+      return Keeps::kAll;
+    case Recompute::kSelective:
+      return Keeps::kSelected;
+    case Recompute::kFull:
+      return Keeps::kInput;
+    case Recompute::kBlock:
+      return index < layout.recompute_layers ? Keeps::kInput : Keeps::kAll;
+  }
+  return Keeps::kAll;
+}
+
+at::Tensor Block::Forward(at::Tensor input, BlockSaved& saved) const {
+  if (keeps_ == Keeps::kInput) {
+    saved.attention.residual = input;
+    at::Tensor middle;
+    {
+      AttentionSaved dropped;
+      middle = attention_.Forward(std::move(input), dropped);
+    }
+    FfnSaved dropped;
+    return ffn_.Forward(std::move(middle), dropped);
+  }
+  at::Tensor middle = attention_.Forward(std::move(input), saved.attention);
+  if (keeps_ == Keeps::kSelected) saved.attention.norm_output.reset();
+  at::Tensor output = ffn_.Forward(std::move(middle), saved.ffn);
+  if (keeps_ == Keeps::kSelected) {
+    saved.ffn.norm_output.reset();
+    saved.ffn.product.reset();
+  }
+  return output;
+}
+
+void Block::RecomputeForFfn(BlockSaved& saved) const {
+  if (keeps_ == Keeps::kSelected) ffn_.RecomputeNormAndProduct(saved.ffn);
+  if (keeps_ != Keeps::kInput) return;
+  at::Tensor input = std::exchange(saved.attention.residual, {});
+  saved.ffn.residual = attention_.Forward(std::move(input), saved.attention);
+  // The block's output is known to whoever needed it: no down projection.
+  ffn_.Recompute(saved.ffn);
+}
+
+void Block::RecomputeForAttention(BlockSaved& saved) const {
+  if (keeps_ == Keeps::kSelected) attention_.RecomputeNorm(saved.attention);
+}
+
+at::Tensor Block::Backward(at::Tensor gradient, BlockSaved& saved) const {
+  RecomputeForFfn(saved);
+  gradient = ffn_.BackwardInput(std::move(gradient), saved.ffn);
+  ffn_.BackwardWeight(saved.ffn);
+  RecomputeForAttention(saved);
+  gradient = attention_.BackwardInput(std::move(gradient), saved.attention);
+  attention_.BackwardWeight(saved.attention);
+  return gradient;
+}
+
+at::Tensor Block::BackwardInput(at::Tensor gradient, BlockSaved& saved) const {
+  RecomputeForFfn(saved);
+  gradient = ffn_.BackwardInput(std::move(gradient), saved.ffn);
+  RecomputeForAttention(saved);
+  return attention_.BackwardInput(std::move(gradient), saved.attention);
+}
+
+void Block::BackwardWeight(BlockSaved& saved) const {
+  ffn_.BackwardWeight(saved.ffn);
+  attention_.BackwardWeight(saved.attention);
+}
+
+}  // namespace meshwright

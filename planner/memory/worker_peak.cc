@@ -1,0 +1,148 @@
+#include "planner/memory/worker_peak.h"
+
+#include <algorithm>
+#include <array>
+
+#include "planner/schedule/closed_forms.h"
+#include "planner/schedule/placement.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int64_t kLossAccumulatorBytes = 8;
+
+// Calls visit(kind, chunk, times) for the actions of the rank, `times` for micro-batches that the
+// same action takes one after the other.
+template <typename Visit>
+void ForEachRun(const Layout& layout, const WorkerRank& rank, const Visit& visit) {
+  if (layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst) {
+    for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+      visit(ActionKind::kForward, chunk, rank.micro_batches);
+    }
+    for (int32_t chunk = layout.vpp - 1; chunk >= 0; --chunk) {
+      visit(ActionKind::kBackward, chunk, rank.micro_batches);
+    }
+    return;
+  }
+  // The others come to a steady state within two rounds of the pipeline, and to the same end.
+  const int64_t enough = std::min<int64_t>(rank.micro_batches, int64_t{4} * layout.pp);
+  const auto actions = MakeSchedule(layout, rank.pipeline_rank, static_cast<int32_t>(enough));
+  if (!actions.ok()) return;
+  for (const Action& action : *actions) visit(action.kind, action.chunk, int64_t{1});
+}
+
+class Walk {
+ public:
+  Walk(const Layout& layout, const WorkerRank& rank)
+      : layout_(layout), rank_(rank), most_open_(OpenSends(layout, rank.micro_batches)) {}
+
+  void Run(ActionKind kind, int32_t chunk, int64_t times) {
+    Start(kind, chunk);
+    Finish(kind, chunk, 1);
+    // What is held grows or shrinks evenly from one micro-batch to the next: the peak of a run is
+    // at its ends.
+    if (times > 2) Finish(kind, chunk, times - 2);
+    if (times < 2) return;
+    Start(kind, chunk);
+    Finish(kind, chunk, 1);
+  }
+
+  const WorkerActivations& peak() const { return peak_; }
+
+ private:
+  // Messages of one kind that this rank holds.
+  struct Outbox {
+    int64_t up = 0;
+    int64_t down = 0;
+    int64_t handed_over = 0;
+  };
+
+  // Where an action's message comes from or goes to.
+  enum class Way : uint8_t { kNone, kOwn, kUp, kDown };
+
+  Way WayTo(int32_t stage) const {
+    if (stage < 0 || stage >= StageCount(layout_)) return Way::kNone;
+    const int32_t rank = PlaceOfStage(layout_, stage).rank;
+    if (rank == rank_.pipeline_rank) return Way::kOwn;
+    return rank > rank_.pipeline_rank ? Way::kUp : Way::kDown;
+  }
+
+  void Start(ActionKind kind, int32_t chunk) {
+    const WorkerStageBytes& bytes = rank_.chunks[static_cast<size_t>(chunk)];
+    const auto open = [&](const Outbox& outbox, bool drained) {
+      const int64_t most = most_open_ - (drained ? 1 : 0);
+      return std::min(outbox.up, most) + std::min(outbox.down, most) + outbox.handed_over;
+    };
+    const bool forward = kind == ActionKind::kForward;
+    const bool weight = kind == ActionKind::kBackwardWeight;
+    int64_t messages = open(activations_, forward) + open(gradients_, !forward && !weight);
+    // The action's own input is counted with the micro-batch.
+    if (!weight && WayTo(Neighbour(kind, chunk, -1)) == Way::kOwn) --messages;
+    WorkerActivations held = bytes.peak[static_cast<size_t>(kind)];
+    held.kept_bytes += kept_.kept_bytes;
+    held.loss_bytes += kept_.loss_bytes;
+    held.workspace_bytes += messages * bytes.boundary_bytes;
+    if (!forward) Add(held, weight ? bytes.kept_split : bytes.kept, -1);
+    if (held.total_bytes() > peak_.total_bytes()) peak_ = held;
+  }
+
+  void Finish(ActionKind kind, int32_t chunk, int64_t times) {
+    const WorkerStageBytes& bytes = rank_.chunks[static_cast<size_t>(chunk)];
+    switch (kind) {
+      case ActionKind::kForward:
+        Add(kept_, bytes.kept, times);
+        break;
+      case ActionKind::kBackward:
+        Add(kept_, bytes.kept, -times);
+        break;
+      case ActionKind::kBackwardInput:
+        Add(kept_, bytes.kept, -times);
+        Add(kept_, bytes.kept_split, times);
+        break;
+      case ActionKind::kBackwardWeight:
+        Add(kept_, bytes.kept_split, -times);
+        return;
+    }
+    Outbox& outbox = kind == ActionKind::kForward ? activations_ : gradients_;
+    if (WayTo(Neighbour(kind, chunk, -1)) == Way::kOwn) outbox.handed_over -= times;
+    outbox.up = std::min(outbox.up, most_open_ - 1);
+    outbox.down = std::min(outbox.down, most_open_ - 1);
+    const Way to = WayTo(Neighbour(kind, chunk, 1));
+    if (to == Way::kOwn) outbox.handed_over += times;
+    if (to == Way::kUp) outbox.up = std::min(outbox.up + times, most_open_);
+    if (to == Way::kDown) outbox.down = std::min(outbox.down + times, most_open_);
+  }
+
+  // The stage that comes `steps` after the chunk's own in the direction of the action.
+  int32_t Neighbour(ActionKind kind, int32_t chunk, int32_t steps) const {
+    const int32_t stage = StageOfChunk(layout_, rank_.pipeline_rank, chunk);
+    return kind == ActionKind::kForward ? stage + steps : stage - steps;
+  }
+
+  static void Add(WorkerActivations& sum, const WorkerActivations& part, int64_t times) {
+    sum.kept_bytes += times * part.kept_bytes;
+    sum.loss_bytes += times * part.loss_bytes;
+  }
+
+  const Layout& layout_;
+  const WorkerRank& rank_;
+  const int64_t most_open_;
+  WorkerActivations kept_;  // of all micro-batches in flight
+  Outbox activations_;
+  Outbox gradients_;
+  WorkerActivations peak_;
+};
+
+}  // namespace
+
+WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank) {
+  Walk walk(layout, rank);
+  ForEachRun(layout, rank,
+             [&](ActionKind kind, int32_t chunk, int64_t times) { walk.Run(kind, chunk, times); });
+  WorkerActivations peak = walk.peak();
+  peak.workspace_bytes += rank.rope_table_bytes + (rank.has_head ? kLossAccumulatorBytes : 0);
+  return peak;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,29 @@
+// The most that a rank of Meshwright's own worker holds at once during a training step, beside
+// weights, gradients and optimizer states: the rank's schedule list, gone through with the bytes of
+// planner/memory/worker_memory.h. Like the worker itself it knows no schedule.
+//
+// Exact to the byte in fp32 for schedules that don't split the backward. Where they do, attention's
+// backward is at the peak, with a kernel of ATen's whose scratch is counted for one thread.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "planner/layout/layout.h"
+#include "planner/memory/worker_memory.h"
+
+namespace meshwright {
+
+struct WorkerRank {
+  int32_t pipeline_rank = 0;
+  int64_t micro_batches = 1;
+  int64_t rope_table_bytes = 0;
+  absl::InlinedVector<WorkerStageBytes, 4> chunks = {};
+  bool has_head = false;
+};
+
+// Of one pipeline rank of `layout`, whose schedule exists for so many micro-batches. Constant in
+// the number of micro-batches.
+WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank);
+
+}  // namespace meshwright

@@ -120,10 +120,12 @@ bool LayoutActivations::WorkerRulesApply() const {
 }
 
 ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
-  WorkerStage stage = {.block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
-                       .recompute = layout_.recompute,
-                       .recompute_layers = layout_.recompute_layers,
-                       .vocab = context_.model.vocab};
+  WorkerStage stage = {
+      .block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
+      .recompute = layout_.recompute,
+      .recompute_layers = layout_.recompute_layers,
+      .vocab = context_.model.vocab,
+      .threads = std::max<int64_t>(1, context_.cluster.physical_cores / layout_.devices())};
   WorkerRank rank = {.pipeline_rank = pipeline_rank,
                      .micro_batches = micro_batches_,
                      .rope_table_bytes = context_.training.seq_len * context_.model.head_dim * 4};

@@ -18,33 +18,37 @@ struct Product {
   int64_t rows = 0;
   int64_t inner = 0;
   int64_t columns = 0;
+  bool transposed = false;  // the left factor
 };
 
 // Held while it is computed, beside the result. Without bf16 instructions ATen holds the result in
-// fp32, rounded up; with them oneDNN holds the result and the right factor for 64 columns, and the
-// left factor where that is transposed, the inner dimension rounded up to 32.
-int64_t MatmulBytes(const Product& product, int64_t element_bytes, bool transposed = false) {
-  if (element_bytes == kFp32Bytes) return 0;
+// fp32, rounded up; with them each thread of oneDNN holds the result and the right factor for 64
+// columns, and all together the left factor where that is transposed, the inner dimension rounded
+// up to 32. The result's share of a thread may be less.
+int64_t MatmulBytes(const WorkerStage& stage, const Product& product) {
+  const int64_t e = stage.block.element_bytes;
+  if (e == kFp32Bytes) return 0;
   const int64_t rows = MatmulPieceRows(product.rows, product.columns);
   const int64_t copy = rows * product.columns * kFp32Bytes + 128;
   const int64_t inner = (product.inner + 31) / 32 * 32;
-  const int64_t blocked = rows * std::min<int64_t>(product.columns, 64) * kFp32Bytes +
-                          inner * 64 * element_bytes + 1024 +
-                          (transposed ? rows * inner * element_bytes + 128 : 0);
-  return std::max(copy, blocked);
+  const int64_t thread =
+      rows * std::min<int64_t>(product.columns, 64) * kFp32Bytes + inner * 64 * e + 640;
+  const int64_t turned = product.transposed ? rows * inner * e + 128 : 0;
+  return std::max(copy, stage.threads * thread + turned + 384);
 }
 
-// Held while the gradient of a weight of `rows` x `columns` is added up over `tokens`.
-int64_t WeightGradientBytes(int64_t rows, int64_t columns, const BlockDims& d) {
+// Held while the gradient of a weight of `rows` x `columns` is added up over the tokens.
+int64_t WeightGradientBytes(const WorkerStage& stage, int64_t rows, int64_t columns) {
+  const BlockDims& d = stage.block;
   if (d.element_bytes == kFp32Bytes) return 0;
-  const Product product = {.rows = rows, .inner = d.tokens, .columns = columns};
-  return MatmulBytes(product, d.element_bytes, /*transposed=*/true) +
+  return MatmulBytes(stage,
+                     {.rows = rows, .inner = d.tokens, .columns = columns, .transposed = true}) +
          MatmulPieceRows(rows, columns) * columns * d.element_bytes;
 }
 
 // Of an activation or its gradient: a product of `inner` columns with a weight, to `columns`.
-int64_t ProjectionBytes(const BlockDims& d, int64_t inner, int64_t columns) {
-  return MatmulBytes({.rows = d.tokens, .inner = inner, .columns = columns}, d.element_bytes);
+int64_t ProjectionBytes(const WorkerStage& stage, int64_t inner, int64_t columns) {
+  return MatmulBytes(stage, {.rows = stage.block.tokens, .inner = inner, .columns = columns});
 }
 
 int64_t InnerWidth(const BlockDims& d) { return d.ffn_hidden / d.tp; }
@@ -56,43 +60,46 @@ int64_t GateUpWidth(const BlockDims& d) {
 
 int64_t HeadWidth(const WorkerStage& stage) { return stage.vocab / stage.block.tp; }
 
-int64_t BlockWeightGradientBytes(const BlockDims& d) {
-  return std::max(WeightGradientBytes(GateUpWidth(d), d.hidden, d),
-                  WeightGradientBytes(d.hidden, InnerWidth(d), d));
+int64_t BlockWeightGradientBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
+  return std::max(WeightGradientBytes(stage, GateUpWidth(d), d.hidden),
+                  WeightGradientBytes(stage, d.hidden, InnerWidth(d)));
 }
 
 // Of the FFN's input gradient: the product's gradient, then the input's, beyond the incoming one.
-int64_t FfnInputGradientBytes(const BlockDims& d) {
+int64_t FfnInputGradientBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
   const int64_t product = d.tokens * InnerWidth(d) * d.element_bytes;
-  return std::max(product + ProjectionBytes(d, d.hidden, InnerWidth(d)),
-                  HiddenBytes(d) + ProjectionBytes(d, GateUpWidth(d), d.hidden));
+  return std::max(product + ProjectionBytes(stage, d.hidden, InnerWidth(d)),
+                  HiddenBytes(d) + ProjectionBytes(stage, GateUpWidth(d), d.hidden));
 }
 
-// ATen's flash kernel on a CPU works on blocks of queries and keys: score blocks and their
-// gradients in fp32 and in the element type, for one thread.
-int64_t FlashScratchBytes(const BlockDims& d) {
+// ATen's flash kernel on a CPU works on blocks of queries and keys: each thread has score blocks
+// and their gradients in fp32 and in the element type.
+int64_t FlashScratchBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
   const int64_t queries = d.keys >= 768 ? 256 : d.keys >= 192 ? 64 : 32;
   const int64_t q = std::min(queries, d.keys);
   const int64_t k = std::min<int64_t>(512, d.keys);
-  const int64_t scores = (2 * q * k + q) * kFp32Bytes;
+  const int64_t scores = stage.threads * 2 * q * k * kFp32Bytes + q * kFp32Bytes;
   if (d.element_bytes == kFp32Bytes) return scores;
-  const Product transposed = {.rows = k, .inner = q, .columns = d.head_dim};
-  return scores + 2 * q * k * d.element_bytes + kFp32Bytes +
-         MatmulBytes(transposed, d.element_bytes, /*transposed=*/true);
+  return scores + stage.threads * 2 * q * k * d.element_bytes + kFp32Bytes +
+         MatmulBytes(stage, {.rows = k, .inner = q, .columns = d.head_dim, .transposed = true});
 }
 
 // Of attention's input gradient, beyond the incoming one: of its output, the kernel's gradients,
 // then of its input.
-int64_t AttentionInputGradientBytes(const BlockDims& d) {
+int64_t AttentionInputGradientBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
   const int64_t query = KeptBytes(KeptTensor::kQuery, d);
   const int64_t key = KeptBytes(KeptTensor::kKey, d);
   // The query heads of a group come one after the other, each with gradients of keys and values and
   // a dense copy of its share of the incoming gradient, which is as large as the keys.
-  const int64_t kernel = query + (d.heads == d.kv_heads ? 2 : 5) * key + FlashScratchBytes(d);
+  const int64_t kernel = query + (d.heads == d.kv_heads ? 2 : 5) * key + FlashScratchBytes(stage);
   const int64_t width = d.heads / d.tp * d.head_dim;
   const int64_t qkv_width = width + 2 * (d.kv_heads / d.tp * d.head_dim);
-  return std::max(query + std::max(kernel, ProjectionBytes(d, d.hidden, width)),
-                  HiddenBytes(d) + ProjectionBytes(d, qkv_width, d.hidden));
+  return std::max(query + std::max(kernel, ProjectionBytes(stage, d.hidden, width)),
+                  HiddenBytes(d) + ProjectionBytes(stage, qkv_width, d.hidden));
 }
 
 // What a backward computes again before the FFN's.
@@ -173,11 +180,11 @@ void Reach(WorkerActivations& peak, const WorkerActivations& moment) {
 WorkerActivations ForwardPeak(const WorkerStage& stage, const WorkerActivations& kept) {
   const BlockDims& d = stage.block;
   WorkerActivations peak = {kept.kept_bytes, 0,
-                            HiddenBytes(d) + ProjectionBytes(d, InnerWidth(d), d.hidden)};
+                            HiddenBytes(d) + ProjectionBytes(stage, InnerWidth(d), d.hidden)};
   if (!stage.last) return peak;
   // The statistics come after the logits' product.
   const int64_t product =
-      ProjectionBytes(d, d.hidden, HeadWidth(stage)) - SoftmaxStatisticsBytes(d);
+      ProjectionBytes(stage, d.hidden, HeadWidth(stage)) - SoftmaxStatisticsBytes(d);
   const int64_t combine = d.tp > 1 ? PerTokenBytes(d) : 0;
   Reach(peak, {kept.kept_bytes, kept.loss_bytes, std::max(product, combine)});
   return peak;
@@ -188,14 +195,15 @@ WorkerActivations BackwardPeak(const WorkerStage& stage, const WorkerActivations
   const Blocks blocks = BlocksOf(stage);
   // The last block comes first, when all others still keep what they keep.
   const int64_t work =
-      std::max(FfnInputGradientBytes(d), BlockWeightGradientBytes(d) - PerTokenBytes(d));
+      std::max(FfnInputGradientBytes(stage), BlockWeightGradientBytes(stage) - PerTokenBytes(d));
   WorkerActivations peak = {
       kept.kept_bytes, 0,
       HiddenBytes(d) + RecomputedBytes(d, blocks.ModeOf(stage.layers - 1)) + work};
   if (!stage.last) return peak;
   const int64_t released = HeadKeptBytes(stage) - HeadSplitBytes(stage);
-  const int64_t head_work = std::max(ProjectionBytes(d, HeadWidth(stage), d.hidden),
-                                     WeightGradientBytes(HeadWidth(stage), d.hidden, d) - released);
+  const int64_t head_work =
+      std::max(ProjectionBytes(stage, HeadWidth(stage), d.hidden),
+               WeightGradientBytes(stage, HeadWidth(stage), d.hidden) - released);
   Reach(peak, {kept.kept_bytes, kept.loss_bytes, HiddenBytes(d) + head_work});
   return peak;
 }
@@ -212,24 +220,24 @@ WorkerActivations InputPeak(const WorkerStage& stage, const WorkerActivations& k
     const int64_t behind = (stage.layers - 1 - i) * BlockSplitBytes(d);
     const int64_t ffn = blocks.KeptOf(i + 1);
     Reach(peak, {TokenIdBytes(stage) + behind + ffn, kept_split.loss_bytes,
-                 incoming + RecomputedBytes(d, blocks.ModeOf(i)) + FfnInputGradientBytes(d)});
+                 incoming + RecomputedBytes(d, blocks.ModeOf(i)) + FfnInputGradientBytes(stage)});
     const int64_t attention = blocks.KeptOf(i) + KeptBytesPerBlock(d) - PerTokenBytes(d);
     Reach(peak, {TokenIdBytes(stage) + behind + attention, kept_split.loss_bytes,
-                 incoming + AttentionInputGradientBytes(d)});
+                 incoming + AttentionInputGradientBytes(stage)});
   }
   if (!stage.last) return peak;
   Reach(peak, {kept.kept_bytes, kept.loss_bytes,
-               incoming + ProjectionBytes(d, HeadWidth(stage), d.hidden)});
+               incoming + ProjectionBytes(stage, HeadWidth(stage), d.hidden)});
   return peak;
 }
 
 WorkerActivations WeightPeak(const WorkerStage& stage, const WorkerActivations& kept_split) {
   const BlockDims& d = stage.block;
   WorkerActivations peak = kept_split;
-  peak.workspace_bytes = BlockWeightGradientBytes(d);
+  peak.workspace_bytes = BlockWeightGradientBytes(stage);
   if (stage.last) {
     peak.workspace_bytes =
-        std::max(peak.workspace_bytes, WeightGradientBytes(HeadWidth(stage), d.hidden, d));
+        std::max(peak.workspace_bytes, WeightGradientBytes(stage, HeadWidth(stage), d.hidden));
   }
   return peak;
 }

@@ -63,6 +63,7 @@ struct WorkerStage {
   Recompute recompute = Recompute::kNone;
   int64_t recompute_layers = 0;  // for kBlock
   int64_t vocab = 0;             // of the whole model
+  int64_t threads = 1;           // of a rank, on a CPU
 };
 
 // Parts of what is held; they add up to it.

@@ -2,8 +2,8 @@
 // weights, gradients and optimizer states: the rank's schedule list, gone through with the bytes of
 // planner/memory/worker_memory.h. Like the worker itself it knows no schedule.
 //
-// Exact to the byte in fp32 for schedules that don't split the backward. Where they do, attention's
-// backward is at the peak, with a kernel of ATen's whose scratch is counted for one thread.
+// Exact to the byte in fp32 on a CPU. In bf16, and on other devices, scratch of the kernels depends
+// on the processor; bf16 takes at most this much on a CPU.
 #pragma once
 
 #include <cstdint>

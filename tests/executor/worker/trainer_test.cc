@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "executor/worker/cpu_device.h"
 #include "planner/memory/block_tensors.h"
@@ -47,12 +48,12 @@ double Distance(const at::Tensor& actual, const at::Tensor& expected) {
 // Checks every gradient that the trainer holds; returns how many there are.
 int CompareGradients(const Trainer& trainer, const ReferenceModel& reference, double tolerance) {
   int compared = 0;
-  for (const auto& unit : trainer.stages()[0]->units()) {
+  const auto compare = [&](const FlatUnit& unit) {
     int64_t offset = 0;
-    for (const LocalParameter& parameter : unit->parameters()) {
+    for (const LocalParameter& parameter : unit.parameters()) {
       for (const ParameterPart& part : parameter.parts) {
         const int64_t elements = part.rows * part.columns;
-        EXPECT_LT(Distance(unit->flat_gradients().narrow(0, offset, elements),
+        EXPECT_LT(Distance(unit.flat_gradients().narrow(0, offset, elements),
                            reference.gradient(part.name)),
                   tolerance)
             << part.name;
@@ -60,6 +61,9 @@ int CompareGradients(const Trainer& trainer, const ReferenceModel& reference, do
         ++compared;
       }
     }
+  };
+  for (const auto& stage : trainer.stages()) {
+    for (const auto& unit : stage->units()) compare(*unit);
   }
   return compared;
 }
@@ -70,6 +74,10 @@ struct Variant {
   bool grouped = true;
   bool bias = false;
   int32_t micro_batch = 2;
+  ScheduleKind schedule = ScheduleKind::k1f1b;
+  int32_t vpp = 1;
+  Recompute recompute = Recompute::kNone;
+  int32_t recompute_layers = 0;
 };
 
 class TrainerReferenceTest : public testing::TestWithParam<Variant> {};
@@ -81,6 +89,12 @@ TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
   if (!GetParam().grouped) model.kv_heads = model.heads;
   ReferenceModel reference(model, TinyTraining(), kSeed);
   const auto context = OneRank(model, GetParam().micro_batch);
+  context->layout.schedule = GetParam().schedule;
+  context->layout.vpp = GetParam().vpp;
+  context->layout.recompute = GetParam().recompute;
+  context->layout.recompute_layers = GetParam().recompute_layers;
+  // The embedding's and the head's copies where they are in two chunks.
+  const int copies = model.tied_embeddings && GetParam().vpp > 1 ? 1 : 0;
   const c10::InferenceMode no_tape;
   Trainer trainer(*context, ActionsOf(*context));
   for (int64_t step = 0; step < 3; ++step) {
@@ -94,7 +108,7 @@ TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
     EXPECT_NEAR(*result.loss, expected, 1e-5) << "step " << step;
     // Updates that differ by rounding make the later gradients differ a little more.
     EXPECT_EQ(CompareGradients(trainer, reference, 1e-4),
-              static_cast<int>(reference.weights().size()));
+              static_cast<int>(reference.weights().size()) + copies);
     const c10::InferenceMode with_tape(false);
     reference.Update(step);
   }
@@ -106,6 +120,39 @@ INSTANTIATE_TEST_SUITE_P(Models, TrainerReferenceTest,
                                          Variant{.name = "MultiHead", .grouped = false},
                                          Variant{.name = "QkvBias", .bias = true},
                                          Variant{.name = "OneMicroBatch", .micro_batch = 8}),
+                         [](const auto& test) { return test.param.name; });
+
+// A pipeline of one rank: its chunks hand activations and gradients over without a send.
+std::vector<Variant> OneRankSchedules() {
+  const std::vector<Variant> schedules = {
+      {.name = "OneF", .schedule = ScheduleKind::k1f1b},
+      {.name = "Gpipe", .schedule = ScheduleKind::kGpipe},
+      {.name = "BreadthFirst", .schedule = ScheduleKind::kBreadthFirst},
+      {.name = "BreadthFirst4", .schedule = ScheduleKind::kBreadthFirst, .vpp = 4},
+      {.name = "BreadthFirst2Tied",
+       .tied = true,
+       .schedule = ScheduleKind::kBreadthFirst,
+       .vpp = 2},
+      {.name = "ZbH1", .schedule = ScheduleKind::kZbH1},
+      {.name = "ZbH1MultiHead", .grouped = false, .schedule = ScheduleKind::kZbH1},
+      {.name = "ZbV", .schedule = ScheduleKind::kZbV, .vpp = 2},
+      {.name = "ZbVTied", .tied = true, .schedule = ScheduleKind::kZbV, .vpp = 2},
+      {.name = "ZbVBias", .bias = true, .schedule = ScheduleKind::kZbV, .vpp = 2}};
+  std::vector<Variant> variants;
+  for (const auto& [name, recompute, layers] :
+       {std::tuple("", Recompute::kNone, 0), std::tuple("Selective", Recompute::kSelective, 0),
+        std::tuple("Full", Recompute::kFull, 0), std::tuple("Block1", Recompute::kBlock, 1)}) {
+    for (Variant variant : schedules) {
+      variant.name += name;
+      variant.recompute = recompute;
+      variant.recompute_layers = layers;
+      variants.push_back(std::move(variant));
+    }
+  }
+  return variants;
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, TrainerReferenceTest, testing::ValuesIn(OneRankSchedules()),
                          [](const auto& test) { return test.param.name; });
 
 TEST(TrainerTest, Bf16FollowsTheReferenceWithinItsPrecision) {
@@ -168,28 +215,71 @@ TEST(TrainerTest, ABlockKeepsExactlyWhatTheTableSays) {
   }
 }
 
-TEST(TrainerTest, AllThatAMicroBatchKeepsIsInTheTables) {
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
-    const auto context = OneRank(TinyModel(), 2, precision);
-    auto& device = static_cast<CpuDevice&>(*context->device);
-    const c10::InferenceMode no_tape;
-    const RopeTable rope(*context);
-    Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0),
-                rope);
-    stage.BeginStep({});
-    const int64_t before = device.HeldBytes();
-    stage.Forward(0, {}, TokenSource(*context, 0));
-    const BlockDims dims = DimsOf(*context);
-    const WorkerStage worker_stage = {.block = dims,
-                                      .layers = context->model.layers(),
-                                      .first = true,
-                                      .last = true,
-                                      .vocab = context->model.vocab};
-    EXPECT_EQ(device.HeldBytes() - before, context->model.layers() * KeptBytesPerBlock(dims) +
-                                               HeadKeptBytes(worker_stage) + dims.tokens * 4);
-    stage.Backward(0, {});
-    EXPECT_EQ(device.HeldBytes(), before);
+class KeptBytesTest : public testing::TestWithParam<std::tuple<Precision, Recompute>> {};
+
+TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
+  const auto [precision, recompute] = GetParam();
+  const auto context = OneRank(TinyModel(), 2, precision);
+  context->layout.recompute = recompute;
+  context->layout.recompute_layers = 3;
+  auto& device = static_cast<CpuDevice&>(*context->device);
+  const c10::InferenceMode no_tape;
+  const RopeTable rope(*context);
+  Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0), rope);
+  stage.BeginStep({});
+  const int64_t before = device.HeldBytes();
+  const WorkerStageBytes expected = StageBytes({.block = DimsOf(*context),
+                                                .layers = context->model.layers(),
+                                                .first = true,
+                                                .last = true,
+                                                .recompute = recompute,
+                                                .recompute_layers = 3,
+                                                .vocab = context->model.vocab});
+  stage.Forward(0, {}, TokenSource(*context, 0));
+  EXPECT_EQ(device.HeldBytes() - before, expected.kept.total_bytes());
+  stage.Backward(0, {});
+  EXPECT_EQ(device.HeldBytes(), before);
+  stage.Forward(1, {}, TokenSource(*context, 0));
+  stage.BackwardInput(1, {});
+  EXPECT_EQ(device.HeldBytes() - before, expected.kept_split.total_bytes());
+  stage.BackwardWeight(1);
+  EXPECT_EQ(device.HeldBytes(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, KeptBytesTest,
+                         testing::Combine(testing::Values(Precision::kFp32, Precision::kBf16),
+                                          testing::Values(Recompute::kNone, Recompute::kSelective,
+                                                          Recompute::kFull, Recompute::kBlock)));
+
+// Layered gradient accumulation: a layer's gradients are complete, and their reduction starts, when
+// its last micro-batch is done and the layers in front of it have not begun.
+TEST(TrainerTest, BreadthFirstCompletesLayersFromTheLastToTheFirst) {
+  const auto context = OneRank(TinyModel(), 2);
+  context->layout.schedule = ScheduleKind::kBreadthFirst;
+  context->layout.vpp = 4;
+  const c10::InferenceMode no_tape;
+  const RopeTable rope(*context);
+  std::vector<std::unique_ptr<Stage>> stages;
+  for (int32_t i = 0; i < 4; ++i) {
+    stages.push_back(std::make_unique<Stage>(
+        *context, StageOf(context->model, context->layout, StagePartition::kEqual, i), rope));
   }
+  std::vector<int32_t> ready;  // stages of the units, in the order of their completion
+  for (int32_t i = 0; i < 4; ++i) {
+    stages[i]->BeginStep([&, i](FlatUnit&) {
+      ready.push_back(i);
+      for (int32_t front = 0; front < i; ++front) {
+        for (const auto& unit : stages[front]->units()) {
+          EXPECT_EQ(unit->flat_gradients().abs().max().item<float>(), 0.0f) << front;
+        }
+      }
+    });
+  }
+  PipelineExecutor executor(*context, stages, 1);
+  const std::vector<Action> actions = ActionsOf(*context);
+  executor.Run(actions, TokenSource(*context, 0));
+  EXPECT_EQ(ready, (std::vector<int32_t>{3, 3, 2, 1, 0, 0}));
+  EXPECT_EQ(executor.peak_in_flight(), PeakInFlight(actions));
 }
 
 TEST(TrainerTest, SplitBackwardGivesTheSameGradients) {

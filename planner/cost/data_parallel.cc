@@ -69,7 +69,8 @@ double TiedEmbeddingTime(const StepShape& step) {
   if (!step.context.model.tied_embeddings || step.layout.pp == 1) return 0.0;
   const double bytes = static_cast<double>(EmbeddingParameters(step.context.model)) /
                        step.layout.tp * ReduceBytesPerParameter(step);
-  return AllReduceTime(step.network, {2, step.pipeline_stride}, bytes);
+  // Half of all devices apart, the two ends are on one node where all devices are.
+  return AllReduceTime(step.network, {2, step.layout.devices() / 2}, bytes);
 }
 
 double OptimizerTime(const StepShape& step, double parameters) {

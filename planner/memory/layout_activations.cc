@@ -10,6 +10,24 @@
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
+namespace {
+
+// Micro-batches of one chunk that rank `rank` holds at its peak; over all chunks they add up to
+// PeakChunksInFlight().
+int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t micro_batches) {
+  const int64_t p = layout.pp;
+  const int64_t all = PeakChunksInFlight(layout, rank, micro_batches);
+  if (layout.schedule == ScheduleKind::kZbV) {
+    const int64_t second_arm = std::min<int64_t>(micro_batches, rank + 1);
+    return chunk == 1 ? second_arm : all - second_arm;
+  }
+  if (layout.schedule != ScheduleKind::kInterleaved) return all / layout.vpp;
+  // Warm-up takes p micro-batches through one chunk, then through the next.
+  const int64_t round = p * layout.vpp;
+  return all / round * p + std::clamp<int64_t>(all % round - chunk * p, 0, p);
+}
+
+}  // namespace
 
 LayoutActivations::LayoutActivations(const EstimateContext& context, const Layout& layout)
     : context_(context),
@@ -84,21 +102,19 @@ int64_t LayoutActivations::LossBytes() const {
 
 ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   if (WorkerRulesApply()) return WorkerOnRank(pipeline_rank);
-  const int64_t chunks = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
   ActivationBytes bytes;
   int64_t score_bytes = 0;
-  int64_t micro_batch_bytes = 0;  // of all chunks of the rank
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
     const StageLayers stage =
         StageOf(context_.model, layout_, context_.profile.stage_partition,
                 StageOfChunk(layout_, pipeline_rank, chunk));
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      micro_batch_bytes += KeptPerMicroBatch(blocks_[group], layers);
+      bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
       score_bytes = std::max(score_bytes, blocks_[group].score_bytes);
     });
   }
-  bytes.kept_bytes = chunks * micro_batch_bytes / layout_.vpp;
   // One activation being sent and one being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
   if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {

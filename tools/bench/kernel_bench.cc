@@ -19,13 +19,13 @@
 namespace meshwright::kernels {
 namespace {
 
-// A shape like one micro-batch of an 8B model: tokens, hidden, FFN and head width, vocabulary.
-constexpr int64_t kTokens = 4096;
+// A shape like some micro-batches of an 8B model: tokens, hidden, FFN and head width, vocabulary.
+constexpr int64_t kTokens = 16384;
 constexpr int64_t kHidden = 4096;
 constexpr int64_t kFfn = 8192;
 constexpr int64_t kHeadDim = 128;
 constexpr int64_t kVocab = 16384;
-constexpr int64_t kParameters = 16 << 20;
+constexpr int64_t kParameters = 128 << 20;
 
 // Threads that wait for loops, as a thread pool of the matrix library would.
 class Pool {
@@ -233,7 +233,7 @@ Case Optimizer(Buffers& b, ElementType t) {
 // Bytes read and written per second by copies on all cores, best of a few.
 double CopyBytesPerS() {
   static const double kRate = [] {
-    constexpr int64_t kBytes = 256 << 20;
+    constexpr int64_t kBytes = 1 << 30;
     std::vector<char> from(kBytes, 1);
     std::vector<char> to(kBytes, 2);
     struct State {

@@ -84,7 +84,10 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   cluster.device = ReadDevice(device);
   cluster.scale_up = ReadLink(scale_up);
   cluster.scale_out = ReadLink(scale_out);
-  for (const JsonFields* part : {&device, &scale_up, &scale_out}) RETURN_IF_ERROR(part->status());
+  for (JsonFields* part : {&device, &scale_up, &scale_out, &fields}) {
+    part->RefuseUnknownKeys();
+    RETURN_IF_ERROR(part->status());
+  }
   RETURN_IF_ERROR(Validate(cluster));
   return cluster;
 }

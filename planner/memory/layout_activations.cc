@@ -63,7 +63,9 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) con
     block.working_bytes +=
         all_bytes -
         (layout_.recompute == Recompute::kSelective ? block.kept_bytes : block.checkpoint_bytes);
-    const int64_t scores_bytes = KeptBytes(KeptTensor::kScores, dims);
+    const bool scores_again =
+        layout_.recompute != Recompute::kSelective || !dims.selective_drops_operators;
+    const int64_t scores_bytes = scores_again ? KeptBytes(KeptTensor::kScores, dims) : 0;
     block.score_bytes += scores_bytes;
     block.working_bytes -= scores_bytes;
   }
@@ -90,6 +92,9 @@ int64_t LayoutActivations::LossBytes() const {
   const auto peak_bytes = static_cast<int64_t>(
       std::llround(context_.profile.loss_peak_bytes_per_logit * static_cast<double>(tokens) *
                    static_cast<double>(columns)));
+  const auto kept_bytes = static_cast<int64_t>(
+      std::llround(context_.profile.loss_kept_bytes_per_logit * static_cast<double>(tokens) *
+                   static_cast<double>(columns)));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;
@@ -97,7 +102,7 @@ int64_t LayoutActivations::LossBytes() const {
   const int64_t inputs = layout_.schedule == ScheduleKind::kZbH1
                              ? std::min<int64_t>(micro_batches_, layout_.pp)
                              : alive;
-  return alive * (peak_bytes + boundary_bytes_) + inputs * boundary_bytes_;
+  return peak_bytes + (alive - 1) * kept_bytes + (alive + inputs) * boundary_bytes_;
 }
 
 ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
@@ -184,6 +189,8 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
                                   : 0.0,
           .extra_bytes = context.profile.extra_kept_bytes,
           .score_bytes = KeptScoreBytes(context.profile, context.profile.AttentionOf(layout)),
+          .selective_drops_operators = context.profile.selective_recompute ==
+                                       SelectiveRecompute::kNormsAndActivation,
           .keys = context.training.seq_len};
 }
 

@@ -17,9 +17,10 @@ using testing::HasSubstr;
 
 TEST(SearchSpace, IsTheFullCrossProduct) {
   const ModelSpec model = FindModel("llama-2-7b").value();
-  // 8 devices: 20 meshes; 32 layers: 6 chunk counts; batch 16: 5 micro-batches; 24 modes.
-  const SearchSpace space(model, 8, 16);
-  EXPECT_EQ(space.size(), 20 * 6 * 5 * 24);
+  // 8 devices: 20 meshes; 32 layers: 6 chunk counts, and 17 with slots for embedding and head; batch
+  // 16: 5 micro-batches; 24 modes.
+  const SearchSpace space(model, 8, 16, FindProfile("megatron").value());
+  EXPECT_EQ(space.size(), 20 * 7 * 5 * 24);
   int64_t visited = 0;
   space.ForEach([&visited](const Layout& layout) {
     ++visited;

@@ -115,6 +115,7 @@ void WriteError(const EventWriter& events, const char* kind, const std::string& 
 int RunWorker(const TrialPlan& plan, const WorkerEnvironment& environment,
               const EventWriter& events) {
   DisableFlightRecorder();
+  KeepMatmulsWithoutScratch();
   events.Write({{"event", "hello"},
                 {"pid", ::getpid()},
                 {"host", HostName()},

@@ -111,9 +111,8 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   int64_t score_bytes = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
-    const StageLayers stage =
-        StageOf(context_.model, layout_, context_.profile.stage_partition,
-                StageOfChunk(layout_, pipeline_rank, chunk));
+    const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition,
+                                      StageOfChunk(layout_, pipeline_rank, chunk));
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
@@ -140,7 +139,8 @@ bool LayoutActivations::WorkerRulesApply() const {
 }
 
 ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
-  const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
+  const StageLayers stage =
+      StageOf(context_.model, layout_, context_.profile.stage_partition, pipeline_rank);
   const WorkerActivations peak = PeakWorkerActivations(
       {.block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
        .layers = stage.layer_count,

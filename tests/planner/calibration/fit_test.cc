@@ -41,9 +41,8 @@ TEST_F(FitTest, FindsTheConstantsThatMadeTheTimes) {
     if (found->sigma < 0.7 * found->prior_sigma) identified.push_back(found->name);
   }
   // Without this the test would pass on priors alone.
-  EXPECT_THAT(identified,
-              testing::IsSupersetOf({"matmul_efficiency", "eager_norm_traffic_bytes",
-                                                "pressure_slope", "pipeline_hop_s"}));
+  EXPECT_THAT(identified, testing::IsSupersetOf({"matmul_efficiency", "eager_norm_traffic_bytes",
+                                                 "pressure_slope", "pipeline_hop_s"}));
 }
 
 TEST_F(FitTest, ReachesTheTimesThemselves) {

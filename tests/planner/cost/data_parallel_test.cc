@@ -51,6 +51,17 @@ TEST_F(DataParallel, ZeroThreeGathersTwiceForEveryMicroBatch) {
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero3"), 4.0 * (2.0 * 2.0 + 4.0) * share_, 1.0);
 }
 
+// Unit by unit: the 8 layers of a rank and an end of the model, each with a latency of its own in
+// two gathers and a reduce-scatter of every micro-batch; ZeRO-1 pays two in all.
+TEST_F(DataParallel, ZeroThreePaysTheLatencyOfEveryUnit) {
+  const double without_s = Bytes("tp1.pp4.dp8.zero3") / kLinkBytesPerS;
+  const double one_without_s = Bytes("tp1.pp4.dp8.zero1") / kLinkBytesPerS;
+  test_.cluster.scale_up.base_latency_s = 1e-5;
+  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero3") / kLinkBytesPerS - without_s, 4.0 * 3.0 * 9.0 * 1e-5,
+              1e-9);
+  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero1") / kLinkBytesPerS - one_without_s, 2.0 * 1e-5, 1e-9);
+}
+
 TEST_F(DataParallel, ContextRanksCountAsDataRanks) {
   EXPECT_NEAR(Bytes("tp1.cp2.pp1.dp4.zero1"), Bytes("tp1.pp1.dp8.zero1"), 1.0);
 }

@@ -7,6 +7,8 @@
 
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
+#include "planner/schedule/placement.h"
+#include "planner/schedule/schedule.h"
 #include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
 
@@ -137,6 +139,44 @@ TEST(Activations, CountTheLayersOfEveryChunk) {
             (8 * 4 + 8 * 4 + 8 * 4 + 1 * 3) * BlockBytes(context, layout));
 }
 
+// Layers held at the peak of a rank's list: each forward adds those of its chunk, the end of its
+// backward takes them away.
+int64_t PeakLayers(const TestContext& context, const Layout& layout, int32_t rank, int32_t m) {
+  int64_t held = 0;
+  int64_t peak = 0;
+  const std::vector<Action> actions = MakeSchedule(layout, rank, m).value();
+  for (const Action& action : actions) {
+    const int64_t layers = StageOf(context.model, layout, context.profile.stage_partition,
+                                   StageOfChunk(layout, rank, action.chunk))
+                               .layer_count;
+    if (action.kind == ActionKind::kForward) held += layers;
+    if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kBackwardWeight) {
+      held -= layers;
+    }
+    peak = std::max(peak, held);
+  }
+  return peak;
+}
+
+// 14 layers and two slots over four ranks of two chunks or one: the ends hold a layer less.
+TEST(Activations, AreThoseOfTheScheduleWithUnequalStages) {
+  TestContext context = PlainContext("llama-2-7b", 4096, 8);
+  context.model.groups.front().count = 14;
+  for (const char* text :
+       {"tp1.pp4.dp1", "tp1.pp4.dp1.sched=gpipe", "tp1.pp4.dp1.sched=zb_h1", "tp1.pp4.dp1.vpp2",
+        "tp1.pp4.dp1.vpp2.sched=breadth_first", "tp1.pp4.dp1.vpp2.sched=zb_v"}) {
+    const Layout layout = MakeLayout(text);
+    for (int32_t rank = 0; rank < 4; ++rank) {
+      // The estimate takes the end of the warm-up; after it an interleaved last rank once trades
+      // its short chunk for a long one.
+      const int64_t later = layout.schedule == ScheduleKind::kInterleaved && rank == 3 ? 1 : 0;
+      EXPECT_EQ(OnRank(context, text, rank).activations_bytes,
+                (PeakLayers(context, layout, rank, 8) - later) * BlockBytes(context, text))
+          << text << " rank " << rank;
+    }
+  }
+}
+
 // Full recompute keeps 2 T h for each layer and micro-batch in flight, and works in one whole
 // layer.
 TEST(Recompute, InFullKeepsInputsAndWorksInOneLayer) {
@@ -237,6 +277,14 @@ TEST(Loss, OfAllMicroBatchesLivesUnderGpipe) {
   const TestContext context = Llama8b(4);
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1.sched=gpipe", 1).loss_bytes,
             4 * OnRank(context, "tp2.pp2.dp1", 1).loss_bytes);
+}
+
+// Under ZB-H1 the head's weight gradient waits, and its input with it, for p micro-batches.
+TEST(Loss, KeepsHeadInputsUntilTheirWeightGradient) {
+  const TestContext context = Llama8b(8);
+  EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.sched=zb_h1", 3).loss_bytes -
+                OnRank(context, "tp2.pp4.dp1", 3).loss_bytes,
+            (4 - 1) * kActivation);
 }
 
 // The loss's backward is over before the first block's begins.

@@ -13,6 +13,7 @@
 #include "executor/host/host.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
+#include "executor/worker/cpu_device.h"
 #include "executor/worker/gloo_communicator.h"
 #include "executor/worker/open_device.h"
 #include "executor/worker/peak_flops.h"

@@ -54,8 +54,7 @@ ordered_json LinkToJson(const LinkProfile& link) {
 
 // A count, or the word "detect" for the cores of the machine that asks.
 int32_t ReadCores(JsonFields& fields, const json& object, int32_t host_cores) {
-  const auto cores = object.find("physical_cores");
-  if (cores != object.end() && *cores == "detect") return host_cores;
+  if (fields.Has("physical_cores") && object["physical_cores"] == "detect") return host_cores;
   return static_cast<int32_t>(fields.IntOr("physical_cores", 0));
 }
 

@@ -74,8 +74,8 @@ TEST_F(PlainCollectives, AShareOfTheNetworkSlowsOnlyWhatCrossesNodes) {
   EXPECT_DOUBLE_EQ(RingBytesPerS(half, {16, 8}), 25e9);
   EXPECT_DOUBLE_EQ(RingBytesPerS(half, {8, 1}), 450e9);
   EXPECT_DOUBLE_EQ(AllReduceTime(half, {16, 8}, 1e9), 2.0 * AllReduceTime(network_, {16, 8}, 1e9));
-  EXPECT_DOUBLE_EQ(SendTime(half, 8, 1e9), 2.0 * SendTime(network_, 8, 1e9));
-  EXPECT_DOUBLE_EQ(SendTime(half, 1, 1e9), SendTime(network_, 1, 1e9));
+  EXPECT_DOUBLE_EQ(SendTime(half, {2, 8}, 1e9), 2.0 * SendTime(network_, {2, 8}, 1e9));
+  EXPECT_DOUBLE_EQ(SendTime(half, {2, 1}, 1e9), SendTime(network_, {2, 1}, 1e9));
 }
 
 // Bandwidth ~ (nodes / 2)^-contention.
@@ -88,11 +88,11 @@ TEST_F(PlainCollectives, ContentionGrowsWithTheNodesOfAGroup) {
 }
 
 TEST_F(PlainCollectives, SendsCrossNodesWhereTheStrideDoes) {
-  EXPECT_DOUBLE_EQ(SendTime(network_, 4, 45e9), 0.1);
-  EXPECT_DOUBLE_EQ(SendTime(network_, 8, 5e9), 0.1);
+  EXPECT_DOUBLE_EQ(SendTime(network_, {2, 4}, 45e9), 0.1);
+  EXPECT_DOUBLE_EQ(SendTime(network_, {2, 8}, 5e9), 0.1);
   ClusterSpec cluster = cluster_;
   cluster.scale_out.base_latency_s = 1e-3;
-  EXPECT_DOUBLE_EQ(SendTime(Network{cluster}, 8, 5e9), 0.101);
+  EXPECT_DOUBLE_EQ(SendTime(Network{cluster}, {2, 8}, 5e9), 0.101);
 }
 
 // NCCL's tuning model for 2048 ranks, eight to a node: a ring's latency grows with the ranks, 9.7

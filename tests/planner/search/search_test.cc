@@ -48,7 +48,8 @@ TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
   EXPECT_TRUE(plain.contains({ScheduleKind::k1f1b, 1}));
   EXPECT_TRUE(plain.contains({ScheduleKind::kInterleaved, 17}));
   profile.has_breadth_first = true;
-  profile.has_zero_bubble = true;
+  profile.has_zb_h1 = true;
+  profile.has_zb_v = true;
   const auto all = schedules(true);
   EXPECT_EQ(all.size(), 7u + 7u + 2u);
   EXPECT_TRUE(all.contains({ScheduleKind::kBreadthFirst, 1}));

@@ -1,5 +1,7 @@
 #include "executor/worker/cpu_device.h"
 
+#include <stdlib.h>
+
 #include <ATen/Parallel.h>
 
 #include "executor/worker/gloo_communicator.h"
@@ -35,6 +37,10 @@ std::optional<Device::MemoryShortage> CpuDevice::AsMemoryShortage(
     return MemoryShortage{.held_bytes = account_.held_bytes()};
   }
   return std::nullopt;
+}
+
+void KeepMatmulsWithoutScratch() {
+  ::setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE", /*overwrite=*/0);
 }
 
 }  // namespace meshwright

@@ -33,7 +33,7 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
   const int32_t first = PlaceOfStage(layout, 0).rank;
   const int32_t last = PlaceOfStage(layout, StageCount(layout) - 1).rank;
   const bool at_an_end = context.coordinates.pp == first || context.coordinates.pp == last;
-  if (context.model.tied_embeddings && first != last && at_an_end) {
+  if (context.model.tied_embeddings && !EndsShareRank(layout) && at_an_end) {
     context.groups.tied_embeddings = connect("tied_embeddings", {pipeline[first], pipeline[last]});
   }
 }

@@ -4,10 +4,14 @@
 
 #include <utility>
 
+#include "planner/schedule/placement.h"
+
 namespace meshwright {
 
-Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope)
-    : context_(context), layers_(layers) {
+Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope, Stage* front)
+    : context_(context),
+      layers_(layers),
+      front_(context.model.tied_embeddings && layers.has_head ? front : nullptr) {
   const int32_t tp_rank = context.coordinates.tp;
   const int32_t tp = context.layout.tp;
   if (layers.has_embedding) {
@@ -20,7 +24,7 @@ Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& r
     blocks_.emplace_back(context, *unit, rope, i);
   }
   if (layers.has_head) AddHead();
-  if (context.model.tied_embeddings && !(layers.has_embedding && layers.has_head)) {
+  if (context.model.tied_embeddings && !EndsShareRank(context.layout)) {
     tied_unit_ = layers.has_embedding ? embedding_unit_ : head_unit_;
   }
 }
@@ -31,10 +35,13 @@ FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
 }
 
 void Stage::AddHead() {
-  const bool shared = context_.model.tied_embeddings && layers_.has_embedding;
+  const bool own_table = context_.model.tied_embeddings && layers_.has_embedding;
+  const bool shared = own_table || front_ != nullptr;
   head_unit_ =
       AddUnit(HeadUnit(context_.model, context_.coordinates.tp, context_.layout.tp, !shared));
-  const FlatUnit& matrix = shared ? *embedding_unit_ : *head_unit_;
+  if (front_ != nullptr) ++front_->embedding_uses_;
+  const FlatUnit* table = front_ != nullptr ? front_->embedding_unit_ : embedding_unit_;
+  const FlatUnit& matrix = shared ? *table : *head_unit_;
   const size_t norm = shared ? 0 : kFinalNorm;
   head_.emplace(context_, HeadLayer::Parameters{.weight = matrix.weight(kHeadWeight),
                                                 .weight_gradient = matrix.gradient(kHeadWeight),
@@ -49,6 +56,7 @@ void Stage::BeginStep(GradientsReady ready) {
     unit->ZeroGradients();
     remaining_[unit.get()] = context_.micro_batches();
   }
+  if (embedding_unit_ != nullptr) remaining_[embedding_unit_] *= embedding_uses_;
   if (loss_sum_.defined()) loss_sum_.zero_();
 }
 
@@ -71,7 +79,7 @@ at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
   if (head_.has_value()) {
     gradient = head_->BackwardInput(*state.head);
     head_->BackwardWeight(*state.head);
-    Finished(head_unit_);
+    FinishedHead();
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
     gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]);
@@ -100,7 +108,7 @@ void Stage::BackwardWeight(int32_t micro_batch) {
   MicroBatch& state = in_flight_.at(micro_batch);
   if (head_.has_value()) {
     head_->BackwardWeight(*state.head);
-    Finished(head_unit_);
+    FinishedHead();
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
     blocks_[i].BackwardWeight(state.blocks[i]);
@@ -111,6 +119,11 @@ void Stage::BackwardWeight(int32_t micro_batch) {
     Finished(embedding_unit_);
   }
   in_flight_.erase(micro_batch);
+}
+
+void Stage::FinishedHead() {
+  Finished(head_unit_);
+  if (front_ != nullptr) front_->Finished(front_->embedding_unit_);
 }
 
 void Stage::Finished(FlatUnit* unit) {

@@ -26,14 +26,17 @@ class Stage {
   // Called with a unit whose gradients of this step are complete on this rank.
   using GradientsReady = std::function<void(FlatUnit& unit)>;
 
-  // Allocates and initialises the parameters. `context` and `rope` outlive it.
-  Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope);
+  // Allocates and initialises the parameters. With tied embeddings the head shares the table of
+  // `front`, the model's first stage, where that is another chunk of this rank; else null.
+  // `context`, `rope` and `front` outlive it.
+  Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope,
+        Stage* front = nullptr);
 
   const StageLayers& layers() const { return layers_; }
   // In the order of the model.
   const std::vector<std::unique_ptr<FlatUnit>>& units() const { return units_; }
-  // The copy of tied embeddings on the last or the first of several stages, else null. The table is
-  // parameter 0 of it.
+  // The copy of tied embeddings where the model's first and last stage are on two ranks and this is
+  // one of them, else null.
   FlatUnit* tied_unit() const { return tied_unit_; }
   // Sum of this step's token losses, fp64 [1]; undefined without the head.
   const at::Tensor& loss_sum() const { return loss_sum_; }
@@ -68,12 +71,15 @@ class Stage {
   void AddHead();
   // Counts a finished weight gradient of `unit` and reports the last one.
   void Finished(FlatUnit* unit);
+  void FinishedHead();
 
   RankContext& context_;
   const StageLayers layers_;
   std::vector<std::unique_ptr<FlatUnit>> units_;
   std::map<const FlatUnit*, int64_t> remaining_;  // micro-batches whose weight gradient is missing
   FlatUnit* tied_unit_ = nullptr;
+  Stage* const front_;          // holds the head's matrix, if not null
+  int64_t embedding_uses_ = 1;  // of its weight gradients for each micro-batch
   FlatUnit* embedding_unit_ = nullptr;
   FlatUnit* head_unit_ = nullptr;
   std::optional<EmbeddingLayer> embedding_;

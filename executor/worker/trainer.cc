@@ -17,7 +17,9 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
     const int32_t number = StageOfChunk(context.layout, context.coordinates.pp, chunk);
     const StageLayers layers =
         StageOf(context.model, context.layout, StagePartition::kEqual, number);
-    stages_.push_back(std::make_unique<Stage>(context, layers, rope_));
+    // A rank that holds both ends of the model holds the first in its first chunk.
+    Stage* front = EndsShareRank(context.layout) && chunk > 0 ? stages_.front().get() : nullptr;
+    stages_.push_back(std::make_unique<Stage>(context, layers, rope_, front));
   }
 }
 
@@ -46,22 +48,15 @@ void Trainer::StartReduction(FlatUnit& unit) {
 }
 
 void Trainer::ReduceTiedEmbeddings() {
-  // The table is position 0 of both the embedding's and the head's unit.
-  std::vector<at::Tensor> copies;
-  for (const auto& stage : stages_) {
-    if (stage->tied_unit() == nullptr) continue;
-    const ScopedPhase phase(context_.clock, Phase::kDataParallel);
-    reductions_[stage->tied_unit()].Wait();
-    copies.push_back(stage->tied_unit()->gradient(kEmbeddingTable));
-  }
-  if (copies.size() == 2) {  // both ends of the model on this rank
-    copies[0].add_(copies[1]);
-    copies[1].copy_(copies[0]);
-  }
   if (context_.groups.tied_embeddings == nullptr) return;
   const ScopedPhase phase(context_.clock, Phase::kDataParallel);
-  for (const at::Tensor& copy : copies) {
-    context_.groups.tied_embeddings->AllReduce(copy, Reduction::kSum).Wait();
+  for (const auto& stage : stages_) {
+    if (stage->tied_unit() == nullptr) continue;
+    reductions_[stage->tied_unit()].Wait();
+    // The table is position 0 of both the embedding's and the head's unit.
+    context_.groups.tied_embeddings
+        ->AllReduce(stage->tied_unit()->gradient(kEmbeddingTable), Reduction::kSum)
+        .Wait();
   }
 }
 

@@ -8,13 +8,27 @@
 namespace meshwright {
 namespace {
 
-bool Wanted(const CalibrationRequest& request, const Measurement& measured) {
+// The request's own cluster and framework go before presets of the same names or devices: they may
+// be files that no preset knows.
+MeasurementPresets PresetsOf(const CalibrationRequest& request) {
+  MeasurementPresets presets = request.presets;
+  std::erase_if(presets.clusters,
+                [&](const ClusterSpec& c) { return c.name == request.cluster.name; });
+  presets.clusters.insert(presets.clusters.begin(), request.cluster);
+  std::erase_if(presets.profiles,
+                [&](const FrameworkProfile& p) { return p.name == request.profile.name; });
+  presets.profiles.insert(presets.profiles.begin(), request.profile);
+  return presets;
+}
+
+bool Wanted(const CalibrationRequest& request, const MeasurementPresets& presets,
+            const Measurement& measured) {
   const auto& sweeps = request.sweeps;
   if (!sweeps.empty() && std::find(sweeps.begin(), sweeps.end(), measured.sweep) == sweeps.end()) {
     return false;
   }
-  const auto cluster = ClusterOf(request.presets, measured);
-  const auto profile = ProfileOf(request.presets, measured);
+  const auto cluster = ClusterOf(presets, measured);
+  const auto profile = ProfileOf(presets, measured);
   return cluster.ok() && profile.ok() && cluster->name == request.cluster.name &&
          (*profile)->name == request.profile.name;
 }
@@ -23,24 +37,27 @@ bool Wanted(const CalibrationRequest& request, const Measurement& measured) {
 
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
   CalibrationResult result;
+  const MeasurementPresets presets = PresetsOf(request);
   for (const Measurement& measured : request.measurements) {
-    if (!Wanted(request, measured)) {
+    if (!Wanted(request, presets, measured)) {
       ++result.other_rows;
       continue;
     }
-    const RowPrediction row = PredictRow(0, measured, request.presets);
-    const RowPlan plan = PlanRow(measured, request.presets);
+    const RowPrediction row = PredictRow(0, measured, presets);
+    RowPlan plan = PlanRow(measured, presets);
     if (!plan.layout) {
       ++result.unmodelled_rows;
     } else if (!row.step_s) {
       ++result.unmeasured_rows;
     } else {
-      result.rows.push_back({*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device});
+      plan.row->profile = &request.profile;
+      result.rows.push_back(
+          {*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device});
       result.sweeps.push_back(measured.sweep);
     }
   }
-  ASSIGN_OR_RETURN(result.fit, FitConstants(result.rows, request.cluster, request.profile,
-                                            request.options));
+  ASSIGN_OR_RETURN(result.fit,
+                   FitConstants(result.rows, request.cluster, request.profile, request.options));
   return result;
 }
 

@@ -23,15 +23,16 @@ struct CalibrationRequest {
 
 struct CalibrationResult {
   FitResult fit;
-  std::vector<FitRow> rows;          // that took part
-  std::vector<std::string> sweeps;   // of each of them
+  std::vector<FitRow> rows;         // that took part; they point to the request's profile
+  std::vector<std::string> sweeps;  // of each of them
   // Rows that did not: of another device, framework or sweep; without a step time; not modelled.
   int64_t other_rows = 0;
   int64_t unmeasured_rows = 0;
   int64_t unmodelled_rows = 0;
 };
 
-// Rows whose own columns name this cluster and this framework. Errors as FitConstants().
+// Rows whose own columns name this cluster's device and this framework, the request's own before
+// any preset's. Errors as FitConstants().
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
 
 }  // namespace meshwright

@@ -15,6 +15,7 @@ namespace {
 
 // 80 % of a normal distribution lie within this many standard deviations.
 constexpr double kEightyPercent = 1.2816;
+constexpr double kBoundSlack = 1e-6;
 
 // The constants under fit; a point is the logarithm of each.
 class Parameters {
@@ -187,11 +188,15 @@ void Record(const Parameters& parameters, const std::vector<double>& point,
     const CalibrationConstant& constant = parameters.constant(i);
     Calibration& calibration =
         constant.of_framework ? result.profile.calibration : result.cluster.calibration;
+    // The solver stops at a bound up to rounding.
+    const bool at_bound = point[i] <= std::log(constant.low) + kBoundSlack ||
+                          point[i] >= std::log(constant.high) - kBoundSlack;
     calibration.constants.push_back({.name = std::string(constant.name),
                                      .prior = std::exp(parameters.prior(i)),
                                      .prior_sigma = constant.prior_sigma,
                                      .value = std::exp(point[i]),
-                                     .sigma = std::sqrt(covariance[i * n + i])});
+                                     .sigma = std::sqrt(covariance[i * n + i]),
+                                     .at_bound = at_bound});
   }
 }
 

@@ -28,7 +28,8 @@ Calibration ReadCalibration(JsonFields& fields) {
                                        .prior = constant.Number("prior"),
                                        .prior_sigma = constant.Number("prior_sigma"),
                                        .value = constant.Number("value"),
-                                       .sigma = constant.Number("sigma")});
+                                       .sigma = constant.Number("sigma"),
+                                       .at_bound = constant.BoolOr("at_bound", false)});
       inside.Fail(constant.status());
     }
   }
@@ -43,6 +44,7 @@ ordered_json CalibrationToJson(const Calibration& calibration) {
                                 {"prior_sigma", constant.prior_sigma},
                                 {"value", constant.value},
                                 {"sigma", constant.sigma}};
+    if (constant.at_bound) constants[constant.name]["at_bound"] = true;
   }
   return {{"command", calibration.command},
           {"rows", calibration.rows},

@@ -54,8 +54,7 @@ ordered_json LinkToJson(const LinkProfile& link) {
 
 // A count, or the word "detect" for the cores of the machine that asks.
 int32_t ReadCores(JsonFields& fields, const json& object, int32_t host_cores) {
-  const auto cores = object.find("physical_cores");
-  if (cores != object.end() && *cores == "detect") return host_cores;
+  if (fields.Has("physical_cores") && object["physical_cores"] == "detect") return host_cores;
   return static_cast<int32_t>(fields.IntOr("physical_cores", 0));
 }
 
@@ -84,7 +83,10 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   cluster.device = ReadDevice(device);
   cluster.scale_up = ReadLink(scale_up);
   cluster.scale_out = ReadLink(scale_out);
-  for (const JsonFields* part : {&device, &scale_up, &scale_out}) RETURN_IF_ERROR(part->status());
+  for (JsonFields* part : {&device, &scale_up, &scale_out, &fields}) {
+    part->RefuseUnknownKeys();
+    RETURN_IF_ERROR(part->status());
+  }
   RETURN_IF_ERROR(Validate(cluster));
   return cluster;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "planner/catalog/nearest.h"
 #include "planner/spec/field_error.h"
 
 namespace meshwright {
@@ -23,6 +24,7 @@ absl::StatusOr<json> ParseJsonObject(std::string_view what, std::string_view tex
 }
 
 const json* JsonFields::Find(std::string_view key) const {
+  asked_.emplace(key);
   const auto it = object_.find(std::string(key));
   return it == object_.end() || it->is_null() ? nullptr : &*it;
 }
@@ -33,6 +35,15 @@ const json* JsonFields::Require(std::string_view key) {
     Fail(FieldError(prefix_ + std::string(key), "(absent)", "this key is needed"));
   }
   return value;
+}
+
+void JsonFields::RefuseUnknownKeys() {
+  for (const auto& [key, value] : object_.items()) {
+    if (asked_.contains(key)) continue;
+    const std::vector<std::string> known(asked_.begin(), asked_.end());
+    Fail(FieldError(prefix_ + key, value.dump().substr(0, 60),
+                    std::string(UnknownName("key", key, known).message())));
+  }
 }
 
 void JsonFields::Fail(absl::Status status) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ class JsonFields {
   const nlohmann::json& Object(std::string_view key);
 
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
+  // Fails on the first key that no getter asked for: a misspelt one would silently keep its default.
+  void RefuseUnknownKeys();
   // Remembers `status` if it is the first problem.
   void Fail(absl::Status status);
   const absl::Status& status() const { return status_; }
@@ -53,6 +56,7 @@ class JsonFields {
 
   const nlohmann::json& object_;
   std::string prefix_;
+  mutable std::set<std::string, std::less<>> asked_;
   absl::Status status_;
 };
 

@@ -24,6 +24,10 @@ constexpr std::array<Named<GatheredInputs>, 3> kGatheredInputs = {{
     {GatheredInputs::kWithoutPipeline, "without_pipeline"},
     {GatheredInputs::kAlways, "always"},
 }};
+constexpr std::array<Named<SelectiveRecompute>, 2> kSelective = {{
+    {SelectiveRecompute::kCoreAttention, "core_attention"},
+    {SelectiveRecompute::kNormsAndActivation, "norms_and_activation"},
+}};
 constexpr std::array<Named<StagePartition>, 3> kPartitions = {{
     {StagePartition::kEqual, "equal"},
     {StagePartition::kItems, "items"},
@@ -62,6 +66,8 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("step_bytes_per_parameter", p.step_bytes_per_parameter);
   visit("vocab_parallel_loss", p.vocab_parallel_loss);
   visit("loss_peak_bytes_per_logit", p.loss_peak_bytes_per_logit);
+  visit("loss_kept_bytes_per_logit", p.loss_kept_bytes_per_logit);
+  visit("selective_recompute", p.selective_recompute, kSelective);
   visit("gathered_inputs", p.gathered_inputs, kGatheredInputs);
   visit("fused_swiglu", p.fused_swiglu);
   visit("eager_norm_bytes", p.eager_norm_bytes);
@@ -107,8 +113,13 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("has_context_parallel", p.has_context_parallel);
   visit("has_interleaving", p.has_interleaving);
   visit("has_breadth_first", p.has_breadth_first);
-  visit("has_zero_bubble", p.has_zero_bubble);
+  visit("has_zb_h1", p.has_zb_h1);
+  visit("has_zb_v", p.has_zb_v);
+  visit("layered_accumulation", p.layered_accumulation);
   visit("has_recompute", p.has_recompute);
+  visit("has_block_recompute", p.has_block_recompute);
+  visit("tp_needs_sequence_parallel", p.tp_needs_sequence_parallel);
+  visit("min_zero", p.min_zero);
   visit("zero23_with_pipeline", p.zero23_with_pipeline);
   visit("kv_replication", p.kv_replication);
   visit("vocab_multiple", p.vocab_multiple);
@@ -120,7 +131,12 @@ class Reader {
   explicit Reader(JsonFields& fields) : fields_(fields) {}
 
   void operator()(std::string_view key, int32_t& value) {
-    value = static_cast<int32_t>(fields_.IntOr(key, value));
+    const int64_t number = fields_.IntOr(key, value);
+    if (number != static_cast<int32_t>(number)) {
+      fields_.Fail(FieldError(key, number, "must fit into 32 bits"));
+      return;
+    }
+    value = static_cast<int32_t>(number);
   }
   void operator()(std::string_view key, int64_t& value) { value = fields_.IntOr(key, value); }
   void operator()(std::string_view key, double& value) { value = fields_.NumberOr(key, value); }
@@ -192,6 +208,7 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
   VisitFields(profile, reader);
   profile.calibration = ReadCalibration(fields);
   profile.sources = ReadSources(fields);
+  fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(Validate(profile));
   return profile;

@@ -102,9 +102,9 @@ double ReduceScatterTime(const Network& network, const CommGroup& group, double 
   return RingTime(network, group, bytes, 1.0);
 }
 
-double SendTime(const Network& network, int64_t stride, double bytes) {
+double SendTime(const Network& network, const CommGroup& group, double bytes) {
   const ClusterSpec& cluster = network.cluster;
-  const bool inside = stride < cluster.devices_per_node;
+  const bool inside = network.Inside(group);
   const LinkProfile& link = inside ? cluster.scale_up : cluster.scale_out;
   return link.base_latency_s +
          bytes / (link.AchievedBytesPerS() * (inside ? 1.0 : network.share));

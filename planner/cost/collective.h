@@ -38,7 +38,8 @@ double AllReduceTime(const Network& network, const CommGroup& group, double byte
 double AllGatherTime(const Network& network, const CommGroup& group, double bytes);
 double ReduceScatterTime(const Network& network, const CommGroup& group, double bytes);
 
-// One message between two ranks that are `stride` apart.
-double SendTime(const Network& network, int64_t stride, double bytes);
+// One message between neighbours of a chain or ring. Where the group spans nodes some neighbours
+// stand on different ones, and the slowest hop sets the pace.
+double SendTime(const Network& network, const CommGroup& group, double bytes);
 
 }  // namespace meshwright

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/schedule/placement.h"
 #include "planner/spec/parameters.h"
 
 namespace meshwright {
@@ -40,8 +41,14 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
   const double gather_s =
       AllGatherTime(step.network, step.dp_group, parameters * step.element_bytes);
   const double scatter_s = ReduceScatterTime(step.network, step.dp_group, gradient_bytes);
-  const auto m = static_cast<double>(micro_batches);
+  auto m = static_cast<double>(micro_batches);
   double total_s = 0.0;
+  if (profile.layered_accumulation && step.layout.schedule == ScheduleKind::kBreadthFirst) {
+    // Every layer is gathered once per pass and reduced once, behind the backwards of all
+    // micro-batches.
+    window_s *= m;
+    m = 1.0;
+  }
   switch (step.layout.zero) {
     case 0:
       total_s = AllReduceTime(step.network, step.dp_group, gradient_bytes);
@@ -66,10 +73,11 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
 }
 
 double TiedEmbeddingTime(const StepShape& step) {
-  if (!step.context.model.tied_embeddings || step.layout.pp == 1) return 0.0;
+  if (!step.context.model.tied_embeddings || EndsShareRank(step.layout)) return 0.0;
   const double bytes = static_cast<double>(EmbeddingParameters(step.context.model)) /
                        step.layout.tp * ReduceBytesPerParameter(step);
-  return AllReduceTime(step.network, {2, step.pipeline_stride}, bytes);
+  // Half of all devices apart, the two ends are on one node where all devices are.
+  return AllReduceTime(step.network, {2, step.layout.devices() / 2}, bytes);
 }
 
 double OptimizerTime(const StepShape& step, double parameters) {

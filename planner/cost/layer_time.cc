@@ -39,11 +39,16 @@ void AddRing(const StepShape& step, int64_t query, int64_t key, double attention
              LayerTime& time) {
   const double hops = step.layout.cp - 1;
   const double block_bytes = 2.0 * static_cast<double>(step.tokens * key) * step.element_bytes;
-  const double ring_s = hops * SendTime(step.network, step.cp_group.stride, block_bytes);
+  const double ring_s = hops * SendTime(step.network, step.cp_group, block_bytes);
   time.cp_forward_s += std::max(0.0, ring_s - attention_s) +
                        hops * step.Stream(kRingMergeBytes, step.tokens * query);
   time.cp_backward_s += std::max(0.0, 2.0 * ring_s - attention_s * kAttentionBackwardRatio) +
                         hops * step.Stream(kRingMergeBytes, step.tokens * (query + 2 * key));
+}
+
+bool RunsAgain(const StepShape& step, SelectiveRecompute what) {
+  return step.layout.recompute == Recompute::kSelective &&
+         step.context.profile.selective_recompute == what;
 }
 
 // The core of attention; `forward_s` comes back for what runs beside it or runs it again.
@@ -54,6 +59,7 @@ double AddAttentionCore(const StepShape& step, const AttentionShape& shape, Laye
     const double forward_s = FlashForwardTime(step.device, kernel, shape);
     time.forward_s += forward_s;
     time.input_gradient_s += forward_s * kAttentionBackwardRatio;
+    if (RunsAgain(step, SelectiveRecompute::kCoreAttention)) time.recompute_s += forward_s;
     return forward_s;
   }
   const double traffic_bytes = kernel == AttentionKernel::kEager
@@ -62,8 +68,7 @@ double AddAttentionCore(const StepShape& step, const AttentionShape& shape, Laye
   const double forward_s = UnfusedForwardTime(step.device, shape, traffic_bytes);
   time.forward_s += forward_s;
   time.input_gradient_s += UnfusedBackwardTime(step.device, shape, traffic_bytes);
-  // Selective recompute is there for the score matrix.
-  if (step.layout.recompute == Recompute::kSelective) time.recompute_s += forward_s;
+  if (RunsAgain(step, SelectiveRecompute::kCoreAttention)) time.recompute_s += forward_s;
   return forward_s;
 }
 
@@ -99,7 +104,7 @@ void AddFfn(const StepShape& step, const LayerGroup& group, LayerTime& time) {
   time.forward_s += activation_s;
   time.input_gradient_s += step.Stream(fused ? kSwiGluBackwardBytes : kEagerSwiGluBackwardBytes,
                                        step.tokens * inner);
-  if (step.layout.recompute == Recompute::kSelective) time.recompute_s += activation_s;
+  if (RunsAgain(step, SelectiveRecompute::kNormsAndActivation)) time.recompute_s += activation_s;
 }
 
 void AddNormsAndResiduals(const StepShape& step, LayerTime& time) {
@@ -113,7 +118,7 @@ void AddNormsAndResiduals(const StepShape& step, LayerTime& time) {
   const double residual_s = step.Stream(kResidualBytes, elements);
   time.forward_s += 2.0 * (norm_s + residual_s);
   time.input_gradient_s += 2.0 * (step.Stream(backward_bytes, elements) + residual_s);
-  if (step.layout.recompute == Recompute::kSelective) time.recompute_s += 2.0 * norm_s;
+  if (RunsAgain(step, SelectiveRecompute::kNormsAndActivation)) time.recompute_s += 2.0 * norm_s;
 }
 
 // Two all-reduces each way; under sequence parallel the same bytes as all-gather and

@@ -72,7 +72,7 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context,
 }
 
 double HopTime(const StepShape& step) {
-  return SendTime(step.network, step.pipeline_stride,
+  return SendTime(step.network, {step.layout.pp, step.pipeline_stride},
                   step.HiddenBytes() / static_cast<double>(step.SequenceDivisor())) +
          step.context.profile.pipeline_hop_s;
 }

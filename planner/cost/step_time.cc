@@ -32,15 +32,22 @@ Pipeline SumRanks(const StepShape& step, const StageTimes& times) {
 }
 
 // Idle time of the slowest rank. Unequal ranks fill and drain once: the closed forms for unequal
-// stages; zero-bubble schedules and breadth-first with few micro-batches by the slowest rank.
+// stages. ZB-H1 hides behind weight gradients what its rank has of them; ZB-V with unequal parts is
+// not better than an interleaved pipeline of two chunks. Breadth-first with few micro-batches goes by
+// the slowest rank.
 double BubbleSeconds(const StepShape& step, const Pipeline& pipeline, int64_t micro_batches) {
   const Layout& layout = step.layout;
   if (layout.pp == 1) return 0.0;
   const double fill_s = (pipeline.sum.total_s() - pipeline.slowest.total_s()) / layout.vpp;
   switch (layout.schedule) {
-    case ScheduleKind::kZbH1:
+    case ScheduleKind::kZbH1: {
+      const StageDurations& slowest = pipeline.slowest.durations;
+      const double exposed = ZbH1Bubble(2, slowest) / slowest.total_s();
+      const double spread_s = layout.pp * pipeline.slowest.total_s() - pipeline.sum.total_s();
+      return std::min(fill_s, fill_s * exposed + spread_s);
+    }
     case ScheduleKind::kZbV:
-      return BubbleTime(layout, micro_batches, pipeline.slowest.durations);
+      return std::max(fill_s, BubbleTime(layout, micro_batches, pipeline.slowest.durations));
     case ScheduleKind::kBreadthFirst:
       if (micro_batches >= layout.pp) return fill_s;
       return std::max(fill_s, BubbleTime(layout, micro_batches, pipeline.slowest.durations));

@@ -107,14 +107,16 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
     layout.schedule = ScheduleKind::kInterleaved;
   } else if (text == "gpipe") {
     layout.schedule = ScheduleKind::kGpipe;
-  } else if (text == "zb-1p" || text == "zb-h1") {
+  } else if (text == "breadth_first" || text == "breadth-first") {
+    layout.schedule = ScheduleKind::kBreadthFirst;
+  } else if (text == "zb-1p" || text == "zb-h1" || text == "zb_h1") {
     layout.schedule = ScheduleKind::kZbH1;
-  } else if (text == "zb-v") {
+  } else if (text == "zb-v" || text == "zb_v") {
     layout.schedule = ScheduleKind::kZbV;
     if (!row.vpp || *row.vpp == 1) layout.vpp = 2;  // the V is two chunks by its nature
   } else {
     return FieldError("schedule", row.schedule,
-                      "is not modelled; 1f1b, 1f1b-interleaved, gpipe, fsdp, zb-1p and zb-v are");
+                      "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p and zb-v are");
   }
   return absl::OkStatus();
 }

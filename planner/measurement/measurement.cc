@@ -77,10 +77,24 @@ std::string_view Take(std::string_view& text, char separator) {
   return taken;
 }
 
+// Takes the next cell off the front of `line`; a quoted one may hold commas.
+std::string_view TakeCell(std::string_view& line) {
+  const std::string_view start = Trim(line);
+  if (!start.starts_with('"')) return Trim(Take(line, ','));
+  const size_t end = start.find('"', 1);
+  if (end == std::string_view::npos) return Trim(Take(line, ','));
+  const std::string_view quoted = start.substr(1, end - 1);
+  line = start.substr(end + 1);
+  Take(line, ',');
+  return quoted;
+}
+
 std::vector<std::string_view> Cells(std::string_view line) {
   std::vector<std::string_view> cells;
-  const auto commas = std::count(line.begin(), line.end(), ',');
-  for (int64_t i = 0; i <= commas; ++i) cells.push_back(Trim(Take(line, ',')));
+  // A comma at the end stands before an empty cell.
+  const bool open = Trim(line).ends_with(',');
+  while (!line.empty()) cells.push_back(TakeCell(line));
+  if (open || cells.empty()) cells.push_back({});
   return cells;
 }
 
@@ -155,19 +169,22 @@ absl::StatusOr<std::vector<const Column*>> ReadHeader(std::string_view line) {
   return columns;
 }
 
-absl::StatusOr<Measurement> ReadRow(int64_t number, std::string_view line,
-                                    const std::vector<const Column*>& columns) {
+Measurement ReadRow(int64_t number, std::string_view line,
+                    const std::vector<const Column*>& columns) {
   const std::vector<std::string_view> cells = Cells(line);
-  if (cells.size() != columns.size()) {
-    return LineError(number, "cells", std::to_string(cells.size()),
-                     "the header has " + std::to_string(columns.size()) +
-                         "; values hold no commas, and an unknown one is left empty");
-  }
   Measurement row;
-  for (size_t i = 0; i < cells.size(); ++i) {
+  const auto note = [&row](const absl::Status& problem) {
+    if (row.problem.empty()) row.problem = std::string(problem.message());
+  };
+  if (cells.size() != columns.size()) {
+    note(LineError(number, "cells", std::to_string(cells.size()),
+                   "the header has " + std::to_string(columns.size()) +
+                       "; a value with commas stands in quotes, and an unknown one is left empty"));
+  }
+  for (size_t i = 0; i < std::min(cells.size(), columns.size()); ++i) {
     if (columns[i] == nullptr || cells[i].empty()) continue;
     const std::string_view problem = Fill(columns[i]->field, cells[i], row);
-    if (!problem.empty()) return LineError(number, columns[i]->name, cells[i], problem);
+    if (!problem.empty()) note(LineError(number, columns[i]->name, cells[i], problem));
   }
   return row;
 }
@@ -182,8 +199,7 @@ absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text
   for (int64_t number = 2; !text.empty(); ++number) {
     const std::string_view line = Take(text, '\n');
     if (Trim(line).empty()) continue;
-    ASSIGN_OR_RETURN(Measurement row, ReadRow(number, line, columns));
-    rows.push_back(std::move(row));
+    rows.push_back(ReadRow(number, line, columns));
   }
   return rows;
 }

@@ -65,10 +65,13 @@ struct Measurement {
   OptionalNumber tokens_per_s_per_gpu;
   OptionalNumber peak_mem_gib;
   std::string notes;
+  // What could not be read in this row, with its column: such a row is kept and not modelled.
+  std::string problem;
 };
 
-// One measurement per line after the header; blank lines are no data. InvalidArgument names the
-// line (the header is line 1) and the column of the first cell that can't be read.
+// One measurement per line after the header; blank lines are no data. Cells may stand in double
+// quotes. A row with a cell that can't be read keeps the others and says so in `problem`.
+// InvalidArgument for a header without known columns or with one twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 
 }  // namespace meshwright

@@ -78,6 +78,11 @@ RowPlan Refuse(RowPlan plan, const absl::Status& status) {
 
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   RowPlan plan;
+  if (!row.problem.empty()) {
+    plan.reason = row.problem;
+    plan.subject = "unreadable";
+    return plan;
+  }
   absl::StatusOr<PlannedRow> specs = SpecsOf(row, presets);
   if (!specs.ok()) return Refuse(std::move(plan), specs.status());
   plan.row = *std::move(specs);

@@ -134,10 +134,13 @@ int64_t KeptBytesPerBlock(const BlockDims& dims) {
 }
 
 int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims) {
+  if (!dims.selective_drops_operators) {
+    return KeptBytesPerBlock(dims) - KeptBytes(KeptTensor::kScores, dims);
+  }
   return KeptBytesPerBlock(dims) - KeptBytes(KeptTensor::kAttentionNormOutput, dims) -
          KeptBytes(KeptTensor::kFfnNormOutput, dims) - KeptBytes(KeptTensor::kSiluGate, dims) -
          KeptBytes(KeptTensor::kFfnProduct, dims) -
-         KeptBytes(KeptTensor::kNormIntermediates, dims) - KeptBytes(KeptTensor::kScores, dims);
+         KeptBytes(KeptTensor::kNormIntermediates, dims);
 }
 
 int64_t CheckpointBytesPerBlock(const BlockDims& dims) {

@@ -31,6 +31,8 @@ struct BlockDims {
   double norm_extra_bytes = 0.0;
   double extra_bytes = 0.0;
   double score_bytes = 0.0;
+  // Selective recompute drops norm outputs and the FFN's activation, not only the scores.
+  bool selective_drops_operators = false;
   int64_t keys = 0;  // keys that each query token is compared with: the sequence length
 };
 
@@ -70,8 +72,8 @@ int64_t KeptBytesPerBlock(const BlockDims& dims);
 // Elements of the score matrix of one micro-batch on one rank.
 int64_t ScoreElements(const BlockDims& dims);
 
-// Selective recompute of norms, SwiGLU and the core of attention: norm outputs, silu, the product
-// and a score matrix are computed again (Korthikanti et al., arXiv 2205.05198, for the scores).
+// Selective recompute: a score matrix is computed again (Korthikanti et al., arXiv 2205.05198), or
+// norm outputs, silu and the product.
 int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims);
 
 // Full recompute: only the block's input.

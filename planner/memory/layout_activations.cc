@@ -11,6 +11,24 @@
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
+namespace {
+
+// Micro-batches of one chunk that rank `rank` holds at its peak; over all chunks they add up to
+// PeakChunksInFlight().
+int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t micro_batches) {
+  const int64_t p = layout.pp;
+  const int64_t all = PeakChunksInFlight(layout, rank, micro_batches);
+  if (layout.schedule == ScheduleKind::kZbV) {
+    const int64_t second_arm = std::min<int64_t>(micro_batches, rank + 1);
+    return chunk == 1 ? second_arm : all - second_arm;
+  }
+  if (layout.schedule != ScheduleKind::kInterleaved) return all / layout.vpp;
+  // Warm-up takes p micro-batches through one chunk, then through the next.
+  const int64_t round = p * layout.vpp;
+  return all / round * p + std::clamp<int64_t>(all % round - chunk * p, 0, p);
+}
+
+}  // namespace
 
 LayoutActivations::LayoutActivations(const EstimateContext& context, const Layout& layout)
     : context_(context),
@@ -46,7 +64,9 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) con
     block.working_bytes +=
         all_bytes -
         (layout_.recompute == Recompute::kSelective ? block.kept_bytes : block.checkpoint_bytes);
-    const int64_t scores_bytes = KeptBytes(KeptTensor::kScores, dims);
+    const bool scores_again =
+        layout_.recompute != Recompute::kSelective || !dims.selective_drops_operators;
+    const int64_t scores_bytes = scores_again ? KeptBytes(KeptTensor::kScores, dims) : 0;
     block.score_bytes += scores_bytes;
     block.working_bytes -= scores_bytes;
   }
@@ -73,6 +93,9 @@ int64_t LayoutActivations::LossBytes() const {
   const auto peak_bytes = static_cast<int64_t>(
       std::llround(context_.profile.loss_peak_bytes_per_logit * static_cast<double>(tokens) *
                    static_cast<double>(columns)));
+  const auto kept_bytes = static_cast<int64_t>(
+      std::llround(context_.profile.loss_kept_bytes_per_logit * static_cast<double>(tokens) *
+                   static_cast<double>(columns)));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;
@@ -80,25 +103,23 @@ int64_t LayoutActivations::LossBytes() const {
   const int64_t inputs = layout_.schedule == ScheduleKind::kZbH1
                              ? std::min<int64_t>(micro_batches_, layout_.pp)
                              : alive;
-  return alive * (peak_bytes + boundary_bytes_) + inputs * boundary_bytes_;
+  return peak_bytes + (alive - 1) * kept_bytes + (alive + inputs) * boundary_bytes_;
 }
 
 ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   if (WorkerRulesApply()) return WorkerOnRank(pipeline_rank);
-  const int64_t chunks = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
   ActivationBytes bytes;
   int64_t score_bytes = 0;
-  int64_t micro_batch_bytes = 0;  // of all chunks of the rank
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
     const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition,
                                       StageOfChunk(layout_, pipeline_rank, chunk));
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      micro_batch_bytes += KeptPerMicroBatch(blocks_[group], layers);
+      bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
       score_bytes = std::max(score_bytes, blocks_[group].score_bytes);
     });
   }
-  bytes.kept_bytes = chunks * micro_batch_bytes / layout_.vpp;
   // One activation being sent and one being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
   if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {
@@ -178,6 +199,8 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
                                   : 0.0,
           .extra_bytes = context.profile.extra_kept_bytes,
           .score_bytes = KeptScoreBytes(context.profile, context.profile.AttentionOf(layout)),
+          .selective_drops_operators = context.profile.selective_recompute ==
+                                       SelectiveRecompute::kNormsAndActivation,
           .keys = context.training.seq_len};
 }
 

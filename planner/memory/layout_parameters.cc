@@ -41,8 +41,8 @@ int64_t LayoutParameters::OnRank(int32_t pipeline_rank) const {
                  [&](size_t group, int64_t layers) { count += layers * layer_[group]; });
     if (stage.has_embedding) count += embedding_;
     if (!stage.has_head) continue;
-    // Tied embeddings are one matrix where both ends of the model are on the same stage.
-    const bool shared = model_.tied_embeddings && stage.has_embedding;
+    // Tied embeddings are one matrix where both ends of the model are on the same rank.
+    const bool shared = model_.tied_embeddings && EndsShareRank(layout_);
     count += model_.hidden + (shared ? 0 : embedding_);
   }
   return count;

@@ -13,42 +13,24 @@ int64_t HiddenBytes(const BlockDims& d) { return d.tokens * d.hidden * d.element
 // fp32 values, one per token: deviations, targets, statistics.
 int64_t PerTokenBytes(const BlockDims& d) { return d.tokens * kFp32Bytes; }
 
-// A matrix product [rows, inner] x [inner, columns].
-struct Product {
-  int64_t rows = 0;
-  int64_t inner = 0;
-  int64_t columns = 0;
-  bool transposed = false;  // the left factor
-};
+// ATen's rounding of its fp32 buffer.
+constexpr int64_t kMatmulSlackBytes = 128;
 
-// Held while it is computed, beside the result. Without bf16 instructions ATen holds the result in
-// fp32, rounded up; with them each thread of oneDNN holds the result and the right factor for 64
-// columns, and all together the left factor where that is transposed, the inner dimension rounded
-// up to 32. The result's share of a thread may be less.
-int64_t MatmulBytes(const WorkerStage& stage, const Product& product) {
-  const int64_t e = stage.block.element_bytes;
-  if (e == kFp32Bytes) return 0;
-  const int64_t rows = MatmulPieceRows(product.rows, product.columns);
-  const int64_t copy = rows * product.columns * kFp32Bytes + 128;
-  const int64_t inner = (product.inner + 31) / 32 * 32;
-  const int64_t thread =
-      rows * std::min<int64_t>(product.columns, 64) * kFp32Bytes + inner * 64 * e + 640;
-  const int64_t turned = product.transposed ? rows * inner * e + 128 : 0;
-  return std::max(copy, stage.threads * thread + turned + 384);
-}
-
-// Held while the gradient of a weight of `rows` x `columns` is added up over the tokens.
-int64_t WeightGradientBytes(const WorkerStage& stage, int64_t rows, int64_t columns) {
-  const BlockDims& d = stage.block;
+// Held while a product of `rows` x `columns` is computed, beside the product.
+int64_t MatmulBytes(int64_t rows, int64_t columns, const BlockDims& d) {
   if (d.element_bytes == kFp32Bytes) return 0;
-  return MatmulBytes(stage,
-                     {.rows = rows, .inner = d.tokens, .columns = columns, .transposed = true}) +
-         MatmulPieceRows(rows, columns) * columns * d.element_bytes;
+  return MatmulPieceRows(rows, columns) * columns * kFp32Bytes + kMatmulSlackBytes;
 }
 
-// Of an activation or its gradient: a product of `inner` columns with a weight, to `columns`.
-int64_t ProjectionBytes(const WorkerStage& stage, int64_t inner, int64_t columns) {
-  return MatmulBytes(stage, {.rows = stage.block.tokens, .inner = inner, .columns = columns});
+// Held while the gradient of a weight of `rows` x `columns` is added up.
+int64_t WeightGradientBytes(int64_t rows, int64_t columns, const BlockDims& d) {
+  if (d.element_bytes == kFp32Bytes) return 0;
+  return MatmulBytes(rows, columns, d) + MatmulPieceRows(rows, columns) * columns * d.element_bytes;
+}
+
+// Of an activation or its gradient, a product of `columns`.
+int64_t ProjectionBytes(int64_t columns, const BlockDims& d) {
+  return MatmulBytes(d.tokens, columns, d);
 }
 
 int64_t InnerWidth(const BlockDims& d) { return d.ffn_hidden / d.tp; }
@@ -60,18 +42,16 @@ int64_t GateUpWidth(const BlockDims& d) {
 
 int64_t HeadWidth(const WorkerStage& stage) { return stage.vocab / stage.block.tp; }
 
-int64_t BlockWeightGradientBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
-  return std::max(WeightGradientBytes(stage, GateUpWidth(d), d.hidden),
-                  WeightGradientBytes(stage, d.hidden, InnerWidth(d)));
+int64_t BlockWeightGradientBytes(const BlockDims& d) {
+  return std::max(WeightGradientBytes(GateUpWidth(d), d.hidden, d),
+                  WeightGradientBytes(d.hidden, InnerWidth(d), d));
 }
 
 // Of the FFN's input gradient: the product's gradient, then the input's, beyond the incoming one.
-int64_t FfnInputGradientBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
+int64_t FfnInputGradientBytes(const BlockDims& d) {
   const int64_t product = d.tokens * InnerWidth(d) * d.element_bytes;
-  return std::max(product + ProjectionBytes(stage, d.hidden, InnerWidth(d)),
-                  HiddenBytes(d) + ProjectionBytes(stage, GateUpWidth(d), d.hidden));
+  return std::max(product + ProjectionBytes(InnerWidth(d), d),
+                  HiddenBytes(d) + ProjectionBytes(d.hidden, d));
 }
 
 // ATen's flash kernel on a CPU works on blocks of queries and keys: each thread has score blocks
@@ -84,7 +64,7 @@ int64_t FlashScratchBytes(const WorkerStage& stage) {
   const int64_t scores = stage.threads * 2 * q * k * kFp32Bytes + q * kFp32Bytes;
   if (d.element_bytes == kFp32Bytes) return scores;
   return scores + stage.threads * 2 * q * k * d.element_bytes + kFp32Bytes +
-         MatmulBytes(stage, {.rows = k, .inner = q, .columns = d.head_dim, .transposed = true});
+         MatmulBytes(k, d.head_dim, d);
 }
 
 // Of attention's input gradient, beyond the incoming one: of its output, the kernel's gradients,
@@ -97,9 +77,8 @@ int64_t AttentionInputGradientBytes(const WorkerStage& stage) {
   // a dense copy of its share of the incoming gradient, which is as large as the keys.
   const int64_t kernel = query + (d.heads == d.kv_heads ? 2 : 5) * key + FlashScratchBytes(stage);
   const int64_t width = d.heads / d.tp * d.head_dim;
-  const int64_t qkv_width = width + 2 * (d.kv_heads / d.tp * d.head_dim);
-  return std::max(query + std::max(kernel, ProjectionBytes(stage, d.hidden, width)),
-                  HiddenBytes(d) + ProjectionBytes(stage, qkv_width, d.hidden));
+  return std::max(query + std::max(kernel, ProjectionBytes(width, d)),
+                  HiddenBytes(d) + ProjectionBytes(d.hidden, d));
 }
 
 // What a backward computes again before the FFN's.
@@ -179,12 +158,10 @@ void Reach(WorkerActivations& peak, const WorkerActivations& moment) {
 
 WorkerActivations ForwardPeak(const WorkerStage& stage, const WorkerActivations& kept) {
   const BlockDims& d = stage.block;
-  WorkerActivations peak = {kept.kept_bytes, 0,
-                            HiddenBytes(d) + ProjectionBytes(stage, InnerWidth(d), d.hidden)};
+  WorkerActivations peak = {kept.kept_bytes, 0, HiddenBytes(d) + ProjectionBytes(d.hidden, d)};
   if (!stage.last) return peak;
   // The statistics come after the logits' product.
-  const int64_t product =
-      ProjectionBytes(stage, d.hidden, HeadWidth(stage)) - SoftmaxStatisticsBytes(d);
+  const int64_t product = ProjectionBytes(HeadWidth(stage), d) - SoftmaxStatisticsBytes(d);
   const int64_t combine = d.tp > 1 ? PerTokenBytes(d) : 0;
   Reach(peak, {kept.kept_bytes, kept.loss_bytes, std::max(product, combine)});
   return peak;
@@ -195,15 +172,14 @@ WorkerActivations BackwardPeak(const WorkerStage& stage, const WorkerActivations
   const Blocks blocks = BlocksOf(stage);
   // The last block comes first, when all others still keep what they keep.
   const int64_t work =
-      std::max(FfnInputGradientBytes(stage), BlockWeightGradientBytes(stage) - PerTokenBytes(d));
+      std::max(FfnInputGradientBytes(d), BlockWeightGradientBytes(d) - PerTokenBytes(d));
   WorkerActivations peak = {
       kept.kept_bytes, 0,
       HiddenBytes(d) + RecomputedBytes(d, blocks.ModeOf(stage.layers - 1)) + work};
   if (!stage.last) return peak;
   const int64_t released = HeadKeptBytes(stage) - HeadSplitBytes(stage);
-  const int64_t head_work =
-      std::max(ProjectionBytes(stage, HeadWidth(stage), d.hidden),
-               WeightGradientBytes(stage, HeadWidth(stage), d.hidden) - released);
+  const int64_t head_work = std::max(ProjectionBytes(d.hidden, d),
+                                     WeightGradientBytes(HeadWidth(stage), d.hidden, d) - released);
   Reach(peak, {kept.kept_bytes, kept.loss_bytes, HiddenBytes(d) + head_work});
   return peak;
 }
@@ -220,24 +196,23 @@ WorkerActivations InputPeak(const WorkerStage& stage, const WorkerActivations& k
     const int64_t behind = (stage.layers - 1 - i) * BlockSplitBytes(d);
     const int64_t ffn = blocks.KeptOf(i + 1);
     Reach(peak, {TokenIdBytes(stage) + behind + ffn, kept_split.loss_bytes,
-                 incoming + RecomputedBytes(d, blocks.ModeOf(i)) + FfnInputGradientBytes(stage)});
+                 incoming + RecomputedBytes(d, blocks.ModeOf(i)) + FfnInputGradientBytes(d)});
     const int64_t attention = blocks.KeptOf(i) + KeptBytesPerBlock(d) - PerTokenBytes(d);
     Reach(peak, {TokenIdBytes(stage) + behind + attention, kept_split.loss_bytes,
                  incoming + AttentionInputGradientBytes(stage)});
   }
   if (!stage.last) return peak;
-  Reach(peak, {kept.kept_bytes, kept.loss_bytes,
-               incoming + ProjectionBytes(stage, HeadWidth(stage), d.hidden)});
+  Reach(peak, {kept.kept_bytes, kept.loss_bytes, incoming + ProjectionBytes(d.hidden, d)});
   return peak;
 }
 
 WorkerActivations WeightPeak(const WorkerStage& stage, const WorkerActivations& kept_split) {
   const BlockDims& d = stage.block;
   WorkerActivations peak = kept_split;
-  peak.workspace_bytes = BlockWeightGradientBytes(stage);
+  peak.workspace_bytes = BlockWeightGradientBytes(d);
   if (stage.last) {
     peak.workspace_bytes =
-        std::max(peak.workspace_bytes, WeightGradientBytes(stage, HeadWidth(stage), d.hidden));
+        std::max(peak.workspace_bytes, WeightGradientBytes(HeadWidth(stage), d.hidden, d));
   }
   return peak;
 }

@@ -29,9 +29,7 @@
 //                             it starts after the FFN's kept tensors are gone
 //   matrix products           0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as
 //                             well, so the worker computes it in pieces of kMatmulPieceElements
-//                             and holds 4 bytes for each element of a piece; on processors with
-//                             bf16 instructions copies of the factors' blocks instead. The larger
-//                             of the two is counted, so that bf16 takes at most what is said here
+//                             and holds 4 bytes for each element of a piece
 //   W, of a weight gradient   0 in fp32, where the product adds to the gradient; in bf16 a piece of
 //                             the product in bf16, beside its fp32 form
 //

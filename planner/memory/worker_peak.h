@@ -2,8 +2,8 @@
 // weights, gradients and optimizer states: the rank's schedule list, gone through with the bytes of
 // planner/memory/worker_memory.h. Like the worker itself it knows no schedule.
 //
-// Exact to the byte in fp32 on a CPU. In bf16, and on other devices, scratch of the kernels depends
-// on the processor; bf16 takes at most this much on a CPU.
+// Exact to the byte in fp32 on a CPU; bf16 takes at most this much there. Kernels of other devices
+// have scratch of their own.
 #pragma once
 
 #include <cstdint>

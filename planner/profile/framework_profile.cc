@@ -24,6 +24,8 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckRange("shard_buffer_bytes", profile.shard_buffer_bytes, 0, 16));
   RETURN_IF_ERROR(CheckRange("zero3_state_bytes", profile.zero3_state_bytes, 4, 64));
   RETURN_IF_ERROR(CheckPositive("loss_peak_bytes_per_logit", profile.loss_peak_bytes_per_logit));
+  RETURN_IF_ERROR(CheckBetween("loss_peak_bytes_per_logit", profile.loss_peak_bytes_per_logit, 256));
+  RETURN_IF_ERROR(CheckBetween("loss_kept_bytes_per_logit", profile.loss_kept_bytes_per_logit, 256));
   RETURN_IF_ERROR(CheckBetween("step_bytes_per_parameter", profile.step_bytes_per_parameter, 64));
   RETURN_IF_ERROR(CheckBetween("eager_norm_bytes", profile.eager_norm_bytes, 64));
   RETURN_IF_ERROR(CheckBetween("extra_kept_bytes", profile.extra_kept_bytes, 64));
@@ -57,6 +59,7 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckBetween("step_time_sigma", profile.step_time_sigma, 2));
   RETURN_IF_ERROR(CheckBetween("layer_floor_s", profile.layer_floor_s, 10));
   RETURN_IF_ERROR(CheckRange("max_zero", profile.max_zero, 0, 3));
+  RETURN_IF_ERROR(CheckRange("min_zero", profile.min_zero, 0, profile.max_zero));
   return CheckRange("vocab_multiple", profile.vocab_multiple, 0, 1 << 16);
 }
 

@@ -20,6 +20,10 @@ namespace meshwright {
 // Whether the input of a column-parallel product is kept un-sharded under sequence parallel.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
 
+// What selective recompute runs again: the core of attention, for the sake of the score matrix
+// (Korthikanti et al., arXiv 2205.05198), or norms and the FFN's activation.
+enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation };
+
 // Which rank's peak a framework's memory figure is about, and what counts towards it.
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
 enum class PeakKind : uint8_t { kAllocated, kReserved };
@@ -43,7 +47,9 @@ struct FrameworkProfile {
   // Kept activations and loss.
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // at the peak of the loss
+  double loss_kept_bytes_per_logit = 4;  // of a micro-batch whose backward waits
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
+  SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
   bool fused_swiglu = true;  // silu(gate) is not kept on its own
   // Beyond the tensors that every framework keeps, per token and hidden element: what an un-fused
   // norm adds (both norms of a layer together), and dropout masks, biases and copies.
@@ -128,8 +134,15 @@ struct FrameworkProfile {
   bool has_context_parallel = true;
   bool has_interleaving = true;
   bool has_breadth_first = false;
-  bool has_zero_bubble = false;
+  bool has_zb_h1 = false;
+  bool has_zb_v = false;
+  // Breadth-first reduces each layer's gradients as soon as its last micro-batch is done, and under
+  // ZeRO-3 gathers each layer once per pass (layered gradient accumulation, arXiv 2106.02679).
+  bool layered_accumulation = false;
   bool has_recompute = true;
+  bool has_block_recompute = true;
+  bool tp_needs_sequence_parallel = false;
+  int32_t min_zero = 0;  // where there are ranks to shard over
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.

@@ -119,7 +119,7 @@ std::vector<std::string> Comments(const ExportJob& job) {
   if (l.recompute == Recompute::kSelective) {
     comments.push_back(
         "rc=selective: torchtitan keeps every second matmul and the attention's output, where the "
-        "estimate runs\n# only the core of attention again.");
+        "estimate keeps\n# all matmuls and runs norms and the FFN's activation again.");
   }
   if (l.schedule == ScheduleKind::kBreadthFirst) {
     comments.push_back(

@@ -36,4 +36,9 @@ inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
 }
 
+// Whether the first and the last stage stand on one rank: without a pipeline, and in a V.
+inline bool EndsShareRank(const Layout& layout) {
+  return PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;
+}
+
 }  // namespace meshwright

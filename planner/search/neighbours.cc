@@ -38,7 +38,8 @@ void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
 template <typename Visit>
 void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
   if (layout.recompute == Recompute::kFull) return;
-  const int64_t layers = model.layers() / (int64_t{layout.pp} * layout.vpp);
+  // Of most chunks: one that embedding or head takes a place in has one less.
+  const int64_t layers = (model.layers() + 2) / (int64_t{layout.pp} * layout.vpp);
   const int64_t step = std::max<int64_t>(1, layers / kBlockSteps);
   for (int64_t n = layout.recompute_layers + step; n < layers; n += step) {
     Layout block = layout;

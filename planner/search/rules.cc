@@ -68,13 +68,22 @@ Found CheckBatch(const EstimateContext& context, const Layout& l) {
   if (Found v = Divides(Rule::kBatchDivision, global_batch, int64_t{l.dp} * l.micro_batch)) {
     return v;
   }
+  const int64_t micro_batches = l.MicroBatches(global_batch);
+  const int64_t needed = l.schedule == ScheduleKind::kZbH1  ? l.pp
+                         : l.schedule == ScheduleKind::kZbV ? 2 * int64_t{l.pp} - 1
+                                                            : 0;
+  if (micro_batches < needed) return Violation{Rule::kZeroBubbleBatches, micro_batches, needed};
   if (l.schedule != ScheduleKind::kInterleaved) return std::nullopt;
   return Divides(Rule::kInterleaveBatches, l.MicroBatches(global_batch), l.pp);
 }
 
 Found CheckRecompute(const EstimateContext& context, const Layout& l) {
   if (l.recompute != Recompute::kBlock) return std::nullopt;
-  const int64_t layers = context.model.layers() / (int64_t{l.pp} * l.vpp);
+  int64_t layers = 0;
+  for (int32_t stage = 0; stage < l.pp * l.vpp; ++stage) {
+    const StageLayers held = StageOf(context.model, l, context.profile.stage_partition, stage);
+    layers = std::max(layers, held.layer_count);
+  }
   if (l.recompute_layers <= layers) return std::nullopt;
   return Violation{Rule::kRecomputeLayers, l.recompute_layers, layers};
 }
@@ -82,8 +91,11 @@ Found CheckRecompute(const EstimateContext& context, const Layout& l) {
 // What a framework may lack; the value of a kProfile violation.
 enum ProfilePart : int64_t {
   kZeroStage,
+  kZeroMinimum,
   kZeroPipeline,
   kSequence,
+  kSequenceNeeded,
+  kBlock,
   kContext,
   kSchedule,
   kRecompute
@@ -99,8 +111,9 @@ bool HasSchedule(const FrameworkProfile& profile, ScheduleKind schedule) {
     case ScheduleKind::kBreadthFirst:
       return profile.has_breadth_first;
     case ScheduleKind::kZbH1:
+      return profile.has_zb_h1;
     case ScheduleKind::kZbV:
-      return profile.has_zero_bubble;
+      return profile.has_zb_v;
   }
   return false;
 }
@@ -111,7 +124,14 @@ Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   };
   if (l.zero > profile.max_zero) return lacks(kZeroStage, profile.max_zero);
   if (l.zero >= 2 && l.pp > 1 && !profile.zero23_with_pipeline) return lacks(kZeroPipeline);
+  if (l.zero < profile.min_zero && int64_t{l.dp} * l.cp > 1) {
+    return lacks(kZeroMinimum, profile.min_zero);
+  }
   if (l.sequence_parallel && !profile.has_sequence_parallel) return lacks(kSequence);
+  if (l.tp > 1 && !l.sequence_parallel && profile.tp_needs_sequence_parallel) {
+    return lacks(kSequenceNeeded);
+  }
+  if (l.recompute == Recompute::kBlock && !profile.has_block_recompute) return lacks(kBlock);
   if (l.cp > 1 && !profile.has_context_parallel) return lacks(kContext);
   if (l.recompute != Recompute::kNone && !profile.has_recompute) return lacks(kRecompute);
   return HasSchedule(profile, l.schedule) ? std::nullopt : Found(lacks(kSchedule));
@@ -121,6 +141,12 @@ std::string DescribeProfilePart(int64_t part, int64_t bound) {
   switch (part) {
     case kZeroStage:
       return absl::StrFormat("the framework has ZeRO stages up to %d", bound);
+    case kZeroMinimum:
+      return absl::StrFormat("the framework shards with ZeRO stage %d or more", bound);
+    case kSequenceNeeded:
+      return "the framework's tensor parallel is always sequence parallel (sp1)";
+    case kBlock:
+      return "the framework recomputes all layers alike";
     case kZeroPipeline:
       return "the framework does not combine ZeRO 2 and 3 with pipeline parallel";
     case kSequence:
@@ -173,6 +199,8 @@ std::string_view RuleName(Rule rule) {
       return "schedule_chunks";
     case Rule::kInterleaveBatches:
       return "interleave_batches";
+    case Rule::kZeroBubbleBatches:
+      return "zero_bubble_batches";
     case Rule::kRecomputeLayers:
       return "recompute_layers";
     case Rule::kZeroRanks:
@@ -221,6 +249,11 @@ std::string Describe(const Violation& v) {
     case Rule::kInterleaveBatches:
       return absl::StrFormat(
           "%d micro-batches are not a multiple of pp = %d, as interleaving needs", a, b);
+    case Rule::kZeroBubbleBatches:
+      return absl::StrFormat(
+          "%d micro-batches are fewer than the %d that hide the bubble: zb_h1 needs pp, zb_v "
+          "2 * pp - 1",
+          a, b);
     case Rule::kRecomputeLayers:
       return absl::StrFormat("rc=block:%d recomputes more layers than the %d of a chunk", a, b);
     case Rule::kZeroRanks:

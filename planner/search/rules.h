@@ -24,6 +24,7 @@ enum class Rule : uint8_t {
   kScheduleChunks,            // vpp against pp and the schedule
   kBatchDivision,             // global batch % (dp * micro-batch)
   kInterleaveBatches,         // micro-batches % pp under interleaving
+  kZeroBubbleBatches,         // fewer micro-batches than a zero-bubble schedule needs
   kRecomputeLayers,           // more recomputed layers than a chunk has
   kZeroRanks,                 // ZeRO without ranks to shard over
   kProfile,                   // the framework does not have this

@@ -41,10 +41,8 @@ std::vector<std::pair<ScheduleKind, int32_t>> SchedulesOf(const ModelSpec& model
   if (profile.has_breadth_first) {
     for (const int32_t vpp : chunks) schedules.emplace_back(ScheduleKind::kBreadthFirst, vpp);
   }
-  if (profile.has_zero_bubble) {
-    schedules.emplace_back(ScheduleKind::kZbH1, 1);
-    schedules.emplace_back(ScheduleKind::kZbV, 2);
-  }
+  if (profile.has_zb_h1) schedules.emplace_back(ScheduleKind::kZbH1, 1);
+  if (profile.has_zb_v) schedules.emplace_back(ScheduleKind::kZbV, 2);
   return schedules;
 }
 

@@ -6,11 +6,17 @@
 namespace meshwright {
 namespace {
 
+// Rates far from anything that exists make times that are no numbers.
+absl::Status CheckRate(const std::string& field, double value) {
+  if (value >= 1.0 && value <= 1e24) return absl::OkStatus();
+  return FieldError(field, std::to_string(value), "must be from 1 to 1e24 per second");
+}
+
 absl::Status ValidateDevice(const HardwareProfile& device) {
-  RETURN_IF_ERROR(CheckPositive("device.peak_bf16_flops", device.peak_bf16_flops));
-  RETURN_IF_ERROR(CheckPositive("device.peak_fp32_flops", device.peak_fp32_flops));
+  RETURN_IF_ERROR(CheckRate("device.peak_bf16_flops", device.peak_bf16_flops));
+  RETURN_IF_ERROR(CheckRate("device.peak_fp32_flops", device.peak_fp32_flops));
   RETURN_IF_ERROR(CheckRange("device.memory_bytes", device.memory_bytes, 1, int64_t{1} << 50));
-  RETURN_IF_ERROR(CheckPositive("device.memory_bytes_per_s", device.memory_bytes_per_s));
+  RETURN_IF_ERROR(CheckRate("device.memory_bytes_per_s", device.memory_bytes_per_s));
   RETURN_IF_ERROR(CheckShare("device.memory_efficiency", device.memory_efficiency));
   RETURN_IF_ERROR(CheckShare("device.matmul_efficiency", device.matmul_efficiency));
   RETURN_IF_ERROR(CheckShare("device.attention_efficiency", device.attention_efficiency));
@@ -38,11 +44,11 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
 }
 
 absl::Status ValidateLink(const std::string& field, const LinkProfile& link) {
-  RETURN_IF_ERROR(CheckPositive(field + ".bytes_per_s", link.bytes_per_s));
+  RETURN_IF_ERROR(CheckRate(field + ".bytes_per_s", link.bytes_per_s));
   RETURN_IF_ERROR(CheckShare(field + ".efficiency", link.efficiency));
   for (const double latency_s : {link.hop_latency_s, link.base_latency_s}) {
-    if (!(latency_s >= 0)) {
-      return FieldError(field + " latency", std::to_string(latency_s), "must not be negative");
+    if (!(latency_s >= 0 && latency_s <= 10)) {
+      return FieldError(field + " latency", std::to_string(latency_s), "must be from 0 to 10 s");
     }
   }
   return absl::OkStatus();

@@ -113,8 +113,9 @@ std::map<std::string, SweepError> ErrorsBySweep(const CalibrationResult& result)
 }
 
 // The data said something where the uncertainty shrank.
-bool Identified(const CalibratedConstant& constant) {
-  return constant.sigma < 0.7 * constant.prior_sigma;
+const char* DecidedBy(const CalibratedConstant& constant) {
+  if (constant.at_bound) return "its bound";
+  return constant.sigma < 0.7 * constant.prior_sigma ? "the rows" : "its prior";
 }
 
 void AddConstants(const Calibration& calibration, Table& table) {
@@ -122,7 +123,7 @@ void AddConstants(const Calibration& calibration, Table& table) {
     table.Add({constant.name, absl::StrFormat("%.4g", constant.prior),
                absl::StrFormat("%.4g", constant.value),
                absl::StrFormat("%.1f %%", 100.0 * constant.sigma),
-               Identified(constant) ? "the rows" : "its prior"});
+               DecidedBy(constant)});
   }
 }
 
@@ -154,6 +155,13 @@ nlohmann::ordered_json ToJson(const CalibrationResult& result) {
   for (const auto& [sweep, error] : ErrorsBySweep(result)) {
     sweeps.push_back({{"sweep", sweep}, {"rows", error.rows}, {"step_time_mape", error.mean()}});
   }
+  nlohmann::ordered_json residuals = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < result.rows.size(); ++i) {
+    residuals.push_back({{"sweep", result.sweeps[i]},
+                         {"layout", FormatLayout(result.rows[i].layout)},
+                         {"step_s", result.rows[i].step_s},
+                         {"log_error", result.fit.residuals[i]}});
+  }
   return {{"rows", result.rows.size()},
           {"other_rows", result.other_rows},
           {"unmeasured_rows", result.unmeasured_rows},
@@ -161,7 +169,8 @@ nlohmann::ordered_json ToJson(const CalibrationResult& result) {
           {"cluster", CalibrationToJson(result.fit.cluster.calibration)},
           {"framework", CalibrationToJson(result.fit.profile.calibration)},
           {"step_time_sigma", result.fit.step_time_sigma},
-          {"sweeps", sweeps}};
+          {"sweeps", sweeps},
+          {"residuals", residuals}};
 }
 
 absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) {

@@ -9,6 +9,7 @@
 #include "planner/measurement/validation.h"
 #include "planner/report/scatter_svg.h"
 #include "planner/report/validation_report.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/measurement_files.h"
@@ -65,7 +66,21 @@ absl::StatusOr<MeasurementPresets> Presets(const ValidateFlags& flags, int32_t h
   return presets;
 }
 
+// Nothing is written over what is read, and not two things into one file.
+absl::Status CheckOutputs(const ValidateFlags& flags) {
+  if (!flags.plot.empty() && flags.plot == flags.rows) {
+    return FieldError("plot", flags.plot, "must be another file than --rows");
+  }
+  for (const std::string& input : flags.measurements) {
+    for (const std::string& output : {flags.rows, flags.plot}) {
+      if (output == input) return FieldError("measurements", input, "must not be written over");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(CheckOutputs(flags));
   ASSIGN_OR_RETURN(const std::vector<Measurement> measured, ReadMeasurementFiles(flags.measurements));
   ASSIGN_OR_RETURN(const MeasurementPresets presets, Presets(flags, context.host_cores));
   std::vector<RowPrediction> rows;

@@ -15,12 +15,19 @@
 #include <vector>
 
 #include "executor/worker/gloo_communicator.h"
+#include "executor/worker/thread_communicator.h"
 
 namespace meshwright {
 namespace {
 
-using Connect = std::function<std::unique_ptr<Communicator>(const c10::intrusive_ptr<c10d::Store>&,
-                                                            const GroupSpec&, int32_t rank)>;
+// Where the ranks of one test meet: a store for those that connect, a hub for threads.
+struct MeetingPlace {
+  c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
+  ThreadHub hub;
+};
+
+using Connect =
+    std::function<std::unique_ptr<Communicator>(MeetingPlace&, const GroupSpec&, int32_t rank)>;
 
 struct Implementation {
   std::string name;
@@ -55,12 +62,12 @@ class CommunicatorTest : public testing::TestWithParam<Implementation> {
 
   std::unique_ptr<Communicator> Join(const char* group, std::vector<int32_t> ranks, int32_t rank,
                                      std::chrono::milliseconds timeout = kTimeout) {
-    return GetParam().connect(store_,
+    return GetParam().connect(place_,
                               {.name = group, .ranks = std::move(ranks), .timeout = timeout}, rank);
   }
   std::unique_ptr<Communicator> JoinWorld(int32_t rank) { return Join("world", {0, 1, 2}, rank); }
 
-  c10::intrusive_ptr<c10d::Store> store_ = c10::make_intrusive<c10d::HashStore>();
+  MeetingPlace place_;
 };
 
 at::Tensor Filled(int64_t count, double value, at::ScalarType type = at::kFloat) {
@@ -204,9 +211,43 @@ TEST_P(CommunicatorTest, ALostPeerIsAnError) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Implementations, CommunicatorTest,
-                         testing::Values(Implementation{"gloo", ConnectGloo}),
-                         [](const auto& test) { return test.param.name; });
+TEST_P(CommunicatorTest, ASilentPeerEndsTheWaitAfterTheTimeout) {
+  OnEveryRank([&](int32_t rank) {
+    const auto group = Join("silent", {0, 1, 2}, rank, std::chrono::milliseconds(300));
+    if (rank == 0) {
+      // There, but without a word until the others gave up.
+      std::this_thread::sleep_for(std::chrono::milliseconds(600));
+      return;
+    }
+    EXPECT_THROW(group->AllReduce(Filled(10, 1.0), Reduction::kSum).Wait(), CommunicationError);
+  });
+}
+
+TEST_P(CommunicatorTest, ReceivesBeforeTheSend) {
+  OnEveryRank([&](int32_t rank) {
+    const auto world = JoinWorld(rank);
+    if (rank == 1) {
+      const at::Tensor tensor = at::zeros({100}, at::kBFloat16);
+      Pending received = world->Receive(tensor, 0);
+      world->Send(Filled(1, 1.0), 0).Wait();
+      received.Wait();
+      EXPECT_TRUE(AllAre(tensor, 3.0));
+    } else if (rank == 0) {
+      const at::Tensor go = at::zeros({1}, at::kFloat);
+      world->Receive(go, 1).Wait();
+      world->Send(Filled(100, 3.0, at::kBFloat16), 1).Wait();
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Implementations, CommunicatorTest,
+    testing::Values(
+        Implementation{"gloo", [](MeetingPlace& place, const GroupSpec& group,
+                                  int32_t rank) { return ConnectGloo(place.store, group, rank); }},
+        Implementation{"thread", [](MeetingPlace& place, const GroupSpec& group,
+                                    int32_t rank) { return place.hub.Join(group, rank); }}),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace meshwright

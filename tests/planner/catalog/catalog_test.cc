@@ -61,5 +61,50 @@ TEST(ClusterJson, ProblemNamesTheKey) {
               HasSubstr("device.memory_bytes = -1"));
 }
 
+Calibration InventedCalibration() {
+  return {.command = "meshwright calibrate --measurements runs.csv",
+          .rows = 61,
+          .median_error = 0.04,
+          .mean_error = 0.0625,
+          .constants = {{.name = "loss_traffic_bytes",
+                         .prior = 10.0,
+                         .prior_sigma = 0.5,
+                         .value = 9.25,
+                         .sigma = 0.4},
+                        {.name = "matmul_efficiency",
+                         .prior = 0.81,
+                         .prior_sigma = 0.1,
+                         .value = 0.7973892313836461,
+                         .sigma = 0.0125}}};
+}
+
+TEST(CalibrationJson, RoundTripsInsideClusterAndProfile) {
+  ClusterSpec cluster = FindCluster("h200", 1).value();
+  EXPECT_EQ(cluster.calibration, Calibration());
+  cluster.calibration = InventedCalibration();
+  EXPECT_EQ(ClusterFromJson(ClusterToJson(cluster), 1).value(), cluster);
+  FrameworkProfile profile = FindProfile("meshwright").value();
+  profile.calibration = InventedCalibration();
+  EXPECT_EQ(ProfileFromJson(ProfileToJson(profile)).value(), profile);
+}
+
+TEST(CalibrationJson, IsAbsentWhereNothingWasFitted) {
+  EXPECT_FALSE(
+      nlohmann::json::parse(ClusterToJson(FindCluster("h200", 1).value())).contains("calibration"));
+}
+
+TEST(CalibrationJson, ProblemNamesTheConstant) {
+  ClusterSpec cluster = FindCluster("h200", 1).value();
+  cluster.calibration = InventedCalibration();
+  auto object = nlohmann::json::parse(ClusterToJson(cluster));
+  auto& constants = object["calibration"]["constants"];
+  constants["matmul_efficiency"].erase("prior");
+  EXPECT_THAT(std::string(ClusterFromJson(object.dump(), 1).status().message()),
+              HasSubstr("calibration.constants.matmul_efficiency.prior"));
+  constants["matmul_efficiency"] = 0.8;
+  EXPECT_THAT(std::string(ClusterFromJson(object.dump(), 1).status().message()),
+              HasSubstr("calibration.constants.matmul_efficiency = 0.8"));
+}
+
 }  // namespace
 }  // namespace meshwright

@@ -2,57 +2,156 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/catalog/catalog.h"
+#include <cmath>
+#include <utility>
+
+#include "planner/cost/nccl_tuning.h"
+#include "tests/planner/data_sheet_clusters.h"
 
 namespace meshwright {
 namespace {
 
-ClusterSpec NoLatency() {
-  ClusterSpec cluster = FindCluster("h100", 1).value();
-  for (LinkProfile* link : {&cluster.scale_up, &cluster.scale_out}) {
-    link->hop_latency_s = 0;
-    link->base_latency_s = 0;
-    link->efficiency = 1.0;
-  }
-  return cluster;
-}
+enum Protocol { kLl, kLl128, kSimple };
 
-TEST(Collectives, OfOneRankAreFree) {
-  const ClusterSpec cluster = NoLatency();
-  EXPECT_EQ(AllReduceTime(cluster, {1, 1}, 1e9), 0.0);
-  EXPECT_EQ(AllGatherTime(cluster, {1, 8}, 1e9), 0.0);
+class PlainCollectives : public testing::Test {
+ protected:
+  const ClusterSpec cluster_ = PlainH100s();
+  const Network network_{cluster_};
+};
+
+TEST_F(PlainCollectives, OfOneRankAreFree) {
+  const ClusterSpec nccl = WithNccl(cluster_);
+  for (const Network& network : {network_, Network{nccl}}) {
+    EXPECT_EQ(AllReduceTime(network, {1, 1}, 1e9), 0.0);
+    EXPECT_EQ(AllGatherTime(network, {1, 8}, 1e9), 0.0);
+    EXPECT_EQ(ReduceScatterTime(network, {1, 64}, 1e9), 0.0);
+  }
 }
 
 // 2 (N - 1) / N of the buffer at 450 GB/s.
-TEST(Collectives, InsideANodeRunAtLinkSpeed) {
-  const ClusterSpec cluster = NoLatency();
-  EXPECT_DOUBLE_EQ(AllReduceTime(cluster, {8, 1}, 1e9), 2.0 * 1e9 * 7 / 8 / 450e9);
-  EXPECT_DOUBLE_EQ(AllGatherTime(cluster, {8, 1}, 1e9), 1e9 * 7 / 8 / 450e9);
+TEST_F(PlainCollectives, InsideANodeRunAtLinkSpeed) {
+  EXPECT_DOUBLE_EQ(AllReduceTime(network_, {8, 1}, 1e9), 2.0 * 1e9 * 7 / 8 / 450e9);
+  EXPECT_DOUBLE_EQ(AllGatherTime(network_, {8, 1}, 1e9), 1e9 * 7 / 8 / 450e9);
+  EXPECT_DOUBLE_EQ(ReduceScatterTime(network_, {8, 1}, 1e9), 1e9 * 7 / 8 / 450e9);
 }
 
-TEST(Collectives, AllReduceIsReduceScatterAndAllGather) {
-  ClusterSpec cluster = FindCluster("h100", 1).value();
-  cluster.scale_up.base_latency_s = 0;
-  EXPECT_DOUBLE_EQ(AllReduceTime(cluster, {4, 1}, 1e8),
-                   AllGatherTime(cluster, {4, 1}, 1e8) + ReduceScatterTime(cluster, {4, 1}, 1e8));
+TEST_F(PlainCollectives, AllReduceIsReduceScatterAndAllGather) {
+  ClusterSpec cluster = cluster_;
+  cluster.scale_up.hop_latency_s = 2e-6;
+  const Network network{cluster};
+  EXPECT_DOUBLE_EQ(AllReduceTime(network, {4, 1}, 1e8),
+                   AllGatherTime(network, {4, 1}, 1e8) + ReduceScatterTime(network, {4, 1}, 1e8));
 }
 
-TEST(Collectives, AcrossNodesUseOneInterfacePerRankOnANode) {
-  const ClusterSpec cluster = NoLatency();
-  EXPECT_DOUBLE_EQ(RingBytesPerS(cluster, {16, 8}), 50e9);
-  EXPECT_DOUBLE_EQ(RingBytesPerS(cluster, {16, 4}), 100e9);
-  EXPECT_DOUBLE_EQ(RingBytesPerS(cluster, {16, 1}), 400e9);
+TEST_F(PlainCollectives, AcrossNodesUseOneInterfacePerRankOnANode) {
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network_, {16, 8}), 50e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network_, {16, 4}), 100e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network_, {16, 1}), 400e9);
 }
 
-TEST(Collectives, LatencyGrowsWithTheRing) {
-  const ClusterSpec cluster = FindCluster("h100", 1).value();
-  EXPECT_GT(AllGatherTime(cluster, {256, 8}, 1.0), 10 * AllGatherTime(cluster, {16, 8}, 1.0));
+TEST_F(PlainCollectives, NeverPassTheLinksInsideANode) {
+  ClusterSpec cluster = cluster_;
+  cluster.scale_out.bytes_per_s = 100e9;
+  EXPECT_DOUBLE_EQ(RingBytesPerS(Network{cluster}, {16, 1}), 450e9);
 }
 
-TEST(Sends, CrossNodesWhereTheStrideDoes) {
-  const ClusterSpec cluster = NoLatency();
-  EXPECT_DOUBLE_EQ(SendTime(cluster, 4, 45e9), 0.1);
-  EXPECT_DOUBLE_EQ(SendTime(cluster, 8, 5e9), 0.1);
+// Seven hops of 2 us and the start; across two nodes two of fifteen hops leave a node.
+TEST_F(PlainCollectives, LatencyIsAStartAndTheHopsOfTheRing) {
+  ClusterSpec cluster = cluster_;
+  cluster.scale_up.base_latency_s = 10e-6;
+  cluster.scale_up.hop_latency_s = 2e-6;
+  cluster.scale_out.base_latency_s = 15e-6;
+  cluster.scale_out.hop_latency_s = 5e-6;
+  const Network network{cluster};
+  EXPECT_NEAR(AllGatherTime(network, {8, 1}, 0.0), (10 + 7 * 2) * 1e-6, 1e-12);
+  EXPECT_NEAR(AllReduceTime(network, {8, 1}, 0.0), (10 + 14 * 2) * 1e-6, 1e-12);
+  EXPECT_NEAR(AllGatherTime(network, {16, 1}, 0.0), (15 + 13 * 2 + 2 * 5) * 1e-6, 1e-12);
+}
+
+// What a framework's runs get of the network between nodes; links inside a node stay as they are.
+TEST_F(PlainCollectives, AShareOfTheNetworkSlowsOnlyWhatCrossesNodes) {
+  const Network half{cluster_, 0.5};
+  EXPECT_DOUBLE_EQ(RingBytesPerS(half, {16, 8}), 25e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(half, {8, 1}), 450e9);
+  EXPECT_DOUBLE_EQ(AllReduceTime(half, {16, 8}, 1e9), 2.0 * AllReduceTime(network_, {16, 8}, 1e9));
+  EXPECT_DOUBLE_EQ(SendTime(half, {2, 8}, 1e9), 2.0 * SendTime(network_, {2, 8}, 1e9));
+  EXPECT_DOUBLE_EQ(SendTime(half, {2, 1}, 1e9), SendTime(network_, {2, 1}, 1e9));
+}
+
+// Bandwidth ~ (nodes / 2)^-contention.
+TEST_F(PlainCollectives, ContentionGrowsWithTheNodesOfAGroup) {
+  const Network contended{cluster_, 1.0, 0.5};
+  EXPECT_DOUBLE_EQ(RingBytesPerS(contended, {2, 8}), 50e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(contended, {8, 8}), 50e9 / std::sqrt(4.0));
+  EXPECT_DOUBLE_EQ(RingBytesPerS(contended, {64, 1}), 400e9 / std::sqrt(4.0));
+  EXPECT_DOUBLE_EQ(RingBytesPerS(contended, {8, 1}), 450e9);
+}
+
+TEST_F(PlainCollectives, SendsCrossNodesWhereTheStrideDoes) {
+  EXPECT_DOUBLE_EQ(SendTime(network_, {2, 4}, 45e9), 0.1);
+  EXPECT_DOUBLE_EQ(SendTime(network_, {2, 8}, 5e9), 0.1);
+  ClusterSpec cluster = cluster_;
+  cluster.scale_out.base_latency_s = 1e-3;
+  EXPECT_DOUBLE_EQ(SendTime(Network{cluster}, {2, 8}, 5e9), 0.101);
+}
+
+// NCCL's tuning model for 2048 ranks, eight to a node: a ring's latency grows with the ranks, 9.7
+// ms with Simple and 4.4 ms with LL128; a tree's with their logarithm, 0.29 ms.
+TEST(NcclLatency, OfTwoThousandRanksIsThePublishedOne) {
+  EXPECT_NEAR(NcclRingLatency(kNcclRing[kSimple], 1.0, 2047, 256), 9.7e-3, 0.05e-3);
+  EXPECT_NEAR(NcclRingLatency(kNcclRing[kLl128], 1.0, 2047, 256), 4.4e-3, 0.05e-3);
+  EXPECT_NEAR(NcclTreeLatency(kNcclTree[kSimple], 8, 256), 0.29e-3, 0.005e-3);
+}
+
+// Ring LL moves half of the bus bandwidth, LL128 0.92; a tree 0.92 of it, LL 3.8 times less, LL128
+// 120 of 128 bytes.
+TEST(NcclBandwidth, IsThePublishedShareOfTheBus) {
+  EXPECT_DOUBLE_EQ(kNcclRing[kLl].bandwidth, 0.5);
+  EXPECT_DOUBLE_EQ(kNcclRing[kLl128].bandwidth, 0.92);
+  EXPECT_DOUBLE_EQ(kNcclRing[kSimple].bandwidth, 1.0);
+  EXPECT_DOUBLE_EQ(kNcclTree[kLl].bandwidth, 0.92 / 3.8);
+  EXPECT_DOUBLE_EQ(kNcclTree[kLl128].bandwidth, 0.92 * 120 / 128);
+  EXPECT_DOUBLE_EQ(kNcclTree[kSimple].bandwidth, 0.92);
+}
+
+class NcclCollectives : public testing::Test {
+ protected:
+  // Time of an all-reduce inside a node with one protocol.
+  static double OfProtocol(Protocol protocol, double bytes) {
+    const double volume_s = 2.0 * bytes * 7 / 8 / 450e9;
+    return NcclRingLatency(kNcclRing[protocol], 2.0, 7, 0) +
+           volume_s / kNcclRing[protocol].bandwidth;
+  }
+
+  const ClusterSpec cluster_ = WithNccl(PlainH100s());
+  const Network network_{cluster_};
+};
+
+TEST_F(NcclCollectives, TakeTheProtocolThatIsCheapestForTheSize) {
+  EXPECT_DOUBLE_EQ(AllReduceTime(network_, {8, 1}, 1e3), OfProtocol(kLl, 1e3));
+  EXPECT_DOUBLE_EQ(AllReduceTime(network_, {8, 1}, 25e6), OfProtocol(kLl128, 25e6));
+  EXPECT_DOUBLE_EQ(AllReduceTime(network_, {8, 1}, 1e9), OfProtocol(kSimple, 1e9));
+}
+
+// 16 nodes of eight: a tree saves a millisecond of hops, a ring 8 % of the bandwidth.
+TEST_F(NcclCollectives, AcrossNodesReduceOverATreeUntilBandwidthBinds) {
+  const CommGroup group{128, 1};
+  const double bus = 400e9;
+  for (const auto& [protocol, bytes] : {std::pair{kLl128, 100e6}, std::pair{kSimple, 1e9}}) {
+    EXPECT_DOUBLE_EQ(AllReduceTime(network_, group, bytes),
+                     NcclTreeLatency(kNcclTree[protocol], 8, 16) +
+                         2.0 * bytes / bus / kNcclTree[protocol].bandwidth);
+  }
+  const double large = 10e9;
+  EXPECT_DOUBLE_EQ(
+      AllReduceTime(network_, group, large),
+      NcclRingLatency(kNcclRing[kSimple], 2.0, 127, 16) + 2.0 * large * 127 / 128 / bus);
+}
+
+TEST_F(NcclCollectives, GatheringHasNoTreeSoItsLatencyGrowsWithTheRanks) {
+  const auto latency_s = [this](int64_t ranks) { return AllGatherTime(network_, {ranks, 1}, 1.0); };
+  EXPECT_NEAR(latency_s(2048) / latency_s(1024), 2.0, 0.02);
+  EXPECT_LT(AllReduceTime(network_, {2048, 1}, 1.0), 1.2 * AllReduceTime(network_, {1024, 1}, 1.0));
 }
 
 }  // namespace

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/catalog/catalog.h"
-#include "planner/layout/stage_partition.h"
-
 namespace meshwright {
 namespace {
 
@@ -44,23 +41,6 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"tp1.pp1.dp1.rc=block:0", "rc must be"},
                     std::pair{"tp1.pp1.dp1.sched=2f2b", "sched must be"},
                     std::pair{"tp99999999999.pp1.dp1", "tp takes"}));
-
-TEST(StagePartition, CoversEveryLayerOnce) {
-  const ModelSpec model = FindModel("llama-2-7b").value();
-  Layout layout;
-  layout.pp = 4;
-  layout.vpp = 2;
-  int64_t next = 0;
-  for (int32_t stage = 0; stage < 8; ++stage) {
-    const StageLayers layers = StageOf(model, layout, StagePartition::kEqual, stage);
-    EXPECT_EQ(layers.first_layer, next);
-    EXPECT_EQ(layers.layer_count, 4);
-    EXPECT_EQ(layers.has_embedding, stage == 0);
-    EXPECT_EQ(layers.has_head, stage == 7);
-    next += layers.layer_count;
-  }
-  EXPECT_EQ(next, model.layers());
-}
 
 }  // namespace
 }  // namespace meshwright

@@ -66,6 +66,16 @@ TEST(PlanRow, TheRowsNodesAndUnusualMemoryGoBeforeThePreset) {
   EXPECT_EQ(ClusterOf(Presets(), row)->device.memory_bytes, int64_t{96} << 30);
 }
 
+// A rack's links connect 72 devices whatever number of them a host has.
+TEST(PlanRow, ARowsNodesLeaveARacksDomainWhole) {
+  Measurement row = InventedRow();
+  row.gpu = "GB200";
+  row.gpu_mem_gib.reset();
+  row.gpus_per_node = 4;
+  EXPECT_EQ(ClusterOf(Presets(), row)->name, "gb200");
+  EXPECT_EQ(ClusterOf(Presets(), row)->devices_per_node, 72);
+}
+
 TEST(PlanRow, FrameworkByLongestPrefix) {
   MeasurementPresets presets;
   presets.profiles.resize(3);

@@ -18,6 +18,7 @@ WorkerStage StageOf(int64_t element_bytes) {
                     .head_dim = 8,
                     .ffn_hidden = 48,
                     .element_bytes = element_bytes,
+                    .selective_drops_operators = true,
                     .keys = 16},
           .layers = 2,
           .first = true,

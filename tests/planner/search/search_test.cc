@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "planner/search/space.h"
 #include "planner/spec/field_error.h"
@@ -17,15 +19,43 @@ using testing::HasSubstr;
 
 TEST(SearchSpace, IsTheFullCrossProduct) {
   const ModelSpec model = FindModel("llama-2-7b").value();
-  // 8 devices: 20 meshes; 32 layers: 6 chunk counts; batch 16: 5 micro-batches; 24 modes.
-  const SearchSpace space(model, 8, 16);
-  EXPECT_EQ(space.size(), 20 * 6 * 5 * 24);
+  // 8 devices: 20 meshes; 32 layers: 6 chunk counts, and 17 for 34 places; batch 16: 5
+  // micro-batches; 24 modes.
+  const FrameworkProfile plain;
+  const SearchSpace space(model, 8, 16, plain);
+  EXPECT_EQ(space.size(), 20 * 7 * 5 * 24);
   int64_t visited = 0;
   space.ForEach([&visited](const Layout& layout) {
     ++visited;
     EXPECT_EQ(layout.devices(), 8);
   });
   EXPECT_EQ(visited, space.size());
+}
+
+// One chunk is 1F1B, more interleave; without a pipeline the other schedules say nothing new.
+TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  FrameworkProfile profile;
+  const auto schedules = [&](bool pipelines) {
+    std::set<std::pair<ScheduleKind, int32_t>> seen;
+    SearchSpace(model, 8, 16, profile).ForEach([&](const Layout& layout) {
+      if ((layout.pp > 1) == pipelines) seen.emplace(layout.schedule, layout.vpp);
+    });
+    return seen;
+  };
+  const auto plain = schedules(true);
+  EXPECT_EQ(plain.size(), 7u);
+  EXPECT_TRUE(plain.contains({ScheduleKind::k1f1b, 1}));
+  EXPECT_TRUE(plain.contains({ScheduleKind::kInterleaved, 17}));
+  profile.has_breadth_first = true;
+  profile.has_zb_h1 = true;
+  profile.has_zb_v = true;
+  const auto all = schedules(true);
+  EXPECT_EQ(all.size(), 7u + 7u + 2u);
+  EXPECT_TRUE(all.contains({ScheduleKind::kBreadthFirst, 1}));
+  EXPECT_TRUE(all.contains({ScheduleKind::kZbH1, 1}));
+  EXPECT_TRUE(all.contains({ScheduleKind::kZbV, 2}));
+  EXPECT_EQ(schedules(false), plain);
 }
 
 TEST(Search, CountsEveryPointOnce) {

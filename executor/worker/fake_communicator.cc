@@ -1,0 +1,97 @@
+#include "executor/worker/fake_communicator.h"
+
+#include <string>
+#include <utility>
+
+namespace meshwright {
+namespace {
+
+class DoneWork final : public PendingWork {
+ public:
+  void Wait() override {}
+};
+
+class FakeCommunicator final : public Communicator {
+ public:
+  FakeCommunicator(int32_t rank, int32_t size, std::function<void(const FakeCall&)> report)
+      : rank_(rank), size_(size), report_(std::move(report)) {}
+
+  int32_t rank() const override { return rank_; }
+  int32_t size() const override { return size_; }
+
+  Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
+    if (reduction == Reduction::kSum) tensor.mul_(size_);
+    return Done(FakeOperation::kAllReduce, tensor);
+  }
+
+  Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
+    CheckParts("all-gather", output, input);
+    for (int32_t rank = 0; rank < size_; ++rank) Part(output, rank).copy_(input.view({-1}));
+    return Done(FakeOperation::kAllGather, output);
+  }
+
+  Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
+    CheckParts("reduce-scatter", input, output);
+    output.view({-1}).copy_(Part(input, rank_)).mul_(size_);
+    return Done(FakeOperation::kReduceScatter, input);
+  }
+
+  Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
+    CheckPeer(root);
+    return Done(FakeOperation::kBroadcast, tensor);
+  }
+
+  Pending Send(const at::Tensor& tensor, int32_t to) override {
+    CheckPeer(to);
+    return Done(FakeOperation::kSend, tensor);
+  }
+
+  Pending Receive(const at::Tensor& tensor, int32_t from) override {
+    CheckPeer(from);
+    tensor.zero_();
+    return Done(FakeOperation::kReceive, tensor);
+  }
+
+ private:
+  at::Tensor Part(const at::Tensor& whole, int32_t rank) const {
+    const int64_t length = whole.numel() / size_;
+    return whole.view({-1}).narrow(0, rank * length, length);
+  }
+
+  void CheckParts(const char* operation, const at::Tensor& whole, const at::Tensor& part) const {
+    if (whole.numel() == part.numel() * size_ && whole.scalar_type() == part.scalar_type()) return;
+    throw CommunicationError(std::string(operation) + ": " + std::to_string(whole.numel()) +
+                             " elements are not " + std::to_string(size_) + " parts of " +
+                             std::to_string(part.numel()) + ", or their types differ");
+  }
+
+  void CheckPeer(int32_t peer) const {
+    if (peer >= 0 && peer < size_) return;
+    throw CommunicationError("rank " + std::to_string(peer) + " is not in a group of " +
+                             std::to_string(size_));
+  }
+
+  Pending Done(FakeOperation operation, const at::Tensor& buffer) const {
+    if (report_) {
+      report_({.operation = operation, .bytes = static_cast<int64_t>(buffer.nbytes())});
+    }
+    return Pending(std::make_unique<DoneWork>());
+  }
+
+  const int32_t rank_;
+  const int32_t size_;
+  const std::function<void(const FakeCall&)> report_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> MakeFakeCommunicator(int32_t rank, int32_t size,
+                                                   std::function<void(const FakeCall&)> report) {
+  if (rank < 0 || rank >= size) {
+    throw CommunicationError("rank " + std::to_string(rank) + " is not in a group of " +
+                             std::to_string(size));
+  }
+  return std::make_unique<FakeCommunicator>(rank, size, std::move(report));
+}
+
+}  // namespace meshwright

@@ -1,0 +1,95 @@
+#include "executor/worker/thread_communicator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/worker/thread_group.h"
+
+namespace meshwright {
+namespace {
+
+// Keeps the group and, through the group, the tensors until the operation happened.
+class ThreadWork final : public PendingWork {
+ public:
+  ThreadWork(std::shared_ptr<ThreadGroup> group, std::shared_ptr<Completion> completion,
+             const char* operation)
+      : group_(std::move(group)), completion_(std::move(completion)), operation_(operation) {}
+
+  void Wait() override { group_->Wait(*completion_, operation_); }
+
+ private:
+  std::shared_ptr<ThreadGroup> group_;
+  std::shared_ptr<Completion> completion_;
+  const char* operation_;
+};
+
+class ThreadCommunicator final : public Communicator {
+ public:
+  ThreadCommunicator(std::shared_ptr<ThreadGroup> group, int32_t rank)
+      : group_(std::move(group)), rank_(rank) {}
+  ~ThreadCommunicator() override { group_->Leave(rank_); }
+  ThreadCommunicator(const ThreadCommunicator&) = delete;
+  ThreadCommunicator& operator=(const ThreadCommunicator&) = delete;
+
+  int32_t rank() const override { return rank_; }
+  int32_t size() const override { return group_->size(); }
+
+  Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
+    const CollectiveKind kind = reduction == Reduction::kSum ? CollectiveKind::kAllReduceSum
+                                                             : CollectiveKind::kAllReduceMax;
+    return Post("all-reduce", {.kind = kind, .output = tensor, .input = tensor});
+  }
+  Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
+    return Post("all-gather",
+                {.kind = CollectiveKind::kAllGather, .output = output, .input = input});
+  }
+  Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
+    return Post("reduce-scatter",
+                {.kind = CollectiveKind::kReduceScatter, .output = output, .input = input});
+  }
+  Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
+    return Post(
+        "broadcast",
+        {.kind = CollectiveKind::kBroadcast, .root = root, .output = tensor, .input = tensor});
+  }
+  Pending Send(const at::Tensor& tensor, int32_t to) override {
+    return Pending(std::make_unique<ThreadWork>(group_, group_->Send(rank_, to, tensor), "send"));
+  }
+  Pending Receive(const at::Tensor& tensor, int32_t from) override {
+    return Pending(
+        std::make_unique<ThreadWork>(group_, group_->Receive(from, rank_, tensor), "receive"));
+  }
+
+ private:
+  Pending Post(const char* operation, CollectiveCall call) {
+    return Pending(
+        std::make_unique<ThreadWork>(group_, group_->Post(rank_, std::move(call)), operation));
+  }
+
+  const std::shared_ptr<ThreadGroup> group_;
+  const int32_t rank_;
+};
+
+}  // namespace
+
+ThreadHub::ThreadHub() = default;
+ThreadHub::~ThreadHub() = default;
+
+std::unique_ptr<Communicator> ThreadHub::Join(const GroupSpec& group, int32_t rank) {
+  const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank);
+  if (place == group.ranks.end()) {
+    throw CommunicationError("rank " + std::to_string(rank) + " is not in group " + group.name);
+  }
+  // Groups of one name are told apart by their first member.
+  const std::string key = group.name + "/" + std::to_string(group.ranks.front());
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<ThreadGroup>& shared = groups_[key];
+  if (shared == nullptr) {
+    shared =
+        std::make_shared<ThreadGroup>(key, static_cast<int32_t>(group.ranks.size()), group.timeout);
+  }
+  return std::make_unique<ThreadCommunicator>(shared,
+                                              static_cast<int32_t>(place - group.ranks.begin()));
+}
+
+}  // namespace meshwright

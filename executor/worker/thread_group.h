@@ -1,0 +1,98 @@
+// What the threads of one group share: collectives and messages under way.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/worker/communicator.h"
+
+namespace meshwright {
+
+enum class CollectiveKind : uint8_t {
+  kAllReduceSum,
+  kAllReduceMax,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast
+};
+
+// One rank's part in a collective: where its result goes and what it brings.
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::kAllReduceSum;
+  int32_t root = 0;  // of a broadcast
+  at::Tensor output;
+  at::Tensor input;
+};
+
+// Set once, under the group's lock, when the operation happened.
+struct Completion {
+  bool done = false;
+};
+
+class ThreadGroup {
+ public:
+  ThreadGroup(std::string name, int32_t size, std::chrono::milliseconds timeout);
+
+  int32_t size() const { return size_; }
+
+  // Takes part in the next collective of `rank`. The last rank to come carries it out. Throws where
+  // the ranks' calls do not fit together.
+  std::shared_ptr<Completion> Post(int32_t rank, CollectiveCall call);
+
+  // A message between two ranks; whichever comes second copies it.
+  std::shared_ptr<Completion> Send(int32_t from, int32_t to, const at::Tensor& tensor);
+  std::shared_ptr<Completion> Receive(int32_t from, int32_t to, const at::Tensor& tensor);
+
+  // Throws CommunicationError when the group fails or the time is over, which fails the group.
+  void Wait(const Completion& completion, const char* operation);
+
+  // `rank` is gone: what still needs it fails.
+  void Leave(int32_t rank);
+
+ private:
+  struct Collective {
+    std::vector<CollectiveCall> calls;  // by rank; empty tensors where a rank has not come
+    std::vector<bool> came;
+    int32_t missing = 0;
+    std::shared_ptr<Completion> completion;
+  };
+  struct Message {
+    at::Tensor tensor;
+    std::shared_ptr<Completion> completion;
+  };
+  struct Channel {
+    std::deque<Message> sends;
+    std::deque<Message> receives;
+  };
+
+  Collective& CollectiveOf(int64_t sequence);
+  void CheckFits(const Collective& collective, int32_t rank, const CollectiveCall& call);
+  void Match(Channel& channel);
+  void Fail(const std::string& reason);
+  void ThrowIfFailed(const char* operation) const;
+  bool NeedsOneWhoLeft() const;
+
+  const std::string name_;
+  const int32_t size_;
+  const std::chrono::milliseconds timeout_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string failure_;                 // empty while all is well
+  std::vector<int64_t> next_sequence_;  // of each rank's next collective
+  std::vector<bool> left_;
+  std::map<int64_t, Collective> collectives_;
+  std::map<std::pair<int32_t, int32_t>, Channel> channels_;  // from, to
+};
+
+}  // namespace meshwright

@@ -1,0 +1,125 @@
+#include "planner/cost/data_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/planner/plain_context.h"
+
+namespace meshwright {
+namespace {
+
+constexpr double kParameters = 1e9;
+constexpr double kLinkBytesPerS = 300e9;  // inside a node
+constexpr int64_t kMicroBatches = 4;
+
+class DataParallel : public testing::Test {
+ protected:
+  // Bytes that one rank sends in a step, from the time that it takes at link speed; eight ranks.
+  double Bytes(const char* text, double window_s = 0.0) const {
+    const Layout layout = MakeLayout(text);
+    const EstimateContext context = test_.get();
+    return ExposedDataParallelTime(StepShape(context, layout), kParameters, kMicroBatches,
+                                   window_s) *
+           kLinkBytesPerS;
+  }
+
+  TestContext test_ = PlainContext("llama-2-7b", 4096, 64);
+  const double share_ = kParameters * 7.0 / 8.0;
+};
+
+// Per step an all-reduce of the fp32 gradients: 2 g P (D - 1) / D.
+TEST_F(DataParallel, WithoutZeroAllReducesGradients) {
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0"), 2.0 * 4.0 * share_, 1.0);
+}
+
+// Per step a reduce-scatter of g P and an all-gather of 2 P.
+TEST_F(DataParallel, ZeroOneScattersGradientsAndGathersWeights) {
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1"), (4.0 + 2.0) * share_, 1.0);
+}
+
+TEST_F(DataParallel, ZeroOneOfSomeFrameworksReducesWholeGradients) {
+  test_.profile.zero1_all_reduce = true;
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1"), (2.0 * 4.0 + 2.0) * share_, 1.0);
+}
+
+// A reduce-scatter for every micro-batch, one gather a step.
+TEST_F(DataParallel, ZeroTwoScattersEveryMicroBatch) {
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero2"), (4.0 * 4.0 + 2.0) * share_, 1.0);
+}
+
+// For every micro-batch two gathers of 2 P and a reduce-scatter of g P.
+TEST_F(DataParallel, ZeroThreeGathersTwiceForEveryMicroBatch) {
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero3"), 4.0 * (2.0 * 2.0 + 4.0) * share_, 1.0);
+}
+
+// Unit by unit: the 8 layers of a rank and an end of the model, each with a latency of its own in
+// two gathers and a reduce-scatter of every micro-batch; ZeRO-1 pays two in all.
+TEST_F(DataParallel, ZeroThreePaysTheLatencyOfEveryUnit) {
+  const double without_s = Bytes("tp1.pp4.dp8.zero3") / kLinkBytesPerS;
+  const double one_without_s = Bytes("tp1.pp4.dp8.zero1") / kLinkBytesPerS;
+  test_.cluster.scale_up.base_latency_s = 1e-5;
+  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero3") / kLinkBytesPerS - without_s, 4.0 * 3.0 * 9.0 * 1e-5,
+              1e-9);
+  EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero1") / kLinkBytesPerS - one_without_s, 2.0 * 1e-5, 1e-9);
+}
+
+TEST_F(DataParallel, ContextRanksCountAsDataRanks) {
+  EXPECT_NEAR(Bytes("tp1.cp2.pp1.dp4.zero1"), Bytes("tp1.pp1.dp8.zero1"), 1.0);
+}
+
+TEST_F(DataParallel, OneRankSendsNothing) { EXPECT_EQ(Bytes("tp8.pp1.dp1"), 0.0); }
+
+TEST_F(DataParallel, GradientsAreAsWideAsTheFrameworkReducesThem) {
+  test_.profile.reduce_bytes = 2.0;
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0"), 2.0 * 2.0 * share_, 1.0);
+  test_.training.precision = Precision::kFp32;
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0"), 2.0 * 4.0 * share_, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1"), (4.0 + 4.0) * share_, 1.0);
+}
+
+// The profile's share hides where the window is long enough, the window's length where not; ZeRO 2
+// and 3 have a window in every micro-batch.
+TEST_F(DataParallel, OverlapHidesNoMoreThanTheWindow) {
+  test_.profile.data_parallel_overlap = 0.75;
+  const double all = 2.0 * 4.0 * share_;
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e9), 0.25 * all, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e-3), all - 1e-3 * kLinkBytesPerS, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero3", 1e-3),
+              4.0 * (2.0 * 2.0 + 4.0) * share_ - 4e-3 * kLinkBytesPerS, 1.0);
+}
+
+// V h / t gradients, added up between the two ends: two ranks send half of the buffer twice.
+TEST(TiedEmbeddings, AreReducedBetweenTheEndsOfThePipeline) {
+  TestContext test = PlainContext("llama-3.2-1b", 4096, 64);
+  const auto seconds = [&test](const char* text) {
+    const Layout layout = MakeLayout(text);
+    const EstimateContext context = test.get();
+    return TiedEmbeddingTime(StepShape(context, layout));
+  };
+  EXPECT_DOUBLE_EQ(seconds("tp2.pp2.dp1"), 4.0 * 128256.0 * 2048.0 / 2.0 / kLinkBytesPerS);
+  // The ends of a pipeline whose stages are a node each.
+  EXPECT_DOUBLE_EQ(seconds("tp2.pp2.dp4"), 4.0 * 128256.0 * 2048.0 / 2.0 / 25e9);
+  // Neighbours share a node, but not the first and the last of eight stages.
+  EXPECT_DOUBLE_EQ(seconds("tp2.pp8.dp1"), 4.0 * 128256.0 * 2048.0 / 2.0 / 25e9);
+  EXPECT_EQ(seconds("tp2.pp1.dp1"), 0.0);
+  test.model.tied_embeddings = false;
+  EXPECT_EQ(seconds("tp2.pp2.dp1"), 0.0);
+}
+
+// Adam streams 30 bytes for each parameter that the rank owns.
+TEST(Optimizer, StreamsThePublishedBytesOfOwnedParameters) {
+  TestContext test = PlainContext("llama-2-7b", 4096, 64);
+  const auto seconds = [&test](const char* text) {
+    const Layout layout = MakeLayout(text);
+    const EstimateContext context = test.get();
+    return OptimizerTime(StepShape(context, layout), kParameters);
+  };
+  const double all_s = 30.0 * kParameters / (2.039e12 * 0.85);
+  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero0"), all_s);
+  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero1"), all_s / 8.0);
+  EXPECT_DOUBLE_EQ(seconds("tp1.cp2.pp1.dp4.zero3"), all_s / 8.0);
+  test.profile.step_overhead_s = 0.25;
+  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero0"), all_s + 0.25);
+}
+
+}  // namespace
+}  // namespace meshwright

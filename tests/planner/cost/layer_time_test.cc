@@ -1,0 +1,302 @@
+#include "planner/cost/layer_time.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/cost/stage_time.h"
+#include "tests/planner/plain_context.h"
+
+namespace meshwright {
+namespace {
+
+// Sizes of Llama-2-7B at 4096 tokens, and M, the bytes of an activation between two layers.
+constexpr double kTokens = 4096.0;
+constexpr double kHidden = 4096.0;
+constexpr double kInner = 11008.0;
+constexpr double kActivationBytes = 2.0 * kTokens * kHidden;
+constexpr double kLinkBytesPerS = 300e9;
+
+TestContext Llama7b() { return PlainContext("llama-2-7b", 4096, 8); }
+
+LayerTime Layer(const TestContext& test, const char* text) {
+  const Layout layout = MakeLayout(text);
+  const EstimateContext context = test.get();
+  return EstimateLayer(StepShape(context, layout), context.model.groups.front());
+}
+
+LayerTime Head(const TestContext& test, const char* text) {
+  const Layout layout = MakeLayout(text);
+  const EstimateContext context = test.get();
+  return EstimateHead(StepShape(context, layout));
+}
+
+// Seconds that streaming `bytes` takes on the plain device.
+double Streamed(double bytes) { return bytes / (2.039e12 * 0.85); }
+
+// Per layer and micro-batch two all-reduces forward and two backward: 4 * 2 (t - 1) / t * M.
+TEST(TensorParallel, MovesThePublishedVolume) {
+  const LayerTime layer = Layer(Llama7b(), "tp4.pp1.dp1");
+  const double volume = 4.0 * 2.0 * 3.0 / 4.0 * kActivationBytes;
+  EXPECT_NEAR(layer.tp_forward_s + layer.tp_backward_s, volume / kLinkBytesPerS, 1e-12);
+  EXPECT_DOUBLE_EQ(layer.tp_forward_s, layer.tp_backward_s);
+}
+
+TEST(TensorParallel, MovesTheSameBytesUnderSequenceParallel) {
+  const LayerTime plain = Layer(Llama7b(), "tp4.pp1.dp1");
+  const LayerTime sequence = Layer(Llama7b(), "tp4.pp1.dp1.sp1");
+  EXPECT_NEAR(sequence.tp_forward_s, plain.tp_forward_s, 1e-12);
+  EXPECT_NEAR(sequence.tp_backward_s, plain.tp_backward_s, 1e-12);
+  // Norms and residuals are divided.
+  EXPECT_LT(sequence.forward_s, plain.forward_s);
+}
+
+TEST(TensorParallel, IsNothingOnOneRank) {
+  const LayerTime layer = Layer(Llama7b(), "tp1.pp1.dp1");
+  EXPECT_EQ(layer.tp_forward_s + layer.tp_backward_s + layer.tp_recompute_s, 0.0);
+}
+
+// Forward (c - 1) * 4 T d k / min(t, k) bytes, backward twice that; where the network is so slow
+// that all of it shows, twice the bandwidth saves half of it.
+TEST(ContextParallel, RingMovesThePublishedVolume) {
+  const auto layer_at = [](double bytes_per_s) {
+    TestContext test = Llama7b();
+    test.cluster.scale_up.bytes_per_s = bytes_per_s;
+    return Layer(test, "tp2.cp4.pp1.dp1");
+  };
+  const LayerTime slow = layer_at(1e8);
+  const LayerTime fast = layer_at(2e8);
+  const double volume = 3.0 * 4.0 * (kTokens / 4.0) * 128.0 * 32.0 / 2.0;
+  EXPECT_NEAR(slow.cp_forward_s - fast.cp_forward_s, volume / 2e8, 1e-9);
+  EXPECT_NEAR(slow.cp_backward_s - fast.cp_backward_s, 2.0 * volume / 2e8, 1e-9);
+}
+
+// With keys and values on every rank of their own: min(t, k) divides, not t.
+TEST(ContextParallel, RingOfGroupedQueriesMovesKeysAndValuesOnly) {
+  TestContext test = PlainContext("llama-3-70b", 4096, 8);
+  test.cluster.scale_up.bytes_per_s = 1e7;
+  const LayerTime slow = Layer(test, "tp4.cp2.pp1.dp1");
+  test.cluster.scale_up.bytes_per_s = 2e7;
+  const LayerTime fast = Layer(test, "tp4.cp2.pp1.dp1");
+  const double volume = 4.0 * 2048.0 * 128.0 * 8.0 / 4.0;
+  EXPECT_NEAR(slow.cp_forward_s - fast.cp_forward_s, volume / 2e7, 1e-9);
+}
+
+// The parts still have to be added up: 12 bytes per element of the output for each hop.
+TEST(ContextParallel, HidesItsRingBehindLongSequences) {
+  TestContext test = PlainContext("llama-2-7b", 131072, 8);
+  const LayerTime layer = Layer(test, "tp1.cp4.pp1.dp1");
+  EXPECT_NEAR(layer.cp_forward_s, 3.0 * Streamed(12.0 * 32768.0 * kHidden), 1e-9);
+}
+
+// A boundary sends M forward, divided under sequence parallel; the host may add to each hop.
+TEST(PipelineHop, MovesOneActivation) {
+  TestContext test = Llama7b();
+  const auto hop_s = [&test](const char* layout) {
+    return HopTime(test.get(), MakeLayout(layout));
+  };
+  EXPECT_DOUBLE_EQ(hop_s("tp2.pp2.dp1"), kActivationBytes / kLinkBytesPerS);
+  EXPECT_DOUBLE_EQ(hop_s("tp2.pp2.dp1.sp1"), kActivationBytes / 2.0 / kLinkBytesPerS);
+  // Neighbours in the pipeline are on different nodes where data ranks fill one.
+  EXPECT_DOUBLE_EQ(hop_s("tp2.pp2.dp4"), kActivationBytes / 25e9);
+  test.profile.pipeline_hop_s = 1e-3;
+  EXPECT_DOUBLE_EQ(hop_s("tp2.pp2.dp1"), 1e-3 + kActivationBytes / kLinkBytesPerS);
+}
+
+// A forward is run again: 4/3 of the layer's matmuls, whose backward takes two forwards.
+TEST(FullRecompute, RunsTheForwardAgain) {
+  const LayerTime layer = Layer(Llama7b(), "tp2.pp1.dp1");
+  const LayerTime recomputed = Recomputed(layer);
+  EXPECT_EQ(recomputed.recompute_s, layer.forward_s);
+  EXPECT_EQ(recomputed.tp_recompute_s, layer.tp_forward_s);
+  EXPECT_EQ(recomputed.compute_s(), layer.compute_s());
+  EXPECT_NEAR(recomputed.recompute_s / layer.compute_s(), 1.0 / 3.0, 0.02);
+}
+
+TEST(FullRecompute, LeavesTheHeadAlone) {
+  const TestContext test = Llama7b();
+  const Layout full = MakeLayout("tp1.pp1.dp1.rc=full");
+  const EstimateContext context = test.get();
+  const StepShape step(context, full);
+  const StageTime stage = StageTimes(step).OfRank(0);
+  const LayerTime layer = EstimateLayer(step, test.model.groups.front());
+  EXPECT_NEAR(stage.recompute_s, 32.0 * layer.forward_s, 1e-9);
+}
+
+TEST(BlockRecompute, RunsThatManyForwardsAgain) {
+  const TestContext test = Llama7b();
+  const auto recompute_s = [&test](const char* text) {
+    const Layout layout = MakeLayout(text);
+    return StageTimes(StepShape(test.get(), layout)).OfRank(0).recompute_s;
+  };
+  EXPECT_NEAR(recompute_s("tp1.pp1.dp1.rc=block:8"), recompute_s("tp1.pp1.dp1.rc=full") / 4.0,
+              1e-9);
+  EXPECT_DOUBLE_EQ(recompute_s("tp1.pp1.dp1.rc=block:64"), recompute_s("tp1.pp1.dp1.rc=full"));
+}
+
+// Norms 4 bytes an element each, SwiGLU 6 for each inner one; the attention core only where it
+// wrote its scores out.
+TEST(SelectiveRecompute, RunsNormsAndSwiGluAgain) {
+  TestContext test = Llama7b();
+  const LayerTime fused = Layer(test, "tp1.pp1.dp1.rc=selective");
+  const double norms_s = 2.0 * Streamed(4.0 * kTokens * kHidden);
+  const double swiglu_s = Streamed(6.0 * kTokens * kInner);
+  EXPECT_NEAR(fused.recompute_s, norms_s + swiglu_s, 1e-12);
+  EXPECT_EQ(Layer(test, "tp1.pp1.dp1").recompute_s, 0.0);
+  const LayerTime eager = Layer(test, "tp1.pp1.dp1.rc=selective.attn=eager");
+  const DeviceShare device{test.cluster.device};
+  EXPECT_NEAR(eager.recompute_s - fused.recompute_s,
+              UnfusedForwardTime(device, {4096, 4096, 32, 128}, 20.0), 1e-12);
+}
+
+// Device-memory bytes per element, forward and backward: a fused RMSNorm 4 and 6, un-fused 20
+// and 30.
+TEST(Norms, TakeThePublishedTraffic) {
+  const TestContext test = Llama7b();
+  const LayerTime fused = Layer(test, "tp1.pp1.dp1");
+  const LayerTime eager = Layer(test, "tp1.pp1.dp1.norm=eager");
+  const double elements = 2.0 * kTokens * kHidden;  // both norms of a layer
+  EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed((20.0 - 4.0) * elements), 1e-12);
+  EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s, Streamed((30.0 - 6.0) * elements),
+              1e-12);
+}
+
+// SwiGLU 6 and 10 bytes for each inner element in one kernel, 10 and 20 in two.
+TEST(SwiGlu, TakesThePublishedTraffic) {
+  TestContext test = Llama7b();
+  const LayerTime fused = Layer(test, "tp1.pp1.dp1");
+  test.profile.fused_swiglu = false;
+  const LayerTime eager = Layer(test, "tp1.pp1.dp1");
+  EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed(4.0 * kTokens * kInner), 1e-12);
+  EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s, Streamed(10.0 * kTokens * kInner),
+              1e-12);
+}
+
+// RoPE 4 bytes for each element of q and k each way, 16 un-fused.
+TEST(Rope, TakesThePublishedTraffic) {
+  TestContext test = Llama7b();
+  const LayerTime fused = Layer(test, "tp1.pp1.dp1");
+  test.profile.rope_traffic_bytes = 16.0;
+  const LayerTime eager = Layer(test, "tp1.pp1.dp1");
+  const double elements = kTokens * (kHidden + kHidden);
+  EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed(12.0 * elements), 1e-12);
+  EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s, Streamed(12.0 * elements), 1e-12);
+}
+
+// FlashAttention's backward executes 2.5 times its forward.
+TEST(Attention, BackwardTakesTwoAndAHalfForwards) {
+  TestContext test = Llama7b();
+  const LayerTime slow = Layer(test, "tp1.pp1.dp1.attn=flash1");
+  const LayerTime fast = Layer(test, "tp1.pp1.dp1.attn=flash2");
+  EXPECT_NEAR(slow.input_gradient_s - fast.input_gradient_s,
+              2.5 * (slow.forward_s - fast.forward_s), 1e-12);
+  EXPECT_GT(slow.forward_s, fast.forward_s);
+}
+
+// Two bf16 gradients read and one written for each weight, where that is an operator of its own.
+TEST(Gradients, AreAddedUpByAnOperatorWhereTheFrameworkSaysSo) {
+  TestContext test = Llama7b();
+  const LayerTime by_product = Layer(test, "tp1.pp1.dp1");
+  test.profile.accumulate_traffic_bytes = 6.0;
+  const LayerTime by_operator = Layer(test, "tp1.pp1.dp1");
+  const double weights = 4.0 * kHidden * kHidden + 3.0 * kHidden * kInner;
+  EXPECT_NEAR(by_operator.weight_gradient_s - by_product.weight_gradient_s, Streamed(6.0 * weights),
+              1e-12);
+}
+
+// Published runs of an eager framework show a floor of 5.5 ms per layer, which binds at large tp
+// and one sequence; a third of the launches are the forward's.
+TEST(HostFloor, BindsWhereTheDeviceIsFaster) {
+  TestContext test = PlainContext("llama-2-7b", 2048, 8);
+  test.profile.layer_floor_s = 5.5e-3;
+  const LayerTime layer = Layer(test, "tp8.pp1.dp1");
+  EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, 5.5e-3 / 3.0, 1e-12);
+  EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, 5.5e-3 * 2.0 / 3.0, 1e-12);
+}
+
+TEST(HostFloor, IsNothingToABusyDevice) {
+  TestContext test = Llama7b();
+  const LayerTime free = Layer(test, "tp1.pp1.dp1.mb4");
+  test.profile.layer_floor_s = 5.5e-3;
+  const LayerTime floored = Layer(test, "tp1.pp1.dp1.mb4");
+  EXPECT_DOUBLE_EQ(floored.forward_s, free.forward_s);
+  EXPECT_DOUBLE_EQ(floored.backward_s(), free.backward_s());
+}
+
+// Two rings each way, in both directions: 4 (t - 1) steps that the host drives itself, unless the
+// gathered inputs are kept and so come from the collectives' library.
+TEST(HostFloor, GrowsWithTheRingsThatTheHostDrives) {
+  TestContext test = PlainContext("llama-2-7b", 2048, 8);
+  test.profile.layer_floor_s = 5.5e-3;
+  test.profile.tp_hop_s = 3e-4;
+  const LayerTime layer = Layer(test, "tp8.pp1.dp1");
+  const double rings_s = 4.0 * 7.0 * 3e-4;
+  EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, 5.5e-3 / 3.0 + rings_s, 1e-12);
+  EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, 5.5e-3 * 2.0 / 3.0 + rings_s, 1e-12);
+  test.profile.gathered_inputs = GatheredInputs::kAlways;
+  const LayerTime kept = Layer(test, "tp8.pp1.dp1");
+  EXPECT_NEAR(kept.forward_s + kept.tp_forward_s, 5.5e-3 / 3.0, 1e-12);
+}
+
+// Cross entropy: about 10 bytes a logit fused and 30 un-fused, on 1/t of the vocabulary or, with
+// gathered logits, on all of it.
+TEST(Head, LossTakesItsTrafficOnTheLogitsItSees) {
+  TestContext test = Llama7b();
+  const LayerTime fused = Head(test, "tp4.pp1.dp1");
+  test.profile.loss_traffic_bytes = 30.0;
+  const LayerTime eager = Head(test, "tp4.pp1.dp1");
+  const double logits = kTokens * 32000.0;
+  EXPECT_NEAR(eager.compute_s() - fused.compute_s(), Streamed(20.0 * logits / 4.0), 1e-12);
+  test.profile.vocab_parallel_loss = false;
+  const LayerTime gathered = Head(test, "tp4.pp1.dp1");
+  EXPECT_NEAR(gathered.compute_s() - eager.compute_s(), Streamed(30.0 * logits * 3.0 / 4.0), 1e-12);
+  EXPECT_EQ(eager.tp_forward_s, 0.0);
+  EXPECT_NEAR(gathered.tp_forward_s, 2.0 * logits * 3.0 / 4.0 / kLinkBytesPerS, 1e-12);
+}
+
+// On a 13B model a vocabulary of 128k is worth about two layers.
+TEST(Head, OfALargeVocabularyIsWorthAboutTwoLayers) {
+  const TestContext test = PlainContext("hagemann-13b", 2048, 8);
+  const double layers =
+      Head(test, "tp1.pp1.dp1").compute_s() / Layer(test, "tp1.pp1.dp1").compute_s();
+  EXPECT_NEAR(layers, 2.0, 0.4);
+}
+
+TEST(Embedding, IsReadOnceEachWayAndReducedOverTensorRanks) {
+  const TestContext test = Llama7b();
+  const Layout layout = MakeLayout("tp4.pp1.dp1");
+  const EstimateContext context = test.get();
+  const LayerTime embedding = EstimateEmbedding(StepShape(context, layout));
+  EXPECT_DOUBLE_EQ(embedding.forward_s, Streamed(4.0 * kTokens * kHidden));
+  EXPECT_DOUBLE_EQ(embedding.weight_gradient_s, embedding.forward_s);
+  EXPECT_DOUBLE_EQ(embedding.tp_forward_s, 2.0 * 3.0 / 4.0 * kActivationBytes / kLinkBytesPerS);
+}
+
+TEST(StageTimes, OfAllStagesAddUpToTheModel) {
+  const TestContext test = Llama7b();
+  const Layout layout = MakeLayout("tp2.pp4.dp1.vpp2");
+  const EstimateContext context = test.get();
+  const StepShape step(context, layout);
+  const StageTimes times(step);
+  double stages_s = 0.0;
+  for (int32_t stage = 0; stage < 8; ++stage) stages_s += times.OfStage(stage).compute_s;
+  double ranks_s = 0.0;
+  for (int32_t rank = 0; rank < 4; ++rank) ranks_s += times.OfRank(rank).compute_s;
+  const double model_s = 32.0 * EstimateLayer(step, context.model.groups.front()).compute_s() +
+                         EstimateHead(step).compute_s() + EstimateEmbedding(step).compute_s();
+  EXPECT_NEAR(stages_s, model_s, 1e-9);
+  EXPECT_NEAR(ranks_s, model_s, 1e-9);
+}
+
+// The parts of a schedule are the same time as the parts of the breakdown.
+TEST(StageTimes, DurationsAddUpToTheTotal) {
+  const TestContext test = Llama7b();
+  const Layout layout = MakeLayout("tp2.cp2.pp2.dp1.rc=full");
+  const EstimateContext context = test.get();
+  const StepShape step(context, layout);
+  const StageTime stage = StageTimes(step).OfStage(0);
+  EXPECT_NEAR(stage.durations.total_s(), stage.total_s(), 1e-12);
+  EXPECT_GT(stage.recompute_s, 0.0);
+  EXPECT_GT(stage.cp_s, 0.0);
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,255 @@
+// How near the planner comes to published runs, where those are there: with the shipped presets,
+// and across sweeps, fitted to one and judged on the others.
+//
+// The bounds are what the planner reaches with a little room, so that a change that costs accuracy
+// shows. The shipped profiles are fitted to most of these runs; the cross-sweep test is the one
+// that says how far a fit carries.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "planner/calibration/calibrate.h"
+#include "planner/calibration/constants.h"
+#include "planner/catalog/catalog.h"
+#include "planner/measurement/metrics.h"
+#include "planner/measurement/validation.h"
+#include "tests/planner/measurements_folder.h"
+
+namespace meshwright {
+namespace {
+
+constexpr const char* kFiles[] = {"hagemann.csv", "nanotron_ultrascale.csv", "vtrain.csv",
+                                  "nvidia_dgxc.csv", "simumax_b200.csv"};
+
+std::vector<Measurement> ReadRuns(const char* name) {
+  std::ifstream file(MeasurementsFolder() / name, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return ParseMeasurements(text.str()).value();
+}
+
+const MeasurementPresets& Presets() {
+  static const auto* const kPresets = new MeasurementPresets(LoadMeasurementPresets(2).value());
+  return *kPresets;
+}
+
+std::vector<RowPrediction> PredictAll(const std::vector<Measurement>& runs,
+                                      const MeasurementPresets& presets) {
+  std::vector<RowPrediction> rows;
+  for (const Measurement& run : runs) {
+    rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), run, presets));
+  }
+  return rows;
+}
+
+class PublishedAccuracy : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto there = [](const char* name) {
+      return std::filesystem::exists(MeasurementsFolder() / name);
+    };
+    if (std::all_of(std::begin(kFiles), std::end(kFiles), there)) return;
+    // CTest shows the test as skipped by this line.
+    std::cout << "[  SKIPPED ] the whole file: no measurements in " << MeasurementsFolder() << "\n";
+    GTEST_SKIP() << "MESHWRIGHT_MEASUREMENTS names a folder with them";
+  }
+};
+
+// Hagemann et al., arXiv 2311.05610: three sweeps on A100-80, Aleph Alpha's scaling library.
+class Hagemann : public PublishedAccuracy {
+ protected:
+  void SetUp() override {
+    PublishedAccuracy::SetUp();
+    if (IsSkipped()) return;
+    runs_ = ReadRuns("hagemann.csv");
+    rows_ = PredictAll(runs_, Presets());
+    report_ = ReportValidation(rows_);
+  }
+
+  const SweepReport& Sweep(const std::string& name) const {
+    return *std::find_if(report_.sweeps.begin(), report_.sweeps.end(),
+                         [&name](const SweepReport& sweep) { return sweep.sweep == name; });
+  }
+
+  std::vector<Measurement> runs_;
+  std::vector<RowPrediction> rows_;
+  ValidationReport report_;
+};
+
+TEST_F(Hagemann, RunsOutOfMemoryAreForeseen) {
+  const SweepReport& total = report_.total;
+  ASSERT_EQ(total.modelled, 386);
+  EXPECT_LE(static_cast<double>(total.oom_missed), 0.015 * static_cast<double>(total.oom));
+  EXPECT_GE(static_cast<double>(total.ok_kept), 0.80 * static_cast<double>(total.ok));
+  EXPECT_GE(*total.oom_accuracy, 0.96);
+}
+
+TEST_F(Hagemann, NoPickRunsOutOfMemory) {
+  ASSERT_EQ(report_.sweeps.size(), 3u);
+  for (const SweepReport& sweep : report_.sweeps) {
+    for (const OptionalInt& pick : {sweep.pick_safe, sweep.pick_likely}) {
+      ASSERT_TRUE(pick) << sweep.sweep;
+      EXPECT_EQ(rows_[static_cast<size_t>(*pick)].outcome, Outcome::kOk) << sweep.sweep;
+    }
+  }
+}
+
+TEST_F(Hagemann, ThePickIsAmongTheFastest) {
+  for (const SweepReport& sweep : report_.sweeps) {
+    EXPECT_LE(*sweep.regret_likely_points, 2.0) << sweep.sweep;
+  }
+}
+
+TEST_F(Hagemann, MfuIsWithinTwoPoints) { EXPECT_LE(*report_.total.mfu_mae_points, 2.0); }
+
+TEST_F(Hagemann, LayoutsAreRankedAsMeasured) {
+  EXPECT_GE(*Sweep("llama_30B_256_GPUs").spearman, 0.93);
+  EXPECT_GE(*Sweep("llama_13B_8k_64_GPUs_sp").spearman, 0.93);
+  EXPECT_GE(*Sweep("llama_13B_64_GPUs").spearman, 0.90);
+}
+
+// In the 13B sweep the seven runs with FlashAttention-2, full recompute and two stages took 4 % to
+// 63 % longer than the same layouts with FlashAttention-1, the slower kernel. No other run shows
+// such a thing, so the model does not either; without the seven it ranks this sweep like the
+// others.
+TEST_F(Hagemann, LayoutsOf13BAreRankedAsMeasuredButForSevenOddRuns) {
+  std::vector<PredictedMeasured> pairs;
+  int odd = 0;
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const RowPrediction& row = rows_[i];
+    if (row.sweep != "llama_13B_64_GPUs" || !row.tokens_per_s_per_device) continue;
+    if (runs_[i].attn == "flash2" && runs_[i].act_ckpt == "full" && runs_[i].pp == 2) {
+      ++odd;
+      continue;
+    }
+    pairs.push_back({row.predicted->tokens_per_s_per_device, *row.tokens_per_s_per_device});
+  }
+  EXPECT_EQ(odd, 7);
+  EXPECT_EQ(pairs.size(), 67u);
+  EXPECT_GE(*Spearman(pairs), 0.93);
+}
+
+// Fitted constants back at what was known before any run, those too that a fit of everything leaves
+// alone, so that the judged sweeps have told none of them anything. What the profile says of
+// memory, and from where on a full device is slower, stays: no calibration fits that.
+void ForgetFits(ClusterSpec& cluster, FrameworkProfile& profile) {
+  for (const CalibrationConstant& constant : CalibrationConstants()) {
+    const double prior = PriorOf(constant, cluster, profile);
+    *constant.field(cluster, profile) = prior;
+  }
+}
+
+using Kernels = std::set<std::string>;
+
+struct Judged {
+  std::vector<double> errors;
+
+  double mean() const { return *Mean(errors); }
+};
+
+// Step-time errors by sweep, of rows with a step time whose attention and norm kernels are among
+// those given.
+std::map<std::string, Judged> StepErrors(const std::vector<Measurement>& runs,
+                                         const MeasurementPresets& presets,
+                                         const Kernels& attention, const Kernels& norms) {
+  std::map<std::string, Judged> errors;
+  for (const Measurement& run : runs) {
+    if (!attention.contains(run.attn) || !norms.contains(run.norm_kernel)) continue;
+    const RowPrediction row = PredictRow(0, run, presets);
+    if (!row.predicted || !row.step_s) continue;
+    errors[run.sweep].errors.push_back(std::abs(row.predicted->step_s / *row.step_s - 1.0));
+  }
+  return errors;
+}
+
+TEST_F(Hagemann, AFitToOneSweepCarriesToTheOthers) {
+  CalibrationRequest request;
+  request.measurements = runs_;
+  request.presets = Presets();
+  request.cluster = FindCluster("a100-80", 2).value();
+  request.profile = FindProfile("aleph-alpha-scaling").value();
+  ForgetFits(request.cluster, request.profile);
+  std::cout << absl::StrFormat("%-25s %5s   %s\n", "fitted to", "rows",
+                               "mean step error of the others (rows)");
+  for (const SweepReport& sweep : report_.sweeps) {
+    request.sweeps = {sweep.sweep};
+    const absl::StatusOr<CalibrationResult> fit = Calibrate(request);
+    ASSERT_TRUE(fit.ok()) << fit.status();
+    Kernels attention;
+    Kernels norms;
+    for (const Measurement& run : runs_) {
+      if (run.sweep != sweep.sweep || run.outcome != Outcome::kOk) continue;
+      attention.insert(run.attn);
+      norms.insert(run.norm_kernel);
+    }
+    MeasurementPresets fitted = Presets();
+    fitted.cluster = fit->fit.cluster;
+    fitted.profile = fit->fit.profile;
+    std::vector<double> others;
+    std::cout << absl::StrFormat("%-25s %5d ", sweep.sweep, fit->rows.size());
+    for (const auto& [name, judged] : StepErrors(runs_, fitted, attention, norms)) {
+      if (name == sweep.sweep) continue;
+      EXPECT_LE(judged.mean(), 0.08) << name << ", fitted to " << sweep.sweep;
+      others.insert(others.end(), judged.errors.begin(), judged.errors.end());
+      std::cout << absl::StrFormat("  %s %.1f %% (%d)", name, 100.0 * judged.mean(),
+                                   judged.errors.size());
+    }
+    std::cout << absl::StrFormat("  all %.1f %%\n", 100.0 * *Mean(others));
+    EXPECT_GE(others.size(), 15u) << sweep.sweep;
+    EXPECT_LE(*Mean(others), 0.08) << "fitted to " << sweep.sweep;
+  }
+}
+
+// HuggingFace's ultra-scale runs with nanotron on H100.
+TEST_F(PublishedAccuracy, Nanotron) {
+  const ValidationReport report =
+      ReportValidation(PredictAll(ReadRuns("nanotron_ultrascale.csv"), Presets()));
+  EXPECT_GE(report.total.modelled, 2000);
+  EXPECT_LE(*report.total.memory_median_error, 0.08);
+  EXPECT_GE(*report.total.oom_accuracy, 0.93);
+  EXPECT_GE(*report.total.spearman, 0.90);
+  EXPECT_GE(*report.spearman_pooled, 0.90);
+}
+
+// vTrain's validation runs with Megatron-DeepSpeed on A100.
+TEST_F(PublishedAccuracy, VTrain) {
+  const SweepReport total = ReportValidation(PredictAll(ReadRuns("vtrain.csv"), Presets())).total;
+  EXPECT_EQ(total.modelled, 720);
+  EXPECT_LE(*total.step_time_mape, 0.12);
+}
+
+// NVIDIA's recipes on H100: the rows of Megatron that are modelled (no experts, not fp8).
+TEST_F(PublishedAccuracy, NvidiaDgxCloud) {
+  std::vector<PredictedMeasured> steps;
+  for (const Measurement& run : ReadRuns("nvidia_dgxc.csv")) {
+    const auto profile = ProfileOf(Presets(), run);
+    if (!profile.ok() || (*profile)->name != "megatron") continue;
+    const RowPrediction row = PredictRow(0, run, Presets());
+    if (row.predicted && row.step_s) steps.push_back({row.predicted->step_s, *row.step_s});
+  }
+  EXPECT_GE(steps.size(), 40u);
+  EXPECT_LE(*Median(RelativeErrors(steps)), 0.05);
+}
+
+// SimuMax's runs of few layers with Megatron on B200.
+TEST_F(PublishedAccuracy, SimuMax) {
+  const SweepReport total =
+      ReportValidation(PredictAll(ReadRuns("simumax_b200.csv"), Presets())).total;
+  EXPECT_GE(total.modelled, 30);
+  EXPECT_LE(*total.memory_median_error, 0.05);
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,39 @@
+#include "planner/memory/oom_probability.h"
+
+#include <gtest/gtest.h>
+
+namespace meshwright {
+namespace {
+
+FrameworkProfile Profile() {
+  FrameworkProfile profile;
+  profile.oom_center = 0.93;
+  profile.oom_width = 0.04;
+  return profile;
+}
+
+TEST(OomProbability, IsAHalfAtTheCenter) { EXPECT_DOUBLE_EQ(OomProbability(Profile(), 0.93), 0.5); }
+
+TEST(OomProbability, IsLogisticInTheWidth) {
+  EXPECT_NEAR(OomProbability(Profile(), 0.97), 0.7311, 1e-4);
+  EXPECT_NEAR(OomProbability(Profile(), 0.89), 1.0 - 0.7311, 1e-4);
+}
+
+// The band of published runs, 14 % either side of 93 %, is the band of the curve.
+TEST(OomProbability, IsCertainOutsideTheBand) {
+  EXPECT_LT(OomProbability(Profile(), 0.79), 0.05);
+  EXPECT_GT(OomProbability(Profile(), 1.07), 0.95);
+}
+
+TEST(OomProbability, GrowsWithTheEstimate) {
+  double last = -1.0;
+  for (double fraction = 0.0; fraction < 2.0; fraction += 0.01) {
+    const double probability = OomProbability(Profile(), fraction);
+    EXPECT_GT(probability, last) << fraction;
+    EXPECT_LE(probability, 1.0) << fraction;
+    last = probability;
+  }
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -131,7 +131,7 @@ TEST_F(ValidateCommandTest, TextThatIsNotUtf8IsReplaced) {
 
 TEST_F(ValidateCommandTest, ACellThatCannotBeReadCostsItsRowAlone) {
   const std::string runs = Write("odd.csv", "sweep,tp\na,x\nb,1\n");
-  const std::string rows = folder_ + "/odd_rows.csv";
+  const std::string rows = folder_ / "odd_rows.csv";
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(Read(rows), HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty\n"));

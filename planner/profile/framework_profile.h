@@ -142,7 +142,7 @@ struct FrameworkProfile {
   bool has_recompute = true;
   bool has_block_recompute = true;
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero = 0;  // where there are ranks to shard over
+  int32_t min_zero = 0;  // where there are ranks to shard over, and other axes beside dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.

@@ -124,7 +124,8 @@ Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   };
   if (l.zero > profile.max_zero) return lacks(kZeroStage, profile.max_zero);
   if (l.zero >= 2 && l.pp > 1 && !profile.zero23_with_pipeline) return lacks(kZeroPipeline);
-  if (l.zero < profile.min_zero && int64_t{l.dp} * l.cp > 1) {
+  const bool only_replicates = l.zero == 0 && int64_t{l.tp} * l.cp * l.pp == 1;
+  if (l.zero < profile.min_zero && int64_t{l.dp} * l.cp > 1 && !only_replicates) {
     return lacks(kZeroMinimum, profile.min_zero);
   }
   if (l.sequence_parallel && !profile.has_sequence_parallel) return lacks(kSequence);

@@ -124,7 +124,18 @@ TEST_F(ValidateCommandTest, TextThatIsNotUtf8IsReplaced) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(json::parse(run.out)["sweeps"][0]["sweep"], "\xEF\xBF\xBD");
   const std::string bad = Write("bad.csv", "sweep,tp\nx,\xE9\n");
-  EXPECT_EQ(RunCommand({"validate", "--measurements", bad, "--format", "json"}).exit_code, 2);
+  const CommandOutput odd = RunCommand({"validate", "--measurements", bad, "--format", "json"});
+  EXPECT_EQ(odd.exit_code, 0) << odd.err;
+  EXPECT_EQ(json::parse(odd.out)["total"]["modelled"], 0);
+}
+
+TEST_F(ValidateCommandTest, ACellThatCannotBeReadCostsItsRowAlone) {
+  const std::string runs = Write("odd.csv", "sweep,tp\na,x\nb,1\n");
+  const std::string rows = folder_ / "odd_rows.csv";
+  const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(Read(rows), HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty\n"));
+  EXPECT_THAT(Read(rows), HasSubstr("1,b,"));
 }
 
 TEST_F(ValidateCommandTest, BadInputNamesTheFile) {
@@ -136,8 +147,10 @@ TEST_F(ValidateCommandTest, BadInputNamesTheFile) {
   expect_error({"validate", "--measurements", "/no/such.csv"}, "/no/such.csv: cannot be read");
   expect_error({"validate", "--measurements", folder_}, "is a folder");
   expect_error({"validate", "--measurements", Write("empty.csv", "")}, "empty.csv: is an empty");
-  expect_error({"validate", "--measurements", Write("bad.csv", "tp\nx\n")},
-               "bad.csv: line 2 tp = x: must be a whole number");
+  const std::string runs = Write("runs.csv", "tp\nx\n");
+  expect_error({"validate", "--measurements", runs, "--rows", runs}, "must not be written over");
+  expect_error({"validate", "--measurements", runs, "--rows", "a", "--plot", "a"},
+               "must be another file");
   expect_error({"validate"}, "--measurements is required");
   expect_error({"validate", "--measurements", runs_, "--cluster", "h10"}, "h100");
   expect_error({"validate", "--measurements", runs_, "--framework", "mega"}, "megatron");

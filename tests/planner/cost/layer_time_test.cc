@@ -132,19 +132,28 @@ TEST(BlockRecompute, RunsThatManyForwardsAgain) {
   EXPECT_DOUBLE_EQ(recompute_s("tp1.pp1.dp1.rc=block:64"), recompute_s("tp1.pp1.dp1.rc=full"));
 }
 
-// Norms 4 bytes an element each, SwiGLU 6 for each inner one; the attention core only where it
-// wrote its scores out.
+// Norms 4 bytes an element each, SwiGLU 6 for each inner one.
 TEST(SelectiveRecompute, RunsNormsAndSwiGluAgain) {
   TestContext test = Llama7b();
+  test.profile.selective_recompute = SelectiveRecompute::kNormsAndActivation;
   const LayerTime fused = Layer(test, "tp1.pp1.dp1.rc=selective");
   const double norms_s = 2.0 * Streamed(4.0 * kTokens * kHidden);
   const double swiglu_s = Streamed(6.0 * kTokens * kInner);
   EXPECT_NEAR(fused.recompute_s, norms_s + swiglu_s, 1e-12);
   EXPECT_EQ(Layer(test, "tp1.pp1.dp1").recompute_s, 0.0);
-  const LayerTime eager = Layer(test, "tp1.pp1.dp1.rc=selective.attn=eager");
+  EXPECT_NEAR(Layer(test, "tp1.pp1.dp1.rc=selective.attn=eager").recompute_s, fused.recompute_s,
+              1e-12);
+}
+
+TEST(SelectiveRecompute, RunsTheCoreOfAttentionAgain) {
+  TestContext test = Llama7b();
+  test.profile.selective_recompute = SelectiveRecompute::kCoreAttention;
   const DeviceShare device{test.cluster.device};
-  EXPECT_NEAR(eager.recompute_s - fused.recompute_s,
-              UnfusedForwardTime(device, {4096, 4096, 32, 128}, 20.0), 1e-12);
+  const AttentionShape shape{4096, 4096, 32, 128};
+  EXPECT_NEAR(Layer(test, "tp1.pp1.dp1.rc=selective.attn=eager").recompute_s,
+              UnfusedForwardTime(device, shape, 20.0), 1e-12);
+  EXPECT_NEAR(Layer(test, "tp1.pp1.dp1.rc=selective.attn=flash2").recompute_s,
+              FlashForwardTime(device, AttentionKernel::kFlash2, shape), 1e-12);
 }
 
 // Device-memory bytes per element, forward and backward: a fused RMSNorm 4 and 6, un-fused 20

@@ -44,12 +44,31 @@ TEST(ParseMeasurements, AHeaderAloneIsNoRows) {
   EXPECT_TRUE(rows->empty());
 }
 
-TEST(ParseMeasurements, NamesLineAndColumn) {
-  EXPECT_THAT(ErrorOf("tp,pp\n1,1\n1,two\n"), HasSubstr("line 3 pp = two: must be a whole number"));
-  EXPECT_THAT(ErrorOf("tp\n1.5\n"), HasSubstr("line 2 tp = 1.5"));
-  EXPECT_THAT(ErrorOf("mfu\nnan\n"), HasSubstr("line 2 mfu = nan: must be a number"));
-  EXPECT_THAT(ErrorOf("outcome\nfine\n"), HasSubstr("must be ok, oom, error or empty"));
-  EXPECT_THAT(ErrorOf("tp,pp\n1\n"), HasSubstr("line 2 cells = 1: the header has 2"));
+// A row that can't be read stays in its place and says why.
+TEST(ParseMeasurements, KeepsOddRowsWithLineAndColumn) {
+  const auto problem = [](const char* text, size_t row = 0) {
+    return ParseMeasurements(text).value().at(row).problem;
+  };
+  EXPECT_THAT(problem("tp,pp\n1,1\n1,two\n", 1),
+              HasSubstr("line 3 pp = two: must be a whole number"));
+  EXPECT_THAT(problem("tp\n1.5\n"), HasSubstr("line 2 tp = 1.5"));
+  EXPECT_THAT(problem("mfu\nnan\n"), HasSubstr("line 2 mfu = nan: must be a number"));
+  EXPECT_THAT(problem("outcome\nfine\n"), HasSubstr("must be ok, oom, error or empty"));
+  EXPECT_THAT(problem("tp,pp\n1\n"), HasSubstr("line 2 cells = 1: the header has 2"));
+  EXPECT_EQ(problem("tp,pp\n1,2\n"), "");
+}
+
+TEST(ParseMeasurements, ReadsQuotedCells) {
+  const auto rows = ParseMeasurements("model,notes,tp\n\"a, b\",\"c\",2\nd,,3\n").value();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].model, "a, b");
+  EXPECT_EQ(rows[0].notes, "c");
+  EXPECT_EQ(rows[0].tp, 2);
+  EXPECT_EQ(rows[1].model, "d");
+  EXPECT_EQ(rows[1].tp, 3);
+}
+
+TEST(ParseMeasurements, RefusesAHeaderThatIsNone) {
   EXPECT_THAT(ErrorOf("tp,pp,tp\n"), HasSubstr("stands in the header twice"));
   EXPECT_THAT(ErrorOf("a,b\n"), HasSubstr("names no column"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("names no column"));

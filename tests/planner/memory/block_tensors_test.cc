@@ -155,10 +155,18 @@ TEST(BlockTensors, ScoresGoWithTheSquareOfTheSequence) {
   EXPECT_EQ(KeptBytes(KeptTensor::kScores, dims), 7 * kHeads * 8192 * 8192 / kRanks / 2);
 }
 
-TEST(BlockTensors, SelectiveRecomputeDropsScoresAndNormIntermediates) {
+TEST(BlockTensors, SelectiveRecomputeOfTheCoreDropsScoresAlone) {
   BlockDims dims = TableDims(true);
-  const int64_t selective = SelectiveKeptBytesPerBlock(dims);
+  EXPECT_EQ(SelectiveKeptBytesPerBlock(dims), KeptBytesPerBlock(dims));
+  const int64_t flash = KeptBytesPerBlock(dims);
   dims.score_bytes = 5.0;
+  EXPECT_EQ(SelectiveKeptBytesPerBlock(dims), flash);
+}
+
+TEST(BlockTensors, SelectiveRecomputeOfOperatorsDropsNormIntermediates) {
+  BlockDims dims = TableDims(true);
+  dims.selective_drops_operators = true;
+  const int64_t selective = SelectiveKeptBytesPerBlock(dims);
   dims.norm_extra_bytes = 12.0;
   EXPECT_EQ(SelectiveKeptBytesPerBlock(dims), selective);
   dims.extra_bytes = 2.0;  // nothing makes a dropout mask again
@@ -199,7 +207,8 @@ TEST(BlockTensors, FusedSwiGluSavesTwoBytesPerInnerElement) {
 }
 
 TEST(BlockTensors, RecomputeKeepsLess) {
-  const BlockDims dims = Llama2Dims();
+  BlockDims dims = Llama2Dims();
+  dims.selective_drops_operators = true;
   EXPECT_EQ(CheckpointBytesPerBlock(dims), 2 * 4096 * 4096 / 2);
   EXPECT_EQ(KeptBytesPerBlock(dims) - SelectiveKeptBytesPerBlock(dims),
             2 * 4096 * 4096 + 2 * 4096 * 11008 / 2);

@@ -42,9 +42,28 @@ int64_t GateUpWidth(const BlockDims& d) {
 
 int64_t HeadWidth(const WorkerStage& stage) { return stage.vocab / stage.block.tp; }
 
-int64_t BlockWeightGradientBytes(const BlockDims& d) {
+int64_t FfnWeightGradientBytes(const BlockDims& d) {
   return std::max(WeightGradientBytes(GateUpWidth(d), d.hidden, d),
                   WeightGradientBytes(d.hidden, InnerWidth(d), d));
+}
+
+int64_t AttentionWeightGradientBytes(const BlockDims& d) {
+  const int64_t width = d.heads / d.tp * d.head_dim;
+  const int64_t qkv_width = width + 2 * (d.kv_heads / d.tp * d.head_dim);
+  return std::max(WeightGradientBytes(qkv_width, d.hidden, d),
+                  WeightGradientBytes(d.hidden, width, d));
+}
+
+// What attention keeps of a block that keeps all.
+int64_t AttentionKeptBytes(const BlockDims& d) {
+  int64_t bytes = 0;
+  for (const KeptTensor tensor :
+       {KeptTensor::kAttentionResidual, KeptTensor::kAttentionNormOutput,
+        KeptTensor::kAttentionNormRstd, KeptTensor::kQuery, KeptTensor::kKey, KeptTensor::kValue,
+        KeptTensor::kAttentionOutput, KeptTensor::kLogSumExp}) {
+    bytes += KeptBytes(tensor, d);
+  }
+  return bytes;
 }
 
 // Of the FFN's input gradient: the product's gradient, then the input's, beyond the incoming one.
@@ -171,11 +190,17 @@ WorkerActivations BackwardPeak(const WorkerStage& stage, const WorkerActivations
   const BlockDims& d = stage.block;
   const Blocks blocks = BlocksOf(stage);
   // The last block comes first, when all others still keep what they keep.
-  const int64_t work =
-      std::max(FfnInputGradientBytes(d), BlockWeightGradientBytes(d) - PerTokenBytes(d));
-  WorkerActivations peak = {
-      kept.kept_bytes, 0,
-      HiddenBytes(d) + RecomputedBytes(d, blocks.ModeOf(stage.layers - 1)) + work};
+  const int64_t ffn =
+      std::max(FfnInputGradientBytes(d), FfnWeightGradientBytes(d) - PerTokenBytes(d));
+  const Recompute mode = blocks.ModeOf(stage.layers - 1);
+  WorkerActivations peak = {kept.kept_bytes, 0, HiddenBytes(d) + RecomputedBytes(d, mode) + ffn};
+  // Its FFN's tensors are gone when its attention's turn comes; the weight gradients follow when
+  // deviations and log-sum-exp are gone as well.
+  const int64_t without = kept.kept_bytes - BlockKeptBytes(d, mode);
+  const int64_t weights =
+      AttentionWeightGradientBytes(d) - PerTokenBytes(d) - KeptBytes(KeptTensor::kLogSumExp, d);
+  Reach(peak, {without + AttentionKeptBytes(d), 0,
+               HiddenBytes(d) + std::max(AttentionInputGradientBytes(stage), weights)});
   if (!stage.last) return peak;
   const int64_t released = HeadKeptBytes(stage) - HeadSplitBytes(stage);
   const int64_t head_work = std::max(ProjectionBytes(d.hidden, d),
@@ -209,7 +234,7 @@ WorkerActivations InputPeak(const WorkerStage& stage, const WorkerActivations& k
 WorkerActivations WeightPeak(const WorkerStage& stage, const WorkerActivations& kept_split) {
   const BlockDims& d = stage.block;
   WorkerActivations peak = kept_split;
-  peak.workspace_bytes = BlockWeightGradientBytes(d);
+  peak.workspace_bytes = std::max(FfnWeightGradientBytes(d), AttentionWeightGradientBytes(d));
   if (stage.last) {
     peak.workspace_bytes =
         std::max(peak.workspace_bytes, WeightGradientBytes(HeadWidth(stage), d.hidden, d));

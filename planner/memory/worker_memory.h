@@ -5,33 +5,29 @@
 // of a micro-batch, e bytes of an element, t tensor parallel ranks, H = T h e an activation between
 // two stages, P = T f/t e, K = KeptBytesPerBlock():
 //
-//   always                    RoPE table 4 s d; on the last stage a loss accumulator of 8
-//   per micro-batch           what its blocks keep: K, H where the block is recomputed, K - 2 H - P
-//   between forward and       under selective recompute; 4 T token ids on the first stage. A
-//   block's backward                  output is the next block's kept input; the last one's is x
-//   below or a
-//                             boundary
-//   head and loss             x H, its norm H and deviations 4 T, logits T V/t e (the gradient
-//                             replaces them in place), targets 4 T, softmax statistics 12 T (and 4
-//                             T more while they are combined over t > 1 ranks)
-//   boundary                  H of each message on its way to another rank, from the action that
-//                             makes it until fewer than OpenSends() are left open, before an action
-//                             of its kind; and of each that waits for another chunk of the rank
-//   backward of a block       H of incoming gradient; what is computed again: K - H, or H + P; and
-//   at
-//                             its peak the largest of P of product gradient, H and W - 4 T: the
-//                             weight gradients come when the residual and its deviations are gone
-//   backward of the head      H, and at its peak W less H + 20 T
-//   between the two parts of  K - 8 T less the log-sum-exp of each block, recomputed or not; of the
-//   a split backward          head its norm and the logits' gradient; H of embedding gradient
-//   backward of attention     T a d/t e of its output's gradient and the kernel's gradients and
-//                             scratch. It reaches the peak under a split backward alone; otherwise
-//                             it starts after the FFN's kept tensors are gone
-//   matrix products           0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as
-//                             well, so the worker computes it in pieces of kMatmulPieceElements
-//                             and holds 4 bytes for each element of a piece
-//   W, of a weight gradient   0 in fp32, where the product adds to the gradient; in bf16 a piece of
-//                             the product in bf16, beside its fp32 form
+//   always                RoPE table 4 s d; on the last stage a loss accumulator of 8
+//   between forward and   what blocks keep: K; H where they are recomputed, K - 2 H - P under
+//   backward              selective recompute; 4 T token ids on the first stage. A block's output
+//                         is the next one's kept input; the last one's is x below or a message
+//   head and loss         x H, its norm H and deviations 4 T, logits T V/t e (the gradient replaces
+//                         them in place), targets 4 T, softmax statistics 12 T (and 4 T more while
+//                         they are combined over t > 1 ranks)
+//   messages              H each on the way to another rank, from the action that makes it until,
+//                         before an action of its kind, fewer than OpenSends() may be left open; H
+//                         each that waits for another chunk of the rank
+//   backward of the FFN   H of incoming gradient; what is computed again: K - H, or H + P; and the
+//                         largest of P of product gradient, H and W - 4 T: the weight gradients
+//                         come when the residual and its deviations are gone
+//   ... of attention      H; T a d/t e of its output's gradient, the kernel's gradients and
+//                         scratch. The FFN's tensors are gone, unless the backward is split
+//   ... of the head       H, and at its peak W less H + 20 T
+//   between the parts of  K - 8 T less the log-sum-exp of each block, recomputed or not; the head's
+//   a split backward      norm and the logits' gradient; H of embedding gradient
+//   matrix products       0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as well,
+//                         so the worker computes it in pieces of kMatmulPieceElements and holds 4
+//                         bytes for each element of a piece
+//   W, of a weight        0 in fp32, where the product adds to the gradient; in bf16 a piece of the
+//   gradient              product in bf16, beside its fp32 form
 //
 // The optimizer never reaches the peak: it works in place. What a rank holds at once follows from
 // the order of its actions: planner/memory/worker_peak.h.

@@ -82,8 +82,9 @@ int64_t FlashScratchBytes(const WorkerStage& stage) {
   const int64_t k = std::min<int64_t>(512, d.keys);
   const int64_t scores = stage.threads * 2 * q * k * kFp32Bytes + q * kFp32Bytes;
   if (d.element_bytes == kFp32Bytes) return scores;
-  return scores + stage.threads * 2 * q * k * d.element_bytes + kFp32Bytes +
-         MatmulBytes(k, d.head_dim, d);
+  // The slack covers the rounding of lengths that no block divides.
+  return scores + stage.threads * (2 * q * k * d.element_bytes + kMatmulSlackBytes) + kFp32Bytes +
+         kMatmulSlackBytes + MatmulBytes(k, d.head_dim, d);
 }
 
 // Of attention's input gradient, beyond the incoming one: of its output, the kernel's gradients,

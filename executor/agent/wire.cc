@@ -66,8 +66,8 @@ v1::TimeEstimate TimeToWire(const TimeEstimate& time) {
 }
 
 TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
-  return TimeEstimate{in.compute_s(), in.recompute_s(), in.tp_s(),     in.cp_s(),       in.pp_s(),
-                      in.dp_s(),      in.bubble_s(),    in.straggler_s(),
+  return TimeEstimate{in.compute_s(),  in.recompute_s(), in.tp_s(),     in.cp_s(),
+                      in.pp_s(),       in.dp_s(),        in.bubble_s(), in.straggler_s(),
                       in.pressure_s(), in.optimizer_s()};
 }
 

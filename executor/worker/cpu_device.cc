@@ -1,8 +1,7 @@
 #include "executor/worker/cpu_device.h"
 
-#include <stdlib.h>
-
 #include <ATen/Parallel.h>
+#include <stdlib.h>
 
 #include "executor/worker/gloo_communicator.h"
 
@@ -39,8 +38,6 @@ std::optional<Device::MemoryShortage> CpuDevice::AsMemoryShortage(
   return std::nullopt;
 }
 
-void KeepMatmulsWithoutScratch() {
-  ::setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE", /*overwrite=*/0);
-}
+void KeepMatmulsWithoutScratch() { ::setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE", /*overwrite=*/0); }
 
 }  // namespace meshwright

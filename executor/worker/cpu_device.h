@@ -30,9 +30,9 @@ class CpuDevice final : public Device {
   ScopedMemoryAccount scope_;
 };
 
-// Keeps oneDNN to instruction sets whose bf16 products take no packing buffers from Torch's allocator:
-// what a rank allocates is then what its own operators ask for, on every processor. Call it before
-// the first product. A user's own ONEDNN_MAX_CPU_ISA stands.
+// Keeps oneDNN to instruction sets whose bf16 products take no packing buffers from Torch's
+// allocator: what a rank allocates is then what its own operators ask for, on every processor. Call
+// it before the first product. A user's own ONEDNN_MAX_CPU_ISA stands.
 void KeepMatmulsWithoutScratch();
 
 }  // namespace meshwright

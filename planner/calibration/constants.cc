@@ -4,20 +4,20 @@ namespace meshwright {
 namespace {
 
 // One line per constant: what it is, how uncertain, between which bounds, where it stands.
-#define MESHWRIGHT_CLUSTER_CONSTANT(name, sigma, low, high, place)       \
-  CalibrationConstant {                                                  \
-    name, sigma, low, high, false,                                       \
+#define MESHWRIGHT_CLUSTER_CONSTANT(name, sigma, low, high, place)            \
+  CalibrationConstant {                                                       \
+    name, sigma, low, high, false,                                            \
         [](ClusterSpec& c, FrameworkProfile&) -> double* { return &c.place; } \
   }
-#define MESHWRIGHT_FRAMEWORK_CONSTANT(name, sigma, low, high)            \
-  CalibrationConstant {                                                  \
-    #name, sigma, low, high, true,                                       \
-        [](ClusterSpec&, FrameworkProfile& p) -> double* { return &p.name; } \
+#define MESHWRIGHT_FRAMEWORK_CONSTANT(name, sigma, low, high)                 \
+  CalibrationConstant {                                                       \
+#name, sigma, low, high, true,                                            \
+        [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.name; } \
   }
-#define MESHWRIGHT_FRAMEWORK_SHARE(name, sigma, low, high)               \
-  CalibrationConstant {                                                  \
-    #name, sigma, low, high, true,                                       \
-        [](ClusterSpec&, FrameworkProfile& p) -> double* { return &p.name; }, true \
+#define MESHWRIGHT_FRAMEWORK_SHARE(name, sigma, low, high)                          \
+  CalibrationConstant {                                                             \
+#name, sigma, low, high, true,                                                  \
+        [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.name; }, true \
   }
 
 std::vector<CalibrationConstant> MakeConstants() {
@@ -65,8 +65,7 @@ const std::vector<CalibrationConstant>& CalibrationConstants() {
 
 double PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
                const FrameworkProfile& profile) {
-  const Calibration& recorded =
-      constant.of_framework ? profile.calibration : cluster.calibration;
+  const Calibration& recorded = constant.of_framework ? profile.calibration : cluster.calibration;
   if (const CalibratedConstant* before = Recorded(recorded, constant.name)) return before->prior;
   // The accessor wants specs that it may change; copies are cheap beside a fit.
   ClusterSpec cluster_copy = cluster;

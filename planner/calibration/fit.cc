@@ -20,8 +20,7 @@ constexpr double kBoundSlack = 1e-6;
 // The constants under fit; a point is the logarithm of each.
 class Parameters {
  public:
-  Parameters(const ClusterSpec& cluster, const FrameworkProfile& profile,
-             const FitOptions& options)
+  Parameters(const ClusterSpec& cluster, const FrameworkProfile& profile, const FitOptions& options)
       : cluster_(cluster), profile_(profile) {
     for (const CalibrationConstant& constant : CalibrationConstants()) {
       if (constant.of_framework ? !options.fit_framework : !options.fit_cluster) continue;
@@ -57,7 +56,8 @@ class Parameters {
 double LogError(const FitRow& row, ClusterSpec cluster, const FrameworkProfile& profile) {
   cluster.devices_per_node = row.planned.cluster.devices_per_node;
   const EstimateContext context{row.planned.model, cluster, row.planned.training, profile};
-  return std::log(EstimateStepTime(context, row.layout, row.fraction_of_device).step_s() / row.step_s);
+  return std::log(EstimateStepTime(context, row.layout, row.fraction_of_device).step_s() /
+                  row.step_s);
 }
 
 // log(predicted / measured) of one row.
@@ -88,8 +88,8 @@ struct PriorResidual {
 
 template <typename Residual>
 ceres::CostFunction* MakeCost(Residual residual, size_t size) {
-  auto* cost = new ceres::DynamicNumericDiffCostFunction<Residual, ceres::CENTRAL>(
-      new Residual(residual));
+  auto* cost =
+      new ceres::DynamicNumericDiffCostFunction<Residual, ceres::CENTRAL>(new Residual(residual));
   cost->AddParameterBlock(static_cast<int>(size));
   cost->SetNumResiduals(1);
   return cost;
@@ -203,11 +203,11 @@ void Record(const Parameters& parameters, const std::vector<double>& point,
 }  // namespace
 
 absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const ClusterSpec& cluster,
-                                       const FrameworkProfile& profile,
-                                       const FitOptions& options) {
+                                       const FrameworkProfile& profile, const FitOptions& options) {
   if (rows.empty()) {
-    return FieldError("measurements", "0 rows",
-                      "must hold at least one measured step of this framework that can be modelled");
+    return FieldError(
+        "measurements", "0 rows",
+        "must hold at least one measured step of this framework that can be modelled");
   }
   const Parameters parameters(cluster, profile, options);
   if (parameters.size() == 0) {
@@ -234,8 +234,8 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
   std::vector<double> spread;
   for (const double residual : result.residuals) spread.push_back(std::abs(residual));
   const double scatter = Quantile(spread, 0.8) / kEightyPercent;
-  result.step_time_sigma = std::sqrt(scatter * scatter +
-                                     ParameterVariance(parameters, rows, point, covariance));
+  result.step_time_sigma =
+      std::sqrt(scatter * scatter + ParameterVariance(parameters, rows, point, covariance));
   if (options.fit_cluster) result.cluster.device.step_time_sigma = result.step_time_sigma;
   if (options.fit_framework) result.profile.step_time_sigma = result.step_time_sigma;
   return result;

@@ -1,7 +1,6 @@
 #include "planner/catalog/json_fields.h"
 
 #include <algorithm>
-
 #include <limits>
 
 #include "absl/strings/str_cat.h"

@@ -54,8 +54,8 @@ constexpr std::array<Named<NormKernel>, 2> kNorm = {{
     {NormKernel::kEager, "eager"},
 }};
 
-// Every field that is a number, a truth value or one of a few names, once: reading and writing visit
-// the same list.
+// Every field that is a number, a truth value or one of a few names, once: reading and writing
+// visit the same list.
 template <typename Profile, typename Visitor>
 void VisitFields(Profile& p, Visitor& visit) {
   visit("gradient_bytes", p.gradient_bytes);
@@ -142,8 +142,7 @@ class Reader {
   void operator()(std::string_view key, double& value) { value = fields_.NumberOr(key, value); }
   void operator()(std::string_view key, bool& value) { value = fields_.BoolOr(key, value); }
   template <typename Kind, size_t kCount>
-  void operator()(std::string_view key, Kind& value,
-                  const std::array<Named<Kind>, kCount>& names) {
+  void operator()(std::string_view key, Kind& value, const std::array<Named<Kind>, kCount>& names) {
     if (!fields_.Has(key)) return;
     const std::string text = fields_.String(key);
     std::string accepted;
@@ -215,8 +214,9 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
 }
 
 std::string ProfileToJson(const FrameworkProfile& profile) {
-  ordered_json object = {{"name", profile.name}, {"aliases", profile.aliases},
-                 {"notes_contain", profile.notes_contain}};
+  ordered_json object = {{"name", profile.name},
+                         {"aliases", profile.aliases},
+                         {"notes_contain", profile.notes_contain}};
   Writer writer(object);
   VisitFields(profile, writer);
   ordered_json sources = ordered_json::object();

@@ -63,8 +63,7 @@ double RingTime(const Network& network, const CommGroup& group, double bytes, do
   if (group.ranks <= 1) return 0.0;
   const RingShape ring(network, group);
   const auto ranks = static_cast<double>(group.ranks);
-  const double volume_s =
-      rounds * bytes * (ranks - 1.0) / ranks / RingBytesPerS(network, group);
+  const double volume_s = rounds * bytes * (ranks - 1.0) / ranks / RingBytesPerS(network, group);
   if (network.cluster.collectives == CollectiveModel::kNccl) {
     return NcclRingTime(ring, rounds, volume_s);
   }
@@ -77,8 +76,8 @@ double RingBytesPerS(const Network& network, const CommGroup& group) {
   const double inside = network.cluster.scale_up.AchievedBytesPerS();
   if (network.Inside(group)) return inside;
   const int64_t per_node = RanksPerNode(network, group);
-  double across = network.cluster.scale_out.AchievedBytesPerS() * network.share *
-                  static_cast<double>(per_node);
+  double across =
+      network.cluster.scale_out.AchievedBytesPerS() * network.share * static_cast<double>(per_node);
   if (network.contention > 0.0) {
     const auto nodes = static_cast<double>((group.ranks + per_node - 1) / per_node);
     across *= std::pow(nodes / 2.0, -network.contention);
@@ -90,8 +89,8 @@ double AllReduceTime(const Network& network, const CommGroup& group, double byte
   const double ring_s = RingTime(network, group, bytes, 2.0);
   const bool has_tree = network.cluster.collectives == CollectiveModel::kNccl;
   if (!has_tree || group.ranks <= 1 || network.Inside(group)) return ring_s;
-  return std::min(ring_s, NcclTreeTime(RingShape(network, group),
-                                       2.0 * bytes / RingBytesPerS(network, group)));
+  return std::min(
+      ring_s, NcclTreeTime(RingShape(network, group), 2.0 * bytes / RingBytesPerS(network, group)));
 }
 
 double AllGatherTime(const Network& network, const CommGroup& group, double bytes) {
@@ -106,8 +105,7 @@ double SendTime(const Network& network, const CommGroup& group, double bytes) {
   const ClusterSpec& cluster = network.cluster;
   const bool inside = network.Inside(group);
   const LinkProfile& link = inside ? cluster.scale_up : cluster.scale_out;
-  return link.base_latency_s +
-         bytes / (link.AchievedBytesPerS() * (inside ? 1.0 : network.share));
+  return link.base_latency_s + bytes / (link.AchievedBytesPerS() * (inside ? 1.0 : network.share));
 }
 
 }  // namespace meshwright

@@ -1,9 +1,10 @@
 // Time of a collective over one axis of a layout: where the group lies decides which links it uses.
 //
 // A group's ranks are `stride` apart. With Megatron-LM's order tp-cp-dp-pp, tp has stride 1, cp tp,
-// dp tp * cp. time = latency + volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and moves
-// 2 S (N - 1) / N bytes through each rank, all-gather and reduce-scatter half of that. Clusters whose
-// library is NCCL take the cheapest of its algorithms and protocols (planner/cost/nccl_tuning.h).
+// dp tp * cp. time = latency + volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and
+// moves 2 S (N - 1) / N bytes through each rank, all-gather and reduce-scatter half of that.
+// Clusters whose library is NCCL take the cheapest of its algorithms and protocols
+// (planner/cost/nccl_tuning.h).
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,10 @@
 namespace meshwright {
 
 // Seconds of gradient reduction and weight gathering that compute does not hide, for a rank that
-// holds `parameters`. `window_s` is what one micro-batch's compute can hide: its backward, and under
-// ZeRO 2 and 3, which communicate for every micro-batch, all of it. Layered gradient accumulation
-// (breadth-first, arXiv 2106.02679) communicates once per step, behind all micro-batches.
+// holds `parameters`. `window_s` is what one micro-batch's compute can hide: its backward, and
+// under ZeRO 2 and 3, which communicate for every micro-batch, all of it. Layered gradient
+// accumulation (breadth-first, arXiv 2106.02679) communicates once per step, behind all
+// micro-batches.
 double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
                                double window_s);
 

@@ -28,9 +28,8 @@ constexpr double kRingMergeBytes = 12.0;
 void AddProjection(const StepShape& step, int64_t n, int64_t k, LayerTime& time) {
   time.forward_s += MatmulTime(step.device, step.tokens, n, k);
   time.input_gradient_s += MatmulTime(step.device, step.tokens, k, n);
-  time.weight_gradient_s +=
-      MatmulTime(step.device, k, n, step.tokens) +
-      step.Stream(step.context.profile.accumulate_traffic_bytes, n * k);
+  time.weight_gradient_s += MatmulTime(step.device, k, n, step.tokens) +
+                            step.Stream(step.context.profile.accumulate_traffic_bytes, n * k);
 }
 
 // The ring passes keys and values on while attention works; what does not fit behind it shows, as
@@ -97,13 +96,13 @@ void AddFfn(const StepShape& step, const LayerGroup& group, LayerTime& time) {
   const int64_t inner = group.ffn_hidden / step.layout.tp;
   const int64_t inputs = group.ffn == FfnKind::kSwiGlu ? 2 * inner : inner;
   const bool fused = step.context.profile.fused_swiglu;
-  const double activation_s = step.Stream(
-      fused ? kSwiGluForwardBytes : kEagerSwiGluForwardBytes, step.tokens * inner);
+  const double activation_s =
+      step.Stream(fused ? kSwiGluForwardBytes : kEagerSwiGluForwardBytes, step.tokens * inner);
   AddProjection(step, inputs, hidden, time);
   AddProjection(step, hidden, inner, time);
   time.forward_s += activation_s;
-  time.input_gradient_s += step.Stream(fused ? kSwiGluBackwardBytes : kEagerSwiGluBackwardBytes,
-                                       step.tokens * inner);
+  time.input_gradient_s +=
+      step.Stream(fused ? kSwiGluBackwardBytes : kEagerSwiGluBackwardBytes, step.tokens * inner);
   if (RunsAgain(step, SelectiveRecompute::kNormsAndActivation)) time.recompute_s += activation_s;
 }
 

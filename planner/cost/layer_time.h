@@ -16,7 +16,7 @@ struct LayerTime {
   double forward_s = 0.0;
   double input_gradient_s = 0.0;
   double weight_gradient_s = 0.0;
-  double recompute_s = 0.0;     // what backward runs again before it starts
+  double recompute_s = 0.0;  // what backward runs again before it starts
   double tp_forward_s = 0.0;
   double tp_backward_s = 0.0;
   double tp_recompute_s = 0.0;

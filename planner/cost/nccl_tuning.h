@@ -35,17 +35,15 @@ inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
 // node.
 inline double NcclRingLatency(const NcclProtocol& protocol, double rounds, int64_t steps,
                               int64_t crossing) {
-  return protocol.base_s +
-         rounds * (static_cast<double>(steps - crossing) * protocol.inside_hop_s +
-                   static_cast<double>(crossing) * protocol.network_hop_s);
+  return protocol.base_s + rounds * (static_cast<double>(steps - crossing) * protocol.inside_hop_s +
+                                     static_cast<double>(crossing) * protocol.network_hop_s);
 }
 
 // Latency of an all-reduce up and down a tree: a chain inside each node, a binary tree over the
 // nodes.
 inline double NcclTreeLatency(const NcclProtocol& protocol, int64_t per_node, int64_t nodes) {
-  return protocol.base_s +
-         2.0 * (static_cast<double>(per_node - 1) * protocol.inside_hop_s +
-                std::log2(static_cast<double>(nodes)) * protocol.network_hop_s);
+  return protocol.base_s + 2.0 * (static_cast<double>(per_node - 1) * protocol.inside_hop_s +
+                                  std::log2(static_cast<double>(nodes)) * protocol.network_hop_s);
 }
 
 }  // namespace meshwright

@@ -46,8 +46,8 @@ double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
   const auto d = static_cast<double>(shape.head_dim);
   // Published rates for heads of 64 are 0.9 of those for 128.
   const double head_share = std::min(1.0, d / (d + 16.0) * (128.0 + 16.0) / 128.0);
-  const double efficiency = profile.attention_efficiency * ratio * head_share * s /
-                            (s + profile.attention_half_seq);
+  const double efficiency =
+      profile.attention_efficiency * ratio * head_share * s / (s + profile.attention_half_seq);
   const double flops = 2.0 * static_cast<double>(shape.tokens) * s *
                        static_cast<double>(shape.heads * shape.head_dim);
   return std::max(flops / (device.PeakFlops() * efficiency), profile.kernel_launch_s);

@@ -42,8 +42,8 @@ struct AttentionShape {
 };
 
 // Seconds of a flash kernel's forward, causal; the backward takes 2.5 times as long
-// (FlashAttention-2, arXiv 2307.08691). The rate is attention_efficiency * s / (s + half_seq) of the
-// peak for heads of 128, less for shorter ones, times the kernel's ratio.
+// (FlashAttention-2, arXiv 2307.08691). The rate is attention_efficiency * s / (s + half_seq) of
+// the peak for heads of 128, less for shorter ones, times the kernel's ratio.
 double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
                         const AttentionShape& shape);
 inline constexpr double kAttentionBackwardRatio = 2.5;

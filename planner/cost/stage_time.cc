@@ -60,8 +60,7 @@ StageTime StageTimes::OfRank(int32_t rank) const {
   return time;
 }
 
-std::vector<StageDurations> StageDurationsOf(const EstimateContext& context,
-                                             const Layout& layout) {
+std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, const Layout& layout) {
   const StepShape step(context, layout);
   const StageTimes times(step);
   std::vector<StageDurations> durations;

@@ -33,8 +33,8 @@ Pipeline SumRanks(const StepShape& step, const StageTimes& times) {
 
 // Idle time of the slowest rank. Unequal ranks fill and drain once: the closed forms for unequal
 // stages. ZB-H1 hides behind weight gradients what its rank has of them; ZB-V with unequal parts is
-// not better than an interleaved pipeline of two chunks. Breadth-first with few micro-batches goes by
-// the slowest rank.
+// not better than an interleaved pipeline of two chunks. Breadth-first with few micro-batches goes
+// by the slowest rank.
 double BubbleSeconds(const StepShape& step, const Pipeline& pipeline, int64_t micro_batches) {
   const Layout& layout = step.layout;
   if (layout.pp == 1) return 0.0;
@@ -92,13 +92,12 @@ double PipelineHopsTime(const StepShape& step, const Pipeline& pipeline, int64_t
   if (layout.vpp == 1) return exposed_s;
   const double chunk_s = pipeline.slowest.durations.forward_s / layout.vpp;
   const double sends = 2.0 * static_cast<double>(micro_batches) * layout.vpp;
-  return exposed_s +
-         sends * std::max(step.context.profile.pipeline_hop_s, hop_s - chunk_s);
+  return exposed_s + sends * std::max(step.context.profile.pipeline_hop_s, hop_s - chunk_s);
 }
 
-// Where micro-batches overlap in a pipeline, their tensors come and go in no stack's order: near the
-// device's capacity the caching allocator then gives blocks back and asks for others, which stops
-// the device. A share of the time of all micro-batches.
+// Where micro-batches overlap in a pipeline, their tensors come and go in no stack's order: near
+// the device's capacity the caching allocator then gives blocks back and asks for others, which
+// stops the device. A share of the time of all micro-batches.
 double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
                          double fraction_of_device) {
   if (layout.pp == 1) return 0.0;
@@ -117,11 +116,10 @@ TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layo
   TimeEstimate time;
   AddPipeline(step, pipeline, micro_batches, time);
   time.pp_s = PipelineHopsTime(step, pipeline, micro_batches);
-  time.straggler_s = (StragglerFactor(context.cluster.device.straggler_sigma, layout.devices()) -
-                      1.0) *
-                     time.step_s();
-  time.pressure_s =
-      AllocatorPressure(context.profile, layout, fraction_of_device) * time.step_s();
+  time.straggler_s =
+      (StragglerFactor(context.cluster.device.straggler_sigma, layout.devices()) - 1.0) *
+      time.step_s();
+  time.pressure_s = AllocatorPressure(context.profile, layout, fraction_of_device) * time.step_s();
   time.dp_s = ExposedDataParallelTime(step, parameters, micro_batches,
                                       layout.zero >= 2 ? pipeline.slowest.total_s()
                                                        : pipeline.slowest.durations.backward_s()) +

@@ -18,7 +18,7 @@ struct TimeEstimate {
   double cp_s = 0.0;
   double pp_s = 0.0;
   double dp_s = 0.0;
-  double bubble_s = 0.0;  // idle while the pipeline fills and drains
+  double bubble_s = 0.0;     // idle while the pipeline fills and drains
   double straggler_s = 0.0;  // waiting for devices that are slower than the average one
   double pressure_s = 0.0;   // the allocator's, where memory is nearly full
   double optimizer_s = 0.0;
@@ -31,8 +31,8 @@ struct TimeEstimate {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts. `fraction_of_device`: how full the fullest device is.
-// Does not allocate for models of up to four layer groups.
+// Requires a layout that CheckLayout() accepts. `fraction_of_device`: how full the fullest device
+// is. Does not allocate for models of up to four layer groups.
 TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
                               double fraction_of_device);
 

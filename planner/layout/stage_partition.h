@@ -20,14 +20,16 @@ struct StageLayers {
 
 // How a framework spreads layers, embedding and head over the stages.
 enum class StagePartition : uint8_t {
-  // L / stages layers each, the embedding on the first stage, final norm and head on the last; where
+  // L / stages layers each, the embedding on the first stage, final norm and head on the last;
+  // where
   // that does not divide, embedding and head take a layer's place each: (L + 2) / stages
   // (Megatron-LM, and its --account-for-embedding/loss-in-pipeline-split).
   kEqual,
   // The list [embedding, L layers, final norm, head] cut into equal parts, what remains over one
   // each to the first stages (Aleph Alpha scaling).
   kItems,
-  // Cut where the running sum of matmul FLOPs (layers and head) passes each equal share of the whole
+  // Cut where the running sum of matmul FLOPs (layers and head) passes each equal share of the
+  // whole
   // (nanotron).
   kByCost,
 };

@@ -115,8 +115,9 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
     layout.schedule = ScheduleKind::kZbV;
     if (!row.vpp || *row.vpp == 1) layout.vpp = 2;  // the V is two chunks by its nature
   } else {
-    return FieldError("schedule", row.schedule,
-                      "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p and zb-v are");
+    return FieldError(
+        "schedule", row.schedule,
+        "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p and zb-v are");
   }
   return absl::OkStatus();
 }

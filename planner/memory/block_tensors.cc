@@ -139,8 +139,7 @@ int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims) {
   }
   return KeptBytesPerBlock(dims) - KeptBytes(KeptTensor::kAttentionNormOutput, dims) -
          KeptBytes(KeptTensor::kFfnNormOutput, dims) - KeptBytes(KeptTensor::kSiluGate, dims) -
-         KeptBytes(KeptTensor::kFfnProduct, dims) -
-         KeptBytes(KeptTensor::kNormIntermediates, dims);
+         KeptBytes(KeptTensor::kFfnProduct, dims) - KeptBytes(KeptTensor::kNormIntermediates, dims);
 }
 
 int64_t CheckpointBytesPerBlock(const BlockDims& dims) {

@@ -48,10 +48,10 @@ enum class KeptTensor : uint8_t {
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
-  kGate,        // absent without gating
-  kUp,          // the one inner activation without gating
-  kSiluGate,    // only where SwiGLU is not fused
-  kFfnProduct,  // input of the down projection
+  kGate,               // absent without gating
+  kUp,                 // the one inner activation without gating
+  kSiluGate,           // only where SwiGLU is not fused
+  kFfnProduct,         // input of the down projection
   kNormIntermediates,  // of both norms where they are not fused
   kExtras,             // dropout masks, biases and copies
   kScores,             // heads x queries x keys where attention writes them out

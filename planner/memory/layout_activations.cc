@@ -199,8 +199,8 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
                                   : 0.0,
           .extra_bytes = context.profile.extra_kept_bytes,
           .score_bytes = KeptScoreBytes(context.profile, context.profile.AttentionOf(layout)),
-          .selective_drops_operators = context.profile.selective_recompute ==
-                                       SelectiveRecompute::kNormsAndActivation,
+          .selective_drops_operators =
+              context.profile.selective_recompute == SelectiveRecompute::kNormsAndActivation,
           .keys = context.training.seq_len};
 }
 

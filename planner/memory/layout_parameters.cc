@@ -36,7 +36,8 @@ LayoutParameters::LayoutParameters(const EstimateContext& context, const Layout&
 int64_t LayoutParameters::OnRank(int32_t pipeline_rank) const {
   int64_t count = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const StageLayers stage = StageOf(model_, layout_, partition_, StageOfChunk(layout_, pipeline_rank, chunk));
+    const StageLayers stage =
+        StageOf(model_, layout_, partition_, StageOfChunk(layout_, pipeline_rank, chunk));
     ForEachGroup(model_, stage,
                  [&](size_t group, int64_t layers) { count += layers * layer_[group]; });
     if (stage.has_embedding) count += embedding_;

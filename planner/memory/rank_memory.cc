@@ -132,9 +132,8 @@ int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& 
   const LayoutMemory memory(context, layout);
   const auto measured = [&](int32_t rank) {
     const MemoryEstimate estimate = memory.OnRank(rank);
-    return estimate.allocator_bytes() + (context.profile.peak_kind == PeakKind::kReserved
-                                             ? estimate.fragmentation_bytes
-                                             : 0);
+    return estimate.allocator_bytes() +
+           (context.profile.peak_kind == PeakKind::kReserved ? estimate.fragmentation_bytes : 0);
   };
   if (context.profile.peak_rank == PeakRank::kFirst) return measured(0);
   if (context.profile.peak_rank == PeakRank::kLast) return measured(layout.pp - 1);

@@ -19,21 +19,19 @@ struct MemoryEstimate {
   int64_t weights_bytes = 0;
   int64_t gradients_bytes = 0;
   int64_t optimizer_bytes = 0;
-  int64_t activations_bytes = 0;  // kept by the layers for all micro-batches in flight
-  int64_t loss_bytes = 0;         // logits and what the cross entropy holds
-  int64_t workspace_bytes = 0;    // recomputed layer, gathered weights, working buffers
+  int64_t activations_bytes = 0;    // kept by the layers for all micro-batches in flight
+  int64_t loss_bytes = 0;           // logits and what the cross entropy holds
+  int64_t workspace_bytes = 0;      // recomputed layer, gathered weights, working buffers
   int64_t fragmentation_bytes = 0;  // reserved by the caching allocator, not handed out
   int64_t overhead_bytes = 0;       // outside the allocator: device context, communicators
-  int32_t pipeline_rank = 0;      // which rank this is
+  int32_t pipeline_rank = 0;        // which rank this is
 
   // What the allocator of the device counts.
   int64_t allocator_bytes() const {
     return weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + loss_bytes +
            workspace_bytes;
   }
-  int64_t total_bytes() const {
-    return allocator_bytes() + fragmentation_bytes + overhead_bytes;
-  }
+  int64_t total_bytes() const { return allocator_bytes() + fragmentation_bytes + overhead_bytes; }
 
   friend bool operator==(const MemoryEstimate&, const MemoryEstimate&) = default;
 };

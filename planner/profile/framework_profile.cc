@@ -24,8 +24,10 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckRange("shard_buffer_bytes", profile.shard_buffer_bytes, 0, 16));
   RETURN_IF_ERROR(CheckRange("zero3_state_bytes", profile.zero3_state_bytes, 4, 64));
   RETURN_IF_ERROR(CheckPositive("loss_peak_bytes_per_logit", profile.loss_peak_bytes_per_logit));
-  RETURN_IF_ERROR(CheckBetween("loss_peak_bytes_per_logit", profile.loss_peak_bytes_per_logit, 256));
-  RETURN_IF_ERROR(CheckBetween("loss_kept_bytes_per_logit", profile.loss_kept_bytes_per_logit, 256));
+  RETURN_IF_ERROR(
+      CheckBetween("loss_peak_bytes_per_logit", profile.loss_peak_bytes_per_logit, 256));
+  RETURN_IF_ERROR(
+      CheckBetween("loss_kept_bytes_per_logit", profile.loss_kept_bytes_per_logit, 256));
   RETURN_IF_ERROR(CheckBetween("step_bytes_per_parameter", profile.step_bytes_per_parameter, 64));
   RETURN_IF_ERROR(CheckBetween("eager_norm_bytes", profile.eager_norm_bytes, 64));
   RETURN_IF_ERROR(CheckBetween("extra_kept_bytes", profile.extra_kept_bytes, 64));

@@ -58,8 +58,8 @@ struct FrameworkProfile {
   // Kept per element of the score matrix where attention writes it out.
   double fused_softmax_bytes = 2.0;
   double eager_attention_bytes = 6.0;
-  // What a layer works in beyond what it keeps, per token and hidden or FFN element, and per element
-  // of the score matrix.
+  // What a layer works in beyond what it keeps, per token and hidden or FFN element, and per
+  // element of the score matrix.
   double hidden_work_bytes = 4.0;
   double ffn_work_bytes = 6.0;
   double score_work_bytes = 4.0;
@@ -94,9 +94,9 @@ struct FrameworkProfile {
   // Share of the device's matmul rate that this framework's products reach: split projections,
   // copies around them, products that a collective runs beside.
   double matmul_share = 1.0;
-  // Traffic of operators that frameworks fuse or not, bytes per bf16 element: forward of an un-fused
-  // norm (its backward 1.5 times that), a pass over the score matrix forward (the backward 1.5
-  // times), forward and backward of the loss per logit, RoPE each way.
+  // Traffic of operators that frameworks fuse or not, bytes per bf16 element: forward of an
+  // un-fused norm (its backward 1.5 times that), a pass over the score matrix forward (the
+  // backward 1.5 times), forward and backward of the loss per logit, RoPE each way.
   double eager_norm_traffic_bytes = 20.0;
   double fused_softmax_traffic_bytes = 8.0;
   double eager_attention_traffic_bytes = 20.0;
@@ -108,7 +108,7 @@ struct FrameworkProfile {
   // Communication. `data_parallel_overlap` is the share of the data-parallel part that hides behind
   // compute, where there is enough of it.
   double data_parallel_overlap = 0.0;
-  double reduce_bytes = 4.0;     // per gradient element on the wire
+  double reduce_bytes = 4.0;      // per gradient element on the wire
   bool zero1_all_reduce = false;  // ZeRO-1 reduces whole gradients and then uses a shard of them
   // Share of the cluster's network between nodes that this framework's runs had; what the host adds
   // to a step of a tensor-parallel ring and to a hop of the pipeline.
@@ -124,8 +124,8 @@ struct FrameworkProfile {
   double layer_floor_s = 0.0;
   double step_overhead_s = 0.0;
 
-  // Spread of measured over predicted step times of this framework, as the standard deviation of the
-  // logarithm; 0: the cluster's.
+  // Spread of measured over predicted step times of this framework, as the standard deviation of
+  // the logarithm; 0: the cluster's.
   double step_time_sigma = 0.0;
 
   // What exists at all.

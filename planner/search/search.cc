@@ -118,8 +118,7 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
     ++funnel.invalid;
     ++funnel.invalid_by_rule[static_cast<size_t>(rule)];
   };
-  SearchSpace(request.model, request.devices, request.training.global_batch,
-              request.profile)
+  SearchSpace(request.model, request.devices, request.training.global_batch, request.profile)
       .ForEach([&](const Layout& layout) {
         ++funnel.enumerated;
         if (const auto violation = CheckLayout(context, request.devices, layout)) {

@@ -42,8 +42,7 @@ class SearchSpace {
  private:
   // Zero bubble and breadth-first are about pipelines: without one they are 1F1B over again.
   static bool HasUse(const Layout& mesh, ScheduleKind schedule) {
-    return mesh.pp > 1 || schedule == ScheduleKind::k1f1b ||
-           schedule == ScheduleKind::kInterleaved;
+    return mesh.pp > 1 || schedule == ScheduleKind::k1f1b || schedule == ScheduleKind::kInterleaved;
   }
 
   template <typename Visit>

@@ -13,7 +13,7 @@ struct CalibratedConstant {
   double prior = 0.0;
   double prior_sigma = 0.0;
   double value = 0.0;
-  double sigma = 0.0;  // as large as prior_sigma where the data say nothing about it
+  double sigma = 0.0;     // as large as prior_sigma where the data say nothing about it
   bool at_bound = false;  // the data ask for more than is physical: a term may be missing
 
   friend bool operator==(const CalibratedConstant&, const CalibratedConstant&) = default;

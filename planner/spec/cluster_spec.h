@@ -72,7 +72,8 @@ struct ClusterSpec {
   CollectiveModel collectives = CollectiveModel::kRing;
   HardwareProfile device;
   int32_t devices_per_node = 0;  // that scale_up connects
-  // Whether scale_up reaches beyond one host, as in a rack of GB200: a host then says nothing about it.
+  // Whether scale_up reaches beyond one host, as in a rack of GB200: a host then says nothing about
+  // it.
   bool scale_up_spans_hosts = false;
   LinkProfile scale_up;   // inside a node
   LinkProfile scale_out;  // between nodes

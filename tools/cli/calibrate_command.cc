@@ -53,9 +53,9 @@ std::string CommandOf(const CalibrateFlags& flags, const CalibrationRequest& req
   for (const std::string& path : flags.measurements) {
     files.push_back(path.substr(path.find_last_of('/') + 1));
   }
-  std::string command = absl::StrCat("meshwright calibrate --measurements ",
-                                     absl::StrJoin(files, " "), " --cluster ", request.cluster.name,
-                                     " --framework ", request.profile.name);
+  std::string command =
+      absl::StrCat("meshwright calibrate --measurements ", absl::StrJoin(files, " "), " --cluster ",
+                   request.cluster.name, " --framework ", request.profile.name);
   for (const std::string& sweep : flags.sweeps) absl::StrAppend(&command, " --sweep ", sweep);
   if (flags.fit != "all") absl::StrAppend(&command, " --fit ", flags.fit);
   return command;
@@ -122,8 +122,7 @@ void AddConstants(const Calibration& calibration, Table& table) {
   for (const CalibratedConstant& constant : calibration.constants) {
     table.Add({constant.name, absl::StrFormat("%.4g", constant.prior),
                absl::StrFormat("%.4g", constant.value),
-               absl::StrFormat("%.1f %%", 100.0 * constant.sigma),
-               DecidedBy(constant)});
+               absl::StrFormat("%.1f %%", 100.0 * constant.sigma), DecidedBy(constant)});
   }
 }
 
@@ -177,8 +176,7 @@ absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) 
   ASSIGN_OR_RETURN(const CalibrationRequest request, MakeRequest(flags, context.host_cores));
   ASSIGN_OR_RETURN(CalibrationResult result, Calibrate(request));
   SignProfiles(request, flags, result.fit);
-  RETURN_IF_ERROR(
-      WriteWholeFile("o", flags.output_file, ClusterToJson(result.fit.cluster) + "\n"));
+  RETURN_IF_ERROR(WriteWholeFile("o", flags.output_file, ClusterToJson(result.fit.cluster) + "\n"));
   if (!flags.framework_file.empty()) {
     RETURN_IF_ERROR(WriteWholeFile("framework-output", flags.framework_file,
                                    ProfileToJson(result.fit.profile) + "\n"));

@@ -81,7 +81,8 @@ absl::Status CheckOutputs(const ValidateFlags& flags) {
 
 absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(CheckOutputs(flags));
-  ASSIGN_OR_RETURN(const std::vector<Measurement> measured, ReadMeasurementFiles(flags.measurements));
+  ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
+                   ReadMeasurementFiles(flags.measurements));
   ASSIGN_OR_RETURN(const MeasurementPresets presets, Presets(flags, context.host_cores));
   std::vector<RowPrediction> rows;
   for (const Measurement& measurement : measured) {

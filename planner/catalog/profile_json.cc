@@ -42,17 +42,6 @@ constexpr std::array<Named<PeakKind>, 2> kPeakKinds = {{
     {PeakKind::kAllocated, "allocated"},
     {PeakKind::kReserved, "reserved"},
 }};
-constexpr std::array<Named<AttentionKernel>, 5> kAttention = {{
-    {AttentionKernel::kFlash3, "flash3"},
-    {AttentionKernel::kFlash2, "flash2"},
-    {AttentionKernel::kFlash1, "flash1"},
-    {AttentionKernel::kFusedSoftmax, "fused_softmax"},
-    {AttentionKernel::kEager, "eager"},
-}};
-constexpr std::array<Named<NormKernel>, 2> kNorm = {{
-    {NormKernel::kFused, "fused"},
-    {NormKernel::kEager, "eager"},
-}};
 
 // Every field that is a number, a truth value or one of a few names, once: reading and writing
 // visit the same list.
@@ -87,8 +76,8 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("pressure_slope", p.pressure_slope);
   visit("oom_center", p.oom_center);
   visit("oom_width", p.oom_width);
-  visit("attention", p.attention, kAttention);
-  visit("norm", p.norm, kNorm);
+  visit("attention", p.attention);
+  visit("norm", p.norm);
   visit("gated_mlp", p.gated_mlp);
   visit("tied_embeddings", p.tied_embeddings);
   visit("data_parallel_overlap", p.data_parallel_overlap);
@@ -141,6 +130,12 @@ class Reader {
   void operator()(std::string_view key, int64_t& value) { value = fields_.IntOr(key, value); }
   void operator()(std::string_view key, double& value) { value = fields_.NumberOr(key, value); }
   void operator()(std::string_view key, bool& value) { value = fields_.BoolOr(key, value); }
+  void operator()(std::string_view key, AttentionKernel& value) {
+    ReadKernel(key, ParseAttentionKernel, value);
+  }
+  void operator()(std::string_view key, NormKernel& value) {
+    ReadKernel(key, ParseNormKernel, value);
+  }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, Kind& value, const std::array<Named<Kind>, kCount>& names) {
     if (!fields_.Has(key)) return;
@@ -158,6 +153,18 @@ class Reader {
   }
 
  private:
+  template <typename Kind>
+  void ReadKernel(std::string_view key, absl::StatusOr<Kind> (*parse)(std::string_view),
+                  Kind& value) {
+    if (!fields_.Has(key)) return;
+    const absl::StatusOr<Kind> kernel = parse(fields_.String(key));
+    if (kernel.ok()) {
+      value = *kernel;
+    } else {
+      fields_.Fail(kernel.status());
+    }
+  }
+
   JsonFields& fields_;
 };
 
@@ -168,6 +175,12 @@ class Writer {
   template <typename Number>
   void operator()(std::string_view key, const Number& value) {
     object_[std::string(key)] = value;
+  }
+  void operator()(std::string_view key, const AttentionKernel& value) {
+    object_[std::string(key)] = std::string(AttentionKernelName(value));
+  }
+  void operator()(std::string_view key, const NormKernel& value) {
+    object_[std::string(key)] = std::string(NormKernelName(value));
   }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, const Kind& value,

@@ -8,13 +8,12 @@
 #include "ceres/ceres.h"
 #include "planner/calibration/constants.h"
 #include "planner/cost/step_time.h"
+#include "planner/estimate/estimate.h"
 #include "planner/spec/field_error.h"
 
 namespace meshwright {
 namespace {
 
-// 80 % of a normal distribution lie within this many standard deviations.
-constexpr double kEightyPercent = 1.2816;
 constexpr double kBoundSlack = 1e-6;
 
 // The constants under fit; a point is the logarithm of each.
@@ -233,7 +232,7 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
   Record(parameters, point, covariance, options, result);
   std::vector<double> spread;
   for (const double residual : result.residuals) spread.push_back(std::abs(residual));
-  const double scatter = Quantile(spread, 0.8) / kEightyPercent;
+  const double scatter = Quantile(spread, 0.8) / kEightyPercentSigmas;
   result.step_time_sigma =
       std::sqrt(scatter * scatter + ParameterVariance(parameters, rows, point, covariance));
   if (options.fit_cluster) result.cluster.device.step_time_sigma = result.step_time_sigma;

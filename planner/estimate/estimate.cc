@@ -30,11 +30,10 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
                           static_cast<double>(context.training.seq_len) / step_s;
   estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
-  // 80 % of a normal distribution lie within 1.2816 standard deviations.
   const double sigma = context.profile.step_time_sigma > 0.0
                            ? context.profile.step_time_sigma
                            : context.cluster.device.step_time_sigma;
-  const double spread = std::exp(1.2816 * sigma);
+  const double spread = std::exp(kEightyPercentSigmas * sigma);
   estimate.step_low_s = step_s / spread;
   estimate.step_high_s = step_s * spread;
   return estimate;

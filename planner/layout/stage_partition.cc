@@ -40,8 +40,7 @@ StageLayers ItemsStage(const ModelSpec& model, int64_t stages, int64_t stage) {
   const int64_t longer = items % stages;
   const int64_t begin = stage * per_stage + std::min(stage, longer);
   const int64_t end = begin + per_stage + (stage < longer ? 1 : 0);
-  StageLayers result = FromItems(model, begin, end, /*before=*/1, items);
-  return result;
+  return FromItems(model, begin, end, /*before=*/1, items);
 }
 
 // Layers that the first `stages_done` stages hold: as many as it takes to reach their share.

@@ -20,13 +20,14 @@
 
 #include "absl/types/span.h"
 #include "planner/measurement/row_prediction.h"
+#include "planner/search/search.h"
 
 namespace meshwright {
 
 // The rule of thumb that a layout is safe below this share of the device.
-inline constexpr double kSafeFraction = 0.8;
+inline constexpr double kSafeFraction = kMemoryShare;
 // A layout below this probability of running out of memory is likely to fit.
-inline constexpr double kLikelyProbability = 0.5;
+inline constexpr double kLikelyProbability = kTrialOomProbability;
 
 struct SweepReport {
   std::string sweep;

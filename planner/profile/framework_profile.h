@@ -110,11 +110,11 @@ struct FrameworkProfile {
   double data_parallel_overlap = 0.0;
   double reduce_bytes = 4.0;      // per gradient element on the wire
   bool zero1_all_reduce = false;  // ZeRO-1 reduces whole gradients and then uses a shard of them
-  // Share of the cluster's network between nodes that this framework's runs had; what the host adds
-  // to a step of a tensor-parallel ring and to a hop of the pipeline.
+  // Share of the cluster's network between nodes that this framework's runs had, and the exponent of
+  // what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.
   double network_share = 1.0;
-  // Exponent of what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.
   double network_contention = 0.0;
+  // What the host adds to a step of a tensor-parallel ring and to a hop of the pipeline.
   double tp_hop_s = 0.0;
   double pipeline_hop_s = 0.0;
 

@@ -74,7 +74,7 @@ Found CheckBatch(const EstimateContext& context, const Layout& l) {
                                                             : 0;
   if (micro_batches < needed) return Violation{Rule::kZeroBubbleBatches, micro_batches, needed};
   if (l.schedule != ScheduleKind::kInterleaved) return std::nullopt;
-  return Divides(Rule::kInterleaveBatches, l.MicroBatches(global_batch), l.pp);
+  return Divides(Rule::kInterleaveBatches, micro_batches, l.pp);
 }
 
 Found CheckRecompute(const EstimateContext& context, const Layout& l) {

@@ -14,6 +14,7 @@
 #include "planner/calibration/calibrate.h"
 #include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
+#include "planner/estimate/estimate.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
@@ -146,7 +147,7 @@ void PrintText(const CalibrationResult& result, const FitOptions& options, std::
   out << absl::StrFormat(
       "\nstep time: median error %.1f %%, mean %.1f %%; 80 %% of runs within a factor of %.3f\n",
       100.0 * calibration.median_error, 100.0 * calibration.mean_error,
-      std::exp(1.2816 * result.fit.step_time_sigma));
+      std::exp(kEightyPercentSigmas * result.fit.step_time_sigma));
 }
 
 nlohmann::ordered_json ToJson(const CalibrationResult& result) {

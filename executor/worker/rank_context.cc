@@ -22,7 +22,8 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
   const std::vector<int32_t> pipeline = GroupOf(layout, context.rank, Axis::kPp);
   context.groups.world = connect("world", world);
   context.groups.tp = connect("tp", GroupOf(layout, context.rank, Axis::kTp));
-  context.groups.dp = connect("dp", GroupOf(layout, context.rank, Axis::kDp));
+  context.groups.cp = connect("cp", GroupOf(layout, context.rank, Axis::kCp));
+  context.groups.replicas = connect("replicas", ReplicasOf(layout, context.rank));
   context.groups.activations.up = connect("activations_up", pipeline);
   context.groups.gradients.down = connect("gradients_down", pipeline);
   // With several chunks the model comes back to lower ranks.

@@ -32,7 +32,10 @@ struct PipelineChannel {
 struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
-  std::unique_ptr<Communicator> dp;
+  std::unique_ptr<Communicator> cp;
+  // The holders of the same parameters, over cp and dp: they sum gradients and, with ZeRO, divide
+  // states.
+  std::unique_ptr<Communicator> replicas;
   // The pipeline's activations and their gradients.
   PipelineChannel activations;
   PipelineChannel gradients;

@@ -34,6 +34,8 @@ class FlatUnit {
   const at::Tensor& gradient(size_t index) const { return gradient_views_[index]; }
   // All gradients, dense.
   const at::Tensor& flat_gradients() const { return gradients_; }
+  // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
+  const at::Tensor& replicated_gradients() const { return replicated_gradients_; }
 
   void ZeroGradients();
   // One AdamW update; `step` counts from 1.
@@ -51,6 +53,7 @@ class FlatUnit {
   at::Tensor master_;  // undefined with fp32 weights
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> gradient_views_;
+  at::Tensor replicated_gradients_;
 };
 
 }  // namespace meshwright

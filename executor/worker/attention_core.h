@@ -22,7 +22,7 @@ struct AttentionShape {
 
 // What the backward needs beside q, k, v and the output.
 struct AttentionStatistics {
-  at::Tensor log_sum_exp;  // fp32, one per query head and token
+  at::Tensor log_sum_exp;  // accumulator dtype, one per query head and token
   at::Tensor random_seed;  // of the device kernels; unused without dropout, but passed back
   at::Tensor random_offset;
 };

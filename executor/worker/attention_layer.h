@@ -19,7 +19,7 @@ namespace meshwright {
 struct AttentionSaved {
   at::Tensor residual;        // [tokens, hidden]
   at::Tensor norm_output;     // [tokens, hidden]
-  at::Tensor norm_rstd;       // [tokens], fp32
+  at::Tensor norm_rstd;       // [tokens], accumulator dtype
   at::Tensor qkv;             // [tokens, (heads + 2 kv_heads) head_dim], after RoPE
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
   // Between the two parts of the backward: the gradient of the layer's output. qkv then holds the

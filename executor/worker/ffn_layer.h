@@ -15,7 +15,7 @@ namespace meshwright {
 struct FfnSaved {
   at::Tensor residual;     // [tokens, hidden]
   at::Tensor norm_output;  // [tokens, hidden]
-  at::Tensor norm_rstd;    // [tokens], fp32
+  at::Tensor norm_rstd;    // [tokens], accumulator dtype
   at::Tensor gate_up;      // [tokens, 2 ffn_hidden]
   at::Tensor product;      // [tokens, ffn_hidden]
   // Between the two parts of the backward: the gradient of the layer's output. gate_up then holds

@@ -7,14 +7,14 @@
 
 namespace meshwright {
 
-// fp32, [seq_len, head_dim / 2] each, for positions from 0 and frequencies
-// rope_theta^(-2 i / head_dim). Holds 4 * seq_len * head_dim bytes.
+// [seq_len, head_dim / 2] each in the accumulator dtype, for positions from 0 and frequencies
+// rope_theta^(-2 i / head_dim). Holds seq_len * head_dim elements.
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);
 
-  const float* cosine() const { return table_.const_data_ptr<float>(); }
-  const float* sine() const { return cosine() + table_.numel() / 2; }
+  const void* cosine() const { return table_.const_data_ptr(); }
+  const void* sine() const;
 
  private:
   at::Tensor table_;  // [2, seq_len, head_dim / 2]

@@ -149,7 +149,8 @@ ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
       .threads = std::max<int64_t>(1, context_.cluster.physical_cores / layout_.devices())};
   WorkerRank rank = {.pipeline_rank = pipeline_rank,
                      .micro_batches = micro_batches_,
-                     .rope_table_bytes = context_.training.seq_len * context_.model.head_dim * 4};
+                     .rope_table_bytes = context_.training.seq_len * context_.model.head_dim *
+                                         AccumulatorBytes(context_.training.precision)};
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const StageLayers layers = StageOf(context_.model, layout_, context_.profile.stage_partition,
                                        StageOfChunk(layout_, pipeline_rank, chunk));

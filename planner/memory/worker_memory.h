@@ -2,32 +2,32 @@
 // byte by byte.
 //
 // The worker's allocations follow fixed rules, so its peak is a formula, not an estimate. T tokens
-// of a micro-batch, e bytes of an element, t tensor parallel ranks, H = T h e an activation between
-// two stages, P = T f/t e, K = KeptBytesPerBlock():
+// of a micro-batch, e bytes of an element, a of a statistic (4, in fp64 8), t tensor parallel
+// ranks, H = T h e an activation between two stages, P = T f/t e, K = KeptBytesPerBlock():
 //
-//   always                RoPE table 4 s d; on the last stage a loss accumulator of 8
+//   always                RoPE table a s d; on the last stage a loss accumulator of 8
 //   between forward and   what blocks keep: K; H where they are recomputed, K - 2 H - P under
 //   backward              selective recompute; 4 T token ids on the first stage. A block's output
 //                         is the next one's kept input; the last one's is x below or a message
-//   head and loss         x H, its norm H and deviations 4 T, logits T V/t e (the gradient replaces
-//                         them in place), targets 4 T, softmax statistics 12 T (and 4 T more while
+//   head and loss         x H, its norm H and deviations a T, logits T V/t e (the gradient replaces
+//                         them in place), targets 4 T, softmax statistics 3 a T (and a T more while
 //                         they are combined over t > 1 ranks)
 //   messages              H each on the way to another rank, from the action that makes it until,
 //                         before an action of its kind, fewer than OpenSends() may be left open; H
 //                         each that waits for another chunk of the rank
 //   backward of the FFN   H of incoming gradient; what is computed again: K - H, or H + P; and the
-//                         largest of P of product gradient, H and W - 4 T: the weight gradients
+//                         largest of P of product gradient, H and W - a T: the weight gradients
 //                         come when the residual and its deviations are gone
-//   ... of attention      H; T a d/t e of its output's gradient, the kernel's gradients and
+//   ... of attention      H; the gradient of its output, the kernel's gradients and
 //                         scratch. The FFN's tensors are gone, unless the backward is split
-//   ... of the head       H, and at its peak W less H + 20 T
-//   between the parts of  K - 8 T less the log-sum-exp of each block, recomputed or not; the head's
-//   a split backward      norm and the logits' gradient; H of embedding gradient
-//   matrix products       0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as well,
+//   ... of the head       H, and at its peak W less H + 4 a T + 4 T
+//   between the parts of  K - 2 a T less the log-sum-exp of each block, recomputed or not; the
+//   head's a split backward      norm and the logits' gradient; H of embedding gradient matrix
+//   products       0 in fp32 and fp64. In bf16 ATen's CPU kernels hold the product in fp32 as well,
 //                         so the worker computes it in pieces of kMatmulPieceElements and holds 4
 //                         bytes for each element of a piece
-//   W, of a weight        0 in fp32, where the product adds to the gradient; in bf16 a piece of the
-//   gradient              product in bf16, beside its fp32 form
+//   W, of a weight        0 in fp32 and fp64, where the product adds to the gradient; in bf16 a
+//   piece of the gradient              product in bf16, beside its fp32 form
 //
 // The optimizer never reaches the peak: it works in place. What a rank holds at once follows from
 // the order of its actions: planner/memory/worker_peak.h.

@@ -56,4 +56,15 @@ std::vector<int32_t> GroupOf(const Layout& layout, int32_t rank, Axis axis) {
   return ranks;
 }
 
+std::vector<int32_t> ReplicasOf(const Layout& layout, int32_t rank) {
+  RankCoordinates coordinates = CoordinatesOf(layout, rank);
+  std::vector<int32_t> ranks;
+  for (coordinates.dp = 0; coordinates.dp < layout.dp; ++coordinates.dp) {
+    for (coordinates.cp = 0; coordinates.cp < layout.cp; ++coordinates.cp) {
+      ranks.push_back(RankAt(layout, coordinates));
+    }
+  }
+  return ranks;
+}
+
 }  // namespace meshwright

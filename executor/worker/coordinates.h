@@ -29,4 +29,8 @@ int32_t RankAt(const Layout& layout, const RankCoordinates& coordinates);
 // All ranks that differ from `rank` in `axis` alone, itself included, in the axis' order.
 std::vector<int32_t> GroupOf(const Layout& layout, int32_t rank, Axis axis);
 
+// All ranks that hold the same part of the model as `rank`, itself included: those of other context
+// and data parallel places. They see different tokens and sum their gradients.
+std::vector<int32_t> ReplicasOf(const Layout& layout, int32_t rank);
+
 }  // namespace meshwright

@@ -45,6 +45,21 @@ std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& param
   return views;
 }
 
+// Replicated parameters stand side by side.
+at::Tensor ReplicatedPart(const at::Tensor& flat, const ParameterUnit& parameters) {
+  int64_t offset = 0;
+  int64_t begin = 0;
+  int64_t elements = 0;
+  for (const LocalParameter& parameter : parameters) {
+    if (parameter.replicated) {
+      if (elements == 0) begin = offset;
+      elements += parameter.elements();
+    }
+    offset += parameter.elements();
+  }
+  return flat.narrow(0, begin, elements);
+}
+
 }  // namespace
 
 FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
@@ -61,6 +76,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
   if (context.dtype() != context.accumulator_dtype()) master_ = at::empty({elements}, wide);
   weight_views_ = Views(weights_, parameters_);
   gradient_views_ = Views(gradients_, parameters_);
+  replicated_gradients_ = ReplicatedPart(gradients_, parameters_);
   Initialize(context.seed);
 }
 

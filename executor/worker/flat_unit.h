@@ -36,6 +36,8 @@ class FlatUnit {
   const at::Tensor& gradient(size_t index) const { return gradient_views_[index]; }
   // All gradients, dense.
   const at::Tensor& flat_gradients() const { return gradients_; }
+  // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
+  const at::Tensor& replicated_gradients() const { return replicated_gradients_; }
 
   void ZeroGradients();
   // One AdamW update; `step` counts from 1.
@@ -53,6 +55,7 @@ class FlatUnit {
   at::Tensor master_;  // undefined where the weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> gradient_views_;
+  at::Tensor replicated_gradients_;
 };
 
 }  // namespace meshwright

@@ -6,6 +6,7 @@
 
 #include "executor/worker/linear.h"
 #include "executor/worker/norm.h"
+#include "executor/worker/tensor_parallel.h"
 
 namespace meshwright {
 
@@ -19,7 +20,7 @@ int64_t HeadLayer::vocab_begin() const {
 void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                         HeadSaved& saved) const {
   NormOutput norm = NormForward(context_, residual, parameters_.norm);
-  saved.logits = LinearForward(norm.y, parameters_.weight, {});
+  saved.logits = LinearForward(EnterTensorParallel(context_, norm.y), parameters_.weight, {});
   const int64_t tokens = saved.logits.size(0);
   saved.statistics = at::empty({3, tokens}, context_.options_of(context_.accumulator_dtype()));
   void* max = saved.statistics.select(0, 0).mutable_data_ptr();
@@ -71,8 +72,8 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
                                     .targets = saved.targets.const_data_ptr<int32_t>(),
                                     .log_sum_exp = saved.statistics.const_data_ptr(),
                                     .logits = saved.logits.mutable_data_ptr()});
-  at::Tensor dresidual = LinearBackwardInput(saved.logits, parameters_.weight);
-  SumOverTensorParallel(context_, dresidual);
+  at::Tensor dresidual =
+      LeaveTensorParallel(context_, LinearBackwardInput(saved.logits, parameters_.weight));
   NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, parameters_.norm,
                /*residual_gradient=*/{}, parameters_.norm_gradient);
   saved.residual.reset();
@@ -83,7 +84,8 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
 }
 
 void HeadLayer::BackwardWeight(HeadSaved& saved) const {
-  LinearBackwardWeight(context_, saved.logits, saved.norm_output, parameters_.weight_gradient);
+  LinearBackwardWeight(context_, saved.logits, EnterTensorParallel(context_, saved.norm_output),
+                       parameters_.weight_gradient);
   saved = HeadSaved();
 }
 

@@ -37,7 +37,9 @@ ParameterPart VectorOf(std::string name, int64_t size, int32_t tp_rank, int32_t 
 }
 
 LocalParameter Norm(std::string name, int64_t size) {
-  return {.parts = {VectorOf(std::move(name), size, 0, 1, Initial::kOnes)}, .decay = false};
+  return {.parts = {VectorOf(std::move(name), size, 0, 1, Initial::kOnes)},
+          .decay = false,
+          .replicated = true};
 }
 
 const LayerGroup& GroupOfLayer(const ModelSpec& model, int64_t layer) {

@@ -34,6 +34,7 @@ struct ParameterPart {
 struct LocalParameter {
   std::vector<ParameterPart> parts;
   bool decay = true;
+  bool replicated = false;  // every TP rank holds it whole
 
   int64_t rows() const;
   int64_t columns() const { return parts.front().columns; }

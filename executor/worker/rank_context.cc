@@ -50,7 +50,8 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
   const std::vector<int32_t> pipeline = GroupOf(layout, context.rank, Axis::kPp);
   context.groups.world = connect("world", world);
   context.groups.tp = connect("tp", GroupOf(layout, context.rank, Axis::kTp));
-  context.groups.dp = connect("dp", GroupOf(layout, context.rank, Axis::kDp));
+  context.groups.cp = connect("cp", GroupOf(layout, context.rank, Axis::kCp));
+  context.groups.replicas = connect("replicas", ReplicasOf(layout, context.rank));
   context.groups.activations.up = connect("activations_up", pipeline);
   context.groups.gradients.down = connect("gradients_down", pipeline);
   // With several chunks the model comes back to lower ranks.
@@ -64,12 +65,6 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
   if (context.model.tied_embeddings && !EndsShareRank(layout) && at_an_end) {
     context.groups.tied_embeddings = connect("tied_embeddings", {pipeline[first], pipeline[last]});
   }
-}
-
-void SumOverTensorParallel(RankContext& context, const at::Tensor& tensor) {
-  if (context.groups.tp == nullptr) return;
-  const ScopedPhase phase(context.clock, Phase::kTensorParallel);
-  context.groups.tp->AllReduce(tensor, Reduction::kSum).Wait();
 }
 
 }  // namespace meshwright

@@ -32,7 +32,10 @@ struct PipelineChannel {
 struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
-  std::unique_ptr<Communicator> dp;
+  std::unique_ptr<Communicator> cp;
+  // The holders of the same parameters, over cp and dp: they sum gradients and, with ZeRO, divide
+  // states.
+  std::unique_ptr<Communicator> replicas;
   // The pipeline's activations and their gradients.
   PipelineChannel activations;
   PipelineChannel gradients;
@@ -53,8 +56,12 @@ struct RankContext {
   PhaseClock clock;
 
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
+  // Of one sequence on this rank.
+  int64_t local_seq_len() const { return training.seq_len / layout.cp; }
   // Tokens of one micro-batch on this rank.
-  int64_t tokens() const { return layout.micro_batch * training.seq_len; }
+  int64_t tokens() const { return layout.micro_batch * local_seq_len(); }
+  // Those whose residual stream this rank holds: 1/t of them with sequence parallel.
+  int64_t stream_tokens() const { return tokens() / (layout.sequence_parallel ? layout.tp : 1); }
   kernels::ElementType element() const;
   // Dtype of weights and activations.
   at::ScalarType dtype() const;
@@ -70,8 +77,5 @@ struct RankContext {
 // ranks of the run call it. `timeout` bounds every operation.
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout);
-
-// Sums partial results over the TP group, in place.
-void SumOverTensorParallel(RankContext& context, const at::Tensor& tensor);
 
 }  // namespace meshwright

@@ -7,8 +7,9 @@
 
 namespace meshwright {
 
-// [seq_len, head_dim / 2] each in the accumulator dtype, for positions from 0 and frequencies
-// rope_theta^(-2 i / head_dim). Holds seq_len * head_dim elements.
+// [local sequence, head_dim / 2] each in the accumulator dtype, for the positions of the rank's
+// tokens (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / head_dim). Holds
+// head_dim elements a position.
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);
@@ -17,7 +18,7 @@ class RopeTable {
   const void* sine() const;
 
  private:
-  at::Tensor table_;  // [2, seq_len, head_dim / 2]
+  at::Tensor table_;  // [2, local sequence, head_dim / 2]
 };
 
 }  // namespace meshwright

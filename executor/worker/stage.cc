@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "executor/worker/tensor_parallel.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
@@ -127,7 +128,11 @@ void Stage::FinishedHead() {
 }
 
 void Stage::Finished(FlatUnit* unit) {
-  if (--remaining_.at(unit) == 0 && ready_) ready_(*unit);
+  if (--remaining_.at(unit) > 0) return;
+  if (unit->replicated_gradients().numel() > 0) {
+    SumOverSequence(context_, unit->replicated_gradients());
+  }
+  if (ready_) ready_(*unit);
 }
 
 }  // namespace meshwright

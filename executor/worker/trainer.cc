@@ -43,8 +43,8 @@ StepResult Trainer::Step(int64_t step) {
 }
 
 void Trainer::StartReduction(FlatUnit& unit) {
-  if (context_.groups.dp == nullptr) return;
-  reductions_[&unit] = context_.groups.dp->AllReduce(unit.flat_gradients(), Reduction::kSum);
+  if (context_.groups.replicas == nullptr) return;
+  reductions_[&unit] = context_.groups.replicas->AllReduce(unit.flat_gradients(), Reduction::kSum);
 }
 
 void Trainer::ReduceTiedEmbeddings() {
@@ -76,9 +76,9 @@ void Trainer::Update(int64_t step) {
 std::optional<double> Trainer::MeanLoss() {
   for (const auto& stage : stages_) {
     if (!stage->layers().has_head) continue;
-    if (context_.groups.dp != nullptr) {
+    if (context_.groups.replicas != nullptr) {
       const ScopedPhase phase(context_.clock, Phase::kDataParallel);
-      context_.groups.dp->AllReduce(stage->loss_sum(), Reduction::kSum).Wait();
+      context_.groups.replicas->AllReduce(stage->loss_sum(), Reduction::kSum).Wait();
     }
     const TrainingSpec& training = context_.training;
     return stage->loss_sum().item<double>() /

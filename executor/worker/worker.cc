@@ -57,7 +57,8 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
       OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
   Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
   if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
-  const bool tells_loss = context.coordinates.tp == 0 && context.coordinates.dp == 0;
+  const bool tells_loss =
+      context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;
   for (int32_t step = 0; step < plan.steps; ++step) {
     if (plan.fault.has_value() && plan.fault->rank == context.rank && plan.fault->step == step) {
       BringAbout(plan.fault->kind);

@@ -31,5 +31,12 @@ TEST(CoordinatesTest, GroupsVaryOneAxis) {
   EXPECT_THAT(GroupOf(kLayout, 11, Axis::kCp), ElementsAre(11));
 }
 
+TEST(CoordinatesTest, ReplicasVaryContextAndData) {
+  EXPECT_THAT(ReplicasOf(kLayout, 11), ElementsAre(9, 11, 13, 15));
+  const Layout layout = {.tp = 2, .cp = 2, .pp = 2, .dp = 2};
+  EXPECT_THAT(ReplicasOf(layout, 5), ElementsAre(1, 3, 5, 7));
+  EXPECT_THAT(GroupOf(layout, 5, Axis::kCp), ElementsAre(5, 7));
+}
+
 }  // namespace
 }  // namespace meshwright

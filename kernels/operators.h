@@ -153,6 +153,19 @@ struct Accumulate {
   void* target;  // acc
 };
 
+// *sum += sum of x^2, in fp64. The order of the additions depends on `count` alone, so that every
+// run and every number of threads gives the same bits. A norm is the root of the sum over all
+// buffers.
+struct SumOfSquares {
+  static constexpr int64_t kPartialSums = 1024;
+
+  ElementType type;
+  int64_t count;
+  const void* x;
+  double* partial_sums;  // [kPartialSums], scratch
+  double* sum;           // [1]
+};
+
 // Decoupled weight decay (arXiv 1711.05101), one pass over flat buffers. `step` counts from 1.
 // With bf16 weights `master` holds them in fp32; otherwise it is null.
 struct AdamW {

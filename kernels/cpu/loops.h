@@ -101,6 +101,7 @@ void Run(const CrossEntropyBackward& args, const Parallel& parallel);
 void Run(const EmbeddingForward& args, const Parallel& parallel);
 void Run(const EmbeddingBackward& args, const Parallel& parallel);
 void Run(const Accumulate& args, const Parallel& parallel);
+void Run(const SumOfSquares& args, const Parallel& parallel);
 void Run(const AdamW& args, const Parallel& parallel);
 
 }  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

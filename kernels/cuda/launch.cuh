@@ -100,6 +100,7 @@ void Launch(const CrossEntropyBackward& args, cudaStream_t stream);
 void Launch(const EmbeddingForward& args, cudaStream_t stream);
 void Launch(const EmbeddingBackward& args, cudaStream_t stream);
 void Launch(const Accumulate& args, cudaStream_t stream);
+void Launch(const SumOfSquares& args, cudaStream_t stream);
 void Launch(const AdamW& args, cudaStream_t stream);
 
 }  // namespace meshwright::kernels::cuda

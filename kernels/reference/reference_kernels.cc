@@ -207,6 +207,13 @@ class ReferenceKernels final : public Kernels {
     }
   }
 
+  void Run(const SumOfSquares& a) const override {
+    // One sum over a long buffer rounds more than what it checks.
+    long double sum = 0.0L;
+    for (int64_t i = 0; i < a.count; ++i) sum += std::pow(Get(a.type, a.x, i), 2);
+    *a.sum += static_cast<double>(sum);
+  }
+
   void Run(const AdamW& a) const override {
     const auto step = static_cast<double>(a.step);
     for (int64_t i = 0; i < a.count; ++i) {

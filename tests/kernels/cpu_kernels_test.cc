@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "tests/kernels/operator_cases.h"
 
@@ -40,6 +41,24 @@ INSTANTIATE_TEST_SUITE_P(AllOperators, CpuKernelsTest,
                            return std::get<0>(test.param) + TypeName(std::get<1>(test.param)) +
                                   OperatorCases()[std::get<2>(test.param)].name;
                          });
+
+TEST(SumOfSquaresTest, IsTheSameForEveryNumberOfThreads) {
+  std::vector<float> x(123'457);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
+  std::vector<double> partial_sums(SumOfSquares::kPartialSums);
+  const auto sum_with = [&](Parallel parallel) {
+    double sum = 0.0;
+    MakeCpuKernels(parallel)->Run(SumOfSquares{.type = ElementType::kFp32,
+                                               .count = static_cast<int64_t>(x.size()),
+                                               .x = x.data(),
+                                               .partial_sums = partial_sums.data(),
+                                               .sum = &sum});
+    return sum;
+  };
+  const Parallel one_thread = {
+      [](int64_t count, int64_t, RangeBody body, void* state) { body(state, 0, count); }};
+  EXPECT_EQ(sum_with(one_thread), sum_with(ChunkedParallel()));
+}
 
 TEST(Bf16Test, RoundsToNearestEven) {
   const auto rounded = [](float value) {

@@ -23,6 +23,7 @@ class Operands {
     return Put(AccType(), std::vector<double>(static_cast<size_t>(count)));
   }
   double* Double(double value) { return PutAs<double>({value}); }
+  double* Doubles(int64_t count) { return PutAs<double>(Random(count, -1.0, 1.0)); }
   int32_t* Integers(int64_t count, int32_t end) {
     std::vector<double> values;
     for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(Next() % end));
@@ -258,6 +259,21 @@ std::vector<double> RunAccumulate(const Kernels& kernels, Memory& memory, Elemen
   return o.outputs();
 }
 
+std::vector<double> RunSumOfSquares(const Kernels& kernels, Memory& memory, ElementType type,
+                                    int64_t count) {
+  Operands o(memory, type);
+  double* sum = o.Double(0.5);
+  kernels.Run(SumOfSquares{.type = type,
+                           .count = count,
+                           .x = o.Elements(count),
+                           .partial_sums = o.Doubles(SumOfSquares::kPartialSums),
+                           .sum = sum});
+  double value = 0.0;
+  memory.Download(&value, sum, sizeof(value));
+  o.CollectValue(value);
+  return o.outputs();
+}
+
 std::vector<double> RunAdamW(const Kernels& kernels, Memory& memory, ElementType type) {
   constexpr int64_t kCount = 50'021;
   Operands o(memory, type);
@@ -308,6 +324,10 @@ std::vector<OperatorCase> OperatorCases() {
       {"CrossEntropy", RunCrossEntropy},
       {"Embedding", RunEmbedding},
       {"Accumulate", RunAccumulate},
+      {"SumOfSquares",
+       [](const Kernels& k, Memory& m, ElementType t) { return RunSumOfSquares(k, m, t, 5021); }},
+      {"SumOfManySquares", [](const Kernels& k, Memory& m,
+                              ElementType t) { return RunSumOfSquares(k, m, t, 1'200'021); }},
       {"AdamW", RunAdamW}};
 }
 

@@ -121,7 +121,7 @@ absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
 const Capabilities& WorkerCapabilities() {
   static const auto& capabilities = *new Capabilities{
       .devices = {DeviceKind::kCpu, DeviceKind::kCuda},
-      .precisions = {Precision::kFp32, Precision::kBf16},
+      .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp64},
       .schedules = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
                     ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
       .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
@@ -154,6 +154,10 @@ absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
   if (!Contains(can.precisions, training.precision)) {
     return Unsupported(std::string(PrecisionName(training.precision)),
                        absl::StrJoin(Names(can.precisions, PrecisionName), ", "));
+  }
+  // ATen's attention kernels on devices know no fp64.
+  if (training.precision == Precision::kFp64 && device != DeviceKind::kCpu) {
+    return Unsupported("fp64 on cuda", "fp64 on cpu");
   }
   RETURN_IF_ERROR(CheckModel(model));
   RETURN_IF_ERROR(CheckAxes(layout));

@@ -119,7 +119,7 @@ void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
                        unit_.gradient(kQkvWeight));
   if (context_.model.qkv_bias) {
     at::Tensor bias = unit_.gradient(kQkvBias);
-    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, at::kFloat));
+    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
   }
   saved = AttentionSaved();
 }

@@ -68,12 +68,12 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
   for (const LocalParameter& parameter : parameters_) {
     if (parameter.decay) decayed_elements_ += parameter.elements();
   }
-  const at::TensorOptions fp32 = context.options_of(at::kFloat);
+  const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
   weights_ = at::empty({elements}, context.options());
-  gradients_ = at::zeros({elements}, fp32);
-  first_moment_ = at::zeros({elements}, fp32);
-  second_moment_ = at::zeros({elements}, fp32);
-  if (context.dtype() != at::kFloat) master_ = at::empty({elements}, fp32);
+  gradients_ = at::zeros({elements}, wide);
+  first_moment_ = at::zeros({elements}, wide);
+  second_moment_ = at::zeros({elements}, wide);
+  if (context.dtype() != context.accumulator_dtype()) master_ = at::empty({elements}, wide);
   weight_views_ = Views(weights_, parameters_);
   gradient_views_ = Views(gradients_, parameters_);
   replicated_gradients_ = ReplicatedPart(gradients_, parameters_);
@@ -101,26 +101,29 @@ void FlatUnit::Initialize(uint64_t seed) {
 void FlatUnit::ZeroGradients() { gradients_.zero_(); }
 
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
-  const auto run = [&](int64_t begin, int64_t count, float weight_decay) {
+  const auto from = [](const at::Tensor& flat, int64_t begin) -> void* {
+    if (!flat.defined()) return nullptr;
+    return static_cast<char*>(flat.mutable_data_ptr()) +
+           begin * static_cast<int64_t>(flat.element_size());
+  };
+  const auto run = [&](int64_t begin, int64_t count, double weight_decay) {
     if (count == 0) return;
-    context.device->kernels().Run(kernels::AdamW{
-        .type = context.element(),
-        .count = count,
-        .learning_rate = options.learning_rate,
-        .beta1 = options.beta1,
-        .beta2 = options.beta2,
-        .epsilon = options.epsilon,
-        .weight_decay = weight_decay,
-        .step = step,
-        .gradient = gradients_.const_data_ptr<float>() + begin,
-        .first_moment = first_moment_.mutable_data_ptr<float>() + begin,
-        .second_moment = second_moment_.mutable_data_ptr<float>() + begin,
-        .master = master_.defined() ? master_.mutable_data_ptr<float>() + begin : nullptr,
-        .weights = static_cast<char*>(weights_.mutable_data_ptr()) +
-                   begin * static_cast<int64_t>(weights_.element_size())});
+    context.device->kernels().Run(kernels::AdamW{.type = context.element(),
+                                                 .count = count,
+                                                 .learning_rate = options.learning_rate,
+                                                 .beta1 = options.beta1,
+                                                 .beta2 = options.beta2,
+                                                 .epsilon = options.epsilon,
+                                                 .weight_decay = weight_decay,
+                                                 .step = step,
+                                                 .gradient = from(gradients_, begin),
+                                                 .first_moment = from(first_moment_, begin),
+                                                 .second_moment = from(second_moment_, begin),
+                                                 .master = from(master_, begin),
+                                                 .weights = from(weights_, begin)});
   };
   run(0, decayed_elements_, options.weight_decay);
-  run(decayed_elements_, gradients_.numel() - decayed_elements_, 0.0f);
+  run(decayed_elements_, gradients_.numel() - decayed_elements_, 0.0);
 }
 
 }  // namespace meshwright

@@ -1,5 +1,6 @@
-// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights, fp32
-// gradients and AdamW's states. The tensors that operators see are views of them.
+// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights,
+// gradients and AdamW's states, the latter two in the accumulator dtype. The tensors that operators
+// see are views of them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,24 +14,25 @@
 namespace meshwright {
 
 struct AdamWOptions {
-  float learning_rate = 3e-4f;
-  float beta1 = 0.9f;
-  float beta2 = 0.95f;
-  float epsilon = 1e-8f;
-  float weight_decay = 0.1f;  // of matrices; norms and biases are not decayed
+  double learning_rate = 3e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;  // of matrices; norms and biases are not decayed
 };
 
 class FlatUnit {
  public:
   // Weights get their initial values, gradients and moments are zero. Holds, per parameter, the
-  // weight, 4 bytes of gradient, 8 of moments and, unless weights are fp32, 4 of master weights.
+  // weight, and in the accumulator dtype a gradient, two moments and, beside bf16 weights, a master
+  // copy.
   FlatUnit(const RankContext& context, ParameterUnit parameters);
 
   const ParameterUnit& parameters() const { return parameters_; }
   // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
   // norm or a bias.
   const at::Tensor& weight(size_t index) const { return weight_views_[index]; }
-  // The same in fp32.
+  // Its gradient, in the accumulator dtype.
   const at::Tensor& gradient(size_t index) const { return gradient_views_[index]; }
   // All gradients, dense.
   const at::Tensor& flat_gradients() const { return gradients_; }
@@ -50,7 +52,7 @@ class FlatUnit {
   at::Tensor gradients_;
   at::Tensor first_moment_;
   at::Tensor second_moment_;
-  at::Tensor master_;  // undefined with fp32 weights
+  at::Tensor master_;  // undefined where the weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> gradient_views_;
   at::Tensor replicated_gradients_;

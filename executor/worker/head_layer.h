@@ -13,15 +13,15 @@ namespace meshwright {
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], fp32
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
   at::Tensor targets;      // [tokens], int32
   at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
-  at::Tensor statistics;   // [3, tokens], fp32: log-sum-exp, sum, target's logit
+  at::Tensor statistics;   // [3, tokens], accumulator dtype: log-sum-exp, sum, target's logit
 };
 
 class HeadLayer {
  public:
-  // Views of the weights and their fp32 gradients: weight [vocab / tp, hidden], norm [hidden].
+  // Views of the weights and their gradients: weight [vocab / tp, hidden], norm [hidden].
   struct Parameters {
     at::Tensor weight;
     at::Tensor weight_gradient;

@@ -43,8 +43,10 @@ struct HardwareProfile {
   // Spread of measured over predicted step times, as the standard deviation of the logarithm.
   double step_time_sigma = 0.0;
 
+  // fp64 goes through the fp32 units of a processor at half their rate.
   double PeakFlops(Precision precision) const {
-    return precision == Precision::kBf16 ? peak_bf16_flops : peak_fp32_flops;
+    if (precision == Precision::kBf16) return peak_bf16_flops;
+    return precision == Precision::kFp32 ? peak_fp32_flops : peak_fp32_flops / 2.0;
   }
 
   friend bool operator==(const HardwareProfile&, const HardwareProfile&) = default;

@@ -76,9 +76,18 @@ TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
   EXPECT_THAT(std::string(Check({}, normed).message()), testing::HasSubstr("qk_norm"));
 }
 
+TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
+  TrainingSpec training = TinyTraining();
+  training.precision = Precision::kFp64;
+  EXPECT_TRUE(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCpu).ok());
+  EXPECT_THAT(std::string(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCuda).message()),
+              testing::HasSubstr("fp64 on cuda"));
+}
+
 TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   const nlohmann::json json = ToJson(WorkerCapabilities());
   EXPECT_THAT(json["devices"], testing::ElementsAre("cpu", "cuda"));
+  EXPECT_THAT(json["precisions"], testing::ElementsAre("fp32", "bf16", "fp64"));
   EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));

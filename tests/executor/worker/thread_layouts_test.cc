@@ -69,18 +69,28 @@ class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
     return EstimateRankMemory(context, plan_.layout, pipeline_rank).allocator_bytes();
   }
 
+  void ExpectExact(Precision precision, double tolerance) {
+    plan_.training.precision = precision;
+    plan_.dump_gradients_dir = folder_.path();
+    for (const auto& [pipeline_rank, peak_bytes] : Run()) {
+      EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
+    }
+    ExpectReferenceNumbers(tolerance);
+    ExpectPlannedInFlight();
+  }
+
   TemporaryFolder folder_;
   TrialPlan plan_;
   std::vector<ThreadRank> ranks_;
 };
 
 TEST_P(ThreadLayoutsTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
-  plan_.dump_gradients_dir = folder_.path();
-  for (const auto& [pipeline_rank, peak_bytes] : Run()) {
-    EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
-  }
-  ExpectReferenceNumbers(1e-4);
-  ExpectPlannedInFlight();
+  ExpectExact(Precision::kFp32, 1e-4);
+}
+
+// What fp32's rounding could hide.
+TEST_P(ThreadLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(Precision::kFp64, 1e-9);
 }
 
 TEST_P(ThreadLayoutsTest, Bf16MemoryIsWithinTwoPercent) {

@@ -14,6 +14,12 @@ namespace {
 
 constexpr float kInitialDeviation = 0.02f;
 
+int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
+
+int64_t ShardCount(const RankContext& context) {
+  return context.zero() == 0 ? 1 : context.groups.replicas->size();
+}
+
 // Values of one part's row `row`, counted within the part.
 void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) {
   switch (part.initial) {
@@ -31,14 +37,26 @@ void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) 
   }
 }
 
-std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& parameters) {
+// `flat` holds the unit's elements from `flat_begin` on; writes those of `values`, which are the
+// unit's from `begin` on, that it holds.
+void CopyWhatOverlaps(std::vector<float>& values, int64_t begin, const at::Tensor& flat,
+                      int64_t flat_begin) {
+  const int64_t first = std::max(begin, flat_begin);
+  const int64_t last =
+      std::min(begin + static_cast<int64_t>(values.size()), flat_begin + flat.numel());
+  if (first >= last) return;
+  flat.narrow(0, first - flat_begin, last - first)
+      .copy_(at::from_blob(values.data() + (first - begin), {last - first}, at::kFloat));
+}
+
+// Those parameters of `unit` that are matrices, or the others, as views of a flat buffer of them.
+std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& unit, bool matrices) {
   std::vector<at::Tensor> views;
   int64_t offset = 0;
-  for (const LocalParameter& parameter : parameters) {
+  for (const LocalParameter& parameter : unit) {
+    if (parameter.matrix != matrices) continue;
     at::Tensor view = flat.narrow(0, offset, parameter.elements());
-    if (parameter.decay) {
-      view = view.view({parameter.rows(), parameter.columns()});
-    }
+    if (matrices) view = view.view({parameter.rows(), parameter.columns()});
     views.push_back(std::move(view));
     offset += parameter.elements();
   }
@@ -48,25 +66,45 @@ std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& param
 }  // namespace
 
 FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
-    : parameters_(std::move(parameters)) {
-  const int64_t elements = UnitElements(parameters_);
-  for (const LocalParameter& parameter : parameters_) {
-    if (parameter.decay) decayed_elements_ += parameter.elements();
-  }
+    : parameters_(std::move(parameters)),
+      elements_(UnitElements(parameters_)),
+      matrix_elements_(MatrixElements(parameters_)),
+      norm_elements_(NormElements(parameters_)),
+      shard_elements_(DivideUp(elements_, ShardCount(context))),
+      padded_elements_(shard_elements_ * ShardCount(context)),
+      own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),
+      keeps_gradients_(context.zero() <= 1) {
   const at::TensorOptions fp32 = context.options_of(at::kFloat);
-  weights_ = at::empty({elements}, context.options());
-  gradients_ = at::zeros({elements}, fp32);
-  first_moment_ = at::zeros({elements}, fp32);
-  second_moment_ = at::zeros({elements}, fp32);
-  if (context.dtype() != at::kFloat) master_ = at::empty({elements}, fp32);
-  weight_views_ = Views(weights_, parameters_);
-  gradient_views_ = Views(gradients_, parameters_);
+  weights_ = at::zeros({padded_elements_}, context.options());
+  own_weights_ = OwnPart(weights_);
+  if (keeps_gradients_) {
+    gradients_ = at::zeros({padded_elements_}, fp32);
+    own_gradients_ = OwnPart(gradients_);
+    vector_gradients_ = gradients_.narrow(0, matrix_elements_, elements_ - matrix_elements_);
+    matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+  } else {
+    own_gradients_ = at::zeros({shard_elements_}, fp32);
+    vector_gradients_ = at::zeros({elements_ - matrix_elements_}, fp32);
+  }
+  vector_gradient_views_ = Views(vector_gradients_, parameters_, /*matrices=*/false);
+  first_moment_ = at::zeros({shard_elements_}, fp32);
+  second_moment_ = at::zeros({shard_elements_}, fp32);
+  if (context.dtype() != at::kFloat) master_ = at::zeros({shard_elements_}, fp32);
   Initialize(context.seed);
+  ShowWeights();
+}
+
+void FlatUnit::ShowWeights() {
+  weight_views_ = Views(weights_, parameters_, /*matrices=*/true);
+  const at::Tensor vectors = weights_.narrow(0, matrix_elements_, elements_ - matrix_elements_);
+  for (at::Tensor& view : Views(vectors, parameters_, /*matrices=*/false)) {
+    weight_views_.push_back(std::move(view));
+  }
 }
 
 void FlatUnit::Initialize(uint64_t seed) {
   std::vector<float> values;
-  int64_t offset = 0;
+  int64_t begin = 0;
   for (const LocalParameter& parameter : parameters_) {
     values.resize(static_cast<size_t>(parameter.elements()));
     float* out = values.data();
@@ -75,36 +113,77 @@ void FlatUnit::Initialize(uint64_t seed) {
         FillRow(part, seed, row, out);
       }
     }
-    const at::Tensor source = at::from_blob(values.data(), {parameter.elements()}, at::kFloat);
-    weights_.narrow(0, offset, parameter.elements()).copy_(source);
-    if (master_.defined()) master_.narrow(0, offset, parameter.elements()).copy_(source);
-    offset += parameter.elements();
+    CopyWhatOverlaps(values, begin, weights_, 0);
+    if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
+    begin += parameter.elements();
   }
 }
 
-void FlatUnit::ZeroGradients() { gradients_.zero_(); }
+const at::Tensor& FlatUnit::gradient(size_t index) const {
+  const size_t matrices = parameters_.size() - vector_gradient_views_.size();
+  return index < matrices ? matrix_gradient_views_.at(index)
+                          : vector_gradient_views_.at(index - matrices);
+}
+
+void FlatUnit::ZeroGradients() {
+  if (keeps_gradients_) {
+    gradients_.zero_();
+    return;
+  }
+  own_gradients_.zero_();
+  vector_gradients_.zero_();
+}
+
+void FlatUnit::OpenGradients() {
+  if (gradients_open()) return;
+  gradients_ = at::zeros({padded_elements_}, own_gradients_.options());
+  matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+}
+
+at::Tensor FlatUnit::CloseGradients(bool with_vectors) {
+  if (keeps_gradients_) return gradients_;
+  if (with_vectors) {
+    gradients_.narrow(0, matrix_elements_, elements_ - matrix_elements_).copy_(vector_gradients_);
+  }
+  matrix_gradient_views_.clear();
+  return std::exchange(gradients_, {});
+}
+
+at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {
+  return flat.narrow(0, own_begin_, shard_elements_);
+}
 
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
-  const auto run = [&](int64_t begin, int64_t count, float weight_decay) {
-    if (count == 0) return;
-    context.device->kernels().Run(kernels::AdamW{
-        .type = context.element(),
-        .count = count,
-        .learning_rate = options.learning_rate,
-        .beta1 = options.beta1,
-        .beta2 = options.beta2,
-        .epsilon = options.epsilon,
-        .weight_decay = weight_decay,
-        .step = step,
-        .gradient = gradients_.const_data_ptr<float>() + begin,
-        .first_moment = first_moment_.mutable_data_ptr<float>() + begin,
-        .second_moment = second_moment_.mutable_data_ptr<float>() + begin,
-        .master = master_.defined() ? master_.mutable_data_ptr<float>() + begin : nullptr,
-        .weights = static_cast<char*>(weights_.mutable_data_ptr()) +
-                   begin * static_cast<int64_t>(weights_.element_size())});
+  const auto at_offset = [](const at::Tensor& own, int64_t offset) {
+    return own.mutable_data_ptr<float>() + offset;
   };
-  run(0, decayed_elements_, options.weight_decay);
-  run(decayed_elements_, gradients_.numel() - decayed_elements_, 0.0f);
+  // Elements [begin, end) of the unit, as far as they are this rank's.
+  const auto run = [&](int64_t begin, int64_t end, float weight_decay) {
+    const int64_t offset = std::max<int64_t>(begin - own_begin_, 0);
+    const int64_t count = std::min(end - own_begin_, shard_elements_) - offset;
+    if (count <= 0) return;
+    context.device->kernels().Run(
+        kernels::AdamW{.type = context.element(),
+                       .count = count,
+                       .learning_rate = options.learning_rate,
+                       .beta1 = options.beta1,
+                       .beta2 = options.beta2,
+                       .epsilon = options.epsilon,
+                       .weight_decay = weight_decay,
+                       .step = step,
+                       .gradient = at_offset(own_gradients_, offset),
+                       .first_moment = at_offset(first_moment_, offset),
+                       .second_moment = at_offset(second_moment_, offset),
+                       .master = master_.defined() ? at_offset(master_, offset) : nullptr,
+                       .weights = static_cast<char*>(own_weights_.mutable_data_ptr()) +
+                                  offset * static_cast<int64_t>(own_weights_.element_size())});
+  };
+  run(0, matrix_elements_, options.weight_decay);
+  run(matrix_elements_, elements_, 0.0f);
+}
+
+Pending FlatUnit::GatherWeights(Communicator& replicas) {
+  return replicas.AllGather(weights_, own_weights_);
 }
 
 }  // namespace meshwright

@@ -9,17 +9,14 @@
 
 namespace meshwright {
 
-HeadLayer::HeadLayer(RankContext& context, Parameters parameters)
-    : context_(context), parameters_(std::move(parameters)) {}
-
 int64_t HeadLayer::vocab_begin() const {
-  return context_.coordinates.tp * parameters_.weight.size(0);
+  return context_.coordinates.tp * (context_.model.vocab / context_.layout.tp);
 }
 
 void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                         HeadSaved& saved) const {
-  NormOutput norm = NormForward(context_, residual, parameters_.norm);
-  saved.logits = LinearForward(norm.y, parameters_.weight, {});
+  NormOutput norm = NormForward(context_, residual, final_norm_.weight(kFinalNorm));
+  saved.logits = LinearForward(norm.y, projection_.weight(kHeadWeight), {});
   const int64_t tokens = saved.logits.size(0);
   saved.statistics = at::empty({3, tokens}, context_.options_of(at::kFloat));
   float* max = saved.statistics.mutable_data_ptr<float>();
@@ -69,10 +66,10 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
                                     .targets = saved.targets.const_data_ptr<int32_t>(),
                                     .log_sum_exp = saved.statistics.const_data_ptr<float>(),
                                     .logits = saved.logits.mutable_data_ptr()});
-  at::Tensor dresidual = LinearBackwardInput(saved.logits, parameters_.weight);
+  at::Tensor dresidual = LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight));
   SumOverTensorParallel(context_, dresidual);
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, parameters_.norm,
-               /*residual_gradient=*/{}, parameters_.norm_gradient);
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, final_norm_.weight(kFinalNorm),
+               /*residual_gradient=*/{}, final_norm_.gradient(kFinalNorm));
   saved.residual.reset();
   saved.norm_rstd.reset();
   saved.targets.reset();
@@ -81,7 +78,8 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
 }
 
 void HeadLayer::BackwardWeight(HeadSaved& saved) const {
-  LinearBackwardWeight(context_, saved.logits, saved.norm_output, parameters_.weight_gradient);
+  LinearBackwardWeight(context_, saved.logits, saved.norm_output,
+                       projection_.gradient(kHeadWeight));
   saved = HeadSaved();
 }
 

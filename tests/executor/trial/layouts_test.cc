@@ -22,6 +22,7 @@ struct Case {
   bool tied = false;
   int64_t layers = 4;
   bool grouped = true;  // two query heads for each key/value head
+  bool odd = false;     // parameters that shards don't divide, with biases
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
@@ -32,6 +33,11 @@ class LayoutsTest : public testing::TestWithParam<Case> {
     plan_.model.tied_embeddings = GetParam().tied;
     plan_.model.groups.front().count = GetParam().layers;
     if (!GetParam().grouped) plan_.model.kv_heads = plan_.model.heads;
+    if (GetParam().odd) {
+      plan_.model.hidden = 31;
+      plan_.model.vocab = 63;
+      plan_.model.qkv_bias = true;
+    }
     plan_.dump_gradients_dir = folder_.path();
     plan_.known_peak_flops = 1e9;  // nothing here looks at speed
   }
@@ -189,6 +195,30 @@ std::vector<Case> RecomputeModes() {
            .layout = With(With({.tp = 2, .pp = 2, .vpp = 2}, kBreadthFirst), Recompute::kFull)}};
 }
 
+Layout WithZero(Layout layout, int32_t zero) {
+  layout.zero = zero;
+  return layout;
+}
+
+std::vector<Case> Zero1() {
+  return {
+      Case{.name = "Zero1Dp2", .layout = WithZero({.dp = 2, .micro_batch = 2}, 1)},
+      Case{.name = "Zero1Dp4", .layout = WithZero({.dp = 4}, 1)},
+      Case{.name = "Zero1Tp2Dp2", .layout = WithZero({.tp = 2, .dp = 2}, 1)},
+      Case{.name = "Zero1Pp2Dp2", .layout = WithZero({.pp = 2, .dp = 2}, 1)},
+      Case{.name = "Zero1TiedPp2Dp2", .layout = WithZero({.pp = 2, .dp = 2}, 1), .tied = true},
+      Case{.name = "Zero1TiedTp2Dp2", .layout = WithZero({.tp = 2, .dp = 2}, 1), .tied = true},
+      Case{.name = "Zero1OddDp4", .layout = WithZero({.dp = 4}, 1), .odd = true},
+      Case{.name = "Zero1OddTiedPp2Dp2",
+           .layout = WithZero({.pp = 2, .dp = 2}, 1),
+           .tied = true,
+           .odd = true},
+      Case{.name = "Zero1TiedZbVPp2Dp2",
+           .layout = WithZero(With({.pp = 2, .dp = 2, .vpp = 2}, kZbV), 1),
+           .tied = true},
+  };
+}
+
 // Every third: bf16 differs in what products hold, which is the same everywhere.
 std::vector<Case> Some(const std::vector<Case>& cases) {
   std::vector<Case> some;
@@ -202,6 +232,7 @@ INSTANTIATE_TEST_SUITE_P(Axes, LayoutsTest, testing::ValuesIn(Axes()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Schedules, LayoutsTest, testing::ValuesIn(Schedules()), NameOf);
 INSTANTIATE_TEST_SUITE_P(ZeroBubble, LayoutsTest, testing::ValuesIn(ZeroBubble()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Recompute, LayoutsTest, testing::ValuesIn(RecomputeModes()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Zero1, LayoutsTest, testing::ValuesIn(Zero1()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Axes, Bf16LayoutsTest, testing::ValuesIn(Some(Axes())), NameOf);
 INSTANTIATE_TEST_SUITE_P(Schedules, Bf16LayoutsTest, testing::ValuesIn(Some(Schedules())), NameOf);
 INSTANTIATE_TEST_SUITE_P(ZeroBubble, Bf16LayoutsTest, testing::ValuesIn(Some(ZeroBubble())),

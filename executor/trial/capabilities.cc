@@ -101,7 +101,7 @@ const Capabilities& WorkerCapabilities() {
       .schedules = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
                     ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
       .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
-      .max_zero = 1,
+      .max_zero = 3,
       .max_vpp = 1024};
   return capabilities;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "executor/worker/random.h"
+#include "executor/worker/release_storage.h"
 
 namespace meshwright {
 namespace {
@@ -73,28 +74,42 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
       shard_elements_(DivideUp(elements_, ShardCount(context))),
       padded_elements_(shard_elements_ * ShardCount(context)),
       own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),
+      keeps_weights_(context.zero() <= 2),
       keeps_gradients_(context.zero() <= 1) {
   const at::TensorOptions fp32 = context.options_of(at::kFloat);
-  weights_ = at::zeros({padded_elements_}, context.options());
-  own_weights_ = OwnPart(weights_);
-  if (keeps_gradients_) {
-    gradients_ = at::zeros({padded_elements_}, fp32);
-    own_gradients_ = OwnPart(gradients_);
-    vector_gradients_ = gradients_.narrow(0, matrix_elements_, elements_ - matrix_elements_);
-    matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
-  } else {
-    own_gradients_ = at::zeros({shard_elements_}, fp32);
-    vector_gradients_ = at::zeros({elements_ - matrix_elements_}, fp32);
-  }
-  vector_gradient_views_ = Views(vector_gradients_, parameters_, /*matrices=*/false);
+  AllocateWeights(context.options());
+  AllocateGradients(fp32);
   first_moment_ = at::zeros({shard_elements_}, fp32);
   second_moment_ = at::zeros({shard_elements_}, fp32);
   if (context.dtype() != at::kFloat) master_ = at::zeros({shard_elements_}, fp32);
   Initialize(context.seed);
-  ShowWeights();
 }
 
-void FlatUnit::ShowWeights() {
+void FlatUnit::AllocateWeights(const at::TensorOptions& options) {
+  if (!keeps_weights_) {
+    own_weights_ = at::zeros({shard_elements_}, options);
+    return;
+  }
+  weights_ = at::zeros({padded_elements_}, options);
+  own_weights_ = OwnPart(weights_);
+  ViewWeights();
+}
+
+void FlatUnit::AllocateGradients(const at::TensorOptions& options) {
+  const int64_t vector_elements = elements_ - matrix_elements_;
+  if (keeps_gradients_) {
+    gradients_ = at::zeros({padded_elements_}, options);
+    own_gradients_ = OwnPart(gradients_);
+    vector_gradients_ = gradients_.narrow(0, matrix_elements_, vector_elements);
+    matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+  } else {
+    own_gradients_ = at::zeros({shard_elements_}, options);
+    vector_gradients_ = at::zeros({vector_elements}, options);
+  }
+  vector_gradient_views_ = Views(vector_gradients_, parameters_, /*matrices=*/false);
+}
+
+void FlatUnit::ViewWeights() {
   weight_views_ = Views(weights_, parameters_, /*matrices=*/true);
   const at::Tensor vectors = weights_.narrow(0, matrix_elements_, elements_ - matrix_elements_);
   for (at::Tensor& view : Views(vectors, parameters_, /*matrices=*/false)) {
@@ -113,7 +128,11 @@ void FlatUnit::Initialize(uint64_t seed) {
         FillRow(part, seed, row, out);
       }
     }
-    CopyWhatOverlaps(values, begin, weights_, 0);
+    if (keeps_weights_) {
+      CopyWhatOverlaps(values, begin, weights_, 0);
+    } else {
+      CopyWhatOverlaps(values, begin, own_weights_, own_begin_);
+    }
     if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
     begin += parameter.elements();
   }
@@ -183,7 +202,18 @@ void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, i
 }
 
 Pending FlatUnit::GatherWeights(Communicator& replicas) {
+  if (!keeps_weights_) {
+    weights_ = at::empty({padded_elements_}, own_weights_.options());
+    ViewWeights();
+  }
   return replicas.AllGather(weights_, own_weights_);
+}
+
+void FlatUnit::ReleaseWeights() {
+  if (keeps_weights_) return;
+  weight_views_.clear();
+  ReleaseStorage(weights_);
+  weights_.reset();
 }
 
 }  // namespace meshwright

@@ -74,12 +74,16 @@ class FlatUnit {
 
   // One AdamW update of what this rank owns; `step` counts from 1.
   void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
-  // Makes the weights whole from the ranks' shards, when the operation is over.
+  // Makes the weights whole from the ranks' shards: when the operation is over, until
+  // ReleaseWeights() where the unit does not hold them.
   Pending GatherWeights(Communicator& replicas);
+  void ReleaseWeights();
 
  private:
+  void AllocateWeights(const at::TensorOptions& options);
+  void AllocateGradients(const at::TensorOptions& options);
   void Initialize(uint64_t seed);
-  void ShowWeights();
+  void ViewWeights();
 
   ParameterUnit parameters_;
   const int64_t elements_;
@@ -88,11 +92,12 @@ class FlatUnit {
   const int64_t shard_elements_;
   const int64_t padded_elements_;
   const int64_t own_begin_;
-  const bool keeps_gradients_;  // whole
+  const bool keeps_weights_;  // whole
+  const bool keeps_gradients_;
   int32_t users_ = 0;
-  at::Tensor weights_;
-  at::Tensor own_weights_;  // part of weights_
-  at::Tensor gradients_;    // undefined while closed
+  at::Tensor weights_;  // undefined while they are not whole
+  at::Tensor own_weights_;
+  at::Tensor gradients_;  // undefined while closed
   at::Tensor own_gradients_;
   at::Tensor vector_gradients_;
   at::Tensor first_moment_;  // these three of the own part

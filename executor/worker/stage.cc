@@ -8,6 +8,13 @@
 
 namespace meshwright {
 
+template <typename Body>
+void Stage::WithWeights(const WeightGroup& group, const Body& body) {
+  if (observer_ != nullptr) observer_->BeforeWeights(group);
+  body();
+  if (observer_ != nullptr) observer_->AfterWeights(group);
+}
+
 Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope, Stage* front)
     : context_(context),
       layers_(layers),
@@ -17,11 +24,13 @@ Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& r
   if (layers.has_embedding) {
     embedding_unit_ = AddUnit(EmbeddingUnit(context.model, tp_rank, tp));
     embedding_.emplace(context, *embedding_unit_);
+    weight_groups_.push_back({embedding_unit_});
   }
   blocks_.reserve(static_cast<size_t>(layers.layer_count));
   for (int64_t i = 0; i < layers.layer_count; ++i) {
     FlatUnit* unit = AddUnit(LayerUnit(context.model, layers.first_layer + i, tp_rank, tp));
     blocks_.emplace_back(context, *unit, rope, i);
+    weight_groups_.push_back({unit});
   }
   if (layers.has_head) AddHead();
   for (const auto& [unit, uses] : uses_) unit->AddUser();
@@ -44,6 +53,7 @@ void Stage::AddHead() {
   }
   final_norm_unit_ = AddUnit(FinalNormUnit(context_.model));
   head_.emplace(context_, *head_unit_, *final_norm_unit_);
+  weight_groups_.push_back({head_unit_, final_norm_unit_});
   loss_sum_ = at::zeros({1}, context_.options_of(at::kDouble));
 }
 
@@ -62,28 +72,37 @@ void Stage::BeginStep(UnitObserver* observer) {
 at::Tensor Stage::Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens) {
   MicroBatch& state = in_flight_[micro_batch];
   if (embedding_.has_value()) {
-    state.tokens = tokens.Inputs(micro_batch);
-    input = embedding_->Forward(state.tokens);
+    WithWeights(weight_groups_.front(), [&] {
+      state.tokens = tokens.Inputs(micro_batch);
+      input = embedding_->Forward(state.tokens);
+    });
   }
-  for (const Block& block : blocks_) {
-    input = block.Forward(std::move(input), state.blocks.emplace_back());
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    WithWeights(WeightsOfBlock(i),
+                [&] { input = blocks_[i].Forward(std::move(input), state.blocks.emplace_back()); });
   }
   if (!head_.has_value()) return input;
-  head_->Forward(std::move(input), tokens.Targets(micro_batch), loss_sum_, state.head.emplace());
+  WithWeights(weight_groups_.back(), [&] {
+    head_->Forward(std::move(input), tokens.Targets(micro_batch), loss_sum_, state.head.emplace());
+  });
   return {};
 }
 
 at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
   MicroBatch& state = in_flight_.at(micro_batch);
   if (head_.has_value()) {
-    gradient = head_->BackwardInput(*state.head);
-    BackwardHeadWeight(state);
+    WithWeights(weight_groups_.back(), [&] {
+      gradient = head_->BackwardInput(*state.head);
+      BackwardHeadWeight(state);
+    });
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
     FlatUnit& unit = blocks_[i].unit();
-    Begin(unit);
-    gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]);
-    End(unit);
+    WithWeights(WeightsOfBlock(i), [&] {
+      Begin(unit);
+      gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]);
+      End(unit);
+    });
   }
   if (embedding_.has_value()) BackwardEmbedding(state, std::exchange(gradient, {}));
   in_flight_.erase(micro_batch);
@@ -92,9 +111,12 @@ at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
 
 at::Tensor Stage::BackwardInput(int32_t micro_batch, at::Tensor gradient) {
   MicroBatch& state = in_flight_.at(micro_batch);
-  if (head_.has_value()) gradient = head_->BackwardInput(*state.head);
+  if (head_.has_value()) {
+    WithWeights(weight_groups_.back(), [&] { gradient = head_->BackwardInput(*state.head); });
+  }
   for (size_t i = blocks_.size(); i-- > 0;) {
-    gradient = blocks_[i].BackwardInput(std::move(gradient), state.blocks[i]);
+    WithWeights(WeightsOfBlock(i),
+                [&] { gradient = blocks_[i].BackwardInput(std::move(gradient), state.blocks[i]); });
   }
   if (embedding_.has_value()) state.embedding_gradient = std::exchange(gradient, {});
   return gradient;

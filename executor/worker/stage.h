@@ -32,6 +32,9 @@ class Stage {
   const StageLayers& layers() const { return layers_; }
   // In the order of the model.
   const std::vector<std::unique_ptr<FlatUnit>>& units() const { return units_; }
+  // What the forward needs the weights of, in its order: the embedding, each block, the head. The
+  // backward needs those of all but the embedding, from the last to the first.
+  const std::vector<WeightGroup>& weight_groups() const { return weight_groups_; }
   // The copy of tied embeddings where the model's first and last stage are on two ranks and this is
   // one of them, else null.
   FlatUnit* tied_unit() const;
@@ -66,6 +69,12 @@ class Stage {
 
   FlatUnit* AddUnit(ParameterUnit parameters);
   void AddHead();
+  // Computes with the weights of a group.
+  template <typename Body>
+  void WithWeights(const WeightGroup& group, const Body& body);
+  const WeightGroup& WeightsOfBlock(size_t block) const {
+    return weight_groups_[block + (layers_.has_embedding ? 1 : 0)];
+  }
   void BackwardHeadWeight(MicroBatch& state);
   void BackwardEmbedding(const MicroBatch& state, const at::Tensor& gradient);
   // Around the computation of a micro-batch's weight gradients.
@@ -75,6 +84,7 @@ class Stage {
   RankContext& context_;
   const StageLayers layers_;
   std::vector<std::unique_ptr<FlatUnit>> units_;
+  std::vector<WeightGroup> weight_groups_;
   std::map<FlatUnit*, int64_t> uses_;  // how often a micro-batch adds to the gradients
   std::map<const FlatUnit*, int64_t> missing_uses_;  // of this step
   Stage* const front_;                               // holds the head's matrix, if not null

@@ -23,10 +23,12 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
     Stage* front = EndsShareRank(context.layout) && chunk > 0 ? stages_.front().get() : nullptr;
     stages_.push_back(std::make_unique<Stage>(context, layers, rope_, front));
   }
+  gatherer_.emplace(context, stages_, actions_);
 }
 
 StepResult Trainer::Step(int64_t step) {
   const auto start = std::chrono::steady_clock::now();
+  gatherer_->BeginStep();
   reducer_.BeginStep();
   for (const auto& stage : stages_) stage->BeginStep(this);
   executor_.Run(actions_, TokenSource(context_, step));
@@ -78,7 +80,10 @@ void Trainer::Update(int64_t step) {
   for (FlatUnit* unit : units) {
     if (!dumps) FinishGradients(*unit);
     unit->Update(context_, AdamWOptions(), step + 1);
-    if (context_.zero() >= 1) gathers.push_back(unit->GatherWeights(*context_.groups.replicas));
+    // Under ZeRO-3 whoever needs the weights gathers them.
+    if (context_.zero() == 1 || context_.zero() == 2) {
+      gathers.push_back(unit->GatherWeights(*context_.groups.replicas));
+    }
   }
   const ScopedPhase waiting(context_.clock, Phase::kDataParallel);
   for (Pending& gather : gathers) gather.Wait();

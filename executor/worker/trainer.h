@@ -15,6 +15,7 @@
 #include "executor/worker/rope_table.h"
 #include "executor/worker/stage.h"
 #include "executor/worker/unit_observer.h"
+#include "executor/worker/weight_gatherer.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
@@ -42,6 +43,8 @@ class Trainer : private UnitObserver {
   const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
 
  private:
+  void BeforeWeights(const WeightGroup& units) override { gatherer_->Before(units); }
+  void AfterWeights(const WeightGroup& units) override { gatherer_->After(units); }
   void BeforeGradients(FlatUnit& unit) override { reducer_.Open(unit); }
   void AfterGradients(FlatUnit& unit, bool pass_complete) override {
     reducer_.Added(unit, pass_complete);
@@ -62,6 +65,7 @@ class Trainer : private UnitObserver {
   std::vector<std::unique_ptr<Stage>> stages_;
   PipelineExecutor executor_;
   GradientReducer reducer_;
+  std::optional<WeightGatherer> gatherer_;
   std::string dump_directory_;
 };
 

@@ -56,7 +56,7 @@ TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
 
 INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
                          testing::Values(Refused{{.cp = 2}, "cp2"},
-                                         Refused{{.dp = 2, .zero = 2}, "zero2"},
+                                         Refused{{.dp = 2, .zero = 4}, "zero4"},
                                          Refused{{.sequence_parallel = true}, "sp1"},
                                          Refused{{.tp = 4}, "kv_heads = 2 with tp4"},
                                          Refused{{.pp = 5}, "layers = 4 with pp5"},
@@ -77,7 +77,7 @@ TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
-  EXPECT_EQ(json["max_zero"], 1);
+  EXPECT_EQ(json["max_zero"], 3);
 }
 
 }  // namespace

@@ -66,7 +66,9 @@ TEST_P(LayoutsTest, LossesGradientsAndMemoryAreExact) {
     EXPECT_NEAR(result.losses[step], expected[step], 2e-5) << "step " << step;
   }
   for (const RankResult& rank : result.ranks) {
-    EXPECT_EQ(rank.peak_bytes, PredictedBytes(rank.pipeline_rank)) << "rank " << rank.rank;
+    if (plan_.layout.zero < 2) {
+      EXPECT_EQ(rank.peak_bytes, PredictedBytes(rank.pipeline_rank)) << "rank " << rank.rank;
+    }
     const auto micro_batches =
         static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
     const auto actions = MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
@@ -195,28 +197,51 @@ std::vector<Case> RecomputeModes() {
            .layout = With(With({.tp = 2, .pp = 2, .vpp = 2}, kBreadthFirst), Recompute::kFull)}};
 }
 
-Layout WithZero(Layout layout, int32_t zero) {
-  layout.zero = zero;
-  return layout;
-}
-
-std::vector<Case> Zero1() {
-  return {
-      Case{.name = "Zero1Dp2", .layout = WithZero({.dp = 2, .micro_batch = 2}, 1)},
-      Case{.name = "Zero1Dp4", .layout = WithZero({.dp = 4}, 1)},
-      Case{.name = "Zero1Tp2Dp2", .layout = WithZero({.tp = 2, .dp = 2}, 1)},
-      Case{.name = "Zero1Pp2Dp2", .layout = WithZero({.pp = 2, .dp = 2}, 1)},
-      Case{.name = "Zero1TiedPp2Dp2", .layout = WithZero({.pp = 2, .dp = 2}, 1), .tied = true},
-      Case{.name = "Zero1TiedTp2Dp2", .layout = WithZero({.tp = 2, .dp = 2}, 1), .tied = true},
-      Case{.name = "Zero1OddDp4", .layout = WithZero({.dp = 4}, 1), .odd = true},
-      Case{.name = "Zero1OddTiedPp2Dp2",
-           .layout = WithZero({.pp = 2, .dp = 2}, 1),
-           .tied = true,
-           .odd = true},
-      Case{.name = "Zero1TiedZbVPp2Dp2",
-           .layout = WithZero(With({.pp = 2, .dp = 2, .vpp = 2}, kZbV), 1),
+// What has a stage of its own to go wrong in: each axis, each schedule, each recompute mode, tied
+// embeddings on one rank and on two, shards that don't divide parameters.
+std::vector<Case> Zero(int32_t zero) {
+  const std::vector<Case> cases = {
+      Case{.name = "Dp2", .layout = {.dp = 2, .micro_batch = 2}},
+      Case{.name = "Dp4", .layout = {.dp = 4}},
+      Case{.name = "Tp2Dp2", .layout = {.tp = 2, .dp = 2}},
+      Case{.name = "Pp2Dp2", .layout = {.pp = 2, .dp = 2}},
+      Case{.name = "TiedDp2", .layout = {.dp = 2}, .tied = true},
+      Case{.name = "TiedTp2Dp2", .layout = {.tp = 2, .dp = 2}, .tied = true},
+      Case{.name = "TiedPp2Dp2", .layout = {.pp = 2, .dp = 2}, .tied = true},
+      Case{.name = "OddDp4", .layout = {.dp = 4}, .odd = true},
+      Case{.name = "OddTiedPp2Dp2", .layout = {.pp = 2, .dp = 2}, .tied = true, .odd = true},
+      Case{.name = "SelectiveDp2",
+           .layout = With({.dp = 2, .micro_batch = 2}, Recompute::kSelective)},
+      Case{.name = "FullDp2", .layout = With({.dp = 2, .micro_batch = 2}, Recompute::kFull)},
+      Case{.name = "FullTp2Dp2", .layout = With({.tp = 2, .dp = 2}, Recompute::kFull)},
+      Case{.name = "Block1Pp2Dp2", .layout = With({.pp = 2, .dp = 2}, Recompute::kBlock, 1)},
+      Case{.name = "GpipeDp2", .layout = With({.dp = 2}, kGpipe)},
+      Case{.name = "GpipePp2Dp2", .layout = With({.pp = 2, .dp = 2, .micro_batch = 2}, kGpipe)},
+      Case{.name = "InterleavedPp2Dp2", .layout = With({.pp = 2, .dp = 2, .vpp = 2}, kInterleaved)},
+      Case{.name = "BreadthFirstDp2", .layout = With({.dp = 2}, kBreadthFirst)},
+      Case{.name = "BreadthFirstModularDp2", .layout = With({.dp = 2, .vpp = 4}, kBreadthFirst)},
+      Case{.name = "BreadthFirstPp2Dp2",
+           .layout = With({.pp = 2, .dp = 2, .vpp = 2}, kBreadthFirst)},
+      Case{.name = "BreadthFirstTiedDp2",
+           .layout = With({.dp = 2, .vpp = 2}, kBreadthFirst),
            .tied = true},
-  };
+      Case{.name = "BreadthFirstFullTiedPp2Dp2",
+           .layout = With(With({.pp = 2, .dp = 2, .vpp = 2}, kBreadthFirst), Recompute::kFull),
+           .tied = true},
+      Case{.name = "ZbH1Dp2", .layout = With({.dp = 2}, kZbH1)},
+      Case{.name = "ZbH1Pp2Dp2", .layout = With({.pp = 2, .dp = 2}, kZbH1), .odd = true},
+      Case{.name = "ZbH1FullPp2Dp2",
+           .layout = With(With({.pp = 2, .dp = 2}, kZbH1), Recompute::kFull)},
+      Case{.name = "ZbVTiedPp2Dp2",
+           .layout = With({.pp = 2, .dp = 2, .vpp = 2}, kZbV),
+           .tied = true},
+      Case{.name = "Tp2Pp2Dp2", .layout = {.tp = 2, .pp = 2, .dp = 2}}};
+  std::vector<Case> sharded;
+  for (Case one : cases) {
+    one.layout.zero = zero;
+    sharded.push_back(std::move(one));
+  }
+  return sharded;
 }
 
 // Every third: bf16 differs in what products hold, which is the same everywhere.
@@ -232,7 +257,9 @@ INSTANTIATE_TEST_SUITE_P(Axes, LayoutsTest, testing::ValuesIn(Axes()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Schedules, LayoutsTest, testing::ValuesIn(Schedules()), NameOf);
 INSTANTIATE_TEST_SUITE_P(ZeroBubble, LayoutsTest, testing::ValuesIn(ZeroBubble()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Recompute, LayoutsTest, testing::ValuesIn(RecomputeModes()), NameOf);
-INSTANTIATE_TEST_SUITE_P(Zero1, LayoutsTest, testing::ValuesIn(Zero1()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Zero1, LayoutsTest, testing::ValuesIn(Zero(1)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Zero2, LayoutsTest, testing::ValuesIn(Zero(2)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Zero3, LayoutsTest, testing::ValuesIn(Zero(3)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Axes, Bf16LayoutsTest, testing::ValuesIn(Some(Axes())), NameOf);
 INSTANTIATE_TEST_SUITE_P(Schedules, Bf16LayoutsTest, testing::ValuesIn(Some(Schedules())), NameOf);
 INSTANTIATE_TEST_SUITE_P(ZeroBubble, Bf16LayoutsTest, testing::ValuesIn(Some(ZeroBubble())),

@@ -256,6 +256,8 @@ class CompletionObserver : public UnitObserver {
  public:
   explicit CompletionObserver(std::function<void()> complete) : complete_(std::move(complete)) {}
 
+  void BeforeWeights(const WeightGroup&) override {}
+  void AfterWeights(const WeightGroup&) override {}
   void BeforeGradients(FlatUnit&) override {}
   void AfterGradients(FlatUnit&, bool pass_complete) override {
     if (pass_complete) complete_();

@@ -44,6 +44,9 @@ absl::Status CheckAxes(const Layout& layout) {
                        absl::StrCat("zero up to ", can.max_zero));
   }
   if (layout.sequence_parallel && !can.sequence_parallel) return Unsupported("sp1", "sp0");
+  if (layout.sequence_parallel && layout.tp == 1) {
+    return Unsupported("sp1 with tp1", "sp1 with tp of at least 2");
+  }
   if (!Contains(can.recompute, layout.recompute)) {
     return Unsupported(absl::StrCat("rc=", std::string(RecomputeName(layout.recompute))),
                        absl::StrJoin(Names(can.recompute, RecomputeName), ", "));
@@ -81,6 +84,13 @@ absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
   for (const LayerGroup& group : model.groups) {
     RETURN_IF_ERROR(CheckDivides("ffn_hidden", group.ffn_hidden, "tp", layout.tp));
   }
+  if (layout.cp > 1) {
+    RETURN_IF_ERROR(CheckDivides("seq_len", training.seq_len, "2 * cp = ", 2 * int64_t{layout.cp}));
+  }
+  if (layout.sequence_parallel) {
+    RETURN_IF_ERROR(
+        CheckDivides("seq_len", training.seq_len, "tp * cp = ", int64_t{layout.tp} * layout.cp));
+  }
   if (!CanPartition(model, layout, StagePartition::kEqual)) {
     return Unsupported(
         absl::StrCat("layers = ", model.layers(), " with pp", layout.pp, ".vpp", layout.vpp),
@@ -102,7 +112,9 @@ const Capabilities& WorkerCapabilities() {
                     ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
       .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
       .max_zero = 3,
-      .max_vpp = 1024};
+      .max_cp = 1024,
+      .max_vpp = 1024,
+      .sequence_parallel = true};
   return capabilities;
 }
 

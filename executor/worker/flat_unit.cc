@@ -70,7 +70,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
     : parameters_(std::move(parameters)),
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
-      norm_elements_(NormElements(parameters_)),
+      replicated_elements_(ReplicatedElements(parameters_)),
       shard_elements_(DivideUp(elements_, ShardCount(context))),
       padded_elements_(shard_elements_ * ShardCount(context)),
       own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),

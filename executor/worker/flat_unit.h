@@ -54,8 +54,10 @@ class FlatUnit {
   const at::Tensor& weight(size_t index) const { return weight_views_.at(index); }
   // The same in fp32; of a matrix only while gradients are open.
   const at::Tensor& gradient(size_t index) const;
-  // Of the norms, dense; empty where the unit has none.
-  at::Tensor norm_gradients() const { return vector_gradients_.narrow(0, 0, norm_elements_); }
+  // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
+  at::Tensor replicated_gradients() const {
+    return vector_gradients_.narrow(0, 0, replicated_elements_);
+  }
   // What this rank updates: its shard, or everything, dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
 
@@ -87,8 +89,8 @@ class FlatUnit {
 
   ParameterUnit parameters_;
   const int64_t elements_;
-  const int64_t matrix_elements_;  // they come first
-  const int64_t norm_elements_;    // they come next
+  const int64_t matrix_elements_;      // they come first
+  const int64_t replicated_elements_;  // they come next
   const int64_t shard_elements_;
   const int64_t padded_elements_;
   const int64_t own_begin_;

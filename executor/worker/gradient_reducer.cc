@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "executor/worker/release_storage.h"
+#include "executor/worker/tensor_parallel.h"
 
 namespace meshwright {
 
@@ -25,7 +26,8 @@ bool GradientReducer::CompletesStep(const FlatUnit& unit, bool pass_complete) {
 void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
   const bool last = CompletesStep(unit, pass_complete);
   if (last) {
-    SumNormGradients(unit);
+    const at::Tensor replicated = unit.replicated_gradients();
+    if (replicated.numel() > 0) SumOverSequence(context_, replicated);
     complete_.push_back(&unit);
   }
   if (context_.groups.replicas == nullptr) return;
@@ -38,14 +40,6 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
   } else if (last) {
     Start(unit, last);
   }
-}
-
-// Norms are whole on every rank of the TP group. Under sequence parallelism each rank adds the
-// gradients of its own part of the tokens.
-void GradientReducer::SumNormGradients(FlatUnit& unit) {
-  const at::Tensor norms = unit.norm_gradients();
-  if (context_.layout.sequence_parallel && norms.numel() > 0)
-    SumOverTensorParallel(context_, norms);
 }
 
 void GradientReducer::Start(FlatUnit& unit, bool last) {

@@ -44,7 +44,6 @@ class GradientReducer {
 
   bool ReducesMicroBatches() const { return context_.zero() >= 2; }
   bool CompletesStep(const FlatUnit& unit, bool pass_complete);
-  void SumNormGradients(FlatUnit& unit);
   void Start(FlatUnit& unit, bool last);
   void FinishOldest();
 

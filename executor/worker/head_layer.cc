@@ -6,6 +6,7 @@
 
 #include "executor/worker/linear.h"
 #include "executor/worker/norm.h"
+#include "executor/worker/tensor_parallel.h"
 
 namespace meshwright {
 
@@ -16,7 +17,8 @@ int64_t HeadLayer::vocab_begin() const {
 void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                         HeadSaved& saved) const {
   NormOutput norm = NormForward(context_, residual, final_norm_.weight(kFinalNorm));
-  saved.logits = LinearForward(norm.y, projection_.weight(kHeadWeight), {});
+  saved.logits =
+      LinearForward(EnterTensorParallel(context_, norm.y), projection_.weight(kHeadWeight), {});
   const int64_t tokens = saved.logits.size(0);
   saved.statistics = at::empty({3, tokens}, context_.options_of(at::kFloat));
   float* max = saved.statistics.mutable_data_ptr<float>();
@@ -66,8 +68,8 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
                                     .targets = saved.targets.const_data_ptr<int32_t>(),
                                     .log_sum_exp = saved.statistics.const_data_ptr<float>(),
                                     .logits = saved.logits.mutable_data_ptr()});
-  at::Tensor dresidual = LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight));
-  SumOverTensorParallel(context_, dresidual);
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));
   NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, final_norm_.weight(kFinalNorm),
                /*residual_gradient=*/{}, final_norm_.gradient(kFinalNorm));
   saved.residual.reset();
@@ -78,7 +80,7 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
 }
 
 void HeadLayer::BackwardWeight(HeadSaved& saved) const {
-  LinearBackwardWeight(context_, saved.logits, saved.norm_output,
+  LinearBackwardWeight(context_, saved.logits, EnterTensorParallel(context_, saved.norm_output),
                        projection_.gradient(kHeadWeight));
   saved = HeadSaved();
 }

@@ -12,9 +12,9 @@ namespace meshwright {
 // What one micro-batch keeps: HeadKeptBytes() of planner/memory/worker_memory.h. Between the two
 // parts of the backward only the normed input and the logits' gradient.
 struct HeadSaved {
-  at::Tensor residual;     // [tokens, hidden]
-  at::Tensor norm_output;  // [tokens, hidden]
-  at::Tensor norm_rstd;    // [tokens], fp32
+  at::Tensor residual;     // [stream tokens, hidden]
+  at::Tensor norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;    // [stream tokens], fp32
   at::Tensor targets;      // [tokens], int32
   at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
   at::Tensor statistics;   // [3, tokens], fp32: log-sum-exp, sum, target's logit
@@ -26,8 +26,8 @@ class HeadLayer {
   HeadLayer(RankContext& context, const FlatUnit& projection, const FlatUnit& final_norm)
       : context_(context), projection_(projection), final_norm_(final_norm) {}
 
-  // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [tokens, hidden], targets
-  // int32 [tokens].
+  // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [stream tokens, hidden],
+  // targets int32 [tokens].
   void Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                HeadSaved& saved) const;
   // Gradient of the step's mean loss by the residual, a new tensor. Adds the norm's weight

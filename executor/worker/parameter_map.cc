@@ -111,7 +111,7 @@ int64_t MatrixElements(const ParameterUnit& unit) {
   return elements;
 }
 
-int64_t NormElements(const ParameterUnit& unit) {
+int64_t ReplicatedElements(const ParameterUnit& unit) {
   int64_t elements = 0;
   for (const LocalParameter& parameter : unit) {
     if (parameter.replicated) elements += parameter.elements();

@@ -34,7 +34,7 @@ struct ParameterPart {
 struct LocalParameter {
   std::vector<ParameterPart> parts;
   bool matrix = true;
-  bool replicated = false;  // the same on all ranks of the TP group: norms
+  bool replicated = false;  // every TP rank holds it whole: norms
 
   int64_t rows() const;
   int64_t columns() const { return parts.front().columns; }
@@ -68,8 +68,8 @@ ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp);
 ParameterUnit FinalNormUnit(const ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
-// The first so many of them are matrices', and so many after these are norms'.
+// The first so many of them are matrices', and so many after these replicated vectors'.
 int64_t MatrixElements(const ParameterUnit& unit);
-int64_t NormElements(const ParameterUnit& unit);
+int64_t ReplicatedElements(const ParameterUnit& unit);
 
 }  // namespace meshwright

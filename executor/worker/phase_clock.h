@@ -15,17 +15,19 @@ enum class Phase : uint8_t {
   kOther,
   kForward,
   kBackward,
-  kTensorParallel,  // waiting for the TP group's collectives
-  kPipeline,        // waiting for neighbours, the bubble included
-  kDataParallel,    // waiting for gradient reductions
+  kTensorParallel,   // waiting for the TP group's collectives
+  kContextParallel,  // waiting for keys and values of other parts of the sequence
+  kPipeline,         // waiting for neighbours, the bubble included
+  kDataParallel,     // waiting for gradient reductions
   kOptimizer
 };
-inline constexpr size_t kPhases = 7;
+inline constexpr size_t kPhases = 8;
 
 // "forward", "backward", ...
 constexpr std::string_view PhaseName(Phase phase) {
   constexpr std::array<std::string_view, kPhases> kNames = {
-      "other", "forward", "backward", "tensor_parallel", "pipeline", "data_parallel", "optimizer"};
+      "other",    "forward",       "backward", "tensor_parallel", "context_parallel",
+      "pipeline", "data_parallel", "optimizer"};
   return kNames[static_cast<size_t>(phase)];
 }
 

@@ -39,10 +39,4 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
   }
 }
 
-void SumOverTensorParallel(RankContext& context, const at::Tensor& tensor) {
-  if (context.groups.tp == nullptr) return;
-  const ScopedPhase phase(context.clock, Phase::kTensorParallel);
-  context.groups.tp->AllReduce(tensor, Reduction::kSum).Wait();
-}
-
 }  // namespace meshwright

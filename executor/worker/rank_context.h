@@ -58,8 +58,12 @@ struct RankContext {
   // The ZeRO stage in effect: 0 where there are no replicas to share with.
   int32_t zero() const { return groups.replicas == nullptr ? 0 : layout.zero; }
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
+  // Of one sequence on this rank.
+  int64_t local_seq_len() const { return training.seq_len / layout.cp; }
   // Tokens of one micro-batch on this rank.
-  int64_t tokens() const { return layout.micro_batch * training.seq_len; }
+  int64_t tokens() const { return layout.micro_batch * local_seq_len(); }
+  // Those whose residual stream this rank holds: 1/t of them with sequence parallel.
+  int64_t stream_tokens() const { return tokens() / (layout.sequence_parallel ? layout.tp : 1); }
   kernels::ElementType element() const {
     return training.precision == Precision::kFp32 ? kernels::ElementType::kFp32
                                                   : kernels::ElementType::kBf16;
@@ -78,8 +82,5 @@ struct RankContext {
 // ranks of the run call it. `timeout` bounds every operation.
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout);
-
-// Sums partial results over the TP group, in place.
-void SumOverTensorParallel(RankContext& context, const at::Tensor& tensor);
 
 }  // namespace meshwright

@@ -7,8 +7,9 @@
 
 namespace meshwright {
 
-// fp32, [seq_len, head_dim / 2] each, for positions from 0 and frequencies
-// rope_theta^(-2 i / head_dim). Holds 4 * seq_len * head_dim bytes.
+// fp32, [local sequence, head_dim / 2] each, for the positions of the rank's tokens
+// (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / head_dim). Holds
+// 4 * head_dim bytes a position.
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);
@@ -17,7 +18,7 @@ class RopeTable {
   const float* sine() const { return cosine() + table_.numel() / 2; }
 
  private:
-  at::Tensor table_;  // [2, seq_len, head_dim / 2]
+  at::Tensor table_;  // [2, local sequence, head_dim / 2]
 };
 
 }  // namespace meshwright

@@ -44,11 +44,11 @@ class Stage {
   // Zeroes gradients and the loss. `observer` may be null; it outlives the step.
   void BeginStep(UnitObserver* observer);
 
-  // `input` [tokens, hidden] comes from the stage before, undefined on the first. Returns what the
-  // next stage needs, undefined on the last.
+  // `input` [stream tokens, hidden] comes from the stage before, undefined on the first. Returns
+  // what the next stage needs, undefined on the last.
   at::Tensor Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens);
-  // `gradient` [tokens, hidden] of the output comes from the stage behind, undefined on the last.
-  // Returns the gradient of the input, undefined on the first.
+  // `gradient` [stream tokens, hidden] of the output comes from the stage behind, undefined on the
+  // last. Returns the gradient of the input, undefined on the first.
   at::Tensor Backward(int32_t micro_batch, at::Tensor gradient);
   // The same in two parts; BackwardWeight releases what the micro-batch kept.
   at::Tensor BackwardInput(int32_t micro_batch, at::Tensor gradient);

@@ -29,6 +29,7 @@ TEST(CapabilitiesTest, EveryScheduleAndRecomputeModeRuns) {
        {ScheduleKind::kInterleaved, ScheduleKind::kBreadthFirst, ScheduleKind::kZbV}) {
     EXPECT_TRUE(Check({.pp = 2, .vpp = 2, .schedule = schedule}).ok());
   }
+  EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}).ok());
   for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull, Recompute::kBlock}) {
     EXPECT_TRUE(Check({.recompute = recompute, .recompute_layers = 1}).ok());
   }
@@ -55,9 +56,9 @@ TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
-                         testing::Values(Refused{{.cp = 2}, "cp2"},
+                         testing::Values(Refused{{.cp = 3}, "seq_len = 16 with 2 * cp = 6"},
                                          Refused{{.dp = 2, .zero = 4}, "zero4"},
-                                         Refused{{.sequence_parallel = true}, "sp1"},
+                                         Refused{{.sequence_parallel = true}, "sp1 with tp1"},
                                          Refused{{.tp = 4}, "kv_heads = 2 with tp4"},
                                          Refused{{.pp = 5}, "layers = 4 with pp5"},
                                          Refused{{.dp = 3}, "global_batch = 8"}));

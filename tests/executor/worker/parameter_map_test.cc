@@ -67,9 +67,9 @@ TEST(ParameterMapTest, MatricesComeFirstThenNormsThenBiases) {
     return parameter.matrix ? 0 : parameter.replicated ? 1 : 2;
   };
   for (size_t i = 1; i < unit.size(); ++i) EXPECT_LE(rank(unit[i - 1]), rank(unit[i]));
-  EXPECT_EQ(NormElements(unit), 2 * model.hidden);
+  EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden);
   const int64_t biases = (model.heads + 2 * model.kv_heads) * model.head_dim / 2;
-  EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + NormElements(unit) + biases);
+  EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + ReplicatedElements(unit) + biases);
 }
 
 TEST(ParameterMapTest, TiedHeadIsLaidOutLikeTheEmbedding) {

@@ -32,6 +32,7 @@ struct HardwareProfile {
   // The attention kernels' rate over FlashAttention-2's, which attention_efficiency is about.
   double flash1_ratio = 0.45;
   double flash3_ratio = 1.6;
+  double cudnn_ratio = 1.0;
   double kernel_launch_s = 0.0;  // host time of one kernel; the floor under small ones
   int32_t compute_units = 0;     // SMs; tiles of a matmul are spread over them in waves
   int32_t tile_m = 0;            // output tile of one compute unit

@@ -6,14 +6,41 @@ namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
 template <typename T>
+Accumulator<T> SquaresOf(const T* x, int64_t width) {
+  Accumulator<T> squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < width; ++i) squares += Widen(x[i]) * Widen(x[i]);
+  return squares;
+}
+
+// The squares of the sum, which is written.
+template <typename T>
+Accumulator<T> SquaresOfSum(const T* x, const T* branch, T* sum, int64_t width) {
+  Accumulator<T> squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < width; ++i) {
+    T rounded;
+    Narrow(Widen(x[i]) + Widen(branch[i]), rounded);
+    sum[i] = rounded;
+    squares += Widen(rounded) * Widen(rounded);
+  }
+  return squares;
+}
+
+template <typename T>
 void ForwardRow(const RmsNormForward& a, int64_t row) {
   using A = Accumulator<T>;
   const T* x = static_cast<const T*>(a.x) + row * a.width;
   const T* weight = static_cast<const T*>(a.weight);
   T* y = static_cast<T*>(a.y) + row * a.width;
-  A squares = 0;
-#pragma omp simd reduction(+ : squares)
-  for (int64_t i = 0; i < a.width; ++i) squares += Widen(x[i]) * Widen(x[i]);
+  A squares;
+  if (a.branch == nullptr) {
+    squares = SquaresOf(x, a.width);
+  } else {
+    T* sum = static_cast<T*>(a.sum) + row * a.width;
+    squares = SquaresOfSum(x, static_cast<const T*>(a.branch) + row * a.width, sum, a.width);
+    x = sum;
+  }
   const A rstd = 1 / std::sqrt(squares / static_cast<A>(a.width) + static_cast<A>(a.epsilon));
   static_cast<A*>(a.rstd)[row] = rstd;
 #pragma omp simd

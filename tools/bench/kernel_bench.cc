@@ -125,8 +125,10 @@ Case NormForward(Buffers& b, ElementType t) {
   const RmsNormForward args{t,
                             kTokens,
                             kHidden,
-                            1e-5f,
+                            1e-5,
                             b.Elements(t, kTokens * kHidden),
+                            nullptr,
+                            nullptr,
                             b.Elements(t, kHidden),
                             b.Elements(t, kTokens * kHidden),
                             b.Floats(kTokens)};

@@ -147,10 +147,11 @@ ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
       .vocab = context_.model.vocab,
       .threads = std::max<int64_t>(1, context_.cluster.physical_cores / layout_.devices()),
       .cp = layout_.cp};
-  WorkerRank rank = {
-      .pipeline_rank = pipeline_rank,
-      .micro_batches = micro_batches_,
-      .rope_table_bytes = context_.training.seq_len / layout_.cp * context_.model.head_dim * 4};
+  WorkerRank rank = {.pipeline_rank = pipeline_rank,
+                     .micro_batches = micro_batches_,
+                     .rope_table_bytes = context_.training.seq_len / layout_.cp *
+                                         context_.model.head_dim *
+                                         AccumulatorBytes(context_.training.precision)};
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const StageLayers layers = StageOf(context_.model, layout_, context_.profile.stage_partition,
                                        StageOfChunk(layout_, pipeline_rank, chunk));

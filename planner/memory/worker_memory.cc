@@ -5,7 +5,6 @@
 namespace meshwright {
 namespace {
 
-constexpr int64_t kFp32Bytes = 4;
 constexpr int64_t kTokenIdBytes = 4;
 
 int64_t HiddenBytes(const BlockDims& d) { return d.tokens * d.hidden * d.element_bytes; }
@@ -21,22 +20,24 @@ int64_t GatheredBytes(const BlockDims& d) { return d.sequence_parallel ? HiddenB
 // How much more a gradient of all tokens takes than the stream's share of it.
 int64_t GatheredGradientBytes(const BlockDims& d) { return HiddenBytes(d) - StreamBytes(d); }
 
-// fp32 values, one per token: deviations, targets, statistics.
-int64_t PerTokenBytes(const BlockDims& d) { return d.tokens * kFp32Bytes; }
+// One value per token: deviations, statistics.
+int64_t PerTokenBytes(const BlockDims& d) { return d.tokens * d.accumulator_bytes(); }
 int64_t DeviationBytes(const BlockDims& d) { return PerTokenBytes(d) / StreamShare(d); }
+
+bool IsBf16(const BlockDims& d) { return d.element_bytes < d.accumulator_bytes(); }
 
 // ATen's rounding of its fp32 buffer.
 constexpr int64_t kMatmulSlackBytes = 128;
 
 // Held while a product of `rows` x `columns` is computed, beside the product.
 int64_t MatmulBytes(int64_t rows, int64_t columns, const BlockDims& d) {
-  if (d.element_bytes == kFp32Bytes) return 0;
-  return MatmulPieceRows(rows, columns) * columns * kFp32Bytes + kMatmulSlackBytes;
+  if (!IsBf16(d)) return 0;
+  return MatmulPieceRows(rows, columns) * columns * d.accumulator_bytes() + kMatmulSlackBytes;
 }
 
 // Held while the gradient of a weight of `rows` x `columns` is added up.
 int64_t WeightGradientBytes(int64_t rows, int64_t columns, const BlockDims& d) {
-  if (d.element_bytes == kFp32Bytes) return 0;
+  if (!IsBf16(d)) return 0;
   return MatmulBytes(rows, columns, d) + MatmulPieceRows(rows, columns) * columns * d.element_bytes;
 }
 
@@ -98,16 +99,17 @@ int64_t FfnInputGradientBytes(const BlockDims& d) {
 }
 
 // ATen's flash kernel on a CPU works on blocks of queries and keys: each thread has score blocks
-// and their gradients in fp32 and in the element type.
+// and their gradients in the accumulator type and, in bf16, in the element type as well.
 int64_t FlashScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys) {
   const BlockDims& d = stage.block;
   const int64_t q = std::min<int64_t>(queries >= 768 ? 256 : queries >= 192 ? 64 : 32, queries);
   const int64_t k = std::min<int64_t>(512, keys);
-  const int64_t scores = stage.threads * 2 * q * k * kFp32Bytes + q * kFp32Bytes;
-  if (d.element_bytes == kFp32Bytes) return scores;
+  const int64_t scores =
+      stage.threads * 2 * q * k * d.accumulator_bytes() + q * d.accumulator_bytes();
+  if (!IsBf16(d)) return scores;
   // The slack covers the rounding of lengths that no block divides.
-  return scores + stage.threads * (2 * q * k * d.element_bytes + kMatmulSlackBytes) + kFp32Bytes +
-         kMatmulSlackBytes + MatmulBytes(k, d.head_dim, d);
+  return scores + stage.threads * (2 * q * k * d.element_bytes + kMatmulSlackBytes) +
+         d.accumulator_bytes() + kMatmulSlackBytes + MatmulBytes(k, d.head_dim, d);
 }
 
 // The kernel's gradients, of one rank's whole sequences.

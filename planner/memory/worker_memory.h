@@ -2,16 +2,16 @@
 // byte by byte.
 //
 // The worker's allocations follow fixed rules, so its peak is a formula, not an estimate. T tokens
-// of a micro-batch on this rank, e bytes of an element, t tensor parallel ranks, H = T h e, S the
-// rank's share of the residual stream (H, or H/t with sequence parallel) and of an activation
-// between two stages, P = T f/t e, K = KeptBytesPerBlock():
+// of a micro-batch on this rank, e bytes of an element, z of a statistic (4, in fp64 8), t tensor
+// parallel ranks, H = T h e, S the rank's share of the residual stream (H, or H/t with sequence
+// parallel) and of an activation between two stages, P = T f/t e, K = KeptBytesPerBlock():
 //
-//   always                RoPE table 4 d s/c; on the last stage a loss accumulator of 8
+//   always                RoPE table z d s/c; on the last stage a loss accumulator of 8
 //   between forward and   what blocks keep: K; S where they are recomputed, K - 2 S - P under
 //   backward              selective recompute; 4 T token ids on the first stage. A block's output
 //                         is the next one's kept input; the last one's is x below or a message
-//   head and loss         x S, its norm S and deviations 4 T S/H, logits T V/t e (the gradient
-//                         replaces them in place), targets 4 T, softmax statistics 12 T (and 4 T
+//   head and loss         x S, its norm S and deviations z T S/H, logits T V/t e (the gradient
+//                         replaces them in place), targets 4 T, softmax statistics 3 z T (and z T
 //                         more while they are combined over t > 1 ranks)
 //   messages              S each on the way to another rank, from the action that makes it until,
 //                         before an action of its kind, fewer than OpenSends() may be left open; S
@@ -28,10 +28,10 @@
 //   between the parts of  K less deviations and log-sum-exp of each block, recomputed or not, its
 //   a split backward      two residuals S replaced by gradients of all tokens H; the head's norm
 //                         and the logits' gradient; S of embedding gradient
-//   matrix products       0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as well,
+//   matrix products       0 but in bf16. There ATen's CPU kernels hold the product in fp32 as well,
 //                         so the worker computes it in pieces of kMatmulPieceElements and holds 4
 //                         bytes for each element of a piece
-//   W, of a weight        0 in fp32, where the product adds to the gradient; in bf16 a piece of the
+//   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
 //   gradient              product in bf16, beside its fp32 form
 //
 // The optimizer never reaches the peak: it works in place. What a rank holds at once follows from

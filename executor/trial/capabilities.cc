@@ -126,6 +126,7 @@ const Capabilities& WorkerCapabilities() {
                     ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
       .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
       .attention = {AttentionKernel::kFlash2, AttentionKernel::kCudnn},
+      .max_zero = 3,
       .max_cp = 1024,
       .max_vpp = 1024,
       .sequence_parallel = true};

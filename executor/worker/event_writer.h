@@ -7,6 +7,11 @@
 //   done   peak_bytes, peak_in_flight, measured_peak_flops, phases
 //   oom    pipeline_rank, requested_bytes, held_bytes, limit_bytes
 //   error  kind (communication, internal, plan), message
+// In a device benchmark also, the first two of rank 0 alone:
+//   device          name, memory_bytes, compute_units, physical_cores
+//   measured        done, cases, and one of matmul, copy, collective unless it was passed over
+//   alive           done, cases
+//   benchmark_done
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,31 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "executor/worker/backend_communicator.h"
+#include "executor/worker/memory_account.h"
 
 namespace meshwright {
+namespace {
+
+// Torch gathers into a copy of the output and reduces a copy of the input, which it makes on the
+// thread that calls.
+class UncountedGloo final : public c10d::ProcessGroupGloo {
+ public:
+  using ProcessGroupGloo::ProcessGroupGloo;
+
+  c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
+                                                 const c10d::AllgatherOptions& options) override {
+    const ScopedMemoryAccount nobody(nullptr);
+    return ProcessGroupGloo::_allgather_base(output, input, options);
+  }
+
+  c10::intrusive_ptr<c10d::Work> _reduce_scatter_base(
+      at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override {
+    const ScopedMemoryAccount nobody(nullptr);
+    return ProcessGroupGloo::_reduce_scatter_base(output, input, options);
+  }
+};
+
+}  // namespace
 
 void DisableFlightRecorder() { ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1); }
 
@@ -18,7 +41,7 @@ std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>&
     options->threads = 1;
     options->devices.push_back(
         c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1", /*lazyInit=*/false));
-    return MakeBackendCommunicator(c10::make_intrusive<c10d::ProcessGroupGloo>(
+    return MakeBackendCommunicator(c10::make_intrusive<UncountedGloo>(
         place.store, place.index, place.size, std::move(options)));
   });
 }

@@ -10,17 +10,15 @@
 
 namespace meshwright {
 
-HeadLayer::HeadLayer(RankContext& context, Parameters parameters)
-    : context_(context), parameters_(std::move(parameters)) {}
-
 int64_t HeadLayer::vocab_begin() const {
-  return context_.coordinates.tp * parameters_.weight.size(0);
+  return context_.coordinates.tp * (context_.model.vocab / context_.layout.tp);
 }
 
 void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                         HeadSaved& saved) const {
-  NormOutput norm = NormForward(context_, residual, parameters_.norm);
-  saved.logits = LinearForward(EnterTensorParallel(context_, norm.y), parameters_.weight, {});
+  NormOutput norm = NormForward(context_, residual, final_norm_.weight(kFinalNorm));
+  saved.logits =
+      LinearForward(EnterTensorParallel(context_, norm.y), projection_.weight(kHeadWeight), {});
   const int64_t tokens = saved.logits.size(0);
   saved.statistics = at::empty({3, tokens}, context_.options_of(context_.accumulator_dtype()));
   void* max = saved.statistics.select(0, 0).mutable_data_ptr();
@@ -72,10 +70,10 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
                                     .targets = saved.targets.const_data_ptr<int32_t>(),
                                     .log_sum_exp = saved.statistics.const_data_ptr(),
                                     .logits = saved.logits.mutable_data_ptr()});
-  at::Tensor dresidual =
-      LeaveTensorParallel(context_, LinearBackwardInput(saved.logits, parameters_.weight));
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, parameters_.norm,
-               /*residual_gradient=*/{}, parameters_.norm_gradient);
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, final_norm_.weight(kFinalNorm),
+               /*residual_gradient=*/{}, final_norm_.gradient(kFinalNorm));
   saved.residual.reset();
   saved.norm_rstd.reset();
   saved.targets.reset();
@@ -85,7 +83,7 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
 
 void HeadLayer::BackwardWeight(HeadSaved& saved) const {
   LinearBackwardWeight(context_, saved.logits, EnterTensorParallel(context_, saved.norm_output),
-                       parameters_.weight_gradient);
+                       projection_.gradient(kHeadWeight));
   saved = HeadSaved();
 }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "executor/worker/flat_unit.h"
 #include "executor/worker/rank_context.h"
 
 namespace meshwright {
@@ -21,15 +22,9 @@ struct HeadSaved {
 
 class HeadLayer {
  public:
-  // Views of the weights and their gradients: weight [vocab / tp, hidden], norm [hidden].
-  struct Parameters {
-    at::Tensor weight;
-    at::Tensor weight_gradient;
-    at::Tensor norm;
-    at::Tensor norm_gradient;
-  };
-
-  HeadLayer(RankContext& context, Parameters parameters);
+  // The units of the output projection and of the final norm outlive it.
+  HeadLayer(RankContext& context, const FlatUnit& projection, const FlatUnit& final_norm)
+      : context_(context), projection_(projection), final_norm_(final_norm) {}
 
   // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [stream tokens, hidden],
   // targets int32 [tokens].
@@ -45,7 +40,8 @@ class HeadLayer {
   int64_t vocab_begin() const;
 
   RankContext& context_;
-  const Parameters parameters_;
+  const FlatUnit& projection_;
+  const FlatUnit& final_norm_;
 };
 
 }  // namespace meshwright

@@ -55,6 +55,8 @@ struct RankContext {
   RankGroups groups;
   PhaseClock clock;
 
+  // The ZeRO stage in effect: 0 where there are no replicas to share with.
+  int32_t zero() const { return groups.replicas == nullptr ? 0 : layout.zero; }
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
   // Of one sequence on this rank.
   int64_t local_seq_len() const { return training.seq_len / layout.cp; }

@@ -7,6 +7,8 @@ constexpr ModelVariant kTied = {.tied = true};
 constexpr ModelVariant kMultiHead = {.kv_heads = 4};
 constexpr ModelVariant kEightLayers = {.layers = 8};
 constexpr ModelVariant kBias = {.qkv_bias = true};
+constexpr ModelVariant kOdd = {.qkv_bias = true, .odd = true};
+constexpr ModelVariant kOddTied = {.tied = true, .odd = true};
 
 }  // namespace
 
@@ -95,6 +97,47 @@ std::vector<LayoutCase> RecomputeCases() {
           {"tp1.pp2.dp1.vpp2.rc=block:1.sched=zb_v"}};
 }
 
+// Of every ZeRO stage: each axis beside the data parallel one, each schedule and recompute mode,
+// tied embeddings on one rank and on two, parameters that shards don't divide.
+std::vector<LayoutCase> ZeroCases() {
+  const std::vector<LayoutCase> layouts = {{"tp1.pp1.dp2.mb2"},
+                                           {"tp1.pp1.dp4"},
+                                           {"tp1.pp1.dp2", kTied},
+                                           {"tp1.pp1.dp4", kOdd},
+                                           {"tp1.cp2.pp1.dp1"},
+                                           {"tp1.cp2.pp1.dp2.mb2"},
+                                           {"tp2.pp1.dp2"},
+                                           {"tp2.pp1.dp2", kTied},
+                                           {"tp2.pp1.dp2.sp1", kBias},
+                                           {"tp1.pp2.dp2"},
+                                           {"tp1.pp2.dp2", kTied},
+                                           {"tp1.pp2.dp2", kOddTied},
+                                           {"tp1.pp3.dp2"},
+                                           {"tp1.pp1.dp2.mb2.rc=selective"},
+                                           {"tp1.pp1.dp2.mb2.rc=full"},
+                                           {"tp2.pp1.dp2.sp1.rc=full"},
+                                           {"tp1.pp2.dp2.rc=block:1"},
+                                           {"tp1.pp1.dp2.sched=gpipe"},
+                                           {"tp1.pp2.dp2.mb2.sched=gpipe"},
+                                           {"tp1.pp2.dp2.vpp2.sched=interleaved"},
+                                           {"tp1.pp1.dp2.sched=breadth_first"},
+                                           {"tp1.pp1.dp2.vpp4.sched=breadth_first"},
+                                           {"tp1.pp1.dp2.vpp2.sched=breadth_first", kTied},
+                                           {"tp1.pp2.dp2.vpp2.sched=breadth_first"},
+                                           {"tp1.pp2.dp2.vpp2.rc=full.sched=breadth_first", kTied},
+                                           {"tp1.pp1.dp2.sched=zb_h1"},
+                                           {"tp1.pp2.dp2.sched=zb_h1", kOdd},
+                                           {"tp1.pp2.dp2.rc=full.sched=zb_h1"},
+                                           {"tp1.pp2.dp2.vpp2.sched=zb_v", kTied},
+                                           {"tp2.pp2.dp2.vpp2.sp1.rc=selective.sched=zb_v"},
+                                           {"tp2.cp2.pp2.dp2.sp1"}};
+  std::vector<LayoutCase> cases;
+  for (const char* stage : {".zero1", ".zero2", ".zero3"}) {
+    for (const LayoutCase& one : layouts) cases.push_back({one.layout + stage, one.model});
+  }
+  return cases;
+}
+
 std::vector<LayoutCase> AllAxesCases() {
   return {{"tp2.pp2.dp2"},
           {"tp2.cp2.pp2.dp1.sp1"},
@@ -112,7 +155,7 @@ std::vector<LayoutCase> AllAxesCases() {
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
   for (const auto& cases :
-       {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), AllAxesCases()}) {
+       {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), AllAxesCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

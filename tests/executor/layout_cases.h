@@ -19,6 +19,7 @@ struct ModelVariant {
   int64_t layers = 4;
   int64_t kv_heads = 2;  // of 4 heads
   bool qkv_bias = false;
+  bool odd = false;  // widths that no number of ranks divides
 };
 
 struct LayoutCase {
@@ -36,6 +37,7 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.layers != 4) name += "_layers" + std::to_string(test_case.model.layers);
   if (test_case.model.kv_heads != 2) name += "_kv" + std::to_string(test_case.model.kv_heads);
   if (test_case.model.qkv_bias) name += "_bias";
+  if (test_case.model.odd) name += "_odd";
   return name;
 }
 
@@ -46,6 +48,10 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   plan.model.groups.front().count = test_case.model.layers;
   plan.model.kv_heads = test_case.model.kv_heads;
   plan.model.qkv_bias = test_case.model.qkv_bias;
+  if (test_case.model.odd) {
+    plan.model.hidden = 31;
+    plan.model.vocab = 63;
+  }
   plan.training = TinyTraining();
   plan.layout = ParseLayout(test_case.layout).value();
   plan.steps = steps;
@@ -59,6 +65,7 @@ std::vector<LayoutCase> AxisCases();
 std::vector<LayoutCase> PairCases();
 std::vector<LayoutCase> ScheduleCases();
 std::vector<LayoutCase> RecomputeCases();
+std::vector<LayoutCase> ZeroCases();
 std::vector<LayoutCase> AllAxesCases();
 
 // All of the above.

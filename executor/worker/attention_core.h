@@ -18,28 +18,30 @@ struct AttentionShape {
   int64_t heads = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
+  AttentionBackend backend = AttentionBackend::kCpuFlash;
 
-  int64_t group() const { return heads / kv_heads; }
+  // Calls of the kernel. One that wants as many key as query heads attends the query heads of a
+  // group one after the other, so that keys and values are never repeated.
+  int64_t calls() const { return TakesGroupedQueries(backend) ? 1 : heads / kv_heads; }
 };
 
 struct AttentionResult {
   at::Tensor output;                            // [tokens, heads * head_dim]
-  std::vector<AttentionStatistics> statistics;  // one per query head of a group
+  std::vector<AttentionStatistics> statistics;  // one per call
 };
 
 struct AttentionGradient {
-  std::vector<at::Tensor> q;  // per query head of a group: [batch, seq_len, kv_heads, head_dim]
+  std::vector<at::Tensor> q;  // per call: [batch, seq_len, heads / calls, head_dim]
   at::Tensor k;               // [batch, seq_len, kv_heads, head_dim]
   at::Tensor v;
 };
 
-// Query heads `member`, `member` + group, ... of [batch, seq_len, heads, head_dim]: one for every
-// key/value head. A view.
-at::Tensor GroupMember(const AttentionShape& shape, const at::Tensor& heads, int64_t member);
+// The query heads of one call, `call`, `call` + calls, ... of [batch, seq_len, heads, head_dim]. A
+// view.
+at::Tensor HeadsOfCall(const AttentionShape& shape, const at::Tensor& heads, int64_t call);
 
 // q [batch, seq_len, heads, head_dim], k and v [batch, seq_len, kv_heads, head_dim]; views whose
-// last dimension is dense. K and V are never repeated: the query heads of a group are attended one
-// after the other.
+// last dimension is dense.
 AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
                                  const at::Tensor& k, const at::Tensor& v);
 

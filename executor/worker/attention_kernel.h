@@ -1,11 +1,23 @@
-// One call of ATen's fused attention, forward or backward, on some queries and some keys: flash
-// attention on a CPU and on devices that have it for the dtype, memory-efficient attention
-// otherwise.
+// One call of ATen's fused attention, forward or backward, on some queries and some keys.
+//
+// On a CPU that is ATen's flash attention. A device offers flash attention and cuDNN's for bf16,
+// and memory-efficient attention for fp32.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include "planner/layout/layout.h"
+
 namespace meshwright {
+
+enum class AttentionBackend : uint8_t { kCpuFlash, kFlash, kCudnn, kEfficient };
+
+// What a layout's choice of kernel means for tensors of `dtype` on `device`.
+AttentionBackend AttentionBackendOf(AttentionKernel kernel, c10::Device device,
+                                    at::ScalarType dtype);
+
+// Whether several query heads may share a key/value head in one call.
+bool TakesGroupedQueries(AttentionBackend backend);
 
 // What the backward needs beside q, k, v and the output.
 struct AttentionStatistics {
@@ -20,10 +32,11 @@ struct AttendedHeads {
 };
 
 // Softmax attention, head by head. q [batch, queries, heads, head_dim], k and v [batch, keys,
-// heads, head_dim]; views whose last dimension is dense. `causal` wants as many queries as keys and
-// lets each query see the keys up to its own place.
-AttendedHeads AttendForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            bool causal);
+// heads or a divisor of it where TakesGroupedQueries(), head_dim]; views whose last dimension is
+// dense. `causal` wants as many queries as keys and lets each query see the keys up to its own
+// place.
+AttendedHeads AttendForward(AttentionBackend backend, const at::Tensor& q, const at::Tensor& k,
+                            const at::Tensor& v, bool causal);
 
 // Shapes of q, k and v.
 struct AttendedGradient {
@@ -34,8 +47,9 @@ struct AttendedGradient {
 
 // With the output and the log-sum-exp of attention to more keys than these, it gives these keys'
 // share of the gradients, which add up.
-AttendedGradient AttendBackward(const at::Tensor& doutput, const at::Tensor& q, const at::Tensor& k,
-                                const at::Tensor& v, const at::Tensor& output,
-                                const AttentionStatistics& statistics, bool causal);
+AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& doutput,
+                                const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                const at::Tensor& output, const AttentionStatistics& statistics,
+                                bool causal);
 
 }  // namespace meshwright

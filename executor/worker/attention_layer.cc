@@ -17,7 +17,9 @@ AttentionLayer::AttentionLayer(RankContext& context, const FlatUnit& unit, const
              .seq_len = context.local_seq_len(),
              .heads = context.model.heads / context.layout.tp,
              .kv_heads = context.model.kv_heads / context.layout.tp,
-             .head_dim = context.model.head_dim} {}
+             .head_dim = context.model.head_dim,
+             .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
+                                           context.dtype())} {}
 
 at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t count) const {
   const int64_t all = shape_.heads + 2 * shape_.kv_heads;
@@ -85,8 +87,8 @@ void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
 void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient,
                                        const at::Tensor& qkv) const {
   const at::Tensor q = Heads(qkv, 0, shape_.heads);
-  for (int64_t member = 0; member < shape_.group(); ++member) {
-    Turn(gradient.q[member], q.slice(2, member, shape_.heads, shape_.group()), /*inverse=*/true);
+  for (int64_t call = 0; call < shape_.calls(); ++call) {
+    Turn(gradient.q[call], HeadsOfCall(shape_, q, call), /*inverse=*/true);
   }
   Turn(gradient.k, Heads(qkv, shape_.heads, shape_.kv_heads), /*inverse=*/true);
   Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads).copy_(gradient.v);
@@ -117,7 +119,7 @@ void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
                        unit_.gradient(kQkvWeight));
   if (context_.model.qkv_bias) {
     at::Tensor bias = unit_.gradient(kQkvBias);
-    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, at::kFloat));
+    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
   }
   saved = AttentionSaved();
 }

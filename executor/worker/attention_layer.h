@@ -20,7 +20,7 @@ namespace meshwright {
 struct AttentionSaved {
   at::Tensor residual;        // [stream tokens, hidden]
   at::Tensor norm_output;     // [stream tokens, hidden]
-  at::Tensor norm_rstd;       // [stream tokens], fp32
+  at::Tensor norm_rstd;       // [stream tokens], accumulator dtype
   at::Tensor qkv;             // [tokens, (heads + 2 kv_heads) head_dim], after RoPE
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
   // Between the two parts of the backward: the gradient of the layer's output, of all tokens. qkv

@@ -32,7 +32,7 @@ void EmbeddingLayer::Backward(const at::Tensor& tokens, const at::Tensor& gradie
                                  .vocab_count = table_gradient.size(0),
                                  .tokens = tokens.const_data_ptr<int32_t>(),
                                  .dy = whole.const_data_ptr(),
-                                 .table_gradient = table_gradient.mutable_data_ptr<float>()});
+                                 .table_gradient = table_gradient.mutable_data_ptr()});
 }
 
 }  // namespace meshwright

@@ -16,7 +16,7 @@ namespace meshwright {
 struct FfnSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], fp32
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
   at::Tensor gate_up;      // [tokens, 2 ffn_hidden]
   at::Tensor product;      // [tokens, ffn_hidden]
   // Between the two parts of the backward: the gradient of the layer's output, of all tokens.

@@ -76,12 +76,12 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
       own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),
       keeps_weights_(context.zero() <= 2),
       keeps_gradients_(context.zero() <= 1) {
-  const at::TensorOptions fp32 = context.options_of(at::kFloat);
+  const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
   AllocateWeights(context.options());
-  AllocateGradients(fp32);
-  first_moment_ = at::zeros({shard_elements_}, fp32);
-  second_moment_ = at::zeros({shard_elements_}, fp32);
-  if (context.dtype() != at::kFloat) master_ = at::zeros({shard_elements_}, fp32);
+  AllocateGradients(wide);
+  first_moment_ = at::zeros({shard_elements_}, wide);
+  second_moment_ = at::zeros({shard_elements_}, wide);
+  if (context.dtype() != context.accumulator_dtype()) master_ = at::zeros({shard_elements_}, wide);
   Initialize(context.seed);
 }
 
@@ -173,32 +173,32 @@ at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {
 }
 
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
-  const auto at_offset = [](const at::Tensor& own, int64_t offset) {
-    return own.mutable_data_ptr<float>() + offset;
+  const auto from = [](const at::Tensor& own, int64_t offset) -> void* {
+    if (!own.defined()) return nullptr;
+    return static_cast<char*>(own.mutable_data_ptr()) +
+           offset * static_cast<int64_t>(own.element_size());
   };
   // Elements [begin, end) of the unit, as far as they are this rank's.
-  const auto run = [&](int64_t begin, int64_t end, float weight_decay) {
+  const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
     const int64_t offset = std::max<int64_t>(begin - own_begin_, 0);
     const int64_t count = std::min(end - own_begin_, shard_elements_) - offset;
     if (count <= 0) return;
-    context.device->kernels().Run(
-        kernels::AdamW{.type = context.element(),
-                       .count = count,
-                       .learning_rate = options.learning_rate,
-                       .beta1 = options.beta1,
-                       .beta2 = options.beta2,
-                       .epsilon = options.epsilon,
-                       .weight_decay = weight_decay,
-                       .step = step,
-                       .gradient = at_offset(own_gradients_, offset),
-                       .first_moment = at_offset(first_moment_, offset),
-                       .second_moment = at_offset(second_moment_, offset),
-                       .master = master_.defined() ? at_offset(master_, offset) : nullptr,
-                       .weights = static_cast<char*>(own_weights_.mutable_data_ptr()) +
-                                  offset * static_cast<int64_t>(own_weights_.element_size())});
+    context.device->kernels().Run(kernels::AdamW{.type = context.element(),
+                                                 .count = count,
+                                                 .learning_rate = options.learning_rate,
+                                                 .beta1 = options.beta1,
+                                                 .beta2 = options.beta2,
+                                                 .epsilon = options.epsilon,
+                                                 .weight_decay = weight_decay,
+                                                 .step = step,
+                                                 .gradient = from(own_gradients_, offset),
+                                                 .first_moment = from(first_moment_, offset),
+                                                 .second_moment = from(second_moment_, offset),
+                                                 .master = from(master_, offset),
+                                                 .weights = from(own_weights_, offset)});
   };
   run(0, matrix_elements_, options.weight_decay);
-  run(matrix_elements_, elements_, 0.0f);
+  run(matrix_elements_, elements_, 0.0);
 }
 
 Pending FlatUnit::GatherWeights(Communicator& replicas) {

@@ -1,5 +1,6 @@
-// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights, fp32
-// gradients and AdamW's states. The tensors that operators see are views of them.
+// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights,
+// gradients and AdamW's states, the latter two in the accumulator dtype. The tensors that operators
+// see are views of them.
 //
 // The holders of the same parameters share the unit as the ZeRO stage says (arXiv 1910.02054). The
 // buffers are cut into equal shards, one for each rank, the last ones padded:
@@ -26,18 +27,18 @@
 namespace meshwright {
 
 struct AdamWOptions {
-  float learning_rate = 3e-4f;
-  float beta1 = 0.9f;
-  float beta2 = 0.95f;
-  float epsilon = 1e-8f;
-  float weight_decay = 0.1f;  // of matrices; norms and biases are not decayed
+  double learning_rate = 3e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;  // of matrices; norms and biases are not decayed
 };
 
 class FlatUnit {
  public:
-  // Weights get their initial values, gradients and moments are zero. Holds, per parameter of what
-  // the stage gives it, the weight, 4 bytes of gradient, 8 of moments and, unless weights are fp32,
-  // 4 of master weights.
+  // Weights get their initial values, gradients and moments are zero. Holds, of what the stage
+  // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments and,
+  // beside bf16 weights, a master copy.
   FlatUnit(const RankContext& context, ParameterUnit parameters);
 
   const ParameterUnit& parameters() const { return parameters_; }
@@ -52,7 +53,7 @@ class FlatUnit {
   // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
   // norm or a bias. Only while the weights are whole.
   const at::Tensor& weight(size_t index) const { return weight_views_.at(index); }
-  // The same in fp32; of a matrix only while gradients are open.
+  // Its gradient, in the accumulator dtype; of a matrix only while gradients are open.
   const at::Tensor& gradient(size_t index) const;
   // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
   at::Tensor replicated_gradients() const {
@@ -104,7 +105,7 @@ class FlatUnit {
   at::Tensor vector_gradients_;
   at::Tensor first_moment_;  // these three of the own part
   at::Tensor second_moment_;
-  at::Tensor master_;  // undefined with fp32 weights
+  at::Tensor master_;  // undefined where the weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> matrix_gradient_views_;
   std::vector<at::Tensor> vector_gradient_views_;

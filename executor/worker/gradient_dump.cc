@@ -28,6 +28,7 @@ void DumpGradients(const RankContext& context, const std::vector<std::unique_ptr
   const ScopedMemoryAccount nobody(nullptr);
   const std::string stem = directory + "/rank" + std::to_string(context.rank);
   std::ofstream values(stem + ".bin", std::ios::binary);
+  const char* dtype = context.accumulator_dtype() == at::kDouble ? "fp64" : "fp32";
   nlohmann::json parts = nlohmann::json::array();
   for (const auto& stage : stages) {
     for (const auto& unit : stage->units()) {
@@ -37,6 +38,7 @@ void DumpGradients(const RankContext& context, const std::vector<std::unique_ptr
       for (const LocalParameter& parameter : unit->parameters()) {
         for (const ParameterPart& part : parameter.parts) {
           parts.push_back({{"name", part.name},
+                           {"dtype", dtype},
                            {"global_shape", {part.global_rows, part.global_columns}},
                            {"begin", {part.row_begin, part.column_begin}},
                            {"shape", {part.rows, part.columns}}});

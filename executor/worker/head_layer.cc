@@ -20,10 +20,10 @@ void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tenso
   saved.logits =
       LinearForward(EnterTensorParallel(context_, norm.y), projection_.weight(kHeadWeight), {});
   const int64_t tokens = saved.logits.size(0);
-  saved.statistics = at::empty({3, tokens}, context_.options_of(at::kFloat));
-  float* max = saved.statistics.mutable_data_ptr<float>();
-  float* sum = max + tokens;
-  float* target_logit = sum + tokens;
+  saved.statistics = at::empty({3, tokens}, context_.options_of(context_.accumulator_dtype()));
+  void* max = saved.statistics.select(0, 0).mutable_data_ptr();
+  void* sum = saved.statistics.select(0, 1).mutable_data_ptr();
+  void* target_logit = saved.statistics.select(0, 2).mutable_data_ptr();
   const kernels::Kernels& kernels = context_.device->kernels();
   kernels.Run(kernels::CrossEntropyStatistics{.type = context_.element(),
                                               .rows = tokens,
@@ -39,13 +39,15 @@ void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tenso
     const at::Tensor global_max = saved.statistics.select(0, 0);
     const at::Tensor local_max = global_max.clone();
     context_.groups.tp->AllReduce(global_max, Reduction::kMax).Wait();
-    kernels.Run(kernels::CrossEntropyRescale{.rows = tokens,
-                                             .local_max = local_max.const_data_ptr<float>(),
+    kernels.Run(kernels::CrossEntropyRescale{.type = context_.element(),
+                                             .rows = tokens,
+                                             .local_max = local_max.const_data_ptr(),
                                              .global_max = max,
                                              .local_sum = sum});
     context_.groups.tp->AllReduce(saved.statistics.narrow(0, 1, 2), Reduction::kSum).Wait();
   }
-  kernels.Run(kernels::CrossEntropyLoss{.rows = tokens,
+  kernels.Run(kernels::CrossEntropyLoss{.type = context_.element(),
+                                        .rows = tokens,
                                         .sum = sum,
                                         .target_logit = target_logit,
                                         .max_to_log_sum_exp = max,
@@ -64,9 +66,9 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
                                     .rows = saved.logits.size(0),
                                     .width = saved.logits.size(1),
                                     .vocab_begin = vocab_begin(),
-                                    .scale = static_cast<float>(1.0 / step_tokens),
+                                    .scale = 1.0 / step_tokens,
                                     .targets = saved.targets.const_data_ptr<int32_t>(),
-                                    .log_sum_exp = saved.statistics.const_data_ptr<float>(),
+                                    .log_sum_exp = saved.statistics.const_data_ptr(),
                                     .logits = saved.logits.mutable_data_ptr()});
   at::Tensor dresidual = LeaveTensorParallel(
       context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));

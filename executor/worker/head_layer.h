@@ -14,10 +14,10 @@ namespace meshwright {
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], fp32
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
   at::Tensor targets;      // [tokens], int32
   at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
-  at::Tensor statistics;   // [3, tokens], fp32: log-sum-exp, sum, target's logit
+  at::Tensor statistics;   // [3, tokens], accumulator dtype: log-sum-exp, sum, target's logit
 };
 
 class HeadLayer {

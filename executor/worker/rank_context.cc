@@ -8,6 +8,34 @@
 
 namespace meshwright {
 
+kernels::ElementType RankContext::element() const {
+  switch (training.precision) {
+    case Precision::kBf16:
+      return kernels::ElementType::kBf16;
+    case Precision::kFp32:
+      return kernels::ElementType::kFp32;
+    case Precision::kFp64:
+      return kernels::ElementType::kFp64;
+  }
+  return kernels::ElementType::kFp32;
+}
+
+at::ScalarType RankContext::dtype() const {
+  switch (training.precision) {
+    case Precision::kBf16:
+      return at::kBFloat16;
+    case Precision::kFp32:
+      return at::kFloat;
+    case Precision::kFp64:
+      return at::kDouble;
+  }
+  return at::kFloat;
+}
+
+at::ScalarType RankContext::accumulator_dtype() const {
+  return training.precision == Precision::kFp64 ? at::kDouble : at::kFloat;
+}
+
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout) {
   const Layout& layout = context.layout;

@@ -64,14 +64,11 @@ struct RankContext {
   int64_t tokens() const { return layout.micro_batch * local_seq_len(); }
   // Those whose residual stream this rank holds: 1/t of them with sequence parallel.
   int64_t stream_tokens() const { return tokens() / (layout.sequence_parallel ? layout.tp : 1); }
-  kernels::ElementType element() const {
-    return training.precision == Precision::kFp32 ? kernels::ElementType::kFp32
-                                                  : kernels::ElementType::kBf16;
-  }
+  kernels::ElementType element() const;
   // Dtype of weights and activations.
-  at::ScalarType dtype() const {
-    return training.precision == Precision::kFp32 ? at::kFloat : at::kBFloat16;
-  }
+  at::ScalarType dtype() const;
+  // Dtype of statistics, gradients of weights, optimizer states and the RoPE table.
+  at::ScalarType accumulator_dtype() const;
   at::TensorOptions options() const { return options_of(dtype()); }
   at::TensorOptions options_of(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).device(device->torch_device());

@@ -119,18 +119,18 @@ class RingGradient {
         dq_(at::empty(q.sizes(), q.options())),
         own_(at::empty_like(packed)) {}
 
-  void Add(int32_t hops, int64_t member, const Sight& sight, const AttendedGradient& part) {
-    const at::Tensor dq = sight.queries.Of(GroupMember(shape_, dq_, member));
+  void Add(int32_t hops, int64_t call, const Sight& sight, const AttendedGradient& part) {
+    const at::Tensor dq = sight.queries.Of(HeadsOfCall(shape_, dq_, call));
     if (hops == 0) {
       dq.copy_(part.q);
     } else {
       dq.add_(part.q);
-      if (member == 0) Arrive();
+      if (call == 0) Arrive();
     }
     const at::Tensor& target = hops == 0 ? own_ : travelling_;
     const at::Tensor dk = sight.keys.Of(Keys(shape_, target));
     const at::Tensor dv = sight.keys.Of(Values(shape_, target));
-    if (hops == 0 && member == 0) {
+    if (hops == 0 && call == 0) {
       dk.copy_(part.k);
       dv.copy_(part.v);
     } else {
@@ -145,8 +145,8 @@ class RingGradient {
   AttentionGradient Take() {
     own_.add_(ring_.Finish(exchange_));
     AttentionGradient gradient;
-    for (int64_t member = 0; member < shape_.group(); ++member) {
-      gradient.q.push_back(GroupMember(shape_, dq_, member));
+    for (int64_t call = 0; call < shape_.calls(); ++call) {
+      gradient.q.push_back(HeadsOfCall(shape_, dq_, call));
     }
     gradient.k = Keys(shape_, own_);
     gradient.v = Values(shape_, own_);
@@ -180,16 +180,16 @@ AttentionResult RingAttentionForward(RankContext& context, const AttentionShape&
     const bool last = hops + 1 == ring.size();
     Exchange exchange = last ? Exchange() : ring.Start(packed);
     const Sight sight = SightOf(ring.rank(), ring.SourceAfter(hops), shape.seq_len);
-    for (int64_t member = 0; member < shape.group(); ++member) {
-      AttendedHeads part = AttendForward(sight.queries.Of(GroupMember(shape, q, member)),
-                                         sight.keys.Of(Keys(shape, packed)),
-                                         sight.keys.Of(Values(shape, packed)), sight.causal);
-      const at::Tensor output = sight.queries.Of(GroupMember(shape, sum, member));
+    for (int64_t call = 0; call < shape.calls(); ++call) {
+      AttendedHeads part = AttendForward(
+          shape.backend, sight.queries.Of(HeadsOfCall(shape, q, call)),
+          sight.keys.Of(Keys(shape, packed)), sight.keys.Of(Values(shape, packed)), sight.causal);
+      const at::Tensor output = sight.queries.Of(HeadsOfCall(shape, sum, call));
       if (hops == 0) {
         output.copy_(part.output);
         result.statistics.push_back(std::move(part.statistics));
       } else {
-        Merge(output, sight.queries.Of(result.statistics[member].log_sum_exp, 2), part);
+        Merge(output, sight.queries.Of(result.statistics[call].log_sum_exp, 2), part);
       }
     }
     if (!last) packed = ring.Finish(exchange);
@@ -211,16 +211,17 @@ AttentionGradient RingAttentionBackward(RankContext& context, const AttentionSha
     const bool last = hops + 1 == ring.size();
     Exchange exchange = last ? Exchange() : ring.Start(packed);
     const Sight sight = SightOf(ring.rank(), ring.SourceAfter(hops), shape.seq_len);
-    for (int64_t member = 0; member < shape.group(); ++member) {
+    for (int64_t call = 0; call < shape.calls(); ++call) {
       const auto queries = [&](const at::Tensor& tensor) {
-        return sight.queries.Of(GroupMember(shape, tensor, member));
+        return sight.queries.Of(HeadsOfCall(shape, tensor, call));
       };
-      AttentionStatistics statistics = forward.statistics[member];
+      AttentionStatistics statistics = forward.statistics[call];
       statistics.log_sum_exp = sight.queries.Of(statistics.log_sum_exp, 2);
-      gradient.Add(hops, member, sight,
-                   AttendBackward(queries(dheads), queries(q), sight.keys.Of(Keys(shape, packed)),
-                                  sight.keys.Of(Values(shape, packed)), queries(heads), statistics,
-                                  sight.causal));
+      gradient.Add(
+          hops, call, sight,
+          AttendBackward(shape.backend, queries(dheads), queries(q),
+                         sight.keys.Of(Keys(shape, packed)), sight.keys.Of(Values(shape, packed)),
+                         queries(heads), statistics, sight.causal));
     }
     if (!last) packed = ring.Finish(exchange);
     if (hops > 0) gradient.Pass();

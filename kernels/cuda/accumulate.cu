@@ -6,8 +6,9 @@ namespace {
 template <typename T>
 __global__ void AccumulateKernel(Accumulate a) {
   const T* source = static_cast<const T*>(a.source);
+  Accumulator<T>* target = static_cast<Accumulator<T>*>(a.target);
   for (int64_t i = GlobalThread(); i < a.count; i += GridThreads()) {
-    a.target[i] += ToFloat(source[i]);
+    target[i] += Widen(source[i]);
   }
 }
 

@@ -6,43 +6,53 @@ namespace {
 // Maximum and sum in one pass: a thread's sum is rescaled when it meets a larger logit.
 template <typename T>
 __global__ void StatisticsKernel(CrossEntropyStatistics a) {
+  using A = Accumulator<T>;
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
     const T* logits = static_cast<const T*>(a.logits) + row * a.width;
-    float max = -INFINITY;
-    float sum = 0.0f;
+    A max = -INFINITY;
+    A sum = 0;
     for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      const float logit = ToFloat(logits[i]);
+      const A logit = Widen(logits[i]);
       if (logit > max) {
-        sum *= expf(max - logit);
+        sum *= exp(max - logit);
         max = logit;
       }
-      sum += expf(logit - max);
+      sum += exp(logit - max);
     }
-    const float row_max = BlockMax(max);
+    const A row_max = BlockMax(max);
     // Threads without a logit have max = -inf and add nothing.
-    const float row_sum = BlockSum(sum * expf(max - row_max));
+    const A row_sum = BlockSum(sum * exp(max - row_max));
     if (threadIdx.x == 0) {
       const int64_t target = a.targets[row] - a.vocab_begin;
-      a.local_max[row] = row_max;
-      a.local_sum[row] = row_sum;
-      a.target_logit[row] = target >= 0 && target < a.width ? ToFloat(logits[target]) : 0.0f;
+      static_cast<A*>(a.local_max)[row] = row_max;
+      static_cast<A*>(a.local_sum)[row] = row_sum;
+      static_cast<A*>(a.target_logit)[row] =
+          target >= 0 && target < a.width ? Widen(logits[target]) : A{0};
     }
   }
 }
 
+template <typename A>
 __global__ void RescaleKernel(CrossEntropyRescale a) {
+  const A* local_max = static_cast<const A*>(a.local_max);
+  const A* global_max = static_cast<const A*>(a.global_max);
+  A* local_sum = static_cast<A*>(a.local_sum);
   for (int64_t row = GlobalThread(); row < a.rows; row += GridThreads()) {
-    a.local_sum[row] *= expf(a.local_max[row] - a.global_max[row]);
+    local_sum[row] *= exp(local_max[row] - global_max[row]);
   }
 }
 
 // One block, so that the sum is the same in every run.
+template <typename A>
 __global__ void LossKernel(CrossEntropyLoss a) {
+  const A* sum = static_cast<const A*>(a.sum);
+  const A* target_logit = static_cast<const A*>(a.target_logit);
+  A* max_to_log_sum_exp = static_cast<A*>(a.max_to_log_sum_exp);
   double loss = 0.0;
   for (int64_t row = threadIdx.x; row < a.rows; row += kThreads) {
-    const float log_sum_exp = logf(a.sum[row]) + a.max_to_log_sum_exp[row];
-    a.max_to_log_sum_exp[row] = log_sum_exp;
-    loss += static_cast<double>(log_sum_exp) - static_cast<double>(a.target_logit[row]);
+    const A log_sum_exp = log(sum[row]) + max_to_log_sum_exp[row];
+    max_to_log_sum_exp[row] = log_sum_exp;
+    loss += static_cast<double>(log_sum_exp) - static_cast<double>(target_logit[row]);
   }
   loss = BlockSum(loss);
   if (threadIdx.x == 0) *a.loss_sum += loss;
@@ -50,13 +60,15 @@ __global__ void LossKernel(CrossEntropyLoss a) {
 
 template <typename T>
 __global__ void BackwardKernel(CrossEntropyBackward a) {
+  using A = Accumulator<T>;
+  const A scale = static_cast<A>(a.scale);
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
     T* logits = static_cast<T*>(a.logits) + row * a.width;
-    const float log_sum_exp = a.log_sum_exp[row];
+    const A log_sum_exp = static_cast<const A*>(a.log_sum_exp)[row];
     const int64_t target = a.targets[row] - a.vocab_begin;
     for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      const float hit = i == target ? 1.0f : 0.0f;
-      FromFloat((expf(ToFloat(logits[i]) - log_sum_exp) - hit) * a.scale, logits[i]);
+      const A hit = i == target ? 1 : 0;
+      Narrow((exp(Widen(logits[i]) - log_sum_exp) - hit) * scale, logits[i]);
     }
   }
 }
@@ -71,12 +83,17 @@ void Launch(const CrossEntropyStatistics& args, cudaStream_t stream) {
 }
 
 void Launch(const CrossEntropyRescale& args, cudaStream_t stream) {
-  RescaleKernel<<<BlocksFor(args.rows), kThreads, 0, stream>>>(args);
+  WithElement(args.type, [&](auto element) {
+    RescaleKernel<Accumulator<decltype(element)>>
+        <<<BlocksFor(args.rows), kThreads, 0, stream>>>(args);
+  });
   Check(cudaGetLastError());
 }
 
 void Launch(const CrossEntropyLoss& args, cudaStream_t stream) {
-  LossKernel<<<1, kThreads, 0, stream>>>(args);
+  WithElement(args.type, [&](auto element) {
+    LossKernel<Accumulator<decltype(element)>><<<1, kThreads, 0, stream>>>(args);
+  });
   Check(cudaGetLastError());
 }
 

@@ -21,9 +21,9 @@ __global__ void BackwardKernel(EmbeddingBackward a) {
     const int64_t token = a.tokens[row] - a.vocab_begin;
     if (token < 0 || token >= a.vocab_count) continue;
     const T* dy = static_cast<const T*>(a.dy) + row * a.width;
-    float* gradient = a.table_gradient + token * a.width;
+    Accumulator<T>* gradient = static_cast<Accumulator<T>*>(a.table_gradient) + token * a.width;
     for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      atomicAdd(gradient + i, ToFloat(dy[i]));
+      atomicAdd(gradient + i, Widen(dy[i]));
     }
   }
 }

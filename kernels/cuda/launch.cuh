@@ -37,10 +37,13 @@ inline unsigned int BlocksForRows(int64_t rows) {
 // Calls body with a value of the element type.
 template <typename Body>
 void WithElement(ElementType type, const Body& body) {
-  if (type == ElementType::kFp32) {
-    body(float{});
-  } else {
-    body(Bf16{});
+  switch (type) {
+    case ElementType::kFp32:
+      return body(float{});
+    case ElementType::kBf16:
+      return body(Bf16{});
+    case ElementType::kFp64:
+      return body(double{});
   }
 }
 
@@ -64,16 +67,23 @@ __device__ T BlockSum(T value) {
   return sum;
 }
 
-__device__ inline float BlockMax(float value) {
-  __shared__ float partial[kThreads / kWarp];
+// exp(x); fp32 to the accuracy of the device's own instruction.
+__device__ inline float FastExp(float x) { return __expf(x); }
+__device__ inline double FastExp(double x) { return exp(x); }
+
+// The largest over the block, on every thread.
+template <typename T>
+__device__ T BlockMax(T value) {
+  __shared__ T partial[kThreads / kWarp];
   for (int offset = kWarp / 2; offset > 0; offset /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, offset));
+    const T other = __shfl_xor_sync(0xffffffffu, value, offset);
+    value = other > value ? other : value;
   }
   __syncthreads();
   if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = value;
   __syncthreads();
-  float max = partial[0];
-  for (int i = 1; i < kThreads / kWarp; ++i) max = fmaxf(max, partial[i]);
+  T max = partial[0];
+  for (int i = 1; i < kThreads / kWarp; ++i) max = partial[i] > max ? partial[i] : max;
   return max;
 }
 
@@ -90,6 +100,7 @@ void Launch(const CrossEntropyBackward& args, cudaStream_t stream);
 void Launch(const EmbeddingForward& args, cudaStream_t stream);
 void Launch(const EmbeddingBackward& args, cudaStream_t stream);
 void Launch(const Accumulate& args, cudaStream_t stream);
+void Launch(const SumOfSquares& args, cudaStream_t stream);
 void Launch(const AdamW& args, cudaStream_t stream);
 
 }  // namespace meshwright::kernels::cuda

@@ -5,29 +5,31 @@ namespace {
 
 template <typename T>
 __global__ void ForwardKernel(SwigluForward a) {
+  using A = Accumulator<T>;
   const T* gate_up = static_cast<const T*>(a.gate_up);
   T* product = static_cast<T*>(a.product);
   for (int64_t i = GlobalThread(); i < a.rows * a.width; i += GridThreads()) {
     // gate_up has two widths a row.
     const int64_t gate_at = i + i / a.width * a.width;
-    const float gate = ToFloat(gate_up[gate_at]);
-    const float up = ToFloat(gate_up[gate_at + a.width]);
-    FromFloat(gate / (1.0f + __expf(-gate)) * up, product[i]);
+    const A gate = Widen(gate_up[gate_at]);
+    const A up = Widen(gate_up[gate_at + a.width]);
+    Narrow(gate / (1 + FastExp(-gate)) * up, product[i]);
   }
 }
 
 template <typename T>
 __global__ void BackwardKernel(SwigluBackward a) {
+  using A = Accumulator<T>;
   const T* dproduct = static_cast<const T*>(a.dproduct);
   T* gate_up = static_cast<T*>(a.gate_up);
   for (int64_t i = GlobalThread(); i < a.rows * a.width; i += GridThreads()) {
     const int64_t gate_at = i + i / a.width * a.width;
-    const float gate = ToFloat(gate_up[gate_at]);
-    const float up = ToFloat(gate_up[gate_at + a.width]);
-    const float d = ToFloat(dproduct[i]);
-    const float sigmoid = 1.0f / (1.0f + __expf(-gate));
-    FromFloat(d * up * sigmoid * (1.0f + gate * (1.0f - sigmoid)), gate_up[gate_at]);
-    FromFloat(d * gate * sigmoid, gate_up[gate_at + a.width]);
+    const A gate = Widen(gate_up[gate_at]);
+    const A up = Widen(gate_up[gate_at + a.width]);
+    const A d = Widen(dproduct[i]);
+    const A sigmoid = 1 / (1 + FastExp(-gate));
+    Narrow(d * up * sigmoid * (1 + gate * (1 - sigmoid)), gate_up[gate_at]);
+    Narrow(d * gate * sigmoid, gate_up[gate_at + a.width]);
   }
 }
 

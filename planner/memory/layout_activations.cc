@@ -139,6 +139,26 @@ bool LayoutActivations::WorkerRulesApply() const {
          context_.model.layers() + 2 > int64_t{StageCount(layout_)};
 }
 
+TransientUnits LayoutActivations::Transient() const {
+  const LayoutParameters parameters(context_, layout_);
+  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
+  const auto bytes = [&](int64_t element_bytes) {
+    // Units are padded to equal shards.
+    const auto padded = [&](const UnitParameters& unit) {
+      return (unit.all + ranks - 1) / ranks * ranks * element_bytes;
+    };
+    return UnitBytes{.table = padded(parameters.table()),
+                     .layer = padded(parameters.layer(0)),
+                     .final_norm = padded(parameters.final_norm())};
+  };
+  const Precision precision = context_.training.precision;
+  TransientUnits units = {.gradients = bytes(AccumulatorBytes(precision)),
+                          .shared_table = context_.model.tied_embeddings && EndsShareRank(layout_),
+                          .layered = layout_.schedule == ScheduleKind::kBreadthFirst};
+  if (layout_.zero >= 3) units.weights = bytes(ElementBytes(precision));
+  return units;
+}
+
 ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
   WorkerStage stage = {
       .block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
@@ -147,10 +167,11 @@ ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
       .vocab = context_.model.vocab,
       .threads = std::max<int64_t>(1, context_.cluster.physical_cores / layout_.devices()),
       .cp = layout_.cp};
-  WorkerRank rank = {
-      .pipeline_rank = pipeline_rank,
-      .micro_batches = micro_batches_,
-      .rope_table_bytes = context_.training.seq_len / layout_.cp * context_.model.head_dim * 4};
+  WorkerRank rank = {.pipeline_rank = pipeline_rank,
+                     .micro_batches = micro_batches_,
+                     .rope_table_bytes = context_.training.seq_len / layout_.cp *
+                                         context_.model.head_dim *
+                                         AccumulatorBytes(context_.training.precision)};
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const StageLayers layers = StageOf(context_.model, layout_, context_.profile.stage_partition,
                                        StageOfChunk(layout_, pipeline_rank, chunk));
@@ -159,7 +180,9 @@ ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
     stage.last = layers.has_head;
     rank.has_head = rank.has_head || layers.has_head;
     rank.chunks.push_back(StageBytes(stage));
+    rank.stages.push_back(stage);
   }
+  if (layout_.zero >= 2 && int64_t{layout_.dp} * layout_.cp > 1) rank.transient = Transient();
   const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
   return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
 }

@@ -10,9 +10,20 @@ namespace {
 
 int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-// fp32 gradients need no other copy.
+// Gradients as wide as the optimizer's states need no other copy.
 int64_t GradientBytes(const EstimateContext& context) {
-  return context.training.precision == Precision::kFp32 ? 4 : context.profile.gradient_bytes;
+  const Precision precision = context.training.precision;
+  return precision == Precision::kBf16 ? context.profile.gradient_bytes
+                                       : AccumulatorBytes(precision);
+}
+
+// Frameworks' figures are those of mixed precision: a master copy and states in fp32. Weights that
+// are as wide as the states are their own master copy.
+int64_t OptimizerBytes(const EstimateContext& context) {
+  const Precision precision = context.training.precision;
+  const int64_t mixed_bytes = context.profile.optimizer_bytes;
+  if (precision == Precision::kBf16) return mixed_bytes;
+  return (mixed_bytes - 4) * AccumulatorBytes(precision) / 4;
 }
 
 // A rank's parameters as model states hold them.
@@ -42,9 +53,8 @@ HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
 void AddModelStates(const EstimateContext& context, const Layout& layout,
                     const HeldParameters& parameters, MemoryEstimate& memory) {
   const Precision precision = context.training.precision;
-  // fp32 weights are their own master copy.
   const FrameworkProfile& profile = context.profile;
-  int64_t optimizer_bytes = profile.optimizer_bytes - (precision == Precision::kFp32 ? 4 : 0);
+  int64_t optimizer_bytes = OptimizerBytes(context);
   if (layout.zero >= 1) optimizer_bytes += profile.shard_buffer_bytes;
   if (layout.zero >= 3 && precision == Precision::kBf16) {
     optimizer_bytes = profile.zero3_state_bytes - ElementBytes(precision) - profile.gradient_bytes;
@@ -102,8 +112,10 @@ class LayoutMemory {
     const ActivationBytes activations = activations_.OnRank(pipeline_rank);
     memory.activations_bytes = activations.kept_bytes;
     memory.loss_bytes = activations.loss_bytes;
-    memory.workspace_bytes =
-        activations.workspace_bytes + GatheredBytes(context_, layout_, parameters_.largest_unit());
+    memory.workspace_bytes = activations.workspace_bytes;
+    if (!activations_.WorkerRulesApply()) {
+      memory.workspace_bytes += GatheredBytes(context_, layout_, parameters_.largest_unit());
+    }
     AddOptimizerStep(context_.profile, parameters.whole, memory);
     memory.workspace_bytes += context_.profile.fixed_bytes;
     const HardwareProfile& device = context_.cluster.device;

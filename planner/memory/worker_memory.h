@@ -2,16 +2,16 @@
 // byte by byte.
 //
 // The worker's allocations follow fixed rules, so its peak is a formula, not an estimate. T tokens
-// of a micro-batch on this rank, e bytes of an element, t tensor parallel ranks, H = T h e, S the
-// rank's share of the residual stream (H, or H/t with sequence parallel) and of an activation
-// between two stages, P = T f/t e, K = KeptBytesPerBlock():
+// of a micro-batch on this rank, e bytes of an element, z of a statistic (4, in fp64 8), t tensor
+// parallel ranks, H = T h e, S the rank's share of the residual stream (H, or H/t with sequence
+// parallel) and of an activation between two stages, P = T f/t e, K = KeptBytesPerBlock():
 //
-//   always                RoPE table 4 d s/c; on the last stage a loss accumulator of 8
+//   always                RoPE table z d s/c; on the last stage a loss accumulator of 8
 //   between forward and   what blocks keep: K; S where they are recomputed, K - 2 S - P under
 //   backward              selective recompute; 4 T token ids on the first stage. A block's output
 //                         is the next one's kept input; the last one's is x below or a message
-//   head and loss         x S, its norm S and deviations 4 T S/H, logits T V/t e (the gradient
-//                         replaces them in place), targets 4 T, softmax statistics 12 T (and 4 T
+//   head and loss         x S, its norm S and deviations z T S/H, logits T V/t e (the gradient
+//                         replaces them in place), targets 4 T, softmax statistics 3 z T (and z T
 //                         more while they are combined over t > 1 ranks)
 //   messages              S each on the way to another rank, from the action that makes it until,
 //                         before an action of its kind, fewer than OpenSends() may be left open; S
@@ -28,10 +28,10 @@
 //   between the parts of  K less deviations and log-sum-exp of each block, recomputed or not, its
 //   a split backward      two residuals S replaced by gradients of all tokens H; the head's norm
 //                         and the logits' gradient; S of embedding gradient
-//   matrix products       0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as well,
+//   matrix products       0 but in bf16. There ATen's CPU kernels hold the product in fp32 as well,
 //                         so the worker computes it in pieces of kMatmulPieceElements and holds 4
 //                         bytes for each element of a piece
-//   W, of a weight        0 in fp32, where the product adds to the gradient; in bf16 a piece of the
+//   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
 //   gradient              product in bf16, beside its fp32 form
 //
 // The optimizer never reaches the peak: it works in place. What a rank holds at once follows from
@@ -41,30 +41,10 @@
 #include <array>
 #include <cstdint>
 
-#include "planner/layout/layout.h"
-#include "planner/memory/block_tensors.h"
+#include "planner/memory/worker_stage.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
-
-// Elements of a bf16 matrix product that are computed at once on a CPU, at least one row.
-inline constexpr int64_t kMatmulPieceElements = int64_t{1} << 20;
-
-// Rows of a product of `rows` x `columns` that are computed at once.
-int64_t MatmulPieceRows(int64_t rows, int64_t columns);
-
-// The stage of one chunk, with at least one layer.
-struct WorkerStage {
-  BlockDims block;
-  int64_t layers = 0;
-  bool first = false;
-  bool last = false;
-  Recompute recompute = Recompute::kNone;
-  int64_t recompute_layers = 0;  // for kBlock
-  int64_t vocab = 0;             // of the whole model
-  int64_t threads = 1;           // of a rank, on a CPU
-  int64_t cp = 1;                // context parallel ranks
-};
 
 // Parts of what is held; they add up to it.
 struct WorkerActivations {
@@ -85,6 +65,29 @@ struct WorkerStageBytes {
   // The most that the micro-batch takes at once during an action, by ActionKind.
   std::array<WorkerActivations, 4> peak;
 };
+
+// The parts of an action that compute with weights of their own: the embedding, each block by its
+// index, the head.
+inline constexpr int64_t kEmbeddingPart = -1;
+inline int64_t HeadPart(const WorkerStage& stage) { return stage.layers; }
+
+// Calls visit(part) in the order in which the action computes. The input part of a backward has
+// nothing to do for the embedding.
+template <typename Visit>
+void ForEachPart(const WorkerStage& stage, ActionKind kind, const Visit& visit) {
+  const int64_t first = stage.first && kind != ActionKind::kBackwardInput ? kEmbeddingPart : 0;
+  const int64_t last = stage.last ? HeadPart(stage) : stage.layers - 1;
+  if (kind == ActionKind::kForward) {
+    for (int64_t part = first; part <= last; ++part) visit(part);
+  } else {
+    for (int64_t part = last; part >= first; --part) visit(part);
+  }
+}
+
+// The most that the micro-batch takes at once during one part of an action.
+WorkerActivations PartPeak(const WorkerStage& stage, ActionKind kind, int64_t part);
+// Of the head's backward when only its weight gradient is left to do, where it is not split.
+WorkerActivations HeadWeightPeak(const WorkerStage& stage);
 
 WorkerStageBytes StageBytes(const WorkerStage& stage);
 

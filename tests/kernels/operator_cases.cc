@@ -7,97 +7,108 @@
 namespace meshwright::kernels {
 namespace {
 
-// Arrays of one case.
+// Arrays of one case. Statistics and gradients of weights ("Acc") have the accumulator type.
 class Operands {
  public:
   Operands(Memory& memory, ElementType type) : memory_(memory), type_(type) {}
 
   // Uniform in [low, high), of the case's element type.
   void* Elements(int64_t count, double low = -1.0, double high = 1.0) {
-    return type_ == ElementType::kFp32 ? Put(Random(count, low, high)) : PutBf16(count, low, high);
+    return Put(type_, Random(count, low, high));
   }
-  float* Floats(int64_t count, double low = -1.0, double high = 1.0) {
-    return Put(Random(count, low, high));
+  void* Acc(int64_t count, double low = -1.0, double high = 1.0) {
+    return Put(AccType(), Random(count, low, high));
   }
-  float* Zeros(int64_t count) { return Put(std::vector<float>(static_cast<size_t>(count))); }
-  double* Double(double value) { return Put(std::vector<double>{value}); }
+  void* Zeros(int64_t count) {
+    return Put(AccType(), std::vector<double>(static_cast<size_t>(count)));
+  }
+  double* Double(double value) { return PutAs<double>({value}); }
+  double* Doubles(int64_t count) { return PutAs<double>(Random(count, -1.0, 1.0)); }
   int32_t* Integers(int64_t count, int32_t end) {
-    std::vector<int32_t> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<int32_t>(Next() % end));
-    return Put(values);
+    std::vector<double> values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(Next() % end));
+    return PutAs<int32_t>(values);
   }
 
-  void Collect(const float* data, int64_t count) {
-    std::vector<float> values(static_cast<size_t>(count));
-    memory_.Download(values.data(), data, values.size() * sizeof(float));
-    outputs_.insert(outputs_.end(), values.begin(), values.end());
-  }
-  void CollectElements(const void* data, int64_t count) {
-    if (type_ == ElementType::kFp32) return Collect(static_cast<const float*>(data), count);
-    std::vector<Bf16> values(static_cast<size_t>(count));
-    memory_.Download(values.data(), data, values.size() * sizeof(Bf16));
-    for (const Bf16 value : values) outputs_.push_back(ToFloat(value));
-  }
-  void CollectDouble(const double* data) {
-    double value = 0.0;
-    memory_.Download(&value, data, sizeof(value));
-    outputs_.push_back(static_cast<float>(value));
-  }
-  std::vector<float> outputs() const { return outputs_; }
+  void CollectAcc(const void* data, int64_t count) { Collect(AccType(), data, count); }
+  void CollectElements(const void* data, int64_t count) { Collect(type_, data, count); }
+  void CollectValue(double value) { outputs_.push_back(value); }
+  std::vector<double> outputs() const { return outputs_; }
 
  private:
+  ElementType AccType() const {
+    return type_ == ElementType::kFp64 ? ElementType::kFp64 : ElementType::kFp32;
+  }
   uint64_t Next() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return state_ >> 33;
   }
-  std::vector<float> Random(int64_t count, double low, double high) {
-    std::vector<float> values;
+  std::vector<double> Random(int64_t count, double low, double high) {
+    std::vector<double> values;
     for (int64_t i = 0; i < count; ++i) {
       const double unit = static_cast<double>(Next()) / 2147483648.0;
-      values.push_back(static_cast<float>(low + (high - low) * unit));
+      values.push_back(low + (high - low) * unit);
     }
     return values;
   }
+
+  static void Convert(double value, Bf16& out) { Narrow(static_cast<float>(value), out); }
   template <typename T>
-  T* Put(const std::vector<T>& values) {
-    void* data = memory_.Allocate(values.size() * sizeof(T));
-    memory_.Upload(data, values.data(), values.size() * sizeof(T));
+  static void Convert(double value, T& out) {
+    out = static_cast<T>(value);
+  }
+  template <typename T>
+  T* PutAs(const std::vector<double>& values) {
+    std::vector<T> converted(values.size());
+    for (size_t i = 0; i < values.size(); ++i) Convert(values[i], converted[i]);
+    void* data = memory_.Allocate(converted.size() * sizeof(T));
+    memory_.Upload(data, converted.data(), converted.size() * sizeof(T));
     return static_cast<T*>(data);
   }
-  void* PutBf16(int64_t count, double low, double high) {
-    std::vector<Bf16> values(static_cast<size_t>(count));
-    const std::vector<float> exact = Random(count, low, high);
-    for (size_t i = 0; i < exact.size(); ++i) FromFloat(exact[i], values[i]);
-    return Put(values);
+  void* Put(ElementType type, const std::vector<double>& values) {
+    if (type == ElementType::kFp64) return PutAs<double>(values);
+    if (type == ElementType::kBf16) return PutAs<Bf16>(values);
+    return PutAs<float>(values);
+  }
+  template <typename T>
+  void CollectAs(const void* data, int64_t count) {
+    std::vector<T> values(static_cast<size_t>(count));
+    memory_.Download(values.data(), data, values.size() * sizeof(T));
+    for (const T value : values) outputs_.push_back(static_cast<double>(Widen(value)));
+  }
+  void Collect(ElementType type, const void* data, int64_t count) {
+    if (type == ElementType::kFp64) return CollectAs<double>(data, count);
+    if (type == ElementType::kBf16) return CollectAs<Bf16>(data, count);
+    CollectAs<float>(data, count);
   }
 
   Memory& memory_;
   const ElementType type_;
   uint64_t state_ = 7;
-  std::vector<float> outputs_;
+  std::vector<double> outputs_;
 };
 
 constexpr int64_t kRows = 67;
 constexpr int64_t kWidth = 291;
 
-std::vector<float> RunNormForward(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunNormForward(const Kernels& kernels, Memory& memory, ElementType type) {
   Operands o(memory, type);
   RmsNormForward args{.type = type,
                       .rows = kRows,
                       .width = kWidth,
-                      .epsilon = 1e-5f,
+                      .epsilon = 1e-5,
                       .x = o.Elements(kRows * kWidth),
                       .weight = o.Elements(kWidth),
                       .y = o.Elements(kRows * kWidth),
                       .rstd = o.Zeros(kRows)};
   kernels.Run(args);
   o.CollectElements(args.y, kRows * kWidth);
-  o.Collect(args.rstd, kRows);
+  o.CollectAcc(args.rstd, kRows);
   return o.outputs();
 }
 
-std::vector<float> RunNormBackward(const Kernels& kernels, Memory& memory, ElementType type,
-                                   bool residual) {
+std::vector<double> RunNormBackward(const Kernels& kernels, Memory& memory, ElementType type,
+                                    bool residual) {
   Operands o(memory, type);
   void* dy = o.Elements(kRows * kWidth);
   RmsNormBackward args{.type = type,
@@ -106,17 +117,17 @@ std::vector<float> RunNormBackward(const Kernels& kernels, Memory& memory, Eleme
                        .dy = dy,
                        .x = o.Elements(kRows * kWidth),
                        .weight = o.Elements(kWidth),
-                       .rstd = o.Floats(kRows, 0.5, 2.0),
+                       .rstd = o.Acc(kRows, 0.5, 2.0),
                        .residual_gradient = residual ? o.Elements(kRows * kWidth) : nullptr,
                        .dx = dy,
-                       .weight_gradient = o.Floats(kWidth)};
+                       .weight_gradient = o.Acc(kWidth)};
   kernels.Run(args);
   o.CollectElements(args.dx, kRows * kWidth);
-  o.Collect(args.weight_gradient, kWidth);
+  o.CollectAcc(args.weight_gradient, kWidth);
   return o.outputs();
 }
 
-std::vector<float> RunSwiglu(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunSwiglu(const Kernels& kernels, Memory& memory, ElementType type) {
   Operands o(memory, type);
   void* gate_up = o.Elements(kRows * 2 * kWidth, -6.0, 6.0);
   SwigluForward forward{.type = type,
@@ -135,7 +146,8 @@ std::vector<float> RunSwiglu(const Kernels& kernels, Memory& memory, ElementType
   return o.outputs();
 }
 
-std::vector<float> RunRope(const Kernels& kernels, Memory& memory, ElementType type, bool inverse) {
+std::vector<double> RunRope(const Kernels& kernels, Memory& memory, ElementType type,
+                            bool inverse) {
   constexpr int64_t kHeads = 3;
   constexpr int64_t kHeadDim = 22;
   constexpr int64_t kSeqLen = 13;
@@ -148,8 +160,8 @@ std::vector<float> RunRope(const Kernels& kernels, Memory& memory, ElementType t
             .heads = kHeads,
             .head_dim = kHeadDim,
             .inverse = inverse,
-            .cosine = o.Floats(kSeqLen * kHeadDim / 2),
-            .sine = o.Floats(kSeqLen * kHeadDim / 2),
+            .cosine = o.Acc(kSeqLen * kHeadDim / 2),
+            .sine = o.Acc(kSeqLen * kHeadDim / 2),
             .x = x,
             .x_stride = kStride,
             .x_head_stride = kHeadDim,
@@ -161,7 +173,7 @@ std::vector<float> RunRope(const Kernels& kernels, Memory& memory, ElementType t
   return o.outputs();
 }
 
-std::vector<float> RunCrossEntropy(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunCrossEntropy(const Kernels& kernels, Memory& memory, ElementType type) {
   constexpr int64_t kVocabBegin = 100;
   Operands o(memory, type);
   void* logits = o.Elements(kRows * kWidth, -9.0, 9.0);
@@ -177,38 +189,39 @@ std::vector<float> RunCrossEntropy(const Kernels& kernels, Memory& memory, Eleme
                                     .local_sum = o.Zeros(kRows),
                                     .target_logit = o.Zeros(kRows)};
   kernels.Run(statistics);
-  o.Collect(statistics.local_max, kRows);
-  o.Collect(statistics.target_logit, kRows);
-  float* global_max = o.Floats(kRows, 9.0, 11.0);
-  kernels.Run(CrossEntropyRescale{.rows = kRows,
+  o.CollectAcc(statistics.local_max, kRows);
+  o.CollectAcc(statistics.target_logit, kRows);
+  void* global_max = o.Acc(kRows, 9.0, 11.0);
+  kernels.Run(CrossEntropyRescale{.type = type,
+                                  .rows = kRows,
                                   .local_max = statistics.local_max,
                                   .global_max = global_max,
                                   .local_sum = statistics.local_sum});
   double* loss_sum = o.Double(3.0);
-  kernels.Run(CrossEntropyLoss{.rows = kRows,
+  kernels.Run(CrossEntropyLoss{.type = type,
+                               .rows = kRows,
                                .sum = statistics.local_sum,
                                .target_logit = statistics.target_logit,
                                .max_to_log_sum_exp = global_max,
                                .loss_sum = loss_sum});
-  o.Collect(global_max, kRows);
+  o.CollectAcc(global_max, kRows);
   kernels.Run(CrossEntropyBackward{.type = type,
                                    .rows = kRows,
                                    .width = kWidth,
                                    .vocab_begin = kVocabBegin,
-                                   .scale = 3.0f,
+                                   .scale = 3.0,
                                    .targets = targets,
                                    .log_sum_exp = global_max,
                                    .logits = logits});
   o.CollectElements(logits, kRows * kWidth);
-  std::vector<float> outputs = o.outputs();
   // The sum over all rows would hide the rest behind its size.
   double loss = 0.0;
   memory.Download(&loss, loss_sum, sizeof(loss));
-  outputs.push_back(static_cast<float>(loss / kRows));
-  return outputs;
+  o.CollectValue(loss / kRows);
+  return o.outputs();
 }
 
-std::vector<float> RunEmbedding(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunEmbedding(const Kernels& kernels, Memory& memory, ElementType type) {
   constexpr int64_t kVocab = 40;
   Operands o(memory, type);
   // Repeats tokens, and has some that are other ranks'.
@@ -230,43 +243,58 @@ std::vector<float> RunEmbedding(const Kernels& kernels, Memory& memory, ElementT
                              .vocab_count = kVocab,
                              .tokens = tokens,
                              .dy = o.Elements(kRows * kWidth),
-                             .table_gradient = o.Floats(kVocab * kWidth)};
+                             .table_gradient = o.Acc(kVocab * kWidth)};
   kernels.Run(backward);
-  o.Collect(backward.table_gradient, kVocab * kWidth);
+  o.CollectAcc(backward.table_gradient, kVocab * kWidth);
   return o.outputs();
 }
 
-std::vector<float> RunAccumulate(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunAccumulate(const Kernels& kernels, Memory& memory, ElementType type) {
   constexpr int64_t kCount = 50'021;
   Operands o(memory, type);
   Accumulate args{
-      .type = type, .count = kCount, .source = o.Elements(kCount), .target = o.Floats(kCount)};
+      .type = type, .count = kCount, .source = o.Elements(kCount), .target = o.Acc(kCount)};
   kernels.Run(args);
-  o.Collect(args.target, kCount);
+  o.CollectAcc(args.target, kCount);
   return o.outputs();
 }
 
-std::vector<float> RunAdamW(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunSumOfSquares(const Kernels& kernels, Memory& memory, ElementType type,
+                                    int64_t count) {
+  Operands o(memory, type);
+  double* sum = o.Double(0.5);
+  kernels.Run(SumOfSquares{.type = type,
+                           .count = count,
+                           .x = o.Elements(count),
+                           .partial_sums = o.Doubles(SumOfSquares::kPartialSums),
+                           .sum = sum});
+  double value = 0.0;
+  memory.Download(&value, sum, sizeof(value));
+  o.CollectValue(value);
+  return o.outputs();
+}
+
+std::vector<double> RunAdamW(const Kernels& kernels, Memory& memory, ElementType type) {
   constexpr int64_t kCount = 50'021;
   Operands o(memory, type);
   AdamW args{.type = type,
              .count = kCount,
-             .learning_rate = 0.01f,
-             .beta1 = 0.9f,
-             .beta2 = 0.95f,
-             .epsilon = 1e-8f,
-             .weight_decay = 0.1f,
+             .learning_rate = 0.01,
+             .beta1 = 0.9,
+             .beta2 = 0.95,
+             .epsilon = 1e-8,
+             .weight_decay = 0.1,
              .step = 3,
-             .gradient = o.Floats(kCount),
-             .first_moment = o.Floats(kCount),
-             .second_moment = o.Floats(kCount, 0.1, 1.0),
-             .master = type == ElementType::kFp32 ? nullptr : o.Floats(kCount),
+             .gradient = o.Acc(kCount),
+             .first_moment = o.Acc(kCount),
+             .second_moment = o.Acc(kCount, 0.1, 1.0),
+             .master = type == ElementType::kBf16 ? o.Acc(kCount) : nullptr,
              .weights = o.Elements(kCount)};
   kernels.Run(args);
-  o.Collect(args.first_moment, kCount);
-  o.Collect(args.second_moment, kCount);
+  o.CollectAcc(args.first_moment, kCount);
+  o.CollectAcc(args.second_moment, kCount);
   o.CollectElements(args.weights, kCount);
-  if (args.master != nullptr) o.Collect(args.master, kCount);
+  if (args.master != nullptr) o.CollectAcc(args.master, kCount);
   return o.outputs();
 }
 
@@ -296,23 +324,49 @@ std::vector<OperatorCase> OperatorCases() {
       {"CrossEntropy", RunCrossEntropy},
       {"Embedding", RunEmbedding},
       {"Accumulate", RunAccumulate},
+      {"SumOfSquares",
+       [](const Kernels& k, Memory& m, ElementType t) { return RunSumOfSquares(k, m, t, 5021); }},
+      {"SumOfManySquares", [](const Kernels& k, Memory& m,
+                              ElementType t) { return RunSumOfSquares(k, m, t, 1'200'021); }},
       {"AdamW", RunAdamW}};
 }
 
-double RelativeError(const std::vector<float>& actual, const std::vector<float>& reference) {
+double RelativeError(const std::vector<double>& actual, const std::vector<double>& reference) {
   if (actual.size() != reference.size()) return INFINITY;
   double difference = 0.0;
   double magnitude = 0.0;
   for (size_t i = 0; i < actual.size(); ++i) {
-    const double d = std::abs(static_cast<double>(actual[i]) - static_cast<double>(reference[i]));
+    const double d = std::abs(actual[i] - reference[i]);
     if (!std::isfinite(d)) return INFINITY;
     difference = std::max(difference, d);
-    magnitude = std::max(magnitude, std::abs(static_cast<double>(reference[i])));
+    magnitude = std::max(magnitude, std::abs(reference[i]));
   }
   return magnitude > 0.0 ? difference / magnitude : difference;
 }
 
-// fp32 results differ in the order of sums; bf16 results by one rounding.
-double Tolerance(ElementType type) { return type == ElementType::kFp32 ? 4e-6 : 8e-3; }
+std::string TypeName(ElementType type) {
+  switch (type) {
+    case ElementType::kFp32:
+      return "Fp32";
+    case ElementType::kBf16:
+      return "Bf16";
+    case ElementType::kFp64:
+      return "Fp64";
+  }
+  return "";
+}
+
+// fp32 and fp64 results differ in the order of sums; bf16 results by one rounding.
+double Tolerance(ElementType type) {
+  switch (type) {
+    case ElementType::kFp32:
+      return 4e-6;
+    case ElementType::kBf16:
+      return 8e-3;
+    case ElementType::kFp64:
+      return 1e-14;
+  }
+  return 0.0;
+}
 
 }  // namespace meshwright::kernels

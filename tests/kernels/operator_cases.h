@@ -33,15 +33,19 @@ class HostMemory final : public Memory {
 
 struct OperatorCase {
   std::string name;
-  // Runs the operator and returns every array that it wrote, as fp32, in one vector.
-  std::function<std::vector<float>(const Kernels&, Memory&, ElementType)> run;
+  // Runs the operator and returns every array that it wrote in one vector.
+  std::function<std::vector<double>(const Kernels&, Memory&, ElementType)> run;
 };
 
 // Shapes are odd, so that vector code meets its remainders; one is larger than a thread's share.
 std::vector<OperatorCase> OperatorCases();
 
 // Largest difference over the largest magnitude of the reference.
-double RelativeError(const std::vector<float>& actual, const std::vector<float>& reference);
+double RelativeError(const std::vector<double>& actual, const std::vector<double>& reference);
+
+inline constexpr ElementType kElementTypes[] = {ElementType::kFp32, ElementType::kBf16,
+                                                ElementType::kFp64};
+std::string TypeName(ElementType type);
 
 // What rounding alone may cause.
 double Tolerance(ElementType type);

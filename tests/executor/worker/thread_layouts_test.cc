@@ -61,9 +61,6 @@ class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
     }
   }
 
-  // What buckets and gathered weights take is not predicted yet.
-  bool PredictsMemory() const { return plan_.layout.zero < 2; }
-
   int64_t PredictedBytes(int32_t pipeline_rank) const {
     const auto cores = static_cast<int32_t>(plan_.layout.devices());
     const ClusterSpec cluster = FindCluster("local-cpu", cores).value();
@@ -72,25 +69,33 @@ class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
     return EstimateRankMemory(context, plan_.layout, pipeline_rank).allocator_bytes();
   }
 
+  void ExpectExact(Precision precision, double tolerance) {
+    plan_.training.precision = precision;
+    plan_.dump_gradients_dir = folder_.path();
+    for (const auto& [pipeline_rank, peak_bytes] : Run()) {
+      EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
+    }
+    ExpectReferenceNumbers(tolerance);
+    ExpectPlannedInFlight();
+  }
+
   TemporaryFolder folder_;
   TrialPlan plan_;
   std::vector<ThreadRank> ranks_;
 };
 
 TEST_P(ThreadLayoutsTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
-  plan_.dump_gradients_dir = folder_.path();
-  for (const auto& [pipeline_rank, peak_bytes] : Run()) {
-    if (!PredictsMemory()) continue;
-    EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
-  }
-  ExpectReferenceNumbers(1e-4);
-  ExpectPlannedInFlight();
+  ExpectExact(Precision::kFp32, 1e-4);
+}
+
+// What fp32's rounding could hide.
+TEST_P(ThreadLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(Precision::kFp64, 1e-9);
 }
 
 TEST_P(ThreadLayoutsTest, Bf16MemoryIsWithinTwoPercent) {
   plan_.training.precision = Precision::kBf16;
   for (const auto& [pipeline_rank, peak_bytes] : Run()) {
-    if (!PredictsMemory()) continue;
     const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
     EXPECT_NEAR(static_cast<double>(peak_bytes) / predicted, 1.0, 0.02)
         << peak_bytes << " on pipeline rank " << pipeline_rank;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/memory/worker_operators.h"
 #include "planner/memory/worker_peak.h"
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
@@ -63,6 +64,16 @@ TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
   EXPECT_EQ(peak.loss_bytes, 4 * 16 * (6400 + 2 * 32 + 1 + 3 + 1));
   // RoPE table, the gradient of the head's input (or the one sent back), loss accumulator.
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * kHiddenWords + 8);
+}
+
+TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
+  WorkerStage stage = StageOf(8);
+  stage.vocab = 6400;
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, stage));
+  // All but targets.
+  EXPECT_EQ(peak.loss_bytes, 8 * 16 * (6400 + 2 * 32 + 1 + 3) + 4 * 16);
+  EXPECT_EQ(peak.kept_bytes, 8 * 2 * kBlockWords);
 }
 
 TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {

@@ -45,6 +45,7 @@ class TrialRun {
   void WaitForSomething();
   void TakeIn(size_t rank);
   void TellProgress();
+  void TellTrace() const;
   void KillAll();
 
   const TrialPlan& plan_;
@@ -153,7 +154,17 @@ TrialResult TrialRun::Finish() {
     }
   }
   KillAll();
+  TellTrace();
   return Conclude(plan_, records_);
+}
+
+void TrialRun::TellTrace() const {
+  if (!options_.trace) return;
+  std::vector<RankTrace> traces;
+  for (const RankRecord& record : records_) {
+    if (record.trace.has_value()) traces.push_back(*record.trace);
+  }
+  if (traces.size() == records_.size()) options_.trace(traces);
 }
 
 TrialResult Failed(absl::string_view message) {

@@ -5,12 +5,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "executor/worker/communicator.h"
 #include "executor/worker/coordinates.h"
 #include "executor/worker/device.h"
 #include "executor/worker/phase_clock.h"
+#include "executor/worker/step_recorder.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
@@ -52,8 +54,9 @@ struct RankContext {
   int32_t rank = 0;
   RankCoordinates coordinates;
   std::unique_ptr<Device> device;
-  RankGroups groups;
   PhaseClock clock;
+  StepRecorder recorder{clock};
+  RankGroups groups;
 
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
   // Tokens of one micro-batch on this rank.
@@ -72,9 +75,12 @@ struct RankContext {
   }
 };
 
-// Connects to the groups of `context.rank`; `context.device` and `context.coordinates` are set. All
-// ranks of the run call it. `timeout` bounds every operation.
-void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
+// Makes the communicator of the rank in a group that it is part of.
+using ConnectGroup = std::function<std::unique_ptr<Communicator>(const GroupSpec& group)>;
+
+// Connects to the groups of `context.rank`, whose coordinates are set; what they do is recorded in
+// the context. All ranks of the run call it. `timeout` bounds every operation.
+void ConnectGroups(RankContext& context, const ConnectGroup& connect_group,
                    std::chrono::milliseconds timeout);
 
 // Sums partial results over the TP group, in place.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "executor/worker/device_clock.h"
+
 namespace meshwright {
 namespace {
 
@@ -67,6 +69,11 @@ void CarryOut(const std::vector<CollectiveCall>& calls) {
 
 }  // namespace
 
+void Completion::Set() {
+  done_s = MonotonicSeconds();
+  done = true;
+}
+
 ThreadGroup::ThreadGroup(std::string name, int32_t size, std::chrono::milliseconds timeout)
     : name_(std::move(name)),
       size_(size),
@@ -85,7 +92,7 @@ std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call)
   const std::shared_ptr<Completion> completion = collective.completion;
   if (--collective.missing == 0) {
     CarryOut(collective.calls);
-    completion->done = true;
+    completion->Set();
     collectives_.erase(sequence);
   } else if (NeedsOneWhoLeft()) {
     Fail("a rank of the group is gone");
@@ -169,8 +176,8 @@ void ThreadGroup::Match(Channel& channel) {
       ThrowIfFailed("message");
     }
     receive.tensor.copy_(send.tensor);
-    send.completion->done = true;
-    receive.completion->done = true;
+    send.completion->Set();
+    receive.completion->Set();
     channel.sends.pop_front();
     channel.receives.pop_front();
   }

@@ -25,6 +25,7 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
 
 StepResult Trainer::Step(int64_t step) {
   const auto start = std::chrono::steady_clock::now();
+  context_.recorder.BeginStep();
   for (const auto& stage : stages_) {
     stage->BeginStep([this](FlatUnit& unit) { StartReduction(unit); });
   }
@@ -37,8 +38,10 @@ StepResult Trainer::Step(int64_t step) {
     DumpGradients(context_, stages_, directory);
   }
   Update(step);
+  context_.recorder.EndStep();
   context_.device->Synchronize();
   result.step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.record = context_.recorder.Take();
   return result;
 }
 
@@ -49,7 +52,6 @@ void Trainer::StartReduction(FlatUnit& unit) {
 
 void Trainer::ReduceTiedEmbeddings() {
   if (context_.groups.tied_embeddings == nullptr) return;
-  const ScopedPhase phase(context_.clock, Phase::kDataParallel);
   for (const auto& stage : stages_) {
     if (stage->tied_unit() == nullptr) continue;
     reductions_[stage->tied_unit()].Wait();
@@ -64,10 +66,7 @@ void Trainer::Update(int64_t step) {
   const ScopedPhase phase(context_.clock, Phase::kOptimizer);
   for (const auto& stage : stages_) {
     for (const auto& unit : stage->units()) {
-      {
-        const ScopedPhase waiting(context_.clock, Phase::kDataParallel);
-        reductions_[unit.get()].Wait();
-      }
+      reductions_[unit.get()].Wait();
       unit->Update(context_, AdamWOptions(), step + 1);
     }
   }
@@ -77,7 +76,6 @@ std::optional<double> Trainer::MeanLoss() {
   for (const auto& stage : stages_) {
     if (!stage->layers().has_head) continue;
     if (context_.groups.replicas != nullptr) {
-      const ScopedPhase phase(context_.clock, Phase::kDataParallel);
       context_.groups.replicas->AllReduce(stage->loss_sum(), Reduction::kSum).Wait();
     }
     const TrainingSpec& training = context_.training;

@@ -7,20 +7,33 @@
 
 namespace meshwright::kernels {
 
+// A is the type that the update is computed in.
+template <typename A>
 struct AdamWCoefficients {
-  float step_size;     // learning rate over the first moment's bias correction
-  float inverse_root;  // 1 / sqrt of the second moment's bias correction
-  float decay;         // what the weight is multiplied with first
+  A beta1;
+  A keep1;  // 1 - beta1
+  A beta2;
+  A keep2;
+  A epsilon;
+  A step_size;     // learning rate over the first moment's bias correction
+  A inverse_root;  // 1 / sqrt of the second moment's bias correction
+  A decay;         // what the weight is multiplied with first
 };
 
 // Static: see kernels/element.h.
-[[maybe_unused]] static inline AdamWCoefficients CoefficientsOf(const AdamW& a) {
+template <typename A>
+[[maybe_unused]] static inline AdamWCoefficients<A> CoefficientsOf(const AdamW& a) {
   const auto step = static_cast<double>(a.step);
-  const double correction1 = 1.0 - std::pow(static_cast<double>(a.beta1), step);
-  const double correction2 = 1.0 - std::pow(static_cast<double>(a.beta2), step);
-  return {static_cast<float>(static_cast<double>(a.learning_rate) / correction1),
-          static_cast<float>(1.0 / std::sqrt(correction2)),
-          1.0f - a.learning_rate * a.weight_decay};
+  const double correction1 = 1.0 - std::pow(a.beta1, step);
+  const double correction2 = 1.0 - std::pow(a.beta2, step);
+  return {.beta1 = static_cast<A>(a.beta1),
+          .keep1 = static_cast<A>(1.0 - a.beta1),
+          .beta2 = static_cast<A>(a.beta2),
+          .keep2 = static_cast<A>(1.0 - a.beta2),
+          .epsilon = static_cast<A>(a.epsilon),
+          .step_size = static_cast<A>(a.learning_rate / correction1),
+          .inverse_root = static_cast<A>(1.0 / std::sqrt(correction2)),
+          .decay = static_cast<A>(1.0 - a.learning_rate * a.weight_decay)};
 }
 
 }  // namespace meshwright::kernels

@@ -1,4 +1,4 @@
-// Element types of the operators: fp32, and bf16 as its 16 bits.
+// Element types of the operators: fp32, fp64, and bf16 as its 16 bits.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,49 @@
 
 namespace meshwright::kernels {
 
-enum class ElementType : uint8_t { kFp32, kBf16 };
+enum class ElementType : uint8_t { kFp32, kBf16, kFp64 };
 
 struct Bf16 {
   uint16_t bits;
 };
 
+// What operators on elements of T compute in: statistics, gradients of weights and optimizer states
+// have this type.
+template <typename T>
+struct AccumulatorOf {
+  using Type = float;
+};
+template <>
+struct AccumulatorOf<double> {
+  using Type = double;
+};
+template <typename T>
+using Accumulator = typename AccumulatorOf<T>::Type;
+
 // Static, not inline: files that include this are compiled for several instruction sets, and one
 // shared copy could need instructions that the machine lacks.
 
-[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float ToFloat(float value) { return value; }
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float Widen(float value) { return value; }
 
-[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float ToFloat(Bf16 value) {
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline double Widen(double value) { return value; }
+
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline float Widen(Bf16 value) {
   const uint32_t bits = static_cast<uint32_t>(value.bits) << 16;
   float result;
   memcpy(&result, &bits, sizeof(result));
   return result;
 }
 
-[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void FromFloat(float value, float& out) {
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void Narrow(float value, float& out) {
+  out = value;
+}
+
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void Narrow(double value, double& out) {
   out = value;
 }
 
 // Rounds to nearest, ties to even; NaN stays NaN.
-[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void FromFloat(float value, Bf16& out) {
+[[maybe_unused]] MESHWRIGHT_HOST_DEVICE static inline void Narrow(float value, Bf16& out) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;

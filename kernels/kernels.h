@@ -29,6 +29,7 @@ class Kernels {
   virtual void Run(const EmbeddingForward& args) const = 0;
   virtual void Run(const EmbeddingBackward& args) const = 0;
   virtual void Run(const Accumulate& args) const = 0;
+  virtual void Run(const SumOfSquares& args) const = 0;
   virtual void Run(const AdamW& args) const = 0;
 };
 

@@ -1,8 +1,9 @@
 // The fused operators' arguments, shared by every implementation.
 //
 // Pointers address dense row-major arrays of the element type `type` unless a comment says
-// otherwise; statistics, gradients of weights and optimizer states are fp32. Sizes count elements.
-// Arrays may only overlap where a comment says so.
+// otherwise. "acc" is the accumulator type, which statistics, gradients of weights and optimizer
+// states have: fp32, or fp64 where `type` is fp64. Sizes count elements. Arrays may only overlap
+// where a comment says so.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,19 @@
 
 namespace meshwright::kernels {
 
-// y = x * rstd * weight, rstd = 1 / sqrt(mean(x^2) + epsilon) per row.
+// y = s * rstd * weight, rstd = 1 / sqrt(mean(s^2) + epsilon) per row, where s is x, or x + branch
+// (rounded to the element type) where there is a branch.
 struct RmsNormForward {
   ElementType type;
   int64_t rows;
   int64_t width;
-  float epsilon;
+  double epsilon;
   const void* x;       // [rows, width]
+  const void* branch;  // [rows, width], or null for none
+  void* sum;           // [rows, width], x + branch; may be x or branch. Null without a branch
   const void* weight;  // [width]
   void* y;             // [rows, width]
-  float* rstd;         // [rows]
+  void* rstd;          // [rows], acc
 };
 
 // dx = residual_gradient + gradient through the norm; weight_gradient is added to.
@@ -31,10 +35,10 @@ struct RmsNormBackward {
   const void* dy;                 // [rows, width]
   const void* x;                  // [rows, width]
   const void* weight;             // [width]
-  const float* rstd;              // [rows]
+  const void* rstd;               // [rows], acc
   const void* residual_gradient;  // [rows, width], or null for none
   void* dx;                       // [rows, width]; may be dy
-  float* weight_gradient;         // [width], or null where it isn't wanted
+  void* weight_gradient;          // [width], acc, or null where it isn't wanted
 };
 
 // product = silu(gate) * up. A row of gate_up is gate, then up.
@@ -64,9 +68,9 @@ struct Rope {
   int64_t heads;
   int64_t head_dim;
   bool inverse;
-  const float* cosine;  // [seq_len, head_dim / 2]
-  const float* sine;    // [seq_len, head_dim / 2]
-  const void* x;        // [rows, heads, head_dim], rows x_stride and heads x_head_stride apart
+  const void* cosine;  // [seq_len, head_dim / 2], acc
+  const void* sine;    // [seq_len, head_dim / 2], acc
+  const void* x;       // [rows, heads, head_dim], rows x_stride and heads x_head_stride apart
   int64_t x_stride;
   int64_t x_head_stride;
   void* y;  // likewise; may be x with equal strides
@@ -84,26 +88,28 @@ struct CrossEntropyStatistics {
   int64_t vocab_begin;
   const void* logits;      // [rows, width]
   const int32_t* targets;  // [rows], in the whole vocabulary
-  float* local_max;        // [rows]
-  float* local_sum;        // [rows], sum of exp(logit - local_max)
-  float* target_logit;     // [rows]
+  void* local_max;         // [rows], acc
+  void* local_sum;         // [rows], acc: sum of exp(logit - local_max)
+  void* target_logit;      // [rows], acc
 };
 
 // local_sum *= exp(local_max - global_max), so that ranks can add their sums.
 struct CrossEntropyRescale {
+  ElementType type;  // of the logits
   int64_t rows;
-  const float* local_max;
-  const float* global_max;
-  float* local_sum;
+  const void* local_max;   // [rows], acc
+  const void* global_max;  // [rows], acc
+  void* local_sum;         // [rows], acc
 };
 
 // log_sum_exp = log(sum) + max, and *loss_sum += sum over rows of (log_sum_exp - target_logit).
 struct CrossEntropyLoss {
+  ElementType type;  // of the logits
   int64_t rows;
-  const float* sum;           // [rows], over all ranks
-  const float* target_logit;  // [rows], of whichever rank holds it
-  float* max_to_log_sum_exp;  // [rows], global max in, log-sum-exp out
-  double* loss_sum;           // [1]
+  const void* sum;           // [rows], acc, over all ranks
+  const void* target_logit;  // [rows], acc, of whichever rank holds it
+  void* max_to_log_sum_exp;  // [rows], acc: global max in, log-sum-exp out
+  double* loss_sum;          // [1]
 };
 
 // logits = (softmax - one_hot(target)) * scale, in place.
@@ -112,10 +118,10 @@ struct CrossEntropyBackward {
   int64_t rows;
   int64_t width;
   int64_t vocab_begin;
-  float scale;
-  const int32_t* targets;    // [rows]
-  const float* log_sum_exp;  // [rows]
-  void* logits;              // [rows, width]
+  double scale;
+  const int32_t* targets;   // [rows]
+  const void* log_sum_exp;  // [rows], acc
+  void* logits;             // [rows, width]
 };
 
 // y[r] = table[tokens[r] - vocab_begin], zero where another rank holds the row.
@@ -139,32 +145,45 @@ struct EmbeddingBackward {
   int64_t vocab_count;
   const int32_t* tokens;  // [rows]
   const void* dy;         // [rows, width]
-  float* table_gradient;  // [vocab_count, width]
+  void* table_gradient;   // [vocab_count, width], acc
 };
 
 // target += source, dense.
 struct Accumulate {
-  ElementType type;
+  ElementType type;  // of the source
   int64_t count;
   const void* source;
-  float* target;
+  void* target;  // acc
+};
+
+// *sum += sum of x^2, in fp64. The order of the additions depends on `count` alone, so that every
+// run and every number of threads gives the same bits. A norm is the root of the sum over all
+// buffers.
+struct SumOfSquares {
+  static constexpr int64_t kPartialSums = 1024;
+
+  ElementType type;
+  int64_t count;
+  const void* x;
+  double* partial_sums;  // [kPartialSums], scratch
+  double* sum;           // [1]
 };
 
 // Decoupled weight decay (arXiv 1711.05101), one pass over flat buffers. `step` counts from 1.
-// With bf16 weights `master` holds them in fp32; with fp32 weights it is null.
+// With bf16 weights `master` holds them in fp32; otherwise it is null.
 struct AdamW {
   ElementType type;
   int64_t count;
-  float learning_rate;
-  float beta1;
-  float beta2;
-  float epsilon;
-  float weight_decay;
+  double learning_rate;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double weight_decay;
   int64_t step;
-  const float* gradient;
-  float* first_moment;
-  float* second_moment;
-  float* master;
+  const void* gradient;  // acc
+  void* first_moment;    // acc
+  void* second_moment;   // acc
+  void* master;          // acc
   void* weights;
 };
 

@@ -44,6 +44,9 @@ absl::Status CheckAxes(const Layout& layout) {
                        absl::StrCat("zero up to ", can.max_zero));
   }
   if (layout.sequence_parallel && !can.sequence_parallel) return Unsupported("sp1", "sp0");
+  if (layout.sequence_parallel && layout.tp == 1) {
+    return Unsupported("sp1 with tp1", "sp1 with tp of at least 2");
+  }
   if (!Contains(can.recompute, layout.recompute)) {
     return Unsupported(absl::StrCat("rc=", std::string(RecomputeName(layout.recompute))),
                        absl::StrJoin(Names(can.recompute, RecomputeName), ", "));
@@ -52,6 +55,20 @@ absl::Status CheckAxes(const Layout& layout) {
     return Unsupported(absl::StrCat("sched=", std::string(ScheduleName(layout.schedule))),
                        absl::StrJoin(Names(can.schedules, ScheduleName), ", "));
   }
+  return absl::OkStatus();
+}
+
+absl::Status CheckKernels(const Layout& layout, DeviceKind device) {
+  const Capabilities& can = WorkerCapabilities();
+  const AttentionKernel attention = layout.attention;
+  if (attention != AttentionKernel::kDefault && !Contains(can.attention, attention)) {
+    return Unsupported(absl::StrCat("attn=", std::string(AttentionKernelName(attention))),
+                       absl::StrJoin(Names(can.attention, AttentionKernelName), ", "));
+  }
+  if (attention == AttentionKernel::kCudnn && device == DeviceKind::kCpu) {
+    return Unsupported("attn=cudnn on cpu", "attn=flash2 there, both on cuda");
+  }
+  if (layout.norm == NormKernel::kEager) return Unsupported("norm=eager", "norm=fused");
   return absl::OkStatus();
 }
 
@@ -81,6 +98,13 @@ absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
   for (const LayerGroup& group : model.groups) {
     RETURN_IF_ERROR(CheckDivides("ffn_hidden", group.ffn_hidden, "tp", layout.tp));
   }
+  if (layout.cp > 1) {
+    RETURN_IF_ERROR(CheckDivides("seq_len", training.seq_len, "2 * cp = ", 2 * int64_t{layout.cp}));
+  }
+  if (layout.sequence_parallel) {
+    RETURN_IF_ERROR(
+        CheckDivides("seq_len", training.seq_len, "tp * cp = ", int64_t{layout.tp} * layout.cp));
+  }
   if (!CanPartition(model, layout, StagePartition::kEqual)) {
     return Unsupported(
         absl::StrCat("layers = ", model.layers(), " with pp", layout.pp, ".vpp", layout.vpp),
@@ -97,11 +121,15 @@ absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
 const Capabilities& WorkerCapabilities() {
   static const auto& capabilities = *new Capabilities{
       .devices = {DeviceKind::kCpu, DeviceKind::kCuda},
-      .precisions = {Precision::kFp32, Precision::kBf16},
+      .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp64},
       .schedules = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
                     ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
       .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
-      .max_vpp = 1024};
+      .attention = {AttentionKernel::kFlash2, AttentionKernel::kCudnn},
+      .max_zero = 3,
+      .max_cp = 1024,
+      .max_vpp = 1024,
+      .sequence_parallel = true};
   return capabilities;
 }
 
@@ -110,6 +138,7 @@ nlohmann::json ToJson(const Capabilities& capabilities) {
           {"precisions", Names(capabilities.precisions, PrecisionName)},
           {"schedules", Names(capabilities.schedules, ScheduleName)},
           {"recompute", Names(capabilities.recompute, RecomputeName)},
+          {"attention", Names(capabilities.attention, AttentionKernelName)},
           {"max_zero", capabilities.max_zero},
           {"max_cp", capabilities.max_cp},
           {"max_vpp", capabilities.max_vpp},
@@ -127,8 +156,13 @@ absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
     return Unsupported(std::string(PrecisionName(training.precision)),
                        absl::StrJoin(Names(can.precisions, PrecisionName), ", "));
   }
+  // ATen's attention kernels on devices know no fp64.
+  if (training.precision == Precision::kFp64 && device != DeviceKind::kCpu) {
+    return Unsupported("fp64 on cuda", "fp64 on cpu");
+  }
   RETURN_IF_ERROR(CheckModel(model));
   RETURN_IF_ERROR(CheckAxes(layout));
+  RETURN_IF_ERROR(CheckKernels(layout, device));
   return CheckDivisibility(model, layout, training);
 }
 

@@ -15,6 +15,7 @@ struct Capabilities {
   std::vector<Precision> precisions;
   std::vector<ScheduleKind> schedules;
   std::vector<Recompute> recompute;
+  std::vector<AttentionKernel> attention;  // beside the default
   int32_t max_zero = 0;
   int32_t max_cp = 1;
   int32_t max_vpp = 1;

@@ -1,5 +1,4 @@
-// Causal softmax attention and its gradient, through ATen's fused kernels: flash attention on a CPU
-// and on devices that have it for the dtype, memory-efficient attention otherwise.
+// Causal softmax attention of one rank's whole sequences and its gradient, with grouped queries.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,42 +6,44 @@
 #include <cstdint>
 #include <vector>
 
+#include "executor/worker/attention_kernel.h"
+
 namespace meshwright {
 
-// Heads of one rank. With grouped queries, query head i reads key/value head i / (heads/kv_heads).
+// Heads and tokens of one rank. With grouped queries, query head i reads key/value head
+// i / (heads/kv_heads).
 struct AttentionShape {
   int64_t batch = 0;
   int64_t seq_len = 0;
   int64_t heads = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
+  AttentionBackend backend = AttentionBackend::kCpuFlash;
 
-  int64_t group() const { return heads / kv_heads; }
-};
-
-// What the backward needs beside q, k, v and the output.
-struct AttentionStatistics {
-  at::Tensor log_sum_exp;  // fp32, one per query head and token
-  at::Tensor random_seed;  // of the device kernels; unused without dropout, but passed back
-  at::Tensor random_offset;
+  // Calls of the kernel. One that wants as many key as query heads attends the query heads of a
+  // group one after the other, so that keys and values are never repeated.
+  int64_t calls() const { return TakesGroupedQueries(backend) ? 1 : heads / kv_heads; }
 };
 
 struct AttentionResult {
   at::Tensor output;                            // [tokens, heads * head_dim]
-  std::vector<AttentionStatistics> statistics;  // one per query head of a group
+  std::vector<AttentionStatistics> statistics;  // one per call
 };
 
-// q [batch, seq_len, heads, head_dim], k and v [batch, seq_len, kv_heads, head_dim]; views whose
-// last dimension is dense. K and V are never repeated: the query heads of a group are attended one
-// after the other.
-AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
-                                 const at::Tensor& k, const at::Tensor& v);
-
 struct AttentionGradient {
-  std::vector<at::Tensor> q;  // per query head of a group: [batch, seq_len, kv_heads, head_dim]
+  std::vector<at::Tensor> q;  // per call: [batch, seq_len, heads / calls, head_dim]
   at::Tensor k;               // [batch, seq_len, kv_heads, head_dim]
   at::Tensor v;
 };
+
+// The query heads of one call, `call`, `call` + calls, ... of [batch, seq_len, heads, head_dim]. A
+// view.
+at::Tensor HeadsOfCall(const AttentionShape& shape, const at::Tensor& heads, int64_t call);
+
+// q [batch, seq_len, heads, head_dim], k and v [batch, seq_len, kv_heads, head_dim]; views whose
+// last dimension is dense.
+AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
+                                 const at::Tensor& k, const at::Tensor& v);
 
 // doutput [tokens, heads * head_dim].
 AttentionGradient AttentionBackward(const AttentionShape& shape, const at::Tensor& doutput,

@@ -4,6 +4,8 @@
 
 #include "executor/worker/linear.h"
 #include "executor/worker/norm.h"
+#include "executor/worker/ring_attention.h"
+#include "executor/worker/tensor_parallel.h"
 
 namespace meshwright {
 
@@ -12,10 +14,12 @@ AttentionLayer::AttentionLayer(RankContext& context, const FlatUnit& unit, const
       unit_(unit),
       rope_(rope),
       shape_{.batch = context.layout.micro_batch,
-             .seq_len = context.training.seq_len,
+             .seq_len = context.local_seq_len(),
              .heads = context.model.heads / context.layout.tp,
              .kv_heads = context.model.kv_heads / context.layout.tp,
-             .head_dim = context.model.head_dim} {}
+             .head_dim = context.model.head_dim,
+             .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
+                                           context.dtype())} {}
 
 at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t count) const {
   const int64_t all = shape_.heads + 2 * shape_.kv_heads;
@@ -39,17 +43,33 @@ void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inv
                                                .y_head_stride = to.stride(2)});
 }
 
+AttentionResult AttentionLayer::Attend(const at::Tensor& qkv) const {
+  const at::Tensor q = Heads(qkv, 0, shape_.heads);
+  const at::Tensor k = Heads(qkv, shape_.heads, shape_.kv_heads);
+  const at::Tensor v = Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads);
+  return context_.groups.cp != nullptr ? RingAttentionForward(context_, shape_, q, k, v)
+                                       : AttentionForward(shape_, q, k, v);
+}
+
+AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput,
+                                                 const AttentionSaved& saved) const {
+  const at::Tensor q = Heads(saved.qkv, 0, shape_.heads);
+  const at::Tensor k = Heads(saved.qkv, shape_.heads, shape_.kv_heads);
+  const at::Tensor v = Heads(saved.qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads);
+  return context_.groups.cp != nullptr
+             ? RingAttentionBackward(context_, shape_, doutput, q, k, v, saved.attention)
+             : AttentionBackward(shape_, doutput, q, k, v, saved.attention);
+}
+
 at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
   NormOutput norm = NormForward(context_, residual, unit_.weight(kAttentionNorm));
   const at::Tensor bias = context_.model.qkv_bias ? unit_.weight(kQkvBias) : at::Tensor();
-  saved.qkv = LinearForward(norm.y, unit_.weight(kQkvWeight), bias);
+  saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight), bias);
   const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
   Turn(turned, turned, /*inverse=*/false);
-  saved.attention = AttentionForward(
-      shape_, Heads(saved.qkv, 0, shape_.heads), Heads(saved.qkv, shape_.heads, shape_.kv_heads),
-      Heads(saved.qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads));
-  at::Tensor output = LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {});
-  SumOverTensorParallel(context_, output);
+  saved.attention = Attend(saved.qkv);
+  at::Tensor output = LeaveTensorParallel(
+      context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
   output.add_(residual);
   saved.residual = std::move(residual);
   saved.norm_output = std::move(norm.y);
@@ -67,27 +87,23 @@ void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
 void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient,
                                        const at::Tensor& qkv) const {
   const at::Tensor q = Heads(qkv, 0, shape_.heads);
-  for (int64_t member = 0; member < shape_.group(); ++member) {
-    Turn(gradient.q[member], q.slice(2, member, shape_.heads, shape_.group()), /*inverse=*/true);
+  for (int64_t call = 0; call < shape_.calls(); ++call) {
+    Turn(gradient.q[call], HeadsOfCall(shape_, q, call), /*inverse=*/true);
   }
   Turn(gradient.k, Heads(qkv, shape_.heads, shape_.kv_heads), /*inverse=*/true);
   Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads).copy_(gradient.v);
 }
 
 at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
   {
-    const at::Tensor doutput = LinearBackwardInput(gradient, unit_.weight(kOutputWeight));
-    const AttentionGradient heads = AttentionBackward(
-        shape_, doutput, Heads(saved.qkv, 0, shape_.heads),
-        Heads(saved.qkv, shape_.heads, shape_.kv_heads),
-        Heads(saved.qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads), saved.attention);
-    ReplaceByGradient(heads, saved.qkv);
+    const at::Tensor doutput = LinearBackwardInput(saved.gradient, unit_.weight(kOutputWeight));
+    ReplaceByGradient(AttendBackward(doutput, saved), saved.qkv);
   }
-  at::Tensor dresidual = LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight));
-  SumOverTensorParallel(context_, dresidual);
+  at::Tensor dresidual =
+      LeaveTensorParallel(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
   NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kAttentionNorm),
                gradient, unit_.gradient(kAttentionNorm));
-  saved.gradient = std::move(gradient);
   saved.residual.reset();
   saved.norm_rstd.reset();
   saved.attention.statistics.clear();
@@ -97,10 +113,13 @@ at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& sa
 void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
                        unit_.gradient(kOutputWeight));
-  LinearBackwardWeight(context_, saved.qkv, saved.norm_output, unit_.gradient(kQkvWeight));
+  saved.gradient.reset();
+  saved.attention.output.reset();
+  LinearBackwardWeight(context_, saved.qkv, EnterTensorParallel(context_, saved.norm_output),
+                       unit_.gradient(kQkvWeight));
   if (context_.model.qkv_bias) {
     at::Tensor bias = unit_.gradient(kQkvBias);
-    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, at::kFloat));
+    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
   }
   saved = AttentionSaved();
 }

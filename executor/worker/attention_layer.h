@@ -1,8 +1,9 @@
 // The attention half of a block: x + Wo attention(RoPE(Wqkv norm(x))).
 //
 // Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
-// heads; partial sums are added over the TP group after Wo in the forward and after Wqkv in the
-// backward. The backward has two parts, so that a schedule may run them apart.
+// heads (executor/worker/tensor_parallel.h). "Stream tokens" are RankContext::stream_tokens(),
+// "tokens" all of the micro-batch on this rank. The backward has two parts, so that a schedule may
+// run them apart.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,13 +18,14 @@ namespace meshwright {
 // What one micro-batch keeps between forward and backward: the attention rows of
 // planner/memory/block_tensors.h, q, k and v in one buffer.
 struct AttentionSaved {
-  at::Tensor residual;        // [tokens, hidden]
-  at::Tensor norm_output;     // [tokens, hidden]
-  at::Tensor norm_rstd;       // [tokens], fp32
+  at::Tensor residual;        // [stream tokens, hidden]
+  at::Tensor norm_output;     // [stream tokens, hidden]
+  at::Tensor norm_rstd;       // [stream tokens], accumulator dtype
   at::Tensor qkv;             // [tokens, (heads + 2 kv_heads) head_dim], after RoPE
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
-  // Between the two parts of the backward: the gradient of the layer's output. qkv then holds the
-  // gradient of Wqkv's output; the residual, the deviations and the log-sum-exp are gone.
+  // Between the two parts of the backward: the gradient of the layer's output, of all tokens. qkv
+  // then holds the gradient of Wqkv's output; the residual, the deviations and the log-sum-exp are
+  // gone.
   at::Tensor gradient;
 };
 
@@ -32,7 +34,7 @@ class AttentionLayer {
   // `unit` and `rope` outlive it.
   AttentionLayer(RankContext& context, const FlatUnit& unit, const RopeTable& rope);
 
-  // residual [tokens, hidden] -> [tokens, hidden], a new tensor.
+  // residual [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
   // Computes the normed input again, before the backward, where it was not kept.
   void RecomputeNorm(AttentionSaved& saved) const;
@@ -46,6 +48,8 @@ class AttentionLayer {
   // Heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
   at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
   void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
+  AttentionResult Attend(const at::Tensor& qkv) const;
+  AttentionGradient AttendBackward(const at::Tensor& doutput, const AttentionSaved& saved) const;
   void ReplaceByGradient(const AttentionGradient& gradient, const at::Tensor& qkv) const;
 
   RankContext& context_;

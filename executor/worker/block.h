@@ -28,7 +28,7 @@ class Block {
 
   FlatUnit& unit() const { return unit_; }
 
-  // [tokens, hidden] -> [tokens, hidden], a new tensor.
+  // [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(at::Tensor input, BlockSaved& saved) const;
   // Gradient of the output -> gradient of the input, a new tensor. Releases `saved`.
   at::Tensor Backward(at::Tensor gradient, BlockSaved& saved) const;

@@ -2,8 +2,9 @@
 //
 // Every call returns at once; the returned Pending stands for its completion. All ranks of a group
 // issue the same collectives in the same order; sends and receives between two ranks match in the
-// order in which they were issued. Failures, a peer that went away and an expired timeout among
-// them, are thrown by Wait() or by the call itself as CommunicationError.
+// order in which they were issued. What an implementation allocates for itself does not count as
+// the rank's memory. Failures, a peer that went away and an expired timeout among them, are thrown
+// by Wait() or by the call itself as CommunicationError.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -72,9 +73,11 @@ class Communicator {
 
   // In place. Tensors are dense; fp32, fp64 and bf16 (summed in the tensor's type).
   virtual Pending AllReduce(const at::Tensor& tensor, Reduction reduction) = 0;
-  // output holds size() times input's elements, in rank order.
+  // output holds size() times input's elements, in rank order. In place where input is this rank's
+  // part of output.
   virtual Pending AllGather(const at::Tensor& output, const at::Tensor& input) = 0;
-  // input holds size() times output's elements; rank i receives the sum of the i-th parts.
+  // input holds size() times output's elements; rank i receives the sum of the i-th parts. In place
+  // where output is this rank's part of input; the other parts then hold no defined values.
   virtual Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) = 0;
   virtual Pending Broadcast(const at::Tensor& tensor, int32_t root) = 0;
   virtual Pending Send(const at::Tensor& tensor, int32_t to) = 0;

@@ -16,13 +16,14 @@ kernels::Parallel TorchParallel() {
 
 }  // namespace
 
-CpuDevice::CpuDevice() : kernels_(kernels::MakeCpuKernels(TorchParallel())), scope_(&account_) {
+CpuDevice::CpuDevice(ThreadHub* hub)
+    : hub_(hub), kernels_(kernels::MakeCpuKernels(TorchParallel())), scope_(&account_) {
   InstallAccountingAllocator();
 }
 
 std::unique_ptr<Communicator> CpuDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                  const GroupSpec& group, int32_t rank) {
-  return ConnectGloo(store, group, rank);
+  return hub_ != nullptr ? hub_->Join(group, rank) : ConnectGloo(store, group, rank);
 }
 
 std::optional<Device::MemoryShortage> CpuDevice::AsMemoryShortage(

@@ -1,8 +1,10 @@
-// A CPU as the device of one rank: the accounting allocator, vectorised kernels, gloo.
+// A CPU as the device of one rank: the accounting allocator, vectorised kernels, gloo or
+// threads.
 #pragma once
 
 #include "executor/worker/device.h"
 #include "executor/worker/memory_account.h"
+#include "executor/worker/thread_communicator.h"
 
 namespace meshwright {
 
@@ -10,7 +12,9 @@ namespace meshwright {
 // device goes. All of the rank's tensors must be gone by then.
 class CpuDevice final : public Device {
  public:
-  CpuDevice();
+  // Its groups are gloo's, or those of `hub`, which outlives them, where all ranks of the run are
+  // threads of one process.
+  explicit CpuDevice(ThreadHub* hub = nullptr);
 
   at::Device torch_device() const override { return at::kCPU; }
   const kernels::Kernels& kernels() const override { return *kernels_; }
@@ -26,6 +30,7 @@ class CpuDevice final : public Device {
   std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const override;
 
  private:
+  ThreadHub* const hub_;
   std::unique_ptr<kernels::Kernels> kernels_;
   MemoryAccount account_;
   ScopedMemoryAccount scope_;

@@ -2,6 +2,8 @@
 
 #include <ATen/ops/empty.h>
 
+#include "executor/worker/tensor_parallel.h"
+
 namespace meshwright {
 
 at::Tensor EmbeddingLayer::Forward(const at::Tensor& tokens) const {
@@ -16,11 +18,11 @@ at::Tensor EmbeddingLayer::Forward(const at::Tensor& tokens) const {
                                 .tokens = tokens.const_data_ptr<int32_t>(),
                                 .table = table.const_data_ptr(),
                                 .y = output.mutable_data_ptr()});
-  SumOverTensorParallel(context_, output);
-  return output;
+  return LeaveTensorParallel(context_, output);
 }
 
 void EmbeddingLayer::Backward(const at::Tensor& tokens, const at::Tensor& gradient) const {
+  const at::Tensor whole = EnterTensorParallel(context_, gradient);
   const at::Tensor& table_gradient = unit_.gradient(kEmbeddingTable);
   context_.device->kernels().Run(
       kernels::EmbeddingBackward{.type = context_.element(),
@@ -29,8 +31,8 @@ void EmbeddingLayer::Backward(const at::Tensor& tokens, const at::Tensor& gradie
                                  .vocab_begin = context_.coordinates.tp * table_gradient.size(0),
                                  .vocab_count = table_gradient.size(0),
                                  .tokens = tokens.const_data_ptr<int32_t>(),
-                                 .dy = gradient.const_data_ptr(),
-                                 .table_gradient = table_gradient.mutable_data_ptr<float>()});
+                                 .dy = whole.const_data_ptr(),
+                                 .table_gradient = table_gradient.mutable_data_ptr()});
 }
 
 }  // namespace meshwright

@@ -13,9 +13,9 @@ class EmbeddingLayer {
   // `unit` outlives it.
   EmbeddingLayer(RankContext& context, const FlatUnit& unit) : context_(context), unit_(unit) {}
 
-  // tokens int32 [tokens] -> [tokens, hidden].
+  // tokens int32 [tokens] -> [stream tokens, hidden].
   at::Tensor Forward(const at::Tensor& tokens) const;
-  // Adds the table's gradient. gradient [tokens, hidden].
+  // Adds the table's gradient. gradient [stream tokens, hidden].
   void Backward(const at::Tensor& tokens, const at::Tensor& gradient) const;
 
  private:

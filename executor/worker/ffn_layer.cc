@@ -6,6 +6,7 @@
 
 #include "executor/worker/linear.h"
 #include "executor/worker/norm.h"
+#include "executor/worker/tensor_parallel.h"
 
 namespace meshwright {
 
@@ -30,15 +31,16 @@ void FfnLayer::Multiply(FfnSaved& saved) const {
 at::Tensor FfnLayer::Forward(at::Tensor residual, FfnSaved& saved) const {
   saved.residual = std::move(residual);
   Recompute(saved);
-  at::Tensor output = LinearForward(saved.product, unit_.weight(kDownWeight), {});
-  SumOverTensorParallel(context_, output);
+  at::Tensor output =
+      LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
   output.add_(saved.residual);
   return output;
 }
 
 void FfnLayer::Recompute(FfnSaved& saved) const {
   Normalize(saved);
-  saved.gate_up = LinearForward(saved.norm_output, unit_.weight(kGateUpWeight), {});
+  saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
+                                unit_.weight(kGateUpWeight), {});
   Multiply(saved);
 }
 
@@ -49,8 +51,9 @@ void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
 }
 
 at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
   {
-    const at::Tensor dproduct = LinearBackwardInput(gradient, unit_.weight(kDownWeight));
+    const at::Tensor dproduct = LinearBackwardInput(saved.gradient, unit_.weight(kDownWeight));
     context_.device->kernels().Run(
         kernels::SwigluBackward{.type = context_.element(),
                                 .rows = dproduct.size(0),
@@ -58,11 +61,10 @@ at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
                                 .dproduct = dproduct.const_data_ptr(),
                                 .gate_up = saved.gate_up.mutable_data_ptr()});
   }
-  at::Tensor dresidual = LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight));
-  SumOverTensorParallel(context_, dresidual);
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
   NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kFfnNorm),
                gradient, unit_.gradient(kFfnNorm));
-  saved.gradient = std::move(gradient);
   saved.residual.reset();
   saved.norm_rstd.reset();
   return dresidual;
@@ -70,7 +72,10 @@ at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
 
 void FfnLayer::BackwardWeight(FfnSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.product, unit_.gradient(kDownWeight));
-  LinearBackwardWeight(context_, saved.gate_up, saved.norm_output, unit_.gradient(kGateUpWeight));
+  saved.gradient.reset();
+  saved.product.reset();
+  LinearBackwardWeight(context_, saved.gate_up, EnterTensorParallel(context_, saved.norm_output),
+                       unit_.gradient(kGateUpWeight));
   saved = FfnSaved();
 }
 

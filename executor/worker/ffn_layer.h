@@ -1,6 +1,7 @@
 // The feed-forward half of a block: x + Wdown swiglu(Wgate_up norm(x)).
 //
 // Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
+// "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,13 +14,13 @@ namespace meshwright {
 // What one micro-batch keeps: the FFN rows of planner/memory/block_tensors.h, gate and up in one
 // buffer.
 struct FfnSaved {
-  at::Tensor residual;     // [tokens, hidden]
-  at::Tensor norm_output;  // [tokens, hidden]
-  at::Tensor norm_rstd;    // [tokens], fp32
+  at::Tensor residual;     // [stream tokens, hidden]
+  at::Tensor norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
   at::Tensor gate_up;      // [tokens, 2 ffn_hidden]
   at::Tensor product;      // [tokens, ffn_hidden]
-  // Between the two parts of the backward: the gradient of the layer's output. gate_up then holds
-  // its own gradient; the residual and the deviations are gone.
+  // Between the two parts of the backward: the gradient of the layer's output, of all tokens.
+  // gate_up then holds its own gradient; the residual and the deviations are gone.
   at::Tensor gradient;
 };
 
@@ -28,7 +29,7 @@ class FfnLayer {
   // `unit` outlives it.
   FfnLayer(RankContext& context, const FlatUnit& unit) : context_(context), unit_(unit) {}
 
-  // residual [tokens, hidden] -> [tokens, hidden], a new tensor.
+  // residual [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(at::Tensor residual, FfnSaved& saved) const;
   // Computes again, before the backward, what a recompute mode did not keep: everything from
   // saved.residual, or the normed input and the product from saved.residual and saved.gate_up.

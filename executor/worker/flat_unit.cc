@@ -8,11 +8,18 @@
 #include <utility>
 
 #include "executor/worker/random.h"
+#include "executor/worker/release_storage.h"
 
 namespace meshwright {
 namespace {
 
 constexpr float kInitialDeviation = 0.02f;
+
+int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
+
+int64_t ShardCount(const RankContext& context) {
+  return context.zero() == 0 ? 1 : context.groups.replicas->size();
+}
 
 // Values of one part's row `row`, counted within the part.
 void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) {
@@ -31,14 +38,26 @@ void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) 
   }
 }
 
-std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& parameters) {
+// `flat` holds the unit's elements from `flat_begin` on; writes those of `values`, which are the
+// unit's from `begin` on, that it holds.
+void CopyWhatOverlaps(std::vector<float>& values, int64_t begin, const at::Tensor& flat,
+                      int64_t flat_begin) {
+  const int64_t first = std::max(begin, flat_begin);
+  const int64_t last =
+      std::min(begin + static_cast<int64_t>(values.size()), flat_begin + flat.numel());
+  if (first >= last) return;
+  flat.narrow(0, first - flat_begin, last - first)
+      .copy_(at::from_blob(values.data() + (first - begin), {last - first}, at::kFloat));
+}
+
+// Those parameters of `unit` that are matrices, or the others, as views of a flat buffer of them.
+std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& unit, bool matrices) {
   std::vector<at::Tensor> views;
   int64_t offset = 0;
-  for (const LocalParameter& parameter : parameters) {
+  for (const LocalParameter& parameter : unit) {
+    if (parameter.matrix != matrices) continue;
     at::Tensor view = flat.narrow(0, offset, parameter.elements());
-    if (parameter.decay) {
-      view = view.view({parameter.rows(), parameter.columns()});
-    }
+    if (matrices) view = view.view({parameter.rows(), parameter.columns()});
     views.push_back(std::move(view));
     offset += parameter.elements();
   }
@@ -48,25 +67,59 @@ std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& param
 }  // namespace
 
 FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
-    : parameters_(std::move(parameters)) {
-  const int64_t elements = UnitElements(parameters_);
-  for (const LocalParameter& parameter : parameters_) {
-    if (parameter.decay) decayed_elements_ += parameter.elements();
-  }
-  const at::TensorOptions fp32 = context.options_of(at::kFloat);
-  weights_ = at::empty({elements}, context.options());
-  gradients_ = at::zeros({elements}, fp32);
-  first_moment_ = at::zeros({elements}, fp32);
-  second_moment_ = at::zeros({elements}, fp32);
-  if (context.dtype() != at::kFloat) master_ = at::empty({elements}, fp32);
-  weight_views_ = Views(weights_, parameters_);
-  gradient_views_ = Views(gradients_, parameters_);
+    : parameters_(std::move(parameters)),
+      elements_(UnitElements(parameters_)),
+      matrix_elements_(MatrixElements(parameters_)),
+      replicated_elements_(ReplicatedElements(parameters_)),
+      shard_elements_(DivideUp(elements_, ShardCount(context))),
+      padded_elements_(shard_elements_ * ShardCount(context)),
+      own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),
+      keeps_weights_(context.zero() <= 2),
+      keeps_gradients_(context.zero() <= 1) {
+  const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
+  AllocateWeights(context.options());
+  AllocateGradients(wide);
+  first_moment_ = at::zeros({shard_elements_}, wide);
+  second_moment_ = at::zeros({shard_elements_}, wide);
+  if (context.dtype() != context.accumulator_dtype()) master_ = at::zeros({shard_elements_}, wide);
   Initialize(context.seed);
+}
+
+void FlatUnit::AllocateWeights(const at::TensorOptions& options) {
+  if (!keeps_weights_) {
+    own_weights_ = at::zeros({shard_elements_}, options);
+    return;
+  }
+  weights_ = at::zeros({padded_elements_}, options);
+  own_weights_ = OwnPart(weights_);
+  ViewWeights();
+}
+
+void FlatUnit::AllocateGradients(const at::TensorOptions& options) {
+  const int64_t vector_elements = elements_ - matrix_elements_;
+  if (keeps_gradients_) {
+    gradients_ = at::zeros({padded_elements_}, options);
+    own_gradients_ = OwnPart(gradients_);
+    vector_gradients_ = gradients_.narrow(0, matrix_elements_, vector_elements);
+    matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+  } else {
+    own_gradients_ = at::zeros({shard_elements_}, options);
+    vector_gradients_ = at::zeros({vector_elements}, options);
+  }
+  vector_gradient_views_ = Views(vector_gradients_, parameters_, /*matrices=*/false);
+}
+
+void FlatUnit::ViewWeights() {
+  weight_views_ = Views(weights_, parameters_, /*matrices=*/true);
+  const at::Tensor vectors = weights_.narrow(0, matrix_elements_, elements_ - matrix_elements_);
+  for (at::Tensor& view : Views(vectors, parameters_, /*matrices=*/false)) {
+    weight_views_.push_back(std::move(view));
+  }
 }
 
 void FlatUnit::Initialize(uint64_t seed) {
   std::vector<float> values;
-  int64_t offset = 0;
+  int64_t begin = 0;
   for (const LocalParameter& parameter : parameters_) {
     values.resize(static_cast<size_t>(parameter.elements()));
     float* out = values.data();
@@ -75,36 +128,92 @@ void FlatUnit::Initialize(uint64_t seed) {
         FillRow(part, seed, row, out);
       }
     }
-    const at::Tensor source = at::from_blob(values.data(), {parameter.elements()}, at::kFloat);
-    weights_.narrow(0, offset, parameter.elements()).copy_(source);
-    if (master_.defined()) master_.narrow(0, offset, parameter.elements()).copy_(source);
-    offset += parameter.elements();
+    if (keeps_weights_) {
+      CopyWhatOverlaps(values, begin, weights_, 0);
+    } else {
+      CopyWhatOverlaps(values, begin, own_weights_, own_begin_);
+    }
+    if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
+    begin += parameter.elements();
   }
 }
 
-void FlatUnit::ZeroGradients() { gradients_.zero_(); }
+const at::Tensor& FlatUnit::gradient(size_t index) const {
+  const size_t matrices = parameters_.size() - vector_gradient_views_.size();
+  return index < matrices ? matrix_gradient_views_.at(index)
+                          : vector_gradient_views_.at(index - matrices);
+}
+
+void FlatUnit::ZeroGradients() {
+  if (keeps_gradients_) {
+    gradients_.zero_();
+    return;
+  }
+  own_gradients_.zero_();
+  vector_gradients_.zero_();
+}
+
+void FlatUnit::OpenGradients() {
+  if (gradients_open()) return;
+  gradients_ = at::zeros({padded_elements_}, own_gradients_.options());
+  matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+}
+
+at::Tensor FlatUnit::CloseGradients(bool with_vectors) {
+  if (keeps_gradients_) return gradients_;
+  if (with_vectors) {
+    gradients_.narrow(0, matrix_elements_, elements_ - matrix_elements_).copy_(vector_gradients_);
+  }
+  matrix_gradient_views_.clear();
+  return std::exchange(gradients_, {});
+}
+
+at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {
+  return flat.narrow(0, own_begin_, shard_elements_);
+}
 
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
-  const auto run = [&](int64_t begin, int64_t count, float weight_decay) {
-    if (count == 0) return;
-    context.device->kernels().Run(kernels::AdamW{
-        .type = context.element(),
-        .count = count,
-        .learning_rate = options.learning_rate,
-        .beta1 = options.beta1,
-        .beta2 = options.beta2,
-        .epsilon = options.epsilon,
-        .weight_decay = weight_decay,
-        .step = step,
-        .gradient = gradients_.const_data_ptr<float>() + begin,
-        .first_moment = first_moment_.mutable_data_ptr<float>() + begin,
-        .second_moment = second_moment_.mutable_data_ptr<float>() + begin,
-        .master = master_.defined() ? master_.mutable_data_ptr<float>() + begin : nullptr,
-        .weights = static_cast<char*>(weights_.mutable_data_ptr()) +
-                   begin * static_cast<int64_t>(weights_.element_size())});
+  const auto at_offset = [](const at::Tensor& own, int64_t offset) -> void* {
+    if (!own.defined()) return nullptr;
+    return static_cast<char*>(own.mutable_data_ptr()) +
+           offset * static_cast<int64_t>(own.element_size());
   };
-  run(0, decayed_elements_, options.weight_decay);
-  run(decayed_elements_, gradients_.numel() - decayed_elements_, 0.0f);
+  // Elements [begin, end) of the unit, as far as they are this rank's.
+  const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
+    const int64_t offset = std::max<int64_t>(begin - own_begin_, 0);
+    const int64_t count = std::min(end - own_begin_, shard_elements_) - offset;
+    if (count <= 0) return;
+    context.device->kernels().Run(kernels::AdamW{.type = context.element(),
+                                                 .count = count,
+                                                 .learning_rate = options.learning_rate,
+                                                 .beta1 = options.beta1,
+                                                 .beta2 = options.beta2,
+                                                 .epsilon = options.epsilon,
+                                                 .weight_decay = weight_decay,
+                                                 .step = step,
+                                                 .gradient = at_offset(own_gradients_, offset),
+                                                 .first_moment = at_offset(first_moment_, offset),
+                                                 .second_moment = at_offset(second_moment_, offset),
+                                                 .master = at_offset(master_, offset),
+                                                 .weights = at_offset(own_weights_, offset)});
+  };
+  run(0, matrix_elements_, options.weight_decay);
+  run(matrix_elements_, elements_, 0.0);
+}
+
+Pending FlatUnit::GatherWeights(Communicator& replicas) {
+  if (!keeps_weights_) {
+    weights_ = at::empty({padded_elements_}, own_weights_.options());
+    ViewWeights();
+  }
+  return replicas.AllGather(weights_, own_weights_);
+}
+
+void FlatUnit::ReleaseWeights() {
+  if (keeps_weights_) return;
+  weight_views_.clear();
+  ReleaseStorage(weights_);
+  weights_.reset();
 }
 
 }  // namespace meshwright

@@ -1,5 +1,18 @@
-// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights, fp32
-// gradients and AdamW's states. The tensors that operators see are views of them.
+// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights,
+// gradients and AdamW's states, the latter two in the accumulator dtype. The tensors that operators
+// see are views of them.
+//
+// The holders of the same parameters share the unit as the ZeRO stage says (arXiv 1910.02054). The
+// buffers are cut into equal shards, one for each rank, the last ones padded:
+//
+//                     stage 0   1                  2              3
+//   states            whole     own shard          own shard      own shard
+//   gradients         whole     whole              own shard      own shard
+//   weights           whole     whole              whole          own shard
+//
+// What is not held whole is whole for a while: gradients of matrices while a bucket is open,
+// weights while they are gathered. Gradients of vectors are small, come at other times than those
+// of matrices, and are always whole.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,50 +20,95 @@
 #include <cstdint>
 #include <vector>
 
+#include "executor/worker/communicator.h"
 #include "executor/worker/parameter_map.h"
 #include "executor/worker/rank_context.h"
 
 namespace meshwright {
 
 struct AdamWOptions {
-  float learning_rate = 3e-4f;
-  float beta1 = 0.9f;
-  float beta2 = 0.95f;
-  float epsilon = 1e-8f;
-  float weight_decay = 0.1f;  // of matrices; norms and biases are not decayed
+  double learning_rate = 3e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;  // of matrices; norms and biases are not decayed
 };
 
 class FlatUnit {
  public:
-  // Weights get their initial values, gradients and moments are zero. Holds, per parameter, the
-  // weight, 4 bytes of gradient, 8 of moments and, unless weights are fp32, 4 of master weights.
+  // Weights get their initial values, gradients and moments are zero. Holds, per parameter of what
+  // the stage gives it, the weight, and in the accumulator dtype a gradient, two moments and,
+  // beside bf16 weights, a master copy.
   FlatUnit(const RankContext& context, ParameterUnit parameters);
 
   const ParameterUnit& parameters() const { return parameters_; }
+  int64_t elements() const { return elements_; }
+  int64_t padded_elements() const { return padded_elements_; }
+  bool has_matrices() const { return matrix_elements_ > 0; }
+
+  // The rank's stages that compute with the unit: two have tied embeddings as their table.
+  void AddUser() { ++users_; }
+  int32_t users() const { return users_; }
+
   // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
-  // norm or a bias.
-  const at::Tensor& weight(size_t index) const { return weight_views_[index]; }
-  // The same in fp32.
-  const at::Tensor& gradient(size_t index) const { return gradient_views_[index]; }
-  // All gradients, dense.
-  const at::Tensor& flat_gradients() const { return gradients_; }
+  // norm or a bias. Only while the weights are whole.
+  const at::Tensor& weight(size_t index) const { return weight_views_.at(index); }
+  // Its gradient, in the accumulator dtype; of a matrix only while gradients are open.
+  const at::Tensor& gradient(size_t index) const;
+  // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
+  at::Tensor replicated_gradients() const {
+    return vector_gradients_.narrow(0, 0, replicated_elements_);
+  }
+  // What this rank updates: its shard, or everything, dense.
+  const at::Tensor& own_gradients() const { return own_gradients_; }
 
   void ZeroGradients();
-  // One AdamW update; `step` counts from 1.
+  // Makes room for the gradients of matrices, zero at first, where the unit does not hold them.
+  void OpenGradients();
+  bool gradients_open() const { return gradients_.defined(); }
+  // All gradients since OpenGradients(), of padded_elements(), for a reduction. The vectors', which
+  // are those of the whole step, are among them if `with_vectors`, else zero. Where the unit does
+  // not hold whole gradients they are the caller's from then on.
+  at::Tensor CloseGradients(bool with_vectors);
+  // This rank's part of a buffer of padded_elements().
+  at::Tensor OwnPart(const at::Tensor& flat) const;
+  // Adds a reduced part to the shard, where CloseGradients() gave the buffer away.
+  void AddToOwnGradients(const at::Tensor& part) { own_gradients_.add_(part); }
+
+  // One AdamW update of what this rank owns; `step` counts from 1.
   void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
+  // Makes the weights whole from the ranks' shards: when the operation is over, until
+  // ReleaseWeights() where the unit does not hold them.
+  Pending GatherWeights(Communicator& replicas);
+  void ReleaseWeights();
 
  private:
+  void AllocateWeights(const at::TensorOptions& options);
+  void AllocateGradients(const at::TensorOptions& options);
   void Initialize(uint64_t seed);
+  void ViewWeights();
 
   ParameterUnit parameters_;
-  int64_t decayed_elements_ = 0;  // they come first
-  at::Tensor weights_;
-  at::Tensor gradients_;
-  at::Tensor first_moment_;
+  const int64_t elements_;
+  const int64_t matrix_elements_;      // they come first
+  const int64_t replicated_elements_;  // they come next
+  const int64_t shard_elements_;
+  const int64_t padded_elements_;
+  const int64_t own_begin_;
+  const bool keeps_weights_;  // whole
+  const bool keeps_gradients_;
+  int32_t users_ = 0;
+  at::Tensor weights_;  // undefined while they are not whole
+  at::Tensor own_weights_;
+  at::Tensor gradients_;  // undefined while closed
+  at::Tensor own_gradients_;
+  at::Tensor vector_gradients_;
+  at::Tensor first_moment_;  // these three of the own part
   at::Tensor second_moment_;
-  at::Tensor master_;  // undefined with fp32 weights
+  at::Tensor master_;  // undefined where the weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
-  std::vector<at::Tensor> gradient_views_;
+  std::vector<at::Tensor> matrix_gradient_views_;
+  std::vector<at::Tensor> vector_gradient_views_;
 };
 
 }  // namespace meshwright

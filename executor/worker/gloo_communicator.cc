@@ -7,6 +7,7 @@
 
 #include "executor/worker/backend_communicator.h"
 #include "executor/worker/device_clock.h"
+#include "executor/worker/memory_account.h"
 
 namespace meshwright {
 namespace {
@@ -33,6 +34,25 @@ std::shared_ptr<const DoneTime> Watch(c10d::Work& work) {
   return done;
 }
 
+// Torch gathers into a copy of the output and reduces a copy of the input, which it makes on the
+// thread that calls.
+class UncountedGloo final : public c10d::ProcessGroupGloo {
+ public:
+  using ProcessGroupGloo::ProcessGroupGloo;
+
+  c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
+                                                 const c10d::AllgatherOptions& options) override {
+    const ScopedMemoryAccount nobody(nullptr);
+    return ProcessGroupGloo::_allgather_base(output, input, options);
+  }
+
+  c10::intrusive_ptr<c10d::Work> _reduce_scatter_base(
+      at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override {
+    const ScopedMemoryAccount nobody(nullptr);
+    return ProcessGroupGloo::_reduce_scatter_base(output, input, options);
+  }
+};
+
 }  // namespace
 
 void DisableFlightRecorder() { ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1); }
@@ -45,7 +65,7 @@ std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>&
     options->threads = 1;
     options->devices.push_back(
         c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1", /*lazyInit=*/false));
-    return MakeBackendCommunicator(c10::make_intrusive<c10d::ProcessGroupGloo>(
+    return MakeBackendCommunicator(c10::make_intrusive<UncountedGloo>(
                                        place.store, place.index, place.size, std::move(options)),
                                    Watch);
   });

@@ -6,25 +6,24 @@
 
 #include "executor/worker/linear.h"
 #include "executor/worker/norm.h"
+#include "executor/worker/tensor_parallel.h"
 
 namespace meshwright {
 
-HeadLayer::HeadLayer(RankContext& context, Parameters parameters)
-    : context_(context), parameters_(std::move(parameters)) {}
-
 int64_t HeadLayer::vocab_begin() const {
-  return context_.coordinates.tp * parameters_.weight.size(0);
+  return context_.coordinates.tp * (context_.model.vocab / context_.layout.tp);
 }
 
 void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                         HeadSaved& saved) const {
-  NormOutput norm = NormForward(context_, residual, parameters_.norm);
-  saved.logits = LinearForward(norm.y, parameters_.weight, {});
+  NormOutput norm = NormForward(context_, residual, final_norm_.weight(kFinalNorm));
+  saved.logits =
+      LinearForward(EnterTensorParallel(context_, norm.y), projection_.weight(kHeadWeight), {});
   const int64_t tokens = saved.logits.size(0);
-  saved.statistics = at::empty({3, tokens}, context_.options_of(at::kFloat));
-  float* max = saved.statistics.mutable_data_ptr<float>();
-  float* sum = max + tokens;
-  float* target_logit = sum + tokens;
+  saved.statistics = at::empty({3, tokens}, context_.options_of(context_.accumulator_dtype()));
+  void* max = saved.statistics.select(0, 0).mutable_data_ptr();
+  void* sum = saved.statistics.select(0, 1).mutable_data_ptr();
+  void* target_logit = saved.statistics.select(0, 2).mutable_data_ptr();
   const kernels::Kernels& kernels = context_.device->kernels();
   kernels.Run(kernels::CrossEntropyStatistics{.type = context_.element(),
                                               .rows = tokens,
@@ -39,13 +38,15 @@ void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tenso
     const at::Tensor global_max = saved.statistics.select(0, 0);
     const at::Tensor local_max = global_max.clone();
     context_.groups.tp->AllReduce(global_max, Reduction::kMax).Wait();
-    kernels.Run(kernels::CrossEntropyRescale{.rows = tokens,
-                                             .local_max = local_max.const_data_ptr<float>(),
+    kernels.Run(kernels::CrossEntropyRescale{.type = context_.element(),
+                                             .rows = tokens,
+                                             .local_max = local_max.const_data_ptr(),
                                              .global_max = max,
                                              .local_sum = sum});
     context_.groups.tp->AllReduce(saved.statistics.narrow(0, 1, 2), Reduction::kSum).Wait();
   }
-  kernels.Run(kernels::CrossEntropyLoss{.rows = tokens,
+  kernels.Run(kernels::CrossEntropyLoss{.type = context_.element(),
+                                        .rows = tokens,
                                         .sum = sum,
                                         .target_logit = target_logit,
                                         .max_to_log_sum_exp = max,
@@ -64,14 +65,14 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
                                     .rows = saved.logits.size(0),
                                     .width = saved.logits.size(1),
                                     .vocab_begin = vocab_begin(),
-                                    .scale = static_cast<float>(1.0 / step_tokens),
+                                    .scale = 1.0 / step_tokens,
                                     .targets = saved.targets.const_data_ptr<int32_t>(),
-                                    .log_sum_exp = saved.statistics.const_data_ptr<float>(),
+                                    .log_sum_exp = saved.statistics.const_data_ptr(),
                                     .logits = saved.logits.mutable_data_ptr()});
-  at::Tensor dresidual = LinearBackwardInput(saved.logits, parameters_.weight);
-  SumOverTensorParallel(context_, dresidual);
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, parameters_.norm,
-               /*residual_gradient=*/{}, parameters_.norm_gradient);
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, final_norm_.weight(kFinalNorm),
+               /*residual_gradient=*/{}, final_norm_.gradient(kFinalNorm));
   saved.residual.reset();
   saved.norm_rstd.reset();
   saved.targets.reset();
@@ -80,7 +81,8 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
 }
 
 void HeadLayer::BackwardWeight(HeadSaved& saved) const {
-  LinearBackwardWeight(context_, saved.logits, saved.norm_output, parameters_.weight_gradient);
+  LinearBackwardWeight(context_, saved.logits, EnterTensorParallel(context_, saved.norm_output),
+                       projection_.gradient(kHeadWeight));
   saved = HeadSaved();
 }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "executor/worker/flat_unit.h"
 #include "executor/worker/rank_context.h"
 
 namespace meshwright {
@@ -11,28 +12,22 @@ namespace meshwright {
 // What one micro-batch keeps: HeadKeptBytes() of planner/memory/worker_memory.h. Between the two
 // parts of the backward only the normed input and the logits' gradient.
 struct HeadSaved {
-  at::Tensor residual;     // [tokens, hidden]
-  at::Tensor norm_output;  // [tokens, hidden]
-  at::Tensor norm_rstd;    // [tokens], fp32
+  at::Tensor residual;     // [stream tokens, hidden]
+  at::Tensor norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
   at::Tensor targets;      // [tokens], int32
   at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
-  at::Tensor statistics;   // [3, tokens], fp32: log-sum-exp, sum, target's logit
+  at::Tensor statistics;   // [3, tokens], accumulator dtype: log-sum-exp, sum, target's logit
 };
 
 class HeadLayer {
  public:
-  // Views of the weights and their fp32 gradients: weight [vocab / tp, hidden], norm [hidden].
-  struct Parameters {
-    at::Tensor weight;
-    at::Tensor weight_gradient;
-    at::Tensor norm;
-    at::Tensor norm_gradient;
-  };
+  // The units of the output projection and of the final norm outlive it.
+  HeadLayer(RankContext& context, const FlatUnit& projection, const FlatUnit& final_norm)
+      : context_(context), projection_(projection), final_norm_(final_norm) {}
 
-  HeadLayer(RankContext& context, Parameters parameters);
-
-  // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [tokens, hidden], targets
-  // int32 [tokens].
+  // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [stream tokens, hidden],
+  // targets int32 [tokens].
   void Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                HeadSaved& saved) const;
   // Gradient of the step's mean loss by the residual, a new tensor. Adds the norm's weight
@@ -45,7 +40,8 @@ class HeadLayer {
   int64_t vocab_begin() const;
 
   RankContext& context_;
-  const Parameters parameters_;
+  const FlatUnit& projection_;
+  const FlatUnit& final_norm_;
 };
 
 }  // namespace meshwright

@@ -47,7 +47,7 @@ at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight) {
 
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                           const at::Tensor& gradient) {
-  if (dy.scalar_type() == at::kFloat) {
+  if (dy.scalar_type() == gradient.scalar_type()) {
     at::Tensor accumulated = gradient;
     accumulated.addmm_(dy.t(), x);
     return;
@@ -59,7 +59,7 @@ void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, cons
         kernels::Accumulate{.type = context.element(),
                             .count = count * columns,
                             .source = piece.const_data_ptr(),
-                            .target = gradient.mutable_data_ptr<float>() + first * columns});
+                            .target = gradient.narrow(0, first, count).mutable_data_ptr()});
   });
 }
 

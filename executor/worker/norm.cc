@@ -5,17 +5,17 @@
 namespace meshwright {
 
 NormOutput NormForward(const RankContext& context, const at::Tensor& x, const at::Tensor& weight) {
-  NormOutput output{.y = at::empty(x.sizes(), x.options()),
-                    .rstd = at::empty({x.size(0)}, context.options_of(at::kFloat))};
-  context.device->kernels().Run(
-      kernels::RmsNormForward{.type = context.element(),
-                              .rows = x.size(0),
-                              .width = x.size(1),
-                              .epsilon = static_cast<float>(context.model.norm_epsilon),
-                              .x = x.const_data_ptr(),
-                              .weight = weight.const_data_ptr(),
-                              .y = output.y.mutable_data_ptr(),
-                              .rstd = output.rstd.mutable_data_ptr<float>()});
+  NormOutput output{
+      .y = at::empty(x.sizes(), x.options()),
+      .rstd = at::empty({x.size(0)}, context.options_of(context.accumulator_dtype()))};
+  context.device->kernels().Run(kernels::RmsNormForward{.type = context.element(),
+                                                        .rows = x.size(0),
+                                                        .width = x.size(1),
+                                                        .epsilon = context.model.norm_epsilon,
+                                                        .x = x.const_data_ptr(),
+                                                        .weight = weight.const_data_ptr(),
+                                                        .y = output.y.mutable_data_ptr(),
+                                                        .rstd = output.rstd.mutable_data_ptr()});
   return output;
 }
 
@@ -29,11 +29,11 @@ void NormBackward(const RankContext& context, const at::Tensor& dy, const at::Te
       .dy = dy.const_data_ptr(),
       .x = x.const_data_ptr(),
       .weight = weight.const_data_ptr(),
-      .rstd = rstd.const_data_ptr<float>(),
+      .rstd = rstd.const_data_ptr(),
       .residual_gradient =
           residual_gradient.defined() ? residual_gradient.const_data_ptr() : nullptr,
       .dx = dy.mutable_data_ptr(),
-      .weight_gradient = weight_gradient.mutable_data_ptr<float>()});
+      .weight_gradient = weight_gradient.mutable_data_ptr()});
 }
 
 }  // namespace meshwright

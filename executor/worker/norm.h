@@ -9,14 +9,14 @@ namespace meshwright {
 
 struct NormOutput {
   at::Tensor y;     // [tokens, hidden]
-  at::Tensor rstd;  // [tokens], fp32
+  at::Tensor rstd;  // [tokens], accumulator dtype
 };
 
 // x [tokens, hidden], weight [hidden]. Allocates the two outputs.
 NormOutput NormForward(const RankContext& context, const at::Tensor& x, const at::Tensor& weight);
 
 // Turns dy [tokens, hidden] into the gradient of x, in place, and adds to it `residual_gradient`
-// (may be undefined). Adds to weight_gradient [hidden], fp32.
+// (may be undefined). Adds to weight_gradient [hidden].
 void NormBackward(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                   const at::Tensor& rstd, const at::Tensor& weight,
                   const at::Tensor& residual_gradient, const at::Tensor& weight_gradient);

@@ -37,7 +37,9 @@ ParameterPart VectorOf(std::string name, int64_t size, int32_t tp_rank, int32_t 
 }
 
 LocalParameter Norm(std::string name, int64_t size) {
-  return {.parts = {VectorOf(std::move(name), size, 0, 1, Initial::kOnes)}, .decay = false};
+  return {.parts = {VectorOf(std::move(name), size, 0, 1, Initial::kOnes)},
+          .matrix = false,
+          .replicated = true};
 }
 
 const LayerGroup& GroupOfLayer(const ModelSpec& model, int64_t layer) {
@@ -77,7 +79,7 @@ ParameterUnit LayerUnit(const ModelSpec& model, int64_t layer, int32_t tp_rank, 
     LocalParameter bias{.parts = {RowsOf(prefix + "q_bias", queries, 1, tp_rank, tp),
                                   RowsOf(prefix + "k_bias", keys, 1, tp_rank, tp),
                                   RowsOf(prefix + "v_bias", keys, 1, tp_rank, tp)},
-                        .decay = false};
+                        .matrix = false};
     for (ParameterPart& part : bias.parts) part.initial = Initial::kZeros;
     unit.push_back(std::move(bias));
   }
@@ -88,19 +90,32 @@ ParameterUnit EmbeddingUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp)
   return {{.parts = {RowsOf("embedding", model.vocab, model.hidden, tp_rank, tp)}}};
 }
 
-ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp, bool own_weight) {
-  ParameterUnit unit;
-  if (own_weight) {
-    const char* name = model.tied_embeddings ? "embedding" : "head";
-    unit.push_back({.parts = {RowsOf(name, model.vocab, model.hidden, tp_rank, tp)}});
-  }
-  unit.push_back(Norm("final_norm", model.hidden));
-  return unit;
+ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp) {
+  if (model.tied_embeddings) return EmbeddingUnit(model, tp_rank, tp);
+  return {{.parts = {RowsOf("head", model.vocab, model.hidden, tp_rank, tp)}}};
 }
+
+ParameterUnit FinalNormUnit(const ModelSpec& model) { return {Norm("final_norm", model.hidden)}; }
 
 int64_t UnitElements(const ParameterUnit& unit) {
   int64_t elements = 0;
   for (const LocalParameter& parameter : unit) elements += parameter.elements();
+  return elements;
+}
+
+int64_t MatrixElements(const ParameterUnit& unit) {
+  int64_t elements = 0;
+  for (const LocalParameter& parameter : unit) {
+    if (parameter.matrix) elements += parameter.elements();
+  }
+  return elements;
+}
+
+int64_t ReplicatedElements(const ParameterUnit& unit) {
+  int64_t elements = 0;
+  for (const LocalParameter& parameter : unit) {
+    if (parameter.replicated) elements += parameter.elements();
+  }
   return elements;
 }
 

@@ -1,8 +1,8 @@
 // Which part of which of the model's parameters a rank holds, and in which order.
 //
-// Pure functions of (model, layout, coordinates). A unit (the embedding, a layer, the head) is the
-// granule of flat buffers: its matrices come first, then norms and biases, which AdamW does not
-// decay.
+// Pure functions of (model, layout, coordinates). A unit (the embedding, a layer, the final norm,
+// the head) is the granule of flat buffers: its matrices come first, then norms, then biases. AdamW
+// decays matrices alone.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct ParameterPart {
 // One dense local array: parts of equal width, stacked.
 struct LocalParameter {
   std::vector<ParameterPart> parts;
-  bool decay = true;
+  bool matrix = true;
+  bool replicated = false;  // every TP rank holds it whole: norms
 
   int64_t rows() const;
   int64_t columns() const { return parts.front().columns; }
@@ -52,18 +53,23 @@ enum LayerParameter : uint8_t {
   kFfnNorm,
   kQkvBias
 };
-// Positions in the embedding's and the head's unit.
+// Positions in the units of one parameter.
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };
-enum HeadParameter : uint8_t { kHeadWeight, kFinalNorm };
+enum HeadParameter : uint8_t { kHeadWeight };
+enum FinalNormParameter : uint8_t { kFinalNorm };
 
 // Matrices are [outputs, inputs]. Column parallel weights (qkv, gate, up, embedding, head) are
 // divided by rows, row parallel ones (output, down) by columns.
 ParameterUnit LayerUnit(const ModelSpec& model, int64_t layer, int32_t tp_rank, int32_t tp);
 ParameterUnit EmbeddingUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp);
-// The last stage's. `own_weight` is false where tied embeddings share the stage's embedding: then
-// only the norm is here, at position 0.
-ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp, bool own_weight);
+// The output projection. With tied embeddings it is the embedding's unit, so that copies of the
+// table on two ranks are laid out alike.
+ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp);
+ParameterUnit FinalNormUnit(const ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
+// The first so many of them are matrices', and so many after these replicated vectors'.
+int64_t MatrixElements(const ParameterUnit& unit);
+int64_t ReplicatedElements(const ParameterUnit& unit);
 
 }  // namespace meshwright

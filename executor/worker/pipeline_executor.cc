@@ -44,7 +44,8 @@ at::Tensor PipelineExecutor::Take(PipelineChannel& channel, Outbox& outbox, int3
   const int32_t rank = context_.coordinates.pp;
   const int32_t from = PlaceOfStage(context_.layout, from_stage).rank;
   if (from == rank) return std::move(outbox.handed_over.extract({to_stage, micro_batch}).mapped());
-  at::Tensor tensor = at::empty({context_.tokens(), context_.model.hidden}, context_.options());
+  at::Tensor tensor =
+      at::empty({context_.stream_tokens(), context_.model.hidden}, context_.options());
   channel.Towards(rank > from).Receive(tensor, from).Wait();
   return tensor;
 }

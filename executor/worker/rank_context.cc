@@ -7,8 +7,44 @@
 
 namespace meshwright {
 
-void ConnectGroups(RankContext& context, const ConnectGroup& connect_group,
+kernels::ElementType RankContext::element() const {
+  switch (training.precision) {
+    case Precision::kBf16:
+      return kernels::ElementType::kBf16;
+    case Precision::kFp32:
+      return kernels::ElementType::kFp32;
+    case Precision::kFp64:
+      return kernels::ElementType::kFp64;
+  }
+  return kernels::ElementType::kFp32;
+}
+
+at::ScalarType RankContext::dtype() const {
+  switch (training.precision) {
+    case Precision::kBf16:
+      return at::kBFloat16;
+    case Precision::kFp32:
+      return at::kFloat;
+    case Precision::kFp64:
+      return at::kDouble;
+  }
+  return at::kFloat;
+}
+
+at::ScalarType RankContext::accumulator_dtype() const {
+  return training.precision == Precision::kFp64 ? at::kDouble : at::kFloat;
+}
+
+void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout) {
+  ConnectGroupsWith(
+      context,
+      [&](const GroupSpec& group) { return context.device->Connect(store, group, context.rank); },
+      timeout);
+}
+
+void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
+                       std::chrono::milliseconds timeout) {
   const Layout& layout = context.layout;
   const auto connect = [&](const char* name, Phase phase, const std::vector<int32_t>& ranks) {
     if (ranks.size() == 1) return std::unique_ptr<Communicator>();
@@ -39,11 +75,6 @@ void ConnectGroups(RankContext& context, const ConnectGroup& connect_group,
     context.groups.tied_embeddings =
         connect("tied_embeddings", Phase::kDataParallel, {pipeline[first], pipeline[last]});
   }
-}
-
-void SumOverTensorParallel(RankContext& context, const at::Tensor& tensor) {
-  if (context.groups.tp == nullptr) return;
-  context.groups.tp->AllReduce(tensor, Reduction::kSum).Wait();
 }
 
 }  // namespace meshwright

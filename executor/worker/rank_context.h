@@ -58,32 +58,36 @@ struct RankContext {
   StepRecorder recorder{clock};
   RankGroups groups;
 
+  // The ZeRO stage in effect: 0 where there are no replicas to share with.
+  int32_t zero() const { return groups.replicas == nullptr ? 0 : layout.zero; }
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
+  // Of one sequence on this rank.
+  int64_t local_seq_len() const { return training.seq_len / layout.cp; }
   // Tokens of one micro-batch on this rank.
-  int64_t tokens() const { return layout.micro_batch * training.seq_len; }
-  kernels::ElementType element() const {
-    return training.precision == Precision::kFp32 ? kernels::ElementType::kFp32
-                                                  : kernels::ElementType::kBf16;
-  }
+  int64_t tokens() const { return layout.micro_batch * local_seq_len(); }
+  // Those whose residual stream this rank holds: 1/t of them with sequence parallel.
+  int64_t stream_tokens() const { return tokens() / (layout.sequence_parallel ? layout.tp : 1); }
+  kernels::ElementType element() const;
   // Dtype of weights and activations.
-  at::ScalarType dtype() const {
-    return training.precision == Precision::kFp32 ? at::kFloat : at::kBFloat16;
-  }
+  at::ScalarType dtype() const;
+  // Dtype of statistics, gradients of weights, optimizer states and the RoPE table.
+  at::ScalarType accumulator_dtype() const;
   at::TensorOptions options() const { return options_of(dtype()); }
   at::TensorOptions options_of(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).device(device->torch_device());
   }
 };
 
-// Makes the communicator of the rank in a group that it is part of.
-using ConnectGroup = std::function<std::unique_ptr<Communicator>(const GroupSpec& group)>;
-
-// Connects to the groups of `context.rank`, whose coordinates are set; what they do is recorded in
-// the context. All ranks of the run call it. `timeout` bounds every operation.
-void ConnectGroups(RankContext& context, const ConnectGroup& connect_group,
+// Connects to the groups of `context.rank`; `context.device` and `context.coordinates` are set.
+// What the groups do is recorded in the context. All ranks of the run call it. `timeout` bounds
+// every operation.
+void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout);
 
-// Sums partial results over the TP group, in place.
-void SumOverTensorParallel(RankContext& context, const at::Tensor& tensor);
+// The same over communicators of any other kind: `connect_group` makes that of the rank in a group
+// that it is part of.
+using ConnectGroup = std::function<std::unique_ptr<Communicator>(const GroupSpec& group)>;
+void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
+                       std::chrono::milliseconds timeout);
 
 }  // namespace meshwright

@@ -6,23 +6,33 @@
 #include <cmath>
 #include <vector>
 
+#include "executor/worker/sequence_share.h"
+
 namespace meshwright {
 
 RopeTable::RopeTable(const RankContext& context) {
-  const int64_t seq_len = context.training.seq_len;
+  const int64_t seq_len = context.local_seq_len();
   const int64_t half = context.model.head_dim / 2;
-  std::vector<float> values(static_cast<size_t>(2 * seq_len * half));
-  for (int64_t position = 0; position < seq_len; ++position) {
-    for (int64_t i = 0; i < half; ++i) {
-      const double frequency =
-          std::pow(context.model.rope_theta, -static_cast<double>(i) / static_cast<double>(half));
-      const double angle = static_cast<double>(position) * frequency;
-      values[position * half + i] = static_cast<float>(std::cos(angle));
-      values[(seq_len + position) * half + i] = static_cast<float>(std::sin(angle));
+  std::vector<double> values(static_cast<size_t>(2 * seq_len * half));
+  int64_t row = 0;
+  for (const SequencePiece& piece :
+       SequencePiecesOf(context.training.seq_len, context.coordinates.cp, context.layout.cp)) {
+    for (int64_t position = piece.begin; position < piece.begin + piece.count; ++position, ++row) {
+      for (int64_t i = 0; i < half; ++i) {
+        const double frequency =
+            std::pow(context.model.rope_theta, -static_cast<double>(i) / static_cast<double>(half));
+        const double angle = static_cast<double>(position) * frequency;
+        values[row * half + i] = std::cos(angle);
+        values[(seq_len + row) * half + i] = std::sin(angle);
+      }
     }
   }
-  table_ = at::empty({2, seq_len, half}, context.options_of(at::kFloat));
-  table_.copy_(at::from_blob(values.data(), {2, seq_len, half}, at::kFloat));
+  table_ = at::empty({2, seq_len, half}, context.options_of(context.accumulator_dtype()));
+  table_.copy_(at::from_blob(values.data(), {2, seq_len, half}, at::kDouble));
+}
+
+const void* RopeTable::sine() const {
+  return static_cast<const char*>(cosine()) + table_.nbytes() / 2;
 }
 
 }  // namespace meshwright

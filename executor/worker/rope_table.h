@@ -7,17 +7,18 @@
 
 namespace meshwright {
 
-// fp32, [seq_len, head_dim / 2] each, for positions from 0 and frequencies
-// rope_theta^(-2 i / head_dim). Holds 4 * seq_len * head_dim bytes.
+// [local sequence, head_dim / 2] each in the accumulator dtype, for the positions of the rank's
+// tokens (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / head_dim). Holds
+// head_dim elements a position.
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);
 
-  const float* cosine() const { return table_.const_data_ptr<float>(); }
-  const float* sine() const { return cosine() + table_.numel() / 2; }
+  const void* cosine() const { return table_.const_data_ptr(); }
+  const void* sine() const;
 
  private:
-  at::Tensor table_;  // [2, seq_len, head_dim / 2]
+  at::Tensor table_;  // [2, local sequence, head_dim / 2]
 };
 
 }  // namespace meshwright

@@ -4,7 +4,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,15 +16,13 @@
 #include "executor/worker/rank_context.h"
 #include "executor/worker/rope_table.h"
 #include "executor/worker/token_source.h"
+#include "executor/worker/unit_observer.h"
 #include "planner/layout/stage_partition.h"
 
 namespace meshwright {
 
 class Stage {
  public:
-  // Called with a unit whose gradients of this step are complete on this rank.
-  using GradientsReady = std::function<void(FlatUnit& unit)>;
-
   // Allocates and initialises the parameters. With tied embeddings the head shares the table of
   // `front`, the model's first stage, where that is another chunk of this rank; else null.
   // `context`, `rope` and `front` outlive it.
@@ -35,20 +32,23 @@ class Stage {
   const StageLayers& layers() const { return layers_; }
   // In the order of the model.
   const std::vector<std::unique_ptr<FlatUnit>>& units() const { return units_; }
+  // What the forward needs the weights of, in its order: the embedding, each block, the head. The
+  // backward needs those of all but the embedding, from the last to the first.
+  const std::vector<WeightGroup>& weight_groups() const { return weight_groups_; }
   // The copy of tied embeddings where the model's first and last stage are on two ranks and this is
   // one of them, else null.
-  FlatUnit* tied_unit() const { return tied_unit_; }
+  FlatUnit* tied_unit() const;
   // Sum of this step's token losses, fp64 [1]; undefined without the head.
   const at::Tensor& loss_sum() const { return loss_sum_; }
 
-  // Zeroes gradients and the loss. `ready` may be empty.
-  void BeginStep(GradientsReady ready);
+  // Zeroes gradients and the loss. `observer` may be null; it outlives the step.
+  void BeginStep(UnitObserver* observer);
 
-  // `input` [tokens, hidden] comes from the stage before, undefined on the first. Returns what the
-  // next stage needs, undefined on the last.
+  // `input` [stream tokens, hidden] comes from the stage before, undefined on the first. Returns
+  // what the next stage needs, undefined on the last.
   at::Tensor Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens);
-  // `gradient` [tokens, hidden] of the output comes from the stage behind, undefined on the last.
-  // Returns the gradient of the input, undefined on the first.
+  // `gradient` [stream tokens, hidden] of the output comes from the stage behind, undefined on the
+  // last. Returns the gradient of the input, undefined on the first.
   at::Tensor Backward(int32_t micro_batch, at::Tensor gradient);
   // The same in two parts; BackwardWeight releases what the micro-batch kept.
   at::Tensor BackwardInput(int32_t micro_batch, at::Tensor gradient);
@@ -69,24 +69,33 @@ class Stage {
 
   FlatUnit* AddUnit(ParameterUnit parameters);
   void AddHead();
-  // Counts a finished weight gradient of `unit` and reports the last one.
-  void Finished(FlatUnit* unit);
-  void FinishedHead();
+  // Computes with the weights of a group.
+  template <typename Body>
+  void WithWeights(const WeightGroup& group, const Body& body);
+  const WeightGroup& WeightsOfBlock(size_t block) const {
+    return weight_groups_[block + (layers_.has_embedding ? 1 : 0)];
+  }
+  void BackwardHeadWeight(MicroBatch& state);
+  void BackwardEmbedding(const MicroBatch& state, const at::Tensor& gradient);
+  // Around the computation of a micro-batch's weight gradients.
+  void Begin(FlatUnit& unit);
+  void End(FlatUnit& unit);
 
   RankContext& context_;
   const StageLayers layers_;
   std::vector<std::unique_ptr<FlatUnit>> units_;
-  std::map<const FlatUnit*, int64_t> remaining_;  // micro-batches whose weight gradient is missing
-  FlatUnit* tied_unit_ = nullptr;
-  Stage* const front_;          // holds the head's matrix, if not null
-  int64_t embedding_uses_ = 1;  // of its weight gradients for each micro-batch
+  std::vector<WeightGroup> weight_groups_;
+  std::map<FlatUnit*, int64_t> uses_;  // how often a micro-batch adds to the gradients
+  std::map<const FlatUnit*, int64_t> missing_uses_;  // of this step
+  Stage* const front_;                               // holds the head's matrix, if not null
   FlatUnit* embedding_unit_ = nullptr;
-  FlatUnit* head_unit_ = nullptr;
+  FlatUnit* head_unit_ = nullptr;  // the embedding's or that of `front_` where they share
+  FlatUnit* final_norm_unit_ = nullptr;
   std::optional<EmbeddingLayer> embedding_;
   std::vector<Block> blocks_;
   std::optional<HeadLayer> head_;
   at::Tensor loss_sum_;
-  GradientsReady ready_;
+  UnitObserver* observer_ = nullptr;
   std::map<int32_t, MicroBatch> in_flight_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "executor/worker/thread_group.h"
 
@@ -22,12 +23,14 @@ class ThreadDoneTime final : public DoneTime {
   const std::shared_ptr<const Completion> completion_;
 };
 
-// Keeps the group and, through the group, the tensors until the operation happened.
 class ThreadWork final : public PendingWork {
  public:
   ThreadWork(std::shared_ptr<ThreadGroup> group, std::shared_ptr<Completion> completion,
-             const char* operation)
-      : group_(std::move(group)), completion_(std::move(completion)), operation_(operation) {}
+             std::vector<at::Tensor> tensors, const char* operation)
+      : group_(std::move(group)),
+        completion_(std::move(completion)),
+        tensors_(std::move(tensors)),
+        operation_(operation) {}
 
   void Wait() override { group_->Wait(*completion_, operation_); }
   std::shared_ptr<const DoneTime> WatchDone() override {
@@ -37,6 +40,7 @@ class ThreadWork final : public PendingWork {
  private:
   std::shared_ptr<ThreadGroup> group_;
   std::shared_ptr<Completion> completion_;
+  const std::vector<at::Tensor> tensors_;
   const char* operation_;
 };
 
@@ -70,17 +74,19 @@ class ThreadCommunicator final : public Communicator {
         {.kind = CollectiveKind::kBroadcast, .root = root, .output = tensor, .input = tensor});
   }
   Pending Send(const at::Tensor& tensor, int32_t to) override {
-    return Pending(std::make_unique<ThreadWork>(group_, group_->Send(rank_, to, tensor), "send"));
+    return Pending(std::make_unique<ThreadWork>(group_, group_->Send(rank_, to, tensor),
+                                                std::vector{tensor}, "send"));
   }
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
-    return Pending(
-        std::make_unique<ThreadWork>(group_, group_->Receive(from, rank_, tensor), "receive"));
+    return Pending(std::make_unique<ThreadWork>(group_, group_->Receive(from, rank_, tensor),
+                                                std::vector{tensor}, "receive"));
   }
 
  private:
   Pending Post(const char* operation, CollectiveCall call) {
-    return Pending(
-        std::make_unique<ThreadWork>(group_, group_->Post(rank_, std::move(call)), operation));
+    std::vector<at::Tensor> tensors = {call.output, call.input};
+    return Pending(std::make_unique<ThreadWork>(group_, group_->Post(rank_, std::move(call)),
+                                                std::move(tensors), operation));
   }
 
   const std::shared_ptr<ThreadGroup> group_;

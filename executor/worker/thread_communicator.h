@@ -1,6 +1,6 @@
 // Communicator between threads of one process: several ranks in a test, or on one device.
 //
-// Tensors are handed over by copy, without sockets and without buffers of its own: a collective
+// Tensors are handed over by copy, without sockets: a collective
 // happens on the thread of the rank that comes last, a message on that of whichever side comes
 // second. Sums go in rank order, so results do not depend on who is late. Like with the others, a
 // rank that leaves or stays away fails everyone who waits for it.

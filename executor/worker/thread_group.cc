@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executor/worker/device_clock.h"
+#include "executor/worker/memory_account.h"
 
 namespace meshwright {
 namespace {
@@ -36,13 +37,15 @@ void AllGather(const std::vector<CollectiveCall>& calls) {
   }
 }
 
+// A rank's output may be part of its input: it is written when the sum is complete.
 void ReduceScatter(const std::vector<CollectiveCall>& calls) {
+  const ScopedMemoryAccount nobody(nullptr);
   for (size_t rank = 0; rank < calls.size(); ++rank) {
-    const at::Tensor output = calls[rank].output.view({-1});
-    output.copy_(Part(calls.front().input, rank, calls.size()));
+    const at::Tensor sum = Part(calls.front().input, rank, calls.size()).clone();
     for (size_t from = 1; from < calls.size(); ++from) {
-      output.add_(Part(calls[from].input, rank, calls.size()));
+      sum.add_(Part(calls[from].input, rank, calls.size()));
     }
+    calls[rank].output.view({-1}).copy_(sum);
   }
 }
 

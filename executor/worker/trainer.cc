@@ -1,5 +1,6 @@
 #include "executor/worker/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -12,7 +13,8 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
     : context_(context),
       actions_(std::move(actions)),
       rope_(context),
-      executor_(context, stages_, open_sends) {
+      executor_(context, stages_, open_sends),
+      reducer_(context) {
   for (int32_t chunk = 0; chunk < context.layout.vpp; ++chunk) {
     const int32_t number = StageOfChunk(context.layout, context.coordinates.pp, chunk);
     const StageLayers layers =
@@ -21,63 +23,81 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
     Stage* front = EndsShareRank(context.layout) && chunk > 0 ? stages_.front().get() : nullptr;
     stages_.push_back(std::make_unique<Stage>(context, layers, rope_, front));
   }
+  gatherer_.emplace(context, stages_, actions_);
 }
 
 StepResult Trainer::Step(int64_t step) {
   const auto start = std::chrono::steady_clock::now();
   context_.recorder.BeginStep();
-  for (const auto& stage : stages_) {
-    stage->BeginStep([this](FlatUnit& unit) { StartReduction(unit); });
-  }
+  gatherer_->BeginStep();
+  reducer_.BeginStep();
+  for (const auto& stage : stages_) stage->BeginStep(this);
   executor_.Run(actions_, TokenSource(context_, step));
-  StepResult result{.loss = MeanLoss()};
-  ReduceTiedEmbeddings();
-  if (!dump_directory_.empty()) {
-    const std::string directory = std::exchange(dump_directory_, "");
-    for (auto& [unit, reduction] : reductions_) reduction.Wait();
-    DumpGradients(context_, stages_, directory);
-  }
+  Pending loss = SumLoss();
   Update(step);
+  loss.Wait();
   context_.recorder.EndStep();
+  StepResult result{.loss = MeanLoss()};
   context_.device->Synchronize();
   result.step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.record = context_.recorder.Take();
   return result;
 }
 
-void Trainer::StartReduction(FlatUnit& unit) {
-  if (context_.groups.replicas == nullptr) return;
-  reductions_[&unit] = context_.groups.replicas->AllReduce(unit.flat_gradients(), Reduction::kSum);
-}
-
-void Trainer::ReduceTiedEmbeddings() {
-  if (context_.groups.tied_embeddings == nullptr) return;
+FlatUnit* Trainer::TiedUnit() const {
   for (const auto& stage : stages_) {
-    if (stage->tied_unit() == nullptr) continue;
-    reductions_[stage->tied_unit()].Wait();
-    // The table is position 0 of both the embedding's and the head's unit.
-    context_.groups.tied_embeddings
-        ->AllReduce(stage->tied_unit()->gradient(kEmbeddingTable), Reduction::kSum)
-        .Wait();
+    if (FlatUnit* unit = stage->tied_unit(); unit != nullptr) return unit;
   }
+  return nullptr;
 }
 
+void Trainer::FinishGradients(FlatUnit& unit) {
+  reducer_.WaitFor(unit);
+  if (&unit != TiedUnit()) return;
+  context_.groups.tied_embeddings->AllReduce(unit.own_gradients(), Reduction::kSum).Wait();
+}
+
+std::vector<FlatUnit*> Trainer::UnitsToUpdate() const {
+  std::vector<FlatUnit*> units = reducer_.complete();
+  // The other copy of tied embeddings may be complete much later.
+  std::stable_partition(units.begin(), units.end(),
+                        [tied = TiedUnit()](const FlatUnit* unit) { return unit != tied; });
+  return units;
+}
+
+// Unit by unit, so that the update of one goes on while the next is being reduced and the weights
+// of those before it are being gathered.
 void Trainer::Update(int64_t step) {
   const ScopedPhase phase(context_.clock, Phase::kOptimizer);
-  for (const auto& stage : stages_) {
-    for (const auto& unit : stage->units()) {
-      reductions_[unit.get()].Wait();
-      unit->Update(context_, AdamWOptions(), step + 1);
+  const std::vector<FlatUnit*> units = UnitsToUpdate();
+  const bool dumps = !dump_directory_.empty();
+  if (dumps) {
+    for (FlatUnit* unit : units) FinishGradients(*unit);
+    DumpGradients(context_, stages_, std::exchange(dump_directory_, ""));
+  }
+  std::vector<Pending> gathers;
+  for (FlatUnit* unit : units) {
+    if (!dumps) FinishGradients(*unit);
+    unit->Update(context_, AdamWOptions(), step + 1);
+    // Under ZeRO-3 whoever needs the weights gathers them.
+    if (context_.zero() == 1 || context_.zero() == 2) {
+      gathers.push_back(unit->GatherWeights(*context_.groups.replicas));
     }
   }
+  for (Pending& gather : gathers) gather.Wait();
 }
 
-std::optional<double> Trainer::MeanLoss() {
+Pending Trainer::SumLoss() {
+  for (const auto& stage : stages_) {
+    if (!stage->layers().has_head || context_.groups.replicas == nullptr) continue;
+    return context_.groups.replicas->AllReduce(stage->loss_sum(), Reduction::kSum);
+  }
+  return {};
+}
+
+std::optional<double> Trainer::MeanLoss() const {
   for (const auto& stage : stages_) {
     if (!stage->layers().has_head) continue;
-    if (context_.groups.replicas != nullptr) {
-      context_.groups.replicas->AllReduce(stage->loss_sum(), Reduction::kSum).Wait();
-    }
     const TrainingSpec& training = context_.training;
     return stage->loss_sum().item<double>() /
            static_cast<double>(training.global_batch * training.seq_len);

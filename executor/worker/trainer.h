@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,10 +9,13 @@
 
 #include "absl/status/status.h"
 #include "executor/worker/flat_unit.h"
+#include "executor/worker/gradient_reducer.h"
 #include "executor/worker/pipeline_executor.h"
 #include "executor/worker/rank_context.h"
 #include "executor/worker/rope_table.h"
 #include "executor/worker/stage.h"
+#include "executor/worker/unit_observer.h"
+#include "executor/worker/weight_gatherer.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
@@ -26,7 +28,7 @@ struct StepResult {
 };
 
 // Torch's and the communicators' exceptions pass through.
-class Trainer {
+class Trainer : private UnitObserver {
  public:
   // `actions` is the rank's schedule list, `open_sends` what OpenSendsNeeded() says of all ranks'
   // lists. `context` outlives it.
@@ -42,17 +44,29 @@ class Trainer {
   const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
 
  private:
-  void StartReduction(FlatUnit& unit);
-  void ReduceTiedEmbeddings();
+  void BeforeWeights(const WeightGroup& units) override { gatherer_->Before(units); }
+  void AfterWeights(const WeightGroup& units) override { gatherer_->After(units); }
+  void BeforeGradients(FlatUnit& unit) override { reducer_.Open(unit); }
+  void AfterGradients(FlatUnit& unit, bool pass_complete) override {
+    reducer_.Added(unit, pass_complete);
+  }
+  // The unit of tied embeddings that another rank has a copy of, or null.
+  FlatUnit* TiedUnit() const;
+  // Waits until the unit's gradients are those of all ranks.
+  void FinishGradients(FlatUnit& unit);
+  std::vector<FlatUnit*> UnitsToUpdate() const;
   void Update(int64_t step);
-  std::optional<double> MeanLoss();
+  // Over all replicas, on the rank that holds the head.
+  Pending SumLoss();
+  std::optional<double> MeanLoss() const;
 
   RankContext& context_;
   const std::vector<Action> actions_;
   const RopeTable rope_;
   std::vector<std::unique_ptr<Stage>> stages_;
   PipelineExecutor executor_;
-  std::map<const FlatUnit*, Pending> reductions_;
+  GradientReducer reducer_;
+  std::optional<WeightGatherer> gatherer_;
   std::string dump_directory_;
 };
 

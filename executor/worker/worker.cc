@@ -104,10 +104,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   c10::intrusive_ptr<c10d::Store> store;
   if (plan.layout.devices() > 1) {
     store = OpenStore(environment, timeout);
-    ConnectGroups(
-        context,
-        [&](const GroupSpec& group) { return context.device->Connect(store, group, context.rank); },
-        timeout);
+    ConnectGroups(context, store, timeout);
   }
   const c10::InferenceMode no_tape;
   const double peak_flops =

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/adamw_coefficients.h"
 #include "kernels/cpu/loops.h"
@@ -6,42 +7,51 @@
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-// `full` is the fp32 weight; `rounded` its bf16 copy, or null.
-void UpdateRange(const AdamW& a, const AdamWCoefficients& c, float* full, Bf16* rounded,
-                 int64_t begin, int64_t end) {
-  const float keep1 = 1.0f - a.beta1;
-  const float keep2 = 1.0f - a.beta2;
+// `full` is the weight in the accumulator type.
+template <typename A>
+void UpdateRange(const AdamW& a, const AdamWCoefficients<A>& c, A* full, int64_t begin,
+                 int64_t end) {
+  const A* gradients = static_cast<const A*>(a.gradient);
+  A* first_moment = static_cast<A*>(a.first_moment);
+  A* second_moment = static_cast<A*>(a.second_moment);
 #pragma omp simd
   for (int64_t i = begin; i < end; ++i) {
-    const float gradient = a.gradient[i];
-    const float m = a.beta1 * a.first_moment[i] + keep1 * gradient;
-    const float v = a.beta2 * a.second_moment[i] + keep2 * gradient * gradient;
-    a.first_moment[i] = m;
-    a.second_moment[i] = v;
-    full[i] = full[i] * c.decay - c.step_size * m / (std::sqrt(v) * c.inverse_root + a.epsilon);
+    const A gradient = gradients[i];
+    const A m = c.beta1 * first_moment[i] + c.keep1 * gradient;
+    const A v = c.beta2 * second_moment[i] + c.keep2 * gradient * gradient;
+    first_moment[i] = m;
+    second_moment[i] = v;
+    full[i] = full[i] * c.decay - c.step_size * m / (std::sqrt(v) * c.inverse_root + c.epsilon);
   }
-  if (rounded == nullptr) return;
+}
+
+template <typename T>
+void Update(const AdamW& a, const Parallel& parallel) {
+  using A = Accumulator<T>;
+  constexpr bool kHasMaster = !std::is_same_v<T, A>;
+  const auto coefficients = CoefficientsOf<A>(a);
+  A* full = static_cast<A*>(kHasMaster ? a.master : a.weights);
+  // In pieces that stay in cache between the update and the rounding.
+  constexpr int64_t kPiece = 4096;
+  const int64_t pieces = (a.count + kPiece - 1) / kPiece;
+  ForRange(parallel, pieces, kPiece, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t first = piece * kPiece;
+      const int64_t last = first + kPiece < a.count ? first + kPiece : a.count;
+      UpdateRange(a, coefficients, full, first, last);
+      if constexpr (kHasMaster) {
+        T* rounded = static_cast<T*>(a.weights);
 #pragma omp simd
-  for (int64_t i = begin; i < end; ++i) FromFloat(full[i], rounded[i]);
+        for (int64_t i = first; i < last; ++i) Narrow(full[i], rounded[i]);
+      }
+    }
+  });
 }
 
 }  // namespace
 
 void Run(const AdamW& args, const Parallel& parallel) {
-  const AdamWCoefficients coefficients = CoefficientsOf(args);
-  const bool fp32 = args.type == ElementType::kFp32;
-  float* full = fp32 ? static_cast<float*>(args.weights) : args.master;
-  Bf16* rounded = fp32 ? nullptr : static_cast<Bf16*>(args.weights);
-  // In pieces that stay in cache between the update and the rounding.
-  constexpr int64_t kPiece = 4096;
-  const int64_t pieces = (args.count + kPiece - 1) / kPiece;
-  ForRange(parallel, pieces, kPiece, [&](int64_t begin, int64_t end) {
-    for (int64_t piece = begin; piece < end; ++piece) {
-      const int64_t first = piece * kPiece;
-      const int64_t last = first + kPiece < args.count ? first + kPiece : args.count;
-      UpdateRange(args, coefficients, full, rounded, first, last);
-    }
-  });
+  WithElement(args.type, [&](auto element) { Update<decltype(element)>(args, parallel); });
 }
 
 }  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

@@ -24,6 +24,7 @@ class CpuKernels final : public Kernels {
   void Run(const EmbeddingForward& args) const override { variant::Run(args, parallel_); }
   void Run(const EmbeddingBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const Accumulate& args) const override { variant::Run(args, parallel_); }
+  void Run(const SumOfSquares& args) const override { variant::Run(args, parallel_); }
   void Run(const AdamW& args) const override { variant::Run(args, parallel_); }
 
  private:

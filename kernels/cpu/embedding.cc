@@ -20,13 +20,14 @@ void ForwardRow(const EmbeddingForward& a, int64_t row) {
 // Rows may repeat a token, so threads divide the columns.
 template <typename T>
 void BackwardColumns(const EmbeddingBackward& a, int64_t begin, int64_t end) {
+  using A = Accumulator<T>;
   const T* dy = static_cast<const T*>(a.dy);
   for (int64_t row = 0; row < a.rows; ++row) {
     const int64_t token = a.tokens[row] - a.vocab_begin;
     if (token < 0 || token >= a.vocab_count) continue;
-    float* gradient = a.table_gradient + token * a.width;
+    A* gradient = static_cast<A*>(a.table_gradient) + token * a.width;
 #pragma omp simd
-    for (int64_t i = begin; i < end; ++i) gradient[i] += ToFloat(dy[row * a.width + i]);
+    for (int64_t i = begin; i < end; ++i) gradient[i] += Widen(dy[row * a.width + i]);
   }
 }
 

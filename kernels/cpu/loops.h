@@ -29,10 +29,13 @@ void ForRange(const Parallel& parallel, int64_t count, int64_t item_elements, co
 // Calls body with a value of the element type.
 template <typename Body>
 void WithElement(ElementType type, const Body& body) {
-  if (type == ElementType::kFp32) {
-    body(float{});
-  } else {
-    body(Bf16{});
+  switch (type) {
+    case ElementType::kFp32:
+      return body(float{});
+    case ElementType::kBf16:
+      return body(Bf16{});
+    case ElementType::kFp64:
+      return body(double{});
   }
 }
 
@@ -56,6 +59,36 @@ static inline float FastExp(float x) {
   return x < -87.0f ? 0.0f : p * scale;
 }
 
+// The same in fp64 for x <= 709, 0 below -708.
+static inline double FastExp(double x) {
+  const double bounded = x < -708.0 ? -708.0 : (x > 709.0 ? 709.0 : x);
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+  const double shifted = bounded * 1.4426950408889634074 + kRound;
+  const double n = shifted - kRound;
+  const double r = (bounded - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
+  // Taylor's series: on [-ln2/2, ln2/2] its remainder is below the rounding.
+  double p = 1.0 / 6227020800.0;
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r * r + r + 1.0;
+  // The integer stands in the low bits of `shifted`: no conversion, which AVX2 lacks.
+  uint64_t bits;
+  __builtin_memcpy(&bits, &shifted, sizeof(bits));
+  bits = (bits + 1023) << 52;
+  double scale;
+  __builtin_memcpy(&scale, &bits, sizeof(scale));
+  return x < -708.0 ? 0.0 : p * scale;
+}
+
 void Run(const RmsNormForward& args, const Parallel& parallel);
 void Run(const RmsNormBackward& args, const Parallel& parallel);
 void Run(const SwigluForward& args, const Parallel& parallel);
@@ -68,6 +101,7 @@ void Run(const CrossEntropyBackward& args, const Parallel& parallel);
 void Run(const EmbeddingForward& args, const Parallel& parallel);
 void Run(const EmbeddingBackward& args, const Parallel& parallel);
 void Run(const Accumulate& args, const Parallel& parallel);
+void Run(const SumOfSquares& args, const Parallel& parallel);
 void Run(const AdamW& args, const Parallel& parallel);
 
 }  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

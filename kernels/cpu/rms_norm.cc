@@ -6,56 +6,87 @@ namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
 template <typename T>
+Accumulator<T> SquaresOf(const T* x, int64_t width) {
+  Accumulator<T> squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < width; ++i) squares += Widen(x[i]) * Widen(x[i]);
+  return squares;
+}
+
+// The squares of the sum, which is written.
+template <typename T>
+Accumulator<T> SquaresOfSum(const T* x, const T* branch, T* sum, int64_t width) {
+  Accumulator<T> squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < width; ++i) {
+    T rounded;
+    Narrow(Widen(x[i]) + Widen(branch[i]), rounded);
+    sum[i] = rounded;
+    squares += Widen(rounded) * Widen(rounded);
+  }
+  return squares;
+}
+
+template <typename T>
 void ForwardRow(const RmsNormForward& a, int64_t row) {
+  using A = Accumulator<T>;
   const T* x = static_cast<const T*>(a.x) + row * a.width;
   const T* weight = static_cast<const T*>(a.weight);
   T* y = static_cast<T*>(a.y) + row * a.width;
-  float squares = 0.0f;
-#pragma omp simd reduction(+ : squares)
-  for (int64_t i = 0; i < a.width; ++i) squares += ToFloat(x[i]) * ToFloat(x[i]);
-  const float rstd = 1.0f / std::sqrt(squares / static_cast<float>(a.width) + a.epsilon);
-  a.rstd[row] = rstd;
+  A squares;
+  if (a.branch == nullptr) {
+    squares = SquaresOf(x, a.width);
+  } else {
+    T* sum = static_cast<T*>(a.sum) + row * a.width;
+    squares = SquaresOfSum(x, static_cast<const T*>(a.branch) + row * a.width, sum, a.width);
+    x = sum;
+  }
+  const A rstd = 1 / std::sqrt(squares / static_cast<A>(a.width) + static_cast<A>(a.epsilon));
+  static_cast<A*>(a.rstd)[row] = rstd;
 #pragma omp simd
-  for (int64_t i = 0; i < a.width; ++i) FromFloat(ToFloat(x[i]) * rstd * ToFloat(weight[i]), y[i]);
+  for (int64_t i = 0; i < a.width; ++i) Narrow(Widen(x[i]) * rstd * Widen(weight[i]), y[i]);
 }
 
 template <typename T>
 void BackwardRow(const RmsNormBackward& a, int64_t row) {
+  using A = Accumulator<T>;
   const T* dy = static_cast<const T*>(a.dy) + row * a.width;
   const T* x = static_cast<const T*>(a.x) + row * a.width;
   const T* weight = static_cast<const T*>(a.weight);
-  const float rstd = a.rstd[row];
-  float dot = 0.0f;
+  const A rstd = static_cast<const A*>(a.rstd)[row];
+  A dot = 0;
 #pragma omp simd reduction(+ : dot)
-  for (int64_t i = 0; i < a.width; ++i) dot += ToFloat(dy[i]) * ToFloat(weight[i]) * ToFloat(x[i]);
-  const float mean = dot * rstd * rstd / static_cast<float>(a.width);
+  for (int64_t i = 0; i < a.width; ++i) dot += Widen(dy[i]) * Widen(weight[i]) * Widen(x[i]);
+  const A mean = dot * rstd * rstd / static_cast<A>(a.width);
   T* dx = static_cast<T*>(a.dx) + row * a.width;
   if (a.residual_gradient == nullptr) {
 #pragma omp simd
     for (int64_t i = 0; i < a.width; ++i) {
-      FromFloat(rstd * (ToFloat(dy[i]) * ToFloat(weight[i]) - ToFloat(x[i]) * mean), dx[i]);
+      Narrow(rstd * (Widen(dy[i]) * Widen(weight[i]) - Widen(x[i]) * mean), dx[i]);
     }
     return;
   }
   const T* residual = static_cast<const T*>(a.residual_gradient) + row * a.width;
 #pragma omp simd
   for (int64_t i = 0; i < a.width; ++i) {
-    const float through = rstd * (ToFloat(dy[i]) * ToFloat(weight[i]) - ToFloat(x[i]) * mean);
-    FromFloat(ToFloat(residual[i]) + through, dx[i]);
+    const A through = rstd * (Widen(dy[i]) * Widen(weight[i]) - Widen(x[i]) * mean);
+    Narrow(Widen(residual[i]) + through, dx[i]);
   }
 }
 
 // Columns [begin, end) of the weight gradient. Runs before dx overwrites dy.
 template <typename T>
 void WeightGradientColumns(const RmsNormBackward& a, int64_t begin, int64_t end) {
+  using A = Accumulator<T>;
   const T* dy = static_cast<const T*>(a.dy);
   const T* x = static_cast<const T*>(a.x);
+  A* gradient = static_cast<A*>(a.weight_gradient);
   for (int64_t row = 0; row < a.rows; ++row) {
-    const float rstd = a.rstd[row];
+    const A rstd = static_cast<const A*>(a.rstd)[row];
     const int64_t offset = row * a.width;
 #pragma omp simd
     for (int64_t i = begin; i < end; ++i) {
-      a.weight_gradient[i] += ToFloat(dy[offset + i]) * ToFloat(x[offset + i]) * rstd;
+      gradient[i] += Widen(dy[offset + i]) * Widen(x[offset + i]) * rstd;
     }
   }
 }

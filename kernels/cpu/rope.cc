@@ -5,20 +5,21 @@ namespace {
 
 template <typename T>
 void TurnRow(const Rope& a, int64_t row) {
+  using A = Accumulator<T>;
   const int64_t half = a.head_dim / 2;
-  const float* cosine = a.cosine + row % a.seq_len * half;
-  const float* sine = a.sine + row % a.seq_len * half;
-  const float sign = a.inverse ? -1.0f : 1.0f;
+  const A* cosine = static_cast<const A*>(a.cosine) + row % a.seq_len * half;
+  const A* sine = static_cast<const A*>(a.sine) + row % a.seq_len * half;
+  const A sign = a.inverse ? -1 : 1;
   for (int64_t head = 0; head < a.heads; ++head) {
     const T* x = static_cast<const T*>(a.x) + row * a.x_stride + head * a.x_head_stride;
     T* y = static_cast<T*>(a.y) + row * a.y_stride + head * a.y_head_stride;
 #pragma omp simd
     for (int64_t i = 0; i < half; ++i) {
-      const float first = ToFloat(x[i]);
-      const float second = ToFloat(x[i + half]);
-      const float turn = sign * sine[i];
-      FromFloat(first * cosine[i] - second * turn, y[i]);
-      FromFloat(second * cosine[i] + first * turn, y[i + half]);
+      const A first = Widen(x[i]);
+      const A second = Widen(x[i + half]);
+      const A turn = sign * sine[i];
+      Narrow(first * cosine[i] - second * turn, y[i]);
+      Narrow(second * cosine[i] + first * turn, y[i + half]);
     }
   }
 }

@@ -10,23 +10,24 @@ void ForwardRow(const SwigluForward& a, int64_t row) {
   T* product = static_cast<T*>(a.product) + row * a.width;
 #pragma omp simd
   for (int64_t i = 0; i < a.width; ++i) {
-    const float g = ToFloat(gate[i]);
-    FromFloat(g / (1.0f + FastExp(-g)) * ToFloat(up[i]), product[i]);
+    const Accumulator<T> g = Widen(gate[i]);
+    Narrow(g / (1 + FastExp(-g)) * Widen(up[i]), product[i]);
   }
 }
 
 template <typename T>
 void BackwardRow(const SwigluBackward& a, int64_t row) {
+  using A = Accumulator<T>;
   const T* dproduct = static_cast<const T*>(a.dproduct) + row * a.width;
   T* gate = static_cast<T*>(a.gate_up) + row * 2 * a.width;
   T* up = gate + a.width;
 #pragma omp simd
   for (int64_t i = 0; i < a.width; ++i) {
-    const float g = ToFloat(gate[i]);
-    const float d = ToFloat(dproduct[i]);
-    const float sigmoid = 1.0f / (1.0f + FastExp(-g));
-    FromFloat(d * ToFloat(up[i]) * sigmoid * (1.0f + g * (1.0f - sigmoid)), gate[i]);
-    FromFloat(d * g * sigmoid, up[i]);
+    const A g = Widen(gate[i]);
+    const A d = Widen(dproduct[i]);
+    const A sigmoid = 1 / (1 + FastExp(-g));
+    Narrow(d * Widen(up[i]) * sigmoid * (1 + g * (1 - sigmoid)), gate[i]);
+    Narrow(d * g * sigmoid, up[i]);
   }
 }
 

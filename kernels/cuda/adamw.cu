@@ -4,30 +4,55 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-// `full` is the fp32 weight; `rounded` its bf16 copy, or null.
-__global__ void UpdateKernel(AdamW a, AdamWCoefficients c, float* full, Bf16* rounded) {
-  for (int64_t i = GlobalThread(); i < a.count; i += GridThreads()) {
-    const float gradient = a.gradient[i];
-    const float m = a.beta1 * a.first_moment[i] + (1.0f - a.beta1) * gradient;
-    const float v = a.beta2 * a.second_moment[i] + (1.0f - a.beta2) * gradient * gradient;
-    a.first_moment[i] = m;
-    a.second_moment[i] = v;
-    const float weight =
-        full[i] * c.decay - c.step_size * m / (sqrtf(v) * c.inverse_root + a.epsilon);
-    full[i] = weight;
-    if (rounded != nullptr) FromFloat(weight, rounded[i]);
+// Element or pack `i` of every array.
+template <typename T, int kPack>
+__device__ void UpdatePack(const AdamW& a, const AdamWCoefficients<Accumulator<T>>& c, int64_t i) {
+  using A = Accumulator<T>;
+  constexpr bool kHasMaster = !std::is_same_v<T, A>;
+  A* full = static_cast<A*>(kHasMaster ? a.master : a.weights);
+  const auto gradient = Load<kPack>(static_cast<const A*>(a.gradient), i);
+  auto m = Load<kPack>(static_cast<A*>(a.first_moment), i);
+  auto v = Load<kPack>(static_cast<A*>(a.second_moment), i);
+  auto weight = Load<kPack>(full, i);
+  for (int k = 0; k < kPack; ++k) {
+    const A g = gradient.values[k];
+    m.values[k] = c.beta1 * m.values[k] + c.keep1 * g;
+    v.values[k] = c.beta2 * v.values[k] + c.keep2 * g * g;
+    weight.values[k] = weight.values[k] * c.decay -
+                       c.step_size * m.values[k] / (sqrt(v.values[k]) * c.inverse_root + c.epsilon);
+  }
+  Store<kPack>(m, static_cast<A*>(a.first_moment), i);
+  Store<kPack>(v, static_cast<A*>(a.second_moment), i);
+  Store<kPack>(weight, full, i);
+  if constexpr (kHasMaster) {
+    Pack<T, kPack> rounded;
+    for (int k = 0; k < kPack; ++k) Narrow(weight.values[k], rounded.values[k]);
+    Store<kPack>(rounded, static_cast<T*>(a.weights), i);
+  }
+}
+
+template <typename T, int kPack>
+__global__ void UpdateKernel(AdamW a, AdamWCoefficients<Accumulator<T>> c) {
+  const int64_t packs = a.count / kPack;
+  for (int64_t i = GlobalThread(); i < packs; i += GridThreads()) UpdatePack<T, kPack>(a, c, i);
+  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += GridThreads()) {
+    UpdatePack<T, 1>(a, c, i);
   }
 }
 
 }  // namespace
 
 void Launch(const AdamW& args, cudaStream_t stream) {
-  const bool fp32 = args.type == ElementType::kFp32;
-  float* full = fp32 ? static_cast<float*>(args.weights) : args.master;
-  Bf16* rounded = fp32 ? nullptr : static_cast<Bf16*>(args.weights);
-  UpdateKernel<<<BlocksFor(args.count), kThreads, 0, stream>>>(args, CoefficientsOf(args), full,
-                                                               rounded);
-  Check(cudaGetLastError());
+  WithElement(args.type, [&](auto element) {
+    using T = decltype(element);
+    // The packs are those of the states.
+    const bool packs = Packs<T>(
+        0, {args.gradient, args.first_moment, args.second_moment, args.master, args.weights});
+    WithPack<Accumulator<T>>(packs, [&](auto pack) {
+      Start(UpdateKernel<T, pack()>, BlocksFor(args.count / pack()), 0, stream, args,
+            CoefficientsOf<Accumulator<T>>(args));
+    });
+  });
 }
 
 }  // namespace meshwright::kernels::cuda

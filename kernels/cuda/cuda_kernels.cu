@@ -20,6 +20,7 @@ class CudaKernels final : public Kernels {
   void Run(const EmbeddingForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const EmbeddingBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const Accumulate& args) const override { cuda::Launch(args, stream()); }
+  void Run(const SumOfSquares& args) const override { cuda::Launch(args, stream()); }
   void Run(const AdamW& args) const override { cuda::Launch(args, stream()); }
 
  private:

@@ -9,16 +9,45 @@ namespace meshwright::kernels {
 namespace {
 
 double Get(ElementType type, const void* data, int64_t index) {
-  if (type == ElementType::kFp32) return static_cast<const float*>(data)[index];
-  return ToFloat(static_cast<const Bf16*>(data)[index]);
+  switch (type) {
+    case ElementType::kFp32:
+      return static_cast<const float*>(data)[index];
+    case ElementType::kBf16:
+      return Widen(static_cast<const Bf16*>(data)[index]);
+    case ElementType::kFp64:
+      return static_cast<const double*>(data)[index];
+  }
+  return 0.0;
 }
 
 void Set(ElementType type, void* data, int64_t index, double value) {
-  if (type == ElementType::kFp32) {
-    static_cast<float*>(data)[index] = static_cast<float>(value);
-  } else {
-    FromFloat(static_cast<float>(value), static_cast<Bf16*>(data)[index]);
+  switch (type) {
+    case ElementType::kFp32:
+      static_cast<float*>(data)[index] = static_cast<float>(value);
+      return;
+    case ElementType::kBf16:
+      Narrow(static_cast<float>(value), static_cast<Bf16*>(data)[index]);
+      return;
+    case ElementType::kFp64:
+      static_cast<double*>(data)[index] = value;
+      return;
   }
+}
+
+ElementType AccumulatorType(ElementType type) {
+  return type == ElementType::kFp64 ? ElementType::kFp64 : ElementType::kFp32;
+}
+
+double GetAcc(ElementType type, const void* data, int64_t index) {
+  return Get(AccumulatorType(type), data, index);
+}
+
+void SetAcc(ElementType type, void* data, int64_t index, double value) {
+  Set(AccumulatorType(type), data, index, value);
+}
+
+void AddAcc(ElementType type, void* data, int64_t index, double value) {
+  SetAcc(type, data, index, GetAcc(type, data, index) + value);
 }
 
 class ReferenceKernels final : public Kernels {
@@ -26,22 +55,26 @@ class ReferenceKernels final : public Kernels {
   void Run(const RmsNormForward& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
       double squares = 0.0;
-      for (int64_t i = 0; i < a.width; ++i) {
-        squares += std::pow(Get(a.type, a.x, row * a.width + i), 2);
-      }
-      const double rstd =
-          1.0 / std::sqrt(squares / static_cast<double>(a.width) + static_cast<double>(a.epsilon));
-      a.rstd[row] = static_cast<float>(rstd);
+      const void* s = a.branch == nullptr ? a.x : a.sum;
       for (int64_t i = 0; i < a.width; ++i) {
         const int64_t at = row * a.width + i;
-        Set(a.type, a.y, at, Get(a.type, a.x, at) * rstd * Get(a.type, a.weight, i));
+        if (a.branch != nullptr) {
+          Set(a.type, a.sum, at, Get(a.type, a.x, at) + Get(a.type, a.branch, at));
+        }
+        squares += std::pow(Get(a.type, s, at), 2);
+      }
+      const double rstd = 1.0 / std::sqrt(squares / static_cast<double>(a.width) + a.epsilon);
+      SetAcc(a.type, a.rstd, row, rstd);
+      for (int64_t i = 0; i < a.width; ++i) {
+        const int64_t at = row * a.width + i;
+        Set(a.type, a.y, at, Get(a.type, s, at) * rstd * Get(a.type, a.weight, i));
       }
     }
   }
 
   void Run(const RmsNormBackward& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
-      const double rstd = a.rstd[row];
+      const double rstd = GetAcc(a.type, a.rstd, row);
       double dot = 0.0;
       std::vector<double> dy(static_cast<size_t>(a.width));
       for (int64_t i = 0; i < a.width; ++i) {
@@ -57,7 +90,7 @@ class ReferenceKernels final : public Kernels {
         const double residual =
             a.residual_gradient == nullptr ? 0.0 : Get(a.type, a.residual_gradient, at);
         if (a.weight_gradient != nullptr) {
-          a.weight_gradient[i] += static_cast<float>(dy[i] * x * rstd);
+          AddAcc(a.type, a.weight_gradient, i, dy[i] * x * rstd);
         }
         Set(a.type, a.dx, at, residual + through);
       }
@@ -94,8 +127,8 @@ class ReferenceKernels final : public Kernels {
       for (int64_t head = 0; head < a.heads; ++head) {
         for (int64_t i = 0; i < half; ++i) {
           const int64_t angle = row % a.seq_len * half + i;
-          const double cosine = a.cosine[angle];
-          const double sine = a.inverse ? -a.sine[angle] : a.sine[angle];
+          const double cosine = GetAcc(a.type, a.cosine, angle);
+          const double sine = GetAcc(a.type, a.sine, angle) * (a.inverse ? -1.0 : 1.0);
           const int64_t from = row * a.x_stride + head * a.x_head_stride + i;
           const int64_t to = row * a.y_stride + head * a.y_head_stride + i;
           const double first = Get(a.type, a.x, from);
@@ -119,24 +152,25 @@ class ReferenceKernels final : public Kernels {
       }
       const int64_t target = a.targets[row] - a.vocab_begin;
       const bool here = target >= 0 && target < a.width;
-      a.local_max[row] = static_cast<float>(max);
-      a.local_sum[row] = static_cast<float>(sum);
-      a.target_logit[row] =
-          here ? static_cast<float>(Get(a.type, a.logits, row * a.width + target)) : 0.0f;
+      SetAcc(a.type, a.local_max, row, max);
+      SetAcc(a.type, a.local_sum, row, sum);
+      SetAcc(a.type, a.target_logit, row,
+             here ? Get(a.type, a.logits, row * a.width + target) : 0.0);
     }
   }
 
   void Run(const CrossEntropyRescale& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
-      a.local_sum[row] *= std::exp(a.local_max[row] - a.global_max[row]);
+      const double shift = GetAcc(a.type, a.local_max, row) - GetAcc(a.type, a.global_max, row);
+      SetAcc(a.type, a.local_sum, row, GetAcc(a.type, a.local_sum, row) * std::exp(shift));
     }
   }
 
   void Run(const CrossEntropyLoss& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
-      a.max_to_log_sum_exp[row] += std::log(a.sum[row]);
+      AddAcc(a.type, a.max_to_log_sum_exp, row, std::log(GetAcc(a.type, a.sum, row)));
       *a.loss_sum +=
-          static_cast<double>(a.max_to_log_sum_exp[row]) - static_cast<double>(a.target_logit[row]);
+          GetAcc(a.type, a.max_to_log_sum_exp, row) - GetAcc(a.type, a.target_logit, row);
     }
   }
 
@@ -146,8 +180,8 @@ class ReferenceKernels final : public Kernels {
         const int64_t at = row * a.width + i;
         const double hit = a.targets[row] == a.vocab_begin + i ? 1.0 : 0.0;
         const double softmax =
-            std::exp(Get(a.type, a.logits, at) - static_cast<double>(a.log_sum_exp[row]));
-        Set(a.type, a.logits, at, (softmax - hit) * static_cast<double>(a.scale));
+            std::exp(Get(a.type, a.logits, at) - GetAcc(a.type, a.log_sum_exp, row));
+        Set(a.type, a.logits, at, (softmax - hit) * a.scale);
       }
     }
   }
@@ -167,37 +201,40 @@ class ReferenceKernels final : public Kernels {
       const int64_t token = a.tokens[row] - a.vocab_begin;
       if (token < 0 || token >= a.vocab_count) continue;
       for (int64_t i = 0; i < a.width; ++i) {
-        a.table_gradient[token * a.width + i] +=
-            static_cast<float>(Get(a.type, a.dy, row * a.width + i));
+        AddAcc(a.type, a.table_gradient, token * a.width + i, Get(a.type, a.dy, row * a.width + i));
       }
     }
   }
 
   void Run(const Accumulate& a) const override {
     for (int64_t i = 0; i < a.count; ++i) {
-      a.target[i] += static_cast<float>(Get(a.type, a.source, i));
+      AddAcc(a.type, a.target, i, Get(a.type, a.source, i));
     }
+  }
+
+  void Run(const SumOfSquares& a) const override {
+    // One sum over a long buffer rounds more than what it checks.
+    long double sum = 0.0L;
+    for (int64_t i = 0; i < a.count; ++i) sum += std::pow(Get(a.type, a.x, i), 2);
+    *a.sum += static_cast<double>(sum);
   }
 
   void Run(const AdamW& a) const override {
     const auto step = static_cast<double>(a.step);
-    const double beta1 = a.beta1;
-    const double beta2 = a.beta2;
-    const double rate = a.learning_rate;
     for (int64_t i = 0; i < a.count; ++i) {
-      const double gradient = a.gradient[i];
-      const double m = beta1 * a.first_moment[i] + (1.0 - beta1) * gradient;
-      const double v = beta2 * a.second_moment[i] + (1.0 - beta2) * gradient * gradient;
-      a.first_moment[i] = static_cast<float>(m);
-      a.second_moment[i] = static_cast<float>(v);
-      const double unbiased_m = m / (1.0 - std::pow(beta1, step));
-      const double unbiased_v = v / (1.0 - std::pow(beta2, step));
-      const double weight =
-          a.type == ElementType::kFp32 ? static_cast<float*>(a.weights)[i] : a.master[i];
-      const double updated =
-          weight * (1.0 - rate * static_cast<double>(a.weight_decay)) -
-          rate * unbiased_m / (std::sqrt(unbiased_v) + static_cast<double>(a.epsilon));
-      if (a.type == ElementType::kBf16) a.master[i] = static_cast<float>(updated);
+      const double gradient = GetAcc(a.type, a.gradient, i);
+      const double m = a.beta1 * GetAcc(a.type, a.first_moment, i) + (1.0 - a.beta1) * gradient;
+      const double v =
+          a.beta2 * GetAcc(a.type, a.second_moment, i) + (1.0 - a.beta2) * gradient * gradient;
+      SetAcc(a.type, a.first_moment, i, m);
+      SetAcc(a.type, a.second_moment, i, v);
+      const double unbiased_m = m / (1.0 - std::pow(a.beta1, step));
+      const double unbiased_v = v / (1.0 - std::pow(a.beta2, step));
+      const bool has_master = a.type == ElementType::kBf16;
+      const double weight = GetAcc(a.type, has_master ? a.master : a.weights, i);
+      const double updated = weight * (1.0 - a.learning_rate * a.weight_decay) -
+                             a.learning_rate * unbiased_m / (std::sqrt(unbiased_v) + a.epsilon);
+      if (has_master) SetAcc(a.type, a.master, i, updated);
       Set(a.type, a.weights, i, updated);
     }
   }

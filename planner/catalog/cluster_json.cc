@@ -25,6 +25,7 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.attention_half_seq = fields.NumberOr("attention_half_seq", 0.0);
   device.flash1_ratio = fields.NumberOr("flash1_ratio", device.flash1_ratio);
   device.flash3_ratio = fields.NumberOr("flash3_ratio", device.flash3_ratio);
+  device.cudnn_ratio = fields.NumberOr("cudnn_ratio", device.cudnn_ratio);
   device.straggler_sigma = fields.NumberOr("straggler_sigma", 0.0);
   device.step_time_sigma = fields.NumberOr("step_time_sigma", 0.0);
   device.kernel_launch_s = fields.NumberOr("kernel_launch_s", 0.0);
@@ -109,6 +110,7 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
                            {"attention_half_seq", device.attention_half_seq},
                            {"flash1_ratio", device.flash1_ratio},
                            {"flash3_ratio", device.flash3_ratio},
+                           {"cudnn_ratio", device.cudnn_ratio},
                            {"straggler_sigma", device.straggler_sigma},
                            {"step_time_sigma", device.step_time_sigma},
                            {"kernel_launch_s", device.kernel_launch_s},

@@ -11,8 +11,9 @@ namespace {
 constexpr double kAdamBytesPerParameter = 30.0;
 
 double ReduceBytesPerParameter(const StepShape& step) {
-  return step.context.training.precision == Precision::kFp32 ? 4.0
-                                                             : step.context.profile.reduce_bytes;
+  const Precision precision = step.context.training.precision;
+  return precision == Precision::kBf16 ? step.context.profile.reduce_bytes
+                                       : static_cast<double>(AccumulatorBytes(precision));
 }
 
 // What one micro-batch communicates under ZeRO 2 and 3: unit by unit, each with its own latency.

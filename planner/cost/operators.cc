@@ -42,6 +42,7 @@ double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
   double ratio = 1.0;
   if (kernel == AttentionKernel::kFlash1) ratio = profile.flash1_ratio;
   if (kernel == AttentionKernel::kFlash3) ratio = profile.flash3_ratio;
+  if (kernel == AttentionKernel::kCudnn) ratio = profile.cudnn_ratio;
   const auto s = static_cast<double>(shape.keys);
   const auto d = static_cast<double>(shape.head_dim);
   // Published rates for heads of 64 are 0.9 of those for 128.

@@ -27,10 +27,11 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 6> kSchedules = 
     {ScheduleKind::kZbV, "zb_v"},
 }};
 
-constexpr std::array<std::pair<AttentionKernel, std::string_view>, 5> kAttentionKernels = {{
+constexpr std::array<std::pair<AttentionKernel, std::string_view>, 6> kAttentionKernels = {{
     {AttentionKernel::kFlash3, "flash3"},
     {AttentionKernel::kFlash2, "flash2"},
     {AttentionKernel::kFlash1, "flash1"},
+    {AttentionKernel::kCudnn, "cudnn"},
     {AttentionKernel::kFusedSoftmax, "fused_softmax"},
     {AttentionKernel::kEager, "eager"},
 }};

@@ -15,7 +15,15 @@ namespace meshwright {
 enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
 // kDefault: what the framework profile names. kFusedSoftmax writes the score matrix out and
 // scales, masks and normalises it in one kernel; kEager in one kernel each.
-enum class AttentionKernel : uint8_t { kDefault, kFlash3, kFlash2, kFlash1, kFusedSoftmax, kEager };
+enum class AttentionKernel : uint8_t {
+  kDefault,
+  kFlash3,
+  kFlash2,
+  kFlash1,
+  kCudnn,
+  kFusedSoftmax,
+  kEager
+};
 enum class NormKernel : uint8_t { kDefault, kFused, kEager };
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
 

@@ -169,11 +169,12 @@ absl::StatusOr<Precision> PrecisionOf(const Measurement& row) {
     if (Contains(text, narrow)) return FieldError("precision", row.precision, "has no model");
   }
   if (text == "fp32") return Precision::kFp32;
+  if (text == "fp64") return Precision::kFp64;
   if (text.empty()) return Precision::kBf16;
   for (const std::string_view half : {"bf16", "fp16", "mixed"}) {
     if (Contains(text, half)) return Precision::kBf16;
   }
-  return FieldError("precision", row.precision, "must be bf16, fp16 or fp32");
+  return FieldError("precision", row.precision, "must be bf16, fp16, fp32 or fp64");
 }
 
 }  // namespace meshwright

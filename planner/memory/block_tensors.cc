@@ -5,8 +5,6 @@
 namespace meshwright {
 namespace {
 
-constexpr int64_t kFp32Bytes = 4;
-
 constexpr std::array kKeptTensors = {
     KeptTensor::kAttentionResidual,
     KeptTensor::kAttentionNormOutput,
@@ -98,7 +96,7 @@ int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
       return d.tokens * d.hidden * e / InputDivisor(d);
     case KeptTensor::kAttentionNormRstd:
     case KeptTensor::kFfnNormRstd:
-      return d.tokens * kFp32Bytes / SequenceDivisor(d);
+      return d.tokens * d.accumulator_bytes() / SequenceDivisor(d);
     case KeptTensor::kQuery:
     case KeptTensor::kAttentionOutput:
       return d.tokens * (d.heads / d.tp) * d.head_dim * e;
@@ -107,7 +105,7 @@ int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
       // K/V heads are replicated where TP has more ranks than there are heads.
       return d.tokens * (d.kv_heads >= d.tp ? d.kv_heads / d.tp : 1) * d.head_dim * e;
     case KeptTensor::kLogSumExp:
-      return d.tokens * (d.heads / d.tp) * kFp32Bytes;
+      return d.tokens * (d.heads / d.tp) * d.accumulator_bytes();
     case KeptTensor::kGate:
       return gated ? d.tokens * (d.ffn_hidden / d.tp) * e : 0;
     case KeptTensor::kUp:

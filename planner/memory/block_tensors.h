@@ -21,7 +21,7 @@ struct BlockDims {
   int64_t head_dim = 0;
   int64_t ffn_hidden = 0;
   FfnKind ffn = FfnKind::kSwiGlu;
-  int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32
+  int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
   int64_t tp = 1;
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
@@ -34,17 +34,20 @@ struct BlockDims {
   // Selective recompute drops norm outputs and the FFN's activation, not only the scores.
   bool selective_drops_operators = false;
   int64_t keys = 0;  // keys that each query token is compared with: the sequence length
+
+  // Of a statistic: fp32, or fp64 where elements are.
+  int64_t accumulator_bytes() const { return element_bytes == 8 ? 8 : 4; }
 };
 
 enum class KeptTensor : uint8_t {
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
-  kAttentionNormRstd,    // reciprocal deviation per token, fp32
+  kAttentionNormRstd,    // reciprocal deviation per token
   kQuery,                // after RoPE
   kKey,
   kValue,
   kAttentionOutput,  // input of the output projection
-  kLogSumExp,        // softmax statistics, fp32
+  kLogSumExp,        // softmax statistics
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
@@ -65,7 +68,7 @@ absl::Span<const KeptTensor> KeptTensors();
 std::string_view KeptTensorName(KeptTensor tensor);
 
 // What a block keeps for one micro-batch without recompute. With bf16, sequence parallel, fused
-// norms and silu kept this is s b h (12 + 4 k/a + 8 f/h) / (t c) plus the fp32 statistics (Fujii et
+// norms and silu kept this is s b h (12 + 4 k/a + 8 f/h) / (t c) plus the statistics (Fujii et
 // al., arXiv 2411.06465).
 int64_t KeptBytesPerBlock(const BlockDims& dims);
 

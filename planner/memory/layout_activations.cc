@@ -135,8 +135,7 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
 
 // Every layout that the worker runs; stages without a layer have no block to peak in.
 bool LayoutActivations::WorkerRulesApply() const {
-  return context_.profile.worker_allocations && layout_.cp == 1 && !layout_.sequence_parallel &&
-         context_.model.groups.size() == 1 &&
+  return context_.profile.worker_allocations && context_.model.groups.size() == 1 &&
          context_.model.layers() + 2 > int64_t{StageCount(layout_)};
 }
 
@@ -146,10 +145,13 @@ ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
       .recompute = layout_.recompute,
       .recompute_layers = layout_.recompute_layers,
       .vocab = context_.model.vocab,
-      .threads = std::max<int64_t>(1, context_.cluster.physical_cores / layout_.devices())};
+      .threads = std::max<int64_t>(1, context_.cluster.physical_cores / layout_.devices()),
+      .cp = layout_.cp};
   WorkerRank rank = {.pipeline_rank = pipeline_rank,
                      .micro_batches = micro_batches_,
-                     .rope_table_bytes = context_.training.seq_len * context_.model.head_dim * 4};
+                     .rope_table_bytes = context_.training.seq_len / layout_.cp *
+                                         context_.model.head_dim *
+                                         AccumulatorBytes(context_.training.precision)};
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const StageLayers layers = StageOf(context_.model, layout_, context_.profile.stage_partition,
                                        StageOfChunk(layout_, pipeline_rank, chunk));

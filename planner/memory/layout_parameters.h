@@ -1,4 +1,4 @@
-// How many parameters each pipeline rank's device holds, before any ZeRO sharding.
+// How many parameters each pipeline rank's device holds, and how they are divided among ranks.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,16 @@
 #include "planner/layout/layout.h"
 #include "planner/layout/stage_partition.h"
 #include "planner/profile/context.h"
+#include "planner/schedule/placement.h"
 
 namespace meshwright {
+
+// The pieces of the model that are stored, reduced and gathered as one, by what they have on one TP
+// rank.
+struct UnitParameters {
+  int64_t all = 0;
+  int64_t vectors = 0;  // norms and biases among them
+};
 
 // A layout's pieces, worked out once for all of its pipeline ranks. Refers to the context's specs
 // and to the layout, which must outlive it; the layout must be one that CheckLayout() accepts.
@@ -16,7 +24,11 @@ class LayoutParameters {
  public:
   LayoutParameters(const EstimateContext& context, const Layout& layout);
 
+  // Before any ZeRO sharding.
   int64_t OnRank(int32_t pipeline_rank) const;
+  // Calls visit(unit, count) for the units of a rank: embedding, layers, head, final norm.
+  template <typename Visit>
+  void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
   // The most of any pipeline rank.
   int64_t Most() const;
   // The largest piece that is gathered as one: a layer or the embedding.
@@ -26,10 +38,26 @@ class LayoutParameters {
   const ModelSpec& model_;
   const Layout& layout_;
   StagePartition partition_;
-  int64_t embedding_;
+  UnitParameters embedding_;
+  UnitParameters final_norm_;
   int64_t largest_unit_;
-  absl::InlinedVector<int64_t, 4> layer_;  // by layer group
+  absl::InlinedVector<UnitParameters, 4> layer_;  // by layer group
 };
+
+template <typename Visit>
+void LayoutParameters::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const {
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const StageLayers stage =
+        StageOf(model_, layout_, partition_, StageOfChunk(layout_, pipeline_rank, chunk));
+    if (stage.has_embedding) visit(embedding_, int64_t{1});
+    ForEachGroup(model_, stage,
+                 [&](size_t group, int64_t layers) { visit(layer_[group], layers); });
+    if (!stage.has_head) continue;
+    // Tied embeddings are one matrix where both ends of the model are on the same rank.
+    if (!model_.tied_embeddings || !EndsShareRank(layout_)) visit(embedding_, int64_t{1});
+    visit(final_norm_, int64_t{1});
+  }
+}
 
 // The vocabulary as the framework lays it out over `tp` ranks.
 int64_t PaddedVocab(const EstimateContext& context, int32_t tp);

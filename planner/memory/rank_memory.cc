@@ -10,27 +10,63 @@ namespace {
 
 int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-// fp32 gradients need no other copy.
+// Gradients as wide as the optimizer's states need no other copy.
 int64_t GradientBytes(const EstimateContext& context) {
-  return context.training.precision == Precision::kFp32 ? 4 : context.profile.gradient_bytes;
+  const Precision precision = context.training.precision;
+  return precision == Precision::kBf16 ? context.profile.gradient_bytes
+                                       : AccumulatorBytes(precision);
 }
 
-// ZeRO shards the model states over data and context ranks.
-void AddModelStates(const EstimateContext& context, const Layout& layout, int64_t parameters,
-                    MemoryEstimate& memory) {
+// Frameworks' figures are those of mixed precision: a master copy and states in fp32. Weights that
+// are as wide as the states are their own master copy.
+int64_t OptimizerBytes(const EstimateContext& context) {
   const Precision precision = context.training.precision;
-  const int64_t shard = DivideUp(parameters, int64_t{layout.dp} * layout.cp);
-  // fp32 weights are their own master copy.
+  const int64_t mixed_bytes = context.profile.optimizer_bytes;
+  if (precision == Precision::kBf16) return mixed_bytes;
+  return (mixed_bytes - 4) * AccumulatorBytes(precision) / 4;
+}
+
+// A rank's parameters as model states hold them.
+struct HeldParameters {
+  int64_t whole = 0;
+  int64_t shard = 0;
+  int64_t whole_gradients = 0;  // which stay whole where the others are a shard
+};
+
+// ZeRO shards the model states over data and context ranks.
+HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
+                      const LayoutParameters& parameters, int32_t pipeline_rank) {
+  const int64_t ranks = int64_t{layout.dp} * layout.cp;
+  const int64_t all = parameters.OnRank(pipeline_rank);
+  HeldParameters held = {.whole = all, .shard = DivideUp(all, ranks)};
+  if (!context.profile.worker_allocations || layout.zero == 0) return held;
+  // The worker divides every unit and pads it to equal shards; gradients of vectors stay whole.
+  held.shard = 0;
+  parameters.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
+    held.shard += count * DivideUp(unit.all, ranks);
+    held.whole_gradients += count * unit.vectors;
+  });
+  held.whole = held.shard * ranks;
+  return held;
+}
+
+void AddModelStates(const EstimateContext& context, const Layout& layout,
+                    const HeldParameters& parameters, MemoryEstimate& memory) {
+  const Precision precision = context.training.precision;
   const FrameworkProfile& profile = context.profile;
-  int64_t optimizer_bytes = profile.optimizer_bytes - (precision == Precision::kFp32 ? 4 : 0);
+  int64_t optimizer_bytes = OptimizerBytes(context);
   if (layout.zero >= 1) optimizer_bytes += profile.shard_buffer_bytes;
   if (layout.zero >= 3 && precision == Precision::kBf16) {
     optimizer_bytes = profile.zero3_state_bytes - ElementBytes(precision) - profile.gradient_bytes;
   }
-  memory.weights_bytes = (layout.zero >= 3 ? shard : parameters) * ElementBytes(precision);
-  memory.gradients_bytes = (layout.zero >= 2 ? shard : parameters) * GradientBytes(context) +
-                           (layout.zero <= 1 ? parameters * profile.local_gradient_bytes : 0);
-  memory.optimizer_bytes = (layout.zero >= 1 ? shard : parameters) * optimizer_bytes;
+  const int64_t gradients =
+      layout.zero >= 2 ? parameters.shard + parameters.whole_gradients : parameters.whole;
+  memory.weights_bytes =
+      (layout.zero >= 3 ? parameters.shard : parameters.whole) * ElementBytes(precision);
+  memory.gradients_bytes = gradients * GradientBytes(context) +
+                           (layout.zero <= 1 ? parameters.whole * profile.local_gradient_bytes : 0);
+  memory.optimizer_bytes =
+      (layout.zero >= 1 ? parameters.shard : parameters.whole) * optimizer_bytes;
 }
 
 // The optimizer step comes when the activations are gone; what it holds for itself counts where it
@@ -71,14 +107,14 @@ class LayoutMemory {
   MemoryEstimate OnRank(int32_t pipeline_rank) const {
     MemoryEstimate memory;
     memory.pipeline_rank = pipeline_rank;
-    const int64_t parameters = parameters_.OnRank(pipeline_rank);
+    const HeldParameters parameters = HeldBy(context_, layout_, parameters_, pipeline_rank);
     AddModelStates(context_, layout_, parameters, memory);
     const ActivationBytes activations = activations_.OnRank(pipeline_rank);
     memory.activations_bytes = activations.kept_bytes;
     memory.loss_bytes = activations.loss_bytes;
     memory.workspace_bytes =
         activations.workspace_bytes + GatheredBytes(context_, layout_, parameters_.largest_unit());
-    AddOptimizerStep(context_.profile, parameters, memory);
+    AddOptimizerStep(context_.profile, parameters.whole, memory);
     memory.workspace_bytes += context_.profile.fixed_bytes;
     const HardwareProfile& device = context_.cluster.device;
     memory.fragmentation_bytes = FragmentationBytes(memory);

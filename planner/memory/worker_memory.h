@@ -2,31 +2,36 @@
 // byte by byte.
 //
 // The worker's allocations follow fixed rules, so its peak is a formula, not an estimate. T tokens
-// of a micro-batch, e bytes of an element, t tensor parallel ranks, H = T h e an activation between
-// two stages, P = T f/t e, K = KeptBytesPerBlock():
+// of a micro-batch on this rank, e bytes of an element, z of a statistic (4, in fp64 8), t tensor
+// parallel ranks, H = T h e, S the rank's share of the residual stream (H, or H/t with sequence
+// parallel) and of an activation between two stages, P = T f/t e, K = KeptBytesPerBlock():
 //
-//   always                RoPE table 4 s d; on the last stage a loss accumulator of 8
-//   between forward and   what blocks keep: K; H where they are recomputed, K - 2 H - P under
+//   always                RoPE table z d s/c; on the last stage a loss accumulator of 8
+//   between forward and   what blocks keep: K; S where they are recomputed, K - 2 S - P under
 //   backward              selective recompute; 4 T token ids on the first stage. A block's output
 //                         is the next one's kept input; the last one's is x below or a message
-//   head and loss         x H, its norm H and deviations 4 T, logits T V/t e (the gradient replaces
-//                         them in place), targets 4 T, softmax statistics 12 T (and 4 T more while
-//                         they are combined over t > 1 ranks)
-//   messages              H each on the way to another rank, from the action that makes it until,
-//                         before an action of its kind, fewer than OpenSends() may be left open; H
+//   head and loss         x S, its norm S and deviations z T S/H, logits T V/t e (the gradient
+//                         replaces them in place), targets 4 T, softmax statistics 3 z T (and z T
+//                         more while they are combined over t > 1 ranks)
+//   messages              S each on the way to another rank, from the action that makes it until,
+//                         before an action of its kind, fewer than OpenSends() may be left open; S
 //                         each that waits for another chunk of the rank
-//   backward of the FFN   H of incoming gradient; what is computed again: K - H, or H + P; and the
-//                         largest of P of product gradient, H and W - 4 T: the weight gradients
-//                         come when the residual and its deviations are gone
-//   ... of attention      H; T a d/t e of its output's gradient, the kernel's gradients and
-//                         scratch. The FFN's tensors are gone, unless the backward is split
-//   ... of the head       H, and at its peak W less H + 20 T
-//   between the parts of  K - 8 T less the log-sum-exp of each block, recomputed or not; the head's
-//   a split backward      norm and the logits' gradient; H of embedding gradient
-//   matrix products       0 in fp32. In bf16 ATen's CPU kernels hold the product in fp32 as well,
+//   sequence parallel     H of gathered input beside every product that reads the stream, and H of
+//                         partial sums until S of them are scattered back
+//   backward of the FFN   S of incoming gradient; what is computed again: K - S, or S + P; and the
+//                         largest of P of product gradient, H and W: the weight gradients come when
+//                         the residual and its deviations are gone
+//   ... of attention      S; T a d/t e of its output's gradient, the kernel's gradients and
+//                         scratch, with context parallel the messages of its ring. The FFN's
+//                         tensors are gone, unless the backward is split
+//   ... of the head       S, and at its peak W less what BackwardInput() releases
+//   between the parts of  K less deviations and log-sum-exp of each block, recomputed or not, its
+//   a split backward      two residuals S replaced by gradients of all tokens H; the head's norm
+//                         and the logits' gradient; S of embedding gradient
+//   matrix products       0 but in bf16. There ATen's CPU kernels hold the product in fp32 as well,
 //                         so the worker computes it in pieces of kMatmulPieceElements and holds 4
 //                         bytes for each element of a piece
-//   W, of a weight        0 in fp32, where the product adds to the gradient; in bf16 a piece of the
+//   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
 //   gradient              product in bf16, beside its fp32 form
 //
 // The optimizer never reaches the peak: it works in place. What a rank holds at once follows from
@@ -48,7 +53,7 @@ inline constexpr int64_t kMatmulPieceElements = int64_t{1} << 20;
 // Rows of a product of `rows` x `columns` that are computed at once.
 int64_t MatmulPieceRows(int64_t rows, int64_t columns);
 
-// The stage of one chunk, without sequence or context parallelism, with at least one layer.
+// The stage of one chunk, with at least one layer.
 struct WorkerStage {
   BlockDims block;
   int64_t layers = 0;
@@ -58,6 +63,7 @@ struct WorkerStage {
   int64_t recompute_layers = 0;  // for kBlock
   int64_t vocab = 0;             // of the whole model
   int64_t threads = 1;           // of a rank, on a CPU
+  int64_t cp = 1;                // context parallel ranks
 };
 
 // Parts of what is held; they add up to it.

@@ -66,6 +66,9 @@ absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text) {
 absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   RETURN_IF_ERROR(Validate(job.model));
   RETURN_IF_ERROR(Validate(job.training));
+  if (job.training.precision == Precision::kFp64) {
+    return FieldError("dtype", PrecisionName(job.training.precision), "must be bf16 or fp32");
+  }
   RETURN_IF_ERROR(CheckNodes(job));
   if (job.model.groups.size() > 1) {
     return FieldError("model", job.model.name,

@@ -128,6 +128,9 @@ void AddKernels(const ExportJob& job, Script& script) {
     case AttentionKernel::kEager:
       flags.push_back("--attention-backend unfused --no-masked-softmax-fusion");
       break;
+    case AttentionKernel::kCudnn:
+      flags.push_back("--attention-backend fused");
+      break;
     case AttentionKernel::kFlash1:
     case AttentionKernel::kFlash3: {
       std::string name(AttentionKernelName(job.layout.attention));

@@ -24,7 +24,7 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
     return FieldError("device.attention_half_seq", std::to_string(device.attention_half_seq),
                       "must not be negative");
   }
-  for (const double ratio : {device.flash1_ratio, device.flash3_ratio}) {
+  for (const double ratio : {device.flash1_ratio, device.flash3_ratio, device.cudnn_ratio}) {
     RETURN_IF_ERROR(CheckPositive("device flash ratio", ratio));
   }
   for (const double sigma : {device.straggler_sigma, device.step_time_sigma}) {

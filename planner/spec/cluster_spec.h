@@ -32,6 +32,7 @@ struct HardwareProfile {
   // The attention kernels' rate over FlashAttention-2's, which attention_efficiency is about.
   double flash1_ratio = 0.45;
   double flash3_ratio = 1.6;
+  double cudnn_ratio = 1.0;
   double kernel_launch_s = 0.0;  // host time of one kernel; the floor under small ones
   int32_t compute_units = 0;     // SMs; tiles of a matmul are spread over them in waves
   int32_t tile_m = 0;            // output tile of one compute unit
@@ -42,8 +43,10 @@ struct HardwareProfile {
   // Spread of measured over predicted step times, as the standard deviation of the logarithm.
   double step_time_sigma = 0.0;
 
+  // fp64 goes through the fp32 units of a processor at half their rate.
   double PeakFlops(Precision precision) const {
-    return precision == Precision::kBf16 ? peak_bf16_flops : peak_fp32_flops;
+    if (precision == Precision::kBf16) return peak_bf16_flops;
+    return precision == Precision::kFp32 ? peak_fp32_flops : peak_fp32_flops / 2.0;
   }
 
   friend bool operator==(const HardwareProfile&, const HardwareProfile&) = default;

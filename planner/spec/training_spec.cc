@@ -6,13 +6,22 @@
 namespace meshwright {
 
 std::string_view PrecisionName(Precision precision) {
-  return precision == Precision::kBf16 ? "bf16" : "fp32";
+  switch (precision) {
+    case Precision::kBf16:
+      return "bf16";
+    case Precision::kFp32:
+      return "fp32";
+    case Precision::kFp64:
+      return "fp64";
+  }
+  return "";
 }
 
 absl::StatusOr<Precision> ParsePrecision(std::string_view text) {
   if (text == "bf16") return Precision::kBf16;
   if (text == "fp32") return Precision::kFp32;
-  return FieldError("dtype", text, "must be bf16 or fp32");
+  if (text == "fp64") return Precision::kFp64;
+  return FieldError("dtype", text, "must be bf16, fp32 or fp64");
 }
 
 absl::Status Validate(const TrainingSpec& training) {

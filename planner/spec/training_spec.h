@@ -10,14 +10,27 @@
 
 namespace meshwright {
 
-enum class Precision { kBf16, kFp32 };
+enum class Precision { kBf16, kFp32, kFp64 };
 
 std::string_view PrecisionName(Precision precision);
-absl::StatusOr<Precision> ParsePrecision(std::string_view text);  // "bf16" or "fp32"
+absl::StatusOr<Precision> ParsePrecision(std::string_view text);  // "bf16", "fp32" or "fp64"
 
 // Bytes of a weight or an activation.
 constexpr int64_t ElementBytes(Precision precision) {
-  return precision == Precision::kFp32 ? 4 : 2;
+  switch (precision) {
+    case Precision::kBf16:
+      return 2;
+    case Precision::kFp32:
+      return 4;
+    case Precision::kFp64:
+      return 8;
+  }
+  return 0;
+}
+
+// Bytes of what is never narrower than fp32: an optimizer state, a statistic.
+constexpr int64_t AccumulatorBytes(Precision precision) {
+  return precision == Precision::kFp64 ? 8 : 4;
 }
 
 struct TrainingSpec {

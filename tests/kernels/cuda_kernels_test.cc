@@ -61,11 +61,10 @@ TEST_P(CudaKernelsTest, AgreesWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllOperators, CudaKernelsTest,
-                         testing::Combine(testing::Values(ElementType::kFp32, ElementType::kBf16),
+                         testing::Combine(testing::ValuesIn(kElementTypes),
                                           testing::Range<size_t>(0, OperatorCases().size())),
                          [](const auto& test) {
-                           return (std::get<0>(test.param) == ElementType::kFp32 ? "Fp32"
-                                                                                 : "Bf16") +
+                           return TypeName(std::get<0>(test.param)) +
                                   OperatorCases()[std::get<1>(test.param)].name;
                          });
 

@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--max-oom-probability", "0"}),
                  "max_oom_probability = 0: must be above 0 and at most 1"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
-                 "must be bf16 or fp32"}),
+                 "must be bf16, fp32 or fp64"}),
     [](const auto& test) { return test.param.name; });
 
 class ModelFiles : public testing::Test {

@@ -99,6 +99,7 @@ class Buffers {
     return memory;
   }
   float* Floats(int64_t count) { return static_cast<float*>(Elements(ElementType::kFp32, count)); }
+  double* Doubles(int64_t count) { return static_cast<double*>(Bytes(count * 8)); }
   int32_t* Tokens(int64_t count) {
     auto* tokens = static_cast<int32_t*>(Bytes(count * 4));
     for (int64_t i = 0; i < count; ++i) tokens[i] = static_cast<int32_t>(i * 7919 % kVocab);
@@ -124,8 +125,10 @@ Case NormForward(Buffers& b, ElementType t) {
   const RmsNormForward args{t,
                             kTokens,
                             kHidden,
-                            1e-5f,
+                            1e-5,
                             b.Elements(t, kTokens * kHidden),
+                            nullptr,
+                            nullptr,
                             b.Elements(t, kHidden),
                             b.Elements(t, kTokens * kHidden),
                             b.Floats(kTokens)};
@@ -209,6 +212,12 @@ Case GradientAccumulation(Buffers& b, ElementType t) {
   return {[args](const Kernels& k) { k.Run(args); }, kParameters * (Size(t) + 8)};
 }
 
+Case GradientNorm(Buffers& b, ElementType t) {
+  const SumOfSquares args{t, kParameters, b.Elements(t, kParameters),
+                          b.Doubles(SumOfSquares::kPartialSums), b.Doubles(1)};
+  return {[args](const Kernels& k) { k.Run(args); }, kParameters * Size(t)};
+}
+
 Case Optimizer(Buffers& b, ElementType t) {
   const bool has_master = t == ElementType::kBf16;
   const AdamW args{t,
@@ -290,6 +299,7 @@ MESHWRIGHT_OPERATOR(Rotary);
 MESHWRIGHT_OPERATOR(LossStatistics);
 MESHWRIGHT_OPERATOR(LossBackward);
 MESHWRIGHT_OPERATOR(GradientAccumulation);
+MESHWRIGHT_OPERATOR(GradientNorm);
 MESHWRIGHT_OPERATOR(Optimizer);
 
 }  // namespace

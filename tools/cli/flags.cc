@@ -68,8 +68,8 @@ void QueryFlags::AddTraining(CLI::App& app) {
   app.add_option("--global-batch", global_batch, "Sequences per optimizer step")
       ->required()
       ->option_text("B");
-  app.add_option("--dtype", dtype, "bf16 or fp32; default bf16, on local-cpu fp32")
-      ->option_text("bf16|fp32");
+  app.add_option("--dtype", dtype, "bf16, fp32 or fp64; default bf16, on local-cpu fp32")
+      ->option_text("bf16|fp32|fp64");
 }
 
 void QueryFlags::AddCluster(CLI::App& app) {

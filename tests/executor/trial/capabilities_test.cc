@@ -29,6 +29,7 @@ TEST(CapabilitiesTest, EveryScheduleAndRecomputeModeRuns) {
        {ScheduleKind::kInterleaved, ScheduleKind::kBreadthFirst, ScheduleKind::kZbV}) {
     EXPECT_TRUE(Check({.pp = 2, .vpp = 2, .schedule = schedule}).ok());
   }
+  EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}).ok());
   for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull, Recompute::kBlock}) {
     EXPECT_TRUE(Check({.recompute = recompute, .recompute_layers = 1}).ok());
   }
@@ -55,8 +56,13 @@ TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
-                         testing::Values(Refused{{.cp = 2}, "cp2"}, Refused{{.zero = 1}, "zero1"},
-                                         Refused{{.sequence_parallel = true}, "sp1"},
+                         testing::Values(Refused{{.cp = 3}, "seq_len = 16 with 2 * cp = 6"},
+                                         Refused{{.dp = 2, .zero = 4}, "zero4"},
+                                         Refused{{.sequence_parallel = true}, "sp1 with tp1"},
+                                         Refused{{.attention = AttentionKernel::kEager},
+                                                 "attn=eager"},
+                                         Refused{{.attention = AttentionKernel::kCudnn}, "on cpu"},
+                                         Refused{{.norm = NormKernel::kEager}, "norm=eager"},
                                          Refused{{.tp = 4}, "kv_heads = 2 with tp4"},
                                          Refused{{.pp = 5}, "layers = 4 with pp5"},
                                          Refused{{.dp = 3}, "global_batch = 8"}));
@@ -70,13 +76,22 @@ TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
   EXPECT_THAT(std::string(Check({}, normed).message()), testing::HasSubstr("qk_norm"));
 }
 
+TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
+  TrainingSpec training = TinyTraining();
+  training.precision = Precision::kFp64;
+  EXPECT_TRUE(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCpu).ok());
+  EXPECT_THAT(std::string(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCuda).message()),
+              testing::HasSubstr("fp64 on cuda"));
+}
+
 TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   const nlohmann::json json = ToJson(WorkerCapabilities());
   EXPECT_THAT(json["devices"], testing::ElementsAre("cpu", "cuda"));
+  EXPECT_THAT(json["precisions"], testing::ElementsAre("fp32", "bf16", "fp64"));
   EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
-  EXPECT_EQ(json["max_zero"], 0);
+  EXPECT_EQ(json["max_zero"], 3);
 }
 
 }  // namespace

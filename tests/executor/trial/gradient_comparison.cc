@@ -31,7 +31,8 @@ void AddRank(const fs::path& stem, Assembled& assembled) {
     const auto global = part["global_shape"].get<std::vector<int64_t>>();
     const auto begin = part["begin"].get<std::vector<int64_t>>();
     const auto shape = part["shape"].get<std::vector<int64_t>>();
-    const at::Tensor local = at::zeros(shape, at::kFloat);
+    const at::ScalarType dtype = part["dtype"] == "fp64" ? at::kDouble : at::kFloat;
+    const at::Tensor local = at::zeros(shape, dtype);
     values.read(static_cast<char*>(local.mutable_data_ptr()),
                 static_cast<std::streamsize>(local.nbytes()));
     ASSERT_TRUE(values.good());

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "executor/worker/gloo_communicator.h"
+#include "executor/worker/memory_account.h"
 #include "executor/worker/thread_communicator.h"
 #include "executor/worker/timed_communicator.h"
 
@@ -153,6 +154,52 @@ TEST_P(CommunicatorTest, ReduceScatterGivesEachRankItsPart) {
     const at::Tensor part = at::zeros({7}, at::kFloat);
     world->ReduceScatter(part, all).Wait();
     EXPECT_TRUE(AllAre(part, 30.0 * rank + 3.0));
+  });
+}
+
+TEST_P(CommunicatorTest, GathersInPlace) {
+  OnEveryRank([&](int32_t rank) {
+    const auto world = JoinWorld(rank);
+    for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
+      const at::Tensor all = Filled(kRanks * 7, -1.0, type);
+      const at::Tensor own = all.narrow(0, rank * 7, 7).fill_(rank + 1.0);
+      world->AllGather(all, own).Wait();
+      for (int32_t i = 0; i < kRanks; ++i) {
+        EXPECT_TRUE(AllAre(all.narrow(0, i * 7, 7), i + 1.0)) << type;
+      }
+    }
+  });
+}
+
+TEST_P(CommunicatorTest, ReduceScattersInPlace) {
+  OnEveryRank([&](int32_t rank) {
+    const auto world = JoinWorld(rank);
+    for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
+      const at::Tensor all = at::zeros({kRanks * 7}, type);
+      for (int32_t i = 0; i < kRanks; ++i) all.narrow(0, i * 7, 7).fill_(10.0 * i + rank);
+      const at::Tensor own = all.narrow(0, rank * 7, 7);
+      world->ReduceScatter(own, all).Wait();
+      EXPECT_TRUE(AllAre(own, 30.0 * rank + 3.0)) << type;
+    }
+  });
+}
+
+TEST_P(CommunicatorTest, ItsScratchIsNotTheRanksMemory) {
+  InstallAccountingAllocator();
+  OnEveryRank([&](int32_t rank) {
+    const auto world = JoinWorld(rank);
+    MemoryAccount account;
+    {
+      const ScopedMemoryAccount counted(&account);
+      const at::Tensor all = at::zeros({kRanks * 1000}, at::kFloat);
+      const at::Tensor own = all.narrow(0, rank * 1000, 1000);
+      world->AllReduce(all, Reduction::kSum).Wait();
+      world->ReduceScatter(own, all).Wait();
+      world->AllGather(all, own).Wait();
+    }
+    EXPECT_EQ(account.peak_bytes(), kRanks * 1000 * 4);
+    // A thread of the implementation may let go of a tensor a moment after Wait().
+    while (account.held_bytes() > 0) std::this_thread::yield();
   });
 }
 

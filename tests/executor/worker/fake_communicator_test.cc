@@ -38,6 +38,16 @@ TEST_F(FakeCommunicatorTest, TakesTheOthersToBringWhatItBrings) {
   EXPECT_EQ(part[0].item<float>(), 15.0f);
 }
 
+TEST_F(FakeCommunicatorTest, WorksInPlace) {
+  const at::Tensor all = at::zeros({6}, at::kFloat);
+  const at::Tensor own = all.narrow(0, 2, 2);
+  own.fill_(7.0);
+  rank_->AllGather(all, own).Wait();
+  EXPECT_EQ(all.sum().item<float>(), 42.0f);
+  rank_->ReduceScatter(own, all).Wait();
+  EXPECT_EQ(own[1].item<float>(), 21.0f);
+}
+
 TEST_F(FakeCommunicatorTest, MessagesArriveAsZeros) {
   const at::Tensor tensor = at::full({4}, 1.0, at::kBFloat16);
   rank_->Receive(tensor, 0).Wait();

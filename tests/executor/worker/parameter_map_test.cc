@@ -37,7 +37,8 @@ TEST(ParameterMapTest, TensorParallelRanksDivideMatricesAndRepeatNorms) {
     for (int64_t layer = 0; layer < model.layers(); ++layer) {
       Count(LayerUnit(model, layer, tp_rank, 2), coverage);
     }
-    Count(HeadUnit(model, tp_rank, 2, /*own_weight=*/true), coverage);
+    Count(HeadUnit(model, tp_rank, 2), coverage);
+    Count(FinalNormUnit(model), coverage);
   }
   int64_t elements = 0;
   for (const auto& [name, held] : coverage) {
@@ -51,28 +52,34 @@ TEST(ParameterMapTest, TensorParallelRanksDivideMatricesAndRepeatNorms) {
 TEST(ParameterMapTest, UnitsOfOneRankHoldAllParameters) {
   const ModelSpec model = TinyModel();
   int64_t elements = UnitElements(EmbeddingUnit(model, 0, 1)) +
-                     UnitElements(HeadUnit(model, 0, 1, /*own_weight=*/true));
+                     UnitElements(HeadUnit(model, 0, 1)) + UnitElements(FinalNormUnit(model));
   for (int64_t layer = 0; layer < model.layers(); ++layer) {
     elements += UnitElements(LayerUnit(model, layer, 0, 1));
   }
   EXPECT_EQ(elements, Parameters(model));
 }
 
-TEST(ParameterMapTest, MatricesComeBeforeWhatIsNotDecayed) {
+TEST(ParameterMapTest, MatricesComeFirstThenNormsThenBiases) {
   ModelSpec model = TinyModel();
   model.qkv_bias = true;
-  bool decay = true;
-  for (const LocalParameter& parameter : LayerUnit(model, 0, 0, 1)) {
-    EXPECT_TRUE(decay || !parameter.decay);
-    decay = parameter.decay;
-  }
+  const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
+  const auto rank = [](const LocalParameter& parameter) {
+    return parameter.matrix ? 0 : parameter.replicated ? 1 : 2;
+  };
+  for (size_t i = 1; i < unit.size(); ++i) EXPECT_LE(rank(unit[i - 1]), rank(unit[i]));
+  EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden);
+  const int64_t biases = (model.heads + 2 * model.kv_heads) * model.head_dim / 2;
+  EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + ReplicatedElements(unit) + biases);
 }
 
-TEST(ParameterMapTest, TiedHeadHasTheEmbeddingsIdentity) {
+TEST(ParameterMapTest, TiedHeadIsLaidOutLikeTheEmbedding) {
   ModelSpec model = TinyModel();
   model.tied_embeddings = true;
-  EXPECT_EQ(HeadUnit(model, 0, 1, true)[kHeadWeight].parts[0].name,
-            EmbeddingUnit(model, 0, 1)[kEmbeddingTable].parts[0].name);
+  const ParameterUnit head = HeadUnit(model, 1, 2);
+  const ParameterUnit embedding = EmbeddingUnit(model, 1, 2);
+  EXPECT_EQ(UnitElements(head), UnitElements(embedding));
+  EXPECT_EQ(head[kHeadWeight].parts[0].name, embedding[kEmbeddingTable].parts[0].name);
+  EXPECT_EQ(head[kHeadWeight].parts[0].row_begin, embedding[kEmbeddingTable].parts[0].row_begin);
 }
 
 }  // namespace

@@ -22,7 +22,10 @@
 namespace meshwright {
 
 ReferenceModel::ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t seed)
-    : model_(std::move(model)), training_(training), seed_(seed) {
+    : model_(std::move(model)),
+      training_(training),
+      seed_(seed),
+      dtype_(training.precision == Precision::kFp64 ? at::kDouble : at::kFloat) {
   const int64_t hidden = model_.hidden;
   const int64_t queries = model_.heads * model_.head_dim;
   const int64_t keys = model_.kv_heads * model_.head_dim;
@@ -51,10 +54,11 @@ ReferenceModel::ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t 
 
 void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bool random) {
   const bool bias = name.ends_with("bias");
-  at::Tensor weight = at::full(shape, bias ? 0.0 : 1.0, at::kFloat);
+  at::Tensor initial = at::full(shape, bias ? 0.0 : 1.0, at::kFloat);
   if (random) {
-    FillNormal(RandomKey(seed_, name), 0, weight.numel(), 0.02f, weight.data_ptr<float>());
+    FillNormal(RandomKey(seed_, name), 0, initial.numel(), 0.02f, initial.data_ptr<float>());
   }
+  const at::Tensor weight = initial.to(dtype_);
   weights_[name] = weight.requires_grad_(true);
   moments_[name] = {at::zeros_like(weight), at::zeros_like(weight)};
 }
@@ -77,8 +81,8 @@ at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
   const at::Tensor frequencies =
       at::pow(at::full({half}, model_.rope_theta, at::kDouble), exponents);
   const at::Tensor angles = at::outer(at::arange(training_.seq_len, at::kDouble), frequencies);
-  const at::Tensor cosine = at::cat({angles.cos(), angles.cos()}, 1).to(at::kFloat);
-  const at::Tensor sine = at::cat({angles.sin(), angles.sin()}, 1).to(at::kFloat);
+  const at::Tensor cosine = at::cat({angles.cos(), angles.cos()}, 1).to(dtype_);
+  const at::Tensor sine = at::cat({angles.sin(), angles.sin()}, 1).to(dtype_);
   const at::Tensor rotated = at::cat({-heads.narrow(3, half, half), heads.narrow(3, 0, half)}, 3);
   return heads * cosine + rotated * sine;
 }
@@ -96,7 +100,7 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const std::string& prefix
   const at::Tensor q = Turn(heads("q", model_.heads));
   const at::Tensor k = Turn(heads("k", model_.kv_heads)).repeat_interleave(group, 1);
   const at::Tensor v = heads("v", model_.kv_heads).repeat_interleave(group, 1);
-  const at::Tensor future = at::triu(at::ones({seq_len, seq_len}, at::kFloat), 1).to(at::kBool);
+  const at::Tensor future = at::triu(at::ones({seq_len, seq_len}, dtype_), 1).to(at::kBool);
   const at::Tensor scores =
       at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(model_.head_dim));
   const at::Tensor weights = at::softmax(scores.masked_fill(future, -INFINITY), -1);

@@ -17,6 +17,7 @@ namespace meshwright {
 
 class ReferenceModel {
  public:
+  // Computes in fp64 where the training does, else in fp32.
   ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t seed);
 
   // Loss over the global batch of `step`; its gradients are then in gradient().
@@ -41,6 +42,7 @@ class ReferenceModel {
   const ModelSpec model_;
   const TrainingSpec training_;
   const uint64_t seed_;
+  const at::ScalarType dtype_;
   std::map<std::string, at::Tensor> weights_;
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments_;
 };

@@ -74,6 +74,8 @@ TEST_F(DataParallel, GradientsAreAsWideAsTheFrameworkReducesThem) {
   test_.training.precision = Precision::kFp32;
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0"), 2.0 * 4.0 * share_, 1.0);
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1"), (4.0 + 4.0) * share_, 1.0);
+  test_.training.precision = Precision::kFp64;
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0"), 2.0 * 8.0 * share_, 1.0);
 }
 
 // The profile's share hides where the window is long enough, the window's length where not; ZeRO 2

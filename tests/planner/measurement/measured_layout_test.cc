@@ -106,7 +106,7 @@ TEST(DevicesOf, GpusOrTheProductOfTheAxes) {
   EXPECT_EQ(DevicesOf(row).value(), 12);
 }
 
-TEST(PrecisionOf, SixteenBitsOrFp32) {
+TEST(PrecisionOf, SixteenBitsFp32OrFp64) {
   Measurement row;
   for (const char* half : {"", "bf16", "fp16", "amp_bf16", "fp16/bf16 (unstated)"}) {
     row.precision = half;
@@ -114,6 +114,8 @@ TEST(PrecisionOf, SixteenBitsOrFp32) {
   }
   row.precision = "fp32";
   EXPECT_EQ(PrecisionOf(row).value(), Precision::kFp32);
+  row.precision = "fp64";
+  EXPECT_EQ(PrecisionOf(row).value(), Precision::kFp64);
   for (const char* refused : {"fp8", "mxfp8", "nvfp4", "bf16+fp8(hybrid)", "float8", "int4"}) {
     row.precision = refused;
     EXPECT_THAT(std::string(PrecisionOf(row).status().message()), HasSubstr(refused));

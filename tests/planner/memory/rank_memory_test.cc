@@ -89,6 +89,15 @@ TEST(ModelStates, InFp32NeedNoMasterCopy) {
   EXPECT_EQ(StateBytes(memory), 16 * Parameters(context.model));
 }
 
+TEST(ModelStates, InFp64AreTwiceThoseInFp32) {
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
+  context.training.precision = Precision::kFp64;
+  const MemoryEstimate memory = EstimateRankMemory(context.get(), MakeLayout("tp1.pp1.dp1"), 0);
+  EXPECT_EQ(memory.weights_bytes, 8 * Parameters(context.model));
+  EXPECT_EQ(memory.gradients_bytes, 8 * Parameters(context.model));
+  EXPECT_EQ(memory.optimizer_bytes, 16 * Parameters(context.model));
+}
+
 TEST(Activations, FallFromTheFirstStageToTheLast) {
   const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 64);
   const Layout layout = MakeLayout("tp1.pp4.dp1");

@@ -65,6 +65,16 @@ TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * kHiddenWords + 8);
 }
 
+TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
+  const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
+  WorkerStage stage = StageOf(8);
+  stage.vocab = 6400;
+  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, stage));
+  // All but targets.
+  EXPECT_EQ(peak.loss_bytes, 8 * 16 * (6400 + 2 * 32 + 1 + 3) + 4 * 16);
+  EXPECT_EQ(peak.kept_bytes, 8 * 2 * kBlockWords);
+}
+
 TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
   const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, StageOf(4)));

@@ -70,6 +70,14 @@ TEST(ExportMegatron, ShardsWithItsFsdpAboveZero1) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero2"), HasSubstr(" optim_grads "));
 }
 
+TEST(Export, RefusesFp64) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
+  job.training.precision = Precision::kFp64;
+  for (const ExportTarget target : {ExportTarget::kMegatron, ExportTarget::kTorchtitan}) {
+    EXPECT_THAT(std::string(Export(target, job).status().message()), HasSubstr("dtype = fp64"));
+  }
+}
+
 TEST(ExportMegatron, WritesRecomputeAndKernels) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.rc=selective"),
               HasSubstr("--recompute-activations"));

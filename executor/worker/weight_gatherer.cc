@@ -1,0 +1,69 @@
+#include "executor/worker/weight_gatherer.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace meshwright {
+
+WeightGatherer::WeightGatherer(RankContext& context,
+                               const std::vector<std::unique_ptr<Stage>>& stages,
+                               const std::vector<Action>& actions)
+    : context_(context) {
+  if (context.zero() < 3) return;
+  std::map<const FlatUnit*, int32_t> numbers;
+  for (const auto& stage : stages) {
+    for (const auto& unit : stage->units()) {
+      numbers[unit.get()] = static_cast<int32_t>(units_.size());
+      units_.push_back(unit.get());
+    }
+  }
+  std::vector<ChunkWeights> chunks;
+  for (const auto& stage : stages) {
+    ChunkWeights& chunk = chunks.emplace_back();
+    chunk.has_embedding = stage->layers().has_embedding;
+    for (const WeightGroup& group : stage->weight_groups()) {
+      UnitGroup& units = chunk.groups.emplace_back();
+      for (const FlatUnit* unit : group) units.push_back(numbers.at(unit));
+    }
+  }
+  const bool layered = context.layout.schedule == ScheduleKind::kBreadthFirst;
+  uses_ = WeightUses(actions, chunks, layered);
+  steps_ = PlanGathers(uses_);
+}
+
+void WeightGatherer::BeginStep() {
+  next_ = 0;
+  if (!steps_.empty()) Start(steps_.front().gather);
+}
+
+void WeightGatherer::Before(const WeightGroup& units) {
+  if (steps_.empty()) return;
+  CheckIsNext(units);
+  const GatherStep& step = steps_[next_];
+  if (next_ > 0) Start(step.gather);
+  for (const int32_t unit : uses_[next_].units) under_way_[unit].Wait();
+  Start(step.prefetch);
+}
+
+void WeightGatherer::After(const WeightGroup& units) {
+  if (steps_.empty()) return;
+  CheckIsNext(units);
+  for (const int32_t unit : steps_[next_].release) units_[unit]->ReleaseWeights();
+  ++next_;
+}
+
+void WeightGatherer::Start(const UnitGroup& numbers) {
+  for (const int32_t unit : numbers) {
+    under_way_[unit] = units_[unit]->GatherWeights(*context_.groups.replicas);
+  }
+}
+
+void WeightGatherer::CheckIsNext(const WeightGroup& units) const {
+  const bool as_planned =
+      next_ < uses_.size() &&
+      std::equal(units.begin(), units.end(), uses_[next_].units.begin(), uses_[next_].units.end(),
+                 [&](const FlatUnit* unit, int32_t number) { return unit == units_[number]; });
+  if (!as_planned) throw std::logic_error("a stage needs weights that were not planned for it");
+}
+
+}  // namespace meshwright

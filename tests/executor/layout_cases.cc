@@ -1,0 +1,164 @@
+#include "tests/executor/layout_cases.h"
+
+namespace meshwright {
+namespace {
+
+constexpr ModelVariant kTied = {.tied = true};
+constexpr ModelVariant kMultiHead = {.kv_heads = 4};
+constexpr ModelVariant kEightLayers = {.layers = 8};
+constexpr ModelVariant kBias = {.qkv_bias = true};
+constexpr ModelVariant kOdd = {.qkv_bias = true, .odd = true};
+constexpr ModelVariant kOddTied = {.tied = true, .odd = true};
+
+}  // namespace
+
+std::vector<LayoutCase> AxisCases() {
+  return {{"tp1.pp1.dp1.mb2"},
+          {"tp1.pp1.dp1.mb2", kBias},
+          {"tp2.pp1.dp1.mb2"},
+          {"tp4.pp1.dp1", kMultiHead},
+          {"tp2.pp1.dp1.mb2.sp1"},
+          {"tp4.pp1.dp1.sp1", kMultiHead},
+          {"tp1.cp2.pp1.dp1"},
+          {"tp1.cp2.pp1.dp1.mb2"},
+          {"tp1.cp2.pp1.dp1", kMultiHead},
+          {"tp1.cp4.pp1.dp1"},
+          {"tp1.cp8.pp1.dp1"},
+          {"tp1.pp2.dp1"},
+          {"tp1.pp3.dp1"},
+          {"tp1.pp4.dp1"},
+          {"tp1.pp1.dp2.mb2"},
+          {"tp1.pp1.dp4"}};
+}
+
+std::vector<LayoutCase> PairCases() {
+  return {{"tp2.cp2.pp1.dp1"},         {"tp2.cp2.pp1.dp1.sp1"},
+          {"tp2.cp4.pp1.dp1.mb2.sp1"}, {"tp2.pp2.dp1"},
+          {"tp2.pp2.dp1", kTied},      {"tp2.pp2.dp1.sp1"},
+          {"tp2.pp2.dp1.sp1", kTied},  {"tp2.pp1.dp2"},
+          {"tp2.pp1.dp2.sp1", kBias},  {"tp1.cp2.pp2.dp1"},
+          {"tp1.cp4.pp2.dp1", kTied},  {"tp1.cp2.pp1.dp2"},
+          {"tp1.pp2.dp2", kTied}};
+}
+
+std::vector<LayoutCase> ScheduleCases() {
+  return {{"tp1.pp2.dp1.sched=gpipe"},
+          {"tp1.pp4.dp1.mb2.sched=gpipe"},
+          {"tp2.pp2.dp1.sp1.sched=gpipe"},
+          {"tp1.cp2.pp2.dp1.sched=gpipe"},
+          {"tp1.pp2.dp1.vpp2.sched=interleaved"},
+          {"tp1.pp2.dp1.vpp2.sched=interleaved", kMultiHead},
+          {"tp1.pp4.dp1.vpp2.sched=interleaved", kEightLayers},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=interleaved"},
+          {"tp1.cp2.pp2.dp1.vpp2.sched=interleaved"},
+          {"tp1.pp2.dp2.vpp2.sched=interleaved"},
+          {"tp1.pp2.dp1.vpp3.sched=interleaved", {.tied = true, .layers = 10}},
+          {"tp1.pp1.dp1.vpp4.sched=breadth_first"},
+          {"tp1.pp1.dp1.mb2.vpp2.sched=breadth_first", kTied},
+          {"tp1.pp2.dp1.vpp2.sched=breadth_first"},
+          {"tp1.pp4.dp1.vpp2.sched=breadth_first", kEightLayers},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=breadth_first"},
+          {"tp1.cp2.pp2.dp1.vpp2.sched=breadth_first"},
+          {"tp1.pp2.dp2.vpp2.sched=breadth_first", kTied},
+          {"tp1.pp1.dp1.mb2.sched=zb_h1"},
+          {"tp1.pp2.dp1.sched=zb_h1"},
+          {"tp1.pp2.dp1.sched=zb_h1", kMultiHead},
+          {"tp1.pp4.dp1.sched=zb_h1"},
+          {"tp2.pp2.dp1.sched=zb_h1"},
+          {"tp2.pp2.dp1.sp1.sched=zb_h1"},
+          {"tp1.cp2.pp2.dp1.sched=zb_h1"},
+          {"tp1.pp2.dp2.sched=zb_h1", kTied},
+          {"tp1.pp1.dp1.mb2.vpp2.sched=zb_v"},
+          {"tp1.pp2.dp1.vpp2.sched=zb_v"},
+          {"tp1.pp4.dp1.vpp2.sched=zb_v", kEightLayers},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v"},
+          {"tp1.cp2.pp2.dp1.vpp2.sched=zb_v"},
+          {"tp1.pp2.dp2.vpp2.sched=zb_v", kTied}};
+}
+
+std::vector<LayoutCase> RecomputeCases() {
+  return {{"tp1.pp1.dp1.mb2.rc=selective"},
+          {"tp2.pp2.dp1.sp1.rc=selective"},
+          {"tp1.cp2.pp2.dp1.rc=selective"},
+          {"tp1.pp2.dp1.rc=selective.sched=zb_h1"},
+          {"tp2.pp2.dp1.vpp2.sp1.rc=selective.sched=zb_v"},
+          {"tp1.pp2.dp1.rc=selective.sched=gpipe"},
+          {"tp1.pp1.dp1.mb2.rc=full"},
+          {"tp2.pp2.dp1.sp1.rc=full"},
+          {"tp1.cp4.pp1.dp1.mb2.rc=full", kMultiHead},
+          {"tp1.pp2.dp2.rc=full"},
+          {"tp1.pp2.dp1.rc=full.sched=zb_h1"},
+          {"tp2.pp2.dp1.vpp2.sp1.rc=full.sched=zb_v"},
+          {"tp1.pp2.dp1.vpp2.rc=full.sched=interleaved"},
+          {"tp2.pp2.dp1.vpp2.rc=full.sched=breadth_first"},
+          {"tp1.pp1.dp1.rc=block:3"},
+          {"tp1.pp2.dp1.rc=block:1"},
+          {"tp1.cp2.pp1.dp1.rc=block:2"},
+          {"tp1.pp2.dp1.vpp2.rc=block:1.sched=zb_v"}};
+}
+
+// Of every ZeRO stage: each axis beside the data parallel one, each schedule and recompute mode,
+// tied embeddings on one rank and on two, parameters that shards don't divide.
+std::vector<LayoutCase> ZeroCases() {
+  const std::vector<LayoutCase> layouts = {{"tp1.pp1.dp2.mb2"},
+                                           {"tp1.pp1.dp4"},
+                                           {"tp1.pp1.dp2", kTied},
+                                           {"tp1.pp1.dp4", kOdd},
+                                           {"tp1.cp2.pp1.dp1"},
+                                           {"tp1.cp2.pp1.dp2.mb2"},
+                                           {"tp2.pp1.dp2"},
+                                           {"tp2.pp1.dp2", kTied},
+                                           {"tp2.pp1.dp2.sp1", kBias},
+                                           {"tp1.pp2.dp2"},
+                                           {"tp1.pp2.dp2", kTied},
+                                           {"tp1.pp2.dp2", kOddTied},
+                                           {"tp1.pp3.dp2"},
+                                           {"tp1.pp1.dp2.mb2.rc=selective"},
+                                           {"tp1.pp1.dp2.mb2.rc=full"},
+                                           {"tp2.pp1.dp2.sp1.rc=full"},
+                                           {"tp1.pp2.dp2.rc=block:1"},
+                                           {"tp1.pp1.dp2.sched=gpipe"},
+                                           {"tp1.pp2.dp2.mb2.sched=gpipe"},
+                                           {"tp1.pp2.dp2.vpp2.sched=interleaved"},
+                                           {"tp1.pp1.dp2.sched=breadth_first"},
+                                           {"tp1.pp1.dp2.vpp4.sched=breadth_first"},
+                                           {"tp1.pp1.dp2.vpp2.sched=breadth_first", kTied},
+                                           {"tp1.pp2.dp2.vpp2.sched=breadth_first"},
+                                           {"tp1.pp2.dp2.vpp2.rc=full.sched=breadth_first", kTied},
+                                           {"tp1.pp1.dp2.sched=zb_h1"},
+                                           {"tp1.pp2.dp2.sched=zb_h1", kOdd},
+                                           {"tp1.pp2.dp2.rc=full.sched=zb_h1"},
+                                           {"tp1.pp2.dp2.vpp2.sched=zb_v", kTied},
+                                           {"tp2.pp2.dp2.vpp2.sp1.rc=selective.sched=zb_v"},
+                                           {"tp2.cp2.pp2.dp2.sp1"}};
+  std::vector<LayoutCase> cases;
+  for (const char* stage : {".zero1", ".zero2", ".zero3"}) {
+    for (const LayoutCase& one : layouts) cases.push_back({one.layout + stage, one.model});
+  }
+  return cases;
+}
+
+std::vector<LayoutCase> AllAxesCases() {
+  return {{"tp2.pp2.dp2"},
+          {"tp2.cp2.pp2.dp1.sp1"},
+          {"tp2.cp2.pp1.dp2.sp1"},
+          {"tp1.cp2.pp2.dp2.rc=full", kTied},
+          {"tp2.cp2.pp2.dp2"},
+          {"tp2.cp2.pp2.dp2.sp1", kTied},
+          {"tp2.cp2.pp2.dp2.sp1.rc=selective.sched=gpipe"},
+          {"tp2.cp2.pp2.dp2.vpp2.sp1.sched=interleaved", kBias},
+          {"tp2.cp2.pp2.dp2.vpp2.sp1.rc=full.sched=breadth_first"},
+          {"tp2.cp2.pp2.dp2.sp1.sched=zb_h1", kMultiHead},
+          {"tp2.cp2.pp2.dp2.vpp2.sp1.rc=block:1.sched=zb_v", kTied}};
+}
+
+std::vector<LayoutCase> AllCases() {
+  std::vector<LayoutCase> all;
+  for (const auto& cases :
+       {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), AllAxesCases()}) {
+    all.insert(all.end(), cases.begin(), cases.end());
+  }
+  return all;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,74 @@
+// The layouts that the runtime is tested with: each axis alone, pairs, all together, each schedule,
+// ZeRO stage and recompute mode. Small enough to run on one machine.
+#pragma once
+
+#include <cctype>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "executor/trial/trial.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright {
+
+// How the model differs from TinyModel().
+struct ModelVariant {
+  bool tied = false;
+  int64_t layers = 4;
+  int64_t kv_heads = 2;  // of 4 heads
+  bool qkv_bias = false;
+  bool odd = false;  // widths that no number of ranks divides
+};
+
+struct LayoutCase {
+  std::string layout;
+  ModelVariant model = {};
+};
+
+inline void PrintTo(const LayoutCase& test_case, std::ostream* out) { *out << test_case.layout; }
+
+// A test's name: "tp2_pp2_dp1_tied".
+inline std::string CaseName(const LayoutCase& test_case) {
+  std::string name;
+  for (const char c : test_case.layout) name += std::isalnum(c) != 0 ? c : '_';
+  if (test_case.model.tied) name += "_tied";
+  if (test_case.model.layers != 4) name += "_layers" + std::to_string(test_case.model.layers);
+  if (test_case.model.kv_heads != 2) name += "_kv" + std::to_string(test_case.model.kv_heads);
+  if (test_case.model.qkv_bias) name += "_bias";
+  if (test_case.model.odd) name += "_odd";
+  return name;
+}
+
+inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
+  TrialPlan plan;
+  plan.model = TinyModel();
+  plan.model.tied_embeddings = test_case.model.tied;
+  plan.model.groups.front().count = test_case.model.layers;
+  plan.model.kv_heads = test_case.model.kv_heads;
+  plan.model.qkv_bias = test_case.model.qkv_bias;
+  if (test_case.model.odd) {
+    plan.model.hidden = 31;
+    plan.model.vocab = 63;
+  }
+  plan.training = TinyTraining();
+  plan.layout = ParseLayout(test_case.layout).value();
+  plan.steps = steps;
+  plan.seed = 11;
+  plan.timeout_s = 60.0;
+  plan.known_peak_flops = 1e9;  // nothing here looks at speed
+  return plan;
+}
+
+std::vector<LayoutCase> AxisCases();
+std::vector<LayoutCase> PairCases();
+std::vector<LayoutCase> ScheduleCases();
+std::vector<LayoutCase> RecomputeCases();
+std::vector<LayoutCase> ZeroCases();
+std::vector<LayoutCase> AllAxesCases();
+
+// All of the above.
+std::vector<LayoutCase> AllCases();
+
+}  // namespace meshwright

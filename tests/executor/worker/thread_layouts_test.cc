@@ -1,0 +1,114 @@
+// Every layout over threads: losses and every gradient against the single-rank autograd reference,
+// peak memory against the planner's estimate.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "executor/worker/cpu_device.h"
+#include "planner/catalog/catalog.h"
+#include "planner/memory/rank_memory.h"
+#include "planner/schedule/schedule.h"
+#include "tests/executor/layout_cases.h"
+#include "tests/executor/trial/gradient_comparison.h"
+#include "tests/executor/worker/reference_model.h"
+#include "tests/executor/worker/thread_run.h"
+
+namespace meshwright {
+namespace {
+
+class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
+ protected:
+  ThreadLayoutsTest() : plan_(PlanOf(GetParam(), 2)) { KeepMatmulsWithoutScratch(); }
+
+  // Runs the plan. Returns the bytes of the fullest rank by pipeline rank: those of a CP group
+  // differ a little.
+  std::map<int32_t, int64_t> Run() {
+    ranks_ = RunOnThreads(plan_);
+    std::map<int32_t, int64_t> fullest;
+    for (const ThreadRank& rank : ranks_) {
+      EXPECT_EQ(rank.error, "");
+      fullest[rank.pipeline_rank] = std::max(fullest[rank.pipeline_rank], rank.peak_bytes);
+    }
+    return fullest;
+  }
+
+  void ExpectReferenceNumbers(double tolerance) {
+    ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
+    reference.Loss(0);
+    ExpectSameGradients(reference, folder_.path(), plan_.layout, tolerance);
+    const std::vector<double> expected =
+        ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
+    bool told = false;
+    for (const ThreadRank& rank : ranks_) {
+      if (rank.losses.empty()) continue;
+      told = true;
+      for (size_t step = 0; step < expected.size(); ++step) {
+        EXPECT_NEAR(rank.losses[step], expected[step], tolerance) << "step " << step;
+      }
+    }
+    EXPECT_TRUE(told);
+  }
+
+  void ExpectPlannedInFlight() {
+    const auto micro_batches =
+        static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
+    for (const ThreadRank& rank : ranks_) {
+      const auto actions = MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
+      EXPECT_EQ(rank.peak_in_flight, PeakInFlight(actions));
+    }
+  }
+
+  // What buckets and gathered weights take is not predicted yet.
+  bool PredictsMemory() const { return plan_.layout.zero < 2; }
+
+  int64_t PredictedBytes(int32_t pipeline_rank) const {
+    const auto cores = static_cast<int32_t>(plan_.layout.devices());
+    const ClusterSpec cluster = FindCluster("local-cpu", cores).value();
+    const FrameworkProfile profile = FindProfile("meshwright").value();
+    const EstimateContext context{plan_.model, cluster, plan_.training, profile};
+    return EstimateRankMemory(context, plan_.layout, pipeline_rank).allocator_bytes();
+  }
+
+  void ExpectExact(Precision precision, double tolerance) {
+    plan_.training.precision = precision;
+    plan_.dump_gradients_dir = folder_.path();
+    for (const auto& [pipeline_rank, peak_bytes] : Run()) {
+      if (!PredictsMemory()) continue;
+      EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
+    }
+    ExpectReferenceNumbers(tolerance);
+    ExpectPlannedInFlight();
+  }
+
+  TemporaryFolder folder_;
+  TrialPlan plan_;
+  std::vector<ThreadRank> ranks_;
+};
+
+TEST_P(ThreadLayoutsTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(Precision::kFp32, 1e-4);
+}
+
+// What fp32's rounding could hide.
+TEST_P(ThreadLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(Precision::kFp64, 1e-9);
+}
+
+TEST_P(ThreadLayoutsTest, Bf16MemoryIsWithinTwoPercent) {
+  plan_.training.precision = Precision::kBf16;
+  for (const auto& [pipeline_rank, peak_bytes] : Run()) {
+    if (!PredictsMemory()) continue;
+    const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
+    EXPECT_NEAR(static_cast<double>(peak_bytes) / predicted, 1.0, 0.02)
+        << peak_bytes << " on pipeline rank " << pipeline_rank;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest, testing::ValuesIn(AllCases()),
+                         [](const auto& test) { return CaseName(test.param); });
+
+}  // namespace
+}  // namespace meshwright

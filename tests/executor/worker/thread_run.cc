@@ -1,0 +1,69 @@
+#include "tests/executor/worker/thread_run.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+
+#include <chrono>
+#include <thread>
+
+#include "executor/worker/cpu_device.h"
+#include "executor/worker/rank_context.h"
+#include "executor/worker/trainer.h"
+#include "planner/schedule/open_sends.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+namespace {
+
+void Train(const TrialPlan& plan, int32_t rank, ThreadHub& hub, ThreadRank& result) {
+  RankContext context;
+  context.model = plan.model;
+  context.layout = plan.layout;
+  context.training = plan.training;
+  context.seed = plan.seed;
+  context.rank = rank;
+  context.coordinates = CoordinatesOf(plan.layout, rank);
+  context.device = std::make_unique<CpuDevice>(&hub);
+  result.pipeline_rank = context.coordinates.pp;
+  ConnectGroups(context, {}, std::chrono::seconds(60));
+  const c10::InferenceMode no_tape;
+  const auto micro_batches = static_cast<int32_t>(context.micro_batches());
+  ScheduleLists lists = MakeSchedules(plan.layout, micro_batches).value();
+  const int32_t open_sends = OpenSendsNeeded(plan.layout, micro_batches, lists);
+  {
+    Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
+    if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
+    for (int32_t step = 0; step < plan.steps; ++step) {
+      const StepResult done = trainer.Step(step);
+      if (done.loss.has_value()) result.losses.push_back(*done.loss);
+    }
+    result.peak_in_flight = trainer.peak_in_flight();
+  }
+  result.peak_bytes = context.device->PeakMemoryBytes();
+}
+
+}  // namespace
+
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan) {
+  // The first use of ATen on a thread of its own must not race with the others.
+  at::set_num_threads(1);
+  InstallAccountingAllocator();
+  std::vector<ThreadRank> ranks(static_cast<size_t>(plan.layout.devices()));
+  ThreadHub hub;
+  {
+    std::vector<std::jthread> threads;
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      threads.emplace_back([&, rank] {
+        at::set_num_threads(1);
+        try {
+          Train(plan, static_cast<int32_t>(rank), hub, ranks[rank]);
+        } catch (const std::exception& error) {
+          ranks[rank].error = error.what();
+        }
+      });
+    }
+  }
+  return ranks;
+}
+
+}  // namespace meshwright

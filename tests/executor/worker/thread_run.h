@@ -1,0 +1,24 @@
+// Training steps of a layout whose ranks are threads of the test, over the thread communicator.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "executor/trial/trial.h"
+
+namespace meshwright {
+
+struct ThreadRank {
+  int32_t pipeline_rank = 0;
+  std::vector<double> losses;  // on ranks that know them
+  int64_t peak_bytes = 0;
+  int32_t peak_in_flight = 0;
+  std::string error;  // empty while all is well
+};
+
+// Runs `plan` with one compute thread per rank; gradients go to its dump_gradients_dir. The result
+// is by rank.
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan);
+
+}  // namespace meshwright

@@ -1,0 +1,219 @@
+// The reference's backward operators against differences of its forward ones, in fp64.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kernels/kernels.h"
+
+namespace meshwright::kernels {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr auto kFp64 = ElementType::kFp64;
+
+// Reproducible numbers of either sign.
+Values Numbers(size_t count, double phase) {
+  Values values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = 1.5 * std::sin(2.3 * static_cast<double>(i) + phase);
+  return values;
+}
+
+double Dot(const Values& a, const Values& b) {
+  double sum = 0.0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// Expects `gradient` to be the gradient of `loss` at `x`, by central differences.
+void ExpectGradient(const Values& gradient, Values x, const std::function<double(Values)>& loss) {
+  constexpr double kStep = 1e-5;
+  ASSERT_EQ(gradient.size(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    Values above = x;
+    Values below = x;
+    above[i] += kStep;
+    below[i] -= kStep;
+    EXPECT_NEAR(gradient[i], (loss(above) - loss(below)) / (2.0 * kStep), 1e-9) << i;
+  }
+}
+
+class GradientTest : public testing::Test {
+ protected:
+  const std::unique_ptr<Kernels> kernels_ = MakeReferenceKernels();
+};
+
+TEST_F(GradientTest, RmsNorm) {
+  constexpr int64_t kRows = 3;
+  constexpr int64_t kWidth = 5;
+  const Values x = Numbers(kRows * kWidth, 0.1);
+  const Values weight = Numbers(kWidth, 0.2);
+  const Values dy = Numbers(kRows * kWidth, 0.3);
+  const Values residual = Numbers(kRows * kWidth, 0.4);
+  Values rstd(kRows);
+  const auto loss = [&](const Values& input, const Values& scale) {
+    Values y(input.size());
+    kernels_->Run(RmsNormForward{.type = kFp64,
+                                 .rows = kRows,
+                                 .width = kWidth,
+                                 .epsilon = 1e-5,
+                                 .x = input.data(),
+                                 .branch = nullptr,
+                                 .sum = nullptr,
+                                 .weight = scale.data(),
+                                 .y = y.data(),
+                                 .rstd = rstd.data()});
+    return Dot(y, dy) + Dot(input, residual);
+  };
+  loss(x, weight);
+  const Values kept_rstd = rstd;
+  Values dx(x.size());
+  Values dweight(kWidth);
+  kernels_->Run(RmsNormBackward{.type = kFp64,
+                                .rows = kRows,
+                                .width = kWidth,
+                                .dy = dy.data(),
+                                .x = x.data(),
+                                .weight = weight.data(),
+                                .rstd = kept_rstd.data(),
+                                .residual_gradient = residual.data(),
+                                .dx = dx.data(),
+                                .weight_gradient = dweight.data()});
+  ExpectGradient(dx, x, [&](const Values& moved) { return loss(moved, weight); });
+  ExpectGradient(dweight, weight, [&](const Values& moved) { return loss(x, moved); });
+}
+
+TEST_F(GradientTest, Swiglu) {
+  constexpr int64_t kRows = 2;
+  constexpr int64_t kWidth = 3;
+  const Values gate_up = Numbers(kRows * 2 * kWidth, 0.5);
+  const Values dproduct = Numbers(kRows * kWidth, 0.6);
+  Values gradient = gate_up;
+  kernels_->Run(SwigluBackward{.type = kFp64,
+                               .rows = kRows,
+                               .width = kWidth,
+                               .dproduct = dproduct.data(),
+                               .gate_up = gradient.data()});
+  ExpectGradient(gradient, gate_up, [&](const Values& moved) {
+    Values product(dproduct.size());
+    kernels_->Run(SwigluForward{.type = kFp64,
+                                .rows = kRows,
+                                .width = kWidth,
+                                .gate_up = moved.data(),
+                                .product = product.data()});
+    return Dot(product, dproduct);
+  });
+}
+
+TEST_F(GradientTest, RopeTurnsBack) {
+  constexpr int64_t kRows = 3;
+  constexpr int64_t kHeads = 2;
+  constexpr int64_t kHeadDim = 4;
+  Values cosine;
+  Values sine;
+  for (int64_t i = 0; i < kRows * kHeadDim / 2; ++i) {
+    cosine.push_back(std::cos(static_cast<double>(i)));
+    sine.push_back(std::sin(static_cast<double>(i)));
+  }
+  const Values x = Numbers(kRows * kHeads * kHeadDim, 0.7);
+  const Values dy = Numbers(x.size(), 0.8);
+  const auto turn = [&](const Values& from, bool inverse) {
+    Values to(from.size());
+    kernels_->Run(Rope{.type = kFp64,
+                       .rows = kRows,
+                       .seq_len = kRows,
+                       .heads = kHeads,
+                       .head_dim = kHeadDim,
+                       .inverse = inverse,
+                       .cosine = cosine.data(),
+                       .sine = sine.data(),
+                       .x = from.data(),
+                       .x_stride = kHeads * kHeadDim,
+                       .x_head_stride = kHeadDim,
+                       .y = to.data(),
+                       .y_stride = kHeads * kHeadDim,
+                       .y_head_stride = kHeadDim});
+    return to;
+  };
+  ExpectGradient(turn(dy, /*inverse=*/true), x,
+                 [&](const Values& moved) { return Dot(turn(moved, /*inverse=*/false), dy); });
+}
+
+TEST_F(GradientTest, CrossEntropy) {
+  constexpr int64_t kRows = 2;
+  constexpr int64_t kWidth = 4;
+  constexpr int64_t kVocabBegin = 10;
+  const std::vector<int32_t> targets = {12, 10};
+  const Values logits = Numbers(kRows * kWidth, 0.9);
+  Values log_sum_exp(kRows);
+  const auto loss = [&](const Values& moved) {
+    Values sum(kRows);
+    Values target_logit(kRows);
+    kernels_->Run(CrossEntropyStatistics{.type = kFp64,
+                                         .rows = kRows,
+                                         .width = kWidth,
+                                         .vocab_begin = kVocabBegin,
+                                         .logits = moved.data(),
+                                         .targets = targets.data(),
+                                         .local_max = log_sum_exp.data(),
+                                         .local_sum = sum.data(),
+                                         .target_logit = target_logit.data()});
+    double loss_sum = 0.0;
+    kernels_->Run(CrossEntropyLoss{.type = kFp64,
+                                   .rows = kRows,
+                                   .sum = sum.data(),
+                                   .target_logit = target_logit.data(),
+                                   .max_to_log_sum_exp = log_sum_exp.data(),
+                                   .loss_sum = &loss_sum});
+    return loss_sum;
+  };
+  loss(logits);
+  Values gradient = logits;
+  kernels_->Run(CrossEntropyBackward{.type = kFp64,
+                                     .rows = kRows,
+                                     .width = kWidth,
+                                     .vocab_begin = kVocabBegin,
+                                     .scale = 1.0,
+                                     .targets = targets.data(),
+                                     .log_sum_exp = log_sum_exp.data(),
+                                     .logits = gradient.data()});
+  ExpectGradient(gradient, logits, loss);
+}
+
+TEST_F(GradientTest, Embedding) {
+  constexpr int64_t kWidth = 3;
+  constexpr int64_t kVocab = 4;
+  // One repeats, one is another rank's.
+  const std::vector<int32_t> tokens = {1, 3, 1, 7};
+  const auto rows = static_cast<int64_t>(tokens.size());
+  const Values table = Numbers(kVocab * kWidth, 1.0);
+  const Values dy = Numbers(tokens.size() * kWidth, 1.1);
+  Values gradient(table.size());
+  kernels_->Run(EmbeddingBackward{.type = kFp64,
+                                  .rows = rows,
+                                  .width = kWidth,
+                                  .vocab_begin = 0,
+                                  .vocab_count = kVocab,
+                                  .tokens = tokens.data(),
+                                  .dy = dy.data(),
+                                  .table_gradient = gradient.data()});
+  ExpectGradient(gradient, table, [&](const Values& moved) {
+    Values y(dy.size());
+    kernels_->Run(EmbeddingForward{.type = kFp64,
+                                   .rows = rows,
+                                   .width = kWidth,
+                                   .vocab_begin = 0,
+                                   .vocab_count = kVocab,
+                                   .tokens = tokens.data(),
+                                   .table = moved.data(),
+                                   .y = y.data()});
+    return Dot(y, dy);
+  });
+}
+
+}  // namespace
+}  // namespace meshwright::kernels

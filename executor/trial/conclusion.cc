@@ -93,16 +93,6 @@ TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& recor
   return result;
 }
 
-// The failure that explains the others: by kind, then by rank. Null without any.
-const RankRecord* Cause(const std::vector<RankRecord>& records) {
-  const RankRecord* cause = nullptr;
-  for (const RankRecord& record : records) {
-    if (!record.failure.has_value()) continue;
-    if (cause == nullptr || record.failure->kind < cause->failure->kind) cause = &record;
-  }
-  return cause;
-}
-
 std::string WhichRank(const RankRecord& record) {
   return absl::StrCat("rank ", record.rank, " (pipeline rank ", record.pipeline_rank, ")");
 }
@@ -131,6 +121,15 @@ void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, Tri
 }
 
 }  // namespace
+
+const RankRecord* Cause(const std::vector<RankRecord>& records) {
+  const RankRecord* cause = nullptr;
+  for (const RankRecord& record : records) {
+    if (!record.failure.has_value()) continue;
+    if (cause == nullptr || record.failure->kind < cause->failure->kind) cause = &record;
+  }
+  return cause;
+}
 
 TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result = Measured(plan, records);

@@ -92,7 +92,7 @@ void ApplyExit(int wait_status, RankRecord& record) {
     Fail(record, FailureKind::kOwn,
          absl::StrCat("ended with exit code ", WEXITSTATUS(wait_status)));
   } else if (!record.done) {
-    Fail(record, FailureKind::kOwn, "ended before it had run all steps");
+    Fail(record, FailureKind::kOwn, "ended before it was done");
   }
 }
 

@@ -28,11 +28,19 @@ struct GroupSpec {
   std::chrono::milliseconds timeout{0};
 };
 
+// What a device is, as its driver or the kernel has it.
+struct DeviceDescription {
+  std::string name;
+  int64_t memory_bytes = 0;
+  int32_t compute_units = 1;  // SMs
+};
+
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual at::Device torch_device() const = 0;
+  virtual DeviceDescription Describe() const = 0;
   virtual const kernels::Kernels& kernels() const = 0;
 
   // Waits for everything issued so far.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <utility>
 #include <vector>
 
@@ -19,23 +18,13 @@
 #include "executor/worker/gloo_communicator.h"
 #include "executor/worker/open_device.h"
 #include "executor/worker/peak_flops.h"
+#include "executor/worker/rendezvous.h"
 #include "executor/worker/trainer.h"
 #include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
 namespace {
-
-c10::intrusive_ptr<c10d::Store> OpenStore(const WorkerEnvironment& environment,
-                                          std::chrono::milliseconds timeout) {
-  c10d::TCPStoreOptions options;
-  options.port = environment.master_port;
-  options.isServer = environment.rank == 0;
-  options.numWorkers = environment.world_size;
-  options.timeout = timeout;
-  if (options.isServer) options.masterListenFd = environment.listen_descriptor;
-  return c10::make_intrusive<c10d::TCPStore>(environment.master_address, options);
-}
 
 void BringAbout(InjectedFault::Kind fault) {
   if (fault == InjectedFault::Kind::kCrash) std::abort();

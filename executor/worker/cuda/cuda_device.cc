@@ -1,6 +1,7 @@
 #include "executor/worker/cuda/cuda_device.h"
 
 #include <ATen/Context.h>
+#include <ATen/cuda/CUDAContextLight.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -42,6 +43,14 @@ CudaDevice::CudaDevice(int32_t index)
 
 at::Device CudaDevice::torch_device() const {
   return {at::kCUDA, static_cast<c10::DeviceIndex>(index_)};
+}
+
+DeviceDescription CudaDevice::Describe() const {
+  const cudaDeviceProp* properties =
+      at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index_));
+  return {.name = properties->name,
+          .memory_bytes = static_cast<int64_t>(properties->totalGlobalMem),
+          .compute_units = properties->multiProcessorCount};
 }
 
 void CudaDevice::Synchronize() { c10::cuda::device_synchronize(); }

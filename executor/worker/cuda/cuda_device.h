@@ -16,6 +16,7 @@ class CudaDevice final : public Device {
   explicit CudaDevice(int32_t index);
 
   at::Device torch_device() const override;
+  DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override;
   std::unique_ptr<DeviceClock> MakeClock() override;

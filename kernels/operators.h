@@ -12,13 +12,16 @@
 
 namespace meshwright::kernels {
 
-// y = x * rstd * weight, rstd = 1 / sqrt(mean(x^2) + epsilon) per row.
+// y = s * rstd * weight, rstd = 1 / sqrt(mean(s^2) + epsilon) per row, where s is x, or x + branch
+// (rounded to the element type) where there is a branch.
 struct RmsNormForward {
   ElementType type;
   int64_t rows;
   int64_t width;
   double epsilon;
   const void* x;       // [rows, width]
+  const void* branch;  // [rows, width], or null for none
+  void* sum;           // [rows, width], x + branch; may be x or branch. Null without a branch
   const void* weight;  // [width]
   void* y;             // [rows, width]
   void* rstd;          // [rows], acc

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <set>
 
 namespace meshwright {
@@ -19,6 +20,14 @@ std::string CoreOf(int processor) {
   std::string siblings;
   if (!std::getline(file, siblings) || siblings.empty()) return std::to_string(processor);
   return siblings;
+}
+
+// The limit of the control group that a container sees as its own root; none where there is none.
+std::optional<int64_t> ContainerLimitBytes() {
+  std::ifstream file("/sys/fs/cgroup/memory.max");
+  int64_t limit_bytes = 0;
+  if (file >> limit_bytes && limit_bytes > 0) return limit_bytes;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -38,6 +47,22 @@ std::string HostName() {
   char name[HOST_NAME_MAX + 1] = {};
   if (gethostname(name, sizeof(name) - 1) != 0) return "unknown";
   return name;
+}
+
+std::string ProcessorName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t value = line.find(": ");
+    if (line.starts_with("model name") && value != std::string::npos) return line.substr(value + 2);
+  }
+  return "CPU";
+}
+
+int64_t MemoryBytes() {
+  const int64_t machine_bytes =
+      static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return std::max<int64_t>(1,
+                           std::min(machine_bytes, ContainerLimitBytes().value_or(machine_bytes)));
 }
 
 }  // namespace meshwright

@@ -1,4 +1,4 @@
-// What this machine is: its name and the processor cores that this process may use.
+// What this machine is: its name, and the processor cores and memory that this process may use.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,11 @@ namespace meshwright {
 int32_t PhysicalCores();
 
 std::string HostName();
+
+// As the kernel has it, such as "AMD EPYC 9654 96-Core Processor"; "CPU" where it does not tell.
+std::string ProcessorName();
+
+// Main memory, or what a container leaves of it; at least 1.
+int64_t MemoryBytes();
 
 }  // namespace meshwright

@@ -9,6 +9,9 @@
 
 namespace meshwright {
 
+// The failure that explains the others: by kind, then by rank. Null without any.
+const RankRecord* Cause(const std::vector<RankRecord>& records);
+
 // The result of a trial that ran to its end or into a failure of some rank.
 TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records);
 

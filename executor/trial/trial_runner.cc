@@ -1,28 +1,15 @@
 #include "executor/trial/trial_runner.h"
 
-#include <poll.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/rank_record.h"
-#include "executor/trial/worker_process.h"
+#include "executor/trial/worker_group.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// How long the other ranks may still report after the first failure.
-constexpr auto kGrace = std::chrono::milliseconds(2000);
-constexpr auto kPollInterval = std::chrono::milliseconds(100);
 
 class TrialRun {
  public:
@@ -33,96 +20,28 @@ class TrialRun {
   TrialResult Finish();
 
  private:
-  struct Worker {
-    WorkerProcess process;
-    Clock::time_point last_sign;
-  };
-
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
-  bool AllEnded() const;
-  bool AnyFailed() const;
-  std::optional<int32_t> SilentRank(Clock::time_point now) const;
-  void WaitForSomething();
-  void TakeIn(size_t rank);
   void TellProgress();
-  void KillAll();
+  void TellTrace() const;
 
   const TrialPlan& plan_;
   const TrialRunnerOptions& options_;
-  std::vector<Worker> workers_;
-  std::vector<RankRecord> records_;
+  WorkerGroup workers_{ApplyEvent};
   int32_t told_steps_ = 0;
 };
 
 absl::Status TrialRun::Start() {
   const auto ranks = static_cast<int32_t>(plan_.layout.devices());
-  ASSIGN_OR_RETURN(const Listener listener, ListenOnLoopback());
-  WorkerLaunch launch{.path = options_.worker_path,
-                      .plan = ToJson(plan_).dump(),
-                      .rank = 0,
-                      .world_size = ranks,
-                      .master_port = listener.port,
-                      .listen_fd = -1};
-  for (; launch.rank < ranks; ++launch.rank) {
-    launch.listen_fd = launch.rank == 0 && ranks > 1 ? listener.socket.get() : -1;
-    ASSIGN_OR_RETURN(WorkerProcess process, WorkerProcess::Spawn(launch));
-    workers_.push_back({.process = std::move(process), .last_sign = Clock::now()});
+  RETURN_IF_ERROR(workers_.Start(options_.worker_path, ToJson(plan_).dump(), ranks));
+  for (RankRecord& record : workers_.records()) {
     // Pipeline ranks are outermost.
-    RankRecord& record = records_.emplace_back();
-    record.rank = launch.rank;
-    record.pipeline_rank = launch.rank / (ranks / plan_.layout.pp);
+    record.pipeline_rank = record.rank / (ranks / plan_.layout.pp);
   }
   return absl::OkStatus();
 }
 
-bool TrialRun::AllEnded() const {
-  return std::all_of(workers_.begin(), workers_.end(),
-                     [](const Worker& worker) { return worker.process.ended(); });
-}
-
-bool TrialRun::AnyFailed() const {
-  return std::any_of(records_.begin(), records_.end(),
-                     [](const RankRecord& record) { return record.failure.has_value(); });
-}
-
-std::optional<int32_t> TrialRun::SilentRank(Clock::time_point now) const {
-  for (const Worker& worker : workers_) {
-    const std::chrono::duration<double> silence = now - worker.last_sign;
-    if (!worker.process.ended() && silence.count() > plan_.timeout_s) {
-      return FurthestBehind(records_);
-    }
-  }
-  return std::nullopt;
-}
-
-void TrialRun::WaitForSomething() {
-  std::vector<pollfd> descriptors;
-  for (const Worker& worker : workers_) {
-    for (const int fd :
-         {worker.process.events_fd(), worker.process.output_fd(), worker.process.exit_fd()}) {
-      if (fd >= 0) descriptors.push_back({.fd = fd, .events = POLLIN, .revents = 0});
-    }
-  }
-  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(kPollInterval.count()));
-  for (size_t rank = 0; rank < workers_.size(); ++rank) TakeIn(rank);
-}
-
-void TrialRun::TakeIn(size_t rank) {
-  WorkerProcess& process = workers_[rank].process;
-  RankRecord& record = records_[rank];
-  if (process.ended()) return;
-  // Before its pipes are drained for the last time, so that nothing is missed.
-  const bool ended = process.TryReap();
-  const std::vector<std::string> lines = process.ReadEvents();
-  for (const std::string& line : lines) ApplyEvent(line, record);
-  if (!lines.empty()) workers_[rank].last_sign = Clock::now();
-  process.ReadOutput();
-  record.output_tail = process.output_tail();
-  if (ended) ApplyExit(process.wait_status(), record);
-}
-
 void TrialRun::TellProgress() {
-  const FinishedStep finished = LastFinishedStep(records_);
+  const FinishedStep finished = LastFinishedStep(workers_.records());
   if (finished.steps == told_steps_) return;
   told_steps_ = finished.steps;
   if (!options_.progress) return;
@@ -132,28 +51,24 @@ void TrialRun::TellProgress() {
                      .loss = finished.loss});
 }
 
-void TrialRun::KillAll() { workers_.clear(); }
-
 TrialResult TrialRun::Finish() {
-  std::optional<Clock::time_point> give_up;
-  while (!AllEnded()) {
-    WaitForSomething();
-    TellProgress();
-    if (Cancelled()) {
-      KillAll();
-      return ConcludeCancelled(plan_, records_);
-    }
-    const Clock::time_point now = Clock::now();
-    if (!give_up.has_value() && AnyFailed()) give_up = now + kGrace;
-    if (give_up.has_value() && now > *give_up) break;
-    if (give_up.has_value()) continue;
-    if (const auto silent = SilentRank(now)) {
-      KillAll();
-      return ConcludeTimeout(plan_, records_, *silent);
-    }
+  const WorkersEnd end = workers_.Watch({.timeout_s = plan_.timeout_s,
+                                         .cancelled = [this] { return Cancelled(); },
+                                         .heard = [this] { TellProgress(); }});
+  const std::vector<RankRecord>& records = workers_.records();
+  if (end == WorkersEnd::kCancelled) return ConcludeCancelled(plan_, records);
+  if (end == WorkersEnd::kSilent) return ConcludeTimeout(plan_, records, FurthestBehind(records));
+  TellTrace();
+  return Conclude(plan_, records);
+}
+
+void TrialRun::TellTrace() const {
+  if (!options_.trace) return;
+  std::vector<RankTrace> traces;
+  for (const RankRecord& record : workers_.records()) {
+    if (record.trace.has_value()) traces.push_back(*record.trace);
   }
-  KillAll();
-  return Conclude(plan_, records_);
+  if (traces.size() == workers_.records().size()) options_.trace(traces);
 }
 
 TrialResult Failed(absl::string_view message) {

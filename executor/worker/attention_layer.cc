@@ -70,7 +70,6 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
   saved.attention = Attend(saved.qkv);
   at::Tensor output = LeaveTensorParallel(
       context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
-  output.add_(residual);
   saved.residual = std::move(residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);

@@ -1,4 +1,5 @@
-// The attention half of a block: x + Wo attention(RoPE(Wqkv norm(x))).
+// The attention half of a block: Wo attention(RoPE(Wqkv norm(x))). The FFN adds the residual x,
+// together with its norm.
 //
 // Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
 // heads (executor/worker/tensor_parallel.h). "Stream tokens" are RankContext::stream_tokens(),
@@ -34,12 +35,12 @@ class AttentionLayer {
   // `unit` and `rope` outlive it.
   AttentionLayer(RankContext& context, const FlatUnit& unit, const RopeTable& rope);
 
-  // residual [stream tokens, hidden] -> the same, a new tensor.
+  // residual [stream tokens, hidden] -> what is to be added to it, a new tensor of its shape.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
   // Computes the normed input again, before the backward, where it was not kept.
   void RecomputeNorm(AttentionSaved& saved) const;
-  // Gradient of the output -> gradient of the residual, a new tensor. Adds the norm's weight
-  // gradient.
+  // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds the norm's
+  // weight gradient.
   at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const;
   // Adds the projections' weight gradients and releases what is left of `saved`.
   void BackwardWeight(AttentionSaved& saved) const;

@@ -27,17 +27,17 @@ Block::Keeps Block::KeepsOf(const Layout& layout, int64_t index) {
 at::Tensor Block::Forward(at::Tensor input, BlockSaved& saved) const {
   if (keeps_ == Keeps::kInput) {
     saved.attention.residual = input;
-    at::Tensor middle;
+    at::Tensor attention;
     {
       AttentionSaved dropped;
-      middle = attention_.Forward(std::move(input), dropped);
+      attention = attention_.Forward(input, dropped);
     }
     FfnSaved dropped;
-    return ffn_.Forward(std::move(middle), dropped);
+    return ffn_.Forward(input, std::move(attention), dropped);
   }
-  at::Tensor middle = attention_.Forward(std::move(input), saved.attention);
+  at::Tensor attention = attention_.Forward(std::move(input), saved.attention);
   if (keeps_ == Keeps::kSelected) saved.attention.norm_output.reset();
-  at::Tensor output = ffn_.Forward(std::move(middle), saved.ffn);
+  at::Tensor output = ffn_.Forward(saved.attention.residual, std::move(attention), saved.ffn);
   if (keeps_ == Keeps::kSelected) {
     saved.ffn.norm_output.reset();
     saved.ffn.product.reset();
@@ -49,9 +49,9 @@ void Block::RecomputeForFfn(BlockSaved& saved) const {
   if (keeps_ == Keeps::kSelected) ffn_.RecomputeNormAndProduct(saved.ffn);
   if (keeps_ != Keeps::kInput) return;
   at::Tensor input = std::exchange(saved.attention.residual, {});
-  saved.ffn.residual = attention_.Forward(std::move(input), saved.attention);
+  at::Tensor attention = attention_.Forward(std::move(input), saved.attention);
   // The block's output is known to whoever needed it: no down projection.
-  ffn_.Recompute(saved.ffn);
+  ffn_.Recompute(saved.attention.residual, std::move(attention), saved.ffn);
 }
 
 void Block::RecomputeForAttention(BlockSaved& saved) const {

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <stdlib.h>
 
+#include "executor/host/host.h"
 #include "executor/worker/gloo_communicator.h"
 
 namespace meshwright {
@@ -19,6 +20,10 @@ kernels::Parallel TorchParallel() {
 CpuDevice::CpuDevice(ThreadHub* hub)
     : hub_(hub), kernels_(kernels::MakeCpuKernels(TorchParallel())), scope_(&account_) {
   InstallAccountingAllocator();
+}
+
+DeviceDescription CpuDevice::Describe() const {
+  return {.name = ProcessorName(), .memory_bytes = MemoryBytes(), .compute_units = 1};
 }
 
 std::unique_ptr<Communicator> CpuDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,

@@ -17,8 +17,11 @@ class CpuDevice final : public Device {
   explicit CpuDevice(ThreadHub* hub = nullptr);
 
   at::Device torch_device() const override { return at::kCPU; }
+  // The processor, with the memory that all ranks of the host share.
+  DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override {}
+  std::unique_ptr<DeviceClock> MakeClock() override { return std::make_unique<HostClock>(); }
   void SetMemoryLimit(int64_t bytes) override { account_.SetLimit(bytes); }
   void ResetPeakMemory() override { account_.ResetPeak(); }
   int64_t PeakMemoryBytes() const override { return account_.peak_bytes(); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "executor/worker/communicator.h"
+#include "executor/worker/device_clock.h"
 #include "kernels/kernels.h"
 
 namespace meshwright {
@@ -27,15 +28,26 @@ struct GroupSpec {
   std::chrono::milliseconds timeout{0};
 };
 
+// What a device is, as its driver or the kernel has it.
+struct DeviceDescription {
+  std::string name;
+  int64_t memory_bytes = 0;
+  int32_t compute_units = 1;  // SMs
+};
+
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual at::Device torch_device() const = 0;
+  virtual DeviceDescription Describe() const = 0;
   virtual const kernels::Kernels& kernels() const = 0;
 
   // Waits for everything issued so far.
   virtual void Synchronize() = 0;
+
+  // Tells when this device gets to what the calling thread issues.
+  virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
 
   // Restricts and measures what the calling thread's rank allocates.
   virtual void SetMemoryLimit(int64_t bytes) = 0;

@@ -10,12 +10,6 @@
 
 namespace meshwright {
 
-void FfnLayer::Normalize(FfnSaved& saved) const {
-  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kFfnNorm));
-  saved.norm_output = std::move(norm.y);
-  saved.norm_rstd = std::move(norm.rstd);
-}
-
 void FfnLayer::Multiply(FfnSaved& saved) const {
   const int64_t tokens = saved.gate_up.size(0);
   const int64_t width = saved.gate_up.size(1) / 2;
@@ -28,17 +22,19 @@ void FfnLayer::Multiply(FfnSaved& saved) const {
                              .product = saved.product.mutable_data_ptr()});
 }
 
-at::Tensor FfnLayer::Forward(at::Tensor residual, FfnSaved& saved) const {
-  saved.residual = std::move(residual);
-  Recompute(saved);
+at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+  Recompute(input, std::move(attention), saved);
   at::Tensor output =
       LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
   output.add_(saved.residual);
   return output;
 }
 
-void FfnLayer::Recompute(FfnSaved& saved) const {
-  Normalize(saved);
+void FfnLayer::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+  NormOutput norm = NormForwardOfSum(context_, input, attention, unit_.weight(kFfnNorm));
+  saved.residual = std::move(attention);
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
   saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
                                 unit_.weight(kGateUpWeight), {});
   Multiply(saved);
@@ -46,7 +42,9 @@ void FfnLayer::Recompute(FfnSaved& saved) const {
 
 void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
   saved.norm_rstd.reset();
-  Normalize(saved);
+  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kFfnNorm));
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
   Multiply(saved);
 }
 

@@ -1,4 +1,5 @@
-// The feed-forward half of a block: x + Wdown swiglu(Wgate_up norm(x)).
+// The feed-forward half of a block: r + Wdown swiglu(Wgate_up norm(r)), where r is the block's
+// input plus what attention made of it.
 //
 // Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
 // "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
@@ -29,11 +30,11 @@ class FfnLayer {
   // `unit` outlives it.
   FfnLayer(RankContext& context, const FlatUnit& unit) : context_(context), unit_(unit) {}
 
-  // residual [stream tokens, hidden] -> the same, a new tensor.
-  at::Tensor Forward(at::Tensor residual, FfnSaved& saved) const;
-  // Computes again, before the backward, what a recompute mode did not keep: everything from
-  // saved.residual, or the normed input and the product from saved.residual and saved.gate_up.
-  void Recompute(FfnSaved& saved) const;
+  // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
+  at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
+  // Computes again, before the backward, what a recompute mode did not keep: everything, or the
+  // normed input and the product from saved.residual and saved.gate_up.
+  void Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   void RecomputeNormAndProduct(FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds the norm's weight
   // gradient.
@@ -42,7 +43,6 @@ class FfnLayer {
   void BackwardWeight(FfnSaved& saved) const;
 
  private:
-  void Normalize(FfnSaved& saved) const;
   void Multiply(FfnSaved& saved) const;
 
   RankContext& context_;

@@ -1,4 +1,4 @@
-// meshwright-worker: one rank of one trial.
+// meshwright-worker: one rank of one trial, or of a device benchmark.
 //
 // The plan comes as JSON on standard input, events leave on the descriptor --event-fd (or
 // MESHWRIGHT_EVENT_FD), rank and rendezvous come from torchrun's environment variables.
@@ -18,8 +18,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "executor/trial/capabilities.h"
+#include "executor/trial/device_benchmark.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
+#include "executor/worker/device_benchmark.h"
 #include "executor/worker/worker.h"
 #include "planner/spec/status_macros.h"
 
@@ -102,21 +104,37 @@ absl::StatusOr<WorkerEnvironment> ReadEnvironment() {
   return environment;
 }
 
-absl::StatusOr<TrialPlan> ReadPlan(const Flags& flags, const WorkerEnvironment& environment) {
+absl::StatusOr<nlohmann::json> ReadInput() {
   const std::string text((std::istreambuf_iterator<char>(std::cin)), {});
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return absl::InvalidArgumentError("standard input is not a JSON plan");
+  return json;
+}
+
+absl::Status CheckRanks(const char* what, int64_t ranks, const WorkerEnvironment& environment) {
+  if (ranks == environment.world_size && environment.rank < environment.world_size) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("the ", what, " has ", ranks,
+                                                 " ranks, but RANK = ", environment.rank,
+                                                 " and WORLD_SIZE = ", environment.world_size));
+}
+
+absl::StatusOr<TrialPlan> ReadTrial(const nlohmann::json& json, const Flags& flags,
+                                    const WorkerEnvironment& environment) {
   ASSIGN_OR_RETURN(TrialPlan plan, TrialPlanFromJson(json));
   if (flags.memory_limit_gib.has_value()) {
     plan.memory_limit_bytes = static_cast<int64_t>(*flags.memory_limit_gib * kGib);
   }
-  if (plan.layout.devices() != environment.world_size ||
-      environment.rank >= environment.world_size) {
-    return absl::InvalidArgumentError(absl::StrCat("the layout has ", plan.layout.devices(),
-                                                   " ranks, but RANK = ", environment.rank,
-                                                   " and WORLD_SIZE = ", environment.world_size));
-  }
+  RETURN_IF_ERROR(CheckRanks("layout", plan.layout.devices(), environment));
   RETURN_IF_ERROR(CheckRunnable(plan.model, plan.layout, plan.training, plan.device));
+  return plan;
+}
+
+absl::StatusOr<BenchmarkPlan> ReadBenchmark(const nlohmann::json& json,
+                                            const WorkerEnvironment& environment) {
+  ASSIGN_OR_RETURN(const BenchmarkPlan plan, BenchmarkPlanFromJson(json));
+  RETURN_IF_ERROR(CheckRanks("benchmark", plan.ranks, environment));
   return plan;
 }
 
@@ -161,10 +179,17 @@ int Main(int argc, char** argv) {
   const auto environment = ReadEnvironment();
   if (!environment.ok()) return Fail(EventWriter(flags->event_descriptor, 0), environment.status());
   const EventWriter events(flags->event_descriptor, environment->rank);
-  const auto plan = ReadPlan(*flags, *environment);
-  if (!plan.ok()) return Fail(events, plan.status());
   WorkerEnvironment with_listener = *environment;
   with_listener.listen_descriptor = flags->listen_descriptor;
+  const auto json = ReadInput();
+  if (!json.ok()) return Fail(events, json.status());
+  if (IsBenchmarkPlan(*json)) {
+    const auto plan = ReadBenchmark(*json, with_listener);
+    if (!plan.ok()) return Fail(events, plan.status());
+    return RunBenchmarkRank(*plan, with_listener, events);
+  }
+  const auto plan = ReadTrial(*json, *flags, with_listener);
+  if (!plan.ok()) return Fail(events, plan.status());
   return RunWorker(*plan, with_listener, events);
 }
 

@@ -3,20 +3,37 @@
 #include <ATen/ops/empty.h>
 
 namespace meshwright {
+namespace {
 
-NormOutput NormForward(const RankContext& context, const at::Tensor& x, const at::Tensor& weight) {
+// `branch` may be undefined.
+NormOutput Norm(const RankContext& context, const at::Tensor& x, const at::Tensor& branch,
+                const at::Tensor& weight) {
   NormOutput output{
       .y = at::empty(x.sizes(), x.options()),
       .rstd = at::empty({x.size(0)}, context.options_of(context.accumulator_dtype()))};
-  context.device->kernels().Run(kernels::RmsNormForward{.type = context.element(),
-                                                        .rows = x.size(0),
-                                                        .width = x.size(1),
-                                                        .epsilon = context.model.norm_epsilon,
-                                                        .x = x.const_data_ptr(),
-                                                        .weight = weight.const_data_ptr(),
-                                                        .y = output.y.mutable_data_ptr(),
-                                                        .rstd = output.rstd.mutable_data_ptr()});
+  context.device->kernels().Run(
+      kernels::RmsNormForward{.type = context.element(),
+                              .rows = x.size(0),
+                              .width = x.size(1),
+                              .epsilon = context.model.norm_epsilon,
+                              .x = x.const_data_ptr(),
+                              .branch = branch.defined() ? branch.const_data_ptr() : nullptr,
+                              .sum = branch.defined() ? branch.mutable_data_ptr() : nullptr,
+                              .weight = weight.const_data_ptr(),
+                              .y = output.y.mutable_data_ptr(),
+                              .rstd = output.rstd.mutable_data_ptr()});
   return output;
+}
+
+}  // namespace
+
+NormOutput NormForward(const RankContext& context, const at::Tensor& x, const at::Tensor& weight) {
+  return Norm(context, x, /*branch=*/{}, weight);
+}
+
+NormOutput NormForwardOfSum(const RankContext& context, const at::Tensor& x,
+                            const at::Tensor& branch, const at::Tensor& weight) {
+  return Norm(context, x, branch, weight);
 }
 
 void NormBackward(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,

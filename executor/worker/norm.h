@@ -15,6 +15,10 @@ struct NormOutput {
 // x [tokens, hidden], weight [hidden]. Allocates the two outputs.
 NormOutput NormForward(const RankContext& context, const at::Tensor& x, const at::Tensor& weight);
 
+// Adds x to `branch`, in place, and norms the sum in the same pass.
+NormOutput NormForwardOfSum(const RankContext& context, const at::Tensor& x,
+                            const at::Tensor& branch, const at::Tensor& weight);
+
 // Turns dy [tokens, hidden] into the gradient of x, in place, and adds to it `residual_gradient`
 // (may be undefined). Adds to weight_gradient [hidden].
 void NormBackward(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,

@@ -6,17 +6,19 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "executor/host/host.h"
+#include "executor/trial/step_profile.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/cpu_device.h"
 #include "executor/worker/gloo_communicator.h"
 #include "executor/worker/open_device.h"
 #include "executor/worker/peak_flops.h"
+#include "executor/worker/rendezvous.h"
 #include "executor/worker/trainer.h"
 #include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
@@ -24,29 +26,16 @@
 namespace meshwright {
 namespace {
 
-c10::intrusive_ptr<c10d::Store> OpenStore(const WorkerEnvironment& environment,
-                                          std::chrono::milliseconds timeout) {
-  c10d::TCPStoreOptions options;
-  options.port = environment.master_port;
-  options.isServer = environment.rank == 0;
-  options.numWorkers = environment.world_size;
-  options.timeout = timeout;
-  if (options.isServer) options.masterListenFd = environment.listen_descriptor;
-  return c10::make_intrusive<c10d::TCPStore>(environment.master_address, options);
-}
-
 void BringAbout(InjectedFault::Kind fault) {
   if (fault == InjectedFault::Kind::kCrash) std::abort();
   while (true) ::pause();
 }
 
-nlohmann::json PhaseSeconds(const PhaseClock& clock) {
-  nlohmann::json phases;
-  for (size_t i = 0; i < kPhases; ++i) {
-    const auto phase = static_cast<Phase>(i);
-    phases[std::string(PhaseName(phase)) + "_s"] = clock.Seconds(phase);
-  }
-  return phases;
+// "rank 3 (tp0 pp1 dp0)"
+std::string NameOf(const RankContext& context) {
+  const RankCoordinates& at = context.coordinates;
+  const std::string cp = context.layout.cp > 1 ? absl::StrCat(" cp", at.cp) : "";
+  return absl::StrCat("rank ", context.rank, " (tp", at.tp, cp, " pp", at.pp, " dp", at.dp, ")");
 }
 
 // Steps, and the events that tell of them.
@@ -59,21 +48,27 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
   if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
   const bool tells_loss =
       context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;
+  StepRecord last;
   for (int32_t step = 0; step < plan.steps; ++step) {
     if (plan.fault.has_value() && plan.fault->rank == context.rank && plan.fault->step == step) {
       BringAbout(plan.fault->kind);
     }
     events.Write({{"event", "begin"}, {"step", step}});
-    const StepResult result = trainer.Step(step);
-    nlohmann::json event = {{"event", "step"}, {"step", step}, {"step_s", result.step_s}};
+    StepResult result = trainer.Step(step);
+    nlohmann::json event = {{"event", "step"},
+                            {"step", step},
+                            {"step_s", result.step_s},
+                            {"profile", ToJson(ProfileOf(result.record))}};
     if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
     events.Write(std::move(event));
+    last = std::move(result.record);
   }
-  events.Write({{"event", "done"},
-                {"peak_bytes", context.device->PeakMemoryBytes()},
-                {"peak_in_flight", trainer.peak_in_flight()},
-                {"measured_peak_flops", peak_flops},
-                {"phases", PhaseSeconds(context.clock)}});
+  nlohmann::json done = {{"event", "done"},
+                         {"peak_bytes", context.device->PeakMemoryBytes()},
+                         {"peak_in_flight", trainer.peak_in_flight()},
+                         {"measured_peak_flops", peak_flops}};
+  if (plan.trace) done["trace"] = {{"name", NameOf(context)}, {"record", ToJson(last)}};
+  events.Write(std::move(done));
 }
 
 absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment,
@@ -89,6 +84,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   auto device = OpenDevice(plan.device, environment.local_rank);
   if (!device.ok()) return device.status();
   context.device = *std::move(device);
+  context.clock.Use(context.device->MakeClock());
   at::set_num_threads(std::max(1, PhysicalCores() / environment.world_size));
   // The runner notices a hang first and says which rank it was; this is the second line.
   const auto timeout =

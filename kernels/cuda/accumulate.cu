@@ -3,12 +3,18 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-template <typename T>
+template <typename T, int kPack>
 __global__ void AccumulateKernel(Accumulate a) {
-  const T* source = static_cast<const T*>(a.source);
-  Accumulator<T>* target = static_cast<Accumulator<T>*>(a.target);
-  for (int64_t i = GlobalThread(); i < a.count; i += GridThreads()) {
-    target[i] += Widen(source[i]);
+  using A = Accumulator<T>;
+  const int64_t packs = a.count / kPack;
+  for (int64_t i = GlobalThread(); i < packs; i += GridThreads()) {
+    const auto source = Load<kPack>(static_cast<const T*>(a.source), i);
+    auto target = Load<kPack>(static_cast<A*>(a.target), i);
+    for (int k = 0; k < kPack; ++k) target.values[k] += Widen(source.values[k]);
+    Store<kPack>(target, static_cast<A*>(a.target), i);
+  }
+  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += GridThreads()) {
+    static_cast<A*>(a.target)[i] += Widen(static_cast<const T*>(a.source)[i]);
   }
 }
 
@@ -16,9 +22,12 @@ __global__ void AccumulateKernel(Accumulate a) {
 
 void Launch(const Accumulate& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    AccumulateKernel<decltype(element)><<<BlocksFor(args.count), kThreads, 0, stream>>>(args);
+    using T = decltype(element);
+    // The packs are those of the target.
+    WithPack<Accumulator<T>>(Packs<T>(0, {args.source, args.target}), [&](auto pack) {
+      Start(AccumulateKernel<T, pack()>, BlocksFor(args.count / pack()), 0, stream, args);
+    });
   });
-  Check(cudaGetLastError());
 }
 
 }  // namespace meshwright::kernels::cuda

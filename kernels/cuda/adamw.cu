@@ -1,28 +1,42 @@
-#include <type_traits>
-
 #include "kernels/adamw_coefficients.h"
 #include "kernels/cuda/launch.cuh"
 
 namespace meshwright::kernels::cuda {
 namespace {
 
-template <typename T>
-__global__ void UpdateKernel(AdamW a, AdamWCoefficients<Accumulator<T>> c) {
+// Element or pack `i` of every array.
+template <typename T, int kPack>
+__device__ void UpdatePack(const AdamW& a, const AdamWCoefficients<Accumulator<T>>& c, int64_t i) {
   using A = Accumulator<T>;
   constexpr bool kHasMaster = !std::is_same_v<T, A>;
-  const A* gradients = static_cast<const A*>(a.gradient);
-  A* first_moment = static_cast<A*>(a.first_moment);
-  A* second_moment = static_cast<A*>(a.second_moment);
   A* full = static_cast<A*>(kHasMaster ? a.master : a.weights);
-  for (int64_t i = GlobalThread(); i < a.count; i += GridThreads()) {
-    const A gradient = gradients[i];
-    const A m = c.beta1 * first_moment[i] + c.keep1 * gradient;
-    const A v = c.beta2 * second_moment[i] + c.keep2 * gradient * gradient;
-    first_moment[i] = m;
-    second_moment[i] = v;
-    const A weight = full[i] * c.decay - c.step_size * m / (sqrt(v) * c.inverse_root + c.epsilon);
-    full[i] = weight;
-    if constexpr (kHasMaster) Narrow(weight, static_cast<T*>(a.weights)[i]);
+  const auto gradient = Load<kPack>(static_cast<const A*>(a.gradient), i);
+  auto m = Load<kPack>(static_cast<A*>(a.first_moment), i);
+  auto v = Load<kPack>(static_cast<A*>(a.second_moment), i);
+  auto weight = Load<kPack>(full, i);
+  for (int k = 0; k < kPack; ++k) {
+    const A g = gradient.values[k];
+    m.values[k] = c.beta1 * m.values[k] + c.keep1 * g;
+    v.values[k] = c.beta2 * v.values[k] + c.keep2 * g * g;
+    weight.values[k] = weight.values[k] * c.decay -
+                       c.step_size * m.values[k] / (sqrt(v.values[k]) * c.inverse_root + c.epsilon);
+  }
+  Store<kPack>(m, static_cast<A*>(a.first_moment), i);
+  Store<kPack>(v, static_cast<A*>(a.second_moment), i);
+  Store<kPack>(weight, full, i);
+  if constexpr (kHasMaster) {
+    Pack<T, kPack> rounded;
+    for (int k = 0; k < kPack; ++k) Narrow(weight.values[k], rounded.values[k]);
+    Store<kPack>(rounded, static_cast<T*>(a.weights), i);
+  }
+}
+
+template <typename T, int kPack>
+__global__ void UpdateKernel(AdamW a, AdamWCoefficients<Accumulator<T>> c) {
+  const int64_t packs = a.count / kPack;
+  for (int64_t i = GlobalThread(); i < packs; i += GridThreads()) UpdatePack<T, kPack>(a, c, i);
+  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += GridThreads()) {
+    UpdatePack<T, 1>(a, c, i);
   }
 }
 
@@ -31,10 +45,14 @@ __global__ void UpdateKernel(AdamW a, AdamWCoefficients<Accumulator<T>> c) {
 void Launch(const AdamW& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
-    UpdateKernel<T><<<BlocksFor(args.count), kThreads, 0, stream>>>(
-        args, CoefficientsOf<Accumulator<T>>(args));
+    // The packs are those of the states.
+    const bool packs = Packs<T>(
+        0, {args.gradient, args.first_moment, args.second_moment, args.master, args.weights});
+    WithPack<Accumulator<T>>(packs, [&](auto pack) {
+      Start(UpdateKernel<T, pack()>, BlocksFor(args.count / pack()), 0, stream, args,
+            CoefficientsOf<Accumulator<T>>(args));
+    });
   });
-  Check(cudaGetLastError());
 }
 
 }  // namespace meshwright::kernels::cuda

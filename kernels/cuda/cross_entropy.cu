@@ -4,30 +4,35 @@ namespace meshwright::kernels::cuda {
 namespace {
 
 // Maximum and sum in one pass: a thread's sum is rescaled when it meets a larger logit.
-template <typename T>
+template <typename T, int kPack>
 __global__ void StatisticsKernel(CrossEntropyStatistics a) {
   using A = Accumulator<T>;
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
-    const T* logits = static_cast<const T*>(a.logits) + row * a.width;
+    const T* row_logits = static_cast<const T*>(a.logits) + row * a.width;
     A max = -INFINITY;
     A sum = 0;
-    for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      const A logit = Widen(logits[i]);
-      if (logit > max) {
-        sum *= exp(max - logit);
-        max = logit;
+    for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
+      const auto logits = Load<kPack>(row_logits, i);
+      A pack_max = Widen(logits.values[0]);
+      for (int k = 1; k < kPack; ++k) {
+        const A logit = Widen(logits.values[k]);
+        pack_max = logit > pack_max ? logit : pack_max;
       }
-      sum += exp(logit - max);
+      if (pack_max > max) {
+        sum *= FastExp(max - pack_max);
+        max = pack_max;
+      }
+      for (int k = 0; k < kPack; ++k) sum += FastExp(Widen(logits.values[k]) - max);
     }
     const A row_max = BlockMax(max);
     // Threads without a logit have max = -inf and add nothing.
-    const A row_sum = BlockSum(sum * exp(max - row_max));
+    const A row_sum = BlockSum(sum * FastExp(max - row_max));
     if (threadIdx.x == 0) {
       const int64_t target = a.targets[row] - a.vocab_begin;
       static_cast<A*>(a.local_max)[row] = row_max;
       static_cast<A*>(a.local_sum)[row] = row_sum;
       static_cast<A*>(a.target_logit)[row] =
-          target >= 0 && target < a.width ? Widen(logits[target]) : A{0};
+          target >= 0 && target < a.width ? Widen(row_logits[target]) : A{0};
     }
   }
 }
@@ -58,17 +63,22 @@ __global__ void LossKernel(CrossEntropyLoss a) {
   if (threadIdx.x == 0) *a.loss_sum += loss;
 }
 
-template <typename T>
+template <typename T, int kPack>
 __global__ void BackwardKernel(CrossEntropyBackward a) {
   using A = Accumulator<T>;
   const A scale = static_cast<A>(a.scale);
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
-    T* logits = static_cast<T*>(a.logits) + row * a.width;
+    T* row_logits = static_cast<T*>(a.logits) + row * a.width;
     const A log_sum_exp = static_cast<const A*>(a.log_sum_exp)[row];
     const int64_t target = a.targets[row] - a.vocab_begin;
-    for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      const A hit = i == target ? 1 : 0;
-      Narrow((exp(Widen(logits[i]) - log_sum_exp) - hit) * scale, logits[i]);
+    for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
+      auto logits = Load<kPack>(row_logits, i);
+      for (int k = 0; k < kPack; ++k) {
+        const A hit = i * kPack + k == target ? 1 : 0;
+        const A softmax = FastExp(Widen(logits.values[k]) - log_sum_exp);
+        Narrow((softmax - hit) * scale, logits.values[k]);
+      }
+      Store<kPack>(logits, row_logits, i);
     }
   }
 }
@@ -77,31 +87,32 @@ __global__ void BackwardKernel(CrossEntropyBackward a) {
 
 void Launch(const CrossEntropyStatistics& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    StatisticsKernel<decltype(element)><<<BlocksForRows(args.rows), kThreads, 0, stream>>>(args);
+    using T = decltype(element);
+    WithPack<T>(Packs<T>(args.width, {args.logits}), [&](auto pack) {
+      Start(StatisticsKernel<T, pack()>, BlocksForRows(args.rows), 0, stream, args);
+    });
   });
-  Check(cudaGetLastError());
 }
 
 void Launch(const CrossEntropyRescale& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    RescaleKernel<Accumulator<decltype(element)>>
-        <<<BlocksFor(args.rows), kThreads, 0, stream>>>(args);
+    Start(RescaleKernel<Accumulator<decltype(element)>>, BlocksFor(args.rows), 0, stream, args);
   });
-  Check(cudaGetLastError());
 }
 
 void Launch(const CrossEntropyLoss& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    LossKernel<Accumulator<decltype(element)>><<<1, kThreads, 0, stream>>>(args);
+    Start(LossKernel<Accumulator<decltype(element)>>, 1, 0, stream, args);
   });
-  Check(cudaGetLastError());
 }
 
 void Launch(const CrossEntropyBackward& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    BackwardKernel<decltype(element)><<<BlocksForRows(args.rows), kThreads, 0, stream>>>(args);
+    using T = decltype(element);
+    WithPack<T>(Packs<T>(args.width, {args.logits}), [&](auto pack) {
+      Start(BackwardKernel<T, pack()>, BlocksForRows(args.rows), 0, stream, args);
+    });
   });
-  Check(cudaGetLastError());
 }
 
 }  // namespace meshwright::kernels::cuda

@@ -1,11 +1,13 @@
-// What the CUDA kernels share: element access, reductions over a block, launch shapes.
+// What the CUDA kernels share: wide accesses, reductions over a block, launches.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "kernels/element.h"
 #include "kernels/operators.h"
@@ -34,6 +36,23 @@ inline unsigned int BlocksForRows(int64_t rows) {
   return static_cast<unsigned int>(rows < 1 ? 1 : (rows < kMaxBlocks ? rows : kMaxBlocks));
 }
 
+// Runs `kernel` on blocks of kThreads with `shared_bytes` of dynamic shared memory each.
+template <typename Args, typename... More>
+void Start(void (*kernel)(Args, More...), unsigned int blocks, size_t shared_bytes,
+           cudaStream_t stream, const Args& args, std::type_identity_t<More>... more) {
+  constexpr size_t kDefaultSharedBytes = 48 << 10;
+  if (shared_bytes > kDefaultSharedBytes) {
+    Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes)));
+  }
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  Check(cudaLaunchKernelEx(&config, kernel, args, more...));
+}
+
 // Calls body with a value of the element type.
 template <typename Body>
 void WithElement(ElementType type, const Body& body) {
@@ -47,10 +66,61 @@ void WithElement(ElementType type, const Body& body) {
   }
 }
 
+// kCount neighbours that are read or written at once, 128 bits at a time where they are as many.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T values[kCount];
+};
+
+inline constexpr int kAccessBytes = 16;
+
+// Whether arrays that begin at `arrays` (null for none) and consist of pieces of `length` elements
+// can be accessed in packs of 128 bits.
+template <typename T>
+bool Packs(int64_t length, std::initializer_list<const void*> arrays) {
+  if (length % (kAccessBytes / static_cast<int64_t>(sizeof(T))) != 0) return false;
+  for (const void* array : arrays) {
+    if (reinterpret_cast<uintptr_t>(array) % kAccessBytes != 0) return false;
+  }
+  return true;
+}
+
+// Calls body with the number of elements in a pack, as a constant: those of 128 bits, or 1.
+template <typename T, typename Body>
+void WithPack(bool packs, const Body& body) {
+  if (packs) {
+    body(std::integral_constant<int, kAccessBytes / sizeof(T)>{});
+  } else {
+    body(std::integral_constant<int, 1>{});
+  }
+}
+
+template <int kCount, typename T>
+__device__ Pack<T, kCount> Load(const T* array, int64_t pack) {
+  return reinterpret_cast<const Pack<T, kCount>*>(array)[pack];
+}
+
+template <int kCount, typename T>
+__device__ void Store(const Pack<T, kCount>& values, T* array, int64_t pack) {
+  reinterpret_cast<Pack<T, kCount>*>(array)[pack] = values;
+}
+
 __device__ inline int64_t GlobalThread() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 __device__ inline int64_t GridThreads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
+
+// The block's dynamic shared memory.
+extern __shared__ int4 dynamic_shared[];
+
+template <typename T>
+__device__ T* DynamicShared() {
+  return reinterpret_cast<T*>(dynamic_shared);
+}
+
+// exp(x); fp32 to the accuracy of the device's own instruction.
+__device__ inline float FastExp(float x) { return __expf(x); }
+__device__ inline double FastExp(double x) { return exp(x); }
 
 // The sum over the block, on every thread.
 template <typename T>
@@ -66,10 +136,6 @@ __device__ T BlockSum(T value) {
   for (int i = 0; i < kThreads / kWarp; ++i) sum += partial[i];
   return sum;
 }
-
-// exp(x); fp32 to the accuracy of the device's own instruction.
-__device__ inline float FastExp(float x) { return __expf(x); }
-__device__ inline double FastExp(double x) { return exp(x); }
 
 // The largest over the block, on every thread.
 template <typename T>

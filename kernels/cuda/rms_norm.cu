@@ -5,59 +5,134 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-template <typename T>
+// A row is read once: between its statistics and its result it stays in shared memory.
+template <typename T, int kPack>
 __global__ void ForwardKernel(RmsNormForward a) {
   using A = Accumulator<T>;
-  const T* weight = static_cast<const T*>(a.weight);
+  T* row_values = DynamicShared<T>();
+  const int64_t packs = a.width / kPack;
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
     const T* x = static_cast<const T*>(a.x) + row * a.width;
-    T* y = static_cast<T*>(a.y) + row * a.width;
     A squares = 0;
-    for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      const A value = Widen(x[i]);
-      squares += value * value;
+    for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
+      auto values = Load<kPack>(x, i);
+      if (a.branch != nullptr) {
+        const auto branch = Load<kPack>(static_cast<const T*>(a.branch) + row * a.width, i);
+        for (int k = 0; k < kPack; ++k) {
+          Narrow(Widen(values.values[k]) + Widen(branch.values[k]), values.values[k]);
+        }
+        Store<kPack>(values, static_cast<T*>(a.sum) + row * a.width, i);
+      }
+      for (int k = 0; k < kPack; ++k) {
+        const A value = Widen(values.values[k]);
+        squares += value * value;
+      }
+      // Every thread comes back for its own packs alone.
+      Store<kPack>(values, row_values, i);
     }
     squares = BlockSum(squares);
     const A rstd = 1 / sqrt(squares / static_cast<A>(a.width) + static_cast<A>(a.epsilon));
     if (threadIdx.x == 0) static_cast<A*>(a.rstd)[row] = rstd;
-    for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      Narrow(Widen(x[i]) * rstd * Widen(weight[i]), y[i]);
+    T* y = static_cast<T*>(a.y) + row * a.width;
+    for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
+      auto values = Load<kPack>(row_values, i);
+      const auto weight = Load<kPack>(static_cast<const T*>(a.weight), i);
+      for (int k = 0; k < kPack; ++k) {
+        Narrow(Widen(values.values[k]) * rstd * Widen(weight.values[k]), values.values[k]);
+      }
+      Store<kPack>(values, y, i);
     }
   }
 }
 
-// A thread has the same columns in every row of its block, so that it can add up their weight
-// gradient without meeting other threads. `shared` has an accumulator for every column.
+// A row of dy and of x in shared memory, and behind them the sums of their columns' weight
+// gradient. A thread has the same columns in every row of its block, so that it can add up without
+// meeting other threads.
 template <typename T>
+struct BackwardShared {
+  T* dy;
+  T* x;
+  Accumulator<T>* sums;
+
+  // Whole 128 bits, so that what follows is aligned.
+  __host__ __device__ static int64_t RowBytes(int64_t width) {
+    const int64_t bytes = width * static_cast<int64_t>(sizeof(T));
+    return (bytes + kAccessBytes - 1) / kAccessBytes * kAccessBytes;
+  }
+  static size_t Bytes(int64_t width) {
+    return static_cast<size_t>(2 * RowBytes(width)) +
+           static_cast<size_t>(width) * sizeof(Accumulator<T>);
+  }
+  __device__ static BackwardShared Of(int64_t width) {
+    char* base = DynamicShared<char>();
+    return {reinterpret_cast<T*>(base), reinterpret_cast<T*>(base + RowBytes(width)),
+            reinterpret_cast<Accumulator<T>*>(base + 2 * RowBytes(width))};
+  }
+};
+
+// Returns the thread's part of the row's sum of dy * weight * x.
+template <int kPack, typename T>
+__device__ Accumulator<T> ReadRow(const RmsNormBackward& a, int64_t row, Accumulator<T> rstd,
+                                  const BackwardShared<T>& shared) {
+  const T* dy_row = static_cast<const T*>(a.dy) + row * a.width;
+  const T* x_row = static_cast<const T*>(a.x) + row * a.width;
+  Accumulator<T> dot = 0;
+  for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
+    const auto dy = Load<kPack>(dy_row, i);
+    const auto x = Load<kPack>(x_row, i);
+    const auto weight = Load<kPack>(static_cast<const T*>(a.weight), i);
+    for (int k = 0; k < kPack; ++k) {
+      const Accumulator<T> through = Widen(dy.values[k]) * Widen(x.values[k]);
+      shared.sums[i * kPack + k] += through * rstd;
+      dot += through * Widen(weight.values[k]);
+    }
+    Store<kPack>(dy, shared.dy, i);
+    Store<kPack>(x, shared.x, i);
+  }
+  return dot;
+}
+
+template <int kPack, typename T>
+__device__ void WriteRow(const RmsNormBackward& a, int64_t row, Accumulator<T> rstd,
+                         Accumulator<T> mean, const BackwardShared<T>& shared) {
+  T* dx_row = static_cast<T*>(a.dx) + row * a.width;
+  for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
+    const auto dy = Load<kPack>(shared.dy, i);
+    const auto x = Load<kPack>(shared.x, i);
+    const auto weight = Load<kPack>(static_cast<const T*>(a.weight), i);
+    Pack<T, kPack> residual = {};
+    if (a.residual_gradient != nullptr) {
+      residual = Load<kPack>(static_cast<const T*>(a.residual_gradient) + row * a.width, i);
+    }
+    Pack<T, kPack> dx;
+    for (int k = 0; k < kPack; ++k) {
+      const Accumulator<T> through =
+          rstd * (Widen(dy.values[k]) * Widen(weight.values[k]) - Widen(x.values[k]) * mean);
+      Narrow(Widen(residual.values[k]) + through, dx.values[k]);
+    }
+    Store<kPack>(dx, dx_row, i);
+  }
+}
+
+template <typename T, int kPack>
 __global__ void BackwardKernel(RmsNormBackward a) {
   using A = Accumulator<T>;
-  extern __shared__ double shared[];
-  A* sums = reinterpret_cast<A*>(shared);
-  const T* weight = static_cast<const T*>(a.weight);
-  for (int64_t i = threadIdx.x; i < a.width; i += kThreads) sums[i] = 0;
+  const auto shared = BackwardShared<T>::Of(a.width);
+  const int64_t packs = a.width / kPack;
+  for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
+    for (int k = 0; k < kPack; ++k) shared.sums[i * kPack + k] = 0;
+  }
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
-    const T* dy = static_cast<const T*>(a.dy) + row * a.width;
-    const T* x = static_cast<const T*>(a.x) + row * a.width;
     const A rstd = static_cast<const A*>(a.rstd)[row];
-    A dot = 0;
-    for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      const A through = Widen(dy[i]) * Widen(x[i]);
-      sums[i] += through * rstd;
-      dot += through * Widen(weight[i]);
-    }
-    const A mean = BlockSum(dot) * rstd * rstd / static_cast<A>(a.width);
-    const T* residual = a.residual_gradient == nullptr
-                            ? nullptr
-                            : static_cast<const T*>(a.residual_gradient) + row * a.width;
-    T* dx = static_cast<T*>(a.dx) + row * a.width;
-    for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-      const A through = rstd * (Widen(dy[i]) * Widen(weight[i]) - Widen(x[i]) * mean);
-      Narrow(residual == nullptr ? through : Widen(residual[i]) + through, dx[i]);
-    }
+    const A dot = BlockSum(ReadRow<kPack>(a, row, rstd, shared));
+    WriteRow<kPack>(a, row, rstd, dot * rstd * rstd / static_cast<A>(a.width), shared);
   }
   if (a.weight_gradient == nullptr) return;
-  for (int64_t i = threadIdx.x; i < a.width; i += kThreads) {
-    atomicAdd(static_cast<A*>(a.weight_gradient) + i, sums[i]);
+  for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
+    for (int k = 0; k < kPack; ++k) {
+      const int64_t column = i * kPack + k;
+      atomicAdd(static_cast<A*>(a.weight_gradient) + column, shared.sums[column]);
+    }
   }
 }
 
@@ -65,25 +140,26 @@ __global__ void BackwardKernel(RmsNormBackward a) {
 
 void Launch(const RmsNormForward& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    ForwardKernel<decltype(element)><<<BlocksForRows(args.rows), kThreads, 0, stream>>>(args);
+    using T = decltype(element);
+    const bool packs = Packs<T>(args.width, {args.x, args.branch, args.sum, args.weight, args.y});
+    WithPack<T>(packs, [&](auto pack) {
+      Start(ForwardKernel<T, pack()>, BlocksForRows(args.rows),
+            static_cast<size_t>(args.width) * sizeof(T), stream, args);
+    });
   });
-  Check(cudaGetLastError());
 }
 
 void Launch(const RmsNormBackward& args, cudaStream_t stream) {
   // Few blocks, so that the sums of many rows meet before they go to memory.
   const unsigned int blocks = std::min(512u, BlocksForRows(args.rows));
-  constexpr size_t kDefaultSharedBytes = 48 << 10;
   WithElement(args.type, [&](auto element) {
-    const size_t shared = static_cast<size_t>(args.width) * sizeof(Accumulator<decltype(element)>);
-    const auto kernel = BackwardKernel<decltype(element)>;
-    if (shared > kDefaultSharedBytes) {
-      Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(shared)));
-    }
-    kernel<<<blocks, kThreads, shared, stream>>>(args);
+    using T = decltype(element);
+    const bool packs =
+        Packs<T>(args.width, {args.dy, args.x, args.weight, args.residual_gradient, args.dx});
+    WithPack<T>(packs, [&](auto pack) {
+      Start(BackwardKernel<T, pack()>, blocks, BackwardShared<T>::Bytes(args.width), stream, args);
+    });
   });
-  Check(cudaGetLastError());
 }
 
 }  // namespace meshwright::kernels::cuda

@@ -5,14 +5,24 @@ namespace {
 
 constexpr int64_t kPartialSums = SumOfSquares::kPartialSums;
 
-// One partial sum for each block; their number is the same on every device.
 template <typename T>
+__device__ double Square(T x) {
+  const auto value = static_cast<double>(Widen(x));
+  return value * value;
+}
+
+// One partial sum for each block; their number is the same on every device.
+template <typename T, int kPack>
 __global__ void PartialKernel(SumOfSquares a) {
   const T* x = static_cast<const T*>(a.x);
+  const int64_t packs = a.count / kPack;
   double sum = 0.0;
-  for (int64_t i = GlobalThread(); i < a.count; i += GridThreads()) {
-    const auto value = static_cast<double>(Widen(x[i]));
-    sum += value * value;
+  for (int64_t i = GlobalThread(); i < packs; i += GridThreads()) {
+    const auto values = Load<kPack>(x, i);
+    for (int k = 0; k < kPack; ++k) sum += Square(values.values[k]);
+  }
+  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += GridThreads()) {
+    sum += Square(x[i]);
   }
   sum = BlockSum(sum);
   if (threadIdx.x == 0) a.partial_sums[blockIdx.x] = sum;
@@ -29,10 +39,11 @@ __global__ void TotalKernel(SumOfSquares a) {
 
 void Launch(const SumOfSquares& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    PartialKernel<decltype(element)><<<kPartialSums, kThreads, 0, stream>>>(args);
+    using T = decltype(element);
+    WithPack<T>(Packs<T>(0, {args.x}),
+                [&](auto pack) { Start(PartialKernel<T, pack()>, kPartialSums, 0, stream, args); });
   });
-  TotalKernel<<<1, kThreads, 0, stream>>>(args);
-  Check(cudaGetLastError());
+  Start(TotalKernel, 1, 0, stream, args);
 }
 
 }  // namespace meshwright::kernels::cuda

@@ -3,33 +3,45 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
-template <typename T>
+// One thread takes a pack of a row at a time.
+template <typename T, int kPack>
 __global__ void ForwardKernel(SwigluForward a) {
   using A = Accumulator<T>;
-  const T* gate_up = static_cast<const T*>(a.gate_up);
-  T* product = static_cast<T*>(a.product);
-  for (int64_t i = GlobalThread(); i < a.rows * a.width; i += GridThreads()) {
+  const int64_t packs = a.width / kPack;
+  for (int64_t i = GlobalThread(); i < a.rows * packs; i += GridThreads()) {
     // gate_up has two widths a row.
-    const int64_t gate_at = i + i / a.width * a.width;
-    const A gate = Widen(gate_up[gate_at]);
-    const A up = Widen(gate_up[gate_at + a.width]);
-    Narrow(gate / (1 + FastExp(-gate)) * up, product[i]);
+    const int64_t gate_at = i + i / packs * packs;
+    const auto gates = Load<kPack>(static_cast<const T*>(a.gate_up), gate_at);
+    const auto ups = Load<kPack>(static_cast<const T*>(a.gate_up), gate_at + packs);
+    Pack<T, kPack> product;
+    for (int k = 0; k < kPack; ++k) {
+      const A gate = Widen(gates.values[k]);
+      Narrow(gate / (1 + FastExp(-gate)) * Widen(ups.values[k]), product.values[k]);
+    }
+    Store<kPack>(product, static_cast<T*>(a.product), i);
   }
 }
 
-template <typename T>
+template <typename T, int kPack>
 __global__ void BackwardKernel(SwigluBackward a) {
   using A = Accumulator<T>;
-  const T* dproduct = static_cast<const T*>(a.dproduct);
   T* gate_up = static_cast<T*>(a.gate_up);
-  for (int64_t i = GlobalThread(); i < a.rows * a.width; i += GridThreads()) {
-    const int64_t gate_at = i + i / a.width * a.width;
-    const A gate = Widen(gate_up[gate_at]);
-    const A up = Widen(gate_up[gate_at + a.width]);
-    const A d = Widen(dproduct[i]);
-    const A sigmoid = 1 / (1 + FastExp(-gate));
-    Narrow(d * up * sigmoid * (1 + gate * (1 - sigmoid)), gate_up[gate_at]);
-    Narrow(d * gate * sigmoid, gate_up[gate_at + a.width]);
+  const int64_t packs = a.width / kPack;
+  for (int64_t i = GlobalThread(); i < a.rows * packs; i += GridThreads()) {
+    const int64_t gate_at = i + i / packs * packs;
+    auto gates = Load<kPack>(gate_up, gate_at);
+    auto ups = Load<kPack>(gate_up, gate_at + packs);
+    const auto dproduct = Load<kPack>(static_cast<const T*>(a.dproduct), i);
+    for (int k = 0; k < kPack; ++k) {
+      const A gate = Widen(gates.values[k]);
+      const A up = Widen(ups.values[k]);
+      const A d = Widen(dproduct.values[k]);
+      const A sigmoid = 1 / (1 + FastExp(-gate));
+      Narrow(d * up * sigmoid * (1 + gate * (1 - sigmoid)), gates.values[k]);
+      Narrow(d * gate * sigmoid, ups.values[k]);
+    }
+    Store<kPack>(gates, gate_up, gate_at);
+    Store<kPack>(ups, gate_up, gate_at + packs);
   }
 }
 
@@ -37,18 +49,20 @@ __global__ void BackwardKernel(SwigluBackward a) {
 
 void Launch(const SwigluForward& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    ForwardKernel<decltype(element)>
-        <<<BlocksFor(args.rows * args.width), kThreads, 0, stream>>>(args);
+    using T = decltype(element);
+    WithPack<T>(Packs<T>(args.width, {args.gate_up, args.product}), [&](auto pack) {
+      Start(ForwardKernel<T, pack()>, BlocksFor(args.rows * args.width / pack()), 0, stream, args);
+    });
   });
-  Check(cudaGetLastError());
 }
 
 void Launch(const SwigluBackward& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    BackwardKernel<decltype(element)>
-        <<<BlocksFor(args.rows * args.width), kThreads, 0, stream>>>(args);
+    using T = decltype(element);
+    WithPack<T>(Packs<T>(args.width, {args.gate_up, args.dproduct}), [&](auto pack) {
+      Start(BackwardKernel<T, pack()>, BlocksFor(args.rows * args.width / pack()), 0, stream, args);
+    });
   });
-  Check(cudaGetLastError());
 }
 
 }  // namespace meshwright::kernels::cuda

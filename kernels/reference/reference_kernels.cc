@@ -55,14 +55,19 @@ class ReferenceKernels final : public Kernels {
   void Run(const RmsNormForward& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
       double squares = 0.0;
+      const void* s = a.branch == nullptr ? a.x : a.sum;
       for (int64_t i = 0; i < a.width; ++i) {
-        squares += std::pow(Get(a.type, a.x, row * a.width + i), 2);
+        const int64_t at = row * a.width + i;
+        if (a.branch != nullptr) {
+          Set(a.type, a.sum, at, Get(a.type, a.x, at) + Get(a.type, a.branch, at));
+        }
+        squares += std::pow(Get(a.type, s, at), 2);
       }
       const double rstd = 1.0 / std::sqrt(squares / static_cast<double>(a.width) + a.epsilon);
       SetAcc(a.type, a.rstd, row, rstd);
       for (int64_t i = 0; i < a.width; ++i) {
         const int64_t at = row * a.width + i;
-        Set(a.type, a.y, at, Get(a.type, a.x, at) * rstd * Get(a.type, a.weight, i));
+        Set(a.type, a.y, at, Get(a.type, s, at) * rstd * Get(a.type, a.weight, i));
       }
     }
   }

@@ -20,6 +20,7 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.memory_bytes_per_s = fields.Number("memory_bytes_per_s");
   device.memory_efficiency = fields.NumberOr("memory_efficiency", device.memory_efficiency);
   device.matmul_efficiency = fields.NumberOr("matmul_efficiency", device.matmul_efficiency);
+  device.matmul_half_k = fields.NumberOr("matmul_half_k", device.matmul_half_k);
   device.attention_efficiency =
       fields.NumberOr("attention_efficiency", device.attention_efficiency);
   device.attention_half_seq = fields.NumberOr("attention_half_seq", 0.0);
@@ -106,6 +107,7 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
                            {"memory_bytes_per_s", device.memory_bytes_per_s},
                            {"memory_efficiency", device.memory_efficiency},
                            {"matmul_efficiency", device.matmul_efficiency},
+                           {"matmul_half_k", device.matmul_half_k},
                            {"attention_efficiency", device.attention_efficiency},
                            {"attention_half_seq", device.attention_half_seq},
                            {"flash1_ratio", device.flash1_ratio},

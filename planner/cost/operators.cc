@@ -5,6 +5,9 @@
 namespace meshwright {
 namespace {
 
+// Share of a matmul's rate that is left with an inner dimension of k.
+double InnerRamp(const HardwareProfile& device, double k) { return k / (k + device.matmul_half_k); }
+
 int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
 }  // namespace
@@ -15,8 +18,7 @@ double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int
   const double filled = static_cast<double>(m) * static_cast<double>(n) /
                         (static_cast<double>(waves) * device.compute_units *
                          static_cast<double>(device.tile_m) * device.tile_n);
-  const double ramp = static_cast<double>(k) / static_cast<double>(k + 256);
-  return device.matmul_efficiency * filled * ramp;
+  return device.matmul_efficiency * filled * InnerRamp(device, static_cast<double>(k));
 }
 
 double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
@@ -60,7 +62,8 @@ double ScoreProductTime(const DeviceShare& device, const AttentionShape& shape) 
   const double scores = static_cast<double>(shape.tokens) * static_cast<double>(shape.keys) *
                         static_cast<double>(shape.heads);
   const auto d = static_cast<double>(shape.head_dim);
-  const double rate = device.PeakFlops() * device.device.matmul_efficiency * d / (d + 256.0);
+  const double rate =
+      device.PeakFlops() * device.device.matmul_efficiency * InnerRamp(device.device, d);
   return 4.0 * scores * d / rate;
 }
 

@@ -24,7 +24,8 @@ struct DeviceShare {
 };
 
 // Share of the peak that an (m x k) times (k x n) product reaches: matmul_efficiency, less the idle
-// part of the last wave of output tiles, less the ramp of short inner dimensions k / (k + 256).
+// part of the last wave of output tiles, less the ramp of short inner dimensions
+// k / (k + matmul_half_k).
 double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int64_t k);
 
 // Seconds of an (m x k) times (k x n) product.

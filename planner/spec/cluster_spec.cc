@@ -12,6 +12,11 @@ absl::Status CheckRate(const std::string& field, double value) {
   return FieldError(field, std::to_string(value), "must be from 1 to 1e24 per second");
 }
 
+absl::Status CheckNotNegative(const std::string& field, double value) {
+  if (value >= 0) return absl::OkStatus();
+  return FieldError(field, std::to_string(value), "must not be negative");
+}
+
 absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckRate("device.peak_bf16_flops", device.peak_bf16_flops));
   RETURN_IF_ERROR(CheckRate("device.peak_fp32_flops", device.peak_fp32_flops));
@@ -20,10 +25,8 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckShare("device.memory_efficiency", device.memory_efficiency));
   RETURN_IF_ERROR(CheckShare("device.matmul_efficiency", device.matmul_efficiency));
   RETURN_IF_ERROR(CheckShare("device.attention_efficiency", device.attention_efficiency));
-  if (!(device.attention_half_seq >= 0)) {
-    return FieldError("device.attention_half_seq", std::to_string(device.attention_half_seq),
-                      "must not be negative");
-  }
+  RETURN_IF_ERROR(CheckNotNegative("device.matmul_half_k", device.matmul_half_k));
+  RETURN_IF_ERROR(CheckNotNegative("device.attention_half_seq", device.attention_half_seq));
   for (const double ratio : {device.flash1_ratio, device.flash3_ratio, device.cudnn_ratio}) {
     RETURN_IF_ERROR(CheckPositive("device flash ratio", ratio));
   }
@@ -31,10 +34,7 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
     if (sigma >= 0 && sigma < 2) continue;
     return FieldError("device sigma", std::to_string(sigma), "must be from 0 to 2");
   }
-  if (!(device.kernel_launch_s >= 0)) {
-    return FieldError("device.kernel_launch_s", std::to_string(device.kernel_launch_s),
-                      "must not be negative");
-  }
+  RETURN_IF_ERROR(CheckNotNegative("device.kernel_launch_s", device.kernel_launch_s));
   RETURN_IF_ERROR(CheckRange("device.compute_units", device.compute_units, 1, 1 << 20));
   RETURN_IF_ERROR(CheckRange("device.tile_m", device.tile_m, 1, 1 << 16));
   RETURN_IF_ERROR(CheckRange("device.tile_n", device.tile_n, 1, 1 << 16));

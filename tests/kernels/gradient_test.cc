@@ -62,6 +62,8 @@ TEST_F(GradientTest, RmsNorm) {
                                  .width = kWidth,
                                  .epsilon = 1e-5,
                                  .x = input.data(),
+                                 .branch = nullptr,
+                                 .sum = nullptr,
                                  .weight = scale.data(),
                                  .y = y.data(),
                                  .rstd = rstd.data()});

@@ -2,186 +2,119 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <string>
+#include <utility>
+
+#include "tests/kernels/operands.h"
 
 namespace meshwright::kernels {
 namespace {
 
-// Arrays of one case. Statistics and gradients of weights ("Acc") have the accumulator type.
-class Operands {
- public:
-  Operands(Memory& memory, ElementType type) : memory_(memory), type_(type) {}
-
-  // Uniform in [low, high), of the case's element type.
-  void* Elements(int64_t count, double low = -1.0, double high = 1.0) {
-    return Put(type_, Random(count, low, high));
-  }
-  void* Acc(int64_t count, double low = -1.0, double high = 1.0) {
-    return Put(AccType(), Random(count, low, high));
-  }
-  void* Zeros(int64_t count) {
-    return Put(AccType(), std::vector<double>(static_cast<size_t>(count)));
-  }
-  double* Double(double value) { return PutAs<double>({value}); }
-  double* Doubles(int64_t count) { return PutAs<double>(Random(count, -1.0, 1.0)); }
-  int32_t* Integers(int64_t count, int32_t end) {
-    std::vector<double> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(Next() % end));
-    return PutAs<int32_t>(values);
-  }
-
-  void CollectAcc(const void* data, int64_t count) { Collect(AccType(), data, count); }
-  void CollectElements(const void* data, int64_t count) { Collect(type_, data, count); }
-  void CollectValue(double value) { outputs_.push_back(value); }
-  std::vector<double> outputs() const { return outputs_; }
-
- private:
-  ElementType AccType() const {
-    return type_ == ElementType::kFp64 ? ElementType::kFp64 : ElementType::kFp32;
-  }
-  uint64_t Next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return state_ >> 33;
-  }
-  std::vector<double> Random(int64_t count, double low, double high) {
-    std::vector<double> values;
-    for (int64_t i = 0; i < count; ++i) {
-      const double unit = static_cast<double>(Next()) / 2147483648.0;
-      values.push_back(low + (high - low) * unit);
-    }
-    return values;
-  }
-
-  static void Convert(double value, Bf16& out) { Narrow(static_cast<float>(value), out); }
-  template <typename T>
-  static void Convert(double value, T& out) {
-    out = static_cast<T>(value);
-  }
-  template <typename T>
-  T* PutAs(const std::vector<double>& values) {
-    std::vector<T> converted(values.size());
-    for (size_t i = 0; i < values.size(); ++i) Convert(values[i], converted[i]);
-    void* data = memory_.Allocate(converted.size() * sizeof(T));
-    memory_.Upload(data, converted.data(), converted.size() * sizeof(T));
-    return static_cast<T*>(data);
-  }
-  void* Put(ElementType type, const std::vector<double>& values) {
-    if (type == ElementType::kFp64) return PutAs<double>(values);
-    if (type == ElementType::kBf16) return PutAs<Bf16>(values);
-    return PutAs<float>(values);
-  }
-  template <typename T>
-  void CollectAs(const void* data, int64_t count) {
-    std::vector<T> values(static_cast<size_t>(count));
-    memory_.Download(values.data(), data, values.size() * sizeof(T));
-    for (const T value : values) outputs_.push_back(static_cast<double>(Widen(value)));
-  }
-  void Collect(ElementType type, const void* data, int64_t count) {
-    if (type == ElementType::kFp64) return CollectAs<double>(data, count);
-    if (type == ElementType::kBf16) return CollectAs<Bf16>(data, count);
-    CollectAs<float>(data, count);
-  }
-
-  Memory& memory_;
-  const ElementType type_;
-  uint64_t state_ = 7;
-  std::vector<double> outputs_;
-};
-
 constexpr int64_t kRows = 67;
-constexpr int64_t kWidth = 291;
+// Leaves a remainder to vectors of every length; whole vectors, and more than one for a thread.
+constexpr int64_t kOddWidth = 291;
+constexpr int64_t kEvenWidth = 2176;
 
-std::vector<double> RunNormForward(const Kernels& kernels, Memory& memory, ElementType type) {
+// Where the sum of input and branch goes.
+enum class SumPlace { kNone, kBranch, kOwn };
+
+std::vector<double> RunNormForward(const Kernels& kernels, Memory& memory, ElementType type,
+                                   int64_t width, SumPlace place) {
   Operands o(memory, type);
+  void* branch = place == SumPlace::kNone ? nullptr : o.Elements(kRows * width);
   RmsNormForward args{.type = type,
                       .rows = kRows,
-                      .width = kWidth,
+                      .width = width,
                       .epsilon = 1e-5,
-                      .x = o.Elements(kRows * kWidth),
-                      .weight = o.Elements(kWidth),
-                      .y = o.Elements(kRows * kWidth),
+                      .x = o.Elements(kRows * width),
+                      .branch = branch,
+                      .sum = place == SumPlace::kOwn ? o.Elements(kRows * width) : branch,
+                      .weight = o.Elements(width),
+                      .y = o.Elements(kRows * width),
                       .rstd = o.Zeros(kRows)};
   kernels.Run(args);
-  o.CollectElements(args.y, kRows * kWidth);
+  if (args.sum != nullptr) o.CollectElements(args.sum, kRows * width);
+  o.CollectElements(args.y, kRows * width);
   o.CollectAcc(args.rstd, kRows);
   return o.outputs();
 }
 
 std::vector<double> RunNormBackward(const Kernels& kernels, Memory& memory, ElementType type,
-                                    bool residual) {
+                                    int64_t width, bool residual) {
   Operands o(memory, type);
-  void* dy = o.Elements(kRows * kWidth);
+  void* dy = o.Elements(kRows * width);
   RmsNormBackward args{.type = type,
                        .rows = kRows,
-                       .width = kWidth,
+                       .width = width,
                        .dy = dy,
-                       .x = o.Elements(kRows * kWidth),
-                       .weight = o.Elements(kWidth),
+                       .x = o.Elements(kRows * width),
+                       .weight = o.Elements(width),
                        .rstd = o.Acc(kRows, 0.5, 2.0),
-                       .residual_gradient = residual ? o.Elements(kRows * kWidth) : nullptr,
+                       .residual_gradient = residual ? o.Elements(kRows * width) : nullptr,
                        .dx = dy,
-                       .weight_gradient = o.Acc(kWidth)};
+                       .weight_gradient = o.Acc(width)};
   kernels.Run(args);
-  o.CollectElements(args.dx, kRows * kWidth);
-  o.CollectAcc(args.weight_gradient, kWidth);
+  o.CollectElements(args.dx, kRows * width);
+  o.CollectAcc(args.weight_gradient, width);
   return o.outputs();
 }
 
-std::vector<double> RunSwiglu(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunSwiglu(const Kernels& kernels, Memory& memory, ElementType type,
+                              int64_t width) {
   Operands o(memory, type);
-  void* gate_up = o.Elements(kRows * 2 * kWidth, -6.0, 6.0);
+  void* gate_up = o.Elements(kRows * 2 * width, -6.0, 6.0);
   SwigluForward forward{.type = type,
                         .rows = kRows,
-                        .width = kWidth,
+                        .width = width,
                         .gate_up = gate_up,
-                        .product = o.Elements(kRows * kWidth)};
+                        .product = o.Elements(kRows * width)};
   kernels.Run(forward);
-  o.CollectElements(forward.product, kRows * kWidth);
+  o.CollectElements(forward.product, kRows * width);
   kernels.Run(SwigluBackward{.type = type,
                              .rows = kRows,
-                             .width = kWidth,
-                             .dproduct = o.Elements(kRows * kWidth),
+                             .width = width,
+                             .dproduct = o.Elements(kRows * width),
                              .gate_up = gate_up});
-  o.CollectElements(gate_up, kRows * 2 * kWidth);
+  o.CollectElements(gate_up, kRows * 2 * width);
   return o.outputs();
 }
 
 std::vector<double> RunRope(const Kernels& kernels, Memory& memory, ElementType type,
-                            bool inverse) {
+                            int64_t head_dim, bool inverse) {
   constexpr int64_t kHeads = 3;
-  constexpr int64_t kHeadDim = 22;
   constexpr int64_t kSeqLen = 13;
-  constexpr int64_t kStride = kHeads * kHeadDim + 5;
+  const int64_t stride = 4 * head_dim;
   Operands o(memory, type);
-  void* x = o.Elements(kRows * kStride);
+  void* x = o.Elements(kRows * stride);
   Rope args{.type = type,
             .rows = kRows,
             .seq_len = kSeqLen,
             .heads = kHeads,
-            .head_dim = kHeadDim,
+            .head_dim = head_dim,
             .inverse = inverse,
-            .cosine = o.Acc(kSeqLen * kHeadDim / 2),
-            .sine = o.Acc(kSeqLen * kHeadDim / 2),
+            .cosine = o.Acc(kSeqLen * head_dim / 2),
+            .sine = o.Acc(kSeqLen * head_dim / 2),
             .x = x,
-            .x_stride = kStride,
-            .x_head_stride = kHeadDim,
-            .y = inverse ? o.Elements(kRows * 2 * kStride) : x,
-            .y_stride = inverse ? 2 * kStride : kStride,
-            .y_head_stride = inverse ? 2 * kHeadDim : kHeadDim};
+            .x_stride = stride,
+            .x_head_stride = head_dim,
+            .y = inverse ? o.Elements(kRows * 2 * stride) : x,
+            .y_stride = inverse ? 2 * stride : stride,
+            .y_head_stride = inverse ? 2 * head_dim : head_dim};
   kernels.Run(args);
   o.CollectElements(args.y, kRows * args.y_stride);
   return o.outputs();
 }
 
-std::vector<double> RunCrossEntropy(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunCrossEntropy(const Kernels& kernels, Memory& memory, ElementType type,
+                                    int64_t width) {
   constexpr int64_t kVocabBegin = 100;
   Operands o(memory, type);
-  void* logits = o.Elements(kRows * kWidth, -9.0, 9.0);
+  void* logits = o.Elements(kRows * width, -9.0, 9.0);
   // Some targets are on other ranks.
   const int32_t* targets = o.Integers(kRows, 500);
   CrossEntropyStatistics statistics{.type = type,
                                     .rows = kRows,
-                                    .width = kWidth,
+                                    .width = width,
                                     .vocab_begin = kVocabBegin,
                                     .logits = logits,
                                     .targets = targets,
@@ -207,13 +140,13 @@ std::vector<double> RunCrossEntropy(const Kernels& kernels, Memory& memory, Elem
   o.CollectAcc(global_max, kRows);
   kernels.Run(CrossEntropyBackward{.type = type,
                                    .rows = kRows,
-                                   .width = kWidth,
+                                   .width = width,
                                    .vocab_begin = kVocabBegin,
                                    .scale = 3.0,
                                    .targets = targets,
                                    .log_sum_exp = global_max,
                                    .logits = logits});
-  o.CollectElements(logits, kRows * kWidth);
+  o.CollectElements(logits, kRows * width);
   // The sum over all rows would hide the rest behind its size.
   double loss = 0.0;
   memory.Download(&loss, loss_sum, sizeof(loss));
@@ -221,31 +154,32 @@ std::vector<double> RunCrossEntropy(const Kernels& kernels, Memory& memory, Elem
   return o.outputs();
 }
 
-std::vector<double> RunEmbedding(const Kernels& kernels, Memory& memory, ElementType type) {
+std::vector<double> RunEmbedding(const Kernels& kernels, Memory& memory, ElementType type,
+                                 int64_t width) {
   constexpr int64_t kVocab = 40;
   Operands o(memory, type);
   // Repeats tokens, and has some that are other ranks'.
   const int32_t* tokens = o.Integers(kRows, 80);
   EmbeddingForward forward{.type = type,
                            .rows = kRows,
-                           .width = kWidth,
+                           .width = width,
                            .vocab_begin = 20,
                            .vocab_count = kVocab,
                            .tokens = tokens,
-                           .table = o.Elements(kVocab * kWidth),
-                           .y = o.Elements(kRows * kWidth)};
+                           .table = o.Elements(kVocab * width),
+                           .y = o.Elements(kRows * width)};
   kernels.Run(forward);
-  o.CollectElements(forward.y, kRows * kWidth);
+  o.CollectElements(forward.y, kRows * width);
   EmbeddingBackward backward{.type = type,
                              .rows = kRows,
-                             .width = kWidth,
+                             .width = width,
                              .vocab_begin = 20,
                              .vocab_count = kVocab,
                              .tokens = tokens,
-                             .dy = o.Elements(kRows * kWidth),
-                             .table_gradient = o.Acc(kVocab * kWidth)};
+                             .dy = o.Elements(kRows * width),
+                             .table_gradient = o.Acc(kVocab * width)};
   kernels.Run(backward);
-  o.CollectAcc(backward.table_gradient, kVocab * kWidth);
+  o.CollectAcc(backward.table_gradient, kVocab * width);
   return o.outputs();
 }
 
@@ -300,35 +234,34 @@ std::vector<double> RunAdamW(const Kernels& kernels, Memory& memory, ElementType
 
 }  // namespace
 
-void* HostMemory::Allocate(size_t bytes) {
-  blocks_.push_back(std::make_unique<std::byte[]>(bytes));
-  return blocks_.back().get();
-}
-void HostMemory::Upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
-void HostMemory::Download(void* to, const void* from, size_t bytes) {
-  std::memcpy(to, from, bytes);
-}
-
 std::vector<OperatorCase> OperatorCases() {
-  return {
-      {"RmsNormForward", RunNormForward},
-      {"RmsNormBackward",
-       [](const Kernels& k, Memory& m, ElementType t) { return RunNormBackward(k, m, t, false); }},
-      {"RmsNormBackwardWithResidual",
-       [](const Kernels& k, Memory& m, ElementType t) { return RunNormBackward(k, m, t, true); }},
-      {"Swiglu", RunSwiglu},
-      {"RopeInPlace",
-       [](const Kernels& k, Memory& m, ElementType t) { return RunRope(k, m, t, false); }},
-      {"RopeInverse",
-       [](const Kernels& k, Memory& m, ElementType t) { return RunRope(k, m, t, true); }},
-      {"CrossEntropy", RunCrossEntropy},
-      {"Embedding", RunEmbedding},
-      {"Accumulate", RunAccumulate},
-      {"SumOfSquares",
-       [](const Kernels& k, Memory& m, ElementType t) { return RunSumOfSquares(k, m, t, 5021); }},
-      {"SumOfManySquares", [](const Kernels& k, Memory& m,
-                              ElementType t) { return RunSumOfSquares(k, m, t, 1'200'021); }},
-      {"AdamW", RunAdamW}};
+  std::vector<OperatorCase> cases;
+  const auto add = [&](std::string name, auto run, auto... options) {
+    cases.push_back({std::move(name), [=](const Kernels& k, Memory& m, ElementType t) {
+                       return run(k, m, t, options...);
+                     }});
+  };
+  for (const int64_t width : {kOddWidth, kEvenWidth}) {
+    const std::string suffix = width == kOddWidth ? "" : "Even";
+    add("RmsNormForward" + suffix, RunNormForward, width, SumPlace::kNone);
+    add("RmsNormForwardOfSum" + suffix, RunNormForward, width, SumPlace::kOwn);
+    add("RmsNormForwardOfSumInPlace" + suffix, RunNormForward, width, SumPlace::kBranch);
+    add("RmsNormBackward" + suffix, RunNormBackward, width, false);
+    add("RmsNormBackwardWithResidual" + suffix, RunNormBackward, width, true);
+    add("Swiglu" + suffix, RunSwiglu, width);
+    add("CrossEntropy" + suffix, RunCrossEntropy, width);
+    add("Embedding" + suffix, RunEmbedding, width);
+  }
+  for (const int64_t head_dim : {22, 48}) {
+    const std::string suffix = std::to_string(head_dim);
+    add("RopeInPlace" + suffix, RunRope, head_dim, false);
+    add("RopeInverse" + suffix, RunRope, head_dim, true);
+  }
+  add("Accumulate", RunAccumulate);
+  add("SumOfSquares", RunSumOfSquares, int64_t{5021});
+  add("SumOfManySquares", RunSumOfSquares, int64_t{1'200'021});
+  add("AdamW", RunAdamW);
+  return cases;
 }
 
 double RelativeError(const std::vector<double>& actual, const std::vector<double>& reference) {

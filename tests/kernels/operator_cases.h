@@ -3,33 +3,13 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "tests/kernels/memory.h"
 
 namespace meshwright::kernels {
-
-// Where an implementation's arrays live.
-class Memory {
- public:
-  virtual ~Memory() = default;
-  // Memory that lives as long as this object.
-  virtual void* Allocate(size_t bytes) = 0;
-  virtual void Upload(void* to, const void* from, size_t bytes) = 0;
-  virtual void Download(void* to, const void* from, size_t bytes) = 0;
-};
-
-class HostMemory final : public Memory {
- public:
-  void* Allocate(size_t bytes) override;
-  void Upload(void* to, const void* from, size_t bytes) override;
-  void Download(void* to, const void* from, size_t bytes) override;
-
- private:
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
-};
 
 struct OperatorCase {
   std::string name;
@@ -37,7 +17,7 @@ struct OperatorCase {
   std::function<std::vector<double>(const Kernels&, Memory&, ElementType)> run;
 };
 
-// Shapes are odd, so that vector code meets its remainders; one is larger than a thread's share.
+// Shapes with and without remainders to vector code; some are larger than a thread's share.
 std::vector<OperatorCase> OperatorCases();
 
 // Largest difference over the largest magnitude of the reference.

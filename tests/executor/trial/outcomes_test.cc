@@ -133,7 +133,7 @@ TEST_F(OutcomesTest, AnUnsupportedLayoutIsAFailureWithoutProcesses) {
 TEST_F(OutcomesTest, AWorkerThatIsNoneFailsWithItsOutput) {
   const TrialResult result = RunTrial(TinyPlan({}), {.worker_path = "/bin/ls", .progress = {}});
   EXPECT_EQ(result.outcome, Outcome::kFailed);
-  EXPECT_THAT(result.message, HasSubstr("ended before it had run all steps"));
+  EXPECT_THAT(result.message, HasSubstr("ended before it was done"));
 }
 
 TEST_F(OutcomesTest, CancellingKillsTheWorkers) {

@@ -1,0 +1,153 @@
+#include "executor/trial/device_benchmark.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "executor/trial/conclusion.h"
+#include "executor/trial/worker_group.h"
+#include "planner/catalog/json_fields.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kPlanKey[] = "device_benchmark";
+constexpr int64_t kMaxRanks = 1024;
+constexpr double kMaxBudgetS = 600.0;
+
+class BenchmarkRun {
+ public:
+  explicit BenchmarkRun(const BenchmarkRunnerOptions& options) : options_(options) {}
+
+  absl::StatusOr<DeviceBenchmark> Run(const BenchmarkPlan& plan);
+
+ private:
+  // Events that only a benchmark has; the others are a trial's too.
+  void TakeEvent(const std::string& line, RankRecord& record);
+  absl::Status TakeOwn(const json& event, RankRecord& record);
+  absl::Status TakeMeasured(const json& event);
+
+  const BenchmarkRunnerOptions& options_;
+  WorkerGroup workers_{
+      [this](const std::string& line, RankRecord& record) { TakeEvent(line, record); }};
+  DeviceBenchmark benchmark_;
+};
+
+void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
+  const json event = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  absl::Status status;
+  try {
+    if (event.is_object()) status = TakeOwn(event, record);
+  } catch (const json::exception& error) {
+    status = absl::InternalError(error.what());
+  }
+  if (status.ok()) {
+    ApplyEvent(line, record);
+  } else if (!record.failure.has_value()) {
+    record.failure = RankFailure{
+        .kind = FailureKind::kOwn,
+        .message = absl::StrCat("sent an event that can't be read (", status.message(), ")")};
+  }
+}
+
+absl::Status BenchmarkRun::TakeOwn(const json& event, RankRecord& record) {
+  const std::string kind = event.value("event", "");
+  if (kind == "device") {
+    benchmark_.device_name = event.at("name");
+    benchmark_.memory_bytes = event.at("memory_bytes");
+    benchmark_.compute_units = event.at("compute_units");
+    benchmark_.physical_cores = event.at("physical_cores");
+  } else if (kind == "measured") {
+    return TakeMeasured(event);
+  } else if (kind == "benchmark_done") {
+    record.done = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BenchmarkRun::TakeMeasured(const json& event) {
+  if (event.contains("matmul")) {
+    ASSIGN_OR_RETURN(benchmark_.matmuls.emplace_back(), MatmulTimingFromJson(event["matmul"]));
+  } else if (event.contains("copy")) {
+    ASSIGN_OR_RETURN(benchmark_.copies.emplace_back(), CopyTimingFromJson(event["copy"]));
+  } else if (event.contains("collective")) {
+    ASSIGN_OR_RETURN(benchmark_.collectives.emplace_back(),
+                     CollectiveTimingFromJson(event["collective"]));
+  }
+  if (options_.progress) options_.progress(event.at("done"), event.at("cases"));
+  return absl::OkStatus();
+}
+
+absl::Status Failed(const RankRecord& record) {
+  std::string message =
+      absl::StrCat("device benchmark: rank ", record.rank, " ", record.failure->message);
+  if (!record.output_tail.empty()) absl::StrAppend(&message, "\n", record.output_tail);
+  return absl::InternalError(message);
+}
+
+absl::StatusOr<DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& plan) {
+  RETURN_IF_ERROR(workers_.Start(options_.worker_path, ToJson(plan).dump(), plan.ranks));
+  const WorkersEnd end =
+      workers_.Watch({.timeout_s = plan.timeout_s, .cancelled = options_.cancelled, .heard = {}});
+  if (end == WorkersEnd::kCancelled) {
+    return absl::CancelledError("the device benchmark was cancelled");
+  }
+  if (end == WorkersEnd::kSilent) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("device benchmark: a worker gave no sign of life for ", plan.timeout_s, " s"));
+  }
+  if (const RankRecord* cause = Cause(workers_.records())) return Failed(*cause);
+  const RankRecord& first = workers_.records().front();
+  benchmark_.host = first.host;
+  benchmark_.worker_version = first.version;
+  benchmark_.devices = plan.ranks;
+  return std::move(benchmark_);
+}
+
+}  // namespace
+
+json ToJson(const BenchmarkPlan& plan) {
+  return {{kPlanKey,
+           {{"device", std::string(DeviceKindName(plan.device))},
+            {"ranks", plan.ranks},
+            {"budget_s", plan.budget_s},
+            {"timeout_s", plan.timeout_s}}}};
+}
+
+bool IsBenchmarkPlan(const json& json) { return json.is_object() && json.contains(kPlanKey); }
+
+absl::StatusOr<BenchmarkPlan> BenchmarkPlanFromJson(const json& json) {
+  JsonFields outer(json);
+  JsonFields fields(outer.Object(kPlanKey), absl::StrCat(kPlanKey, "."));
+  RETURN_IF_ERROR(outer.status());
+  BenchmarkPlan plan;
+  ASSIGN_OR_RETURN(plan.device, ParseDeviceKind(fields.StringOr("device", "cpu")));
+  const int64_t ranks = fields.Int("ranks");
+  plan.budget_s = fields.NumberOr("budget_s", plan.budget_s);
+  plan.timeout_s = fields.NumberOr("timeout_s", plan.timeout_s);
+  RETURN_IF_ERROR(fields.status());
+  RETURN_IF_ERROR(CheckRange("ranks", ranks, 1, kMaxRanks));
+  plan.ranks = static_cast<int32_t>(ranks);
+  RETURN_IF_ERROR(Validate(plan));
+  return plan;
+}
+
+absl::Status Validate(const BenchmarkPlan& plan) {
+  RETURN_IF_ERROR(CheckRange("ranks", plan.ranks, 1, kMaxRanks));
+  if (!(plan.budget_s > 0.0 && plan.budget_s <= kMaxBudgetS)) {
+    return FieldError("budget_s", absl::StrCat(plan.budget_s), "must be above 0 and at most 600");
+  }
+  return CheckPositive("timeout_s", plan.timeout_s);
+}
+
+absl::StatusOr<DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
+                                                   const BenchmarkRunnerOptions& options) {
+  RETURN_IF_ERROR(Validate(plan));
+  return BenchmarkRun(options).Run(plan);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,102 @@
+#include "executor/trial/worker_group.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+// How long the other ranks may still report after the first failure.
+constexpr auto kGrace = std::chrono::milliseconds(2000);
+constexpr auto kPollInterval = std::chrono::milliseconds(100);
+
+}  // namespace
+
+absl::Status WorkerGroup::Start(const std::string& worker_path, const std::string& plan,
+                                int32_t ranks) {
+  ASSIGN_OR_RETURN(const Listener listener, ListenOnLoopback());
+  WorkerLaunch launch{.path = worker_path,
+                      .plan = plan,
+                      .rank = 0,
+                      .world_size = ranks,
+                      .master_port = listener.port,
+                      .listen_fd = -1};
+  for (; launch.rank < ranks; ++launch.rank) {
+    launch.listen_fd = launch.rank == 0 && ranks > 1 ? listener.socket.get() : -1;
+    ASSIGN_OR_RETURN(WorkerProcess process, WorkerProcess::Spawn(launch));
+    workers_.push_back({.process = std::move(process), .last_sign = Clock::now()});
+    records_.emplace_back().rank = launch.rank;
+  }
+  return absl::OkStatus();
+}
+
+WorkersEnd WorkerGroup::Watch(const WatchOptions& options) {
+  const WorkersEnd end = Listen(options);
+  workers_.clear();
+  return end;
+}
+
+WorkersEnd WorkerGroup::Listen(const WatchOptions& options) {
+  std::optional<Clock::time_point> give_up;
+  while (!AllEnded()) {
+    WaitForSomething();
+    if (options.heard) options.heard();
+    if (options.cancelled && options.cancelled()) return WorkersEnd::kCancelled;
+    const Clock::time_point now = Clock::now();
+    if (!give_up.has_value() && AnyFailed()) give_up = now + kGrace;
+    if (give_up.has_value() && now > *give_up) break;
+    if (give_up.has_value()) continue;
+    if (AnySilent(now, options.timeout_s)) return WorkersEnd::kSilent;
+  }
+  return WorkersEnd::kEnded;
+}
+
+bool WorkerGroup::AllEnded() const {
+  return std::all_of(workers_.begin(), workers_.end(),
+                     [](const Worker& worker) { return worker.process.ended(); });
+}
+
+bool WorkerGroup::AnyFailed() const {
+  return std::any_of(records_.begin(), records_.end(),
+                     [](const RankRecord& record) { return record.failure.has_value(); });
+}
+
+bool WorkerGroup::AnySilent(Clock::time_point now, double timeout_s) const {
+  return std::any_of(workers_.begin(), workers_.end(), [&](const Worker& worker) {
+    const std::chrono::duration<double> silence = now - worker.last_sign;
+    return !worker.process.ended() && silence.count() > timeout_s;
+  });
+}
+
+void WorkerGroup::WaitForSomething() {
+  std::vector<pollfd> descriptors;
+  for (const Worker& worker : workers_) {
+    for (const int fd :
+         {worker.process.events_fd(), worker.process.output_fd(), worker.process.exit_fd()}) {
+      if (fd >= 0) descriptors.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+    }
+  }
+  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(kPollInterval.count()));
+  for (size_t rank = 0; rank < workers_.size(); ++rank) TakeIn(rank);
+}
+
+void WorkerGroup::TakeIn(size_t rank) {
+  WorkerProcess& process = workers_[rank].process;
+  RankRecord& record = records_[rank];
+  if (process.ended()) return;
+  // Before its pipes are drained for the last time, so that nothing is missed.
+  const bool ended = process.TryReap();
+  const std::vector<std::string> lines = process.ReadEvents();
+  for (const std::string& line : lines) take_event_(line, record);
+  if (!lines.empty()) workers_[rank].last_sign = Clock::now();
+  process.ReadOutput();
+  record.output_tail = process.output_tail();
+  if (ended) ApplyExit(process.wait_status(), record);
+}
+
+}  // namespace meshwright

@@ -1,0 +1,63 @@
+// The workers of one run: started together, heard together, killed together.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "executor/trial/rank_record.h"
+#include "executor/trial/worker_process.h"
+
+namespace meshwright {
+
+// How Watch() came to its end.
+enum class WorkersEnd : uint8_t { kEnded, kCancelled, kSilent };
+
+class WorkerGroup {
+ public:
+  // Takes one line of events into the record of the rank that sent it: ApplyEvent(), or a caller's
+  // own.
+  using TakeEvent = std::function<void(const std::string& line, RankRecord& record)>;
+
+  explicit WorkerGroup(TakeEvent take_event) : take_event_(std::move(take_event)) {}
+
+  // Spawns `ranks` workers that read `plan`. The calling thread must outlive them: they die when it
+  // ends.
+  absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t ranks);
+
+  struct WatchOptions {
+    double timeout_s = 0.0;           // longest silence of a worker that runs
+    std::function<bool()> cancelled;  // may be empty
+    std::function<void()> heard;      // something may have come; may be empty
+  };
+  // Listens until all workers have ended, shortly after the first failure, or until there is a
+  // reason to give up. No worker is left then.
+  WorkersEnd Watch(const WatchOptions& options);
+
+  // By rank.
+  std::vector<RankRecord>& records() { return records_; }
+  const std::vector<RankRecord>& records() const { return records_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Worker {
+    WorkerProcess process;
+    Clock::time_point last_sign;
+  };
+
+  WorkersEnd Listen(const WatchOptions& options);
+  bool AllEnded() const;
+  bool AnyFailed() const;
+  bool AnySilent(Clock::time_point now, double timeout_s) const;
+  void WaitForSomething();
+  void TakeIn(size_t rank);
+
+  const TakeEvent take_event_;
+  std::vector<Worker> workers_;
+  std::vector<RankRecord> records_;
+};
+
+}  // namespace meshwright

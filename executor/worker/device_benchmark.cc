@@ -1,0 +1,153 @@
+#include "executor/worker/device_benchmark.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/host/host.h"
+#include "executor/trial/version.h"
+#include "executor/worker/benchmark_cases.h"
+#include "executor/worker/cpu_device.h"
+#include "executor/worker/gloo_communicator.h"
+#include "executor/worker/open_device.h"
+#include "executor/worker/operation_timer.h"
+#include "executor/worker/rendezvous.h"
+
+namespace meshwright {
+namespace {
+
+// A case whose expected time is further over its slot is passed over.
+constexpr double kOverrun = 1.5;
+
+// The last case of each series that was measured, and what a larger one takes at the most.
+class SeriesTimes {
+ public:
+  // 0 for the first of its series.
+  double Expected(const BenchmarkCase& next) const {
+    const auto last = last_.find(next.series);
+    return last == last_.end() ? 0.0 : last->second.seconds * next.work / last->second.work;
+  }
+  void Note(const BenchmarkCase& done, double seconds) {
+    last_[done.series] = {done.work, seconds};
+  }
+
+ private:
+  struct Done {
+    double work;
+    double seconds;
+  };
+  std::map<std::string, Done> last_;
+};
+
+// Each case gets an equal share of what is left of the budget.
+void MeasureAll(const std::vector<BenchmarkCase>& cases, double budget_s, OperationTimer& timer,
+                const EventWriter& events, bool tells) {
+  SeriesTimes times;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const BenchmarkCase& next = cases[i];
+    const double left_s = std::max(0.0, budget_s - timer.spent_s());
+    const double slot_s = left_s / static_cast<double>(cases.size() - i);
+    nlohmann::json event = {{"event", "measured"}, {"done", i + 1}, {"cases", cases.size()}};
+    if (times.Expected(next) <= kOverrun * slot_s) {
+      const std::function<void()> operation =
+          next.takes_part ? next.prepare() : std::function<void()>();
+      const Timing time = timer.Measure(operation, next.takes_part, slot_s);
+      times.Note(next, time.median_s);
+      if (tells) event.update(next.tell(time));
+    }
+    // Of the other ranks it is a sign of life.
+    if (!tells) event["event"] = "alive";
+    events.Write(std::move(event));
+  }
+}
+
+std::vector<int32_t> AllRanks(int32_t count) {
+  std::vector<int32_t> ranks(static_cast<size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+absl::Status RunRank(const BenchmarkPlan& plan, const WorkerEnvironment& environment,
+                     const EventWriter& events) {
+  absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(plan.device, environment.local_rank);
+  if (!device.ok()) return device.status();
+  const bool shares_cores = plan.device == DeviceKind::kCpu;
+  const int32_t cores = PhysicalCores();
+  at::set_num_threads(std::max(1, cores / plan.ranks));
+  DeviceDescription description = (*device)->Describe();
+  if (shares_cores) description.memory_bytes /= plan.ranks;
+  if (environment.rank == 0) {
+    events.Write({{"event", "device"},
+                  {"name", description.name},
+                  {"memory_bytes", description.memory_bytes},
+                  {"compute_units", description.compute_units},
+                  {"physical_cores", shares_cores ? cores : 0}});
+  }
+  const auto timeout =
+      std::chrono::milliseconds(static_cast<int64_t>(plan.timeout_s * 2000.0) + 10000);
+  // Outlives the groups: the first rank serves it.
+  c10::intrusive_ptr<c10d::Store> store;
+  std::unique_ptr<Communicator> world;
+  std::unique_ptr<Communicator> pair;
+  if (plan.ranks > 1) {
+    store = OpenStore(environment, timeout);
+    world = (*device)->Connect(store,
+                               {.name = "world", .ranks = AllRanks(plan.ranks), .timeout = timeout},
+                               environment.rank);
+    const int32_t first = environment.rank / 2 * 2;
+    if (first + 1 < plan.ranks) {
+      pair = (*device)->Connect(store,
+                                {.name = "pair", .ranks = {first, first + 1}, .timeout = timeout},
+                                environment.rank);
+    }
+  }
+  const c10::InferenceMode no_tape;
+  OperationTimer timer(**device, world.get());
+  MeasureAll(BenchmarkCases({.device = **device,
+                             .rank = environment.rank,
+                             .ranks = plan.ranks,
+                             .memory_bytes = description.memory_bytes,
+                             .world = world.get(),
+                             .pair = pair.get()}),
+             plan.budget_s, timer, events, environment.rank == 0);
+  return absl::OkStatus();
+}
+
+void WriteError(const EventWriter& events, const char* kind, const std::string& message) {
+  events.Write({{"event", "error"}, {"kind", kind}, {"message", message}});
+}
+
+}  // namespace
+
+int RunBenchmarkRank(const BenchmarkPlan& plan, const WorkerEnvironment& environment,
+                     const EventWriter& events) {
+  DisableFlightRecorder();
+  KeepMatmulsWithoutScratch();
+  events.Write({{"event", "hello"},
+                {"pid", ::getpid()},
+                {"host", HostName()},
+                {"version", std::string(WorkerVersion())}});
+  try {
+    const absl::Status status = RunRank(plan, environment, events);
+    if (status.ok()) {
+      events.Write({{"event", "benchmark_done"}});
+      return 0;
+    }
+    WriteError(events, "plan", std::string(status.message()));
+  } catch (const CommunicationError& error) {
+    WriteError(events, "communication", error.what());
+  } catch (const std::exception& error) {
+    WriteError(events, "internal", error.what());
+  }
+  return 1;
+}
+
+}  // namespace meshwright

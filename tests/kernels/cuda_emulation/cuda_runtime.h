@@ -1,0 +1,85 @@
+// Stands in for CUDA's own header of this name: what is compiled with it runs on the processor, so
+// that kernels can be tested where there is no device.
+//
+// Blocks run one after the other and the threads of a block take turns: each runs until it meets a
+// barrier or a shuffle, where all must meet. Just what kernels/cuda uses is here.
+#pragma once
+
+#include <math.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#define __global__
+#define __device__
+#define __host__
+// Threads of a block are fibers of one thread.
+#define __shared__ thread_local
+
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
+
+struct dim3 {
+  unsigned int x = 1;
+};
+
+enum cudaError_t { cudaSuccess };
+using cudaStream_t = void*;
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+struct cudaLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+inline thread_local dim3 gridDim;
+inline thread_local dim3 blockDim;
+inline thread_local dim3 blockIdx;
+inline thread_local dim3 threadIdx;
+
+namespace cuda_emulation {
+
+// Runs `thread` for every thread of every block.
+void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
+
+// Gives `bytes` of the calling thread to thread `source` of the block, and returns that one's.
+void Exchange(unsigned int source, const void* value, void* result, size_t bytes);
+
+}  // namespace cuda_emulation
+
+inline const char* cudaGetErrorString(cudaError_t) { return "emulated"; }
+
+template <typename Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+
+template <typename... Expected, typename... Actual>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...),
+                               Actual&&... args) {
+  cuda_emulation::Run(*config, [&] { kernel(args...); });
+  return cudaSuccess;
+}
+
+// Waits for all threads of the block.
+void __syncthreads();
+
+template <typename T>
+T __shfl_xor_sync(unsigned int, T value, int lane_mask) {
+  T result;
+  cuda_emulation::Exchange(threadIdx.x ^ static_cast<unsigned int>(lane_mask), &value, &result,
+                           sizeof(T));
+  return result;
+}
+
+template <typename T>
+T atomicAdd(T* target, T value) {
+  return std::exchange(*target, *target + value);
+}
+
+inline float __expf(float x) { return std::exp(x); }

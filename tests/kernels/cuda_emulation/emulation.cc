@@ -1,0 +1,107 @@
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "tests/kernels/cuda_emulation/cuda_runtime.h"
+
+// What kernels declare as their dynamic shared memory: as much as a block of an H100 may have.
+namespace meshwright::kernels::cuda {
+constexpr size_t kSharedBytes = 227 << 10;
+extern thread_local int4 dynamic_shared[];
+thread_local int4 dynamic_shared[kSharedBytes / sizeof(int4)];
+}  // namespace meshwright::kernels::cuda
+
+namespace cuda_emulation {
+namespace {
+
+enum class Stop : uint8_t { kBarrier, kExchange, kEnd };
+
+struct Fiber {
+  static constexpr size_t kStackBytes = 64 << 10;
+
+  ucontext_t context;
+  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+  Stop stop = Stop::kBarrier;
+  // What this thread last gave away; two, since another may still read the one before.
+  std::array<std::array<std::byte, 8>, 2> given;
+  size_t exchanges = 0;
+};
+
+struct Block {
+  std::vector<Fiber> fibers;
+  ucontext_t scheduler;
+  const std::function<void()>* thread = nullptr;
+};
+
+thread_local Block* running = nullptr;
+
+Fiber& Current() { return running->fibers[threadIdx.x]; }
+
+void StopFor(Stop stop) {
+  Fiber& fiber = Current();
+  fiber.stop = stop;
+  ::swapcontext(&fiber.context, &running->scheduler);
+}
+
+void FiberMain() {
+  (*running->thread)();
+  StopFor(Stop::kEnd);
+}
+
+// Lets every thread go on to its next stop. Returns whether they are still running.
+bool Advance(Block& block) {
+  for (size_t i = 0; i < block.fibers.size(); ++i) {
+    threadIdx.x = static_cast<unsigned int>(i);
+    ::swapcontext(&block.scheduler, &block.fibers[i].context);
+    if (block.fibers[i].stop != block.fibers.front().stop) {
+      std::fputs("threads of a block stop at different places\n", stderr);
+      std::abort();
+    }
+  }
+  return block.fibers.front().stop != Stop::kEnd;
+}
+
+void RunBlock(Block& block) {
+  // Nothing that a block before left there.
+  std::memset(meshwright::kernels::cuda::dynamic_shared, 0xff,
+              meshwright::kernels::cuda::kSharedBytes);
+  for (Fiber& fiber : block.fibers) {
+    ::getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = Fiber::kStackBytes;
+    ::makecontext(&fiber.context, FiberMain, 0);
+  }
+  while (Advance(block)) {
+  }
+}
+
+}  // namespace
+
+void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
+  if (config.dynamicSmemBytes > meshwright::kernels::cuda::kSharedBytes) std::abort();
+  Block block;
+  block.fibers.resize(config.blockDim.x);
+  block.thread = &thread;
+  running = &block;
+  gridDim = config.gridDim;
+  blockDim = config.blockDim;
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) RunBlock(block);
+  running = nullptr;
+}
+
+void Exchange(unsigned int source, const void* value, void* result, size_t bytes) {
+  Fiber& fiber = Current();
+  const size_t turn = fiber.exchanges++ % 2;
+  std::memcpy(fiber.given[turn].data(), value, bytes);
+  StopFor(Stop::kExchange);
+  std::memcpy(result, running->fibers[source].given[turn].data(), bytes);
+}
+
+}  // namespace cuda_emulation
+
+void __syncthreads() { cuda_emulation::StopFor(cuda_emulation::Stop::kBarrier); }

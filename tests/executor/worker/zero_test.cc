@@ -41,8 +41,8 @@ class ZeroTest : public testing::Test {
   }
 
   // Of a buffer of one layer, or of the embedding or the head.
-  int CallsOfLayers(FakeOperation operation) { return calls_[{operation, BytesOf(Layer(0))}]; }
-  int CallsOfTables(FakeOperation operation) { return calls_[{operation, BytesOf(Embedding())}]; }
+  int CallsOfLayers(CommOperation operation) { return calls_[{operation, BytesOf(Layer(0))}]; }
+  int CallsOfTables(CommOperation operation) { return calls_[{operation, BytesOf(Embedding())}]; }
 
   const FlatUnit& Embedding() const { return *trainer_->stages().front()->units().front(); }
   const FlatUnit& Layer(size_t index) const {
@@ -64,16 +64,16 @@ class ZeroTest : public testing::Test {
     if (on_call_) on_call_(call);
   }
 
-  std::map<std::pair<FakeOperation, int64_t>, int> calls_;
+  std::map<std::pair<CommOperation, int64_t>, int> calls_;
 };
 
 TEST_F(ZeroTest, Stage1ReducesAndGathersEveryUnitOnceAStep) {
   Make(1, /*micro_batch=*/1);
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kReduceScatter), kLayers);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kAllGather), kLayers);
-  EXPECT_EQ(CallsOfTables(FakeOperation::kReduceScatter), 2);
-  EXPECT_EQ(CallsOfTables(FakeOperation::kAllGather), 2);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), kLayers);
+  EXPECT_EQ(CallsOfTables(CommOperation::kReduceScatter), 2);
+  EXPECT_EQ(CallsOfTables(CommOperation::kAllGather), 2);
 }
 
 TEST_F(ZeroTest, Stage2ReducesEveryMicroBatch) {
@@ -81,27 +81,27 @@ TEST_F(ZeroTest, Stage2ReducesEveryMicroBatch) {
   const auto micro_batches = static_cast<int>(context_.micro_batches());
   ASSERT_EQ(micro_batches, 4);
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kReduceScatter), micro_batches * kLayers);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kAllGather), kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), kLayers);
 }
 
 TEST_F(ZeroTest, Stage3GathersALayerTwiceForEachMicroBatch) {
   Make(3, /*micro_batch=*/1);
   const auto micro_batches = static_cast<int>(context_.micro_batches());
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kAllGather), 2 * micro_batches * kLayers);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kReduceScatter), micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), 2 * micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), micro_batches * kLayers);
   // The embedding's backward needs no weights; the head's follows its forward.
-  EXPECT_EQ(CallsOfTables(FakeOperation::kAllGather), 2 * micro_batches);
+  EXPECT_EQ(CallsOfTables(CommOperation::kAllGather), 2 * micro_batches);
 }
 
 TEST_F(ZeroTest, LayeredAccumulationGathersALayerTwiceAStepAndReducesItOnce) {
   Make(3, /*micro_batch=*/1, ScheduleKind::kBreadthFirst, /*vpp=*/kLayers);
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kAllGather), 2 * kLayers);
-  EXPECT_EQ(CallsOfLayers(FakeOperation::kReduceScatter), kLayers);
-  EXPECT_EQ(CallsOfTables(FakeOperation::kAllGather), 2);
-  EXPECT_EQ(CallsOfTables(FakeOperation::kReduceScatter), 2);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), 2 * kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), kLayers);
+  EXPECT_EQ(CallsOfTables(CommOperation::kAllGather), 2);
+  EXPECT_EQ(CallsOfTables(CommOperation::kReduceScatter), 2);
 }
 
 class ZeroStagesTest : public ZeroTest, public testing::WithParamInterface<int32_t> {};
@@ -111,7 +111,7 @@ TEST_P(ZeroStagesTest, ReductionsStartWhileTheBackwardGoesOn) {
   int reductions = 0;
   on_call_ = [&](const FakeCall& call) {
     const bool is_loss = call.bytes == 8;
-    if (call.operation == FakeOperation::kAllGather || is_loss) return;
+    if (call.operation == CommOperation::kAllGather || is_loss) return;
     // The head, the final norm and the last layer are reduced before the first layer has any
     // gradient.
     if (++reductions > 3) return;
@@ -129,7 +129,7 @@ TEST_F(ZeroTest, TheNextLayersWeightsAreOnTheirWayWhenALayerComputes) {
   const Stage& stage = *trainer_->stages().front();
   size_t gathers = 0;
   on_call_ = [&](const FakeCall& call) {
-    if (call.operation != FakeOperation::kAllGather) return;
+    if (call.operation != CommOperation::kAllGather) return;
     // First the embedding, when the step begins; then each layer before the computation in front
     // of it.
     if (gathers >= 1 && gathers <= kLayers) {

@@ -207,61 +207,6 @@ Funnel FromWire(const v1::Funnel& in) {
   return funnel;
 }
 
-v1::Measurement ToWire(const TrialResult& result) {
-  v1::Measurement out;
-  out.set_outcome(std::string(OutcomeName(result.outcome)));
-  out.set_message(result.message);
-  out.set_step_s(result.step_s);
-  out.set_mfu(result.mfu);
-  out.set_measured_peak_flops(result.measured_peak_flops);
-  out.mutable_step_times_s()->Add(result.step_times_s.begin(), result.step_times_s.end());
-  out.mutable_losses()->Add(result.losses.begin(), result.losses.end());
-  for (const RankResult& rank : result.ranks) {
-    v1::RankMeasurement* to = out.add_ranks();
-    to->set_rank(rank.rank);
-    to->set_pipeline_rank(rank.pipeline_rank);
-    to->set_peak_bytes(rank.peak_bytes);
-    to->set_estimated_bytes(rank.estimated_bytes);
-    to->set_peak_in_flight(rank.peak_in_flight);
-  }
-  if (result.oom) {
-    v1::OomDetail* to = out.mutable_oom();
-    to->set_rank(result.oom->rank);
-    to->set_pipeline_rank(result.oom->pipeline_rank);
-    to->set_requested_bytes(result.oom->requested_bytes);
-    to->set_held_bytes(result.oom->held_bytes);
-    to->set_limit_bytes(result.oom->limit_bytes);
-  }
-  out.set_worker_version(result.worker_version);
-  out.set_host(result.host);
-  return out;
-}
-
-absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
-  TrialResult result;
-  ASSIGN_OR_RETURN(result.outcome, ParseOutcome(in.outcome()));
-  result.message = in.message();
-  result.step_s = in.step_s();
-  result.mfu = in.mfu();
-  result.measured_peak_flops = in.measured_peak_flops();
-  result.step_times_s.assign(in.step_times_s().begin(), in.step_times_s().end());
-  result.losses.assign(in.losses().begin(), in.losses().end());
-  for (const v1::RankMeasurement& rank : in.ranks()) {
-    result.ranks.push_back({.rank = rank.rank(),
-                            .pipeline_rank = rank.pipeline_rank(),
-                            .peak_bytes = rank.peak_bytes(),
-                            .estimated_bytes = rank.estimated_bytes(),
-                            .peak_in_flight = rank.peak_in_flight()});
-  }
-  if (in.has_oom()) {
-    result.oom = OomDetail{in.oom().rank(), in.oom().pipeline_rank(), in.oom().requested_bytes(),
-                           in.oom().held_bytes(), in.oom().limit_bytes()};
-  }
-  result.worker_version = in.worker_version();
-  result.host = in.host();
-  return result;
-}
-
 v1::AttemptRef ToWire(const AttemptKey& key) {
   v1::AttemptRef ref;
   ref.set_trial(FormatTrialName(key.sweep, key.trial));

@@ -9,11 +9,8 @@
 namespace meshwright {
 namespace {
 
-// Median; the first step, which touches every page for the first time, only counts when it is the
-// only one.
-double MedianStep(std::vector<double> times) {
+double Median(std::vector<double> times) {
   if (times.empty()) return 0.0;
-  if (times.size() > 1) times.erase(times.begin());
   std::sort(times.begin(), times.end());
   const size_t middle = times.size() / 2;
   return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2.0;
@@ -48,6 +45,33 @@ int64_t EstimatedBytes(const TrialPlan& plan, int32_t pipeline_rank) {
   return rank < plan.estimated_bytes.size() ? plan.estimated_bytes[rank] : 0;
 }
 
+// Steps whose times count: all but the first, which touches every page for the first time and only
+// counts when it is the only one.
+int32_t FirstTimedStep(int32_t steps) { return steps > 1 ? 1 : 0; }
+
+// Means over the timed steps, by rank.
+std::vector<StepProfile> ProfilesOf(const std::vector<RankRecord>& records, int32_t steps) {
+  std::vector<std::vector<StepProfile>> by_rank(records.size());
+  for (int32_t step = FirstTimedStep(steps); step < steps; ++step) {
+    std::vector<StepProfile> ranks;
+    for (const RankRecord& record : records) ranks.push_back(record.profiles.at(step));
+    MatchMessages(ranks);
+    for (size_t i = 0; i < ranks.size(); ++i) by_rank[i].push_back(std::move(ranks[i]));
+  }
+  std::vector<StepProfile> means;
+  for (const std::vector<StepProfile>& profiles : by_rank) means.push_back(MeanOf(profiles));
+  return means;
+}
+
+void AddProfiles(const std::vector<RankRecord>& records, int32_t steps, TrialResult& result) {
+  if (steps == 0) return;
+  std::vector<StepProfile> profiles = ProfilesOf(records, steps);
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    result.ranks[i].phases = profiles[i].phases;
+    result.ranks[i].communication = std::move(profiles[i].communication);
+  }
+}
+
 // What is known whatever the outcome.
 TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result;
@@ -65,6 +89,7 @@ TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& recor
     if (result.host.empty()) result.host = record.host;
     if (result.worker_version.empty()) result.worker_version = record.version;
   }
+  AddProfiles(records, steps, result);
   return result;
 }
 
@@ -88,7 +113,8 @@ void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, Tri
   double peak = 0.0;
   for (const RankRecord& record : records) peak += record.measured_peak_flops;
   result.measured_peak_flops = peak / static_cast<double>(records.size());
-  result.step_s = MedianStep(result.step_times_s);
+  const int32_t first = FirstTimedStep(static_cast<int32_t>(result.step_times_s.size()));
+  result.step_s = Median({result.step_times_s.begin() + first, result.step_times_s.end()});
   if (peak > 0.0 && result.step_s > 0.0) {
     result.mfu = PalmStepFlops(plan.model, plan.training) / (result.step_s * peak);
   }

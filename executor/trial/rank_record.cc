@@ -27,6 +27,13 @@ void ApplyOom(const nlohmann::json& event, RankRecord& record) {
   Fail(record, FailureKind::kOutOfMemory, "ran out of memory");
 }
 
+void ApplyTrace(const nlohmann::json& trace, RankRecord& record) {
+  record.trace = RankTrace{.rank = record.rank,
+                           .pipeline_rank = record.pipeline_rank,
+                           .name = trace.at("name"),
+                           .record = StepRecordFromJson(trace.at("record"))};
+}
+
 void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
   const std::string kind = event.at("event");
   if (kind == "hello") {
@@ -36,6 +43,7 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
     record.begun_steps = event.at("step").get<int32_t>() + 1;
   } else if (kind == "step") {
     const int32_t step = event.at("step");
+    record.profiles[step] = StepProfileFromJson(event.at("profile"));
     record.step_times_s[step] = event.at("step_s");
     if (event.contains("loss")) {
       // JSON has no infinity or NaN: a loss that is one arrives as null.
@@ -52,6 +60,7 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
     record.peak_bytes = event.at("peak_bytes");
     record.peak_in_flight = event.at("peak_in_flight");
     record.measured_peak_flops = event.at("measured_peak_flops");
+    if (event.contains("trace")) ApplyTrace(event["trace"], record);
   } else if (kind == "oom") {
     ApplyOom(event, record);
   } else if (kind == "error") {

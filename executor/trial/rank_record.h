@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "executor/trial/step_profile.h"
+#include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
 
 namespace meshwright {
@@ -25,12 +27,14 @@ struct RankRecord {
   std::string host;
   std::string version;
   int32_t begun_steps = 0;
-  std::map<int32_t, double> step_times_s;  // finished steps
-  std::map<int32_t, double> losses;        // on the rank that knows them
+  std::map<int32_t, double> step_times_s;   // finished steps
+  std::map<int32_t, StepProfile> profiles;  // of finished steps
+  std::map<int32_t, double> losses;         // on the rank that knows them
   bool done = false;
   int64_t peak_bytes = 0;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
+  std::optional<RankTrace> trace;  // of the last step, where the plan wants it
   std::optional<OomDetail> oom;
   std::optional<RankFailure> failure;
   std::string output_tail;

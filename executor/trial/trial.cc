@@ -148,6 +148,34 @@ std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, cons
   return numbers;
 }
 
+nlohmann::json RankToJson(const RankResult& rank) {
+  nlohmann::json communication = nlohmann::json::array();
+  for (const CommunicationTotal& total : rank.communication) {
+    communication.push_back(ToJson(total));
+  }
+  return {{"rank", rank.rank},
+          {"pipeline_rank", rank.pipeline_rank},
+          {"peak_bytes", rank.peak_bytes},
+          {"estimated_bytes", rank.estimated_bytes},
+          {"peak_in_flight", rank.peak_in_flight},
+          {"phases", ToJson(rank.phases)},
+          {"communication", std::move(communication)}};
+}
+
+// What an earlier version stored has none.
+absl::Status ReadProfile(const nlohmann::json& json, RankResult& rank) {
+  try {
+    if (json.contains("phases")) rank.phases = PhasesFromJson(json["phases"]);
+    if (!json.contains("communication")) return absl::OkStatus();
+    for (const nlohmann::json& total : json["communication"]) {
+      rank.communication.push_back(CommunicationFromJson(total));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return FieldError("ranks", error.what(), "expected phases and communication");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RankResult> RankFromJson(const nlohmann::json& json) {
   JsonFields fields(json, "ranks.");
   RankResult rank{.rank = static_cast<int32_t>(fields.Int("rank")),
@@ -156,6 +184,7 @@ absl::StatusOr<RankResult> RankFromJson(const nlohmann::json& json) {
                   .estimated_bytes = fields.Int("estimated_bytes"),
                   .peak_in_flight = static_cast<int32_t>(fields.IntOr("peak_in_flight", 0))};
   RETURN_IF_ERROR(fields.status());
+  RETURN_IF_ERROR(ReadProfile(json, rank));
   return rank;
 }
 
@@ -198,6 +227,7 @@ nlohmann::json ToJson(const TrialPlan& plan) {
                          {"timeout_s", plan.timeout_s},
                          {"estimated_bytes", plan.estimated_bytes},
                          {"known_peak_flops", plan.known_peak_flops},
+                         {"trace", plan.trace},
                          {"dump_gradients_dir", plan.dump_gradients_dir}};
   if (plan.memory_limit_bytes.has_value()) json["memory_limit_bytes"] = *plan.memory_limit_bytes;
   if (plan.fault.has_value()) json["fault"] = FaultToJson(*plan.fault);
@@ -222,6 +252,7 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
       plan.estimated_bytes.push_back(rank.get<int64_t>());
     }
   }
+  plan.trace = fields.BoolOr("trace", false);
   plan.dump_gradients_dir = fields.StringOr("dump_gradients_dir", "");
   plan.model = Take(fields, ModelFromJson(fields.Object("model")));
   plan.training = Take(fields, TrainingFromJson(fields.Object("training")));
@@ -239,13 +270,7 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
 
 nlohmann::json ToJson(const TrialResult& result) {
   nlohmann::json ranks = nlohmann::json::array();
-  for (const RankResult& rank : result.ranks) {
-    ranks.push_back({{"rank", rank.rank},
-                     {"pipeline_rank", rank.pipeline_rank},
-                     {"peak_bytes", rank.peak_bytes},
-                     {"estimated_bytes", rank.estimated_bytes},
-                     {"peak_in_flight", rank.peak_in_flight}});
-  }
+  for (const RankResult& rank : result.ranks) ranks.push_back(RankToJson(rank));
   nlohmann::json json = {{"outcome", std::string(OutcomeName(result.outcome))},
                          {"message", result.message},
                          {"step_s", result.step_s},

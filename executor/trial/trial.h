@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "executor/trial/step_profile.h"
 #include "nlohmann/json.hpp"
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
@@ -47,6 +48,7 @@ struct TrialPlan {
   double known_peak_flops = 0.0;
   // What the planner expects the allocator to count, by pipeline rank; may be empty.
   std::vector<int64_t> estimated_bytes;
+  bool trace = false;              // whether each rank tells what it did in the last step
   std::string dump_gradients_dir;  // when set, rank files of step 0's gradients for tests
   std::optional<InjectedFault> fault;
 
@@ -64,6 +66,8 @@ struct RankResult {
   int64_t peak_bytes = 0;       // most the allocator held at once
   int64_t estimated_bytes = 0;  // the plan's figure for the same thing, 0 where it has none
   int32_t peak_in_flight = 0;   // most micro-batches between forward and backward
+  PhaseSeconds phases = {};     // of a step: means over the timed steps
+  std::vector<CommunicationTotal> communication = {};  // likewise
 
   friend bool operator==(const RankResult&, const RankResult&) = default;
 };

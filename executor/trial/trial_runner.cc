@@ -22,6 +22,7 @@ class TrialRun {
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   void TellProgress();
+  void TellTrace() const;
 
   const TrialPlan& plan_;
   const TrialRunnerOptions& options_;
@@ -57,7 +58,17 @@ TrialResult TrialRun::Finish() {
   const std::vector<RankRecord>& records = workers_.records();
   if (end == WorkersEnd::kCancelled) return ConcludeCancelled(plan_, records);
   if (end == WorkersEnd::kSilent) return ConcludeTimeout(plan_, records, FurthestBehind(records));
+  TellTrace();
   return Conclude(plan_, records);
+}
+
+void TrialRun::TellTrace() const {
+  if (!options_.trace) return;
+  std::vector<RankTrace> traces;
+  for (const RankRecord& record : workers_.records()) {
+    if (record.trace.has_value()) traces.push_back(*record.trace);
+  }
+  if (traces.size() == workers_.records().size()) options_.trace(traces);
 }
 
 TrialResult Failed(absl::string_view message) {

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
 
 namespace meshwright {
@@ -21,6 +23,8 @@ struct TrialRunnerOptions {
   std::function<void(const TrialProgress&)>
       progress;                               // may be empty; called on the runner's thread
   const std::atomic<bool>* cancel = nullptr;  // when it turns true the workers are killed
+  // What a trial that ended well tells of its last step, where the plan wants it; may be empty.
+  std::function<void(const std::vector<RankTrace>&)> trace = {};
 };
 
 // Spawns plan.layout.devices() workers, waits for their end and reports what came of it. Always

@@ -10,23 +10,28 @@ namespace {
 class BackendWork final : public PendingWork {
  public:
   BackendWork(const char* operation, c10::intrusive_ptr<c10d::Work> work,
-              std::vector<at::Tensor> tensors)
-      : operation_(operation), work_(std::move(work)), tensors_(std::move(tensors)) {}
+              std::vector<at::Tensor> tensors, const WatchWork& watch)
+      : operation_(operation),
+        work_(std::move(work)),
+        tensors_(std::move(tensors)),
+        watch_(watch) {}
 
   void Wait() override {
     WithCommunicationErrors(operation_, [&] { return work_->wait(); });
   }
+  std::shared_ptr<const DoneTime> WatchDone() override { return watch_(*work_); }
 
  private:
   const char* operation_;
   c10::intrusive_ptr<c10d::Work> work_;
   std::vector<at::Tensor> tensors_;
+  const WatchWork& watch_;
 };
 
 class BackendCommunicator final : public Communicator {
  public:
-  explicit BackendCommunicator(c10::intrusive_ptr<c10d::Backend> group)
-      : group_(std::move(group)) {}
+  BackendCommunicator(c10::intrusive_ptr<c10d::Backend> group, WatchWork watch)
+      : group_(std::move(group)), watch_(std::move(watch)) {}
 
   int32_t rank() const override { return group_->getRank(); }
   int32_t size() const override { return group_->getSize(); }
@@ -76,16 +81,18 @@ class BackendCommunicator final : public Communicator {
   template <typename Call>
   Pending Issue(const char* operation, std::vector<at::Tensor> tensors, const Call& call) {
     return Pending(std::make_unique<BackendWork>(
-        operation, WithCommunicationErrors(operation, call), std::move(tensors)));
+        operation, WithCommunicationErrors(operation, call), std::move(tensors), watch_));
   }
 
   const c10::intrusive_ptr<c10d::Backend> group_;
+  const WatchWork watch_;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group) {
-  return std::make_unique<BackendCommunicator>(std::move(group));
+std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group,
+                                                      WatchWork watch) {
+  return std::make_unique<BackendCommunicator>(std::move(group), std::move(watch));
 }
 
 GroupPlace PlaceIn(const c10::intrusive_ptr<c10d::Store>& store, const GroupSpec& group,

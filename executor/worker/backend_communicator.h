@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -11,8 +12,12 @@
 
 namespace meshwright {
 
+// Watches for the end of an operation that was just issued; null where only waiting for it tells.
+using WatchWork = std::function<std::shared_ptr<const DoneTime>(c10d::Work& work)>;
+
 // `group` belongs to this communicator alone.
-std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group);
+std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group,
+                                                      WatchWork watch);
 
 // Where a rank stands in its group, and the part of the store that is the group's own.
 struct GroupPlace {

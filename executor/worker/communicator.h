@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -21,11 +22,22 @@ class CommunicationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Tells when an operation was done.
+class DoneTime {
+ public:
+  virtual ~DoneTime() = default;
+  // Seconds of the host's monotonic clock; nothing while it is not done. Requires that the device
+  // was synchronized since the operation.
+  virtual std::optional<double> seconds() const = 0;
+};
+
 // One operation under way. Keeps the tensors that it works on.
 class PendingWork {
  public:
   virtual ~PendingWork() = default;
   virtual void Wait() = 0;
+  // Asked for before Wait(), if at all. Null where only the return of Wait() tells.
+  virtual std::shared_ptr<const DoneTime> WatchDone() { return nullptr; }
 };
 
 // Move-only handle; empty when there is nothing to wait for.
@@ -38,6 +50,11 @@ class Pending {
   // stream on a device. Inputs may be overwritten likewise. A second call does nothing.
   void Wait() {
     if (const auto work = std::exchange(work_, nullptr)) work->Wait();
+  }
+
+  // Asked for right after the call that made this.
+  std::shared_ptr<const DoneTime> WatchDone() {
+    return work_ != nullptr ? work_->WatchDone() : nullptr;
   }
 
  private:

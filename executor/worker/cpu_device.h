@@ -21,6 +21,7 @@ class CpuDevice final : public Device {
   DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override {}
+  std::unique_ptr<DeviceClock> MakeClock() override { return std::make_unique<HostClock>(); }
   void SetMemoryLimit(int64_t bytes) override { account_.SetLimit(bytes); }
   void ResetPeakMemory() override { account_.ResetPeak(); }
   int64_t PeakMemoryBytes() const override { return account_.peak_bytes(); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "executor/worker/communicator.h"
+#include "executor/worker/device_clock.h"
 #include "kernels/kernels.h"
 
 namespace meshwright {
@@ -44,6 +45,9 @@ class Device {
 
   // Waits for everything issued so far.
   virtual void Synchronize() = 0;
+
+  // Tells when this device gets to what the calling thread issues.
+  virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
 
   // Restricts and measures what the calling thread's rank allocates.
   virtual void SetMemoryLimit(int64_t bytes) = 0;

@@ -3,8 +3,11 @@
 // Every event has `event` and `rank`:
 //   hello  pid, host, version
 //   step   begin, before it: step
-//   step   finished: step, step_s, and loss on the rank that knows it
-//   done   peak_bytes, peak_in_flight, measured_peak_flops, phases
+//   step   finished: step, step_s, profile (executor/trial/step_profile.h), and loss on the rank
+//   that
+//          knows it
+//   done   peak_bytes, peak_in_flight, measured_peak_flops, and trace with name and record
+//          (executor/trial/step_record.h) of the last step where the plan wants it
 //   oom    pipeline_rank, requested_bytes, held_bytes, limit_bytes
 //   error  kind (communication, internal, plan), message
 // In a device benchmark also, the first two of rank 0 alone:

@@ -21,35 +21,35 @@ class FakeCommunicator final : public Communicator {
 
   Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
     if (reduction == Reduction::kSum) tensor.mul_(size_);
-    return Done(FakeOperation::kAllReduce, tensor);
+    return Done(CommOperation::kAllReduce, tensor);
   }
 
   Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
     CheckParts("all-gather", output, input);
     for (int32_t rank = 0; rank < size_; ++rank) Part(output, rank).copy_(input.view({-1}));
-    return Done(FakeOperation::kAllGather, output);
+    return Done(CommOperation::kAllGather, output);
   }
 
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
     CheckParts("reduce-scatter", input, output);
     output.view({-1}).copy_(Part(input, rank_)).mul_(size_);
-    return Done(FakeOperation::kReduceScatter, input);
+    return Done(CommOperation::kReduceScatter, input);
   }
 
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     CheckPeer(root);
-    return Done(FakeOperation::kBroadcast, tensor);
+    return Done(CommOperation::kBroadcast, tensor);
   }
 
   Pending Send(const at::Tensor& tensor, int32_t to) override {
     CheckPeer(to);
-    return Done(FakeOperation::kSend, tensor);
+    return Done(CommOperation::kSend, tensor);
   }
 
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
     CheckPeer(from);
     tensor.zero_();
-    return Done(FakeOperation::kReceive, tensor);
+    return Done(CommOperation::kReceive, tensor);
   }
 
  private:
@@ -71,7 +71,7 @@ class FakeCommunicator final : public Communicator {
                              std::to_string(size_));
   }
 
-  Pending Done(FakeOperation operation, const at::Tensor& buffer) const {
+  Pending Done(CommOperation operation, const at::Tensor& buffer) const {
     if (report_) {
       report_({.operation = operation, .bytes = static_cast<int64_t>(buffer.nbytes())});
     }

@@ -10,21 +10,13 @@
 #include <functional>
 #include <memory>
 
+#include "executor/trial/comm_operation.h"
 #include "executor/worker/communicator.h"
 
 namespace meshwright {
 
-enum class FakeOperation : uint8_t {
-  kAllReduce,
-  kAllGather,
-  kReduceScatter,
-  kBroadcast,
-  kSend,
-  kReceive
-};
-
 struct FakeCall {
-  FakeOperation operation = FakeOperation::kAllReduce;
+  CommOperation operation = CommOperation::kAllReduce;
   // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
   // reduce-scatter; the message of a send or receive.
   int64_t bytes = 0;

@@ -173,7 +173,7 @@ at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {
 }
 
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
-  const auto at_offset = [](const at::Tensor& own, int64_t offset) -> void* {
+  const auto from = [](const at::Tensor& own, int64_t offset) -> void* {
     if (!own.defined()) return nullptr;
     return static_cast<char*>(own.mutable_data_ptr()) +
            offset * static_cast<int64_t>(own.element_size());
@@ -191,11 +191,11 @@ void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, i
                                                  .epsilon = options.epsilon,
                                                  .weight_decay = weight_decay,
                                                  .step = step,
-                                                 .gradient = at_offset(own_gradients_, offset),
-                                                 .first_moment = at_offset(first_moment_, offset),
-                                                 .second_moment = at_offset(second_moment_, offset),
-                                                 .master = at_offset(master_, offset),
-                                                 .weights = at_offset(own_weights_, offset)});
+                                                 .gradient = from(own_gradients_, offset),
+                                                 .first_moment = from(first_moment_, offset),
+                                                 .second_moment = from(second_moment_, offset),
+                                                 .master = from(master_, offset),
+                                                 .weights = from(own_weights_, offset)});
   };
   run(0, matrix_elements_, options.weight_decay);
   run(matrix_elements_, elements_, 0.0);

@@ -36,8 +36,8 @@ struct AdamWOptions {
 
 class FlatUnit {
  public:
-  // Weights get their initial values, gradients and moments are zero. Holds, per parameter of what
-  // the stage gives it, the weight, and in the accumulator dtype a gradient, two moments and,
+  // Weights get their initial values, gradients and moments are zero. Holds, of what the stage
+  // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments and,
   // beside bf16 weights, a master copy.
   FlatUnit(const RankContext& context, ParameterUnit parameters);
 

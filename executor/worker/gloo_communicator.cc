@@ -2,13 +2,37 @@
 
 #include <stdlib.h>
 
+#include <atomic>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "executor/worker/backend_communicator.h"
+#include "executor/worker/device_clock.h"
 #include "executor/worker/memory_account.h"
 
 namespace meshwright {
 namespace {
+
+// Set by the thread that carries out the group's operations.
+class GlooDoneTime final : public DoneTime {
+ public:
+  std::optional<double> seconds() const override {
+    const double at_s = at_s_;
+    return at_s > 0.0 ? std::optional(at_s) : std::nullopt;
+  }
+  void Set() { at_s_ = MonotonicSeconds(); }
+
+ private:
+  std::atomic<double> at_s_{0.0};
+};
+
+// Of what a thread of the group carries out. Messages and reduce-scatters are brought to their end
+// by whoever waits for them.
+std::shared_ptr<const DoneTime> Watch(c10d::Work& work) {
+  if (dynamic_cast<c10d::ProcessGroupGloo::AsyncWork*>(&work) == nullptr) return nullptr;
+  auto done = std::make_shared<GlooDoneTime>();
+  work.getFuture()->addCallback([done](c10::ivalue::Future&) { done->Set(); });
+  return done;
+}
 
 // Torch gathers into a copy of the output and reduces a copy of the input, which it makes on the
 // thread that calls.
@@ -42,7 +66,8 @@ std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>&
     options->devices.push_back(
         c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1", /*lazyInit=*/false));
     return MakeBackendCommunicator(c10::make_intrusive<UncountedGloo>(
-        place.store, place.index, place.size, std::move(options)));
+                                       place.store, place.index, place.size, std::move(options)),
+                                   Watch);
   });
 }
 

@@ -54,10 +54,7 @@ void GradientReducer::Start(FlatUnit& unit, bool last) {
 void GradientReducer::FinishOldest() {
   UnderWay reduction = std::move(under_way_.front());
   under_way_.pop_front();
-  {
-    const ScopedPhase phase(context_.clock, Phase::kDataParallel);
-    reduction.pending.Wait();
-  }
+  reduction.pending.Wait();
   if (!ReducesMicroBatches()) return;
   reduction.unit->AddToOwnGradients(reduction.unit->OwnPart(reduction.gradients));
   ReleaseStorage(reduction.gradients);

@@ -35,7 +35,6 @@ void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tenso
                                               .local_sum = sum,
                                               .target_logit = target_logit});
   if (context_.groups.tp != nullptr) {
-    const ScopedPhase phase(context_.clock, Phase::kTensorParallel);
     const at::Tensor global_max = saved.statistics.select(0, 0);
     const at::Tensor local_max = global_max.clone();
     context_.groups.tp->AllReduce(global_max, Reduction::kMax).Wait();

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "planner/memory/worker_memory.h"
+#include "planner/memory/worker_operators.h"
 
 namespace meshwright {
 namespace {

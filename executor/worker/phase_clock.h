@@ -1,63 +1,51 @@
-// Where a rank's time goes: every moment between two steps belongs to exactly one phase.
-//
-// Host time. On a device, work that is only issued in a phase is not waited for there.
+// Where a rank's time goes (executor/trial/phase.h), by the clock of its device.
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "executor/trial/phase.h"
+#include "executor/trial/step_record.h"
+#include "executor/worker/device_clock.h"
 
 namespace meshwright {
 
-enum class Phase : uint8_t {
-  kOther,
-  kForward,
-  kBackward,
-  kTensorParallel,   // waiting for the TP group's collectives
-  kContextParallel,  // waiting for keys and values of other parts of the sequence
-  kPipeline,         // waiting for neighbours, the bubble included
-  kDataParallel,     // waiting for gradient reductions
-  kOptimizer
-};
-inline constexpr size_t kPhases = 8;
-
-// "forward", "backward", ...
-constexpr std::string_view PhaseName(Phase phase) {
-  constexpr std::array<std::string_view, kPhases> kNames = {
-      "other",    "forward",       "backward", "tensor_parallel", "context_parallel",
-      "pipeline", "data_parallel", "optimizer"};
-  return kNames[static_cast<size_t>(phase)];
-}
-
 class PhaseClock {
  public:
-  // Ends the current phase and starts `phase`; returns the one that ended.
-  Phase Switch(Phase phase) {
-    const auto now = Clock::now();
-    spent_[static_cast<size_t>(current_)] += now - since_;
-    since_ = now;
-    const Phase ended = current_;
-    current_ = phase;
-    return ended;
-  }
+  using Mark = DeviceClock::Mark;
 
-  double Seconds(Phase phase) const {
-    return std::chrono::duration<double>(spent_[static_cast<size_t>(phase)]).count();
-  }
+  // The clock of a device that works beside the host.
+  void Use(std::unique_ptr<DeviceClock> clock);
+  DeviceClock& clock() { return *clock_; }
+
+  // Forgets the past; earlier marks are gone.
+  void Restart();
+
+  struct Switched {
+    Phase ended;  // the phase that ended
+    Mark at;
+  };
+  // Ends the current phase and starts `phase`.
+  Switched Switch(Phase phase);
+
+  // These are about the time from the last Restart() to the last Switch(), and require that the
+  // device was synchronized since.
+  PhaseSeconds Seconds() const;
+  // The same between two switches, each the beginning of a phase.
+  PhaseSeconds Between(Mark begin, Mark end) const;
+  // From the first begin of `phase` to its last end, whatever came in between; empty without any.
+  TimeSpan HullOf(Phase phase) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
+  std::unique_ptr<DeviceClock> clock_ = std::make_unique<HostClock>();
   Phase current_ = Phase::kOther;
-  Clock::time_point since_ = Clock::now();
-  std::array<Clock::duration, kPhases> spent_{};
+  std::vector<std::pair<Mark, Phase>> began_;  // phases since the last Restart(), in their order
 };
 
 class ScopedPhase {
  public:
-  ScopedPhase(PhaseClock& clock, Phase phase) : clock_(clock), outer_(clock.Switch(phase)) {}
+  ScopedPhase(PhaseClock& clock, Phase phase) : clock_(clock), outer_(clock.Switch(phase).ended) {}
   ~ScopedPhase() { clock_.Switch(outer_); }
   ScopedPhase(const ScopedPhase&) = delete;
   ScopedPhase& operator=(const ScopedPhase&) = delete;

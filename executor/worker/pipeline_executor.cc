@@ -19,14 +19,13 @@ void PipelineExecutor::Run(const std::vector<Action>& actions, const TokenSource
         RunBackward(action);
         break;
       case ActionKind::kBackwardWeight: {
-        const ScopedPhase phase(context_.clock, Phase::kBackward);
+        const ScopedAction recorded(context_.recorder, action);
         stages_[action.chunk]->BackwardWeight(action.micro_batch);
         --in_flight_;
         break;
       }
     }
   }
-  const ScopedPhase phase(context_.clock, Phase::kPipeline);
   Drain(activations_, 0);
   Drain(gradients_, 0);
 }
@@ -66,37 +65,35 @@ void PipelineExecutor::RunForward(const Action& action, const TokenSource& token
   Stage& stage = *stages_[action.chunk];
   const int32_t number = StageOfChunk(context_.layout, context_.coordinates.pp, action.chunk);
   PipelineChannel& channel = context_.groups.activations;
-  at::Tensor input;
-  {
-    const ScopedPhase phase(context_.clock, Phase::kPipeline);
-    Drain(activations_, open_sends_ - 1);
-    if (number > 0) input = Take(channel, activations_, number - 1, number, action.micro_batch);
-  }
+  Drain(activations_, open_sends_ - 1);
+  at::Tensor tensor;
+  if (number > 0) tensor = Take(channel, activations_, number - 1, number, action.micro_batch);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
-  const ScopedPhase phase(context_.clock, Phase::kForward);
-  at::Tensor output = stage.Forward(action.micro_batch, std::move(input), tokens);
+  {
+    const ScopedAction recorded(context_.recorder, action);
+    tensor = stage.Forward(action.micro_batch, std::move(tensor), tokens);
+  }
   if (number + 1 == StageCount(context_.layout)) return;
-  Pass(channel, activations_, number + 1, action.micro_batch, std::move(output));
+  Pass(channel, activations_, number + 1, action.micro_batch, std::move(tensor));
 }
 
 void PipelineExecutor::RunBackward(const Action& action) {
   Stage& stage = *stages_[action.chunk];
   const int32_t number = StageOfChunk(context_.layout, context_.coordinates.pp, action.chunk);
   PipelineChannel& channel = context_.groups.gradients;
+  Drain(gradients_, open_sends_ - 1);
   at::Tensor gradient;
-  {
-    const ScopedPhase phase(context_.clock, Phase::kPipeline);
-    Drain(gradients_, open_sends_ - 1);
-    if (number + 1 < StageCount(context_.layout)) {
-      gradient = Take(channel, gradients_, number + 1, number, action.micro_batch);
-    }
+  if (number + 1 < StageCount(context_.layout)) {
+    gradient = Take(channel, gradients_, number + 1, number, action.micro_batch);
   }
-  const ScopedPhase phase(context_.clock, Phase::kBackward);
-  if (action.kind == ActionKind::kBackward) {
-    gradient = stage.Backward(action.micro_batch, std::move(gradient));
-    --in_flight_;
-  } else {
-    gradient = stage.BackwardInput(action.micro_batch, std::move(gradient));
+  {
+    const ScopedAction recorded(context_.recorder, action);
+    if (action.kind == ActionKind::kBackward) {
+      gradient = stage.Backward(action.micro_batch, std::move(gradient));
+      --in_flight_;
+    } else {
+      gradient = stage.BackwardInput(action.micro_batch, std::move(gradient));
+    }
   }
   if (number == 0) return;
   Pass(channel, gradients_, number - 1, action.micro_batch, std::move(gradient));

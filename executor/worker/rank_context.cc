@@ -1,9 +1,8 @@
 #include "executor/worker/rank_context.h"
 
 #include <numeric>
-#include <string>
-#include <utility>
 
+#include "executor/worker/timed_communicator.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
@@ -38,32 +37,43 @@ at::ScalarType RankContext::accumulator_dtype() const {
 
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout) {
+  ConnectGroupsWith(
+      context,
+      [&](const GroupSpec& group) { return context.device->Connect(store, group, context.rank); },
+      timeout);
+}
+
+void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
+                       std::chrono::milliseconds timeout) {
   const Layout& layout = context.layout;
-  const auto connect = [&](std::string name, std::vector<int32_t> ranks) {
+  const auto connect = [&](const char* name, Phase phase, const std::vector<int32_t>& ranks) {
     if (ranks.size() == 1) return std::unique_ptr<Communicator>();
-    return context.device->Connect(
-        store, {.name = std::move(name), .ranks = std::move(ranks), .timeout = timeout},
-        context.rank);
+    return TimeCommunicator(connect_group({.name = name, .ranks = ranks, .timeout = timeout}),
+                            {.name = name, .ranks = ranks, .phase = phase}, context.recorder);
   };
   std::vector<int32_t> world(static_cast<size_t>(layout.devices()));
   std::iota(world.begin(), world.end(), 0);
   const std::vector<int32_t> pipeline = GroupOf(layout, context.rank, Axis::kPp);
-  context.groups.world = connect("world", world);
-  context.groups.tp = connect("tp", GroupOf(layout, context.rank, Axis::kTp));
-  context.groups.cp = connect("cp", GroupOf(layout, context.rank, Axis::kCp));
-  context.groups.replicas = connect("replicas", ReplicasOf(layout, context.rank));
-  context.groups.activations.up = connect("activations_up", pipeline);
-  context.groups.gradients.down = connect("gradients_down", pipeline);
+  context.groups.world = connect("world", Phase::kOther, world);
+  context.groups.tp =
+      connect("tp", Phase::kTensorParallel, GroupOf(layout, context.rank, Axis::kTp));
+  context.groups.cp =
+      connect("cp", Phase::kContextParallel, GroupOf(layout, context.rank, Axis::kCp));
+  context.groups.replicas =
+      connect("replicas", Phase::kDataParallel, ReplicasOf(layout, context.rank));
+  context.groups.activations.up = connect("activations_up", Phase::kPipeline, pipeline);
+  context.groups.gradients.down = connect("gradients_down", Phase::kPipeline, pipeline);
   // With several chunks the model comes back to lower ranks.
   if (layout.vpp > 1) {
-    context.groups.activations.down = connect("activations_down", pipeline);
-    context.groups.gradients.up = connect("gradients_up", pipeline);
+    context.groups.activations.down = connect("activations_down", Phase::kPipeline, pipeline);
+    context.groups.gradients.up = connect("gradients_up", Phase::kPipeline, pipeline);
   }
   const int32_t first = PlaceOfStage(layout, 0).rank;
   const int32_t last = PlaceOfStage(layout, StageCount(layout) - 1).rank;
   const bool at_an_end = context.coordinates.pp == first || context.coordinates.pp == last;
   if (context.model.tied_embeddings && !EndsShareRank(layout) && at_an_end) {
-    context.groups.tied_embeddings = connect("tied_embeddings", {pipeline[first], pipeline[last]});
+    context.groups.tied_embeddings =
+        connect("tied_embeddings", Phase::kDataParallel, {pipeline[first], pipeline[last]});
   }
 }
 

@@ -5,12 +5,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "executor/worker/communicator.h"
 #include "executor/worker/coordinates.h"
 #include "executor/worker/device.h"
 #include "executor/worker/phase_clock.h"
+#include "executor/worker/step_recorder.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
@@ -52,8 +54,9 @@ struct RankContext {
   int32_t rank = 0;
   RankCoordinates coordinates;
   std::unique_ptr<Device> device;
-  RankGroups groups;
   PhaseClock clock;
+  StepRecorder recorder{clock};
+  RankGroups groups;
 
   // The ZeRO stage in effect: 0 where there are no replicas to share with.
   int32_t zero() const { return groups.replicas == nullptr ? 0 : layout.zero; }
@@ -75,9 +78,16 @@ struct RankContext {
   }
 };
 
-// Connects to the groups of `context.rank`; `context.device` and `context.coordinates` are set. All
-// ranks of the run call it. `timeout` bounds every operation.
+// Connects to the groups of `context.rank`; `context.device` and `context.coordinates` are set.
+// What the groups do is recorded in the context. All ranks of the run call it. `timeout` bounds
+// every operation.
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout);
+
+// The same over communicators of any other kind: `connect_group` makes that of the rank in a group
+// that it is part of.
+using ConnectGroup = std::function<std::unique_ptr<Communicator>(const GroupSpec& group)>;
+void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
+                       std::chrono::milliseconds timeout);
 
 }  // namespace meshwright

@@ -22,9 +22,8 @@ struct Exchange {
 
 class Ring {
  public:
-  explicit Ring(RankContext& context)
-      : context_(context),
-        group_(*context.groups.cp),
+  explicit Ring(const RankContext& context)
+      : group_(*context.groups.cp),
         rank_(group_.rank()),
         next_((rank_ + 1) % size()),
         previous_((rank_ + size() - 1) % size()) {}
@@ -48,7 +47,6 @@ class Ring {
 
   // Returns what came.
   at::Tensor Finish(Exchange& exchange) {
-    const ScopedPhase phase(context_.clock, Phase::kContextParallel);
     exchange.received.Wait();
     exchange.sent.Wait();
     exchange.outgoing.reset();
@@ -56,7 +54,6 @@ class Ring {
   }
 
  private:
-  RankContext& context_;
   Communicator& group_;
   const int32_t rank_;
   const int32_t next_;

@@ -6,7 +6,6 @@ namespace meshwright {
 
 at::Tensor EnterTensorParallel(RankContext& context, const at::Tensor& stream) {
   if (!context.layout.sequence_parallel) return stream;
-  const ScopedPhase phase(context.clock, Phase::kTensorParallel);
   at::Tensor whole = at::empty({context.tokens(), stream.size(1)}, stream.options());
   context.groups.tp->AllGather(whole, stream).Wait();
   return whole;
@@ -14,7 +13,6 @@ at::Tensor EnterTensorParallel(RankContext& context, const at::Tensor& stream) {
 
 at::Tensor LeaveTensorParallel(RankContext& context, at::Tensor partial) {
   if (context.groups.tp == nullptr) return partial;
-  const ScopedPhase phase(context.clock, Phase::kTensorParallel);
   if (!context.layout.sequence_parallel) {
     context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
     return partial;
@@ -26,7 +24,6 @@ at::Tensor LeaveTensorParallel(RankContext& context, at::Tensor partial) {
 
 void SumOverSequence(RankContext& context, const at::Tensor& gradient) {
   if (!context.layout.sequence_parallel) return;
-  const ScopedPhase phase(context.clock, Phase::kTensorParallel);
   context.groups.tp->AllReduce(gradient, Reduction::kSum).Wait();
 }
 

@@ -9,6 +9,20 @@
 namespace meshwright {
 namespace {
 
+class ThreadDoneTime final : public DoneTime {
+ public:
+  explicit ThreadDoneTime(std::shared_ptr<const Completion> completion)
+      : completion_(std::move(completion)) {}
+
+  std::optional<double> seconds() const override {
+    const double done_s = completion_->done_s;
+    return done_s > 0.0 ? std::optional(done_s) : std::nullopt;
+  }
+
+ private:
+  const std::shared_ptr<const Completion> completion_;
+};
+
 class ThreadWork final : public PendingWork {
  public:
   ThreadWork(std::shared_ptr<ThreadGroup> group, std::shared_ptr<Completion> completion,
@@ -19,6 +33,9 @@ class ThreadWork final : public PendingWork {
         operation_(operation) {}
 
   void Wait() override { group_->Wait(*completion_, operation_); }
+  std::shared_ptr<const DoneTime> WatchDone() override {
+    return std::make_shared<ThreadDoneTime>(completion_);
+  }
 
  private:
   std::shared_ptr<ThreadGroup> group_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/worker/device_clock.h"
 #include "executor/worker/memory_account.h"
 
 namespace meshwright {
@@ -71,6 +72,11 @@ void CarryOut(const std::vector<CollectiveCall>& calls) {
 
 }  // namespace
 
+void Completion::Set() {
+  done_s = MonotonicSeconds();
+  done = true;
+}
+
 ThreadGroup::ThreadGroup(std::string name, int32_t size, std::chrono::milliseconds timeout)
     : name_(std::move(name)),
       size_(size),
@@ -89,7 +95,7 @@ std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call)
   const std::shared_ptr<Completion> completion = collective.completion;
   if (--collective.missing == 0) {
     CarryOut(collective.calls);
-    completion->done = true;
+    completion->Set();
     collectives_.erase(sequence);
   } else if (NeedsOneWhoLeft()) {
     Fail("a rank of the group is gone");
@@ -173,8 +179,8 @@ void ThreadGroup::Match(Channel& channel) {
       ThrowIfFailed("message");
     }
     receive.tensor.copy_(send.tensor);
-    send.completion->done = true;
-    receive.completion->done = true;
+    send.completion->Set();
+    receive.completion->Set();
     channel.sends.pop_front();
     channel.receives.pop_front();
   }

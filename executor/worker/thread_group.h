@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -37,6 +38,9 @@ struct CollectiveCall {
 // Set once, under the group's lock, when the operation happened.
 struct Completion {
   bool done = false;
+  std::atomic<double> done_s = 0.0;  // of the monotonic clock; also read without the lock
+
+  void Set();
 };
 
 class ThreadGroup {

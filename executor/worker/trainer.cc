@@ -28,19 +28,19 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
 
 StepResult Trainer::Step(int64_t step) {
   const auto start = std::chrono::steady_clock::now();
+  context_.recorder.BeginStep();
   gatherer_->BeginStep();
   reducer_.BeginStep();
   for (const auto& stage : stages_) stage->BeginStep(this);
   executor_.Run(actions_, TokenSource(context_, step));
   Pending loss = SumLoss();
   Update(step);
-  {
-    const ScopedPhase phase(context_.clock, Phase::kDataParallel);
-    loss.Wait();
-  }
+  loss.Wait();
+  context_.recorder.EndStep();
   StepResult result{.loss = MeanLoss()};
   context_.device->Synchronize();
   result.step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.record = context_.recorder.Take();
   return result;
 }
 
@@ -54,7 +54,6 @@ FlatUnit* Trainer::TiedUnit() const {
 void Trainer::FinishGradients(FlatUnit& unit) {
   reducer_.WaitFor(unit);
   if (&unit != TiedUnit()) return;
-  const ScopedPhase phase(context_.clock, Phase::kDataParallel);
   context_.groups.tied_embeddings->AllReduce(unit.own_gradients(), Reduction::kSum).Wait();
 }
 
@@ -85,7 +84,6 @@ void Trainer::Update(int64_t step) {
       gathers.push_back(unit->GatherWeights(*context_.groups.replicas));
     }
   }
-  const ScopedPhase waiting(context_.clock, Phase::kDataParallel);
   for (Pending& gather : gathers) gather.Wait();
 }
 

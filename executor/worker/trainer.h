@@ -24,6 +24,7 @@ struct StepResult {
   double step_s = 0.0;
   // Mean cross entropy over the global batch before the update, on the rank that holds the head.
   std::optional<double> loss;
+  StepRecord record = {};
 };
 
 // Torch's and the communicators' exceptions pass through.

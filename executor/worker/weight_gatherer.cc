@@ -41,10 +41,7 @@ void WeightGatherer::Before(const WeightGroup& units) {
   CheckIsNext(units);
   const GatherStep& step = steps_[next_];
   if (next_ > 0) Start(step.gather);
-  {
-    const ScopedPhase phase(context_.clock, Phase::kDataParallel);
-    for (const int32_t unit : uses_[next_].units) under_way_[unit].Wait();
-  }
+  for (const int32_t unit : uses_[next_].units) under_way_[unit].Wait();
   Start(step.prefetch);
 }
 

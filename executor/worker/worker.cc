@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "executor/host/host.h"
+#include "executor/trial/step_profile.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/cpu_device.h"
@@ -29,13 +31,11 @@ void BringAbout(InjectedFault::Kind fault) {
   while (true) ::pause();
 }
 
-nlohmann::json PhaseSeconds(const PhaseClock& clock) {
-  nlohmann::json phases;
-  for (size_t i = 0; i < kPhases; ++i) {
-    const auto phase = static_cast<Phase>(i);
-    phases[std::string(PhaseName(phase)) + "_s"] = clock.Seconds(phase);
-  }
-  return phases;
+// "rank 3 (tp0 pp1 dp0)"
+std::string NameOf(const RankContext& context) {
+  const RankCoordinates& at = context.coordinates;
+  const std::string cp = context.layout.cp > 1 ? absl::StrCat(" cp", at.cp) : "";
+  return absl::StrCat("rank ", context.rank, " (tp", at.tp, cp, " pp", at.pp, " dp", at.dp, ")");
 }
 
 // Steps, and the events that tell of them.
@@ -48,21 +48,27 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
   if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
   const bool tells_loss =
       context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;
+  StepRecord last;
   for (int32_t step = 0; step < plan.steps; ++step) {
     if (plan.fault.has_value() && plan.fault->rank == context.rank && plan.fault->step == step) {
       BringAbout(plan.fault->kind);
     }
     events.Write({{"event", "begin"}, {"step", step}});
-    const StepResult result = trainer.Step(step);
-    nlohmann::json event = {{"event", "step"}, {"step", step}, {"step_s", result.step_s}};
+    StepResult result = trainer.Step(step);
+    nlohmann::json event = {{"event", "step"},
+                            {"step", step},
+                            {"step_s", result.step_s},
+                            {"profile", ToJson(ProfileOf(result.record))}};
     if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
     events.Write(std::move(event));
+    last = std::move(result.record);
   }
-  events.Write({{"event", "done"},
-                {"peak_bytes", context.device->PeakMemoryBytes()},
-                {"peak_in_flight", trainer.peak_in_flight()},
-                {"measured_peak_flops", peak_flops},
-                {"phases", PhaseSeconds(context.clock)}});
+  nlohmann::json done = {{"event", "done"},
+                         {"peak_bytes", context.device->PeakMemoryBytes()},
+                         {"peak_in_flight", trainer.peak_in_flight()},
+                         {"measured_peak_flops", peak_flops}};
+  if (plan.trace) done["trace"] = {{"name", NameOf(context)}, {"record", ToJson(last)}};
+  events.Write(std::move(done));
 }
 
 absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment,
@@ -78,6 +84,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   auto device = OpenDevice(plan.device, environment.local_rank);
   if (!device.ok()) return device.status();
   context.device = *std::move(device);
+  context.clock.Use(context.device->MakeClock());
   at::set_num_threads(std::max(1, PhysicalCores() / environment.world_size));
   // The runner notices a hang first and says which rank it was; this is the second line.
   const auto timeout =

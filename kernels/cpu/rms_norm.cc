@@ -19,10 +19,8 @@ Accumulator<T> SquaresOfSum(const T* x, const T* branch, T* sum, int64_t width) 
   Accumulator<T> squares = 0;
 #pragma omp simd reduction(+ : squares)
   for (int64_t i = 0; i < width; ++i) {
-    T rounded;
-    Narrow(Widen(x[i]) + Widen(branch[i]), rounded);
-    sum[i] = rounded;
-    squares += Widen(rounded) * Widen(rounded);
+    Narrow(Widen(x[i]) + Widen(branch[i]), sum[i]);
+    squares += Widen(sum[i]) * Widen(sum[i]);
   }
   return squares;
 }
@@ -47,16 +45,34 @@ void ForwardRow(const RmsNormForward& a, int64_t row) {
   for (int64_t i = 0; i < a.width; ++i) Narrow(Widen(x[i]) * rstd * Widen(weight[i]), y[i]);
 }
 
+// `sums` gets the row's share of the weight gradient added; null where it isn't wanted.
 template <typename T>
-void BackwardRow(const RmsNormBackward& a, int64_t row) {
+Accumulator<T> DotOfRow(const T* dy, const T* x, const T* weight, Accumulator<T> rstd,
+                        Accumulator<T>* sums, int64_t width) {
+  using A = Accumulator<T>;
+  A dot = 0;
+  if (sums == nullptr) {
+#pragma omp simd reduction(+ : dot)
+    for (int64_t i = 0; i < width; ++i) dot += Widen(dy[i]) * Widen(weight[i]) * Widen(x[i]);
+    return dot;
+  }
+#pragma omp simd reduction(+ : dot)
+  for (int64_t i = 0; i < width; ++i) {
+    const A through = Widen(dy[i]) * Widen(x[i]);
+    sums[i] += through * rstd;
+    dot += through * Widen(weight[i]);
+  }
+  return dot;
+}
+
+template <typename T>
+void BackwardRow(const RmsNormBackward& a, int64_t row, Accumulator<T>* sums) {
   using A = Accumulator<T>;
   const T* dy = static_cast<const T*>(a.dy) + row * a.width;
   const T* x = static_cast<const T*>(a.x) + row * a.width;
   const T* weight = static_cast<const T*>(a.weight);
   const A rstd = static_cast<const A*>(a.rstd)[row];
-  A dot = 0;
-#pragma omp simd reduction(+ : dot)
-  for (int64_t i = 0; i < a.width; ++i) dot += Widen(dy[i]) * Widen(weight[i]) * Widen(x[i]);
+  const A dot = DotOfRow(dy, x, weight, rstd, sums, a.width);
   const A mean = dot * rstd * rstd / static_cast<A>(a.width);
   T* dx = static_cast<T*>(a.dx) + row * a.width;
   if (a.residual_gradient == nullptr) {
@@ -74,22 +90,48 @@ void BackwardRow(const RmsNormBackward& a, int64_t row) {
   }
 }
 
-// Columns [begin, end) of the weight gradient. Runs before dx overwrites dy.
+// Groups of rows add up their part of the weight gradient, and then all groups do: every element is
+// read once, and the order of the additions depends on the number of rows alone.
 template <typename T>
-void WeightGradientColumns(const RmsNormBackward& a, int64_t begin, int64_t end) {
+class RowGroups {
+ public:
   using A = Accumulator<T>;
-  const T* dy = static_cast<const T*>(a.dy);
-  const T* x = static_cast<const T*>(a.x);
-  A* gradient = static_cast<A*>(a.weight_gradient);
-  for (int64_t row = 0; row < a.rows; ++row) {
-    const A rstd = static_cast<const A*>(a.rstd)[row];
-    const int64_t offset = row * a.width;
+
+  explicit RowGroups(const RmsNormBackward& args)
+      : args_(args),
+        rows_(args.rows < kLeastRows * kMostGroups ? kLeastRows
+                                                   : (args.rows + kMostGroups - 1) / kMostGroups),
+        sums_(args.weight_gradient == nullptr ? nullptr : new A[count() * args.width]()) {}
+  ~RowGroups() { delete[] sums_; }
+  RowGroups(const RowGroups&) = delete;
+  RowGroups& operator=(const RowGroups&) = delete;
+
+  int64_t count() const { return (args_.rows + rows_ - 1) / rows_; }
+  int64_t rows() const { return rows_; }
+
+  void RunGroup(int64_t group) const {
+    A* sums = sums_ == nullptr ? nullptr : sums_ + group * args_.width;
+    const int64_t end = (group + 1) * rows_ < args_.rows ? (group + 1) * rows_ : args_.rows;
+    for (int64_t row = group * rows_; row < end; ++row) BackwardRow<T>(args_, row, sums);
+  }
+
+  void AddColumns(int64_t begin, int64_t end) const {
+    A* gradient = static_cast<A*>(args_.weight_gradient);
+    for (int64_t group = 0; group < count(); ++group) {
+      const A* sums = sums_ + group * args_.width;
 #pragma omp simd
-    for (int64_t i = begin; i < end; ++i) {
-      gradient[i] += Widen(dy[offset + i]) * Widen(x[offset + i]) * rstd;
+      for (int64_t i = begin; i < end; ++i) gradient[i] += sums[i];
     }
   }
-}
+
+ private:
+  static constexpr int64_t kLeastRows = 32;
+  static constexpr int64_t kMostGroups = 64;
+
+  const RmsNormBackward& args_;
+  const int64_t rows_;  // of a group
+  A* const sums_;       // [count(), width]; no std container: see kernels/cpu/loops.h
+};
 
 }  // namespace
 
@@ -103,14 +145,13 @@ void Run(const RmsNormForward& args, const Parallel& parallel) {
 
 void Run(const RmsNormBackward& args, const Parallel& parallel) {
   WithElement(args.type, [&](auto element) {
-    using T = decltype(element);
-    if (args.weight_gradient != nullptr) {
-      ForRange(parallel, args.width, args.rows,
-               [&](int64_t begin, int64_t end) { WeightGradientColumns<T>(args, begin, end); });
-    }
-    ForRange(parallel, args.rows, args.width, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) BackwardRow<T>(args, row);
+    const RowGroups<decltype(element)> groups(args);
+    ForRange(parallel, groups.count(), groups.rows() * args.width, [&](int64_t begin, int64_t end) {
+      for (int64_t group = begin; group < end; ++group) groups.RunGroup(group);
     });
+    if (args.weight_gradient == nullptr) return;
+    ForRange(parallel, args.width, groups.count(),
+             [&](int64_t begin, int64_t end) { groups.AddColumns(begin, end); });
   });
 }
 

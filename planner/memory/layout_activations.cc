@@ -139,6 +139,26 @@ bool LayoutActivations::WorkerRulesApply() const {
          context_.model.layers() + 2 > int64_t{StageCount(layout_)};
 }
 
+TransientUnits LayoutActivations::Transient() const {
+  const LayoutParameters parameters(context_, layout_);
+  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
+  const auto bytes = [&](int64_t element_bytes) {
+    // Units are padded to equal shards.
+    const auto padded = [&](const UnitParameters& unit) {
+      return (unit.all + ranks - 1) / ranks * ranks * element_bytes;
+    };
+    return UnitBytes{.table = padded(parameters.table()),
+                     .layer = padded(parameters.layer(0)),
+                     .final_norm = padded(parameters.final_norm())};
+  };
+  const Precision precision = context_.training.precision;
+  TransientUnits units = {.gradients = bytes(AccumulatorBytes(precision)),
+                          .shared_table = context_.model.tied_embeddings && EndsShareRank(layout_),
+                          .layered = layout_.schedule == ScheduleKind::kBreadthFirst};
+  if (layout_.zero >= 3) units.weights = bytes(ElementBytes(precision));
+  return units;
+}
+
 ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
   WorkerStage stage = {
       .block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
@@ -160,7 +180,9 @@ ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
     stage.last = layers.has_head;
     rank.has_head = rank.has_head || layers.has_head;
     rank.chunks.push_back(StageBytes(stage));
+    rank.stages.push_back(stage);
   }
+  if (layout_.zero >= 2 && int64_t{layout_.dp} * layout_.cp > 1) rank.transient = Transient();
   const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
   return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
 }

@@ -6,6 +6,7 @@
 #include "absl/container/inlined_vector.h"
 #include "planner/layout/layout.h"
 #include "planner/memory/block_tensors.h"
+#include "planner/memory/transient_states.h"
 #include "planner/profile/context.h"
 
 namespace meshwright {
@@ -23,6 +24,9 @@ class LayoutActivations {
   LayoutActivations(const EstimateContext& context, const Layout& layout);
 
   ActivationBytes OnRank(int32_t pipeline_rank) const;
+  // Whether the worker's own rules say what is held, to the byte. Workspace then covers what ZeRO
+  // holds for a while.
+  bool WorkerRulesApply() const;
 
  private:
   // One block of a layer group, one micro-batch.
@@ -36,7 +40,7 @@ class LayoutActivations {
   Block MakeBlock(const BlockDims& dims) const;
   int64_t KeptPerMicroBatch(const Block& block, int64_t layers) const;
   int64_t LossBytes() const;
-  bool WorkerRulesApply() const;
+  TransientUnits Transient() const;
   ActivationBytes WorkerOnRank(int32_t pipeline_rank) const;
 
   const EstimateContext& context_;

@@ -31,6 +31,9 @@ class LayoutParameters {
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
   // The most of any pipeline rank.
   int64_t Most() const;
+  const UnitParameters& table() const { return embedding_; }  // of the embedding and of the head
+  const UnitParameters& layer(size_t group) const { return layer_[group]; }
+  const UnitParameters& final_norm() const { return final_norm_; }
   // The largest piece that is gathered as one: a layer or the embedding.
   int64_t largest_unit() const { return largest_unit_; }
 

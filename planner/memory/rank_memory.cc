@@ -112,8 +112,10 @@ class LayoutMemory {
     const ActivationBytes activations = activations_.OnRank(pipeline_rank);
     memory.activations_bytes = activations.kept_bytes;
     memory.loss_bytes = activations.loss_bytes;
-    memory.workspace_bytes =
-        activations.workspace_bytes + GatheredBytes(context_, layout_, parameters_.largest_unit());
+    memory.workspace_bytes = activations.workspace_bytes;
+    if (!activations_.WorkerRulesApply()) {
+      memory.workspace_bytes += GatheredBytes(context_, layout_, parameters_.largest_unit());
+    }
     AddOptimizerStep(context_.profile, parameters.whole, memory);
     memory.workspace_bytes += context_.profile.fixed_bytes;
     const HardwareProfile& device = context_.cluster.device;

@@ -41,30 +41,10 @@
 #include <array>
 #include <cstdint>
 
-#include "planner/layout/layout.h"
-#include "planner/memory/block_tensors.h"
+#include "planner/memory/worker_stage.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
-
-// Elements of a bf16 matrix product that are computed at once on a CPU, at least one row.
-inline constexpr int64_t kMatmulPieceElements = int64_t{1} << 20;
-
-// Rows of a product of `rows` x `columns` that are computed at once.
-int64_t MatmulPieceRows(int64_t rows, int64_t columns);
-
-// The stage of one chunk, with at least one layer.
-struct WorkerStage {
-  BlockDims block;
-  int64_t layers = 0;
-  bool first = false;
-  bool last = false;
-  Recompute recompute = Recompute::kNone;
-  int64_t recompute_layers = 0;  // for kBlock
-  int64_t vocab = 0;             // of the whole model
-  int64_t threads = 1;           // of a rank, on a CPU
-  int64_t cp = 1;                // context parallel ranks
-};
 
 // Parts of what is held; they add up to it.
 struct WorkerActivations {
@@ -85,6 +65,29 @@ struct WorkerStageBytes {
   // The most that the micro-batch takes at once during an action, by ActionKind.
   std::array<WorkerActivations, 4> peak;
 };
+
+// The parts of an action that compute with weights of their own: the embedding, each block by its
+// index, the head.
+inline constexpr int64_t kEmbeddingPart = -1;
+inline int64_t HeadPart(const WorkerStage& stage) { return stage.layers; }
+
+// Calls visit(part) in the order in which the action computes. The input part of a backward has
+// nothing to do for the embedding.
+template <typename Visit>
+void ForEachPart(const WorkerStage& stage, ActionKind kind, const Visit& visit) {
+  const int64_t first = stage.first && kind != ActionKind::kBackwardInput ? kEmbeddingPart : 0;
+  const int64_t last = stage.last ? HeadPart(stage) : stage.layers - 1;
+  if (kind == ActionKind::kForward) {
+    for (int64_t part = first; part <= last; ++part) visit(part);
+  } else {
+    for (int64_t part = last; part >= first; --part) visit(part);
+  }
+}
+
+// The most that the micro-batch takes at once during one part of an action.
+WorkerActivations PartPeak(const WorkerStage& stage, ActionKind kind, int64_t part);
+// Of the head's backward when only its weight gradient is left to do, where it is not split.
+WorkerActivations HeadWeightPeak(const WorkerStage& stage);
 
 WorkerStageBytes StageBytes(const WorkerStage& stage);
 

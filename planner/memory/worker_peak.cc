@@ -32,20 +32,33 @@ void ForEachRun(const Layout& layout, const WorkerRank& rank, const Visit& visit
   for (const Action& action : *actions) visit(action.kind, action.chunk, int64_t{1});
 }
 
+// What is held grows or shrinks evenly from one micro-batch of a run to the next: its peak is at
+// the ends. Transient states are at the very ends not what they are between.
+constexpr int64_t kEnds = 4;
+
+std::vector<Action> ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
+  std::vector<Action> actions;
+  ForEachRun(layout, rank, [&](ActionKind kind, int32_t chunk, int64_t times) {
+    actions.resize(actions.size() + static_cast<size_t>(std::min(times, kEnds)),
+                   {.kind = kind, .chunk = chunk});
+  });
+  return actions;
+}
+
 class Walk {
  public:
   Walk(const Layout& layout, const WorkerRank& rank)
-      : layout_(layout), rank_(rank), most_open_(OpenSends(layout, rank.micro_batches)) {}
+      : layout_(layout), rank_(rank), most_open_(OpenSends(layout, rank.micro_batches)) {
+    if (!rank.transient.has_value()) return;
+    transient_.emplace(*rank.transient, rank.stages, ActionsThatCount(layout, rank));
+  }
 
   void Run(ActionKind kind, int32_t chunk, int64_t times) {
-    Start(kind, chunk);
-    Finish(kind, chunk, 1);
-    // What is held grows or shrinks evenly from one micro-batch to the next: the peak of a run is
-    // at its ends.
-    if (times > 2) Finish(kind, chunk, times - 2);
-    if (times < 2) return;
-    Start(kind, chunk);
-    Finish(kind, chunk, 1);
+    for (int64_t i = 0; i < std::min(times, kEnds); ++i) {
+      if (times > kEnds && i == kEnds / 2) Finish(kind, chunk, times - kEnds);
+      Start(kind, chunk);
+      Finish(kind, chunk, 1);
+    }
   }
 
   const WorkerActivations& peak() const { return peak_; }
@@ -79,12 +92,33 @@ class Walk {
     int64_t messages = open(activations_, forward) + open(gradients_, !forward && !weight);
     // The action's own input is counted with the micro-batch.
     if (!weight && WayTo(Neighbour(kind, chunk, -1)) == Way::kOwn) --messages;
-    WorkerActivations held = bytes.peak[static_cast<size_t>(kind)];
-    held.kept_bytes += kept_.kept_bytes;
-    held.loss_bytes += kept_.loss_bytes;
-    held.workspace_bytes += messages * bytes.boundary_bytes;
-    if (!forward) Add(held, weight ? bytes.kept_split : bytes.kept, -1);
-    if (held.total_bytes() > peak_.total_bytes()) peak_ = held;
+    WorkerActivations others = kept_;
+    others.workspace_bytes += messages * bytes.boundary_bytes;
+    if (!forward) Add(others, weight ? bytes.kept_split : bytes.kept, -1);
+    if (transient_.has_value()) {
+      ReachInParts({.kind = kind, .chunk = chunk}, others);
+    } else {
+      Reach(others, bytes.peak[static_cast<size_t>(kind)], 0);
+    }
+  }
+
+  void ReachInParts(const Action& action, const WorkerActivations& others) {
+    const WorkerStage& stage = rank_.stages[static_cast<size_t>(action.chunk)];
+    ForEachPart(stage, action.kind, [&](int64_t part) {
+      const TransientStates::Held held = transient_->Next(action, part);
+      if (action.kind == ActionKind::kBackward && part == HeadPart(stage)) {
+        Reach(others, PartPeak(stage, ActionKind::kBackwardInput, part), held.before_opening_bytes);
+        Reach(others, HeadWeightPeak(stage), held.open_bytes);
+      } else {
+        Reach(others, PartPeak(stage, action.kind, part), held.open_bytes);
+      }
+    });
+  }
+
+  void Reach(const WorkerActivations& others, WorkerActivations own, int64_t transient_bytes) {
+    Add(own, others, 1);
+    own.workspace_bytes += others.workspace_bytes + transient_bytes;
+    if (own.total_bytes() > peak_.total_bytes()) peak_ = own;
   }
 
   void Finish(ActionKind kind, int32_t chunk, int64_t times) {
@@ -131,6 +165,7 @@ class Walk {
   WorkerActivations kept_;  // of all micro-batches in flight
   Outbox activations_;
   Outbox gradients_;
+  std::optional<TransientStates> transient_;
   WorkerActivations peak_;
 };
 

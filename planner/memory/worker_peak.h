@@ -1,15 +1,18 @@
-// The most that a rank of Meshwright's own worker holds at once during a training step, beside
-// weights, gradients and optimizer states: the rank's schedule list, gone through with the bytes of
-// planner/memory/worker_memory.h. Like the worker itself it knows no schedule.
+// The most that a rank of Meshwright's own worker holds at once during a training step, beside the
+// weights, gradients and optimizer states that it always holds: the rank's schedule list, gone
+// through with the bytes of planner/memory/worker_memory.h and planner/memory/transient_states.h.
+// Like the worker itself it knows no schedule.
 //
 // Exact to the byte in fp32 on a CPU; bf16 takes at most this much there. Kernels of other devices
 // have scratch of their own.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/container/inlined_vector.h"
 #include "planner/layout/layout.h"
+#include "planner/memory/transient_states.h"
 #include "planner/memory/worker_memory.h"
 
 namespace meshwright {
@@ -20,6 +23,9 @@ struct WorkerRank {
   int64_t rope_table_bytes = 0;
   absl::InlinedVector<WorkerStageBytes, 4> chunks = {};
   bool has_head = false;
+  // Under ZeRO 2 and 3.
+  std::optional<TransientUnits> transient = std::nullopt;
+  absl::InlinedVector<WorkerStage, 4> stages = {};  // of the chunks
 };
 
 // Of one pipeline rank of `layout`, whose schedule exists for so many micro-batches. Constant in

@@ -1,10 +1,15 @@
 // meshwright trial with real worker processes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <thread>
 
 #include "nlohmann/json.hpp"
@@ -72,6 +77,66 @@ TEST(TrialCommand, PeakBytesAreWhatWasEstimated) {
           << layout << " rank " << rank["rank"];
     }
   }
+}
+
+TEST(TrialCommand, TellsWhatAStepIsSpentOn) {
+  const json trial = RunJson("tp2.pp2.dp1.mb1", {"--steps", "3"});
+  for (const json& rank : trial["ranks"]) {
+    double sum_s = 0.0;
+    for (const auto& [name, seconds] : rank["phases"].items()) {
+      EXPECT_TRUE(name.ends_with("_s")) << name;
+      sum_s += seconds.get<double>();
+    }
+    // Means over all ranks' own steps against the slowest rank's median.
+    EXPECT_NEAR(sum_s, trial["step_s"].get<double>(), 0.5 * trial["step_s"].get<double>());
+    EXPECT_GT(rank["phases"]["forward_s"].get<double>(), 0.0);
+    EXPECT_GT(rank["phases"]["tensor_parallel_s"].get<double>(), 0.0);
+    const auto tp = std::find_if(
+        rank["communication"].begin(), rank["communication"].end(), [](const json& total) {
+          return total["group"] == "tp" && total["operation"] == "all_reduce";
+        });
+    ASSERT_NE(tp, rank["communication"].end());
+    // 4 micro-batches; in each of 3 layers two all-reduces each way, at the ends a few more.
+    EXPECT_GE((*tp)["calls"].get<double>(), 4 * 3 * 4);
+    EXPECT_GT((*tp)["bytes"].get<double>(), 0.0);
+  }
+}
+
+std::string TemporaryFile(const char* name) {
+  return testing::TempDir() + name + "." + std::to_string(::getpid());
+}
+
+TEST(TrialCommand, WritesATraceOfAllRanks) {
+  const std::string path = TemporaryFile("trace.json");
+  RunJson("tp2.pp2.dp1.mb1", {"--steps", "2", "--trace", path});
+  std::ifstream file(path);
+  const json trace = json::parse(file);
+  std::map<int, std::string> ranks;
+  std::map<int, int> actions;
+  std::map<int, double> end_us;
+  for (const json& event : trace["traceEvents"]) {
+    for (const char* key : {"ph", "ts", "dur", "pid", "tid"}) {
+      EXPECT_TRUE(event.contains(key)) << event;
+    }
+    if (event["name"] == "process_name") ranks[event["pid"]] = event["args"]["name"];
+    if (event["ph"] != "X" || event["tid"] != 0) continue;
+    EXPECT_GE(event["ts"].get<double>(), end_us[event["pid"]]) << event;
+    end_us[event["pid"]] = event["ts"].get<double>() + event["dur"].get<double>();
+    if (event["args"].contains("micro_batch")) ++actions[event["pid"]];
+  }
+  ASSERT_EQ(ranks.size(), 4u);
+  EXPECT_EQ(ranks[3], "rank 3 (tp1 pp1 dp0)");
+  // A forward and a backward of each of 4 micro-batches.
+  for (const auto& [rank, count] : actions) EXPECT_EQ(count, 8) << rank;
+  EXPECT_EQ(actions.size(), 4u);
+  std::filesystem::remove(path);
+}
+
+TEST(TrialCommand, RefusesATraceThatCannotBeWritten) {
+  const CommandOutput run =
+      RunCommand(Trial("tp1.pp1.dp1.mb4", {"--trace", "/nowhere/trace.json"}), BinaryDir());
+  EXPECT_NE(run.exit_code, 0);
+  EXPECT_THAT(run.err + run.out, HasSubstr("/nowhere/trace.json: cannot be written"));
 }
 
 TEST(TrialCommand, OutOfMemoryIsAnOutcomeWithItsBytes) {

@@ -1,308 +1,115 @@
-// Rates of the fused operators: bytes that each has to move (every input read once, every output
-// written once) per second, and what share of this machine's own copy bandwidth that is.
+// Rates of the fused operators on this machine's cores: bytes that each has to move per second, and
+// what share of the machine's own copy bandwidth that is. One thread per core, like the worker's.
 //
-// Buffers are far larger than the caches. One thread per core, like the worker's.
+// Rates are those of the fastest run, and copies are measured beside every operator: what else the
+// machine does then counts little.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "tools/bench/operator_cases.h"
+#include "tools/bench/thread_pool.h"
 
 namespace meshwright::kernels {
 namespace {
 
-// A shape like some micro-batches of an 8B model: tokens, hidden, FFN and head width, vocabulary.
-constexpr int64_t kTokens = 16384;
-constexpr int64_t kHidden = 4096;
-constexpr int64_t kFfn = 8192;
-constexpr int64_t kHeadDim = 128;
-constexpr int64_t kVocab = 16384;
-constexpr int64_t kParameters = 128 << 20;
+// As large as caches demand and no larger: the shorter a run, the likelier one is undisturbed.
+constexpr BenchShape kShape = {.tokens = 4096, .parameters = 32 << 20};
 
-// Threads that wait for loops, as a thread pool of the matrix library would.
-class Pool {
- public:
-  static Pool& Get() {
-    static auto* const kPool = new Pool(std::max(1u, std::thread::hardware_concurrency()));
-    return *kPool;
-  }
-
-  void Run(int64_t count, int64_t grain, RangeBody body, void* state) {
-    const auto workers = static_cast<int64_t>(threads_);
-    const int64_t share = std::max(grain, (count + workers - 1) / workers);
-    const int64_t ranges = (count + share - 1) / share;
-    if (ranges <= 1) return body(state, 0, count);
-    std::unique_lock lock(mutex_);
-    job_ = [=](int64_t range) { body(state, range * share, std::min(count, (range + 1) * share)); };
-    next_ = 0;
-    ranges_ = ranges;
-    open_ = ranges;
-    wake_.notify_all();
-    done_.wait(lock, [&] { return open_ == 0; });
-  }
-
+class HostMemory final : public BenchMemory {
  private:
-  explicit Pool(unsigned threads) : threads_(threads) {
-    for (unsigned i = 0; i < threads; ++i) std::thread([this] { Work(); }).detach();
+  void* Repeat(const void* pattern, int64_t pattern_bytes, int64_t times) override {
+    const auto bytes = static_cast<size_t>(pattern_bytes);
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes * static_cast<size_t>(times)));
+    char* block = blocks_.back().get();
+    for (int64_t i = 0; i < times; ++i) std::memcpy(block + i * pattern_bytes, pattern, bytes);
+    return block;
   }
 
-  void Work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      wake_.wait(lock, [&] { return next_ < ranges_; });
-      const int64_t range = next_++;
-      const auto job = job_;
-      lock.unlock();
-      job(range);
-      lock.lock();
-      if (--open_ == 0) done_.notify_one();
-    }
-  }
-
-  const unsigned threads_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
-  std::function<void(int64_t)> job_;
-  int64_t next_ = 0;
-  int64_t ranges_ = 0;
-  int64_t open_ = 0;
+  std::vector<std::unique_ptr<char[]>> blocks_;
 };
 
-Parallel OnAllCores() {
-  return {[](int64_t count, int64_t grain, RangeBody body, void* state) {
-    Pool::Get().Run(count, grain, body, state);
-  }};
-}
-
-int64_t Size(ElementType type) { return type == ElementType::kFp32 ? 4 : 2; }
-
-// Memory of one operator; filled, so that pages exist and no value is special.
-class Buffers {
- public:
-  void* Elements(ElementType type, int64_t count) {
-    void* memory = Bytes(count * Size(type));
-    // 1.0 in either type.
-    if (type == ElementType::kFp32) {
-      std::fill_n(static_cast<float*>(memory), count, 1.0f);
-    } else {
-      std::fill_n(static_cast<uint16_t*>(memory), count, uint16_t{0x3f80});
-    }
-    return memory;
-  }
-  float* Floats(int64_t count) { return static_cast<float*>(Elements(ElementType::kFp32, count)); }
-  double* Doubles(int64_t count) { return static_cast<double*>(Bytes(count * 8)); }
-  int32_t* Tokens(int64_t count) {
-    auto* tokens = static_cast<int32_t*>(Bytes(count * 4));
-    for (int64_t i = 0; i < count; ++i) tokens[i] = static_cast<int32_t>(i * 7919 % kVocab);
-    return tokens;
-  }
-
- private:
-  void* Bytes(int64_t bytes) {
-    memory_.emplace_back(static_cast<size_t>(bytes));
-    return memory_.back().data();
-  }
-
-  std::vector<std::vector<std::byte>> memory_;
-};
-
-// An operator on buffers of its own, and the bytes that one run has to move.
-struct Case {
-  std::function<void(const Kernels&)> run;
-  int64_t bytes = 0;
-};
-
-Case NormForward(Buffers& b, ElementType t) {
-  const RmsNormForward args{t,
-                            kTokens,
-                            kHidden,
-                            1e-5,
-                            b.Elements(t, kTokens * kHidden),
-                            nullptr,
-                            nullptr,
-                            b.Elements(t, kHidden),
-                            b.Elements(t, kTokens * kHidden),
-                            b.Floats(kTokens)};
-  return {[args](const Kernels& k) { k.Run(args); }, 2 * kTokens * kHidden * Size(t)};
-}
-
-Case NormBackward(Buffers& b, ElementType t) {
-  const RmsNormBackward args{t,
-                             kTokens,
-                             kHidden,
-                             b.Elements(t, kTokens * kHidden),
-                             b.Elements(t, kTokens * kHidden),
-                             b.Elements(t, kHidden),
-                             b.Floats(kTokens),
-                             b.Elements(t, kTokens * kHidden),
-                             b.Elements(t, kTokens * kHidden),
-                             b.Floats(kHidden)};
-  return {[args](const Kernels& k) { k.Run(args); }, 4 * kTokens * kHidden * Size(t)};
-}
-
-Case ActivationForward(Buffers& b, ElementType t) {
-  const SwigluForward args{t, kTokens, kFfn, b.Elements(t, 2 * kTokens * kFfn),
-                           b.Elements(t, kTokens * kFfn)};
-  return {[args](const Kernels& k) { k.Run(args); }, 3 * kTokens * kFfn * Size(t)};
-}
-
-Case ActivationBackward(Buffers& b, ElementType t) {
-  const SwigluBackward args{t, kTokens, kFfn, b.Elements(t, kTokens * kFfn),
-                            b.Elements(t, 2 * kTokens * kFfn)};
-  return {[args](const Kernels& k) { k.Run(args); }, 5 * kTokens * kFfn * Size(t)};
-}
-
-Case Rotary(Buffers& b, ElementType t) {
-  const int64_t heads = kHidden / kHeadDim;
-  void* x = b.Elements(t, kTokens * kHidden);
-  const Rope args{t,
-                  kTokens,
-                  kTokens,
-                  heads,
-                  kHeadDim,
-                  false,
-                  b.Floats(kTokens * kHeadDim / 2),
-                  b.Floats(kTokens * kHeadDim / 2),
-                  x,
-                  kHidden,
-                  kHeadDim,
-                  x,
-                  kHidden,
-                  kHeadDim};
-  return {[args](const Kernels& k) { k.Run(args); },
-          2 * kTokens * kHidden * Size(t) + 4 * kTokens * kHeadDim};
-}
-
-Case LossStatistics(Buffers& b, ElementType t) {
-  const CrossEntropyStatistics args{t,
-                                    kTokens,
-                                    kVocab,
-                                    0,
-                                    b.Elements(t, kTokens * kVocab),
-                                    b.Tokens(kTokens),
-                                    b.Floats(kTokens),
-                                    b.Floats(kTokens),
-                                    b.Floats(kTokens)};
-  return {[args](const Kernels& k) { k.Run(args); }, kTokens * kVocab * Size(t)};
-}
-
-Case LossBackward(Buffers& b, ElementType t) {
-  const CrossEntropyBackward args{t,
-                                  kTokens,
-                                  kVocab,
-                                  0,
-                                  1e-6f,
-                                  b.Tokens(kTokens),
-                                  b.Floats(kTokens),
-                                  b.Elements(t, kTokens * kVocab)};
-  return {[args](const Kernels& k) { k.Run(args); }, 2 * kTokens * kVocab * Size(t)};
-}
-
-Case GradientAccumulation(Buffers& b, ElementType t) {
-  const Accumulate args{t, kParameters, b.Elements(t, kParameters), b.Floats(kParameters)};
-  return {[args](const Kernels& k) { k.Run(args); }, kParameters * (Size(t) + 8)};
-}
-
-Case GradientNorm(Buffers& b, ElementType t) {
-  const SumOfSquares args{t, kParameters, b.Elements(t, kParameters),
-                          b.Doubles(SumOfSquares::kPartialSums), b.Doubles(1)};
-  return {[args](const Kernels& k) { k.Run(args); }, kParameters * Size(t)};
-}
-
-Case Optimizer(Buffers& b, ElementType t) {
-  const bool has_master = t == ElementType::kBf16;
-  const AdamW args{t,
-                   kParameters,
-                   1e-4f,
-                   0.9f,
-                   0.95f,
-                   1e-8f,
-                   0.1f,
-                   1,
-                   b.Floats(kParameters),
-                   b.Floats(kParameters),
-                   b.Floats(kParameters),
-                   has_master ? b.Floats(kParameters) : nullptr,
-                   b.Elements(t, kParameters)};
-  // Gradient read, moments read and written; weights read and written in fp32, and in bf16 written
-  // beside their master copy.
-  return {[args](const Kernels& k) { k.Run(args); },
-          kParameters * (4 + 16 + 8 + (has_master ? 2 : 0))};
-}
-
-// Bytes read and written per second by copies on all cores, best of a few.
-double CopyBytesPerS() {
-  static const double kRate = [] {
-    constexpr int64_t kBytes = 1 << 30;
-    std::vector<char> from(kBytes, 1);
-    std::vector<char> to(kBytes, 2);
-    struct State {
-      const char* from;
-      char* to;
-    } state{from.data(), to.data()};
-    double best_s = 1e9;
-    for (int i = 0; i < 8; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      Pool::Get().Run(
-          kBytes, 1 << 20,
-          [](void* s, int64_t begin, int64_t end) {
-            const auto* copy = static_cast<State*>(s);
-            std::memcpy(copy->to + begin, copy->from + begin, static_cast<size_t>(end - begin));
-          },
-          &state);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-      best_s = std::min(best_s, took.count());
-    }
-    return 2.0 * kBytes / best_s;
-  }();
-  return kRate;
-}
-
-template <Case (*kMake)(Buffers&, ElementType)>
-void Operator(benchmark::State& state) {
-  const auto type = static_cast<ElementType>(state.range(0));
-  Buffers buffers;
-  const Case operator_case = kMake(buffers, type);
-  const auto kernels = MakeCpuKernels(OnAllCores());
+template <typename Body>
+double SecondsOf(const Body& body) {
   const auto start = std::chrono::steady_clock::now();
-  for (auto _ : state) operator_case.run(*kernels);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  const double bytes_per_s = static_cast<double>(operator_case.bytes) *
-                             static_cast<double>(state.iterations()) / took.count();
-  state.counters["GB/s"] = bytes_per_s / 1e9;
-  state.counters["of_copy"] = bytes_per_s / CopyBytesPerS();
-  state.SetLabel(type == ElementType::kFp32 ? "fp32" : "bf16");
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-#define MESHWRIGHT_OPERATOR(name)                     \
-  BENCHMARK_TEMPLATE(Operator, name)                  \
-      ->Name(#name)                                   \
-      ->Arg(static_cast<int64_t>(ElementType::kFp32)) \
-      ->Arg(static_cast<int64_t>(ElementType::kBf16)) \
-      ->UseRealTime()                                 \
-      ->Unit(benchmark::kMillisecond)
+// Copies on all cores.
+class Copy {
+ public:
+  static Copy& Get() {
+    static auto* const copy = new Copy;
+    return *copy;
+  }
 
-MESHWRIGHT_OPERATOR(NormForward);
-MESHWRIGHT_OPERATOR(NormBackward);
-MESHWRIGHT_OPERATOR(ActivationForward);
-MESHWRIGHT_OPERATOR(ActivationBackward);
-MESHWRIGHT_OPERATOR(Rotary);
-MESHWRIGHT_OPERATOR(LossStatistics);
-MESHWRIGHT_OPERATOR(LossBackward);
-MESHWRIGHT_OPERATOR(GradientAccumulation);
-MESHWRIGHT_OPERATOR(GradientNorm);
-MESHWRIGHT_OPERATOR(Optimizer);
+  // Bytes read and written per second, best of all that were measured so far.
+  double Measure() {
+    for (int i = 0; i < 10; ++i) {
+      const double took_s = SecondsOf([&] {
+        ThreadPool::Get().Run(
+            kBytes, 1 << 20,
+            [](void* state, int64_t begin, int64_t end) {
+              auto* copy = static_cast<Copy*>(state);
+              std::memcpy(copy->to_.data() + begin, copy->from_.data() + begin,
+                          static_cast<size_t>(end - begin));
+            },
+            this);
+      });
+      best_s_ = std::min(best_s_, took_s);
+    }
+    return 2.0 * kBytes / best_s_;
+  }
+
+ private:
+  static constexpr int64_t kBytes = 256 << 20;
+
+  std::vector<char> from_ = std::vector<char>(kBytes, 1);
+  std::vector<char> to_ = std::vector<char>(kBytes, 2);
+  double best_s_ = 1e9;
+};
+
+void Measure(benchmark::State& state, const BenchOperator& bench_operator, ElementType type) {
+  HostMemory memory;
+  const BenchCase bench_case = bench_operator.make(memory, type, kShape);
+  const auto kernels = MakeCpuKernels(OnAllCores());
+  double best_s = 1e9;
+  for (auto _ : state) {
+    const double took_s = SecondsOf([&] { bench_case.run(*kernels); });
+    state.SetIterationTime(took_s);
+    best_s = std::min(best_s, took_s);
+  }
+  const double bytes_per_s = static_cast<double>(bench_case.bytes) / best_s;
+  state.counters["GB/s"] = bytes_per_s / 1e9;
+  state.counters["of_copy"] = bytes_per_s / Copy::Get().Measure();
+}
+
+void RegisterAll() {
+  for (const BenchOperator& bench_operator : BenchOperators()) {
+    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
+      const std::string name = std::string(bench_operator.name) + "/" + ElementName(type);
+      benchmark::RegisterBenchmark(
+          name.c_str(), [=](benchmark::State& state) { Measure(state, bench_operator, type); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace meshwright::kernels
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  meshwright::kernels::RegisterAll();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

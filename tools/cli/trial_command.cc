@@ -1,5 +1,7 @@
 #include "tools/cli/trial_command.h"
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -15,6 +17,7 @@
 #include "tools/cli/flags.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/text.h"
+#include "tools/cli/trial_text.h"
 
 namespace meshwright {
 namespace {
@@ -30,6 +33,7 @@ struct TrialFlags {
   int64_t seed = 0;
   double memory_limit_gib = 0.0;
   double timeout_s = 300.0;
+  std::string trace;
 };
 
 // What the planner expects of the same layout here.
@@ -70,30 +74,17 @@ absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& d
   plan.seed = static_cast<uint64_t>(flags.seed);
   plan.memory_limit_bytes = memory_limit_bytes;
   plan.timeout_s = flags.timeout_s;
+  plan.trace = !flags.trace.empty();
   plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), layout);
   return plan;
 }
 
-void PrintText(const Layout& layout, const Estimate& predicted, const TrialResult& result,
-               std::ostream& out) {
-  out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << "\n";
-  if (!result.message.empty()) out << result.message << "\n";
-  if (result.outcome != Outcome::kOk) return;
-  Table steps({"", "measured", "predicted"});
-  steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
-  steps.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
-  steps.Print(out);
-  out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
-                         result.measured_peak_flops / 1e9);
-  out << "losses:";
-  for (const double loss : result.losses) out << absl::StrFormat(" %.4f", loss);
-  out << "\n";
-  Table ranks({"rank", "pipeline rank", "peak bytes measured", "estimated"});
-  for (const RankResult& rank : result.ranks) {
-    ranks.Add({std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
-               FormatCount(rank.peak_bytes), FormatCount(rank.estimated_bytes)});
-  }
-  ranks.Print(out);
+// One trace of all ranks, for `path`. An unwritable file is noticed before the trial, not after it.
+absl::StatusOr<std::ofstream> OpenTrace(const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  if (file) return file;
+  return WithField(absl::UnavailableError(absl::StrCat("trace = ", path, ": cannot be written")),
+                   "trace");
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
@@ -112,6 +103,10 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const TrialPlan plan,
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
 
+  std::ofstream trace;
+  if (!flags.trace.empty()) {
+    ASSIGN_OR_RETURN(trace, OpenTrace(flags.trace));
+  }
   ProgressLine progress(context.err, context.err_is_terminal);
   TrialResult result =
       RunTrial(plan, {.worker_path = context.binary_dir + "/meshwright-worker",
@@ -121,8 +116,16 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
                                             absl::StrFormat("steps, loss %.4f, %s per step",
                                                             at.loss, FormatSeconds(at.step_s)));
                           },
-                      .cancel = &context.interrupted});
+                      .cancel = &context.interrupted,
+                      .trace =
+                          [&](const std::vector<RankTrace>& ranks) {
+                            if (trace.is_open()) trace << StepTrace(layout, ranks) << std::flush;
+                          }});
   progress.Finish();
+  if (trace.is_open() && result.outcome != Outcome::kOk) {
+    std::error_code ignored;
+    std::filesystem::remove(flags.trace, ignored);  // it holds nothing
+  }
 
   if (flags.output.format == OutputFormat::kJson) {
     ordered_json object = {{"layout", FormatLayout(layout)},
@@ -133,7 +136,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
     object["notes"] = NotesOn(prediction.request.cluster, layout.devices());
     context.out << object.dump(2) << "\n";
   } else {
-    PrintText(layout, prediction.estimate, result, context.out);
+    PrintTrial(layout, prediction.estimate, result, context.out);
   }
   context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
                       : result.outcome == Outcome::kCancelled ? kExitInterrupted
@@ -172,6 +175,10 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--timeout-s", flags->timeout_s, "Longest wait for a sign of life of a rank")
       ->capture_default_str()
       ->option_text("T");
+  command
+      ->add_option("--trace", flags->trace,
+                   "Write what every rank did in the last step, for Perfetto")
+      ->option_text("FILE");
   flags->output.AddFormat(*command);
   command->callback([flags, &context] {
     const absl::Status status = RunTrialCommand(*flags, context);

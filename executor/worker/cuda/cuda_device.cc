@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +29,9 @@ constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGRE
 
 CudaDevice::CudaDevice(int32_t index)
     : index_(index), kernels_(kernels::MakeCudaKernels(CurrentStream)) {
+  // Each group takes two streams; with fewer queues than streams one would wait for another that it
+  // has nothing to do with. Only read when the device is opened.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
   c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
   allocator::attachOutOfMemoryObserver([](int64_t, size_t requested, size_t, size_t) {
@@ -51,6 +55,10 @@ DeviceDescription CudaDevice::Describe() const {
 
 void CudaDevice::Synchronize() { c10::cuda::device_synchronize(); }
 
+std::unique_ptr<DeviceClock> CudaDevice::MakeClock() {
+  return std::make_unique<CudaClock>(timeline_);
+}
+
 void CudaDevice::SetMemoryLimit(int64_t bytes) {
   const auto device = static_cast<c10::DeviceIndex>(index_);
   const auto total = static_cast<double>(allocator::get()->getMemoryInfo(device).second);
@@ -71,7 +79,7 @@ int64_t CudaDevice::PeakMemoryBytes() const {
 
 std::unique_ptr<Communicator> CudaDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                   const GroupSpec& group, int32_t rank) {
-  return ConnectNccl(store, group, rank, torch_device());
+  return ConnectNccl(store, group, rank, torch_device(), timeline_);
 }
 
 std::optional<Device::MemoryShortage> CudaDevice::AsMemoryShortage(

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "executor/worker/cuda/cuda_timeline.h"
 #include "executor/worker/device.h"
 
 namespace meshwright {
@@ -18,6 +19,7 @@ class CudaDevice final : public Device {
   DeviceDescription Describe() const override;
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override;
+  std::unique_ptr<DeviceClock> MakeClock() override;
   // A share of the device's memory, enforced on what the allocator reserves.
   void SetMemoryLimit(int64_t bytes) override;
   void ResetPeakMemory() override;
@@ -29,6 +31,7 @@ class CudaDevice final : public Device {
 
  private:
   const int32_t index_;
+  const std::shared_ptr<CudaTimeline> timeline_ = std::make_shared<CudaTimeline>();
   int64_t limit_bytes_ = 0;
   std::unique_ptr<kernels::Kernels> kernels_;
 };

@@ -1,6 +1,9 @@
 // Communicator over NCCL: one device per rank.
 #pragma once
 
+#include <memory>
+
+#include "executor/worker/cuda/cuda_timeline.h"
 #include "executor/worker/device.h"
 
 namespace meshwright {
@@ -8,7 +11,9 @@ namespace meshwright {
 // Wait() orders the current stream behind the operation and returns at once. A rank whose peers
 // don't answer within the group's timeout is ended by NCCL's watchdog, since its kernels can't be
 // interrupted.
+// Ends of operations are told on `timeline`.
 std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>& store,
-                                          const GroupSpec& group, int32_t rank, at::Device device);
+                                          const GroupSpec& group, int32_t rank, at::Device device,
+                                          std::shared_ptr<const CudaTimeline> timeline);
 
 }  // namespace meshwright

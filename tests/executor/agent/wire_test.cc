@@ -78,6 +78,14 @@ TEST(WireTest, ResultsRoundTrip) {
   result.losses = {10.5};
   result.ranks = {
       {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2, .estimated_bytes = 3, .peak_in_flight = 4}};
+  ForEachPhase(
+      [&](Phase phase) { result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase); });
+  result.ranks[0].communication = {{.group = "replicas",
+                                    .operation = CommOperation::kReduceScatter,
+                                    .calls = 4,
+                                    .bytes = 1024,
+                                    .waited_s = 0.5,
+                                    .under_way_s = 0.75}};
   result.oom = OomDetail{1, 1, 2, 3, 4};
   result.worker_version = "w";
   result.host = "h";

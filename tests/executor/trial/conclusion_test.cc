@@ -33,9 +33,18 @@ std::vector<RankRecord> TwoRanks() {
 
 void Apply(const nlohmann::json& event, RankRecord& record) { ApplyEvent(event.dump(), record); }
 
+// All of it forward, but for a second of waiting in the pipeline.
+nlohmann::json StepEvent(int32_t step, double seconds) {
+  StepProfile profile;
+  profile.phases[Phase::kForward] = seconds - 1.0;
+  profile.phases[Phase::kPipeline] = 1.0;
+  profile.communication = {{.group = "tp", .calls = 2.0, .bytes = 10.0 * step}};
+  return {{"event", "step"}, {"step", step}, {"step_s", seconds}, {"profile", ToJson(profile)}};
+}
+
 void FinishStep(RankRecord& record, int32_t step, double seconds) {
   Apply({{"event", "begin"}, {"step", step}}, record);
-  nlohmann::json event = {{"event", "step"}, {"step", step}, {"step_s", seconds}};
+  nlohmann::json event = StepEvent(step, seconds);
   if (record.pipeline_rank == 1) event["loss"] = 4.0 - step;
   Apply(event, record);
 }
@@ -66,6 +75,39 @@ TEST(ConclusionTest, AFinishedTrialHasTheSlowestRanksMedianStep) {
   EXPECT_EQ(result.measured_peak_flops, 2e9);
   EXPECT_DOUBLE_EQ(result.mfu, PalmStepFlops(plan.model, plan.training) / (3.0 * 2 * 2e9));
   EXPECT_EQ(result.ranks[1].peak_bytes, 100);
+  // Means without the first step.
+  EXPECT_DOUBLE_EQ(result.ranks[0].phases[Phase::kForward], 2.0);
+  EXPECT_DOUBLE_EQ(result.ranks[1].phases[Phase::kForward], 0.5);
+  EXPECT_DOUBLE_EQ(result.ranks[0].phases[Phase::kPipeline], 1.0);
+  ASSERT_EQ(result.ranks[0].communication.size(), 1u);
+  EXPECT_DOUBLE_EQ(result.ranks[0].communication[0].bytes, 20.0);
+}
+
+TEST(ConclusionTest, WaitingForALatePeerIsBubble) {
+  auto records = TwoRanks();
+  StepProfile sender;
+  sender.messages = {{.group = "activations_up",
+                      .peer = 1,
+                      .sent = true,
+                      .issued_s = {5.0},
+                      .waits = {{.begin_s = 5.0, .end_s = 5.0}}}};
+  StepProfile receiver;
+  receiver.phases[Phase::kPipeline] = 4.0;
+  receiver.messages = {{.group = "activations_up",
+                        .peer = 0,
+                        .sent = false,
+                        .issued_s = {2.0},
+                        .waits = {{.begin_s = 2.0, .end_s = 6.0}}}};
+  nlohmann::json event = StepEvent(0, 1.0);
+  event["profile"] = ToJson(sender);
+  Apply(event, records[0]);
+  event["profile"] = ToJson(receiver);
+  Apply(event, records[1]);
+  Done(records[0], 1e9);
+  Done(records[1], 1e9);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_DOUBLE_EQ(result.ranks[1].phases[Phase::kBubble], 3.0);
+  EXPECT_DOUBLE_EQ(result.ranks[1].phases[Phase::kPipeline], 1.0);
 }
 
 TEST(ConclusionTest, AnOutOfMemoryExplainsLostPeers) {
@@ -125,7 +167,9 @@ TEST(ConclusionTest, AnUnreadableEventIsAFailure) {
 
 TEST(ConclusionTest, ALossThatIsNotFiniteIsAFailure) {
   auto records = TwoRanks();
-  Apply({{"event", "step"}, {"step", 0}, {"step_s", 1.0}, {"loss", nullptr}}, records[1]);
+  nlohmann::json event = StepEvent(0, 1.0);
+  event["loss"] = nullptr;
+  Apply(event, records[1]);
   EXPECT_THAT(Conclude(PlanOf(1), records).message, HasSubstr("not finite in step 0"));
 }
 

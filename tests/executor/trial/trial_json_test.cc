@@ -21,6 +21,7 @@ TrialPlan FullPlan() {
   plan.timeout_s = 12.5;
   plan.known_peak_flops = 3.5e9;
   plan.estimated_bytes = {123456789012, 5};
+  plan.trace = true;
   plan.dump_gradients_dir = "/somewhere";
   plan.fault = InjectedFault{.kind = InjectedFault::Kind::kHang, .rank = 3, .step = 1};
   return plan;
@@ -44,12 +45,32 @@ TEST(TrialJsonTest, AResultSurvivesItsJsonForm) {
   result.step_times_s = {0.5, 0.25};
   result.losses = {4.25, 4.0};
   result.ranks = {{.rank = 1, .pipeline_rank = 1, .peak_bytes = 5, .estimated_bytes = 6}};
+  result.ranks[0].phases[Phase::kBubble] = 0.125;
+  result.ranks[0].communication = {{.group = "tp",
+                                    .operation = CommOperation::kAllGather,
+                                    .calls = 4,
+                                    .bytes = 1024,
+                                    .waited_s = 0.5,
+                                    .under_way_s = 0.75}};
   result.oom = OomDetail{.rank = 1, .requested_bytes = 2, .held_bytes = 3, .limit_bytes = 4};
   result.worker_version = "0.1.0";
   result.host = "here";
   const auto copy = TrialResultFromJson(nlohmann::json::parse(ToJson(result).dump()));
   ASSERT_TRUE(copy.ok()) << copy.status();
   EXPECT_EQ(*copy, result);
+}
+
+TEST(TrialJsonTest, AResultWithoutAProfileIsOneOfAnEarlierWorker) {
+  TrialResult result;
+  result.ranks = {{.rank = 1}};
+  nlohmann::json json = ToJson(result);
+  json["ranks"][0].erase("phases");
+  json["ranks"][0].erase("communication");
+  const auto copy = TrialResultFromJson(json);
+  ASSERT_TRUE(copy.ok()) << copy.status();
+  EXPECT_EQ(*copy, result);
+  json["ranks"][0]["communication"] = {{{"group", "tp"}}};
+  EXPECT_FALSE(TrialResultFromJson(json).ok());
 }
 
 struct BadField {

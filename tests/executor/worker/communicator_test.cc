@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <list>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "executor/worker/gloo_communicator.h"
 #include "executor/worker/memory_account.h"
 #include "executor/worker/thread_communicator.h"
+#include "executor/worker/timed_communicator.h"
 
 namespace meshwright {
 namespace {
@@ -25,6 +27,13 @@ namespace {
 struct MeetingPlace {
   c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
   ThreadHub hub;
+  // Of ranks that are timed; they stay where they are.
+  struct Recording {
+    PhaseClock clock;
+    StepRecorder recorder{clock};
+  };
+  std::mutex mutex;
+  std::list<Recording> recordings;
 };
 
 using Connect =
@@ -287,14 +296,37 @@ TEST_P(CommunicatorTest, ReceivesBeforeTheSend) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Implementations, CommunicatorTest,
-    testing::Values(
-        Implementation{"gloo", [](MeetingPlace& place, const GroupSpec& group,
-                                  int32_t rank) { return ConnectGloo(place.store, group, rank); }},
-        Implementation{"thread", [](MeetingPlace& place, const GroupSpec& group,
-                                    int32_t rank) { return place.hub.Join(group, rank); }}),
-    [](const auto& test) { return test.param.name; });
+// Another one, timed in the middle of a step.
+Implementation Timed(std::string name, Connect connect) {
+  return {
+      std::move(name),
+      [connect = std::move(connect)](MeetingPlace& place, const GroupSpec& group, int32_t rank) {
+        MeetingPlace::Recording* recording = nullptr;
+        {
+          const std::lock_guard lock(place.mutex);
+          recording = &place.recordings.emplace_back();
+        }
+        recording->recorder.BeginStep();
+        return TimeCommunicator(connect(place, group, rank),
+                                {.name = group.name, .ranks = group.ranks}, recording->recorder);
+      }};
+}
+
+std::unique_ptr<Communicator> JoinGloo(MeetingPlace& place, const GroupSpec& group, int32_t rank) {
+  return ConnectGloo(place.store, group, rank);
+}
+
+std::unique_ptr<Communicator> JoinThreads(MeetingPlace& place, const GroupSpec& group,
+                                          int32_t rank) {
+  return place.hub.Join(group, rank);
+}
+
+INSTANTIATE_TEST_SUITE_P(Implementations, CommunicatorTest,
+                         testing::Values(Implementation{"gloo", JoinGloo},
+                                         Implementation{"thread", JoinThreads},
+                                         Timed("timed_gloo", JoinGloo),
+                                         Timed("timed_thread", JoinThreads)),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace meshwright

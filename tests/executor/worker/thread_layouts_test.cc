@@ -61,9 +61,6 @@ class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
     }
   }
 
-  // What buckets and gathered weights take is not predicted yet.
-  bool PredictsMemory() const { return plan_.layout.zero < 2; }
-
   int64_t PredictedBytes(int32_t pipeline_rank) const {
     const auto cores = static_cast<int32_t>(plan_.layout.devices());
     const ClusterSpec cluster = FindCluster("local-cpu", cores).value();
@@ -76,7 +73,6 @@ class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
     plan_.training.precision = precision;
     plan_.dump_gradients_dir = folder_.path();
     for (const auto& [pipeline_rank, peak_bytes] : Run()) {
-      if (!PredictsMemory()) continue;
       EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
     }
     ExpectReferenceNumbers(tolerance);
@@ -100,7 +96,6 @@ TEST_P(ThreadLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
 TEST_P(ThreadLayoutsTest, Bf16MemoryIsWithinTwoPercent) {
   plan_.training.precision = Precision::kBf16;
   for (const auto& [pipeline_rank, peak_bytes] : Run()) {
-    if (!PredictsMemory()) continue;
     const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
     EXPECT_NEAR(static_cast<double>(peak_bytes) / predicted, 1.0, 0.02)
         << peak_bytes << " on pipeline rank " << pipeline_rank;

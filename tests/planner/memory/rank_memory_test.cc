@@ -40,6 +40,42 @@ TEST(ModelStates, FollowTheZeroStage) {
   EXPECT_NEAR(states("tp1.cp2.pp1.dp4.zero1"), d * (6.0 + 12.0 / 8), 16);
 }
 
+// Over eight data ranks. Only padding, at most seven elements of a unit, is more than the formula.
+TEST(ModelStates, OfTheWorkerAreShardsAndWholeGradientsOfVectors) {
+  const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
+  const auto parameters = static_cast<double>(Parameters(context.model));
+  const auto vectors = static_cast<double>((2 * context.model.layers() + 1) * context.model.hidden);
+  const auto states = [&context](const char* layout) {
+    return static_cast<double>(
+        StateBytes(EstimateRankMemory(context.get(), MakeLayout(layout), 0)));
+  };
+  const double padding = 7.0 * 18.0 * static_cast<double>(context.model.layers() + 3);
+  EXPECT_NEAR(states("tp1.pp1.dp8.zero0"), 18.0 * parameters, 0.5);
+  EXPECT_NEAR(states("tp1.pp1.dp8.zero1"), (6.0 + 12.0 / 8) * parameters, padding);
+  EXPECT_NEAR(states("tp1.pp1.dp8.zero2"), (2.0 + 16.0 / 8) * parameters + 4.0 * vectors, padding);
+  EXPECT_NEAR(states("tp1.pp1.dp8.zero3"), 18.0 / 8 * parameters + 4.0 * vectors, padding);
+}
+
+TEST(ModelStates, OfTheWorkerArePaddedToEqualShards) {
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
+  context.model.vocab = 32001;
+  context.model.hidden = 4095;
+  context.training.precision = Precision::kFp32;
+  const auto units = [&](int64_t ranks) {
+    const auto padded = [&](int64_t elements) { return (elements + ranks - 1) / ranks * ranks; };
+    const int64_t layer = AttentionParameters(context.model) +
+                          FfnParameters(context.model, context.model.groups.front()) +
+                          NormParameters(context.model);
+    return 2 * padded(EmbeddingParameters(context.model)) + context.model.layers() * padded(layer) +
+           padded(context.model.hidden);
+  };
+  const MemoryEstimate memory =
+      EstimateRankMemory(context.get(), MakeLayout("tp1.pp1.dp4.zero1"), 0);
+  EXPECT_EQ(memory.weights_bytes, 4 * units(4));
+  EXPECT_EQ(memory.gradients_bytes, 4 * units(4));
+  EXPECT_EQ(memory.optimizer_bytes, 8 * units(4) / 4);
+}
+
 // Bytes per parameter over eight data ranks, whose profiles say what they keep of them.
 double StatesPerParameter(const char* profile, const char* layout) {
   const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, profile);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/memory/worker_operators.h"
 #include "planner/memory/worker_peak.h"
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"

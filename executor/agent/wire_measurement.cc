@@ -1,0 +1,129 @@
+// The part of wire.h that is about what workers measured.
+#include <string>
+#include <utility>
+
+#include "executor/agent/wire.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+v1::PhaseTimes PhasesToWire(const PhaseSeconds& phases) {
+  v1::PhaseTimes out;
+  out.set_forward_s(phases[Phase::kForward]);
+  out.set_backward_s(phases[Phase::kBackward]);
+  out.set_tensor_parallel_s(phases[Phase::kTensorParallel]);
+  out.set_context_parallel_s(phases[Phase::kContextParallel]);
+  out.set_pipeline_s(phases[Phase::kPipeline]);
+  out.set_bubble_s(phases[Phase::kBubble]);
+  out.set_data_parallel_s(phases[Phase::kDataParallel]);
+  out.set_optimizer_s(phases[Phase::kOptimizer]);
+  out.set_other_s(phases[Phase::kOther]);
+  return out;
+}
+
+PhaseSeconds PhasesFromWire(const v1::PhaseTimes& in) {
+  PhaseSeconds phases;
+  phases[Phase::kForward] = in.forward_s();
+  phases[Phase::kBackward] = in.backward_s();
+  phases[Phase::kTensorParallel] = in.tensor_parallel_s();
+  phases[Phase::kContextParallel] = in.context_parallel_s();
+  phases[Phase::kPipeline] = in.pipeline_s();
+  phases[Phase::kBubble] = in.bubble_s();
+  phases[Phase::kDataParallel] = in.data_parallel_s();
+  phases[Phase::kOptimizer] = in.optimizer_s();
+  phases[Phase::kOther] = in.other_s();
+  return phases;
+}
+
+v1::RankMeasurement RankToWire(const RankResult& rank) {
+  v1::RankMeasurement out;
+  out.set_rank(rank.rank);
+  out.set_pipeline_rank(rank.pipeline_rank);
+  out.set_peak_bytes(rank.peak_bytes);
+  out.set_estimated_bytes(rank.estimated_bytes);
+  out.set_peak_in_flight(rank.peak_in_flight);
+  *out.mutable_phases() = PhasesToWire(rank.phases);
+  for (const CommunicationTotal& total : rank.communication) {
+    v1::Communication* to = out.add_communication();
+    to->set_group(total.group);
+    to->set_operation(std::string(CommOperationName(total.operation)));
+    to->set_calls(total.calls);
+    to->set_bytes(total.bytes);
+    to->set_waited_s(total.waited_s);
+    to->set_under_way_s(total.under_way_s);
+  }
+  return out;
+}
+
+absl::StatusOr<RankResult> RankFromWire(const v1::RankMeasurement& in) {
+  RankResult rank{.rank = in.rank(),
+                  .pipeline_rank = in.pipeline_rank(),
+                  .peak_bytes = in.peak_bytes(),
+                  .estimated_bytes = in.estimated_bytes(),
+                  .peak_in_flight = in.peak_in_flight(),
+                  .phases = PhasesFromWire(in.phases())};
+  for (const v1::Communication& total : in.communication()) {
+    const auto operation = ParseCommOperation(total.operation());
+    if (!operation.has_value()) {
+      return FieldError("communication.operation", total.operation(), "must be an operation");
+    }
+    rank.communication.push_back({.group = total.group(),
+                                  .operation = *operation,
+                                  .calls = total.calls(),
+                                  .bytes = total.bytes(),
+                                  .waited_s = total.waited_s(),
+                                  .under_way_s = total.under_way_s()});
+  }
+  return rank;
+}
+
+}  // namespace
+
+v1::Measurement ToWire(const TrialResult& result) {
+  v1::Measurement out;
+  out.set_outcome(std::string(OutcomeName(result.outcome)));
+  out.set_message(result.message);
+  out.set_step_s(result.step_s);
+  out.set_mfu(result.mfu);
+  out.set_measured_peak_flops(result.measured_peak_flops);
+  out.mutable_step_times_s()->Add(result.step_times_s.begin(), result.step_times_s.end());
+  out.mutable_losses()->Add(result.losses.begin(), result.losses.end());
+  for (const RankResult& rank : result.ranks) *out.add_ranks() = RankToWire(rank);
+  if (result.oom) {
+    v1::OomDetail* to = out.mutable_oom();
+    to->set_rank(result.oom->rank);
+    to->set_pipeline_rank(result.oom->pipeline_rank);
+    to->set_requested_bytes(result.oom->requested_bytes);
+    to->set_held_bytes(result.oom->held_bytes);
+    to->set_limit_bytes(result.oom->limit_bytes);
+  }
+  out.set_worker_version(result.worker_version);
+  out.set_host(result.host);
+  return out;
+}
+
+absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
+  TrialResult result;
+  ASSIGN_OR_RETURN(result.outcome, ParseOutcome(in.outcome()));
+  result.message = in.message();
+  result.step_s = in.step_s();
+  result.mfu = in.mfu();
+  result.measured_peak_flops = in.measured_peak_flops();
+  result.step_times_s.assign(in.step_times_s().begin(), in.step_times_s().end());
+  result.losses.assign(in.losses().begin(), in.losses().end());
+  for (const v1::RankMeasurement& rank : in.ranks()) {
+    ASSIGN_OR_RETURN(RankResult read, RankFromWire(rank));
+    result.ranks.push_back(std::move(read));
+  }
+  if (in.has_oom()) {
+    result.oom = OomDetail{in.oom().rank(), in.oom().pipeline_rank(), in.oom().requested_bytes(),
+                           in.oom().held_bytes(), in.oom().limit_bytes()};
+  }
+  result.worker_version = in.worker_version();
+  result.host = in.host();
+  return result;
+}
+
+}  // namespace meshwright

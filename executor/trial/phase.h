@@ -1,0 +1,56 @@
+// What the time of a step goes to: every moment of a rank belongs to exactly one phase.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace meshwright {
+
+enum class Phase : uint8_t {
+  kOther,
+  kForward,
+  kBackward,
+  kTensorParallel,   // waiting for the TP group's collectives
+  kContextParallel,  // waiting for the CP group's
+  kPipeline,         // waiting for a message that is on its way
+  kBubble,           // waiting for a neighbour that has not come to the message yet
+  kDataParallel,     // waiting for gradient reductions and gathered weights
+  kOptimizer
+};
+inline constexpr size_t kPhases = 9;
+
+// "forward", "backward", ...
+constexpr std::string_view PhaseName(Phase phase) {
+  constexpr std::array<std::string_view, kPhases> kNames = {
+      "other",    "forward", "backward",      "tensor_parallel", "context_parallel",
+      "pipeline", "bubble",  "data_parallel", "optimizer"};
+  return kNames[static_cast<size_t>(phase)];
+}
+
+// Seconds by phase.
+class PhaseSeconds {
+ public:
+  double& operator[](Phase phase) { return seconds_[static_cast<size_t>(phase)]; }
+  double operator[](Phase phase) const { return seconds_[static_cast<size_t>(phase)]; }
+
+  double total_s() const {
+    double total_s = 0.0;
+    for (const double seconds : seconds_) total_s += seconds;
+    return total_s;
+  }
+
+  friend bool operator==(const PhaseSeconds&, const PhaseSeconds&) = default;
+
+ private:
+  std::array<double, kPhases> seconds_{};
+};
+
+// Calls visit(phase) for each phase, in their order.
+template <typename Visit>
+void ForEachPhase(const Visit& visit) {
+  for (size_t i = 0; i < kPhases; ++i) visit(static_cast<Phase>(i));
+}
+
+}  // namespace meshwright

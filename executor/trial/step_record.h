@@ -1,0 +1,77 @@
+// What one rank did during one step, and when: its actions and every communication operation.
+//
+// Times are seconds of the host's monotonic clock, which all ranks of a host share; on a device
+// they are those of the device's work, put on that clock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/trial/comm_operation.h"
+#include "executor/trial/phase.h"
+#include "nlohmann/json.hpp"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+
+struct TimeSpan {
+  double begin_s = 0.0;
+  double end_s = 0.0;
+
+  double duration_s() const { return end_s - begin_s; }
+
+  friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
+};
+
+// Without waiting for the input before it and sending the output behind it.
+struct ActionSpan {
+  Action action = {};
+  TimeSpan time = {};
+  double communication_s = 0.0;  // of it: issuing operations and waiting for them
+
+  friend bool operator==(const ActionSpan&, const ActionSpan&) = default;
+};
+
+struct CommunicationSpan {
+  std::string group;  // tp, cp, replicas, activations_up, ...
+  CommOperation operation = CommOperation::kAllReduce;
+  int32_t peer = -1;  // rank (of the run) at the other end of a message
+  // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
+  // reduce-scatter; the message of a send or receive.
+  int64_t bytes = 0;
+  double issued_s = 0.0;
+  TimeSpan wait = {};   // empty where nobody waited during the step
+  double done_s = 0.0;  // at the latest; where it can't be told, the end of the wait
+
+  friend bool operator==(const CommunicationSpan&, const CommunicationSpan&) = default;
+};
+
+struct StepRecord {
+  TimeSpan step;
+  PhaseSeconds phases;
+  std::vector<ActionSpan> actions;  // in their order, they don't overlap
+  TimeSpan optimizer;
+  std::vector<CommunicationSpan> communication;  // in the order of issue
+
+  friend bool operator==(const StepRecord&, const StepRecord&) = default;
+};
+
+// Whether the group carries activations or their gradients from stage to stage.
+bool IsPipelineGroup(std::string_view group);
+
+// When an operation of `group` and kind began, given when the one before it was done: a group works
+// on one after the other.
+double BeganAt(const CommunicationSpan& span, double previous_done_s);
+
+nlohmann::json ToJson(const TimeSpan& span);
+nlohmann::json ToJson(const StepRecord& record);
+// These throw nlohmann::json::exception where `json` is something else.
+TimeSpan TimeSpanFromJson(const nlohmann::json& json);
+nlohmann::json ToJson(ActionKind kind);  // F, B, I or W
+ActionKind ActionKindFromJson(const nlohmann::json& json);
+CommOperation CommOperationFromJson(const nlohmann::json& json);
+StepRecord StepRecordFromJson(const nlohmann::json& json);
+
+}  // namespace meshwright

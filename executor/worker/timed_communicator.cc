@@ -1,0 +1,97 @@
+#include "executor/worker/timed_communicator.h"
+
+#include <utility>
+
+namespace meshwright {
+namespace {
+
+class TimedWork final : public PendingWork {
+ public:
+  TimedWork(Pending work, StepRecorder& recorder, StepRecorder::Operation operation, Phase phase)
+      : work_(std::move(work)), recorder_(recorder), operation_(operation), phase_(phase) {}
+
+  void Wait() override {
+    const PhaseClock::Switched begin = recorder_.clock().Switch(phase_);
+    work_.Wait();
+    const PhaseClock::Switched end = recorder_.clock().Switch(begin.ended);
+    recorder_.Waited(operation_, begin.at, end.at);
+  }
+
+ private:
+  Pending work_;
+  StepRecorder& recorder_;
+  const StepRecorder::Operation operation_;
+  const Phase phase_;
+};
+
+class TimedCommunicator final : public Communicator {
+ public:
+  TimedCommunicator(std::unique_ptr<Communicator> communicator, TimedGroup group,
+                    StepRecorder& recorder)
+      : communicator_(std::move(communicator)), group_(std::move(group)), recorder_(recorder) {}
+
+  int32_t rank() const override { return communicator_->rank(); }
+  int32_t size() const override { return communicator_->size(); }
+
+  Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
+    return Time(CommOperation::kAllReduce, tensor,
+                [&] { return communicator_->AllReduce(tensor, reduction); });
+  }
+  Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
+    return Time(CommOperation::kAllGather, output,
+                [&] { return communicator_->AllGather(output, input); });
+  }
+  Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
+    return Time(CommOperation::kReduceScatter, input,
+                [&] { return communicator_->ReduceScatter(output, input); });
+  }
+  Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
+    return Time(CommOperation::kBroadcast, tensor,
+                [&] { return communicator_->Broadcast(tensor, root); });
+  }
+  Pending Send(const at::Tensor& tensor, int32_t to) override {
+    return Time(
+        CommOperation::kSend, tensor, [&] { return communicator_->Send(tensor, to); }, to);
+  }
+  Pending Receive(const at::Tensor& tensor, int32_t from) override {
+    return Time(
+        CommOperation::kReceive, tensor, [&] { return communicator_->Receive(tensor, from); },
+        from);
+  }
+
+ private:
+  // `peer` is in the group; -1 where all take part.
+  template <typename Call>
+  Pending Time(CommOperation kind, const at::Tensor& buffer, const Call& call, int32_t peer = -1) {
+    const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
+    const StepRecorder::Operation operation =
+        recorder_.Issued({.group = group_.name,
+                          .operation = kind,
+                          .peer = InRun(peer),
+                          .bytes = static_cast<int64_t>(buffer.nbytes())},
+                         issued.at);
+    Pending work = call();
+    recorder_.Watch(operation, work.WatchDone());
+    recorder_.clock().Switch(issued.ended);
+    return Pending(
+        std::make_unique<TimedWork>(std::move(work), recorder_, operation, group_.phase));
+  }
+
+  int32_t InRun(int32_t peer) const {
+    const bool in_group = peer >= 0 && peer < static_cast<int32_t>(group_.ranks.size());
+    return in_group ? group_.ranks[static_cast<size_t>(peer)] : -1;
+  }
+
+  const std::unique_ptr<Communicator> communicator_;
+  const TimedGroup group_;
+  StepRecorder& recorder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> TimeCommunicator(std::unique_ptr<Communicator> communicator,
+                                               TimedGroup group, StepRecorder& recorder) {
+  return std::make_unique<TimedCommunicator>(std::move(communicator), std::move(group), recorder);
+}
+
+}  // namespace meshwright

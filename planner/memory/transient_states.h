@@ -1,0 +1,78 @@
+// Model states that a rank of Meshwright's own worker holds for a while only: under ZeRO 2 and 3
+// buckets of gradients on their way to the shards, under ZeRO 3 gathered weights.
+//
+// Goes through a rank's actions with the worker's rules, which let what is held follow from the
+// actions alone: executor/worker/gradient_reducer.h for buckets, planner/schedule/weight_gathers.h
+// for weights. Buckets that are open or under reduction stay until a later one opens, so that the
+// last two are there in the forwards between.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "planner/memory/worker_stage.h"
+#include "planner/schedule/schedule.h"
+#include "planner/schedule/weight_gathers.h"
+
+namespace meshwright {
+
+// By what is stored as one: the embedding or the head, a layer, the final norm.
+struct UnitBytes {
+  int64_t table = 0;
+  int64_t layer = 0;
+  int64_t final_norm = 0;
+};
+
+struct TransientUnits {
+  UnitBytes gradients;        // of a bucket
+  UnitBytes weights = {};     // gathered; 0 where ranks keep them whole
+  bool shared_table = false;  // the head computes with the embedding's, which this rank has
+  bool layered = false;       // layered gradient accumulation
+};
+
+class TransientStates {
+ public:
+  // `actions` are all of a step; both are needed during construction only.
+  TransientStates(const TransientUnits& units, absl::Span<const WorkerStage> chunks,
+                  const std::vector<Action>& actions);
+
+  // While a part computes, before and after its bucket opens; the same where none opens. Bytes.
+  struct Held {
+    int64_t before_opening_bytes = 0;
+    int64_t open_bytes = 0;
+  };
+  // Of the next part (ForEachPart() of planner/memory/worker_memory.h) of the actions.
+  Held Next(const Action& action, int64_t part);
+
+ private:
+  struct Unit {
+    int64_t gradient_bytes = 0;
+    int64_t weight_bytes = 0;
+    bool open = false;
+  };
+
+  void Number(const TransientUnits& units, const WorkerStage& stage);
+  int64_t HeldBytes() const { return whole_bytes_ + open_bytes_ + reducing_bytes_; }
+  int64_t WeightBytes(const UnitGroup& group) const;
+  void MakeRoom();
+  void Open(Unit& unit);
+  void Reduce(int64_t bytes);
+  void Added(const Action& action, int64_t part, const UnitGroup& group);
+
+  const bool layered_;
+  const bool gathers_;
+  int32_t table_ = -1;  // the embedding's unit
+  std::vector<Unit> units_;
+  std::vector<ChunkWeights> chunks_;
+  std::vector<int64_t> weight_gradients_left_;  // actions, by chunk
+  std::vector<GatherStep> steps_;
+  size_t next_step_ = 0;
+  int64_t whole_bytes_ = 0;
+  int64_t open_bytes_ = 0;
+  std::deque<int64_t> reducing_;
+  int64_t reducing_bytes_ = 0;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,52 @@
+// What operators of Meshwright's own worker take while they run, beside what their layer keeps.
+// Bytes of one micro-batch on one rank; the table in planner/memory/worker_memory.h says how they
+// add up.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/memory/block_tensors.h"
+#include "planner/memory/worker_stage.h"
+
+namespace meshwright {
+
+// Elements of a bf16 matrix product that are computed at once on a CPU, at least one row.
+inline constexpr int64_t kMatmulPieceElements = int64_t{1} << 20;
+
+// Rows of a product of `rows` x `columns` that are computed at once.
+int64_t MatmulPieceRows(int64_t rows, int64_t columns);
+
+// An activation of all tokens of the hidden width; the residual stream's share of one.
+int64_t HiddenBytes(const BlockDims& d);
+int64_t StreamBytes(const BlockDims& d);
+// Of the stream's gathered tokens, which are the stream itself without sequence parallel.
+int64_t GatheredBytes(const BlockDims& d);
+// How much more a gradient of all tokens takes than the stream's share of it.
+int64_t GatheredGradientBytes(const BlockDims& d);
+// One value per token: statistics; deviations of the stream's tokens.
+int64_t PerTokenBytes(const BlockDims& d);
+int64_t DeviationBytes(const BlockDims& d);
+// Input of the FFN's second projection, and output of its first.
+int64_t ProductBytes(const BlockDims& d);
+int64_t GateUpBytes(const BlockDims& d);
+// What attention keeps of a block that keeps all.
+int64_t AttentionKeptBytes(const BlockDims& d);
+int64_t HeadWidth(const WorkerStage& stage);  // columns of the logits
+
+// Beside an activation, or its gradient, while it is computed as a product of `columns`.
+int64_t ProjectionBytes(int64_t columns, const BlockDims& d);
+// The result of a projection back to the stream, and what its computation takes beside.
+int64_t LeaveBytes(const BlockDims& d);
+// The FFN's first projection: its result and what its computation takes beside.
+int64_t GateUpForwardBytes(const BlockDims& d);
+
+// Of the FFN's input gradient: the product's gradient, then the input's, beyond the incoming one.
+int64_t FfnInputGradientBytes(const BlockDims& d);
+// Of attention's: of its output, the kernel's gradients, then of its input.
+int64_t AttentionInputGradientBytes(const WorkerStage& stage);
+// Of weight gradients, when the input gradients are there.
+int64_t FfnWeightGradientBytes(const BlockDims& d);
+int64_t AttentionWeightGradientBytes(const BlockDims& d);
+int64_t HeadWeightGradientBytes(const WorkerStage& stage);
+
+}  // namespace meshwright

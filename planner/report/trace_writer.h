@@ -1,0 +1,47 @@
+// Chrome's trace format, which Perfetto opens: processes with threads, and complete events on them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+
+// Threads are shown in the order of their numbers.
+struct TraceThread {
+  int32_t process = 0;
+  int32_t thread = 0;
+};
+
+struct TraceEvent {
+  std::string name;
+  const char* category = "";
+  double begin_s = 0.0;
+  double end_s = 0.0;
+  nlohmann::ordered_json arguments;  // an object
+};
+
+// Appends events to a text one by one, so that a long trace is never held twice.
+class TraceWriter {
+ public:
+  void NameProcess(int32_t process, const std::string& name);
+  void NameThread(TraceThread thread, const std::string& name);
+  void Complete(TraceThread thread, TraceEvent event);
+
+  // The whole trace; nothing may be added to it.
+  std::string Finish();
+
+ private:
+  void Add(const nlohmann::ordered_json& event);
+  void Describe(const char* what, TraceThread thread, nlohmann::ordered_json arguments);
+
+  std::string text_ = R"({"displayTimeUnit": "ms", "traceEvents": [)";
+  bool first_ = true;
+};
+
+// "forward", "backward", "input gradient" or "weight gradient".
+const char* TraceCategory(ActionKind kind);
+
+}  // namespace meshwright

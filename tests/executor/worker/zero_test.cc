@@ -1,0 +1,153 @@
+// ZeRO's communication on one rank of a group that is not there: what is gathered and reduced, how
+// often, and when.
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "executor/worker/cpu_device.h"
+#include "executor/worker/fake_communicator.h"
+#include "executor/worker/trainer.h"
+#include "planner/schedule/schedule.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright {
+namespace {
+
+constexpr int32_t kReplicas = 2;
+constexpr int64_t kLayers = 4;
+
+// Rank 0 of a layout with two data-parallel ranks.
+class ZeroTest : public testing::Test {
+ protected:
+  void Make(int32_t zero, int32_t micro_batch, ScheduleKind schedule = ScheduleKind::k1f1b,
+            int32_t vpp = 1) {
+    context_.model = TinyModel();
+    context_.training = TinyTraining();
+    context_.layout.dp = kReplicas;
+    context_.layout.zero = zero;
+    context_.layout.micro_batch = micro_batch;
+    context_.layout.schedule = schedule;
+    context_.layout.vpp = vpp;
+    context_.device = std::make_unique<CpuDevice>();
+    context_.groups.replicas =
+        MakeFakeCommunicator(0, kReplicas, [this](const FakeCall& call) { Report(call); });
+    const auto actions =
+        MakeSchedule(context_.layout, 0, static_cast<int32_t>(context_.micro_batches()));
+    trainer_ = std::make_unique<Trainer>(context_, actions.value());
+  }
+
+  // Of a buffer of one layer, or of the embedding or the head.
+  int CallsOfLayers(CommOperation operation) { return calls_[{operation, BytesOf(Layer(0))}]; }
+  int CallsOfTables(CommOperation operation) { return calls_[{operation, BytesOf(Embedding())}]; }
+
+  const FlatUnit& Embedding() const { return *trainer_->stages().front()->units().front(); }
+  const FlatUnit& Layer(size_t index) const {
+    const size_t per_chunk = kLayers / context_.layout.vpp;
+    const size_t chunk = index / per_chunk;
+    return *trainer_->stages()[chunk]->units()[index % per_chunk + (chunk == 0 ? 1 : 0)];
+  }
+
+  const c10::InferenceMode no_tape_;
+  RankContext context_;
+  std::unique_ptr<Trainer> trainer_;
+  std::function<void(const FakeCall&)> on_call_;
+
+ private:
+  static int64_t BytesOf(const FlatUnit& unit) { return unit.padded_elements() * 4; }
+
+  void Report(const FakeCall& call) {
+    ++calls_[{call.operation, call.bytes}];
+    if (on_call_) on_call_(call);
+  }
+
+  std::map<std::pair<CommOperation, int64_t>, int> calls_;
+};
+
+TEST_F(ZeroTest, Stage1ReducesAndGathersEveryUnitOnceAStep) {
+  Make(1, /*micro_batch=*/1);
+  trainer_->Step(0);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), kLayers);
+  EXPECT_EQ(CallsOfTables(CommOperation::kReduceScatter), 2);
+  EXPECT_EQ(CallsOfTables(CommOperation::kAllGather), 2);
+}
+
+TEST_F(ZeroTest, Stage2ReducesEveryMicroBatch) {
+  Make(2, /*micro_batch=*/1);
+  const auto micro_batches = static_cast<int>(context_.micro_batches());
+  ASSERT_EQ(micro_batches, 4);
+  trainer_->Step(0);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), kLayers);
+}
+
+TEST_F(ZeroTest, Stage3GathersALayerTwiceForEachMicroBatch) {
+  Make(3, /*micro_batch=*/1);
+  const auto micro_batches = static_cast<int>(context_.micro_batches());
+  trainer_->Step(0);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), 2 * micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), micro_batches * kLayers);
+  // The embedding's backward needs no weights; the head's follows its forward.
+  EXPECT_EQ(CallsOfTables(CommOperation::kAllGather), 2 * micro_batches);
+}
+
+TEST_F(ZeroTest, LayeredAccumulationGathersALayerTwiceAStepAndReducesItOnce) {
+  Make(3, /*micro_batch=*/1, ScheduleKind::kBreadthFirst, /*vpp=*/kLayers);
+  trainer_->Step(0);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kAllGather), 2 * kLayers);
+  EXPECT_EQ(CallsOfLayers(CommOperation::kReduceScatter), kLayers);
+  EXPECT_EQ(CallsOfTables(CommOperation::kAllGather), 2);
+  EXPECT_EQ(CallsOfTables(CommOperation::kReduceScatter), 2);
+}
+
+class ZeroStagesTest : public ZeroTest, public testing::WithParamInterface<int32_t> {};
+
+TEST_P(ZeroStagesTest, ReductionsStartWhileTheBackwardGoesOn) {
+  Make(GetParam(), /*micro_batch=*/4);
+  int reductions = 0;
+  on_call_ = [&](const FakeCall& call) {
+    const bool is_loss = call.bytes == 8;
+    if (call.operation == CommOperation::kAllGather || is_loss) return;
+    // The head, the final norm and the last layer are reduced before the first layer has any
+    // gradient.
+    if (++reductions > 3) return;
+    EXPECT_EQ(Layer(0).own_gradients().abs().max().item<float>(), 0.0f);
+    EXPECT_EQ(Embedding().own_gradients().abs().max().item<float>(), 0.0f);
+  };
+  trainer_->Step(0);
+  EXPECT_EQ(reductions, kLayers + 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, ZeroStagesTest, testing::Values(0, 1, 2, 3));
+
+TEST_F(ZeroTest, TheNextLayersWeightsAreOnTheirWayWhenALayerComputes) {
+  Make(3, /*micro_batch=*/4);
+  const Stage& stage = *trainer_->stages().front();
+  size_t gathers = 0;
+  on_call_ = [&](const FakeCall& call) {
+    if (call.operation != CommOperation::kAllGather) return;
+    // First the embedding, when the step begins; then each layer before the computation in front
+    // of it.
+    if (gathers >= 1 && gathers <= kLayers) {
+      EXPECT_EQ(stage.saved_blocks(0).size(), gathers < 2 ? 0 : gathers - 2);
+    }
+    ++gathers;
+  };
+  trainer_->Step(0);
+  EXPECT_GT(gathers, static_cast<size_t>(kLayers));
+}
+
+TEST_F(ZeroTest, BetweenStepsOnlyShardsAreHeld) {
+  Make(3, /*micro_batch=*/1);
+  const auto& device = static_cast<const CpuDevice&>(*context_.device);
+  const int64_t before = device.HeldBytes();
+  trainer_->Step(0);
+  EXPECT_EQ(device.HeldBytes(), before);
+}
+
+}  // namespace
+}  // namespace meshwright

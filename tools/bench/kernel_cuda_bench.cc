@@ -1,0 +1,148 @@
+// Rates of the fused operators on the first CUDA device: bytes that each has to move per second,
+// and what share of the device's own copy bandwidth that is. Timed by events on the device; rates
+// are those of the fastest run.
+#include <benchmark/benchmark.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tools/bench/operator_cases.h"
+
+namespace meshwright::kernels {
+namespace {
+
+void Check(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+constexpr BenchShape kShape = {.tokens = 16384, .parameters = 128 << 20};
+
+class DeviceMemory final : public BenchMemory {
+ public:
+  ~DeviceMemory() override {
+    for (void* block : blocks_) cudaFree(block);
+  }
+
+  void* Allocate(int64_t bytes) {
+    Check(cudaMalloc(&blocks_.emplace_back(), static_cast<size_t>(bytes)));
+    return blocks_.back();
+  }
+
+ private:
+  void* Repeat(const void* pattern, int64_t pattern_bytes, int64_t times) override {
+    const auto bytes = static_cast<size_t>(pattern_bytes);
+    std::vector<char> values(bytes * static_cast<size_t>(times));
+    for (int64_t i = 0; i < times; ++i) {
+      std::memcpy(values.data() + i * pattern_bytes, pattern, bytes);
+    }
+    void* block = Allocate(pattern_bytes * times);
+    Check(cudaMemcpy(block, values.data(), values.size(), cudaMemcpyHostToDevice));
+    return block;
+  }
+
+  std::vector<void*> blocks_;
+};
+
+// Measures what is issued between two events on the default stream.
+class Stopwatch {
+ public:
+  Stopwatch() {
+    Check(cudaEventCreate(&begin_));
+    Check(cudaEventCreate(&end_));
+  }
+  ~Stopwatch() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  template <typename Body>
+  double SecondsOf(const Body& body) {
+    Check(cudaEventRecord(begin_));
+    body();
+    Check(cudaEventRecord(end_));
+    Check(cudaEventSynchronize(end_));
+    float took_ms = 0.0f;
+    Check(cudaEventElapsedTime(&took_ms, begin_, end_));
+    return static_cast<double>(took_ms) * 1e-3;
+  }
+
+ private:
+  cudaEvent_t begin_;
+  cudaEvent_t end_;
+};
+
+// Bytes read and written per second by copies on the device, best of a few.
+double CopyBytesPerS() {
+  static const double rate = [] {
+    constexpr int64_t kBytes = int64_t{2} << 30;
+    DeviceMemory memory;
+    void* from = memory.Allocate(kBytes);
+    void* to = memory.Allocate(kBytes);
+    Stopwatch stopwatch;
+    double best_s = 1e9;
+    for (int i = 0; i < 20; ++i) {
+      best_s = std::min(best_s, stopwatch.SecondsOf([&] {
+        Check(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDeviceToDevice));
+      }));
+    }
+    return 2.0 * kBytes / best_s;
+  }();
+  return rate;
+}
+
+void Measure(benchmark::State& state, const BenchOperator& bench_operator, ElementType type) {
+  DeviceMemory memory;
+  const BenchCase bench_case = bench_operator.make(memory, type, kShape);
+  const auto kernels = MakeCudaKernels([]() -> void* { return nullptr; });
+  Stopwatch stopwatch;
+  double best_s = 1e9;
+  for (auto _ : state) {
+    const double took_s = stopwatch.SecondsOf([&] { bench_case.run(*kernels); });
+    state.SetIterationTime(took_s);
+    best_s = std::min(best_s, took_s);
+  }
+  const double bytes_per_s = static_cast<double>(bench_case.bytes) / best_s;
+  state.counters["GB/s"] = bytes_per_s / 1e9;
+  state.counters["of_copy"] = bytes_per_s / CopyBytesPerS();
+}
+
+void RegisterAll() {
+  for (const BenchOperator& bench_operator : BenchOperators()) {
+    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
+      const std::string name = std::string(bench_operator.name) + "/" + ElementName(type);
+      benchmark::RegisterBenchmark(
+          name.c_str(), [=](benchmark::State& state) { Measure(state, bench_operator, type); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+}
+
+// Whether there is a device; says why not.
+bool HasDevice() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0) return true;
+  std::fprintf(stderr, "kernel_cuda_bench: no CUDA device: %s\n", cudaGetErrorString(error));
+  return false;
+}
+
+}  // namespace
+}  // namespace meshwright::kernels
+
+int main(int argc, char** argv) {
+  if (!meshwright::kernels::HasDevice()) return 1;
+  meshwright::kernels::RegisterAll();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -1,0 +1,115 @@
+#include "tools/cli/trial_text.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "tools/cli/text.h"
+
+namespace meshwright {
+namespace {
+
+std::string Milliseconds(double seconds) { return absl::StrFormat("%.1f", seconds * 1e3); }
+
+// In the order of the table. The short forms are the axes' names.
+constexpr std::array<std::pair<Phase, const char*>, kPhases> kColumns = {{
+    {Phase::kForward, "forward"},
+    {Phase::kBackward, "backward"},
+    {Phase::kTensorParallel, "tp"},
+    {Phase::kContextParallel, "cp"},
+    {Phase::kPipeline, "pipeline"},
+    {Phase::kBubble, "bubble"},
+    {Phase::kDataParallel, "dp"},
+    {Phase::kOptimizer, "optimizer"},
+    {Phase::kOther, "other"},
+}};
+
+void PrintPhases(const std::vector<RankResult>& ranks, std::ostream& out) {
+  std::vector<std::pair<Phase, const char*>> shown;
+  for (const auto& column : kColumns) {
+    const bool occurs = std::any_of(ranks.begin(), ranks.end(), [&](const RankResult& rank) {
+      return rank.phases[column.first] > 0.0;
+    });
+    if (occurs) shown.push_back(column);
+  }
+  if (shown.empty()) return;
+  std::vector<std::string> header = {"rank"};
+  for (const auto& [phase, name] : shown) header.emplace_back(name);
+  Table table(std::move(header));
+  for (const RankResult& rank : ranks) {
+    std::vector<std::string> row = {std::to_string(rank.rank)};
+    for (const auto& [phase, name] : shown) row.push_back(Milliseconds(rank.phases[phase]));
+    table.Add(std::move(row));
+  }
+  out << "\nmilliseconds of a step by what they go to, mean of the timed steps:\n";
+  table.Print(out);
+}
+
+// Sums over the ranks that are part of such a group.
+struct GroupSum {
+  CommunicationTotal total;
+  double ranks = 0.0;
+};
+
+void PrintCommunication(const std::vector<RankResult>& ranks, std::ostream& out) {
+  constexpr double kMib = 1024.0 * 1024.0;
+  std::map<std::pair<std::string, CommOperation>, GroupSum> sums;
+  for (const RankResult& rank : ranks) {
+    for (const CommunicationTotal& total : rank.communication) {
+      GroupSum& sum = sums[{total.group, total.operation}];
+      sum.ranks += 1.0;
+      sum.total.calls += total.calls;
+      sum.total.bytes += total.bytes;
+      sum.total.waited_s += total.waited_s;
+      sum.total.under_way_s += total.under_way_s;
+    }
+  }
+  if (sums.empty()) return;
+  Table table({"group", "operation", "calls", "MiB", "ms waited", "ms under way"});
+  for (const auto& [key, sum] : sums) {
+    const double share = 1.0 / sum.ranks;
+    table.Add({key.first, std::string(CommOperationName(key.second)),
+               absl::StrFormat("%.4g", share * sum.total.calls),
+               absl::StrFormat("%.3f", share * sum.total.bytes / kMib),
+               Milliseconds(share * sum.total.waited_s),
+               Milliseconds(share * sum.total.under_way_s)});
+  }
+  out << "\ncommunication of a rank in a step, mean of the group's ranks:\n";
+  table.Print(out);
+}
+
+void PrintMemory(const std::vector<RankResult>& ranks, std::ostream& out) {
+  Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
+  for (const RankResult& rank : ranks) {
+    table.Add({std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
+               FormatCount(rank.peak_bytes), FormatCount(rank.estimated_bytes)});
+  }
+  table.Print(out);
+}
+
+}  // namespace
+
+void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResult& result,
+                std::ostream& out) {
+  out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << "\n";
+  if (!result.message.empty()) out << result.message << "\n";
+  if (result.outcome != Outcome::kOk) return;
+  Table steps({"", "measured", "predicted"});
+  steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
+  steps.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
+  steps.Print(out);
+  out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
+                         result.measured_peak_flops / 1e9);
+  out << "losses:";
+  for (const double loss : result.losses) out << absl::StrFormat(" %.4f", loss);
+  out << "\n";
+  PrintMemory(result.ranks, out);
+  PrintPhases(result.ranks, out);
+  PrintCommunication(result.ranks, out);
+}
+
+}  // namespace meshwright

@@ -39,7 +39,7 @@ HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
   const int64_t ranks = int64_t{layout.dp} * layout.cp;
   const int64_t all = parameters.OnRank(pipeline_rank);
   HeldParameters held = {.whole = all, .shard = DivideUp(all, ranks)};
-  if (!context.profile.worker_allocations || layout.zero == 0) return held;
+  if (!context.profile.worker_allocations || layout.zero == 0 || ranks == 1) return held;
   // The worker divides every unit and pads it to equal shards; gradients of vectors stay whole.
   held.shard = 0;
   parameters.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {

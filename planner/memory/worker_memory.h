@@ -1,5 +1,5 @@
-// What Meshwright's own worker holds of one stage beside weights, gradients and optimizer states,
-// byte by byte.
+// What Meshwright's own worker holds of one stage beside the weights, gradients and optimizer states
+// that it always holds, byte by byte.
 //
 // The worker's allocations follow fixed rules, so its peak is a formula, not an estimate. T tokens
 // of a micro-batch on this rank, e bytes of an element, z of a statistic (4, in fp64 8), t tensor
@@ -33,9 +33,17 @@
 //                         bytes for each element of a piece
 //   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
 //   gradient              product in bf16, beside its fp32 form
+//   ZeRO 2 and 3          buckets of a unit's gradients, in the accumulator type and padded to equal
+//                         shards: the one that a part of an action fills and the one before it,
+//                         which is under reduction and stays until a later one opens; under layered
+//                         accumulation those of a chunk, and one
+//   ZeRO 3                gathered weights of the unit in use and of the next; under layered
+//                         accumulation of a chunk's units, and of the next chunk's first
 //
-// The optimizer never reaches the peak: it works in place. What a rank holds at once follows from
-// the order of its actions: planner/memory/worker_peak.h.
+// The optimizer never reaches the peak: it works in place, and weights are gathered in place behind
+// it. Nor does attention's forward kernel, which takes less than the FFN behind it; it has no row.
+// What a rank holds at once follows from the order of its actions: planner/memory/worker_peak.h, and
+// planner/memory/transient_states.h for ZeRO's rows.
 #pragma once
 
 #include <array>

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/agent/wire.h"
+#include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "server/plan_request.h"
@@ -13,6 +14,14 @@ namespace {
 
 constexpr size_t kMaxAgentName = 128;
 constexpr int64_t kMaxDevices = 1024;
+constexpr size_t kMaxClusterBytes = 64 << 10;
+
+// Why the cluster of an agent can't be planned with; OK for one that did not measure.
+absl::Status CheckCluster(const std::string& json) {
+  if (json.empty()) return absl::OkStatus();
+  if (json.size() > kMaxClusterBytes) return absl::InvalidArgumentError("it is above 64 KiB");
+  return ClusterFromJson(json, /*host_cores=*/1).status();
+}
 
 }  // namespace
 
@@ -153,6 +162,13 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   }
   RETURN_IF_ERROR(ParseDeviceKind(message.devices().kind()).status());
   RETURN_IF_ERROR(CheckRange("register.devices.count", message.devices().count(), 1, kMaxDevices));
+  std::string cluster_json = message.cluster_json();
+  // An agent of another version may write clusters otherwise; it can run trials all the same.
+  if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
+    engine_->Log(absl::StrCat("agent ", message.name(), ": its measured cluster can't be used (",
+                              status.message(), ")"));
+    cluster_json.clear();
+  }
   RETURN_IF_ERROR(engine_->Connect(
       {.name = message.name(),
        .instance = message.instance(),
@@ -161,6 +177,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
        .devices = message.devices().count(),
        .memory_bytes = message.devices().memory_bytes(),
        .version = message.version(),
+       .cluster_json = std::move(cluster_json),
        .connect_time = {}},
       message.held_store_id() == store_id_ ? ReadHeld(message.held()) : std::vector<AttemptKey>(),
       link_));

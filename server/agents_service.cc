@@ -22,6 +22,7 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
     agent->mutable_devices()->set_memory_bytes(status.info.memory_bytes);
     agent->set_version(status.info.version);
     *agent->mutable_connect_time() = ToWire(status.info.connect_time);
+    agent->set_cluster_json(status.info.cluster_json);
     if (!status.held.empty()) *agent->mutable_running() = ToWire(status.held.front());
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();

@@ -79,6 +79,8 @@ class SweepEngine {
   void Tick();
 
   const EngineOptions& options() const { return options_; }
+  // To the operator.
+  void Log(const std::string& line) const;
 
  private:
   struct ConnectedAgent {
@@ -114,7 +116,6 @@ class SweepEngine {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   FinishVerdict Refuse(const AttemptKey& key, const FoundTrial& found, const std::string& agent,
                        const TrialResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Log(const std::string& line) const;
   // Notes a failed store operation; true when it succeeded.
   bool Done(const absl::Status& status, int64_t sweep_id);
 

@@ -75,6 +75,7 @@ void Agent::Dial() {
   out->mutable_devices()->set_count(options_.devices.count);
   out->mutable_devices()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
+  out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");
   // Right after a start the only clue to the store are results of an earlier agent.
   if (store_id_.empty() && !results_->kept().empty()) {

@@ -31,6 +31,7 @@ struct AgentOptions {
   std::string version;
   DeviceSet devices;
   std::optional<int64_t> memory_limit_bytes;  // per device; trials get at most this
+  std::string cluster_json;  // what the devices reach, text of a cluster file; may be empty
   std::string worker_path;
   std::string result_folder;  // where unacknowledged results are kept; empty: in memory
   TrialRunner runner;

@@ -60,6 +60,7 @@ BenchmarkCase MatmulCase(const BenchmarkRanks& ranks, Precision precision, const
       .series = absl::StrCat("matmul ", precision == Precision::kFp32, alone),
       .work = shape.Flops(),
       .takes_part = !alone || ranks.rank == 0,
+      .needed = false,
       .prepare =
           [&device = ranks.device, precision, shape] {
             const auto options =
@@ -96,12 +97,13 @@ void AddMatmuls(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cases) 
   }
 }
 
-BenchmarkCase CopyCase(const BenchmarkRanks& ranks, int64_t bytes, bool alone) {
+BenchmarkCase CopyCase(const BenchmarkRanks& ranks, int64_t bytes, bool alone, bool needed) {
   const int32_t at_once = alone ? 1 : ranks.ranks;
   return {
       .series = absl::StrCat("copy ", alone),
       .work = static_cast<double>(bytes),
       .takes_part = !alone || ranks.rank == 0,
+      .needed = needed,
       .prepare =
           [&device = ranks.device, bytes] {
             const auto options =
@@ -124,11 +126,11 @@ void AddCopies(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cases) {
   const bool cpu = ranks.device.torch_device().is_cpu();
   std::vector<int64_t> sizes = {4, 64 << 10, 1 << 20, 8 << 20, 64 << 20};
   if (!cpu) sizes = {4, 1 << 20, 16 << 20, 128 << 20, 1 << 30};
+  std::erase_if(sizes, [&](int64_t bytes) { return bytes > ranks.memory_bytes / kMemoryShare; });
   for (const bool alone : {false, true}) {
     if (alone && ranks.ranks == 1) continue;
     for (const int64_t bytes : sizes) {
-      if (bytes <= ranks.memory_bytes / kMemoryShare)
-        cases.push_back(CopyCase(ranks, bytes, alone));
+      cases.push_back(CopyCase(ranks, bytes, alone, !alone && bytes == sizes.back()));
     }
   }
 }
@@ -172,6 +174,7 @@ BenchmarkCase CollectiveCase(const BenchmarkRanks& ranks, CollectiveKind kind, i
       .series = absl::StrCat("collective ", static_cast<int>(kind), " ", size),
       .work = static_cast<double>(bytes),
       .takes_part = group != nullptr,
+      .needed = false,
       .prepare =
           [&device = ranks.device, kind, elements, group] {
             const auto options =

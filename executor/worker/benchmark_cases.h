@@ -19,6 +19,7 @@ struct BenchmarkCase {
   std::string series;
   double work = 0.0;       // FLOP or bytes
   bool takes_part = true;  // whether this rank runs it
+  bool needed = false;     // measured even where there is no time for it: no profile without it
   // Allocates what the operation works on and returns the operation; for ranks that take part.
   std::function<std::function<void()>()> prepare;
   // The event that tells of it: one of "matmul", "copy" and "collective".

@@ -24,9 +24,6 @@
 namespace meshwright {
 namespace {
 
-// A case whose expected time is further over its slot is passed over.
-constexpr double kOverrun = 1.5;
-
 // The last case of each series that was measured, and what a larger one takes at the most.
 class SeriesTimes {
  public:
@@ -56,11 +53,11 @@ void MeasureAll(const std::vector<BenchmarkCase>& cases, double budget_s, Operat
     const double left_s = std::max(0.0, budget_s - timer.spent_s());
     const double slot_s = left_s / static_cast<double>(cases.size() - i);
     nlohmann::json event = {{"event", "measured"}, {"done", i + 1}, {"cases", cases.size()}};
-    if (times.Expected(next) <= kOverrun * slot_s) {
+    if (next.needed || times.Expected(next) <= slot_s) {
       const std::function<void()> operation =
           next.takes_part ? next.prepare() : std::function<void()>();
       const Timing time = timer.Measure(operation, next.takes_part, slot_s);
-      times.Note(next, time.median_s);
+      times.Note(next, time.best_s);
       if (tells) event.update(next.tell(time));
     }
     // Of the other ranks it is a sign of life.

@@ -14,7 +14,8 @@ namespace {
 // Many short windows: that some of them are disturbed does not matter to the best one.
 constexpr int64_t kWindows = 15;
 constexpr int64_t kMaxProbes = 20;
-constexpr int64_t kMaxWindowCount = 100;
+constexpr double kLongestWindowS = 2e-3;
+constexpr int64_t kMaxWindowCount = 10000;
 // Of the slot, for the runs that tell how many fit into the rest.
 constexpr double kProbeShare = 0.125;
 
@@ -81,12 +82,16 @@ Timing OperationTimer::Measure(const std::function<void()>& operation, bool take
                                double slot_s) {
   const double start_s = Now();
   std::vector<double> seconds = RunWindows(operation, takes_part, 1, 1);
-  // The first run says little about a short operation, and is all there is time for of a long one.
-  if (seconds[0] < slot_s / 2.0) {
+  // The first run says little about a short operation. Of a long one there is time for another, so
+  // that a disturbance of one of them does not count.
+  if (seconds[0] >= slot_s / 2.0) {
+    seconds.push_back(RunWindows(operation, takes_part, 1, 1)[0]);
+  } else {
     const double left_s = slot_s * (1.0 - kProbeShare) - seconds[0];
     const int64_t probes = HowMany(slot_s * kProbeShare, seconds[0], kMaxProbes);
     const double each_s = RunWindows(operation, takes_part, probes, 1)[0];
-    const int64_t count = HowMany(left_s / static_cast<double>(kWindows), each_s, kMaxWindowCount);
+    const double window_s = std::min(left_s / static_cast<double>(kWindows), kLongestWindowS);
+    const int64_t count = HowMany(window_s, each_s, kMaxWindowCount);
     seconds = RunWindows(
         operation, takes_part, count,
         static_cast<size_t>(HowMany(left_s, each_s * static_cast<double>(count), kWindows)));

@@ -20,7 +20,7 @@ class OperationTimer {
   OperationTimer(Device& device, Communicator* world) : device_(device), world_(world) {}
 
   // Repeats `operation` on the ranks that take part, while the others wait, for about `slot_s`: a
-  // run that warms up, then several windows. An operation that takes most of the slot runs once.
+  // run that warms up, then several windows. An operation that takes most of the slot runs twice.
   Timing Measure(const std::function<void()>& operation, bool takes_part, double slot_s);
 
   // What Measure() took so far.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -62,11 +63,12 @@ void SetIdentity(const DeviceBenchmark& benchmark, const BenchmarkBase& base,
 
 absl::Status SetMemory(const DeviceBenchmark& benchmark, const BenchmarkBase& base,
                        ClusterSpec& cluster) {
-  const CopyTiming* smallest = nullptr;
   const CopyTiming* largest = nullptr;
+  double launch_s = std::numeric_limits<double>::infinity();
   for (const CopyTiming& copy : benchmark.copies) {
+    // What a kernel takes to start does not depend on the other ranks.
+    if (copy.bytes <= kLaunchBytes) launch_s = std::min(launch_s, Seconds(copy.time));
     if (copy.ranks != benchmark.devices) continue;
-    if (smallest == nullptr || copy.bytes < smallest->bytes) smallest = &copy;
     if (largest == nullptr || copy.bytes > largest->bytes) largest = &copy;
   }
   if (largest == nullptr || largest->bytes <= kLaunchBytes) {
@@ -77,7 +79,7 @@ absl::Status SetMemory(const DeviceBenchmark& benchmark, const BenchmarkBase& ba
   const SplitRate split = Split(rate, base.same_device ? cluster.device.memory_bytes_per_s : 0.0);
   cluster.device.memory_bytes_per_s = split.rate;
   cluster.device.memory_efficiency = split.share;
-  if (smallest->bytes <= kLaunchBytes) cluster.device.kernel_launch_s = Seconds(smallest->time);
+  if (std::isfinite(launch_s)) cluster.device.kernel_launch_s = launch_s;
   return absl::OkStatus();
 }
 
@@ -105,7 +107,8 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
   MatmulRows result;
   const double share = ShareOf(benchmark, cluster);
   for (const MatmulTiming& timing : benchmark.matmuls) {
-    if (timing.ranks != benchmark.devices) continue;
+    // The rate of fp64 follows from that of fp32.
+    if (timing.ranks != benchmark.devices || timing.precision == Precision::kFp64) continue;
     const double seconds = Seconds(timing.time);
     double& best = timing.precision == Precision::kFp32 ? result.best_fp32 : result.best_bf16;
     best = std::max(best, timing.Flops() / seconds / share);

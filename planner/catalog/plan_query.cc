@@ -10,15 +10,17 @@ absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len)
                             : ModelFromConfig(model.name, model.json, seq_len);
 }
 
+absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores) {
+  return cluster.json.empty() ? FindCluster(cluster.name, host_cores)
+                              : ClusterFromJson(cluster.json, host_cores);
+}
+
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores) {
   RETURN_IF_ERROR(Validate(query.training));
-  const SpecSource& cluster = query.cluster;
   const SpecSource& framework = query.framework;
   SearchRequest request;
   ASSIGN_OR_RETURN(request.model, ResolveModel(query.model, query.training.seq_len));
-  ASSIGN_OR_RETURN(request.cluster, cluster.json.empty()
-                                        ? FindCluster(cluster.name, host_cores)
-                                        : ClusterFromJson(cluster.json, host_cores));
+  ASSIGN_OR_RETURN(request.cluster, ResolveCluster(query.cluster, host_cores));
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
   request.training = query.training;

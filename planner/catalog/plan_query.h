@@ -35,6 +35,9 @@ struct PlanQuery {
 // matters.
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
 
+// The cluster of a source. `host_cores` as in FindCluster().
+absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
+
 // Looks up presets and parses JSON. `host_cores`: physical cores for clusters of processes on
 // shared cores. Errors as in planner/catalog/catalog.h.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);

@@ -11,16 +11,28 @@ using nlohmann::json;
 
 class SweepTest : public BinaryTest {
  protected:
-  std::unique_ptr<Process> StartAgent(const std::string& name, int ranks) {
-    return Start(name, {"agent", "--server", address_, "--devices", "cpu:" + std::to_string(ranks),
-                        "--name", name, "--state-dir", folder_ + "/state-" + name});
+  std::unique_ptr<Process> StartAgent(const std::string& name, int ranks,
+                                      const std::vector<std::string>& benchmark = {
+                                          "--no-benchmark"}) {
+    std::vector<std::string> arguments = {"agent",
+                                          "--server",
+                                          address_,
+                                          "--devices",
+                                          "cpu:" + std::to_string(ranks),
+                                          "--name",
+                                          name,
+                                          "--state-dir",
+                                          folder_ + "/state-" + name};
+    arguments.insert(arguments.end(), benchmark.begin(), benchmark.end());
+    return Start(name, arguments);
   }
-  std::unique_ptr<Process> StartSweep(int ranks, int trials, int steps) {
+  std::unique_ptr<Process> StartSweep(int ranks, int trials, int steps,
+                                      const std::string& cluster = "local-cpu") {
     auto start = Start("start", {"sweep",          "start",
                                  "--server",       address_,
                                  "--name",         "s",
                                  "--model",        "tinystories-15m",
-                                 "--cluster",      "local-cpu",
+                                 "--cluster",      cluster,
                                  "--gpus",         std::to_string(ranks),
                                  "--seq-len",      "64",
                                  "--global-batch", "8",
@@ -71,6 +83,28 @@ TEST_F(SweepTest, MeasuresThroughServerAgentAndWorkers) {
   EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 0);
   const auto check = Start("check", {"db", "check", "--db", folder_ + "/sweeps.db"});
   EXPECT_EQ(check->WaitWithin(std::chrono::seconds(20)), 0) << check->out();
+}
+
+TEST_F(SweepTest, PlansWithWhatTheAgentMeasured) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const std::vector<std::string> short_one = {"--benchmark-budget-s", "0.3"};
+  auto agent = StartAgent("a", 2, short_one);
+  const auto says = [&](const char* what) {
+    return WaitFor([&] { return agent->err().find(what) != std::string::npos; });
+  };
+  ASSERT_TRUE(says("measuring the devices")) << agent->err();
+  ASSERT_TRUE(says("connected to")) << agent->err();
+  StartSweep(2, 1, 1, "agent:a");
+  const auto watch = Watch("watch");
+  ASSERT_EQ(watch->WaitWithin(std::chrono::seconds(120)), 0) << watch->err();
+  const json shown = Show();
+  EXPECT_EQ(shown["sweep"]["state"], "finished");
+  EXPECT_NE(shown["sweep"]["cluster"].get<std::string>().find("-cpu2"), std::string::npos);
+  agent->Signal(SIGTERM);
+  EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), 0);
+  // What was measured is kept for the next start.
+  agent = StartAgent("a", 2, short_one);
+  EXPECT_TRUE(says("devices as measured on")) << agent->err();
 }
 
 TEST_F(SweepTest, AKilledAgentsTrialIsFinishedByAnother) {

@@ -35,7 +35,7 @@ inline TrialResult Measured(const TrialPlan& plan) {
 class TestAgent {
  public:
   TestAgent(const std::string& server, const std::string& name, TrialRunner runner,
-            const std::string& result_folder = "") {
+            const std::string& result_folder = "", const std::string& cluster_json = "") {
     AgentOptions options;
     options.server = server;
     options.name = name;
@@ -44,6 +44,7 @@ class TestAgent {
     options.version = "test";
     options.devices = {DeviceKind::kCpu, 4};
     options.result_folder = result_folder;
+    options.cluster_json = cluster_json;
     options.runner = std::move(runner);
     options.clock = absl::Now;
     options.uniform = [] { return 0.0; };
@@ -95,6 +96,26 @@ class ServerFixture : public testing::Test {
     channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
     sweeps_ = v1::Sweeps::NewStub(channel_);
     planner_ = v1::Planner::NewStub(channel_);
+    agents_ = v1::Agents::NewStub(channel_);
+  }
+
+  std::vector<v1::Agent> Agents() {
+    grpc::ClientContext context;
+    v1::ListAgentsResponse response;
+    const grpc::Status status = agents_->ListAgents(&context, {}, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return {response.agents().begin(), response.agents().end()};
+  }
+  // Until as many agents are connected.
+  std::vector<v1::Agent> AwaitAgents(size_t count) {
+    const absl::Time deadline = absl::Now() + absl::Seconds(20);
+    std::vector<v1::Agent> agents = Agents();
+    while (agents.size() < count && absl::Now() < deadline) {
+      absl::SleepFor(absl::Milliseconds(10));
+      agents = Agents();
+    }
+    EXPECT_EQ(agents.size(), count);
+    return agents;
   }
 
   static v1::CreateSweepRequest TinySweep(int32_t trials) {
@@ -145,6 +166,7 @@ class ServerFixture : public testing::Test {
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Sweeps::Stub> sweeps_;
   std::unique_ptr<v1::Planner::Stub> planner_;
+  std::unique_ptr<v1::Agents::Stub> agents_;
 };
 
 }  // namespace meshwright

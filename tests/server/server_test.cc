@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gmock/gmock.h"
+#include "planner/catalog/catalog.h"
 #include "proto/rpc_status.h"
 #include "tests/server/server_fixture.h"
 
@@ -227,6 +228,25 @@ TEST_F(ServerTest, AnswersAsThePlannerDoes) {
   grpc::ClientContext second;
   ASSERT_TRUE(planner_->Estimate(&second, one, &estimate).ok());
   EXPECT_EQ(estimate.estimate().SerializeAsString(), response.layouts(0).SerializeAsString());
+}
+
+TEST_F(ServerTest, KeepsWhatAnAgentMeasuredWithIt) {
+  const std::string cluster = ClusterToJson(FindCluster("local-cpu", 2).value());
+  const TestAgent measured(server_->address(), "a", RunAtOnce, "", cluster);
+  const TestAgent without(server_->address(), "b", RunAtOnce);
+  // An agent whose cluster can't be read runs trials all the same.
+  const TestAgent broken(server_->address(), "c", RunAtOnce, "", R"({"name": "half"})");
+  const std::vector<v1::Agent> agents = AwaitAgents(3);
+  EXPECT_EQ(agents[0].cluster_json(), cluster);
+  EXPECT_EQ(agents[1].cluster_json(), "");
+  EXPECT_EQ(agents[2].cluster_json(), "");
+  // What the listing has is what a request takes.
+  v1::CreateSweepRequest request = TinySweep(1);
+  request.mutable_plan()->mutable_cluster()->set_cluster_json(agents[0].cluster_json());
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(request, &sweep).ok());
+  EXPECT_EQ(sweep.precision(), "fp32");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
 }
 
 TEST_F(ServerTest, ATakenPortIsReported) {

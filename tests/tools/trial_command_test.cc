@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadTrial{"TooManyRanks", "tp2.pp2.dp2", {}, "the layout needs 8 ranks"},
         BadTrial{"HeadsNotDivisible", "tp4.pp1.dp1", {}, "6 attention heads"},
-        BadTrial{"SequenceParallel", "tp2.pp1.dp1.sp1", {}, "sequence parallel"},
+        BadTrial{"EagerNorm", "tp1.pp1.dp1.norm=eager", {}, "norm=eager"},
         BadTrial{"ZeroSteps", "tp1.pp1.dp1", {"--steps", "0"}, "steps = 0"},
         BadTrial{"NegativeSeed", "tp1.pp1.dp1", {"--seed", "-1"}, "seed = -1"},
         BadTrial{"NegativeLimit", "tp1.pp1.dp1", {"--memory-limit-gib", "-1"}, "memory_limit_gib"}),

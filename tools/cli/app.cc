@@ -2,6 +2,7 @@
 
 #include "CLI/CLI.hpp"
 #include "tools/cli/agent_command.h"
+#include "tools/cli/benchmark_command.h"
 #include "tools/cli/calibrate_command.h"
 #include "tools/cli/db_command.h"
 #include "tools/cli/export_command.h"
@@ -34,6 +35,7 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   AddExportCommand(app, context);
   AddScheduleCommand(app, context);
   AddTrialCommand(app, context);
+  AddBenchmarkCommand(app, context);
   AddListCommand(app, context);
   AddValidateCommand(app, context);
   AddCalibrateCommand(app, context);

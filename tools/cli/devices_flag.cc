@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
 
 namespace meshwright {
 
@@ -19,6 +20,14 @@ absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
     return DevicesFlag{DeviceKind::kCpu, count};
   }
   return FieldError("devices", text, "must be cpu:N with N from 1 to 1024, or cuda");
+}
+
+absl::StatusOr<DeviceSet> ResolveDevices(std::string_view text) {
+  ASSIGN_OR_RETURN(const DevicesFlag flag, ParseDevices(text));
+  if (flag.kind == DeviceKind::kCpu) return DeviceSet{flag.kind, flag.count};
+  const int32_t gpus = CountGpus();
+  if (gpus == 0) return FieldError("devices", text, "this machine has no NVIDIA device");
+  return DeviceSet{flag.kind, gpus};
 }
 
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "executor/agent/device_set.h"
 #include "executor/trial/trial.h"
 
 namespace meshwright {
@@ -16,6 +17,9 @@ struct DevicesFlag {
 
 // InvalidArgument naming the flag and what would be accepted.
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text);
+
+// The same with the GPUs counted. InvalidArgument where there is none.
+absl::StatusOr<DeviceSet> ResolveDevices(std::string_view text);
 
 // GiB as a user types them, in bytes. InvalidArgument unless positive.
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib);

@@ -7,6 +7,7 @@
 
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "tools/cli/agent_clusters.h"
 
 namespace meshwright {
 namespace {
@@ -25,6 +26,25 @@ std::string NameOf(const std::filesystem::path& path) {
   if (stem != "config") return stem;
   const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
   return folder.empty() ? stem : folder;
+}
+
+absl::StatusOr<SpecSource> ReadClusterSource(const std::string& cluster,
+                                             const std::string& server) {
+  if (!NamesAgent(cluster)) return ReadSpecSource("cluster", cluster);
+  if (server.empty()) {
+    return FieldError("cluster", cluster,
+                      "what an agent measured is known to its server: name that with --server "
+                      "HOST:PORT, where the command has it");
+  }
+  ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents, ListAgents(server));
+  return ClusterOfAgent(agents, cluster);
+}
+
+// What can't be resolved is refused later, with its reason.
+bool IsOfProcessorCores(const SpecSource& cluster) {
+  constexpr int32_t kAnyCores = 1;
+  const absl::StatusOr<ClusterSpec> spec = ResolveCluster(cluster, kAnyCores);
+  return spec.ok() && spec->physical_cores > 0;
 }
 
 }  // namespace
@@ -68,14 +88,17 @@ void QueryFlags::AddTraining(CLI::App& app) {
   app.add_option("--global-batch", global_batch, "Sequences per optimizer step")
       ->required()
       ->option_text("B");
-  app.add_option("--dtype", dtype, "bf16, fp32 or fp64; default bf16, on local-cpu fp32")
+  app.add_option("--dtype", dtype, "bf16, fp32 or fp64; default bf16, on processor cores fp32")
       ->option_text("bf16|fp32|fp64");
 }
 
 void QueryFlags::AddCluster(CLI::App& app) {
-  app.add_option("--cluster", cluster, "Cluster file, or a preset (meshwright list clusters)")
+  app.add_option(
+         "--cluster", cluster,
+         "Cluster file, a preset (meshwright list clusters), or what an agent of the server "
+         "measured (meshwright list agents)")
       ->required()
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|PRESET|agent:NAME");
   app.add_option("--gpus", devices, "Devices to use")->required()->option_text("N");
 }
 
@@ -86,16 +109,16 @@ void QueryFlags::AddFramework(CLI::App& app) {
       ->option_text("FILE|PRESET");
 }
 
-absl::StatusOr<PlanQuery> QueryFlags::ToQuery() const {
+absl::StatusOr<PlanQuery> QueryFlags::ToQuery(const std::string& server) const {
   PlanQuery query;
   ASSIGN_OR_RETURN(query.model, ReadSpecSource("model", model));
-  ASSIGN_OR_RETURN(query.cluster, ReadSpecSource("cluster", cluster));
+  ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(cluster, server));
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource("framework", framework));
   query.devices = devices;
   query.training = {.seq_len = seq_len, .global_batch = global_batch};
   if (!dtype.empty()) {
     ASSIGN_OR_RETURN(query.training.precision, ParsePrecision(dtype));
-  } else if (cluster == "local-cpu") {
+  } else if (IsOfProcessorCores(query.cluster)) {
     query.training.precision = Precision::kFp32;
   }
   return query;

@@ -34,15 +34,16 @@ struct QueryFlags {
   int64_t devices = 0;
   int64_t seq_len = 0;
   int64_t global_batch = 0;
-  std::string dtype;  // empty: fp32 on local-cpu, else bf16
+  std::string dtype;  // empty: fp32 on clusters of processor cores, else bf16
 
   void AddModel(CLI::App& app);
   void AddTraining(CLI::App& app);
   void AddCluster(CLI::App& app);
   void AddFramework(CLI::App& app);
 
-  // Reads the files that are named, as ReadSpecSource() does.
-  absl::StatusOr<PlanQuery> ToQuery() const;
+  // Reads the files that are named, as ReadSpecSource() does, and asks `server` for the cluster of
+  // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.
+  absl::StatusOr<PlanQuery> ToQuery(const std::string& server = "") const;
 };
 
 }  // namespace meshwright

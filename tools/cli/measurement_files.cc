@@ -25,8 +25,7 @@ absl::StatusOr<std::vector<Measurement>> ReadMeasurementFiles(
 
 absl::StatusOr<ClusterSpec> ReadCluster(const std::string& name_or_file, int32_t host_cores) {
   ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource("cluster", name_or_file));
-  return source.json.empty() ? FindCluster(source.name, host_cores)
-                             : ClusterFromJson(source.json, host_cores);
+  return ResolveCluster(source, host_cores);
 }
 
 absl::StatusOr<FrameworkProfile> ReadFramework(const std::string& name_or_file) {

@@ -7,9 +7,11 @@
 #include "planner/report/estimate_json.h"
 #include "planner/report/explain_json.h"
 #include "planner/spec/status_macros.h"
+#include "tools/cli/agent_clusters.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/planner_api.h"
 #include "tools/cli/planner_text.h"
+#include "tools/cli/server_client.h"
 
 namespace meshwright {
 namespace {
@@ -58,7 +60,7 @@ void PrintRecommendationJson(const PlanQuery& query, const RecommendAnswer& answ
 
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
-  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery());
+  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery(flags.output.server));
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
   ASSIGN_OR_RETURN(const RecommendAnswer answer,
@@ -75,7 +77,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
 
 absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
-  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery());
+  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(flags.output.server));
   ASSIGN_OR_RETURN(
       const EstimateAnswer answer,
       PlannerAt(flags.output.server, context.host_cores)->Estimate(query, flags.layout));
@@ -97,6 +99,12 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
 }
 
 absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandContext& context) {
+  if (kind == "agents") {
+    ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents,
+                     ListAgents(flags.server.empty() ? kDefaultServer : flags.server));
+    PrintAgents(agents, flags.format, context.out);
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const PresetNames names, PlannerAt(flags.server, context.host_cores)->Presets());
   const std::vector<std::string>& chosen = kind == "models"     ? names.models
                                            : kind == "clusters" ? names.clusters
@@ -160,11 +168,11 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
 void AddListCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<OutputFlags>();
   auto kind = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("list", "Names of the presets");
-  command->add_option("kind", *kind, "models, clusters or profiles")
+  CLI::App* command = app.add_subcommand("list", "Names of the presets, or the agents of a server");
+  command->add_option("kind", *kind, "models, clusters, profiles or agents")
       ->required()
-      ->check(CLI::IsMember({"models", "clusters", "profiles"}).description(""))
-      ->option_text("models|clusters|profiles");
+      ->check(CLI::IsMember({"models", "clusters", "profiles", "agents"}).description(""))
+      ->option_text("models|clusters|profiles|agents");
   flags->AddFormat(*command);
   flags->AddServer(*command);
   command->callback(

@@ -54,7 +54,7 @@ absl::StatusOr<std::string> SweepId(const std::string& typed) {
 // Numbers are sent as they are: what is out of range the server says.
 absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags) {
   v1::CreateSweepRequest request;
-  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery());
+  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(flags.output.server));
   *request.mutable_plan() = ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_precision();

@@ -16,10 +16,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string TimeText(const google::protobuf::Timestamp& time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", FromWire(time), absl::UTCTimeZone());
-}
-
 int64_t PeakBytes(const TrialResult& result) {
   int64_t peak = 0;
   for (const RankResult& rank : result.ranks) peak = std::max(peak, rank.peak_bytes);
@@ -53,6 +49,10 @@ absl::StatusOr<TrialView> ViewOf(const v1::Trial& trial) {
     ASSIGN_OR_RETURN(view.measured, FromWire(trial.measured()));
   }
   return view;
+}
+
+std::string TimeText(const google::protobuf::Timestamp& time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", FromWire(time), absl::UTCTimeZone());
 }
 
 std::string ShortName(const std::string& name) { return name.substr(name.find('/') + 1); }

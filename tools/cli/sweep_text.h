@@ -22,6 +22,9 @@ struct TrialView {
 
 absl::StatusOr<TrialView> ViewOf(const v1::Trial& trial);
 
+// As the JSON forms have times.
+std::string TimeText(const google::protobuf::Timestamp& time);
+
 // "NAME" of "sweeps/NAME".
 std::string ShortName(const std::string& name);
 std::string StateName(v1::SweepState state);

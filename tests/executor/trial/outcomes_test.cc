@@ -125,9 +125,9 @@ TEST_F(OutcomesTest, AMissingWorkerIsAFailureWithASentence) {
 }
 
 TEST_F(OutcomesTest, AnUnsupportedLayoutIsAFailureWithoutProcesses) {
-  const TrialResult result = RunHere(TinyPlan({.cp = 2}));
+  const TrialResult result = RunHere(TinyPlan({.norm = NormKernel::kEager}));
   EXPECT_EQ(result.outcome, Outcome::kFailed);
-  EXPECT_THAT(result.message, HasSubstr("cp2"));
+  EXPECT_THAT(result.message, HasSubstr("norm=eager"));
 }
 
 TEST_F(OutcomesTest, AWorkerThatIsNoneFailsWithItsOutput) {

@@ -1,0 +1,33 @@
+// The measured hardware profile of this machine's devices: where it comes from, and where it is
+// kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "executor/trial/device_benchmark.h"
+#include "planner/calibration/cluster_from_benchmark.h"
+
+namespace meshwright {
+
+// Runs the benchmark, dates it, and reports as RunDeviceBenchmark() does.
+absl::StatusOr<DeviceBenchmark> MeasureDevices(const BenchmarkPlan& plan,
+                                               const BenchmarkRunnerOptions& options);
+
+// The cluster that follows, named after the host and its devices. `base`, a preset or a file, says
+// what can't be measured; where it is empty the nearest preset does.
+absl::StatusOr<BenchmarkedCluster> ProfileOf(const DeviceBenchmark& benchmark,
+                                             const std::string& base, int32_t host_cores);
+
+// A file in `folder` keeps the benchmark of this host and of as many devices of a kind.
+std::string KeptBenchmarkPath(const std::string& folder, const BenchmarkPlan& plan);
+
+// The benchmark that the file holds, where it is one of this host, these devices, this many cores
+// and this version.
+std::optional<DeviceBenchmark> ReadKeptBenchmark(const std::string& path,
+                                                 const BenchmarkPlan& plan);
+absl::Status KeepBenchmark(const std::string& path, const DeviceBenchmark& benchmark);
+
+}  // namespace meshwright

@@ -33,8 +33,7 @@
 //                         bytes for each element of a piece
 //   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
 //   gradient              product in bf16, beside its fp32 form
-//   ZeRO 2 and 3          buckets of a unit's gradients, in the accumulator type and padded to
-//   equal
+//   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded to equal
 //                         shards: the one that a part of an action fills and the one before it,
 //                         which is under reduction and stays until a later one opens; under layered
 //                         accumulation those of a chunk, and one

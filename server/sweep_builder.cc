@@ -90,6 +90,7 @@ absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& o
   plan.training = request.training;
   plan.device = device;
   plan.steps = options.steps;
+  plan.adaptive = options.adaptive;
   plan.seed = options.seed;
   plan.memory_limit_bytes = options.memory_limit_bytes;
   for (const RankedLayout& ranked : result.layouts) {

@@ -19,6 +19,7 @@ struct SweepOptions {
   std::string request_id;  // empty: none
   int32_t trials = 0;
   int32_t steps = 5;
+  bool adaptive = false;  // whether fewer steps will do
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank
 };

@@ -7,6 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/catalog/nearest.h"
 #include "planner/spec/status_macros.h"
+#include "server/step_to_beat.h"
 
 namespace meshwright {
 
@@ -118,7 +119,7 @@ bool SweepEngine::Apply(const PolicyAction& action, const PolicyState& state) {
                                  [&](const SweepView& v) { return v.sweep.id == action.sweep_id; });
   switch (action.type) {
     case ActionType::kAssign:
-      return Assign(action, view->sweep, view->trials[static_cast<size_t>(action.trial - 1)]);
+      return Assign(action, *view);
     case ActionType::kRequeue:
     case ActionType::kFail:
       return Unassign(action, view->trials[static_cast<size_t>(action.trial - 1)], /*lost=*/true);
@@ -135,8 +136,9 @@ bool SweepEngine::Apply(const PolicyAction& action, const PolicyState& state) {
   return false;
 }
 
-bool SweepEngine::Assign(const PolicyAction& action, const SweepRecord& sweep,
-                         const TrialRecord& trial) {
+bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
+  const SweepRecord& sweep = view.sweep;
+  const TrialRecord& trial = view.trials[static_cast<size_t>(action.trial - 1)];
   const auto found = agents_.find(action.agent);
   if (found == agents_.end()) return false;
   ConnectedAgent& agent = found->second;
@@ -159,7 +161,7 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepRecord& sweep,
   if (!Done(store_->UpdateTrial(transition), sweep.id)) return false;
   const AttemptKey key{sweep.name, trial.number, trial.attempt};
   agent.held.push_back(key);
-  agent.link->Assign(key, trial.plan_json, action.reason);
+  agent.link->Assign(key, PlanToBeat(trial.plan_json, BestStep(view)), action.reason);
   const std::string running = "its trials run";
   if (sweep.state == SweepState::kPending || sweep.reason != running) {
     SetSweep(sweep, SweepState::kRunning, running, "sweep_running");

@@ -100,7 +100,7 @@ class SweepEngine {
   // True when something changed that may make more possible.
   bool Apply(const PolicyAction& action, const PolicyState& state)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool Assign(const PolicyAction& action, const SweepRecord& sweep, const TrialRecord& trial)
+  bool Assign(const PolicyAction& action, const SweepView& view)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Unassign(const PolicyAction& action, const TrialRecord& trial, bool lost)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

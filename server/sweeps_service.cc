@@ -16,7 +16,6 @@ namespace meshwright {
 namespace {
 
 constexpr char kDefaultFramework[] = "meshwright";
-constexpr int32_t kDefaultSteps = 5;
 
 // A watch that can't begin: ends at once with a status.
 class RefusedWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
@@ -36,7 +35,8 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
   options.sweep_id = request.sweep_id();
   options.request_id = request.request_id();
   options.trials = request.trials();
-  options.steps = request.steps() == 0 ? kDefaultSteps : request.steps();
+  options.adaptive = request.steps() == 0;
+  options.steps = options.adaptive ? kMostAdaptiveSteps : request.steps();
   options.seed = request.seed();
   if (request.memory_limit_bytes() != 0) options.memory_limit_bytes = request.memory_limit_bytes();
   return options;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/agent/wire.h"
+#include "executor/agent/wire_slice.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -99,6 +100,12 @@ v1::Measurement ToWire(const TrialResult& result) {
     to->set_held_bytes(result.oom->held_bytes);
     to->set_limit_bytes(result.oom->limit_bytes);
   }
+  out.set_stop_reason(std::string(StopReasonName(result.stop_reason)));
+  if (result.step_interval) {
+    out.mutable_step_interval()->set_low_s(result.step_interval->low_s);
+    out.mutable_step_interval()->set_high_s(result.step_interval->high_s);
+  }
+  if (result.slice) *out.mutable_slice() = ToWire(*result.slice);
   out.set_worker_version(result.worker_version);
   out.set_host(result.host);
   return out;
@@ -120,6 +127,14 @@ absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
   if (in.has_oom()) {
     result.oom = OomDetail{in.oom().rank(), in.oom().pipeline_rank(), in.oom().requested_bytes(),
                            in.oom().held_bytes(), in.oom().limit_bytes()};
+  }
+  ASSIGN_OR_RETURN(result.stop_reason, ParseStopReason(in.stop_reason()));
+  if (in.has_step_interval()) {
+    result.step_interval =
+        MedianInterval{.low_s = in.step_interval().low_s(), .high_s = in.step_interval().high_s()};
+  }
+  if (in.has_slice()) {
+    ASSIGN_OR_RETURN(result.slice, FromWire(in.slice()));
   }
   result.worker_version = in.worker_version();
   result.host = in.host();

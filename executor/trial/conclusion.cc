@@ -4,17 +4,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/stop_rule.h"
+#include "planner/measurement/metrics.h"
 #include "planner/spec/parameters.h"
 
 namespace meshwright {
 namespace {
-
-double Median(std::vector<double> times) {
-  if (times.empty()) return 0.0;
-  std::sort(times.begin(), times.end());
-  const size_t middle = times.size() / 2;
-  return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2.0;
-}
 
 int32_t StepsFinishedByAll(const std::vector<RankRecord>& records) {
   int32_t steps = records.empty() ? 0 : records.front().finished_steps();
@@ -44,10 +39,6 @@ int64_t EstimatedBytes(const TrialPlan& plan, int32_t pipeline_rank) {
   const auto rank = static_cast<size_t>(pipeline_rank);
   return rank < plan.estimated_bytes.size() ? plan.estimated_bytes[rank] : 0;
 }
-
-// Steps whose times count: all but the first, which touches every page for the first time and only
-// counts when it is the only one.
-int32_t FirstTimedStep(int32_t steps) { return steps > 1 ? 1 : 0; }
 
 // Means over the timed steps, by rank.
 std::vector<StepProfile> ProfilesOf(const std::vector<RankRecord>& records, int32_t steps) {
@@ -114,7 +105,10 @@ void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, Tri
   for (const RankRecord& record : records) peak += record.measured_peak_flops;
   result.measured_peak_flops = peak / static_cast<double>(records.size());
   const int32_t first = FirstTimedStep(static_cast<int32_t>(result.step_times_s.size()));
-  result.step_s = Median({result.step_times_s.begin() + first, result.step_times_s.end()});
+  const std::vector<double> timed_s(result.step_times_s.begin() + first, result.step_times_s.end());
+  result.step_s = Median(timed_s).value_or(0.0);
+  result.step_interval = MedianConfidence(timed_s);
+  result.stop_reason = records.front().stop_reason;
   if (peak > 0.0 && result.step_s > 0.0) {
     result.mfu = PalmStepFlops(plan.model, plan.training) / (result.step_s * peak);
   }
@@ -159,7 +153,9 @@ TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& recor
 TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>& records,
                             int32_t silent_rank) {
   TrialResult result = Measured(plan, records);
-  const RankRecord& record = records[static_cast<size_t>(silent_rank)];
+  const RankRecord& record =
+      *std::find_if(records.begin(), records.end(),
+                    [&](const RankRecord& other) { return other.rank == silent_rank; });
   result.outcome = Outcome::kTimeout;
   const std::string last =
       record.finished_steps() == 0 ? "no step" : absl::StrCat("step ", record.finished_steps() - 1);
@@ -176,6 +172,15 @@ TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecor
   result.message =
       absl::StrCat("cancelled after ", StepsFinishedByAll(records), " of ", plan.steps, " steps");
   return result;
+}
+
+StepProfile MeanOfTimedSteps(const RankRecord& record) {
+  std::vector<StepProfile> steps;
+  for (int32_t step = FirstTimedStep(record.finished_steps()); step < record.finished_steps();
+       ++step) {
+    steps.push_back(record.profiles.at(step));
+  }
+  return MeanOf(steps);
 }
 
 int32_t FurthestBehind(const std::vector<RankRecord>& records) {

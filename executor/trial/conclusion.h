@@ -22,6 +22,9 @@ TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>
 
 TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecord>& records);
 
+// Of one rank alone. Requires a step.
+StepProfile MeanOfTimedSteps(const RankRecord& record);
+
 // Which of the silent ranks holds the others up: the one that is furthest behind.
 int32_t FurthestBehind(const std::vector<RankRecord>& records);
 

@@ -57,6 +57,8 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
     }
   } else if (kind == "done") {
     record.done = true;
+    record.stop_reason =
+        ParseStopReason(event.at("stop_reason").get<std::string>()).value_or(StopReason::kNone);
     record.peak_bytes = event.at("peak_bytes");
     record.peak_in_flight = event.at("peak_in_flight");
     record.measured_peak_flops = event.at("measured_peak_flops");

@@ -31,6 +31,7 @@ struct RankRecord {
   std::map<int32_t, StepProfile> profiles;  // of finished steps
   std::map<int32_t, double> losses;         // on the rank that knows them
   bool done = false;
+  StopReason stop_reason = StopReason::kNone;
   int64_t peak_bytes = 0;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;

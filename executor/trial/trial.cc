@@ -134,6 +134,23 @@ absl::StatusOr<InjectedFault> FaultFromJson(const nlohmann::json& json) {
   return fault;
 }
 
+nlohmann::json PaddingToJson(const ActionPadding& padding) {
+  return {{"forward", padding.forward_s},
+          {"backward", padding.backward_s},
+          {"backward_input", padding.backward_input_s},
+          {"backward_weight", padding.backward_weight_s}};
+}
+
+absl::StatusOr<ActionPadding> PaddingFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "padded_action_s.");
+  ActionPadding padding{.forward_s = fields.NumberOr("forward", 0.0),
+                        .backward_s = fields.NumberOr("backward", 0.0),
+                        .backward_input_s = fields.NumberOr("backward_input", 0.0),
+                        .backward_weight_s = fields.NumberOr("backward_weight", 0.0)};
+  RETURN_IF_ERROR(fields.status());
+  return padding;
+}
+
 std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, const char* key) {
   const auto values = json.find(key);
   if (values == json.end()) return {};
@@ -188,6 +205,13 @@ absl::StatusOr<RankResult> RankFromJson(const nlohmann::json& json) {
   return rank;
 }
 
+absl::StatusOr<MedianInterval> IntervalFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "step_interval.");
+  MedianInterval interval{.low_s = fields.Number("low_s"), .high_s = fields.Number("high_s")};
+  RETURN_IF_ERROR(fields.status());
+  return interval;
+}
+
 absl::StatusOr<OomDetail> OomFromJson(const nlohmann::json& json) {
   JsonFields fields(json, "oom.");
   OomDetail oom{.rank = static_cast<int32_t>(fields.Int("rank")),
@@ -209,6 +233,20 @@ absl::StatusOr<Outcome> ParseOutcome(std::string_view name) {
   return ParseName<Outcome>(kOutcomeNames, "outcome", name);
 }
 
+double ActionPadding::Of(ActionKind kind) const {
+  switch (kind) {
+    case ActionKind::kForward:
+      return forward_s;
+    case ActionKind::kBackward:
+      return backward_s;
+    case ActionKind::kBackwardInput:
+      return backward_input_s;
+    case ActionKind::kBackwardWeight:
+      return backward_weight_s;
+  }
+  return 0.0;
+}
+
 std::string_view DeviceKindName(DeviceKind device) {
   return kDeviceNames[static_cast<size_t>(device)];
 }
@@ -223,14 +261,20 @@ nlohmann::json ToJson(const TrialPlan& plan) {
                          {"training", TrainingToJson(plan.training)},
                          {"device", std::string(DeviceKindName(plan.device))},
                          {"steps", plan.steps},
+                         {"adaptive", plan.adaptive},
                          {"seed", plan.seed},
                          {"timeout_s", plan.timeout_s},
                          {"estimated_bytes", plan.estimated_bytes},
                          {"known_peak_flops", plan.known_peak_flops},
+                         {"slice", plan.slice},
                          {"trace", plan.trace},
                          {"dump_gradients_dir", plan.dump_gradients_dir}};
   if (plan.memory_limit_bytes.has_value()) json["memory_limit_bytes"] = *plan.memory_limit_bytes;
+  if (plan.beat_step_s.has_value()) json["beat_step_s"] = *plan.beat_step_s;
   if (plan.fault.has_value()) json["fault"] = FaultToJson(*plan.fault);
+  if (plan.padded_action_s != ActionPadding()) {
+    json["padded_action_s"] = PaddingToJson(plan.padded_action_s);
+  }
   return json;
 }
 
@@ -241,6 +285,8 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   plan.layout = Take(fields, ParseLayout(fields.String("layout")));
   plan.device = Take(fields, ParseDeviceKind(fields.StringOr("device", "cpu")));
   plan.steps = static_cast<int32_t>(fields.Int("steps"));
+  plan.adaptive = fields.BoolOr("adaptive", false);
+  plan.beat_step_s = fields.OptionalNumber("beat_step_s");
   plan.memory_limit_bytes = fields.OptionalInt("memory_limit_bytes");
   plan.timeout_s = fields.NumberOr("timeout_s", plan.timeout_s);
   plan.known_peak_flops = fields.NumberOr("known_peak_flops", 0.0);
@@ -252,6 +298,7 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
       plan.estimated_bytes.push_back(rank.get<int64_t>());
     }
   }
+  plan.slice = fields.BoolOr("slice", false);
   plan.trace = fields.BoolOr("trace", false);
   plan.dump_gradients_dir = fields.StringOr("dump_gradients_dir", "");
   plan.model = Take(fields, ModelFromJson(fields.Object("model")));
@@ -262,6 +309,9 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
     plan.seed = seed->get<uint64_t>();
   }
   if (fields.Has("fault")) plan.fault = Take(fields, FaultFromJson(fields.Object("fault")));
+  if (fields.Has("padded_action_s")) {
+    plan.padded_action_s = Take(fields, PaddingFromJson(fields.Object("padded_action_s")));
+  }
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(CheckRange("steps", plan.steps, 1, 1'000'000));
   RETURN_IF_ERROR(CheckPositive("timeout_s", plan.timeout_s));
@@ -274,6 +324,7 @@ nlohmann::json ToJson(const TrialResult& result) {
   nlohmann::json json = {{"outcome", std::string(OutcomeName(result.outcome))},
                          {"message", result.message},
                          {"step_s", result.step_s},
+                         {"stop_reason", std::string(StopReasonName(result.stop_reason))},
                          {"mfu", result.mfu},
                          {"measured_peak_flops", result.measured_peak_flops},
                          {"step_times_s", result.step_times_s},
@@ -281,6 +332,11 @@ nlohmann::json ToJson(const TrialResult& result) {
                          {"ranks", std::move(ranks)},
                          {"worker_version", result.worker_version},
                          {"host", result.host}};
+  if (result.step_interval.has_value()) {
+    json["step_interval"] = {{"low_s", result.step_interval->low_s},
+                             {"high_s", result.step_interval->high_s}};
+  }
+  if (result.slice.has_value()) json["slice"] = ToJson(*result.slice);
   if (result.oom.has_value()) {
     json["oom"] = {{"rank", result.oom->rank},
                    {"pipeline_rank", result.oom->pipeline_rank},
@@ -298,6 +354,10 @@ absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
   result.outcome = Take(fields, ParseOutcome(fields.String("outcome")));
   result.message = fields.StringOr("message", "");
   result.step_s = fields.Number("step_s");
+  result.stop_reason = Take(fields, ParseStopReason(fields.StringOr("stop_reason", "")));
+  if (fields.Has("step_interval")) {
+    result.step_interval = Take(fields, IntervalFromJson(fields.Object("step_interval")));
+  }
   result.mfu = fields.Number("mfu");
   result.measured_peak_flops = fields.Number("measured_peak_flops");
   result.step_times_s = Numbers(fields, json, "step_times_s");
@@ -308,6 +368,9 @@ absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
     for (const nlohmann::json& rank : *ranks) {
       result.ranks.push_back(Take(fields, RankFromJson(rank)));
     }
+  }
+  if (fields.Has("slice")) {
+    result.slice = Take(fields, SliceResultFromJson(fields.Object("slice")));
   }
   if (fields.Has("oom")) result.oom = Take(fields, OomFromJson(fields.Object("oom")));
   RETURN_IF_ERROR(fields.status());

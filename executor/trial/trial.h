@@ -12,7 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "executor/trial/slice_result.h"
 #include "executor/trial/step_profile.h"
+#include "executor/trial/stop_rule.h"
 #include "nlohmann/json.hpp"
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
@@ -35,12 +37,27 @@ struct InjectedFault {
   friend bool operator==(const InjectedFault&, const InjectedFault&) = default;
 };
 
+// The least that actions take, brought about by sleeping: tests run pipelines of many ranks on few
+// cores with it.
+struct ActionPadding {
+  double forward_s = 0.0;
+  double backward_s = 0.0;
+  double backward_input_s = 0.0;
+  double backward_weight_s = 0.0;
+
+  double Of(ActionKind kind) const;
+
+  friend bool operator==(const ActionPadding&, const ActionPadding&) = default;
+};
+
 struct TrialPlan {
   ModelSpec model;
   Layout layout;
   TrainingSpec training;  // its precision is the dtype of weights and activations
   DeviceKind device = DeviceKind::kCpu;
-  int32_t steps = 5;
+  int32_t steps = 5;                  // exactly so many, or at most where they are adaptive
+  bool adaptive = false;              // whether fewer will do (executor/trial/stop_rule.h)
+  std::optional<double> beat_step_s;  // best median step known so far, for adaptive steps
   uint64_t seed = 0;
   std::optional<int64_t> memory_limit_bytes;  // per rank; what the allocator may hold
   double timeout_s = 300.0;                   // longest wait for the next sign of life of any rank
@@ -48,9 +65,13 @@ struct TrialPlan {
   double known_peak_flops = 0.0;
   // What the planner expects the allocator to count, by pipeline rank; may be empty.
   std::vector<int64_t> estimated_bytes;
+  // Whether the ranks run one by one, each as if the others were there (executor/trial/
+  // slice_runner.h).
+  bool slice = false;
   bool trace = false;              // whether each rank tells what it did in the last step
   std::string dump_gradients_dir;  // when set, rank files of step 0's gradients for tests
   std::optional<InjectedFault> fault;
+  ActionPadding padded_action_s;
 
   friend bool operator==(const TrialPlan&, const TrialPlan&) = default;
 };
@@ -87,13 +108,17 @@ struct TrialResult {
   Outcome outcome = Outcome::kFailed;
   std::string
       message;  // one sentence; for failed and timeout the tail of the worker's stderr follows
-  double step_s = 0.0;               // median over the timed steps
-  double mfu = 0.0;                  // PaLM definition, against measured_peak_flops
+  double step_s = 0.0;  // median over the timed steps
+  // Where that median lies beyond doubt; nothing where too few steps were timed.
+  std::optional<MedianInterval> step_interval;
+  StopReason stop_reason = StopReason::kNone;  // why there were no more steps
+  double mfu = 0.0;                            // PaLM definition, against measured_peak_flops
   double measured_peak_flops = 0.0;  // per rank, FLOP/s of a large matmul with all ranks running
   std::vector<double> step_times_s;  // every step, in order
   std::vector<double> losses;        // mean cross entropy over the global batch before update i
-  std::vector<RankResult> ranks;
+  std::vector<RankResult> ranks;     // of a slice trial, those that were run
   std::optional<OomDetail> oom;
+  std::optional<SliceResult> slice;  // of a slice trial: where its step comes from
   std::string worker_version;
   std::string host;
 

@@ -1,5 +1,6 @@
 #include "executor/trial/trial_runner.h"
 
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,11 +14,13 @@ namespace {
 
 class TrialRun {
  public:
-  TrialRun(const TrialPlan& plan, const TrialRunnerOptions& options)
-      : plan_(plan), options_(options) {}
+  TrialRun(const TrialPlan& plan, const std::vector<int32_t>& ranks,
+           const TrialRunnerOptions& options)
+      : plan_(plan), ranks_(ranks), options_(options) {}
 
   absl::Status Start();
   TrialResult Finish();
+  const std::vector<RankRecord>& records() const { return workers_.records(); }
 
  private:
   bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
@@ -25,17 +28,18 @@ class TrialRun {
   void TellTrace() const;
 
   const TrialPlan& plan_;
+  const std::vector<int32_t>& ranks_;
   const TrialRunnerOptions& options_;
   WorkerGroup workers_{ApplyEvent};
   int32_t told_steps_ = 0;
 };
 
 absl::Status TrialRun::Start() {
-  const auto ranks = static_cast<int32_t>(plan_.layout.devices());
-  RETURN_IF_ERROR(workers_.Start(options_.worker_path, ToJson(plan_).dump(), ranks));
+  const auto world_size = static_cast<int32_t>(plan_.layout.devices());
+  RETURN_IF_ERROR(workers_.Start(options_.worker_path, ToJson(plan_).dump(), world_size, ranks_));
   for (RankRecord& record : workers_.records()) {
     // Pipeline ranks are outermost.
-    record.pipeline_rank = record.rank / (ranks / plan_.layout.pp);
+    record.pipeline_rank = record.rank / (world_size / plan_.layout.pp);
   }
   return absl::OkStatus();
 }
@@ -80,13 +84,21 @@ TrialResult Failed(absl::string_view message) {
 
 }  // namespace
 
+RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
+                  const TrialRunnerOptions& options) {
+  TrialRun run(plan, ranks, options);
+  const absl::Status started = run.Start();
+  if (!started.ok()) return {.result = Failed(started.message()), .records = {}};
+  TrialResult result = run.Finish();
+  return {.result = std::move(result), .records = run.records()};
+}
+
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options) {
   const absl::Status runnable = CheckRunnable(plan.model, plan.layout, plan.training, plan.device);
   if (!runnable.ok()) return Failed(runnable.message());
-  TrialRun run(plan, options);
-  const absl::Status started = run.Start();
-  if (!started.ok()) return Failed(started.message());
-  return run.Finish();
+  std::vector<int32_t> ranks(static_cast<size_t>(plan.layout.devices()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return RunRanks(plan, ranks, options).result;
 }
 
 }  // namespace meshwright

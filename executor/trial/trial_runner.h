@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/trial/rank_record.h"
 #include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
 
@@ -32,6 +33,15 @@ struct TrialRunnerOptions {
 // results, not errors. The calling thread must outlive the workers: they die when it ends
 // (PR_SET_PDEATHSIG).
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options);
+
+// The same for some ranks of the layout alone, with what is known of each; a plan whose ranks wait
+// for each other needs all of them.
+struct RanksRun {
+  TrialResult result;
+  std::vector<RankRecord> records;  // in the order of `ranks`
+};
+RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
+                  const TrialRunnerOptions& options);
 
 // What the workers can run: OK, or Unimplemented naming the axis and the values that are supported.
 absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,

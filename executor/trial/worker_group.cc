@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -19,15 +20,20 @@ constexpr auto kPollInterval = std::chrono::milliseconds(100);
 
 absl::Status WorkerGroup::Start(const std::string& worker_path, const std::string& plan,
                                 int32_t ranks) {
+  std::vector<int32_t> all(static_cast<size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return Start(worker_path, plan, ranks, all);
+}
+
+absl::Status WorkerGroup::Start(const std::string& worker_path, const std::string& plan,
+                                int32_t world_size, const std::vector<int32_t>& ranks) {
   ASSIGN_OR_RETURN(const Listener listener, ListenOnLoopback());
-  WorkerLaunch launch{.path = worker_path,
-                      .plan = plan,
-                      .rank = 0,
-                      .world_size = ranks,
-                      .master_port = listener.port,
-                      .listen_fd = -1};
-  for (; launch.rank < ranks; ++launch.rank) {
-    launch.listen_fd = launch.rank == 0 && ranks > 1 ? listener.socket.get() : -1;
+  WorkerLaunch launch{
+      .path = worker_path, .plan = plan, .world_size = world_size, .master_port = listener.port};
+  for (const int32_t rank : ranks) {
+    launch.rank = rank;
+    launch.local_rank = static_cast<int32_t>(workers_.size());
+    launch.listen_fd = rank == 0 && ranks.size() > 1 ? listener.socket.get() : -1;
     ASSIGN_OR_RETURN(WorkerProcess process, WorkerProcess::Spawn(launch));
     workers_.push_back({.process = std::move(process), .last_sign = Clock::now()});
     records_.emplace_back().rank = launch.rank;

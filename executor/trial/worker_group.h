@@ -27,6 +27,9 @@ class WorkerGroup {
   // Spawns `ranks` workers that read `plan`. The calling thread must outlive them: they die when it
   // ends.
   absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t ranks);
+  // The same for some of the ranks of a run of `world_size`.
+  absl::Status Start(const std::string& worker_path, const std::string& plan, int32_t world_size,
+                     const std::vector<int32_t>& ranks);
 
   struct WatchOptions {
     double timeout_s = 0.0;           // longest silence of a worker that runs
@@ -37,7 +40,7 @@ class WorkerGroup {
   // reason to give up. No worker is left then.
   WorkersEnd Watch(const WatchOptions& options);
 
-  // By rank.
+  // In the order of the ranks.
   std::vector<RankRecord>& records() { return records_; }
   const std::vector<RankRecord>& records() const { return records_; }
 

@@ -79,7 +79,7 @@ absl::StatusOr<UniqueFd> FileWith(const std::string& text) {
 
 std::vector<std::string> EnvironmentOf(const WorkerLaunch& launch) {
   const std::vector<std::string> own = {absl::StrCat("RANK=", launch.rank),
-                                        absl::StrCat("LOCAL_RANK=", launch.rank),
+                                        absl::StrCat("LOCAL_RANK=", launch.local_rank),
                                         absl::StrCat("WORLD_SIZE=", launch.world_size),
                                         absl::StrCat("LOCAL_WORLD_SIZE=", launch.world_size),
                                         "MASTER_ADDR=127.0.0.1",

@@ -16,6 +16,7 @@ struct WorkerLaunch {
   std::string path;  // of the meshwright-worker binary
   std::string plan;  // its standard input
   int32_t rank = 0;
+  int32_t local_rank = 0;  // its device
   int32_t world_size = 1;
   uint16_t master_port = 0;
   int listen_fd = -1;  // handed to rank 0, which serves the rendezvous

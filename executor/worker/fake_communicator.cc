@@ -1,14 +1,23 @@
 #include "executor/worker/fake_communicator.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "executor/worker/memory_account.h"
 
 namespace meshwright {
 namespace {
 
+// Holds the tensors as long as a real operation would.
 class DoneWork final : public PendingWork {
  public:
+  explicit DoneWork(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {}
   void Wait() override {}
+
+ private:
+  const std::vector<at::Tensor> tensors_;
 };
 
 class FakeCommunicator final : public Communicator {
@@ -20,36 +29,40 @@ class FakeCommunicator final : public Communicator {
   int32_t size() const override { return size_; }
 
   Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
+    const ScopedMemoryAccount nobody(nullptr);
     if (reduction == Reduction::kSum) tensor.mul_(size_);
-    return Done(CommOperation::kAllReduce, tensor);
+    return Done(CommOperation::kAllReduce, tensor, {tensor});
   }
 
   Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
+    const ScopedMemoryAccount nobody(nullptr);
     CheckParts("all-gather", output, input);
     for (int32_t rank = 0; rank < size_; ++rank) Part(output, rank).copy_(input.view({-1}));
-    return Done(CommOperation::kAllGather, output);
+    return Done(CommOperation::kAllGather, output, {output, input});
   }
 
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
+    const ScopedMemoryAccount nobody(nullptr);
     CheckParts("reduce-scatter", input, output);
     output.view({-1}).copy_(Part(input, rank_)).mul_(size_);
-    return Done(CommOperation::kReduceScatter, input);
+    return Done(CommOperation::kReduceScatter, input, {output, input});
   }
 
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     CheckPeer(root);
-    return Done(CommOperation::kBroadcast, tensor);
+    return Done(CommOperation::kBroadcast, tensor, {tensor});
   }
 
   Pending Send(const at::Tensor& tensor, int32_t to) override {
     CheckPeer(to);
-    return Done(CommOperation::kSend, tensor);
+    return Done(CommOperation::kSend, tensor, {tensor});
   }
 
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
+    const ScopedMemoryAccount nobody(nullptr);
     CheckPeer(from);
-    tensor.zero_();
-    return Done(CommOperation::kReceive, tensor);
+    tensor.uniform_(-1.0, 1.0);
+    return Done(CommOperation::kReceive, tensor, {tensor});
   }
 
  private:
@@ -71,11 +84,12 @@ class FakeCommunicator final : public Communicator {
                              std::to_string(size_));
   }
 
-  Pending Done(CommOperation operation, const at::Tensor& buffer) const {
+  Pending Done(CommOperation operation, const at::Tensor& buffer,
+               std::vector<at::Tensor> tensors) const {
     if (report_) {
       report_({.operation = operation, .bytes = static_cast<int64_t>(buffer.nbytes())});
     }
-    return Pending(std::make_unique<DoneWork>());
+    return Pending(std::make_unique<DoneWork>(std::move(tensors)));
   }
 
   const int32_t rank_;
@@ -92,6 +106,12 @@ std::unique_ptr<Communicator> MakeFakeCommunicator(int32_t rank, int32_t size,
                              std::to_string(size));
   }
   return std::make_unique<FakeCommunicator>(rank, size, std::move(report));
+}
+
+std::unique_ptr<Communicator> MakeFakeCommunicator(const GroupSpec& group, int32_t rank) {
+  const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank);
+  return MakeFakeCommunicator(static_cast<int32_t>(place - group.ranks.begin()),
+                              static_cast<int32_t>(group.ranks.size()), nullptr);
 }
 
 }  // namespace meshwright

@@ -2,8 +2,8 @@
 //
 // Nothing is sent and everything completes at once. Shapes are checked and results have the right
 // shape, type and place but not the right value: what other ranks would bring is taken to be like
-// what this rank brought, and messages arrive as zeros. Each call is reported, so that its time can
-// be charged from a model.
+// what this rank brought, and messages arrive as noise, since devices are faster with zeros. Each
+// call is reported, so that its time can be charged from a model.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include "executor/trial/comm_operation.h"
 #include "executor/worker/communicator.h"
+#include "executor/worker/device.h"
 
 namespace meshwright {
 
@@ -25,5 +26,8 @@ struct FakeCall {
 // `report` may be empty. Throws CommunicationError where rank is not in [0, size).
 std::unique_ptr<Communicator> MakeFakeCommunicator(int32_t rank, int32_t size,
                                                    std::function<void(const FakeCall&)> report);
+
+// The communicator of `rank` (of the whole run) in `group`, without a report.
+std::unique_ptr<Communicator> MakeFakeCommunicator(const GroupSpec& group, int32_t rank);
 
 }  // namespace meshwright

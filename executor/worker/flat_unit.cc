@@ -118,21 +118,22 @@ void FlatUnit::ViewWeights() {
 }
 
 void FlatUnit::Initialize(uint64_t seed) {
+  const at::Tensor& weights = keeps_weights_ ? weights_ : own_weights_;
+  const int64_t weights_begin = keeps_weights_ ? 0 : own_begin_;
+  const int64_t weights_end = weights_begin + weights.numel();
   std::vector<float> values;
   int64_t begin = 0;
   for (const LocalParameter& parameter : parameters_) {
     values.resize(static_cast<size_t>(parameter.elements()));
-    float* out = values.data();
+    int64_t offset = 0;
     for (const ParameterPart& part : parameter.parts) {
-      for (int64_t row = 0; row < part.rows; ++row, out += part.columns) {
-        FillRow(part, seed, row, out);
+      for (int64_t row = 0; row < part.rows; ++row, offset += part.columns) {
+        const int64_t row_begin = begin + offset;
+        if (row_begin >= weights_end || row_begin + part.columns <= weights_begin) continue;
+        FillRow(part, seed, row, values.data() + offset);
       }
     }
-    if (keeps_weights_) {
-      CopyWhatOverlaps(values, begin, weights_, 0);
-    } else {
-      CopyWhatOverlaps(values, begin, own_weights_, own_begin_);
-    }
+    CopyWhatOverlaps(values, begin, weights, weights_begin);
     if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
     begin += parameter.elements();
   }

@@ -44,7 +44,6 @@ class FlatUnit {
   const ParameterUnit& parameters() const { return parameters_; }
   int64_t elements() const { return elements_; }
   int64_t padded_elements() const { return padded_elements_; }
-  bool has_matrices() const { return matrix_elements_ > 0; }
 
   // The rank's stages that compute with the unit: two have tied embeddings as their table.
   void AddUser() { ++users_; }

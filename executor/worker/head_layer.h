@@ -9,7 +9,7 @@
 
 namespace meshwright {
 
-// What one micro-batch keeps: HeadKeptBytes() of planner/memory/worker_memory.h. Between the two
+// What one micro-batch keeps: the head's row of planner/memory/worker_memory.h. Between the two
 // parts of the backward only the normed input and the logits' gradient.
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]

@@ -20,6 +20,7 @@ void PipelineExecutor::Run(const std::vector<Action>& actions, const TokenSource
         break;
       case ActionKind::kBackwardWeight: {
         const ScopedAction recorded(context_.recorder, action);
+        const ScopedPadding padded(padding_, action.kind);
         stages_[action.chunk]->BackwardWeight(action.micro_batch);
         --in_flight_;
         break;
@@ -71,6 +72,7 @@ void PipelineExecutor::RunForward(const Action& action, const TokenSource& token
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
   {
     const ScopedAction recorded(context_.recorder, action);
+    const ScopedPadding padded(padding_, action.kind);
     tensor = stage.Forward(action.micro_batch, std::move(tensor), tokens);
   }
   if (number + 1 == StageCount(context_.layout)) return;
@@ -88,6 +90,7 @@ void PipelineExecutor::RunBackward(const Action& action) {
   }
   {
     const ScopedAction recorded(context_.recorder, action);
+    const ScopedPadding padded(padding_, action.kind);
     if (action.kind == ActionKind::kBackward) {
       gradient = stage.Backward(action.micro_batch, std::move(gradient));
       --in_flight_;

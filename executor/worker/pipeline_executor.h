@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/worker/action_padding.h"
 #include "executor/worker/rank_context.h"
 #include "executor/worker/stage.h"
 #include "executor/worker/token_source.h"
@@ -23,6 +24,9 @@ class PipelineExecutor {
   PipelineExecutor(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
                    int32_t open_sends)
       : context_(context), stages_(stages), open_sends_(open_sends) {}
+
+  // From now on actions take at least so long.
+  void PadActions(const ActionPadding& padding) { padding_ = padding; }
 
   // Returns when all actions are done and everything was sent.
   void Run(const std::vector<Action>& actions, const TokenSource& tokens);
@@ -52,6 +56,7 @@ class PipelineExecutor {
   RankContext& context_;
   const std::vector<std::unique_ptr<Stage>>& stages_;
   const int32_t open_sends_;
+  ActionPadding padding_;
   Outbox activations_;
   Outbox gradients_;
   int32_t in_flight_ = 0;

@@ -37,6 +37,8 @@ class Trainer : private UnitObserver {
   // Gradients of the next step go to `directory`, one pair of files per rank.
   void DumpGradientsTo(std::string directory) { dump_directory_ = std::move(directory); }
 
+  void PadActions(const ActionPadding& padding) { executor_.PadActions(padding); }
+
   // Steps are counted from 0, in order.
   StepResult Step(int64_t step);
 

@@ -15,10 +15,12 @@
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/cpu_device.h"
+#include "executor/worker/fake_communicator.h"
 #include "executor/worker/gloo_communicator.h"
 #include "executor/worker/open_device.h"
 #include "executor/worker/peak_flops.h"
 #include "executor/worker/rendezvous.h"
+#include "executor/worker/step_agreement.h"
 #include "executor/worker/trainer.h"
 #include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
@@ -45,11 +47,15 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
   const int32_t open_sends =
       OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
   Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
+  trainer.PadActions(plan.padded_action_s);
   if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
   const bool tells_loss =
       context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;
+  StepAgreement agreement(
+      context, {.steps = plan.steps, .adaptive = plan.adaptive, .beat_step_s = plan.beat_step_s});
   StepRecord last;
-  for (int32_t step = 0; step < plan.steps; ++step) {
+  StopReason stop = StopReason::kNone;
+  for (int32_t step = 0; stop == StopReason::kNone; ++step) {
     if (plan.fault.has_value() && plan.fault->rank == context.rank && plan.fault->step == step) {
       BringAbout(plan.fault->kind);
     }
@@ -62,9 +68,11 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
     if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
     events.Write(std::move(event));
     last = std::move(result.record);
+    stop = agreement.After(result.step_s);
   }
   nlohmann::json done = {{"event", "done"},
                          {"peak_bytes", context.device->PeakMemoryBytes()},
+                         {"stop_reason", std::string(StopReasonName(stop))},
                          {"peak_in_flight", trainer.peak_in_flight()},
                          {"measured_peak_flops", peak_flops}};
   if (plan.trace) done["trace"] = {{"name", NameOf(context)}, {"record", ToJson(last)}};
@@ -91,7 +99,11 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
       std::chrono::milliseconds(static_cast<int64_t>(plan.timeout_s * 2000.0) + 10000);
   // Outlives the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;
-  if (plan.layout.devices() > 1) {
+  if (plan.slice) {
+    ConnectGroupsWith(
+        context, [&](const GroupSpec& group) { return MakeFakeCommunicator(group, context.rank); },
+        timeout);
+  } else if (plan.layout.devices() > 1) {
     store = OpenStore(environment, timeout);
     ConnectGroups(context, store, timeout);
   }

@@ -1,47 +1,68 @@
 // A step put together from what single ranks were measured to do and what their communication would
 // cost: the answer for a cluster from one device (a slice trial).
 //
-// Measured: each stage's computation of one micro-batch, and the optimizer. Modelled: everything
-// that takes more than one rank. The pipeline's schedule is simulated with the stages' times.
+// Measured: each pipeline rank's computation of one micro-batch, and its optimizer. Modelled:
+// everything that takes more than one rank. The pipeline's schedule is simulated with their sums.
 #pragma once
 
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/cost/step_shape.h"
+#include "planner/layout/layout.h"
 #include "planner/profile/context.h"
-#include "planner/schedule/stage_durations.h"
 
 namespace meshwright {
 
-// One micro-batch on one stage, without communication, in seconds.
-struct MeasuredStage {
-  StageDurations compute;  // recompute is part of the input gradient
-  // The TP collectives that ran in it, by the cost model.
-  double tp_forward_s = 0.0;
-  double tp_backward_s = 0.0;
-};
-
-struct MeasuredStep {
-  std::vector<MeasuredStage> stages = {};  // pp * vpp
-  double optimizer_s = 0.0;                // of the slowest rank
-};
-
-// Seconds of one step of the slowest pipeline rank, by what it spends them on; they add up to
-// step_s.
-struct ComposedStep {
-  double step_s = 0.0;
-  double compute_s = 0.0;    // measured
-  double optimizer_s = 0.0;  // measured
-  double tp_s = 0.0;         // modelled, as what follows
+// One part (forward, input gradient, weight gradient) of one micro-batch in one chunk, seconds.
+struct MeasuredPart {
+  double compute_s = 0.0;  // measured
+  // Modelled: communication that nothing hides.
+  double tp_s = 0.0;
   double cp_s = 0.0;
-  double bubble_s = 0.0;  // simulated: idle time of the rank, with the hops that it waits for
   double dp_s = 0.0;
-  double straggler_s = 0.0;
+
+  double total_s() const { return compute_s + tp_s + cp_s + dp_s; }
+
+  friend bool operator==(const MeasuredPart&, const MeasuredPart&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts, and one stage for each of its chunks.
+// A backward pass that is not split is an input gradient without a weight gradient.
+struct MeasuredChunk {
+  MeasuredPart forward;
+  MeasuredPart input_gradient;
+  MeasuredPart weight_gradient;
+};
+
+struct MeasuredRank {
+  std::vector<MeasuredChunk> chunks;  // vpp
+  double dp_behind_s = 0.0;  // modelled: reductions behind the last action that nothing hides
+  double optimizer_s = 0.0;  // measured
+};
+
+// Seconds of one step of the pipeline rank that ends last, by what it spends them on.
+struct ComposedStep {
+  // Measured.
+  double compute_s = 0.0;
+  double optimizer_s = 0.0;
+  // Modelled.
+  double tp_s = 0.0;
+  double cp_s = 0.0;
+  double pp_s = 0.0;  // what messages between stages add to the pipeline
+  double dp_s = 0.0;
+  double straggler_s = 0.0;  // waiting for devices that are slower than the average one
+  // Simulated from the above.
+  double bubble_s = 0.0;
+
+  double step_s() const {
+    return compute_s + optimizer_s + tp_s + cp_s + pp_s + dp_s + straggler_s + bubble_s;
+  }
+
+  friend bool operator==(const ComposedStep&, const ComposedStep&) = default;
+};
+
+// `ranks` are by pipeline rank. Requires a layout that CheckLayout() accepts; InvalidArgument where
+// ranks or chunks are missing.
 absl::StatusOr<ComposedStep> ComposeStep(const EstimateContext& context, const Layout& layout,
-                                         const MeasuredStep& measured);
+                                         const std::vector<MeasuredRank>& ranks);
 
 }  // namespace meshwright

@@ -5,8 +5,6 @@
 
 #include "planner/layout/stage_partition.h"
 #include "planner/memory/layout_parameters.h"
-#include "planner/memory/worker_memory.h"
-#include "planner/memory/worker_peak.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -38,6 +36,7 @@ LayoutActivations::LayoutActivations(const EstimateContext& context, const Layou
     blocks_.push_back(MakeBlock(BlockDimsOf(context, layout, group)));
   }
   boundary_bytes_ = blocks_.front().checkpoint_bytes;
+  if (WorkerRulesCover(context, layout)) worker_.emplace(context, layout);
 }
 
 LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) const {
@@ -107,7 +106,10 @@ int64_t LayoutActivations::LossBytes() const {
 }
 
 ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
-  if (WorkerRulesApply()) return WorkerOnRank(pipeline_rank);
+  if (worker_.has_value()) {
+    const WorkerActivations peak = worker_->PeakOnRank(pipeline_rank);
+    return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
+  }
   ActivationBytes bytes;
   int64_t score_bytes = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
@@ -131,60 +133,6 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   // together again: these two add up.
   bytes.workspace_bytes += score_bytes;
   return bytes;
-}
-
-// Every layout that the worker runs; stages without a layer have no block to peak in.
-bool LayoutActivations::WorkerRulesApply() const {
-  return context_.profile.worker_allocations && context_.model.groups.size() == 1 &&
-         context_.model.layers() + 2 > int64_t{StageCount(layout_)};
-}
-
-TransientUnits LayoutActivations::Transient() const {
-  const LayoutParameters parameters(context_, layout_);
-  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
-  const auto bytes = [&](int64_t element_bytes) {
-    // Units are padded to equal shards.
-    const auto padded = [&](const UnitParameters& unit) {
-      return (unit.all + ranks - 1) / ranks * ranks * element_bytes;
-    };
-    return UnitBytes{.table = padded(parameters.table()),
-                     .layer = padded(parameters.layer(0)),
-                     .final_norm = padded(parameters.final_norm())};
-  };
-  const Precision precision = context_.training.precision;
-  TransientUnits units = {.gradients = bytes(AccumulatorBytes(precision)),
-                          .shared_table = context_.model.tied_embeddings && EndsShareRank(layout_),
-                          .layered = layout_.schedule == ScheduleKind::kBreadthFirst};
-  if (layout_.zero >= 3) units.weights = bytes(ElementBytes(precision));
-  return units;
-}
-
-ActivationBytes LayoutActivations::WorkerOnRank(int32_t pipeline_rank) const {
-  WorkerStage stage = {
-      .block = BlockDimsOf(context_, layout_, context_.model.groups.front()),
-      .recompute = layout_.recompute,
-      .recompute_layers = layout_.recompute_layers,
-      .vocab = context_.model.vocab,
-      .threads = std::max<int64_t>(1, context_.cluster.physical_cores / layout_.devices()),
-      .cp = layout_.cp};
-  WorkerRank rank = {.pipeline_rank = pipeline_rank,
-                     .micro_batches = micro_batches_,
-                     .rope_table_bytes = context_.training.seq_len / layout_.cp *
-                                         context_.model.head_dim *
-                                         AccumulatorBytes(context_.training.precision)};
-  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const StageLayers layers = StageOf(context_.model, layout_, context_.profile.stage_partition,
-                                       StageOfChunk(layout_, pipeline_rank, chunk));
-    stage.layers = layers.layer_count;
-    stage.first = layers.has_embedding;
-    stage.last = layers.has_head;
-    rank.has_head = rank.has_head || layers.has_head;
-    rank.chunks.push_back(StageBytes(stage));
-    rank.stages.push_back(stage);
-  }
-  if (layout_.zero >= 2 && int64_t{layout_.dp} * layout_.cp > 1) rank.transient = Transient();
-  const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
-  return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
 }
 
 namespace {

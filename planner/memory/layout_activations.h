@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/container/inlined_vector.h"
 #include "planner/layout/layout.h"
 #include "planner/memory/block_tensors.h"
-#include "planner/memory/transient_states.h"
+#include "planner/memory/worker_layout.h"
 #include "planner/profile/context.h"
 
 namespace meshwright {
@@ -26,7 +27,7 @@ class LayoutActivations {
   ActivationBytes OnRank(int32_t pipeline_rank) const;
   // Whether the worker's own rules say what is held, to the byte. Workspace then covers what ZeRO
   // holds for a while.
-  bool WorkerRulesApply() const;
+  bool WorkerRulesApply() const { return worker_.has_value(); }
 
  private:
   // One block of a layer group, one micro-batch.
@@ -40,14 +41,13 @@ class LayoutActivations {
   Block MakeBlock(const BlockDims& dims) const;
   int64_t KeptPerMicroBatch(const Block& block, int64_t layers) const;
   int64_t LossBytes() const;
-  TransientUnits Transient() const;
-  ActivationBytes WorkerOnRank(int32_t pipeline_rank) const;
 
   const EstimateContext& context_;
   const Layout& layout_;
   int64_t micro_batches_;
   int64_t boundary_bytes_;  // an activation between two stages
   absl::InlinedVector<Block, 4> blocks_;
+  std::optional<WorkerLayout> worker_;
 };
 
 // Shape of a block of `group` for one micro-batch on one rank.

@@ -39,7 +39,7 @@ HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
   const int64_t ranks = int64_t{layout.dp} * layout.cp;
   const int64_t all = parameters.OnRank(pipeline_rank);
   HeldParameters held = {.whole = all, .shard = DivideUp(all, ranks)};
-  if (!context.profile.worker_allocations || layout.zero == 0) return held;
+  if (!context.profile.worker_allocations || layout.zero == 0 || ranks == 1) return held;
   // The worker divides every unit and pads it to equal shards; gradients of vectors stay whole.
   held.shard = 0;
   parameters.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
@@ -104,6 +104,20 @@ class LayoutMemory {
         parameters_(context, layout),
         activations_(context, layout) {}
 
+  // Calls visit(rank) for ranks one of which is the fullest. Under the worker's rules all ranks
+  // between the first and the last hold the same stages, and the outer ones keep the most, unless
+  // the schedule moves weight gradients.
+  template <typename Visit>
+  void ForEachCandidate(const Visit& visit) const {
+    constexpr int32_t kOuter = 2;
+    const bool moves =
+        layout_.schedule == ScheduleKind::kZbH1 || layout_.schedule == ScheduleKind::kZbV;
+    const bool all = moves || !activations_.WorkerRulesApply();
+    for (int32_t rank = 0; rank < layout_.pp; ++rank) {
+      if (all || rank < kOuter || rank >= layout_.pp - kOuter) visit(rank);
+    }
+  }
+
   MemoryEstimate OnRank(int32_t pipeline_rank) const {
     MemoryEstimate memory;
     memory.pipeline_rank = pipeline_rank;
@@ -158,11 +172,11 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
 
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout) {
   const LayoutMemory memory(context, layout);
-  MemoryEstimate fullest = memory.OnRank(0);
-  for (int32_t rank = 1; rank < layout.pp; ++rank) {
+  MemoryEstimate fullest;
+  memory.ForEachCandidate([&](int32_t rank) {
     const MemoryEstimate other = memory.OnRank(rank);
     if (other.total_bytes() > fullest.total_bytes()) fullest = other;
-  }
+  });
   return fullest;
 }
 

@@ -1,7 +1,5 @@
 #include "planner/memory/transient_states.h"
 
-#include "planner/memory/worker_memory.h"
-
 namespace meshwright {
 namespace {
 
@@ -11,19 +9,20 @@ bool AddsWeightGradients(ActionKind kind) {
 
 }  // namespace
 
-TransientStates::TransientStates(const TransientUnits& units, absl::Span<const WorkerStage> chunks,
+TransientStates::TransientStates(const TransientUnits& units,
+                                 absl::Span<const WorkerStageBytes* const> chunks,
                                  const std::vector<Action>& actions)
     : layered_(units.layered),
       gathers_(units.weights.layer > 0),
       weight_gradients_left_(chunks.size(), 0) {
-  for (const WorkerStage& stage : chunks) Number(units, stage);
+  for (const WorkerStageBytes* stage : chunks) Number(units, *stage);
   for (const Action& action : actions) {
     if (AddsWeightGradients(action.kind)) ++weight_gradients_left_[action.chunk];
   }
   if (gathers_) steps_ = PlanGathers(WeightUses(actions, chunks_, layered_));
 }
 
-void TransientStates::Number(const TransientUnits& units, const WorkerStage& stage) {
+void TransientStates::Number(const TransientUnits& units, const WorkerStageBytes& stage) {
   const auto add = [&](int64_t gradient_bytes, int64_t weight_bytes) {
     units_.push_back({.gradient_bytes = gradient_bytes, .weight_bytes = weight_bytes});
     return static_cast<int32_t>(units_.size()) - 1;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "planner/memory/worker_stage.h"
+#include "planner/memory/worker_memory.h"
 #include "planner/schedule/schedule.h"
 #include "planner/schedule/weight_gathers.h"
 
@@ -34,8 +34,9 @@ struct TransientUnits {
 
 class TransientStates {
  public:
-  // `actions` are all of a step; both are needed during construction only.
-  TransientStates(const TransientUnits& units, absl::Span<const WorkerStage> chunks,
+  // `actions` are all of a step, in the stages of `chunks`; both are needed during construction
+  // only.
+  TransientStates(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                   const std::vector<Action>& actions);
 
   // While a part computes, before and after its bucket opens; the same where none opens. Bytes.
@@ -53,7 +54,7 @@ class TransientStates {
     bool open = false;
   };
 
-  void Number(const TransientUnits& units, const WorkerStage& stage);
+  void Number(const TransientUnits& units, const WorkerStageBytes& stage);
   int64_t HeldBytes() const { return whole_bytes_ + open_bytes_ + reducing_bytes_; }
   int64_t WeightBytes(const UnitGroup& group) const;
   void MakeRoom();

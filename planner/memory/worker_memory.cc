@@ -56,39 +56,18 @@ int64_t HeadSplitBytes(const WorkerStage& stage) {
   return StreamBytes(d) + d.tokens * HeadWidth(stage) * d.element_bytes;
 }
 
-// A stage's blocks in the order of the model: the first `recomputed` ones are recomputed as a
-// whole, the others keep what `others` says.
-struct Blocks {
-  const BlockDims& dims;
-  int64_t layers;
-  int64_t recomputed;
-  Recompute others;
-
-  Recompute ModeOf(int64_t index) const { return index < recomputed ? Recompute::kFull : others; }
-  int64_t KeptOf(int64_t count) const {
-    const int64_t checkpoints = std::min(count, recomputed);
-    return checkpoints * BlockKeptBytes(dims, Recompute::kFull) +
-           (count - checkpoints) * BlockKeptBytes(dims, others);
-  }
-};
-
-Blocks BlocksOf(const WorkerStage& stage) {
-  const bool some = stage.recompute == Recompute::kBlock;
-  int64_t recomputed = stage.recompute == Recompute::kFull ? stage.layers : 0;
-  if (some) recomputed = std::min(stage.recompute_layers, stage.layers);
-  return {.dims = stage.block,
-          .layers = stage.layers,
-          .recomputed = recomputed,
-          .others = stage.recompute == Recompute::kSelective ? stage.recompute : Recompute::kNone};
+int64_t HeadKeptBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
+  return HeadSplitBytes(stage) + StreamBytes(d) + DeviationBytes(d) + SoftmaxStatisticsBytes(d) +
+         d.tokens * kTokenIdBytes;
 }
 
-int64_t TokenIdBytes(const WorkerStage& stage) {
-  return stage.first ? stage.block.tokens * kTokenIdBytes : 0;
-}
-
-// Keeps the larger of two moments.
-void Reach(WorkerActivations& peak, const WorkerActivations& moment) {
-  if (moment.total_bytes() > peak.total_bytes()) peak = moment;
+int64_t HeadForwardBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
+  // The statistics come after the logits' product.
+  const int64_t product =
+      GatheredBytes(d) + ProjectionBytes(HeadWidth(stage), d) - SoftmaxStatisticsBytes(d);
+  return std::max(product, d.tp > 1 ? PerTokenBytes(d) : 0);
 }
 
 // The most that a block's forward takes at once.
@@ -102,88 +81,140 @@ int64_t BlockForwardBytes(const BlockDims& d, Recompute recompute) {
   return std::max(attention + LeaveBytes(d), kept + std::max(gate_up, ffn + LeaveBytes(d)));
 }
 
-WorkerActivations ForwardPeak(const WorkerStage& stage, int64_t part) {
+WorkerPartBytes::Block BlockBytes(const BlockDims& d, Recompute recompute) {
+  const int64_t kept = BlockKeptBytes(d, recompute);
+  return {.kept = kept,
+          .forward = BlockForwardBytes(d, recompute) - kept,
+          .recomputed = RecomputedBytes(d, recompute)};
+}
+
+int64_t RecomputedBlocks(const WorkerStage& stage) {
+  if (stage.recompute == Recompute::kFull) return stage.layers;
+  if (stage.recompute != Recompute::kBlock) return 0;
+  return std::min(stage.recompute_layers, stage.layers);
+}
+
+void AddBlocks(const WorkerStage& stage, WorkerPartBytes& bytes) {
   const BlockDims& d = stage.block;
-  const Blocks blocks = BlocksOf(stage);
-  const int64_t ids = TokenIdBytes(stage);
-  if (part == kEmbeddingPart) {
-    return {ids, 0, HiddenBytes(d) + (d.sequence_parallel ? StreamBytes(d) : 0)};
+  const bool selective = stage.recompute == Recompute::kSelective;
+  bytes.recomputed_blocks = RecomputedBlocks(stage);
+  bytes.checkpoint = BlockBytes(d, Recompute::kFull);
+  bytes.other = BlockBytes(d, selective ? Recompute::kSelective : Recompute::kNone);
+  bytes.block_split = BlockSplitBytes(d);
+  bytes.ffn_split = FfnSplitBytes(d);
+  bytes.attention_kept = AttentionKeptBytes(d);
+  bytes.attention_input_kept = KeptBytesPerBlock(d) + GatheredGradientBytes(d) - DeviationBytes(d);
+  bytes.ffn_input = FfnInputGradientBytes(d);
+  bytes.attention_input = AttentionInputGradientBytes(stage);
+  bytes.ffn_weight = FfnWeightGradientBytes(d);
+  bytes.attention_weight = AttentionWeightGradientBytes(d);
+  // Weight gradients come when the residual and the deviations are gone, with the gradient of all
+  // tokens instead of the stream's share; attention's when the log-sum-exp is gone as well.
+  const int64_t turned = GatheredGradientBytes(d) - DeviationBytes(d);
+  bytes.ffn_backward = std::max(bytes.ffn_input, turned + bytes.ffn_weight);
+  bytes.attention_backward =
+      std::max(bytes.attention_input,
+               turned - KeptBytes(KeptTensor::kLogSumExp, d) + bytes.attention_weight);
+}
+
+void AddEnds(const WorkerStage& stage, WorkerPartBytes& bytes) {
+  const BlockDims& d = stage.block;
+  if (stage.first) {
+    bytes.token_ids = d.tokens * kTokenIdBytes;
+    bytes.embedding_forward = HiddenBytes(d) + (d.sequence_parallel ? StreamBytes(d) : 0);
+    bytes.embedding_gathered = GatheredBytes(d);
   }
-  if (part < stage.layers) {
-    const Recompute mode = blocks.ModeOf(part);
-    return {ids + blocks.KeptOf(part + 1), 0, BlockForwardBytes(d, mode) - BlockKeptBytes(d, mode)};
-  }
-  // The statistics come after the logits' product.
-  const int64_t product =
-      GatheredBytes(d) + ProjectionBytes(HeadWidth(stage), d) - SoftmaxStatisticsBytes(d);
-  const int64_t combine = d.tp > 1 ? PerTokenBytes(d) : 0;
-  return {ids + blocks.KeptOf(stage.layers), HeadKeptBytes(stage), std::max(product, combine)};
+  if (!stage.last) return;
+  bytes.head_kept = HeadKeptBytes(stage);
+  bytes.head_split = HeadSplitBytes(stage);
+  bytes.head_forward = HeadForwardBytes(stage);
+  bytes.head_input = LeaveBytes(d);
+  bytes.head_weight = HeadWeightGradientBytes(stage);
+}
+
+const WorkerPartBytes::Block& BlockOf(const WorkerPartBytes& bytes, int64_t index) {
+  return index < bytes.recomputed_blocks ? bytes.checkpoint : bytes.other;
+}
+
+// Of the first `count` blocks, in the order of the model, and the token ids.
+int64_t KeptOf(const WorkerPartBytes& bytes, int64_t count) {
+  const int64_t checkpoints = std::min(count, bytes.recomputed_blocks);
+  return bytes.token_ids + checkpoints * bytes.checkpoint.kept +
+         (count - checkpoints) * bytes.other.kept;
+}
+
+// Keeps the larger of two moments.
+void Reach(WorkerActivations& peak, const WorkerActivations& moment) {
+  if (moment.total_bytes() > peak.total_bytes()) peak = moment;
+}
+
+WorkerActivations ForwardPeak(const WorkerStageBytes& stage, int64_t part) {
+  const WorkerPartBytes& bytes = stage.parts;
+  if (part == kEmbeddingPart) return {bytes.token_ids, 0, bytes.embedding_forward};
+  if (part < stage.layers) return {KeptOf(bytes, part + 1), 0, BlockOf(bytes, part).forward};
+  return {KeptOf(bytes, part), bytes.head_kept, bytes.head_forward};
 }
 
 // The last block comes first, when all others still keep what they keep.
-WorkerActivations BackwardPeak(const WorkerStage& stage, int64_t part) {
-  const BlockDims& d = stage.block;
-  const Blocks blocks = BlocksOf(stage);
-  const int64_t ids = TokenIdBytes(stage);
-  if (part == kEmbeddingPart) return {ids, 0, StreamBytes(d) + GatheredBytes(d)};
+WorkerActivations BackwardPeak(const WorkerStageBytes& stage, int64_t part) {
+  const WorkerPartBytes& bytes = stage.parts;
+  if (part == kEmbeddingPart) return {bytes.token_ids, 0, bytes.stream + bytes.embedding_gathered};
+  WorkerActivations peak;
   if (part == stage.layers) {
-    WorkerActivations peak = {ids + blocks.KeptOf(part), HeadKeptBytes(stage), LeaveBytes(d)};
+    peak = {KeptOf(bytes, part), bytes.head_kept, bytes.head_input};
     Reach(peak, HeadWeightPeak(stage));
     return peak;
   }
-  // Weight gradients come when the residual and the deviations are gone, with the gradient of all
-  // tokens instead of the stream's share.
-  const int64_t ffn_weights =
-      GatheredGradientBytes(d) - DeviationBytes(d) + FfnWeightGradientBytes(d);
-  const int64_t recomputed = RecomputedBytes(d, blocks.ModeOf(part));
-  WorkerActivations peak = {
-      ids + blocks.KeptOf(part + 1), 0,
-      StreamBytes(d) + recomputed + std::max(FfnInputGradientBytes(d), ffn_weights)};
-  // The FFN's tensors are gone when attention's turn comes; the weight gradients follow when the
-  // log-sum-exp is gone as well.
-  const int64_t weights = GatheredGradientBytes(d) - DeviationBytes(d) -
-                          KeptBytes(KeptTensor::kLogSumExp, d) + AttentionWeightGradientBytes(d);
-  Reach(peak, {ids + blocks.KeptOf(part) + AttentionKeptBytes(d), 0,
-               StreamBytes(d) + std::max(AttentionInputGradientBytes(stage), weights)});
+  peak = {KeptOf(bytes, part + 1), 0,
+          bytes.stream + BlockOf(bytes, part).recomputed + bytes.ffn_backward};
+  // The FFN's tensors are gone when attention's turn comes.
+  Reach(peak,
+        {KeptOf(bytes, part) + bytes.attention_kept, 0, bytes.stream + bytes.attention_backward});
   return peak;
 }
 
 // The input part passes the blocks from the last to the first; those behind it have turned into
 // what they keep for the weight part.
-WorkerActivations InputPeak(const WorkerStage& stage, int64_t part) {
-  const BlockDims& d = stage.block;
-  const Blocks blocks = BlocksOf(stage);
-  const int64_t ids = TokenIdBytes(stage);
-  if (part == stage.layers) return {ids + blocks.KeptOf(part), HeadKeptBytes(stage), LeaveBytes(d)};
-  const int64_t behind = ids + (stage.layers - 1 - part) * BlockSplitBytes(d);
-  const int64_t loss = stage.last ? HeadSplitBytes(stage) : 0;
-  WorkerActivations peak = {
-      behind + blocks.KeptOf(part + 1), loss,
-      StreamBytes(d) + RecomputedBytes(d, blocks.ModeOf(part)) + FfnInputGradientBytes(d)};
-  const int64_t attention =
-      blocks.KeptOf(part) + KeptBytesPerBlock(d) + GatheredGradientBytes(d) - DeviationBytes(d);
-  Reach(peak, {behind + attention, loss, StreamBytes(d) + AttentionInputGradientBytes(stage)});
+WorkerActivations InputPeak(const WorkerStageBytes& stage, int64_t part) {
+  const WorkerPartBytes& bytes = stage.parts;
+  if (part == stage.layers) return {KeptOf(bytes, part), bytes.head_kept, bytes.head_input};
+  const int64_t behind = (stage.layers - 1 - part) * bytes.block_split;
+  WorkerActivations peak = {behind + KeptOf(bytes, part + 1), bytes.head_split,
+                            bytes.stream + BlockOf(bytes, part).recomputed + bytes.ffn_input};
+  Reach(peak, {behind + KeptOf(bytes, part) + bytes.attention_input_kept, bytes.head_split,
+               bytes.stream + bytes.attention_input});
   return peak;
 }
 
-WorkerActivations WeightPeak(const WorkerStage& stage, int64_t part) {
-  const BlockDims& d = stage.block;
+WorkerActivations WeightPeak(const WorkerStageBytes& stage, int64_t part) {
+  const WorkerPartBytes& bytes = stage.parts;
   // The embedding's gradient waits for its turn, the last one.
-  const int64_t waiting = TokenIdBytes(stage) + (stage.first ? StreamBytes(d) : 0);
-  if (part == kEmbeddingPart) return {waiting, 0, GatheredBytes(d)};
+  const int64_t waiting = bytes.token_ids + (stage.first ? bytes.stream : 0);
+  if (part == kEmbeddingPart) return {waiting, 0, bytes.embedding_gathered};
   if (part == stage.layers) {
-    return {waiting + stage.layers * BlockSplitBytes(d), HeadSplitBytes(stage),
-            HeadWeightGradientBytes(stage)};
+    return {waiting + part * bytes.block_split, bytes.head_split, bytes.head_weight};
   }
-  const int64_t kept = waiting + (part + 1) * BlockSplitBytes(d);
-  WorkerActivations peak = {kept, 0, FfnWeightGradientBytes(d)};
-  Reach(peak, {kept - FfnSplitBytes(d), 0, AttentionWeightGradientBytes(d)});
+  const int64_t kept = waiting + (part + 1) * bytes.block_split;
+  WorkerActivations peak = {kept, 0, bytes.ffn_weight};
+  Reach(peak, {kept - bytes.ffn_split, 0, bytes.attention_weight});
+  return peak;
+}
+
+WorkerActivations ActionPeak(const WorkerStageBytes& stage, ActionKind kind) {
+  // The other parts are less than these, but where a split backward turns blocks of one kind into
+  // what they keep for its weight part.
+  const bool turns = kind == ActionKind::kBackwardInput;
+  WorkerActivations peak;
+  for (int64_t part = turns ? 0 : stage.layers - 1; part < stage.layers; ++part) {
+    Reach(peak, PartPeak(stage, kind, part));
+  }
+  if (stage.last) Reach(peak, PartPeak(stage, kind, HeadPart(stage)));
   return peak;
 }
 
 }  // namespace
 
-WorkerActivations PartPeak(const WorkerStage& stage, ActionKind kind, int64_t part) {
+WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t part) {
   switch (kind) {
     case ActionKind::kForward:
       return ForwardPeak(stage, part);
@@ -197,38 +228,28 @@ WorkerActivations PartPeak(const WorkerStage& stage, ActionKind kind, int64_t pa
   return {};
 }
 
-WorkerActivations HeadWeightPeak(const WorkerStage& stage) {
-  return {TokenIdBytes(stage) + BlocksOf(stage).KeptOf(stage.layers), HeadSplitBytes(stage),
-          StreamBytes(stage.block) + HeadWeightGradientBytes(stage)};
-}
-
-int64_t HeadKeptBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
-  return HeadSplitBytes(stage) + StreamBytes(d) + DeviationBytes(d) + SoftmaxStatisticsBytes(d) +
-         d.tokens * kTokenIdBytes;
+WorkerActivations HeadWeightPeak(const WorkerStageBytes& stage) {
+  const WorkerPartBytes& bytes = stage.parts;
+  return {KeptOf(bytes, stage.layers), bytes.head_split, bytes.stream + bytes.head_weight};
 }
 
 WorkerStageBytes StageBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
   WorkerStageBytes bytes;
-  bytes.boundary_bytes = StreamBytes(d);
-  bytes.kept.kept_bytes = BlocksOf(stage).KeptOf(stage.layers) + TokenIdBytes(stage);
-  bytes.kept_split.kept_bytes =
-      stage.layers * BlockSplitBytes(d) + TokenIdBytes(stage) + (stage.first ? StreamBytes(d) : 0);
-  if (stage.last) {
-    bytes.kept.loss_bytes = HeadKeptBytes(stage);
-    bytes.kept_split.loss_bytes = HeadSplitBytes(stage);
-  }
+  bytes.layers = stage.layers;
+  bytes.first = stage.first;
+  bytes.last = stage.last;
+  bytes.boundary_bytes = StreamBytes(stage.block);
+  bytes.parts.stream = bytes.boundary_bytes;
+  AddBlocks(stage, bytes.parts);
+  AddEnds(stage, bytes.parts);
+  const WorkerPartBytes& parts = bytes.parts;
+  bytes.kept = {KeptOf(parts, stage.layers), parts.head_kept, 0};
+  bytes.kept_split = {
+      parts.token_ids + (stage.first ? parts.stream : 0) + stage.layers * parts.block_split,
+      parts.head_split, 0};
   for (const ActionKind kind : {ActionKind::kForward, ActionKind::kBackward,
                                 ActionKind::kBackwardInput, ActionKind::kBackwardWeight}) {
-    WorkerActivations& peak = bytes.peak[static_cast<size_t>(kind)];
-    // The other parts are less than these, but where a split backward turns blocks of one kind into
-    // what they keep for its weight part.
-    const bool turns = kind == ActionKind::kBackwardInput;
-    for (int64_t part = turns ? 0 : stage.layers - 1; part < stage.layers; ++part) {
-      Reach(peak, PartPeak(stage, kind, part));
-    }
-    if (stage.last) Reach(peak, PartPeak(stage, kind, HeadPart(stage)));
+    bytes.peak[static_cast<size_t>(kind)] = ActionPeak(bytes, kind);
   }
   return bytes;
 }

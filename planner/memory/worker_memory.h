@@ -1,5 +1,5 @@
-// What Meshwright's own worker holds of one stage beside weights, gradients and optimizer states,
-// byte by byte.
+// What Meshwright's own worker holds of one stage beside the weights, gradients and optimizer
+// states that it always holds, byte by byte.
 //
 // The worker's allocations follow fixed rules, so its peak is a formula, not an estimate. T tokens
 // of a micro-batch on this rank, e bytes of an element, z of a statistic (4, in fp64 8), t tensor
@@ -33,9 +33,17 @@
 //                         bytes for each element of a piece
 //   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
 //   gradient              product in bf16, beside its fp32 form
+//   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded to equal
+//                         shards: the one that a part of an action fills and the one before it,
+//                         which is under reduction and stays until a later one opens; under layered
+//                         accumulation those of a chunk, and one
+//   ZeRO 3                gathered weights of the unit in use and of the next; under layered
+//                         accumulation of a chunk's units, and of the next chunk's first
 //
-// The optimizer never reaches the peak: it works in place. What a rank holds at once follows from
-// the order of its actions: planner/memory/worker_peak.h.
+// The optimizer never reaches the peak: it works in place, and weights are gathered in place behind
+// it. Nor does attention's forward kernel, which takes less than the FFN behind it; it has no row.
+// What a rank holds at once follows from the order of its actions: planner/memory/worker_peak.h,
+// and planner/memory/transient_states.h for ZeRO's rows.
 #pragma once
 
 #include <array>
@@ -57,24 +65,68 @@ struct WorkerActivations {
   friend bool operator==(const WorkerActivations&, const WorkerActivations&) = default;
 };
 
+// What the moments of one micro-batch in one stage are put together from. Bytes.
+struct WorkerPartBytes {
+  // A block that is recomputed as a whole, or one of the others.
+  struct Block {
+    int64_t kept = 0;
+    int64_t forward = 0;     // the most that its forward takes beside
+    int64_t recomputed = 0;  // by its backward
+  };
+
+  int64_t stream = 0;     // the residual stream's share of an activation
+  int64_t token_ids = 0;  // on the first stage
+  Block checkpoint;
+  Block other;
+  int64_t recomputed_blocks = 0;  // the first so many are recomputed as a whole
+  // Of a block between the two parts of a split backward, and of that its FFN's.
+  int64_t block_split = 0;
+  int64_t ffn_split = 0;
+  // Kept when attention's backward runs: attention's own, and with the FFN's where that waits.
+  int64_t attention_kept = 0;
+  int64_t attention_input_kept = 0;
+  // Taken by the two halves of a backward beside the incoming gradient: all of it, the input part,
+  // the weight part.
+  int64_t ffn_backward = 0;
+  int64_t ffn_input = 0;
+  int64_t ffn_weight = 0;
+  int64_t attention_backward = 0;
+  int64_t attention_input = 0;
+  int64_t attention_weight = 0;
+  // Of the ends, where the stage has them.
+  int64_t embedding_forward = 0;
+  int64_t embedding_gathered = 0;
+  int64_t head_kept = 0;
+  int64_t head_split = 0;
+  int64_t head_forward = 0;
+  int64_t head_input = 0;
+  int64_t head_weight = 0;
+};
+
 // One micro-batch in one stage.
 struct WorkerStageBytes {
+  int64_t layers = 0;
+  bool first = false;
+  bool last = false;
   int64_t boundary_bytes = 0;
   WorkerActivations kept;        // between forward and backward
   WorkerActivations kept_split;  // between the two parts of a split backward
   // The most that the micro-batch takes at once during an action, by ActionKind.
   std::array<WorkerActivations, 4> peak;
+  WorkerPartBytes parts;
 };
+
+WorkerStageBytes StageBytes(const WorkerStage& stage);
 
 // The parts of an action that compute with weights of their own: the embedding, each block by its
 // index, the head.
 inline constexpr int64_t kEmbeddingPart = -1;
-inline int64_t HeadPart(const WorkerStage& stage) { return stage.layers; }
+inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
 
 // Calls visit(part) in the order in which the action computes. The input part of a backward has
 // nothing to do for the embedding.
 template <typename Visit>
-void ForEachPart(const WorkerStage& stage, ActionKind kind, const Visit& visit) {
+void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& visit) {
   const int64_t first = stage.first && kind != ActionKind::kBackwardInput ? kEmbeddingPart : 0;
   const int64_t last = stage.last ? HeadPart(stage) : stage.layers - 1;
   if (kind == ActionKind::kForward) {
@@ -85,13 +137,8 @@ void ForEachPart(const WorkerStage& stage, ActionKind kind, const Visit& visit) 
 }
 
 // The most that the micro-batch takes at once during one part of an action.
-WorkerActivations PartPeak(const WorkerStage& stage, ActionKind kind, int64_t part);
+WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t part);
 // Of the head's backward when only its weight gradient is left to do, where it is not split.
-WorkerActivations HeadWeightPeak(const WorkerStage& stage);
-
-WorkerStageBytes StageBytes(const WorkerStage& stage);
-
-// What a stage keeps of one micro-batch between the head's forward and backward.
-int64_t HeadKeptBytes(const WorkerStage& stage);
+WorkerActivations HeadWeightPeak(const WorkerStageBytes& stage);
 
 }  // namespace meshwright

@@ -1,8 +1,9 @@
 #include "planner/memory/worker_peak.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
+#include "planner/memory/sharded_peaks.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"
@@ -12,51 +13,62 @@ namespace {
 
 constexpr int64_t kLossAccumulatorBytes = 8;
 
-// Calls visit(kind, chunk, times) for the actions of the rank, `times` for micro-batches that the
-// same action takes one after the other.
-template <typename Visit>
-void ForEachRun(const Layout& layout, const WorkerRank& rank, const Visit& visit) {
+// What is held grows or shrinks evenly from one micro-batch of a run to the next: its peak is at
+// the run's ends. Transient states are at the very ends not what they are between.
+constexpr int64_t kEnds = 4;
+
+// The actions that count of a rank's list. `skipped` like ones come before the action.
+struct Actions {
+  std::vector<Action> list;
+  std::vector<int64_t> skipped;
+};
+
+void AddRun(ActionKind kind, int32_t chunk, int64_t times, Actions& actions) {
+  for (int64_t i = 0; i < std::min(times, kEnds); ++i) {
+    actions.list.push_back({.kind = kind, .chunk = chunk});
+    actions.skipped.push_back(times > kEnds && i == kEnds / 2 ? times - kEnds : 0);
+  }
+}
+
+Actions ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
+  Actions actions;
   if (layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst) {
     for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-      visit(ActionKind::kForward, chunk, rank.micro_batches);
+      AddRun(ActionKind::kForward, chunk, rank.micro_batches, actions);
     }
     for (int32_t chunk = layout.vpp - 1; chunk >= 0; --chunk) {
-      visit(ActionKind::kBackward, chunk, rank.micro_batches);
+      AddRun(ActionKind::kBackward, chunk, rank.micro_batches, actions);
     }
-    return;
+    return actions;
   }
   // The others come to a steady state within two rounds of the pipeline, and to the same end.
   const int64_t enough = std::min<int64_t>(rank.micro_batches, int64_t{4} * layout.pp);
-  const auto actions = MakeSchedule(layout, rank.pipeline_rank, static_cast<int32_t>(enough));
-  if (!actions.ok()) return;
-  for (const Action& action : *actions) visit(action.kind, action.chunk, int64_t{1});
-}
-
-// What is held grows or shrinks evenly from one micro-batch of a run to the next: its peak is at
-// the ends. Transient states are at the very ends not what they are between.
-constexpr int64_t kEnds = 4;
-
-std::vector<Action> ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
-  std::vector<Action> actions;
-  ForEachRun(layout, rank, [&](ActionKind kind, int32_t chunk, int64_t times) {
-    actions.resize(actions.size() + static_cast<size_t>(std::min(times, kEnds)),
-                   {.kind = kind, .chunk = chunk});
-  });
+  auto list = MakeSchedule(layout, rank.pipeline_rank, static_cast<int32_t>(enough));
+  if (list.ok()) actions.list = *std::move(list);
+  actions.skipped.assign(actions.list.size(), 0);
   return actions;
 }
 
 class Walk {
  public:
   Walk(const Layout& layout, const WorkerRank& rank)
-      : layout_(layout), rank_(rank), most_open_(OpenSends(layout, rank.micro_batches)) {
+      : layout_(layout),
+        rank_(rank),
+        most_open_(OpenSends(layout, rank.micro_batches)),
+        actions_(ActionsThatCount(layout, rank)) {
     if (!rank.transient.has_value()) return;
-    transient_.emplace(*rank.transient, rank.stages, ActionsThatCount(layout, rank));
+    if (rank.transient->layered) {
+      layered_.emplace(*rank.transient, rank.chunks, actions_.list);
+    } else {
+      sharded_.emplace(*rank.transient, rank.chunks, actions_.list);
+    }
   }
 
-  void Run(ActionKind kind, int32_t chunk, int64_t times) {
-    for (int64_t i = 0; i < std::min(times, kEnds); ++i) {
-      if (times > kEnds && i == kEnds / 2) Finish(kind, chunk, times - kEnds);
-      Start(kind, chunk);
+  void Run() {
+    for (size_t i = 0; i < actions_.list.size(); ++i) {
+      const auto& [kind, micro_batch, chunk] = actions_.list[i];
+      if (actions_.skipped[i] > 0) Finish(kind, chunk, actions_.skipped[i]);
+      Start(actions_.list[i]);
       Finish(kind, chunk, 1);
     }
   }
@@ -81,48 +93,53 @@ class Walk {
     return rank > rank_.pipeline_rank ? Way::kUp : Way::kDown;
   }
 
-  void Start(ActionKind kind, int32_t chunk) {
-    const WorkerStageBytes& bytes = rank_.chunks[static_cast<size_t>(chunk)];
+  void Start(const Action& action) {
+    const WorkerStageBytes& bytes = *rank_.chunks[static_cast<size_t>(action.chunk)];
     const auto open = [&](const Outbox& outbox, bool drained) {
       const int64_t most = most_open_ - (drained ? 1 : 0);
       return std::min(outbox.up, most) + std::min(outbox.down, most) + outbox.handed_over;
     };
-    const bool forward = kind == ActionKind::kForward;
-    const bool weight = kind == ActionKind::kBackwardWeight;
+    const bool forward = action.kind == ActionKind::kForward;
+    const bool weight = action.kind == ActionKind::kBackwardWeight;
     int64_t messages = open(activations_, forward) + open(gradients_, !forward && !weight);
     // The action's own input is counted with the micro-batch.
-    if (!weight && WayTo(Neighbour(kind, chunk, -1)) == Way::kOwn) --messages;
+    if (!weight && WayTo(Neighbour(action.kind, action.chunk, -1)) == Way::kOwn) --messages;
     WorkerActivations others = kept_;
     others.workspace_bytes += messages * bytes.boundary_bytes;
     if (!forward) Add(others, weight ? bytes.kept_split : bytes.kept, -1);
-    if (transient_.has_value()) {
-      ReachInParts({.kind = kind, .chunk = chunk}, others);
+    if (layered_.has_value()) {
+      ReachInParts(action, others);
     } else {
-      Reach(others, bytes.peak[static_cast<size_t>(kind)], 0);
+      Reach(others,
+            sharded_.has_value() ? sharded_->Next() : bytes.peak[static_cast<size_t>(action.kind)]);
     }
   }
 
   void ReachInParts(const Action& action, const WorkerActivations& others) {
-    const WorkerStage& stage = rank_.stages[static_cast<size_t>(action.chunk)];
+    const WorkerStageBytes& stage = *rank_.chunks[static_cast<size_t>(action.chunk)];
+    const auto reach = [&](WorkerActivations own, int64_t transient_bytes) {
+      own.workspace_bytes += transient_bytes;
+      Reach(others, own);
+    };
     ForEachPart(stage, action.kind, [&](int64_t part) {
-      const TransientStates::Held held = transient_->Next(action, part);
+      const TransientStates::Held held = layered_->Next(action, part);
       if (action.kind == ActionKind::kBackward && part == HeadPart(stage)) {
-        Reach(others, PartPeak(stage, ActionKind::kBackwardInput, part), held.before_opening_bytes);
-        Reach(others, HeadWeightPeak(stage), held.open_bytes);
+        reach(PartPeak(stage, ActionKind::kBackwardInput, part), held.before_opening_bytes);
+        reach(HeadWeightPeak(stage), held.open_bytes);
       } else {
-        Reach(others, PartPeak(stage, action.kind, part), held.open_bytes);
+        reach(PartPeak(stage, action.kind, part), held.open_bytes);
       }
     });
   }
 
-  void Reach(const WorkerActivations& others, WorkerActivations own, int64_t transient_bytes) {
+  void Reach(const WorkerActivations& others, WorkerActivations own) {
     Add(own, others, 1);
-    own.workspace_bytes += others.workspace_bytes + transient_bytes;
+    own.workspace_bytes += others.workspace_bytes;
     if (own.total_bytes() > peak_.total_bytes()) peak_ = own;
   }
 
   void Finish(ActionKind kind, int32_t chunk, int64_t times) {
-    const WorkerStageBytes& bytes = rank_.chunks[static_cast<size_t>(chunk)];
+    const WorkerStageBytes& bytes = *rank_.chunks[static_cast<size_t>(chunk)];
     switch (kind) {
       case ActionKind::kForward:
         Add(kept_, bytes.kept, times);
@@ -165,7 +182,9 @@ class Walk {
   WorkerActivations kept_;  // of all micro-batches in flight
   Outbox activations_;
   Outbox gradients_;
-  std::optional<TransientStates> transient_;
+  const Actions actions_;
+  std::optional<ShardedPeaks> sharded_;
+  std::optional<TransientStates> layered_;
   WorkerActivations peak_;
 };
 
@@ -173,10 +192,12 @@ class Walk {
 
 WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank) {
   Walk walk(layout, rank);
-  ForEachRun(layout, rank,
-             [&](ActionKind kind, int32_t chunk, int64_t times) { walk.Run(kind, chunk, times); });
+  walk.Run();
   WorkerActivations peak = walk.peak();
-  peak.workspace_bytes += rank.rope_table_bytes + (rank.has_head ? kLossAccumulatorBytes : 0);
+  peak.workspace_bytes += rank.rope_table_bytes;
+  for (const WorkerStageBytes* stage : rank.chunks) {
+    if (stage->last) peak.workspace_bytes += kLossAccumulatorBytes;
+  }
   return peak;
 }
 

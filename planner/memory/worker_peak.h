@@ -21,11 +21,8 @@ struct WorkerRank {
   int32_t pipeline_rank = 0;
   int64_t micro_batches = 1;
   int64_t rope_table_bytes = 0;
-  absl::InlinedVector<WorkerStageBytes, 4> chunks = {};
-  bool has_head = false;
-  // Under ZeRO 2 and 3.
-  std::optional<TransientUnits> transient = std::nullopt;
-  absl::InlinedVector<WorkerStage, 4> stages = {};  // of the chunks
+  absl::InlinedVector<const WorkerStageBytes*, 8> chunks = {};
+  std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
 };
 
 // Of one pipeline rank of `layout`, whose schedule exists for so many micro-batches. Constant in

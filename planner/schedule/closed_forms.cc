@@ -65,7 +65,9 @@ int64_t OpenSends(const Layout& layout, int64_t micro_batches) {
     case ScheduleKind::kInterleaved:
       return 2;
     case ScheduleKind::kBreadthFirst:
-      return layout.vpp == 1 ? 1 : micro_batches / layout.pp + 1;
+      // A chunk's outputs come back round while its last micro-batches are still under way.
+      if (layout.vpp == 1 || micro_batches < layout.pp) return 1;
+      return std::max<int64_t>(2, micro_batches - layout.pp + 1);
     case ScheduleKind::kZbV:
       return micro_batches == 1 ? 1 : 2;
     default:

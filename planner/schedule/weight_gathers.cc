@@ -1,23 +1,46 @@
 #include "planner/schedule/weight_gathers.h"
 
 #include <algorithm>
-#include <set>
 
 namespace meshwright {
 namespace {
 
 constexpr size_t kNever = static_cast<size_t>(-1);
 
+// Which units are whole.
+class WholeUnits {
+ public:
+  explicit WholeUnits(const std::vector<WeightUse>& uses) {
+    int32_t most = -1;
+    for (const WeightUse& use : uses) {
+      for (const int32_t unit : use.units) most = std::max(most, unit);
+    }
+    whole_.assign(static_cast<size_t>(most + 1), false);
+  }
+
+  bool Has(int32_t unit) const { return whole_[unit]; }
+  void Add(const UnitGroup& units) {
+    for (const int32_t unit : units) whole_[unit] = true;
+  }
+  void Remove(const UnitGroup& units) {
+    for (const int32_t unit : units) whole_[unit] = false;
+  }
+
+ private:
+  std::vector<bool> whole_;
+};
+
 // What of each use's weights the use before it, of the same unit, does not leave.
 std::vector<UnitGroup> Missing(const std::vector<WeightUse>& uses,
                                const std::vector<GatherStep>& steps) {
   std::vector<UnitGroup> missing(uses.size());
-  std::set<int32_t> whole;
+  WholeUnits whole(uses);
   for (size_t i = 0; i < uses.size(); ++i) {
     for (const int32_t unit : uses[i].units) {
-      if (whole.insert(unit).second) missing[i].push_back(unit);
+      if (!whole.Has(unit)) missing[i].push_back(unit);
     }
-    for (const int32_t unit : steps[i].release) whole.erase(unit);
+    whole.Add(missing[i]);
+    whole.Remove(steps[i].release);
   }
   return missing;
 }
@@ -70,24 +93,23 @@ std::vector<GatherStep> PlanGathers(const std::vector<WeightUse>& uses) {
   for (size_t i = uses.size(); i-- > 1;) {
     next_missing[i - 1] = missing[i].empty() ? next_missing[i] : i;
   }
-  std::set<int32_t> whole;
+  WholeUnits whole(uses);
   size_t ahead = kNever;  // the use gathered for last
   for (size_t i = 0; i < uses.size(); ++i) {
     if (!missing[i].empty() && ahead != i) {
       steps[i].gather = missing[i];
-      whole.insert(missing[i].begin(), missing[i].end());
+      whole.Add(missing[i]);
     }
     const size_t next = next_missing[i];
     // Weights of a later pass may still be whole for this one.
-    const bool free =
-        next != kNever && std::none_of(missing[next].begin(), missing[next].end(),
-                                       [&](int32_t unit) { return whole.contains(unit); });
+    const bool free = next != kNever && std::none_of(missing[next].begin(), missing[next].end(),
+                                                     [&](int32_t unit) { return whole.Has(unit); });
     if (free && (ahead == kNever || ahead <= i)) {
       steps[i].prefetch = missing[next];
-      whole.insert(missing[next].begin(), missing[next].end());
+      whole.Add(missing[next]);
       ahead = next;
     }
-    for (const int32_t unit : steps[i].release) whole.erase(unit);
+    whole.Remove(steps[i].release);
   }
   return steps;
 }

@@ -141,6 +141,7 @@ std::vector<LayoutCase> ZeroCases() {
 std::vector<LayoutCase> AllAxesCases() {
   return {{"tp2.pp2.dp2"},
           {"tp2.cp2.pp2.dp1.sp1"},
+          {"tp2.cp2.pp2.dp1.sp1", kTied},
           {"tp2.cp2.pp1.dp2.sp1"},
           {"tp1.cp2.pp2.dp2.rc=full", kTied},
           {"tp2.cp2.pp2.dp2"},

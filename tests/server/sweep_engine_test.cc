@@ -13,14 +13,16 @@ using ::testing::HasSubstr;
 class FakeLink final : public AgentLink {
  public:
   void Welcome() override { welcomed = true; }
-  void Assign(const AttemptKey& key, const std::string&, const std::string&) override {
+  void Assign(const AttemptKey& key, const std::string& plan_json, const std::string&) override {
     assigned.push_back(key);
+    plans.push_back(plan_json);
   }
   void Cancel(const AttemptKey& key, const std::string&) override { cancelled.push_back(key); }
   void Close(const absl::Status& status) override { closed = status; }
 
   bool welcomed = false;
   std::vector<AttemptKey> assigned;
+  std::vector<std::string> plans;
   std::vector<AttemptKey> cancelled;
   std::optional<absl::Status> closed;
 };
@@ -100,6 +102,19 @@ TEST_F(SweepEngineTest, RunsASweepToItsEnd) {
                               "sweep_created", "sweep_waiting", "trial_assigned", "sweep_running",
                               "trial_running", "trial_progress", "trial_ended", "trial_assigned",
                               "trial_ended", "sweep_finished"}));
+}
+
+TEST_F(SweepEngineTest, AnAdaptiveTrialIsToldWhatToBeat) {
+  std::vector<TrialRecord> trials = SomeTrials(3);
+  for (TrialRecord& trial : trials) trial.plan_json = R"({"adaptive":true})";
+  trials[2].plan_json = R"({"adaptive":false})";
+  ASSERT_TRUE(engine_->Create({SomeSweep("s"), trials}).ok());
+  const auto link = Connect("a");
+  engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
+  engine_->Finish("a", {"s", 2, 1}, OkResult(0.2));
+  EXPECT_EQ(link->plans, (std::vector<std::string>{R"({"adaptive":true})",
+                                                   R"({"adaptive":true,"beat_step_s":0.5})",
+                                                   R"({"adaptive":false})"}));
 }
 
 TEST_F(SweepEngineTest, TheSameResultTwiceCountsOnce) {

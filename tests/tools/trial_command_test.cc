@@ -139,6 +139,18 @@ TEST(TrialCommand, RefusesATraceThatCannotBeWritten) {
   EXPECT_THAT(run.err + run.out, HasSubstr("/nowhere/trace.json: cannot be written"));
 }
 
+TEST(TrialCommand, RunsAsManyStepsAsItTakes) {
+  const json trial = RunJson("tp1.pp2.dp1.mb4");
+  const size_t steps = trial["step_times_s"].size();
+  EXPECT_EQ(trial["losses"].size(), steps);
+  EXPECT_GE(steps, 7u);
+  EXPECT_LE(steps, 50u);
+  EXPECT_THAT(trial["stop_reason"].get<std::string>(),
+              testing::AnyOf("tight", "steps", "most_time"));
+  EXPECT_LE(trial["step_interval"]["low_s"].get<double>(), trial["step_s"].get<double>());
+  EXPECT_GE(trial["step_interval"]["high_s"].get<double>(), trial["step_s"].get<double>());
+}
+
 TEST(TrialCommand, OutOfMemoryIsAnOutcomeWithItsBytes) {
   const CommandOutput run =
       RunCommand(Trial("tp1.pp2.dp1.mb4", {"--memory-limit-gib", "0.1"}), BinaryDir());

@@ -1,6 +1,7 @@
 #include "tools/cli/slice_text.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -9,67 +10,87 @@
 namespace meshwright {
 namespace {
 
-// 3, or 1-6 where the list has no gap, or 1, 2, ...
-std::string RanksText(const std::vector<int32_t>& ranks) {
-  const int32_t span = ranks.back() - ranks.front();
-  if (span + 1 == static_cast<int32_t>(ranks.size()) && span > 0) {
-    return absl::StrCat(ranks.front(), "-", ranks.back());
-  }
-  std::string text;
-  for (const int32_t rank : ranks) absl::StrAppend(&text, text.empty() ? "" : ",", rank);
-  return text;
+// "0", "1 to 6", "1, 3, 5".
+std::string RankList(const std::vector<int32_t>& ranks) {
+  const int32_t first = ranks.front();
+  const int32_t last = ranks.back();
+  const bool consecutive = last - first + 1 == static_cast<int32_t>(ranks.size());
+  if (consecutive && ranks.size() > 2) return absl::StrCat(first, " to ", last);
+  std::string list;
+  for (const int32_t rank : ranks) absl::StrAppend(&list, list.empty() ? "" : ", ", rank);
+  return list;
 }
 
-void PrintParts(const SliceResult& result, const TimeEstimate& predicted, std::ostream& out) {
-  const ComposedStep& step = result.step;
-  Table table({"of a step", "seconds", "predicted", ""});
-  const auto add = [&](const char* name, double seconds, double expected, const char* how) {
-    table.Add({name, FormatSeconds(seconds), FormatSeconds(expected), how});
+void PrintParts(const SliceResult& slice, std::ostream& out) {
+  const std::string modelled = "modelled: " + slice.cluster;
+  Table table({"part", "seconds", "share", "from"});
+  const auto add = [&](const char* name, double seconds, const std::string& from) {
+    const double step_s = slice.step.step_s();
+    table.Add({name, absl::StrFormat("%.6f", seconds),
+               FormatPercent(step_s > 0.0 ? seconds / step_s : 0.0), from});
   };
-  add("compute", step.compute_s, predicted.compute_s + predicted.recompute_s, "measured");
-  add("optimizer", step.optimizer_s, predicted.optimizer_s, "measured");
-  add("tensor parallel", step.tp_s, predicted.tp_s, "modelled");
-  add("context parallel", step.cp_s, predicted.cp_s, "modelled");
-  add("bubble and hops", step.bubble_s, predicted.bubble_s + predicted.pp_s, "simulated");
-  add("data parallel", step.dp_s, predicted.dp_s, "modelled");
-  add("stragglers", step.straggler_s, predicted.straggler_s, "modelled");
+  add("compute", slice.step.compute_s, "measured");
+  add("optimizer", slice.step.optimizer_s, "measured");
+  add("tp", slice.step.tp_s, modelled);
+  add("cp", slice.step.cp_s, modelled);
+  add("pp", slice.step.pp_s, modelled);
+  add("dp", slice.step.dp_s, modelled);
+  add("straggler", slice.step.straggler_s, modelled);
+  add("bubble", slice.step.bubble_s, "simulated from the parts above");
+  add("step", slice.step.step_s(), "composed");
+  out << "\nthe step of the rank that ends last:\n";
   table.Print(out);
 }
 
-void PrintStages(const SliceResult& result, std::ostream& out) {
-  Table table(
-      {"pipeline ranks", "forward", "backward", "optimizer", "peak bytes measured", "estimated"});
-  for (const SliceStage& stage : result.stages) {
-    StageDurations all;
-    for (const MeasuredStage& chunk : stage.chunks) {
-      all.forward_s += chunk.compute.forward_s;
-      all.input_gradient_s += chunk.compute.backward_s();
+void PrintStages(const SliceResult& slice, std::ostream& out) {
+  Table table({"pipeline ranks", "measured on", "forward", "backward", "optimizer",
+               "peak bytes measured", "estimated"});
+  for (const SliceStage& stage : slice.stages) {
+    double forward_s = 0.0;
+    double backward_s = 0.0;
+    for (const SliceAction& action : stage.actions) {
+      (action.kind == ActionKind::kForward ? forward_s : backward_s) += action.part.compute_s;
     }
-    table.Add({RanksText(stage.stands_for), FormatSeconds(all.forward_s),
-               FormatSeconds(all.backward_s()), FormatSeconds(stage.optimizer_s),
-               FormatCount(stage.peak_bytes), FormatCount(stage.estimated_bytes)});
+    table.Add({RankList(stage.pipeline_ranks), std::to_string(stage.measured_rank),
+               FormatSeconds(forward_s), FormatSeconds(backward_s),
+               FormatSeconds(stage.optimizer_s), FormatCount(stage.peak_bytes),
+               FormatCount(stage.estimated_bytes)});
   }
-  out << "\nmeasured on one device, one micro-batch (peak bytes of the first of the ranks):\n";
+  out << "\nmeasured per stage, one micro-batch in all chunks without communication:\n";
+  table.Print(out);
+}
+
+void PrintCharges(const SliceResult& slice, std::ostream& out) {
+  if (slice.charged.empty()) return;
+  Table table({"pipeline rank", "group", "operation", "ranks", "bytes", "calls", "each"});
+  for (const ChargedOperation& operation : slice.charged) {
+    table.Add({std::to_string(operation.measured_rank), operation.group,
+               std::string(CommOperationName(operation.operation)), FormatCount(operation.ranks),
+               FormatCount(operation.bytes), absl::StrFormat("%.4g", operation.calls),
+               FormatSeconds(operation.seconds)});
+  }
+  out << "\ncharged from the model of " << slice.cluster
+      << ", operations of a step (computation may hide them):\n";
   table.Print(out);
 }
 
 }  // namespace
 
-void PrintSlice(const Layout& layout, const Estimate& predicted, const SliceResult& result,
+void PrintSlice(const Layout& layout, const Estimate& predicted, const TrialResult& result,
                 std::ostream& out) {
-  out << FormatLayout(layout) << " on " << layout.devices()
-      << " devices, from slices: " << OutcomeName(result.outcome) << "\n";
-  if (!result.message.empty()) out << result.message << "\n";
-  if (result.outcome != Outcome::kOk) return;
-  Table steps({"", "from slices", "predicted"});
-  steps.Add(
-      {"step time", FormatSeconds(result.step.step_s), FormatSeconds(predicted.time.step_s())});
+  const SliceResult& slice = *result.slice;
+  out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << ", "
+      << FormatCount(layout.devices()) << " ranks from " << slice.stages.size()
+      << (slice.stages.size() == 1 ? " slice" : " slices") << " on one device\n";
+  Table steps({"", "composed", "predicted"});
+  steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
   steps.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
   steps.Print(out);
-  out << absl::StrFormat("measured peak of the device: %.1f GFLOP/s\n\n",
+  out << absl::StrFormat("measured peak of the device: %.1f GFLOP/s\n",
                          result.measured_peak_flops / 1e9);
-  PrintParts(result, predicted.time, out);
-  PrintStages(result, out);
+  PrintParts(slice, out);
+  PrintStages(slice, out);
+  PrintCharges(slice, out);
 }
 
 }  // namespace meshwright

@@ -1,14 +1,15 @@
-// A slice trial's result as text for people.
+// A slice trial's result for people.
 #pragma once
 
 #include <ostream>
 
-#include "executor/trial/slice_trial.h"
+#include "executor/trial/trial.h"
 #include "planner/estimate/estimate.h"
 
 namespace meshwright {
 
-void PrintSlice(const Layout& layout, const Estimate& predicted, const SliceResult& result,
+// Says of every figure whether it was measured, modelled or simulated. Requires `result.slice`.
+void PrintSlice(const Layout& layout, const Estimate& predicted, const TrialResult& result,
                 std::ostream& out);
 
 }  // namespace meshwright

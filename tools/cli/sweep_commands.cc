@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct SweepFlags {
   OutputFlags output;
   std::string name;  // of an existing sweep, or the new one's
   int32_t trials = 0;
-  int32_t steps = 5;
+  std::optional<int32_t> steps;
   int64_t seed = 0;
   double memory_limit_gib = 0.0;
   bool watch = false;
@@ -58,10 +59,10 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags) {
   *request.mutable_plan() = ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_precision();
-  RETURN_IF_ERROR(CheckRange("steps", flags.steps, 1, 100000));
+  if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, 100000));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   request.set_trials(flags.trials);
-  request.set_steps(flags.steps);
+  request.set_steps(flags.steps.value_or(0));
   request.set_seed(static_cast<uint64_t>(flags.seed));
   if (flags.memory_limit_gib != 0.0) {
     ASSIGN_OR_RETURN(const int64_t limit, ParseMemoryLimit(flags.memory_limit_gib));
@@ -224,8 +225,10 @@ void AddStart(CLI::App& group, CommandContext& context) {
   start->add_option("--trials", flags->trials, "How many layouts to run")
       ->required()
       ->option_text("K");
-  start->add_option("--steps", flags->steps, "Optimizer steps of each trial")
-      ->capture_default_str()
+  start
+      ->add_option("--steps", flags->steps,
+                   "Optimizer steps of each trial; without it as many as its median takes to be "
+                   "known, or to be known as beaten, at most 50")
       ->option_text("N");
   start->add_option("--seed", flags->seed, "Of weights and tokens")
       ->capture_default_str()

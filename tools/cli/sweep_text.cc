@@ -146,7 +146,8 @@ void PrintSweep(const v1::Sweep& sweep, const std::vector<TrialView>& trials, st
   out << absl::StrFormat("sweep %s: %s (%s)\n", ShortName(sweep.name()), StateName(sweep.state()),
                          sweep.reason());
   out << absl::StrFormat(
-      "%s on %d x %s, sequence length %d, global batch %d, %s, %d steps, seed %d, profile %s\n",
+      "%s on %d x %s, sequence length %d, global batch %d, %s, up to %d steps, seed %d, profile "
+      "%s\n",
       sweep.model(), sweep.devices(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
       sweep.precision(), sweep.steps(), sweep.seed(), sweep.profile());
   const v1::Funnel& funnel = sweep.funnel();

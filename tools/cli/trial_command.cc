@@ -7,8 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/trial/slice_runner.h"
 #include "executor/trial/trial_runner.h"
 #include "nlohmann/json.hpp"
+#include "planner/catalog/catalog.h"
 #include "planner/report/answers.h"
 #include "planner/report/estimate_json.h"
 #include "planner/spec/field_error.h"
@@ -29,11 +31,12 @@ struct TrialFlags {
   OutputFlags output;
   std::string layout;
   std::string devices;
-  int32_t steps = 5;
+  std::optional<int32_t> steps;
   int64_t seed = 0;
   double memory_limit_gib = 0.0;
   double timeout_s = 300.0;
   std::string trace;
+  bool slice = false;
 };
 
 // What the planner expects of the same layout here.
@@ -57,10 +60,11 @@ absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const Layout& layout
 absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& devices,
                                    const Layout& layout, const SearchRequest& request,
                                    const std::optional<int64_t>& memory_limit_bytes) {
-  RETURN_IF_ERROR(CheckRange("steps", flags.steps, 1, 100000));
+  const int32_t steps = flags.steps.value_or(kMostAdaptiveSteps);
+  RETURN_IF_ERROR(CheckRange("steps", steps, 1, 100000));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   RETURN_IF_ERROR(CheckPositive("timeout_s", flags.timeout_s));
-  if (devices.kind == DeviceKind::kCpu && devices.count < layout.devices()) {
+  if (!flags.slice && devices.kind == DeviceKind::kCpu && devices.count < layout.devices()) {
     return FieldError("devices", flags.devices,
                       absl::StrCat("the layout needs ", layout.devices(), " ranks"));
   }
@@ -70,7 +74,8 @@ absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& d
   plan.layout = layout;
   plan.training = request.training;
   plan.device = devices.kind;
-  plan.steps = flags.steps;
+  plan.steps = steps;
+  plan.adaptive = !flags.steps.has_value();
   plan.seed = static_cast<uint64_t>(flags.seed);
   plan.memory_limit_bytes = memory_limit_bytes;
   plan.timeout_s = flags.timeout_s;
@@ -79,12 +84,60 @@ absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& d
   return plan;
 }
 
+// What the allocator of the device here is expected to count, whatever cluster the layout is for.
+absl::Status EstimateSlices(const SearchRequest& request, int32_t host_cores, TrialPlan& plan) {
+  if (plan.device != DeviceKind::kCpu) return absl::OkStatus();
+  SearchRequest here = request;
+  ASSIGN_OR_RETURN(here.cluster, FindCluster("local-cpu", host_cores));
+  plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(here), plan.layout);
+  return absl::OkStatus();
+}
+
 // One trace of all ranks, for `path`. An unwritable file is noticed before the trial, not after it.
 absl::StatusOr<std::ofstream> OpenTrace(const std::string& path) {
   std::ofstream file(path, std::ios::binary);
   if (file) return file;
   return WithField(absl::UnavailableError(absl::StrCat("trace = ", path, ": cannot be written")),
                    "trace");
+}
+
+// Runs the plan; `trace` is open where it is wanted.
+TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequest& request,
+                std::ofstream& trace, CommandContext& context) {
+  ProgressLine progress(context.err, context.err_is_terminal);
+  TrialRunnerOptions options{.worker_path = context.binary_dir + "/meshwright-worker",
+                             .progress = {},
+                             .cancel = &context.interrupted};
+  options.progress = [&progress](const TrialProgress& at) {
+    progress.Update(
+        at.step, at.steps,
+        absl::StrFormat("steps, loss %.4f, %s per step", at.loss, FormatSeconds(at.step_s)));
+  };
+  options.trace = [&](const std::vector<RankTrace>& ranks) {
+    if (trace.is_open()) trace << StepTrace(plan.layout, ranks) << std::flush;
+  };
+  TrialResult result =
+      flags.slice ? RunSliceTrial(plan, ContextOf(request), options) : RunTrial(plan, options);
+  progress.Finish();
+  if (trace.is_open() && result.outcome != Outcome::kOk) {
+    std::error_code ignored;
+    std::filesystem::remove(flags.trace, ignored);  // it holds nothing
+  }
+  return result;
+}
+
+void Print(const TrialFlags& flags, const Layout& layout, const Prediction& prediction,
+           const TrialResult& result, std::ostream& out) {
+  if (flags.output.format != OutputFormat::kJson) {
+    return PrintTrial(layout, prediction.estimate, result, out);
+  }
+  ordered_json object = {{"layout", FormatLayout(layout)},
+                         {"outcome", std::string(OutcomeName(result.outcome))}};
+  object.update(ordered_json(ToJson(result)));
+  object["seed"] = flags.seed;
+  object["predicted"] = LayoutToJson(layout, prediction.estimate);
+  object["notes"] = NotesOn(prediction.request.cluster, layout.devices());
+  out << object.dump(2) << "\n";
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
@@ -96,48 +149,24 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   }
   TrialFlags resolved = flags;
   if (resolved.query.cluster.empty()) {
+    if (flags.slice) {
+      return FieldError("cluster", "", "a slice trial needs the cluster that the layout is for");
+    }
     resolved.query.cluster = devices.kind == DeviceKind::kCpu ? "local-cpu" : "h100";
   }
   ASSIGN_OR_RETURN(const Prediction prediction,
                    Predict(resolved, layout, memory_limit_bytes, context.host_cores));
-  ASSIGN_OR_RETURN(const TrialPlan plan,
+  ASSIGN_OR_RETURN(TrialPlan plan,
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
-
+  if (flags.slice) {
+    RETURN_IF_ERROR(EstimateSlices(prediction.request, context.host_cores, plan));
+  }
   std::ofstream trace;
   if (!flags.trace.empty()) {
     ASSIGN_OR_RETURN(trace, OpenTrace(flags.trace));
   }
-  ProgressLine progress(context.err, context.err_is_terminal);
-  TrialResult result =
-      RunTrial(plan, {.worker_path = context.binary_dir + "/meshwright-worker",
-                      .progress =
-                          [&progress](const TrialProgress& at) {
-                            progress.Update(at.step, at.steps,
-                                            absl::StrFormat("steps, loss %.4f, %s per step",
-                                                            at.loss, FormatSeconds(at.step_s)));
-                          },
-                      .cancel = &context.interrupted,
-                      .trace =
-                          [&](const std::vector<RankTrace>& ranks) {
-                            if (trace.is_open()) trace << StepTrace(layout, ranks) << std::flush;
-                          }});
-  progress.Finish();
-  if (trace.is_open() && result.outcome != Outcome::kOk) {
-    std::error_code ignored;
-    std::filesystem::remove(flags.trace, ignored);  // it holds nothing
-  }
-
-  if (flags.output.format == OutputFormat::kJson) {
-    ordered_json object = {{"layout", FormatLayout(layout)},
-                           {"outcome", std::string(OutcomeName(result.outcome))}};
-    object.update(ordered_json(ToJson(result)));
-    object["seed"] = flags.seed;
-    object["predicted"] = LayoutToJson(layout, prediction.estimate);
-    object["notes"] = NotesOn(prediction.request.cluster, layout.devices());
-    context.out << object.dump(2) << "\n";
-  } else {
-    PrintTrial(layout, prediction.estimate, result, context.out);
-  }
+  const TrialResult result = Run(flags, plan, prediction.request, trace, context);
+  Print(flags, layout, prediction, result, context.out);
   context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
                       : result.outcome == Outcome::kCancelled ? kExitInterrupted
                                                               : kExitFailed;
@@ -159,11 +188,14 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
       ->required()
       ->option_text("cpu:N|cuda");
   command
-      ->add_option("--cluster", flags->query.cluster,
-                   "What the prediction is for; default local-cpu, with cuda h100")
+      ->add_option(
+          "--cluster", flags->query.cluster,
+          "What the prediction is for; default local-cpu, with cuda h100; required with --slice")
       ->option_text("FILE|PRESET");
-  command->add_option("--steps", flags->steps, "Optimizer steps")
-      ->capture_default_str()
+  command
+      ->add_option(
+          "--steps", flags->steps,
+          "Optimizer steps; without it as many as the median takes to be known, at most 50")
       ->option_text("N");
   command->add_option("--seed", flags->seed, "Of weights and tokens")
       ->capture_default_str()
@@ -179,6 +211,11 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--trace", flags->trace,
                    "Write what every rank did in the last step, for Perfetto")
       ->option_text("FILE");
+  command
+      ->add_flag("--slice", flags->slice,
+                 "Run one rank of each distinct stage alone, charge its communication from the "
+                 "cluster's model and compose the step: one device answers for any layout")
+      ->excludes("--trace");
   flags->output.AddFormat(*command);
   command->callback([flags, &context] {
     const absl::Status status = RunTrialCommand(*flags, context);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "tools/cli/slice_text.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {
@@ -82,6 +83,32 @@ void PrintCommunication(const std::vector<RankResult>& ranks, std::ostream& out)
   table.Print(out);
 }
 
+std::string_view ReasonSentence(StopReason reason) {
+  switch (reason) {
+    case StopReason::kTight:
+      return "the median is known";
+    case StopReason::kBeaten:
+      return "the median is beyond doubt above the best one known";
+    case StopReason::kMostTime:
+      return "no time for more";
+    case StopReason::kSteps:
+    case StopReason::kNone:
+      break;
+  }
+  return "as many as were allowed";
+}
+
+void PrintSteps(const TrialResult& result, std::ostream& out) {
+  const auto steps = static_cast<int32_t>(result.step_times_s.size());
+  out << "steps: " << steps << ", " << steps - FirstTimedStep(steps) << " of them timed ("
+      << ReasonSentence(result.stop_reason) << ")";
+  if (result.step_interval) {
+    out << "; median between " << FormatSeconds(result.step_interval->low_s) << " and "
+        << FormatSeconds(result.step_interval->high_s) << " with 95 %";
+  }
+  out << "\n";
+}
+
 void PrintMemory(const std::vector<RankResult>& ranks, std::ostream& out) {
   Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
   for (const RankResult& rank : ranks) {
@@ -95,6 +122,7 @@ void PrintMemory(const std::vector<RankResult>& ranks, std::ostream& out) {
 
 void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResult& result,
                 std::ostream& out) {
+  if (result.slice) return PrintSlice(layout, predicted, result, out);
   out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << "\n";
   if (!result.message.empty()) out << result.message << "\n";
   if (result.outcome != Outcome::kOk) return;
@@ -102,6 +130,7 @@ void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResu
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
   steps.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
   steps.Print(out);
+  PrintSteps(result, out);
   out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
                          result.measured_peak_flops / 1e9);
   out << "losses:";

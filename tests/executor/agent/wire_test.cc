@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "planner/report/estimate_json.h"
 #include "planner/spec/field_error.h"
+#include "tests/executor/some_slice.h"
 
 namespace meshwright {
 namespace {
@@ -75,6 +76,9 @@ TEST(WireTest, ResultsRoundTrip) {
   result.outcome = Outcome::kOom;
   result.message = "out of memory";
   result.step_times_s = {0.5, 0.25};
+  result.step_interval = MedianInterval{.low_s = 0.125, .high_s = 0.5};
+  result.stop_reason = StopReason::kBeaten;
+  result.slice = SomeSlice();
   result.losses = {10.5};
   result.ranks = {
       {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2, .estimated_bytes = 3, .peak_in_flight = 4}};

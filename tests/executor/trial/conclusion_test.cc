@@ -51,6 +51,7 @@ void FinishStep(RankRecord& record, int32_t step, double seconds) {
 
 void Done(RankRecord& record, double flops) {
   Apply({{"event", "done"},
+         {"stop_reason", "tight"},
          {"peak_bytes", 100},
          {"peak_in_flight", 2},
          {"measured_peak_flops", flops}},
@@ -72,6 +73,8 @@ TEST(ConclusionTest, AFinishedTrialHasTheSlowestRanksMedianStep) {
   EXPECT_THAT(result.step_times_s, ElementsAre(9.0, 2.0, 4.0, 3.0));
   EXPECT_THAT(result.losses, ElementsAre(4.0, 3.0, 2.0, 1.0));
   EXPECT_EQ(result.step_s, 3.0);
+  EXPECT_EQ(result.step_interval, std::nullopt);
+  EXPECT_EQ(result.stop_reason, StopReason::kTight);
   EXPECT_EQ(result.measured_peak_flops, 2e9);
   EXPECT_DOUBLE_EQ(result.mfu, PalmStepFlops(plan.model, plan.training) / (3.0 * 2 * 2e9));
   EXPECT_EQ(result.ranks[1].peak_bytes, 100);

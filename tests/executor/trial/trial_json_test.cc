@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "executor/trial/trial.h"
+#include "tests/executor/some_slice.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright {
@@ -16,13 +17,17 @@ TrialPlan FullPlan() {
   plan.training = TinyTraining();
   plan.device = DeviceKind::kCuda;
   plan.steps = 7;
+  plan.adaptive = true;
+  plan.beat_step_s = 0.5;
   plan.seed = 0xffffffffffffffffu;
   plan.memory_limit_bytes = 123456789012;
   plan.timeout_s = 12.5;
   plan.known_peak_flops = 3.5e9;
   plan.estimated_bytes = {123456789012, 5};
+  plan.slice = true;
   plan.trace = true;
   plan.dump_gradients_dir = "/somewhere";
+  plan.padded_action_s = {.forward_s = 0.25, .backward_weight_s = 0.5};
   plan.fault = InjectedFault{.kind = InjectedFault::Kind::kHang, .rank = 3, .step = 1};
   return plan;
 }
@@ -40,6 +45,9 @@ TEST(TrialJsonTest, AResultSurvivesItsJsonForm) {
   result.outcome = Outcome::kOom;
   result.message = "rank 1 ran out of memory";
   result.step_s = 0.25;
+  result.step_interval = MedianInterval{.low_s = 0.125, .high_s = 0.5};
+  result.stop_reason = StopReason::kTight;
+  result.slice = SomeSlice();
   result.mfu = 0.5;
   result.measured_peak_flops = 5e10;
   result.step_times_s = {0.5, 0.25};

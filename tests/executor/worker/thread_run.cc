@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "executor/worker/cpu_device.h"
+#include "executor/worker/fake_communicator.h"
 #include "executor/worker/rank_context.h"
 #include "executor/worker/trainer.h"
 #include "planner/schedule/open_sends.h"
@@ -15,7 +16,8 @@
 namespace meshwright {
 namespace {
 
-void Train(const TrialPlan& plan, int32_t rank, ThreadHub& hub, ThreadRank& result) {
+// Meets the other ranks at `hub`; null: there are none.
+void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& result) {
   RankContext context;
   context.model = plan.model;
   context.layout = plan.layout;
@@ -23,19 +25,28 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub& hub, ThreadRank& resu
   context.seed = plan.seed;
   context.rank = rank;
   context.coordinates = CoordinatesOf(plan.layout, rank);
-  context.device = std::make_unique<CpuDevice>(&hub);
+  context.device = std::make_unique<CpuDevice>(hub);
   result.pipeline_rank = context.coordinates.pp;
-  ConnectGroups(context, {}, std::chrono::seconds(60));
+  const auto timeout = std::chrono::seconds(60);
+  if (hub != nullptr) {
+    ConnectGroups(context, {}, timeout);
+  } else {
+    ConnectGroupsWith(
+        context, [&](const GroupSpec& group) { return MakeFakeCommunicator(group, rank); },
+        timeout);
+  }
   const c10::InferenceMode no_tape;
   const auto micro_batches = static_cast<int32_t>(context.micro_batches());
   ScheduleLists lists = MakeSchedules(plan.layout, micro_batches).value();
   const int32_t open_sends = OpenSendsNeeded(plan.layout, micro_batches, lists);
   {
     Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
+    trainer.PadActions(plan.padded_action_s);
     if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
     for (int32_t step = 0; step < plan.steps; ++step) {
-      const StepResult done = trainer.Step(step);
+      StepResult done = trainer.Step(step);
       if (done.loss.has_value()) result.losses.push_back(*done.loss);
+      result.records.push_back(std::move(done.record));
     }
     result.peak_in_flight = trainer.peak_in_flight();
   }
@@ -56,12 +67,22 @@ std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan) {
       threads.emplace_back([&, rank] {
         at::set_num_threads(1);
         try {
-          Train(plan, static_cast<int32_t>(rank), hub, ranks[rank]);
+          Train(plan, static_cast<int32_t>(rank), &hub, ranks[rank]);
         } catch (const std::exception& error) {
           ranks[rank].error = error.what();
         }
       });
     }
+  }
+  return ranks;
+}
+
+std::vector<ThreadRank> RunAlone(const TrialPlan& plan) {
+  at::set_num_threads(1);
+  InstallAccountingAllocator();
+  std::vector<ThreadRank> ranks(static_cast<size_t>(plan.layout.devices()));
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    Train(plan, static_cast<int32_t>(rank), nullptr, ranks[rank]);
   }
   return ranks;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/trial/step_record.h"
 #include "executor/trial/trial.h"
 
 namespace meshwright {
@@ -14,11 +15,15 @@ struct ThreadRank {
   std::vector<double> losses;  // on ranks that know them
   int64_t peak_bytes = 0;
   int32_t peak_in_flight = 0;
-  std::string error;  // empty while all is well
+  std::vector<StepRecord> records;  // of each step
+  std::string error;                // empty while all is well
 };
 
 // Runs `plan` with one compute thread per rank; gradients go to its dump_gradients_dir. The result
 // is by rank.
 std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan);
+
+// Runs each rank of `plan` alone, as if the others were there.
+std::vector<ThreadRank> RunAlone(const TrialPlan& plan);
 
 }  // namespace meshwright

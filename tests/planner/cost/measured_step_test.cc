@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "planner/cost/stage_time.h"
+#include "planner/cost/step_shape.h"
 #include "planner/cost/step_time.h"
 #include "planner/schedule/placement.h"
 #include "tests/planner/plain_context.h"
@@ -11,20 +12,28 @@ namespace meshwright {
 namespace {
 
 // What a device would measure that is exactly as fast as the cost model says.
-MeasuredStep AsModelled(const EstimateContext& context, const Layout& layout, double optimizer_s) {
+std::vector<MeasuredRank> AsModelled(const EstimateContext& context, const Layout& layout,
+                                     const TimeEstimate& modelled) {
   const StepShape step(context, layout);
   const StageTimes times(step);
-  MeasuredStep measured = {.optimizer_s = optimizer_s};
-  for (int32_t number = 0; number < StageCount(layout); ++number) {
-    const StageTime stage = times.OfStage(number);
-    MeasuredStage part = {.compute = stage.durations};
-    part.tp_forward_s = stage.tp_s / 3.0;
-    part.tp_backward_s = stage.tp_s - part.tp_forward_s;
-    part.compute.forward_s -= part.tp_forward_s + stage.cp_s / 3.0;
-    part.compute.input_gradient_s -= part.tp_backward_s + stage.cp_s * 2.0 / 3.0;
-    measured.stages.push_back(part);
+  std::vector<MeasuredRank> ranks(static_cast<size_t>(layout.pp));
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    MeasuredRank& measured = ranks[static_cast<size_t>(rank)];
+    measured.dp_behind_s = modelled.dp_s;
+    measured.optimizer_s = modelled.optimizer_s;
+    for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+      const StageTime stage = times.OfStage(StageOfChunk(layout, rank, chunk));
+      MeasuredChunk& part = measured.chunks.emplace_back();
+      part.forward = {.tp_s = stage.tp_s / 3.0, .cp_s = stage.cp_s / 3.0};
+      part.input_gradient = {.tp_s = stage.tp_s - part.forward.tp_s,
+                             .cp_s = stage.cp_s - part.forward.cp_s};
+      part.forward.compute_s = stage.durations.forward_s - part.forward.total_s();
+      part.input_gradient.compute_s =
+          stage.durations.input_gradient_s - part.input_gradient.total_s();
+      part.weight_gradient.compute_s = stage.durations.weight_gradient_s;
+    }
   }
-  return measured;
+  return ranks;
 }
 
 class ComposeStepTest : public testing::TestWithParam<const char*> {};
@@ -34,15 +43,11 @@ TEST_P(ComposeStepTest, ADeviceAsFastAsTheModelGivesTheModelsStep) {
   const Layout layout = MakeLayout(GetParam());
   const TimeEstimate modelled = EstimateStepTime(context.get(), layout, 0.5);
   const ComposedStep step =
-      ComposeStep(context.get(), layout, AsModelled(context.get(), layout, modelled.optimizer_s))
-          .value();
-  EXPECT_NEAR(step.compute_s, modelled.compute_s + modelled.recompute_s, 1e-9 * step.step_s);
-  EXPECT_NEAR(step.tp_s, modelled.tp_s, 1e-9 * step.step_s);
-  EXPECT_NEAR(step.cp_s, modelled.cp_s, 1e-9 * step.step_s);
-  EXPECT_NEAR(step.dp_s, modelled.dp_s, 1e-9 * step.step_s);
+      ComposeStep(context.get(), layout, AsModelled(context.get(), layout, modelled)).value();
+  EXPECT_NEAR(step.dp_s, modelled.dp_s, 1e-9 * step.step_s());
   EXPECT_NEAR(step.optimizer_s, modelled.optimizer_s, 1e-12);
   // Closed forms and simulator count hops differently.
-  EXPECT_NEAR(step.step_s, modelled.step_s(), 0.03 * step.step_s);
+  EXPECT_NEAR(step.step_s(), modelled.step_s(), 0.03 * step.step_s());
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ComposeStepTest,
@@ -50,25 +55,51 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ComposeStepTest,
                                          "tp2.cp2.pp2.dp2", "tp1.pp4.dp2.vpp2.sched=interleaved",
                                          "tp4.pp2.dp4.rc=full.sp1", "tp1.pp2.dp4.zero3"));
 
-TEST(ComposeStep, ASlowStageHoldsUpThePipeline) {
-  const TestContext context = PlainContext("llama-3-8b", 8192, 32);
-  const Layout layout = MakeLayout("tp2.pp4.dp1");
-  MeasuredStep measured = AsModelled(context.get(), layout, 0.0);
-  const ComposedStep before = ComposeStep(context.get(), layout, measured).value();
-  measured.stages[1].compute.forward_s += 0.5;
-  const ComposedStep after = ComposeStep(context.get(), layout, measured).value();
-  EXPECT_GT(after.step_s, before.step_s + 10.0);
-  EXPECT_NEAR(after.step_s,
-              after.compute_s + after.optimizer_s + after.tp_s + after.cp_s + after.bubble_s +
-                  after.dp_s + after.straggler_s,
-              1e-9);
+// Four equal ranks of one chunk: 1 s forward, 2 s backward, of which 0.25 s are TP each.
+std::vector<MeasuredRank> EqualRanks() {
+  MeasuredRank rank;
+  rank.chunks = {{.forward = {.compute_s = 0.75, .tp_s = 0.25},
+                  .input_gradient = {.compute_s = 1.75, .tp_s = 0.25},
+                  .weight_gradient = {}}};
+  rank.optimizer_s = 0.125;
+  return std::vector<MeasuredRank>(4, rank);
 }
 
-TEST(ComposeStep, WantsOneStageForEachChunk) {
+TEST(ComposeStep, TellsWhereTheTimeGoes) {
+  const TestContext context = PlainContext("llama-3-8b", 8192, 32);
+  const Layout layout = MakeLayout("tp2.pp4.dp1");
+  const ComposedStep step = ComposeStep(context.get(), layout, EqualRanks()).value();
+  EXPECT_NEAR(step.compute_s, 32 * 2.5, 1e-9);
+  EXPECT_NEAR(step.tp_s, 32 * 0.5, 1e-9);
+  EXPECT_EQ(step.cp_s, 0.0);
+  EXPECT_EQ(step.optimizer_s, 0.125);
+  // 1f1b fills and drains in three micro-batches.
+  EXPECT_NEAR(step.bubble_s, 3 * 3.0, 1e-9);
+  EXPECT_GE(step.pp_s, 3 * 2 * HopTime(context.get(), layout) - 1e-9);
+}
+
+TEST(ComposeStep, TheRankThatEndsLastCounts) {
+  const TestContext context = PlainContext("llama-3-8b", 8192, 32);
+  const Layout layout = MakeLayout("tp2.pp4.dp1");
+  std::vector<MeasuredRank> ranks = EqualRanks();
+  const double before_s = ComposeStep(context.get(), layout, ranks).value().step_s();
+  ranks[3].dp_behind_s = 100.0;
+  const ComposedStep step = ComposeStep(context.get(), layout, ranks).value();
+  EXPECT_EQ(step.dp_s, 100.0);
+  EXPECT_GT(step.step_s(), before_s + 80.0);
+  ranks[3].dp_behind_s = 0.0;
+  ranks[1].chunks[0].forward.compute_s += 0.5;
+  EXPECT_GT(ComposeStep(context.get(), layout, ranks).value().step_s(), before_s + 10.0);
+}
+
+TEST(ComposeStep, WantsAllRanksAndChunks) {
   const TestContext context = PlainContext("llama-3-8b", 8192, 32);
   const auto refused = ComposeStep(context.get(), MakeLayout("tp2.pp4.dp1"), {});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(refused.status().message().find("must be 4"), absl::string_view::npos);
+  EXPECT_FALSE(
+      ComposeStep(context.get(), MakeLayout("tp2.pp4.dp1.vpp2.sched=interleaved"), EqualRanks())
+          .ok());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "planner/schedule/schedule.h"
 #include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
+#include "tests/planner/schedule/pipelines.h"
 
 namespace meshwright {
 namespace {
@@ -457,6 +458,36 @@ TEST(FullestRank, IsTheOneThatNeedsMost) {
   for (int32_t rank = 0; rank < 4; ++rank) {
     EXPECT_LE(EstimateRankMemory(context.get(), layout, rank).total_bytes(), fullest.total_bytes());
   }
+}
+
+// Only some ranks are looked at where the worker's rules apply.
+TEST(WorkerPeak, TheFullestRankIsFound) {
+  TestContext context = MakeContext("tinystories-15m", "h100", 64, 1, "meshwright");
+  context.model.vocab = 64;
+  int found = 0;
+  ForEachPipeline(8, 3, 20, [&](Layout layout, int32_t micro_batches) {
+    if (micro_batches > 9 && micro_batches != 20) return;
+    layout.dp = 2;
+    context.training.global_batch = 2 * int64_t{micro_batches};
+    for (const int64_t outer : {0, 1}) {
+      // The same number on every stage, or one fewer on the outer two.
+      context.model.groups.front().count = 2 * StageCount(layout) - 2 * outer;
+      for (const int32_t zero : {0, 2, 3}) {
+        layout.zero = zero;
+        for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+          layout.recompute = recompute;
+          int64_t most = 0;
+          for (int32_t rank = 0; rank < layout.pp; ++rank) {
+            most = std::max(most, EstimateRankMemory(context.get(), layout, rank).total_bytes());
+          }
+          ASSERT_EQ(EstimateMemory(context.get(), layout).total_bytes(), most)
+              << Name(layout, micro_batches) << " zero" << zero << " outer " << outer;
+          ++found;
+        }
+      }
+    }
+  });
+  EXPECT_GT(found, 1000);
 }
 
 }  // namespace

@@ -17,12 +17,18 @@ constexpr int64_t kLayer = 1000;
 constexpr int64_t kNorm = 1;
 
 // A model of `layers` on one rank.
-std::vector<WorkerStage> Chunks(int32_t chunks, int64_t layers) {
-  std::vector<WorkerStage> stages(static_cast<size_t>(chunks));
-  for (WorkerStage& stage : stages) stage.layers = layers / chunks;
+std::vector<WorkerStageBytes> Chunks(int32_t chunks, int64_t layers) {
+  std::vector<WorkerStageBytes> stages(static_cast<size_t>(chunks));
+  for (WorkerStageBytes& stage : stages) stage.layers = layers / chunks;
   stages.front().first = true;
   stages.back().last = true;
   return stages;
+}
+
+std::vector<const WorkerStageBytes*> Pointers(const std::vector<WorkerStageBytes>& stages) {
+  std::vector<const WorkerStageBytes*> pointers;
+  for (const WorkerStageBytes& stage : stages) pointers.push_back(&stage);
+  return pointers;
 }
 
 TransientUnits Buckets(bool layered = false, bool shared_table = false) {
@@ -32,9 +38,9 @@ TransientUnits Buckets(bool layered = false, bool shared_table = false) {
 }
 
 // Bytes of every part of the actions, after its bucket opened.
-std::vector<int64_t> Held(const TransientUnits& units, const std::vector<WorkerStage>& stages,
+std::vector<int64_t> Held(const TransientUnits& units, const std::vector<WorkerStageBytes>& stages,
                           const std::vector<Action>& actions) {
-  TransientStates states(units, stages, actions);
+  TransientStates states(units, Pointers(stages), actions);
   std::vector<int64_t> held;
   for (const Action& action : actions) {
     ForEachPart(stages[action.chunk], action.kind,
@@ -60,8 +66,8 @@ TEST(TransientStates, ABucketIsOpenWhileTheOneBeforeIsReduced) {
 }
 
 TEST(TransientStates, TheHeadsBucketOpensForItsWeightGradient) {
-  const std::vector<WorkerStage> stages = Chunks(1, 2);
-  TransientStates states(Buckets(), stages, {kForward, kBackward});
+  const std::vector<WorkerStageBytes> stages = Chunks(1, 2);
+  TransientStates states(Buckets(), Pointers(stages), {kForward, kBackward});
   ForEachPart(stages[0], ActionKind::kForward, [&](int64_t part) { states.Next(kForward, part); });
   const TransientStates::Held head = states.Next(kBackward, HeadPart(stages[0]));
   EXPECT_EQ(head.before_opening_bytes, 0);
@@ -118,7 +124,7 @@ TEST(TransientStates, AreSteadyWithinARun) {
       const Layout layout = Pipeline(schedule, 1, vpp);
       TransientUnits units = Buckets(layered);
       units.weights = {.table = 7 * kTable, .layer = 7 * kLayer, .final_norm = 7 * kNorm};
-      const std::vector<WorkerStage> stages = Chunks(vpp, 4);
+      const std::vector<WorkerStageBytes> stages = Chunks(vpp, 4);
       const auto parts = [&](int32_t micro_batches) {
         const std::vector<Action> actions = MakeSchedule(layout, 0, micro_batches).value();
         return Held(units, stages, actions);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "planner/memory/worker_operators.h"
 #include "planner/memory/worker_peak.h"
 #include "planner/schedule/placement.h"
@@ -32,23 +34,36 @@ constexpr int64_t kBlockWords = 16 * (4 * 32 + 2 * 32 + 2 * 16 + 4 + 2 + 3 * 48)
 constexpr int64_t kHiddenWords = 16 * 32;
 constexpr int64_t kProductWords = 16 * 48;
 
-WorkerRank RankOf(const Layout& layout, int32_t pipeline_rank, int64_t micro_batches,
-                  WorkerStage stage) {
-  WorkerRank rank = {
-      .pipeline_rank = pipeline_rank, .micro_batches = micro_batches, .rope_table_bytes = 512};
+// A rank and its chunks.
+struct RankAndStages {
+  std::vector<WorkerStageBytes> stages;
+  WorkerRank rank;
+};
+
+RankAndStages RankOf(const Layout& layout, int32_t pipeline_rank, int64_t micro_batches,
+                     WorkerStage stage) {
+  RankAndStages made = {
+      .stages = {},
+      .rank = {
+          .pipeline_rank = pipeline_rank, .micro_batches = micro_batches, .rope_table_bytes = 512}};
   for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
     const int32_t number = StageOfChunk(layout, pipeline_rank, chunk);
     stage.first = number == 0;
     stage.last = number + 1 == StageCount(layout);
-    rank.has_head = rank.has_head || stage.last;
-    rank.chunks.push_back(StageBytes(stage));
+    made.stages.push_back(StageBytes(stage));
   }
-  return rank;
+  for (const WorkerStageBytes& bytes : made.stages) made.rank.chunks.push_back(&bytes);
+  return made;
+}
+
+WorkerActivations PeakOf(const Layout& layout, int32_t pipeline_rank, int64_t micro_batches,
+                         const WorkerStage& stage) {
+  return PeakWorkerActivations(layout, RankOf(layout, pipeline_rank, micro_batches, stage).rank);
 }
 
 TEST(WorkerMemory, AFirstStagePeaksInTheBackwardOfItsLastBlock) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, StageOf(4)));
+  const WorkerActivations peak = PeakOf(layout, 0, 4, StageOf(4));
   EXPECT_EQ(peak.kept_bytes, 4 * 2 * (2 * kBlockWords + 16));
   EXPECT_EQ(peak.loss_bytes, 0);
   // RoPE table, boundary, incoming gradient, product gradient.
@@ -59,7 +74,7 @@ TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
   WorkerStage stage = StageOf(4);
   stage.vocab = 6400;
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, stage));
+  const WorkerActivations peak = PeakOf(layout, 1, 4, stage);
   // Logits, input and normed input, deviations, three softmax statistics, targets.
   EXPECT_EQ(peak.loss_bytes, 4 * 16 * (6400 + 2 * 32 + 1 + 3 + 1));
   // RoPE table, the gradient of the head's input (or the one sent back), loss accumulator.
@@ -70,7 +85,7 @@ TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
   WorkerStage stage = StageOf(8);
   stage.vocab = 6400;
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, stage));
+  const WorkerActivations peak = PeakOf(layout, 1, 4, stage);
   // All but targets.
   EXPECT_EQ(peak.loss_bytes, 8 * 16 * (6400 + 2 * 32 + 1 + 3) + 4 * 16);
   EXPECT_EQ(peak.kept_bytes, 8 * 2 * kBlockWords);
@@ -78,7 +93,7 @@ TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
 
 TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 1, 4, StageOf(4)));
+  const WorkerActivations peak = PeakOf(layout, 1, 4, StageOf(4));
   EXPECT_EQ(peak.loss_bytes, 4 * 4 * 16 * (64 + 2 * 32 + 1 + 3 + 1));
   EXPECT_EQ(peak.kept_bytes, 4 * 4 * 2 * kBlockWords);
 }
@@ -87,7 +102,7 @@ TEST(WorkerMemory, FullRecomputeKeepsInputsAndOneBlock) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
   WorkerStage stage = StageOf(4);
   stage.recompute = Recompute::kFull;
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
+  const WorkerActivations peak = PeakOf(layout, 0, 4, stage);
   EXPECT_EQ(peak.kept_bytes, 4 * 4 * (2 * kHiddenWords + 16));
   EXPECT_EQ(peak.workspace_bytes,
             512 + 4 * (kBlockWords - kHiddenWords + 2 * kHiddenWords + kProductWords));
@@ -98,7 +113,7 @@ TEST(WorkerMemory, BlockRecomputeOfSomeLayersPeaksInOneThatIsNot) {
   WorkerStage stage = StageOf(4);
   stage.recompute = Recompute::kBlock;
   stage.recompute_layers = 1;
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
+  const WorkerActivations peak = PeakOf(layout, 0, 4, stage);
   EXPECT_EQ(peak.kept_bytes, 4 * 4 * (kBlockWords + kHiddenWords + 16));
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (2 * kHiddenWords + kProductWords));
 }
@@ -107,7 +122,7 @@ TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
   WorkerStage stage = StageOf(4);
   stage.recompute = Recompute::kSelective;
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
+  const WorkerActivations peak = PeakOf(layout, 0, 4, stage);
   EXPECT_EQ(peak.kept_bytes, 4 * 2 * (2 * (kBlockWords - 2 * kHiddenWords - kProductWords) + 16));
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (3 * kHiddenWords + 2 * kProductWords));
 }
@@ -118,7 +133,7 @@ TEST(WorkerMemory, Bf16ProductsAddScratchOfOnePieceAtMost) {
   stage.block.tokens = 1 << 16;
   stage.vocab = 64000;
   EXPECT_EQ(MatmulPieceRows(1 << 16, 64000), 16);
-  const WorkerActivations peak = PeakWorkerActivations(layout, RankOf(layout, 0, 4, stage));
+  const WorkerActivations peak = PeakOf(layout, 0, 4, stage);
   const int64_t hidden = stage.block.tokens * 32 * 2;
   const int64_t piece = 6 * kMatmulPieceElements;
   EXPECT_LE(peak.workspace_bytes, hidden + piece + 512 + 8 + 128);
@@ -130,8 +145,8 @@ TEST(WorkerMemory, ThePeakIsReachedWithinAFewRoundsOfThePipeline) {
     if (one.schedule == ScheduleKind::kGpipe || one.schedule == ScheduleKind::kBreadthFirst) return;
     int64_t before = 0;
     for (const int32_t rounds : {4, 5, 9}) {
-      const WorkerRank rank = RankOf(one, one.pp - 1, rounds * one.pp, StageOf(4));
-      const int64_t bytes = PeakWorkerActivations(one, rank).total_bytes();
+      const int64_t bytes =
+          PeakOf(one, one.pp - 1, int64_t{rounds} * one.pp, StageOf(4)).total_bytes();
       EXPECT_TRUE(rounds == 4 || bytes == before) << Name(one, rounds * one.pp);
       before = bytes;
     }

@@ -1,0 +1,132 @@
+// The part of wire.h that is about slice trials.
+#include "executor/agent/wire_slice.h"
+
+#include <string>
+
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr std::string_view kActionKinds = "FBIW";
+
+absl::StatusOr<ActionKind> ReadKind(const std::string& name) {
+  const size_t kind = kActionKinds.find(name);
+  if (name.size() == 1 && kind != std::string_view::npos) return static_cast<ActionKind>(kind);
+  return FieldError("slice.stages.actions.kind", name, "must be F, B, I or W");
+}
+
+v1::SliceStage StageToWire(const SliceStage& stage) {
+  v1::SliceStage out;
+  out.mutable_pipeline_ranks()->Add(stage.pipeline_ranks.begin(), stage.pipeline_ranks.end());
+  out.set_measured_rank(stage.measured_rank);
+  for (const SliceAction& action : stage.actions) {
+    v1::SliceAction* to = out.add_actions();
+    to->set_kind(std::string(1, kActionKinds[static_cast<size_t>(action.kind)]));
+    to->set_chunk(action.chunk);
+    to->set_compute_s(action.part.compute_s);
+    to->set_tp_s(action.part.tp_s);
+    to->set_cp_s(action.part.cp_s);
+    to->set_dp_s(action.part.dp_s);
+  }
+  out.set_optimizer_s(stage.optimizer_s);
+  out.set_dp_behind_s(stage.dp_behind_s);
+  out.set_peak_bytes(stage.peak_bytes);
+  out.set_estimated_bytes(stage.estimated_bytes);
+  return out;
+}
+
+absl::StatusOr<SliceStage> StageFromWire(const v1::SliceStage& in) {
+  SliceStage stage;
+  stage.pipeline_ranks.assign(in.pipeline_ranks().begin(), in.pipeline_ranks().end());
+  stage.measured_rank = in.measured_rank();
+  for (const v1::SliceAction& action : in.actions()) {
+    ASSIGN_OR_RETURN(const ActionKind kind, ReadKind(action.kind()));
+    stage.actions.push_back({.kind = kind,
+                             .chunk = action.chunk(),
+                             .part = {.compute_s = action.compute_s(),
+                                      .tp_s = action.tp_s(),
+                                      .cp_s = action.cp_s(),
+                                      .dp_s = action.dp_s()}});
+  }
+  stage.optimizer_s = in.optimizer_s();
+  stage.dp_behind_s = in.dp_behind_s();
+  stage.peak_bytes = in.peak_bytes();
+  stage.estimated_bytes = in.estimated_bytes();
+  return stage;
+}
+
+v1::ChargedOperation OperationToWire(const ChargedOperation& operation) {
+  v1::ChargedOperation out;
+  out.set_measured_rank(operation.measured_rank);
+  out.set_group(operation.group);
+  out.set_operation(std::string(CommOperationName(operation.operation)));
+  out.set_ranks(operation.ranks);
+  out.set_stride(operation.stride);
+  out.set_bytes(operation.bytes);
+  out.set_calls(operation.calls);
+  out.set_seconds(operation.seconds);
+  return out;
+}
+
+absl::StatusOr<ChargedOperation> OperationFromWire(const v1::ChargedOperation& in) {
+  const auto operation = ParseCommOperation(in.operation());
+  if (!operation.has_value()) {
+    return FieldError("slice.charged.operation", in.operation(), "must be an operation");
+  }
+  return ChargedOperation{.measured_rank = in.measured_rank(),
+                          .group = in.group(),
+                          .operation = *operation,
+                          .ranks = in.ranks(),
+                          .stride = in.stride(),
+                          .bytes = in.bytes(),
+                          .calls = in.calls(),
+                          .seconds = in.seconds()};
+}
+
+}  // namespace
+
+v1::SliceMeasurement ToWire(const SliceResult& slice) {
+  v1::SliceMeasurement out;
+  out.set_cluster(slice.cluster);
+  for (const SliceStage& stage : slice.stages) *out.add_stages() = StageToWire(stage);
+  for (const ChargedOperation& operation : slice.charged) {
+    *out.add_charged() = OperationToWire(operation);
+  }
+  out.set_hop_s(slice.hop_s);
+  out.set_compute_s(slice.step.compute_s);
+  out.set_optimizer_s(slice.step.optimizer_s);
+  out.set_tp_s(slice.step.tp_s);
+  out.set_cp_s(slice.step.cp_s);
+  out.set_pp_s(slice.step.pp_s);
+  out.set_dp_s(slice.step.dp_s);
+  out.set_straggler_s(slice.step.straggler_s);
+  out.set_bubble_s(slice.step.bubble_s);
+  return out;
+}
+
+absl::StatusOr<SliceResult> FromWire(const v1::SliceMeasurement& in) {
+  SliceResult slice;
+  slice.cluster = in.cluster();
+  for (const v1::SliceStage& stage : in.stages()) {
+    ASSIGN_OR_RETURN(SliceStage read, StageFromWire(stage));
+    slice.stages.push_back(std::move(read));
+  }
+  for (const v1::ChargedOperation& operation : in.charged()) {
+    ASSIGN_OR_RETURN(ChargedOperation read, OperationFromWire(operation));
+    slice.charged.push_back(std::move(read));
+  }
+  slice.hop_s = in.hop_s();
+  slice.step.compute_s = in.compute_s();
+  slice.step.optimizer_s = in.optimizer_s();
+  slice.step.tp_s = in.tp_s();
+  slice.step.cp_s = in.cp_s();
+  slice.step.pp_s = in.pp_s();
+  slice.step.dp_s = in.dp_s();
+  slice.step.straggler_s = in.straggler_s();
+  slice.step.bubble_s = in.bubble_s();
+  return slice;
+}
+
+}  // namespace meshwright

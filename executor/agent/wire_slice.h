@@ -1,0 +1,14 @@
+// What a slice trial says as a message, and back (executor/agent/wire.h).
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "executor/trial/slice_result.h"
+#include "meshwright/v1/sweeps.pb.h"
+
+namespace meshwright {
+
+v1::SliceMeasurement ToWire(const SliceResult& slice);
+// InvalidArgument naming the field that holds an unknown name.
+absl::StatusOr<SliceResult> FromWire(const v1::SliceMeasurement& slice);
+
+}  // namespace meshwright

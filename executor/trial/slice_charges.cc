@@ -1,0 +1,104 @@
+#include "executor/trial/slice_charges.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "planner/cost/collective.h"
+
+namespace meshwright {
+namespace {
+
+Phase PhaseOf(std::string_view group) {
+  if (group == "tp") return Phase::kTensorParallel;
+  if (group == "cp") return Phase::kContextParallel;
+  return Phase::kDataParallel;
+}
+
+// An issue or the begin of a wait.
+struct Moment {
+  double at_s = 0.0;
+  bool waits = false;
+  size_t operation = 0;
+};
+
+std::vector<Moment> MomentsOf(const StepRecord& record) {
+  std::vector<Moment> moments;
+  for (size_t i = 0; i < record.communication.size(); ++i) {
+    const CommunicationSpan& span = record.communication[i];
+    moments.push_back({.at_s = span.issued_s, .waits = false, .operation = i});
+    if (span.wait == TimeSpan()) continue;
+    moments.push_back({.at_s = span.wait.begin_s, .waits = true, .operation = i});
+  }
+  std::stable_sort(moments.begin(), moments.end(),
+                   [](const Moment& a, const Moment& b) { return a.at_s < b.at_s; });
+  return moments;
+}
+
+// Where the time at `at_s` belongs.
+PhaseSeconds& PlaceOf(const StepRecord& record, double at_s, ReplayedStep& step) {
+  const auto behind = std::upper_bound(
+      record.actions.begin(), record.actions.end(), at_s,
+      [](double time_s, const ActionSpan& action) { return time_s < action.time.begin_s; });
+  if (behind == record.actions.begin()) return step.behind;
+  const auto index = static_cast<size_t>(behind - record.actions.begin()) - 1;
+  return at_s <= record.actions[index].time.end_s ? step.actions[index] : step.behind;
+}
+
+}  // namespace
+
+std::optional<CommGroup> ChargedGroup(const StepShape& step, std::string_view group) {
+  if (group == "tp") return step.tp_group;
+  if (group == "cp") return step.cp_group;
+  if (group == "replicas") return step.dp_group;
+  // Half of all devices apart: see TiedEmbeddingTime() in planner/cost/data_parallel.h.
+  if (group == "tied_embeddings") return CommGroup{2, step.layout.devices() / 2};
+  return std::nullopt;
+}
+
+double ChargeOf(const StepShape& step, const CommunicationSpan& span) {
+  const auto group = ChargedGroup(step, span.group);
+  if (!group.has_value()) return 0.0;
+  const auto bytes = static_cast<double>(span.bytes);
+  switch (span.operation) {
+    case CommOperation::kAllReduce:
+      return AllReduceTime(step.network, *group, bytes);
+    case CommOperation::kAllGather:
+      return AllGatherTime(step.network, *group, bytes);
+    case CommOperation::kReduceScatter:
+      return ReduceScatterTime(step.network, *group, bytes);
+    case CommOperation::kBroadcast:
+      // Once around the ring, like a gather.
+      return AllGatherTime(step.network, *group, bytes);
+    case CommOperation::kSend:
+      return SendTime(step.network, *group, bytes);
+    case CommOperation::kReceive:
+      return 0.0;
+  }
+  return 0.0;
+}
+
+ReplayedStep Replay(const StepRecord& record,
+                    const std::function<double(const CommunicationSpan&)>& charge) {
+  ReplayedStep step;
+  step.actions.resize(record.actions.size());
+  std::vector<double> done_s(record.communication.size(), 0.0);
+  std::map<std::string, double> group_done_s;
+  double delay_s = 0.0;  // all waiting so far
+  for (const Moment& moment : MomentsOf(record)) {
+    const CommunicationSpan& span = record.communication[moment.operation];
+    const double now_s = moment.at_s + delay_s;
+    if (!moment.waits) {
+      double& free_s = group_done_s[span.group];
+      free_s = std::max(free_s, now_s) + charge(span);
+      done_s[moment.operation] = free_s;
+      continue;
+    }
+    const double waited_s = std::max(0.0, done_s[moment.operation] - now_s);
+    PlaceOf(record, moment.at_s, step)[PhaseOf(span.group)] += waited_s;
+    delay_s += waited_s;
+  }
+  return step;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,169 @@
+#include "executor/trial/slice_composition.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "executor/trial/slice_charges.h"
+#include "planner/cost/measured_step.h"
+#include "planner/cost/stage_time.h"
+#include "planner/layout/stage_partition.h"
+#include "planner/schedule/placement.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+// What a chunk holds: the embedding, the head, layers by group.
+struct ChunkContents {
+  bool has_embedding = false;
+  bool has_head = false;
+  std::vector<std::pair<size_t, int64_t>> layers;
+
+  friend bool operator==(const ChunkContents&, const ChunkContents&) = default;
+};
+
+std::vector<ChunkContents> ContentsOf(const ModelSpec& model, const Layout& layout, int32_t rank) {
+  std::vector<ChunkContents> chunks;
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+    const StageLayers held =
+        StageOf(model, layout, StagePartition::kEqual, StageOfChunk(layout, rank, chunk));
+    ChunkContents& contents = chunks.emplace_back();
+    contents.has_embedding = held.has_embedding;
+    contents.has_head = held.has_head;
+    ForEachGroup(model, held,
+                 [&](size_t group, int64_t count) { contents.layers.emplace_back(group, count); });
+  }
+  return chunks;
+}
+
+// Means over all actions of a kind in a chunk: what was measured, and what the replay adds.
+std::vector<SliceAction> ActionsOf(const MeasuredSlice& slice, const ReplayedStep& replayed) {
+  std::vector<SliceAction> actions;
+  for (const ActionTotal& total : slice.mean.actions) {
+    SliceAction action{.kind = total.kind, .chunk = total.chunk};
+    MeasuredPart& part = action.part;
+    part.compute_s = (total.seconds - total.communication_s) / total.calls;
+    double count = 0.0;
+    for (size_t i = 0; i < replayed.actions.size(); ++i) {
+      const Action& done = slice.last.actions[i].action;
+      if (done.kind != total.kind || done.chunk != total.chunk) continue;
+      count += 1.0;
+      part.tp_s += replayed.actions[i][Phase::kTensorParallel];
+      part.cp_s += replayed.actions[i][Phase::kContextParallel];
+      part.dp_s += replayed.actions[i][Phase::kDataParallel];
+    }
+    const double share = count > 0.0 ? 1.0 / count : 0.0;
+    part.tp_s *= share;
+    part.cp_s *= share;
+    part.dp_s *= share;
+    actions.push_back(action);
+  }
+  return actions;
+}
+
+void AddCharges(const StepShape& step, const MeasuredSlice& slice,
+                std::vector<ChargedOperation>& charged) {
+  std::map<std::tuple<std::string, CommOperation, int64_t>, ChargedOperation> alike;
+  for (const CommunicationSpan& span : slice.last.communication) {
+    const auto group = ChargedGroup(step, span.group);
+    if (!group.has_value()) continue;
+    ChargedOperation& operation = alike[{span.group, span.operation, span.bytes}];
+    const double calls = operation.calls + 1.0;
+    operation = {.measured_rank = slice.stage.measured_rank,
+                 .group = span.group,
+                 .operation = span.operation,
+                 .ranks = group->ranks,
+                 .stride = group->stride,
+                 .bytes = span.bytes,
+                 .calls = calls,
+                 .seconds = ChargeOf(step, span)};
+  }
+  for (auto& [key, operation] : alike) charged.push_back(std::move(operation));
+}
+
+SliceStage StageOfSlice(const StepShape& step, const MeasuredSlice& slice) {
+  const ReplayedStep replayed =
+      Replay(slice.last, [&](const CommunicationSpan& span) { return ChargeOf(step, span); });
+  SliceStage stage;
+  stage.pipeline_ranks = slice.stage.pipeline_ranks;
+  stage.measured_rank = slice.stage.measured_rank;
+  stage.actions = ActionsOf(slice, replayed);
+  stage.optimizer_s = slice.mean.phases[Phase::kOptimizer];
+  stage.dp_behind_s = replayed.behind.total_s();
+  stage.peak_bytes = slice.peak_bytes;
+  stage.estimated_bytes = slice.estimated_bytes;
+  return stage;
+}
+
+MeasuredRank RankOf(const Layout& layout, const SliceStage& stage) {
+  MeasuredRank rank;
+  rank.chunks.resize(static_cast<size_t>(layout.vpp));
+  rank.dp_behind_s = stage.dp_behind_s;
+  rank.optimizer_s = stage.optimizer_s;
+  for (const SliceAction& action : stage.actions) {
+    MeasuredChunk& chunk = rank.chunks[static_cast<size_t>(action.chunk)];
+    switch (action.kind) {
+      case ActionKind::kForward:
+        chunk.forward = action.part;
+        break;
+      case ActionKind::kBackward:
+      case ActionKind::kBackwardInput:
+        chunk.input_gradient = action.part;
+        break;
+      case ActionKind::kBackwardWeight:
+        chunk.weight_gradient = action.part;
+        break;
+    }
+  }
+  return rank;
+}
+
+}  // namespace
+
+std::vector<DistinctStage> DistinctStages(const ModelSpec& model, const Layout& layout,
+                                          const std::vector<int64_t>& estimated_bytes) {
+  std::vector<DistinctStage> stages;
+  std::vector<std::vector<ChunkContents>> contents;
+  const auto bytes_of = [&](int32_t rank) {
+    const auto index = static_cast<size_t>(rank);
+    return index < estimated_bytes.size() ? estimated_bytes[index] : 0;
+  };
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    const std::vector<ChunkContents> held = ContentsOf(model, layout, rank);
+    const auto known = std::find(contents.begin(), contents.end(), held);
+    if (known == contents.end()) {
+      contents.push_back(held);
+      stages.push_back({.pipeline_ranks = {rank}, .measured_rank = rank});
+      continue;
+    }
+    DistinctStage& stage = stages[static_cast<size_t>(known - contents.begin())];
+    stage.pipeline_ranks.push_back(rank);
+    if (bytes_of(rank) > bytes_of(stage.measured_rank)) stage.measured_rank = rank;
+  }
+  return stages;
+}
+
+absl::StatusOr<SliceResult> ComposeSlices(const EstimateContext& context, const Layout& layout,
+                                          const std::vector<MeasuredSlice>& slices) {
+  const StepShape step(context, layout);
+  SliceResult result;
+  result.cluster = context.cluster.name;
+  for (const MeasuredSlice& slice : slices) {
+    result.stages.push_back(StageOfSlice(step, slice));
+    AddCharges(step, slice, result.charged);
+  }
+  result.hop_s = layout.pp > 1 ? HopTime(step) : 0.0;
+  std::vector<MeasuredRank> ranks(static_cast<size_t>(layout.pp));
+  for (const SliceStage& stage : result.stages) {
+    for (const int32_t rank : stage.pipeline_ranks) {
+      ranks[static_cast<size_t>(rank)] = RankOf(layout, stage);
+    }
+  }
+  ASSIGN_OR_RETURN(result.step, ComposeStep(context, layout, ranks));
+  return result;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,78 @@
+#include "executor/trial/slice_runner.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/trial/conclusion.h"
+#include "executor/trial/slice_composition.h"
+#include "planner/spec/parameters.h"
+
+namespace meshwright {
+namespace {
+
+// Pipeline ranks are outermost.
+int32_t FirstRankOf(const Layout& layout, int32_t pipeline_rank) {
+  return pipeline_rank * static_cast<int32_t>(layout.devices() / layout.pp);
+}
+
+MeasuredSlice SliceOf(DistinctStage stage, const RanksRun& run) {
+  const RankRecord& record = run.records.front();
+  MeasuredSlice slice;
+  slice.stage = std::move(stage);
+  slice.mean = MeanOfTimedSteps(record);
+  slice.last = record.trace->record;
+  slice.peak_bytes = run.result.ranks.front().peak_bytes;
+  slice.estimated_bytes = run.result.ranks.front().estimated_bytes;
+  return slice;
+}
+
+void AddRun(const TrialResult& run, TrialResult& result) {
+  result.ranks.push_back(run.ranks.front());
+  result.host = run.host;
+  result.worker_version = run.worker_version;
+  result.measured_peak_flops = std::max(result.measured_peak_flops, run.measured_peak_flops);
+}
+
+TrialResult Failed(absl::string_view message) {
+  TrialResult result;
+  result.outcome = Outcome::kFailed;
+  result.message = std::string(message);
+  return result;
+}
+
+}  // namespace
+
+TrialResult RunSliceTrial(const TrialPlan& plan, const EstimateContext& context,
+                          const TrialRunnerOptions& options) {
+  const absl::Status runnable = CheckRunnable(plan.model, plan.layout, plan.training, plan.device);
+  if (!runnable.ok()) return Failed(runnable.message());
+  TrialPlan slice_plan = plan;
+  slice_plan.slice = true;
+  slice_plan.trace = true;
+  TrialRunnerOptions slice_options = options;
+  slice_options.trace = {};  // there is no step of all ranks
+  TrialResult result;
+  std::vector<MeasuredSlice> slices;
+  for (DistinctStage& stage : DistinctStages(plan.model, plan.layout, plan.estimated_bytes)) {
+    const int32_t rank = FirstRankOf(plan.layout, stage.measured_rank);
+    const RanksRun run = RunRanks(slice_plan, {rank}, slice_options);
+    if (run.result.outcome != Outcome::kOk) return run.result;
+    // One peak for all, so that their MFU is one figure.
+    slice_plan.known_peak_flops = run.result.measured_peak_flops;
+    AddRun(run.result, result);
+    slices.push_back(SliceOf(std::move(stage), run));
+  }
+  absl::StatusOr<SliceResult> composed = ComposeSlices(context, plan.layout, slices);
+  if (!composed.ok()) return Failed(composed.status().message());
+  result.outcome = Outcome::kOk;
+  result.step_s = composed->step.step_s();
+  result.mfu =
+      PalmStepFlops(plan.model, plan.training) /
+      (result.step_s * result.measured_peak_flops * static_cast<double>(plan.layout.devices()));
+  result.slice = *std::move(composed);
+  return result;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,71 @@
+#include "executor/trial/stop_rule.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "planner/measurement/metrics.h"
+#include "planner/spec/field_error.h"
+
+namespace meshwright {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames = {"", "steps", "tight", "beaten", "most_time"};
+// Probability of missing the median on each side.
+constexpr double kMiss = 0.025;
+
+// How many times may lie outside of the interval on each side, plus one: the largest k for which k
+// - 1 or fewer of n fair coins show heads with a probability of at most kMiss. 0 where there is
+// none.
+size_t RankOfBound(size_t n) {
+  double probability = 1.0;  // of exactly k heads
+  for (size_t i = 0; i < n; ++i) probability /= 2.0;
+  double at_most = 0.0;
+  size_t k = 0;
+  while (k < n) {
+    at_most += probability;
+    if (at_most > kMiss) break;
+    probability *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    ++k;
+  }
+  return k;
+}
+
+}  // namespace
+
+std::string_view StopReasonName(StopReason reason) { return kNames[static_cast<size_t>(reason)]; }
+
+absl::StatusOr<StopReason> ParseStopReason(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found != kNames.end()) return static_cast<StopReason>(found - kNames.begin());
+  return FieldError("stop_reason", name, "expected one of steps, tight, beaten, most_time");
+}
+
+std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s) {
+  // Half a thousand coins are beyond the smallest double; that many steps need no exact interval.
+  constexpr size_t kMost = 1000;
+  if (times_s.size() > kMost) times_s.erase(times_s.begin(), times_s.end() - kMost);
+  const size_t rank = RankOfBound(times_s.size());
+  if (rank == 0) return std::nullopt;
+  std::sort(times_s.begin(), times_s.end());
+  return MedianInterval{.low_s = times_s[rank - 1], .high_s = times_s[times_s.size() - rank]};
+}
+
+int32_t FirstTimedStep(int32_t steps) { return steps > 1 ? 1 : 0; }
+
+StopReason DecideStop(const std::vector<double>& times_s, const StopOptions& options) {
+  const auto steps = static_cast<int32_t>(times_s.size());
+  if (steps >= options.steps) return StopReason::kSteps;
+  if (!options.adaptive || steps == 0) return StopReason::kNone;
+  const std::vector<double> timed_s(times_s.begin() + FirstTimedStep(steps), times_s.end());
+  if (const auto interval = MedianConfidence(timed_s)) {
+    const double median_s = Median(timed_s).value_or(0.0);
+    if (interval->high_s - interval->low_s <= options.tight * median_s) return StopReason::kTight;
+    if (options.beat_step_s && interval->low_s > *options.beat_step_s) return StopReason::kBeaten;
+  }
+  const double spent_s = std::accumulate(timed_s.begin(), timed_s.end(), 0.0);
+  const bool enough = static_cast<int32_t>(timed_s.size()) >= options.least_timed;
+  return enough && spent_s >= options.most_s ? StopReason::kMostTime : StopReason::kNone;
+}
+
+}  // namespace meshwright

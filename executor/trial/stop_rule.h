@@ -1,0 +1,55 @@
+// When a trial has run enough steps. Pure functions of the steps' times.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+enum class StopReason : uint8_t {
+  kNone,     // it goes on
+  kSteps,    // the steps that were asked for
+  kTight,    // the median is known well enough
+  kBeaten,   // the median is beyond doubt above the best one known
+  kMostTime  // no time left
+};
+
+std::string_view StopReasonName(StopReason reason);  // "", steps, tight, beaten, most_time
+absl::StatusOr<StopReason> ParseStopReason(std::string_view name);
+
+// Holds the median of what was drawn from with a probability of at least 95 %, whatever the
+// distribution: two order statistics with as many times outside on either side.
+struct MedianInterval {
+  double low_s = 0.0;
+  double high_s = 0.0;
+
+  friend bool operator==(const MedianInterval&, const MedianInterval&) = default;
+};
+
+// Nothing for fewer than 6 times: even the widest interval holds the median less often.
+std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s);
+
+// The first step touches every page for the first time: it is not timed unless it is the only one.
+int32_t FirstTimedStep(int32_t steps);
+
+// Where nobody says how many steps a trial may run.
+inline constexpr int32_t kMostAdaptiveSteps = 50;
+
+struct StopOptions {
+  int32_t steps = 5;        // exactly so many, or at most where it is adaptive
+  bool adaptive = false;    // whether fewer will do
+  double tight = 0.01;      // width of the interval over the median that is narrow enough
+  double most_s = 60.0;     // of timed steps
+  int32_t least_timed = 3;  // steps before the time counts
+  std::optional<double> beat_step_s = std::nullopt;  // best median known so far
+};
+
+// What to do after steps of these times, the first one included.
+StopReason DecideStop(const std::vector<double>& times_s, const StopOptions& options);
+
+}  // namespace meshwright

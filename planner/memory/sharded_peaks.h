@@ -1,0 +1,72 @@
+// The most that an action takes at once under ZeRO 2 and 3 without layered accumulation, with the
+// transient states of planner/memory/transient_states.h.
+//
+// These depend on little more than the action: what the actions before it left under reduction, and
+// what the next one begins with. A schedule brings the same few cases again and again, so that each
+// is worked out once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "planner/memory/transient_states.h"
+#include "planner/memory/worker_memory.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+
+class ShardedPeaks {
+ public:
+  // `actions` are all of a step, in the stages of `chunks`. All outlive it.
+  ShardedPeaks(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
+               const std::vector<Action>& actions);
+
+  // Of the next action: what its micro-batch takes, transient states in the workspace.
+  WorkerActivations Next();
+
+ private:
+  // What is held around an action. Sizes tell what it is.
+  struct Case {
+    const WorkerStageBytes* stage = nullptr;
+    ActionKind kind = ActionKind::kForward;
+    int64_t newest_bytes = 0;  // of the buckets under reduction when it begins
+    int64_t older_bytes = 0;
+    int64_t ahead_bytes = 0;  // weights gathered for the next action behind its last use of weights
+    int64_t between_bytes = 0;  // weights that are whole when that is over
+    bool last = false;          // adds the chunk's last weight gradients of the step
+
+    friend bool operator==(const Case&, const Case&) = default;
+  };
+  struct Solved {
+    Case of;
+    WorkerActivations peak;
+    int64_t newest_bytes = 0;  // afterwards
+    int64_t older_bytes = 0;
+  };
+
+  // A position in a chunk's forward order: the embedding, blocks, the head.
+  struct Place {
+    int32_t chunk = 0;
+    int64_t part = 0;
+
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
+  void LookAhead(size_t index, Case& next) const;
+  int64_t WeightBytes(const WorkerStageBytes& stage, int64_t part) const;
+  int64_t GradientBytes(const WorkerStageBytes& stage, int64_t part) const;
+  Solved Solve(const Case& of) const;
+
+  const TransientUnits& units_;
+  const absl::Span<const WorkerStageBytes* const> chunks_;
+  const std::vector<Action>& actions_;
+  absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions, by chunk
+  std::vector<Solved> solved_;
+  size_t next_ = 0;
+  int64_t newest_bytes_ = 0;
+  int64_t older_bytes_ = 0;
+};
+
+}  // namespace meshwright

@@ -1,0 +1,26 @@
+#include "server/step_to_beat.h"
+
+#include <algorithm>
+
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+
+std::optional<double> BestStep(const SweepView& sweep) {
+  std::optional<double> best_s;
+  for (const TrialRecord& trial : sweep.trials) {
+    if (trial.state != TrialState::kOk || !trial.measured || !trial.measured->step_s) continue;
+    best_s = std::min(best_s.value_or(*trial.measured->step_s), *trial.measured->step_s);
+  }
+  return best_s;
+}
+
+std::string PlanToBeat(const std::string& plan_json, std::optional<double> best_step_s) {
+  if (!best_step_s) return plan_json;
+  nlohmann::json plan = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
+  if (!plan.is_object() || !plan.value("adaptive", false)) return plan_json;
+  plan["beat_step_s"] = *best_step_s;
+  return plan.dump();
+}
+
+}  // namespace meshwright

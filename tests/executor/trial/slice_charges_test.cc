@@ -1,0 +1,128 @@
+#include "executor/trial/slice_charges.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/catalog/catalog.h"
+#include "planner/cost/collective.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright {
+namespace {
+
+// A record in which nothing waits, as of a rank that is alone: two forwards from 0 to 10 and from
+// 10 to 20, and a second behind them.
+class ReplayTest : public testing::Test {
+ protected:
+  void Add(const char* group, double issued_s, double waited_at_s) {
+    CommunicationSpan span;
+    span.group = group;
+    span.issued_s = issued_s;
+    span.wait = {waited_at_s, waited_at_s};
+    span.done_s = waited_at_s;
+    record_.communication.push_back(span);
+  }
+  // Every operation takes `each_s`.
+  ReplayedStep ReplayWith(double each_s) const {
+    return Replay(record_, [each_s](const CommunicationSpan&) { return each_s; });
+  }
+
+  StepRecord record_ = {.step = {0.0, 21.0},
+                        .phases = {},
+                        .actions = {{.action = {ActionKind::kForward, 0, 0}, .time = {0.0, 10.0}},
+                                    {.action = {ActionKind::kForward, 1, 0}, .time = {10.0, 20.0}}},
+                        .optimizer = {},
+                        .communication = {}};
+};
+
+TEST_F(ReplayTest, WhatIsWaitedForAtOnceIsAddedInFull) {
+  Add("tp", 4.0, 4.0);
+  Add("tp", 6.0, 6.0);
+  Add("cp", 15.0, 15.0);
+  const ReplayedStep step = ReplayWith(3.0);
+  EXPECT_DOUBLE_EQ(step.actions[0][Phase::kTensorParallel], 6.0);
+  EXPECT_DOUBLE_EQ(step.actions[1][Phase::kTensorParallel], 0.0);
+  EXPECT_DOUBLE_EQ(step.actions[1][Phase::kContextParallel], 3.0);
+  EXPECT_DOUBLE_EQ(step.behind.total_s(), 0.0);
+}
+
+TEST_F(ReplayTest, ComputationInBetweenHides) {
+  Add("cp", 2.0, 4.0);
+  Add("cp", 12.0, 19.0);
+  const ReplayedStep step = ReplayWith(3.0);
+  EXPECT_DOUBLE_EQ(step.actions[0][Phase::kContextParallel], 1.0);
+  EXPECT_DOUBLE_EQ(step.actions[1][Phase::kContextParallel], 0.0);
+}
+
+TEST_F(ReplayTest, AGroupDoesOneThingAfterTheOther) {
+  Add("replicas", 18.0, 20.5);
+  Add("replicas", 19.0, 20.5);
+  const ReplayedStep step = ReplayWith(4.0);
+  // Done at 22 and at 26; the second wait begins when the first is over.
+  EXPECT_DOUBLE_EQ(step.behind[Phase::kDataParallel], 5.5);
+  EXPECT_DOUBLE_EQ(step.actions[1].total_s(), 0.0);
+}
+
+TEST_F(ReplayTest, OtherGroupsGoOnBesideIt) {
+  Add("replicas", 18.0, 20.5);
+  Add("tied_embeddings", 19.0, 20.5);
+  EXPECT_DOUBLE_EQ(ReplayWith(4.0).behind[Phase::kDataParallel], 2.5);
+}
+
+TEST_F(ReplayTest, WaitingDelaysWhatIsBehindIt) {
+  Add("tp", 2.0, 2.0);
+  Add("cp", 1.0, 5.0);
+  const ReplayedStep step = ReplayWith(6.0);
+  // The tensor-parallel wait is over at 8, when the other has been done for a second.
+  EXPECT_DOUBLE_EQ(step.actions[0][Phase::kTensorParallel], 6.0);
+  EXPECT_DOUBLE_EQ(step.actions[0][Phase::kContextParallel], 0.0);
+}
+
+TEST_F(ReplayTest, WhatNobodyWaitsForCostsNothing) {
+  Add("replicas", 18.0, 0.0);
+  record_.communication[0].wait = {};
+  EXPECT_DOUBLE_EQ(ReplayWith(100.0).behind.total_s(), 0.0);
+}
+
+class ChargeTest : public testing::Test {
+ protected:
+  double Charge(const char* group, CommOperation operation) const {
+    CommunicationSpan span;
+    span.group = group;
+    span.operation = operation;
+    span.bytes = 1 << 20;
+    return ChargeOf(step_, span);
+  }
+
+  const ModelSpec model_ = TinyModel();
+  const TrainingSpec training_ = TinyTraining();
+  const ClusterSpec cluster_ = FindCluster("h100", 1).value();
+  const FrameworkProfile profile_ = FindProfile("meshwright").value();
+  const Layout layout_ = {.tp = 8, .cp = 2, .pp = 4, .dp = 4};
+  const EstimateContext context_{model_, cluster_, training_, profile_};
+  const StepShape step_{context_, layout_};
+  const double bytes_ = 1 << 20;
+};
+
+TEST_F(ChargeTest, EachGroupIsChargedWhereItLies) {
+  const Network& network = step_.network;
+  EXPECT_EQ(Charge("tp", CommOperation::kAllReduce), AllReduceTime(network, {8, 1}, bytes_));
+  EXPECT_EQ(Charge("tp", CommOperation::kReduceScatter),
+            ReduceScatterTime(network, {8, 1}, bytes_));
+  EXPECT_EQ(Charge("cp", CommOperation::kSend), SendTime(network, {2, 8}, bytes_));
+  EXPECT_EQ(Charge("replicas", CommOperation::kAllReduce), AllReduceTime(network, {8, 8}, bytes_));
+  EXPECT_EQ(Charge("replicas", CommOperation::kAllGather), AllGatherTime(network, {8, 8}, bytes_));
+  EXPECT_EQ(Charge("tied_embeddings", CommOperation::kAllReduce),
+            AllReduceTime(network, {2, 128}, bytes_));
+  // Across nodes it is slower.
+  EXPECT_GT(Charge("replicas", CommOperation::kAllReduce), Charge("tp", CommOperation::kAllReduce));
+}
+
+TEST_F(ChargeTest, TheSimulatorHasThePipelineAndAMessageCountsOnce) {
+  EXPECT_EQ(Charge("activations_up", CommOperation::kSend), 0.0);
+  EXPECT_EQ(Charge("gradients_down", CommOperation::kReceive), 0.0);
+  EXPECT_EQ(Charge("cp", CommOperation::kReceive), 0.0);
+  EXPECT_EQ(Charge("world", CommOperation::kAllReduce), 0.0);
+}
+
+}  // namespace
+}  // namespace meshwright

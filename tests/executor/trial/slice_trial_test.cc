@@ -1,0 +1,124 @@
+// Slice trials with real workers against the trial of all ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "executor/host/host.h"
+#include "executor/trial/slice_runner.h"
+#include "planner/catalog/catalog.h"
+#include "planner/cost/collective.h"
+#include "planner/cost/step_shape.h"
+#include "planner/memory/rank_memory.h"
+#include "tests/executor/trial/trial_fixture.h"
+
+namespace meshwright {
+namespace {
+
+class SliceTrialTest : public testing::Test {
+ protected:
+  SliceTrialTest() {
+    plan_ = TinyPlan({.tp = 2, .pp = 2, .dp = 2}, 3);
+    const ClusterSpec here = FindCluster("local-cpu", PhysicalCores()).value();
+    plan_.estimated_bytes = EstimateAllocatorBytes(
+        EstimateContext{plan_.model, here, plan_.training, profile_}, plan_.layout);
+  }
+
+  TrialResult RunSlices() const {
+    return RunSliceTrial(plan_, EstimateContext{plan_.model, cluster_, plan_.training, profile_},
+                         {.worker_path = WorkerPath(), .progress = {}});
+  }
+
+  const ClusterSpec cluster_ = FindCluster("h100", 1).value();
+  const FrameworkProfile profile_ = FindProfile("meshwright").value();
+  TrialPlan plan_;
+};
+
+TEST_F(SliceTrialTest, HoldsWhatTheRanksOfTheWholeTrialHold) {
+  const TrialResult slices = RunSlices();
+  ASSERT_EQ(slices.outcome, Outcome::kOk) << slices.message;
+  const TrialResult whole = RunHere(plan_);
+  ASSERT_EQ(whole.outcome, Outcome::kOk) << whole.message;
+  ASSERT_EQ(slices.ranks.size(), 2u);
+  std::map<int32_t, int64_t> peak_bytes;
+  for (const RankResult& rank : slices.ranks) {
+    peak_bytes[rank.pipeline_rank] = rank.peak_bytes;
+    EXPECT_EQ(rank.peak_bytes, rank.estimated_bytes);
+  }
+  for (const RankResult& rank : whole.ranks) {
+    EXPECT_EQ(rank.peak_bytes, peak_bytes[rank.pipeline_rank]) << "rank " << rank.rank;
+  }
+}
+
+TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
+  const TrialResult result = RunSlices();
+  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_TRUE(result.slice.has_value());
+  const SliceResult& slice = *result.slice;
+  EXPECT_EQ(slice.cluster, "h100");
+  EXPECT_DOUBLE_EQ(result.step_s, slice.step.step_s());
+  EXPECT_GT(result.mfu, 0.0);
+  EXPECT_GT(slice.step.compute_s, 0.0);
+  EXPECT_GT(slice.step.optimizer_s, 0.0);
+  EXPECT_GT(slice.step.tp_s, 0.0);
+  EXPECT_GT(slice.step.pp_s, 0.0);
+  EXPECT_GT(slice.step.bubble_s, 0.0);
+  ASSERT_EQ(slice.stages.size(), 2u);
+  for (const SliceStage& stage : slice.stages) {
+    ASSERT_EQ(stage.actions.size(), 2u);
+    for (const SliceAction& action : stage.actions) {
+      EXPECT_GT(action.part.compute_s, 0.0);
+      EXPECT_GT(action.part.tp_s, 0.0);
+    }
+  }
+  EXPECT_EQ(ToJson(result)["slice"]["modelled"]["cluster"], "h100");
+}
+
+TEST_F(SliceTrialTest, ChargesWhatTheCostModelSays) {
+  const TrialResult result = RunSlices();
+  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  const EstimateContext context{plan_.model, cluster_, plan_.training, profile_};
+  const StepShape step(context, plan_.layout);
+  double tp_calls = 0.0;
+  double replicas_bytes = 0.0;
+  for (const ChargedOperation& operation : result.slice->charged) {
+    const auto bytes = static_cast<double>(operation.bytes);
+    ASSERT_EQ(operation.operation, CommOperation::kAllReduce);
+    if (operation.group == "tp") {
+      EXPECT_EQ(operation.seconds, AllReduceTime(step.network, step.tp_group, bytes));
+      tp_calls += operation.calls;
+    } else {
+      EXPECT_EQ(operation.group, "replicas");
+      EXPECT_EQ(operation.seconds, AllReduceTime(step.network, step.dp_group, bytes));
+      replicas_bytes += operation.calls * bytes;
+    }
+  }
+  // Two all-reduces each way in each of 4 layers, and a few at the ends, for 4 micro-batches.
+  EXPECT_GE(tp_calls, 4 * 4 * 4);
+  EXPECT_GT(replicas_bytes, 0.0);
+}
+
+TEST_F(SliceTrialTest, OneDeviceAnswersForThousands) {
+  plan_.layout = {.tp = 4, .pp = 8, .dp = 64};
+  plan_.model.kv_heads = 4;
+  plan_.model.groups.front().count = 8;
+  plan_.training.global_batch = 512;
+  plan_.estimated_bytes.clear();
+  const TrialResult result = RunSlices();
+  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.slice->stages.size(), 3u);
+  EXPECT_THAT(result.slice->stages[1].pipeline_ranks, testing::ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(result.ranks.size(), 3u);
+}
+
+TEST_F(SliceTrialTest, ASliceThatRunsOutOfMemoryIsTheResult) {
+  plan_.memory_limit_bytes = 100'000;
+  const TrialResult result = RunSlices();
+  EXPECT_EQ(result.outcome, Outcome::kOom) << result.message;
+  ASSERT_TRUE(result.oom.has_value());
+  EXPECT_EQ(result.oom->limit_bytes, 100'000);
+  EXPECT_FALSE(result.slice.has_value());
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -51,6 +51,11 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
+// Whether the backward's input and weight gradients are actions of their own.
+inline bool HasWeightActions(ScheduleKind schedule) {
+  return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
+}
+
 std::string_view RecomputeName(Recompute recompute);
 std::string_view ScheduleName(ScheduleKind schedule);
 std::string_view AttentionKernelName(AttentionKernel kernel);  // "" for kDefault

@@ -28,6 +28,10 @@ class LayoutActivations {
   // Whether the worker's own rules say what is held, to the byte. Workspace then covers what ZeRO
   // holds for a while.
   bool WorkerRulesApply() const { return worker_.has_value(); }
+  // Of the sum, where they do.
+  WorkerBounds BoundsOnRank(int32_t pipeline_rank) const {
+    return worker_->BoundsOnRank(pipeline_rank);
+  }
 
  private:
   // One block of a layer group, one micro-batch.

@@ -110,20 +110,38 @@ class LayoutMemory {
   template <typename Visit>
   void ForEachCandidate(const Visit& visit) const {
     constexpr int32_t kOuter = 2;
-    const bool moves =
-        layout_.schedule == ScheduleKind::kZbH1 || layout_.schedule == ScheduleKind::kZbV;
-    const bool all = moves || !activations_.WorkerRulesApply();
+    const bool all = HasWeightActions(layout_.schedule) || !activations_.WorkerRulesApply();
     for (int32_t rank = 0; rank < layout_.pp; ++rank) {
       if (all || rank < kOuter || rank >= layout_.pp - kOuter) visit(rank);
     }
   }
 
   MemoryEstimate OnRank(int32_t pipeline_rank) const {
+    return With(HeldBy(context_, layout_, parameters_, pipeline_rank), pipeline_rank,
+                activations_.OnRank(pipeline_rank));
+  }
+
+  MemoryBounds BoundsOnRank(int32_t pipeline_rank) const {
+    if (!activations_.WorkerRulesApply()) {
+      const int64_t bytes = OnRank(pipeline_rank).total_bytes();
+      return {bytes, bytes};
+    }
+    const HeldParameters parameters = HeldBy(context_, layout_, parameters_, pipeline_rank);
+    const WorkerBounds bounds = activations_.BoundsOnRank(pipeline_rank);
+    const auto total = [&](const ActivationBytes& activations) {
+      return With(parameters, pipeline_rank, activations).total_bytes();
+    };
+    // How much is kept, and so is fragmented, the bounds don't know.
+    return {total({.workspace_bytes = bounds.least_bytes}),
+            total({.kept_bytes = bounds.most_bytes})};
+  }
+
+ private:
+  MemoryEstimate With(const HeldParameters& parameters, int32_t pipeline_rank,
+                      const ActivationBytes& activations) const {
     MemoryEstimate memory;
     memory.pipeline_rank = pipeline_rank;
-    const HeldParameters parameters = HeldBy(context_, layout_, parameters_, pipeline_rank);
     AddModelStates(context_, layout_, parameters, memory);
-    const ActivationBytes activations = activations_.OnRank(pipeline_rank);
     memory.activations_bytes = activations.kept_bytes;
     memory.loss_bytes = activations.loss_bytes;
     memory.workspace_bytes = activations.workspace_bytes;
@@ -139,7 +157,6 @@ class LayoutMemory {
     return memory;
   }
 
- private:
   // Blocks that the caching allocator reserves and can't hand out. Micro-batches that run one after
   // the other take and return the same blocks in a stack's order and leave no gaps.
   int64_t FragmentationBytes(const MemoryEstimate& memory) const {
@@ -168,6 +185,17 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
     bytes.push_back(memory.OnRank(rank).allocator_bytes());
   }
   return bytes;
+}
+
+MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout) {
+  const LayoutMemory memory(context, layout);
+  MemoryBounds bounds;
+  memory.ForEachCandidate([&](int32_t rank) {
+    const MemoryBounds on_rank = memory.BoundsOnRank(rank);
+    bounds.least_bytes = std::max(bounds.least_bytes, on_rank.least_bytes);
+    bounds.most_bytes = std::max(bounds.most_bytes, on_rank.most_bytes);
+  });
+  return bounds;
 }
 
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout) {

@@ -48,6 +48,17 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
 // Memory of the device that is fullest, over all pipeline ranks.
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout);
 
+// What the fullest device takes lies between these.
+struct MemoryBounds {
+  int64_t least_bytes = 0;
+  int64_t most_bytes = 0;
+};
+
+// Bounds of EstimateMemory().total_bytes(), for a search that needs the estimate of few layouts.
+// Where the worker's rules apply (planner/memory/worker_layout.h) they are known after a fraction
+// of the estimate's time, without a look at the schedule; elsewhere they are the estimate itself.
+MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout);
+
 // What the framework's own memory figure would show for this layout: of the rank and kind that its
 // profile names. Bytes.
 int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout);

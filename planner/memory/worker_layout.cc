@@ -1,10 +1,12 @@
 #include "planner/memory/worker_layout.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "planner/layout/stage_partition.h"
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
+#include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
@@ -73,14 +75,61 @@ const WorkerStageBytes* WorkerLayout::KindOf(const WorkerStage& stage) {
   return &kinds_.back().bytes;
 }
 
+const WorkerStageBytes& WorkerLayout::StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
+  return *stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))];
+}
+
+// Activations and gradients on their way up, down and to chunks of the same rank.
+int64_t WorkerLayout::MostMessages(int64_t in_flight) const {
+  const bool hands_over = layout_.vpp > 1 && (layout_.pp == 1 || EndsShareRank(layout_));
+  return 4 * OpenSends(layout_, micro_batches_) + (hands_over ? 2 * in_flight : 0);
+}
+
+// Two buckets and two units' weights, whichever are the largest; all of a chunk's where its layers
+// are gone through one by one.
+int64_t WorkerLayout::MostTransientBytes(int64_t layers) const {
+  if (!transient_.has_value()) return 0;
+  const auto most = [&](const UnitBytes& unit) {
+    const int64_t two = 2 * (std::max(unit.table, unit.layer) + unit.final_norm);
+    if (!transient_->layered) return two;
+    return two + layers * unit.layer + 2 * unit.table + unit.final_norm;
+  };
+  return most(transient_->gradients) + most(transient_->weights);
+}
+
+WorkerBounds WorkerLayout::BoundsOnRank(int32_t pipeline_rank) const {
+  int64_t least_kept = std::numeric_limits<int64_t>::max();
+  int64_t most_kept = 0;
+  int64_t most_own = 0;
+  int64_t layers = 0;
+  int64_t boundary = 0;
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const WorkerStageBytes& stage = StageOnRank(pipeline_rank, chunk);
+    const int64_t kept = stage.kept.total_bytes();
+    const int64_t split =
+        HasWeightActions(layout_.schedule) ? stage.kept_split.total_bytes() : kept;
+    least_kept = std::min({least_kept, kept, split});
+    most_kept = std::max({most_kept, kept, split});
+    for (const WorkerActivations& peak : stage.peak) {
+      most_own = std::max(most_own, peak.total_bytes());
+    }
+    layers = std::max(layers, stage.layers);
+    boundary = std::max(boundary, stage.boundary_bytes);
+  }
+  const int64_t in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
+  const int64_t always = rope_table_bytes_;
+  return {.least_bytes = always + in_flight * least_kept,
+          .most_bytes = always + kLossAccumulatorBytes + in_flight * most_kept + most_own +
+                        MostMessages(in_flight) * boundary + MostTransientBytes(layers)};
+}
+
 WorkerActivations WorkerLayout::PeakOnRank(int32_t pipeline_rank) const {
   WorkerRank rank = {.pipeline_rank = pipeline_rank,
                      .micro_batches = micro_batches_,
                      .rope_table_bytes = rope_table_bytes_,
                      .transient = transient_};
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    rank.chunks.push_back(
-        stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))]);
+    rank.chunks.push_back(&StageOnRank(pipeline_rank, chunk));
   }
   return PeakWorkerActivations(layout_, rank);
 }

@@ -16,6 +16,11 @@ namespace meshwright {
 // stage has a layer, all of one kind.
 bool WorkerRulesCover(const EstimateContext& context, const Layout& layout);
 
+struct WorkerBounds {
+  int64_t least_bytes = 0;
+  int64_t most_bytes = 0;
+};
+
 // Its stages, worked out once for all ranks. Refers to the layout, which must outlive it.
 class WorkerLayout {
  public:
@@ -23,6 +28,8 @@ class WorkerLayout {
   WorkerLayout(const EstimateContext& context, const Layout& layout);
 
   WorkerActivations PeakOnRank(int32_t pipeline_rank) const;
+  // Of the peak's total, from what stages take and how many chunks are in flight.
+  WorkerBounds BoundsOnRank(int32_t pipeline_rank) const;
 
  private:
   // A stage of the model and what it takes; most stages are alike.
@@ -32,6 +39,9 @@ class WorkerLayout {
   };
 
   const WorkerStageBytes* KindOf(const WorkerStage& stage);
+  const WorkerStageBytes& StageOnRank(int32_t pipeline_rank, int32_t chunk) const;
+  int64_t MostMessages(int64_t in_flight) const;
+  int64_t MostTransientBytes(int64_t layers) const;
 
   const Layout& layout_;
   int64_t micro_batches_;

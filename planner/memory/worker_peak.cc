@@ -11,8 +11,6 @@
 namespace meshwright {
 namespace {
 
-constexpr int64_t kLossAccumulatorBytes = 8;
-
 // What is held grows or shrinks evenly from one micro-batch of a run to the next: its peak is at
 // the run's ends. Transient states are at the very ends not what they are between.
 constexpr int64_t kEnds = 4;

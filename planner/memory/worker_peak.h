@@ -17,6 +17,9 @@
 
 namespace meshwright {
 
+// Where a rank has the head.
+inline constexpr int64_t kLossAccumulatorBytes = 8;
+
 struct WorkerRank {
   int32_t pipeline_rank = 0;
   int64_t micro_batches = 1;

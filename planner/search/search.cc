@@ -43,7 +43,7 @@ class Ranking {
   explicit Ranking(int32_t top) : top_(static_cast<size_t>(top)) { best_.reserve(top_ + 1); }
 
   void Offer(const Layout& layout, const Estimate& estimate) {
-    if (best_.size() == top_ && estimate.mfu <= best_.back().estimate.mfu) return;
+    if (!Takes(estimate.mfu)) return;
     const auto better = [](double mfu, const RankedLayout& other) {
       return mfu > other.estimate.mfu;
     };
@@ -51,6 +51,9 @@ class Ranking {
                  {layout, estimate});
     if (best_.size() > top_) best_.pop_back();
   }
+
+  // Whether a layout with this MFU would be among them.
+  bool Takes(double mfu) const { return best_.size() < top_ || mfu > best_.back().estimate.mfu; }
 
   // The fastest that was offered; 0 before the first.
   double BestMfu() const { return best_.empty() ? 0.0 : best_.front().estimate.mfu; }
@@ -86,6 +89,100 @@ absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel,
   return FieldError("gpus", request.devices, problem);
 }
 
+// Goes through the layouts and keeps what is asked for. Memory in full, the slowest part, is worked
+// out only where bounds don't say what becomes of a layout.
+class Selection {
+ public:
+  explicit Selection(const SearchRequest& request)
+      : request_(request),
+        context_(ContextOf(request)),
+        allowed_bytes_(AllowedBytes(request)),
+        trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
+        ranking_(request.top) {}
+
+  void Visit(const Layout& layout) {
+    ++funnel_.enumerated;
+    if (const auto violation = CheckLayout(context_, request_.devices, layout)) {
+      if (violation->rule == Rule::kBatchDivision &&
+          (smallest_batch_ == 0 || violation->divisor < smallest_batch_)) {
+        smallest_batch_ = violation->divisor;
+      }
+      return Drop(violation->rule);
+    }
+    if (request_.runnable && !request_.runnable(layout)) return Drop(Rule::kWorker);
+    MemoryBounds bounds = BoundMemory(context_, layout);
+    if (bounds.least_bytes <= allowed_bytes_ && bounds.most_bytes > allowed_bytes_) {
+      bounds.least_bytes = EstimateMemory(context_, layout).total_bytes();
+    }
+    if (bounds.least_bytes <= allowed_bytes_) {
+      Rank(layout);
+    } else {
+      PutOver(layout, bounds.least_bytes);
+    }
+  }
+
+  absl::StatusOr<SearchResult> Take() {
+    if (funnel_.evaluated + funnel_.memory == 0) {
+      return NoValidLayout(request_, funnel_, smallest_batch_);
+    }
+    SearchResult result;
+    result.funnel = funnel_;
+    trials_.DropSlowerThan(ranking_.BestMfu());
+    result.worth_a_trial = trials_.Take();
+    result.layouts = ranking_.Take();
+    if (result.layouts.empty()) {
+      result.nearest = RankedLayout{nearest_, EstimateLayout(context_, nearest_)};
+      result.nearest_over_bytes = nearest_bytes_ - allowed_bytes_;
+    }
+    return result;
+  }
+
+ private:
+  void Drop(Rule rule) {
+    ++funnel_.invalid;
+    ++funnel_.invalid_by_rule[static_cast<size_t>(rule)];
+  }
+
+  double MfuOf(const Layout& layout) const {
+    return EstimateLayout(context_, layout, MemoryEstimate()).mfu;
+  }
+
+  void Rank(const Layout& layout) {
+    ++funnel_.evaluated;
+    if (ranking_.Takes(MfuOf(layout))) ranking_.Offer(layout, EstimateLayout(context_, layout));
+  }
+
+  // The nearest is asked for only where nothing fits, and a trial only of what beats all that does.
+  void PutOver(const Layout& layout, int64_t least_bytes) {
+    ++funnel_.memory;
+    if (funnel_.evaluated == 0 && least_bytes < nearest_bytes_) {
+      const int64_t bytes = EstimateMemory(context_, layout).total_bytes();
+      if (bytes < nearest_bytes_) {
+        nearest_bytes_ = bytes;
+        nearest_ = layout;
+      }
+    }
+    if (least_bytes >= trial_bytes_) return;
+    const double mfu = MfuOf(layout);
+    if (mfu <= ranking_.BestMfu() || !trials_.Takes(mfu)) return;
+    const MemoryEstimate memory = EstimateMemory(context_, layout);
+    if (memory.total_bytes() < trial_bytes_) {
+      trials_.Offer(layout, EstimateLayout(context_, layout, memory));
+    }
+  }
+
+  const SearchRequest& request_;
+  const EstimateContext context_;
+  const int64_t allowed_bytes_;
+  const int64_t trial_bytes_;
+  Funnel funnel_;
+  Ranking ranking_;
+  Ranking trials_{kMostTrials};
+  Layout nearest_;
+  int64_t nearest_bytes_ = std::numeric_limits<int64_t>::max();
+  int64_t smallest_batch_ = 0;
+};
+
 }  // namespace
 
 int64_t AllowedBytes(const ClusterSpec& cluster) {
@@ -103,57 +200,10 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
   if (request.max_oom_probability) {
     RETURN_IF_ERROR(CheckShare("max_oom_probability", *request.max_oom_probability));
   }
-  const EstimateContext context = ContextOf(request);
-  const int64_t allowed_bytes = AllowedBytes(request);
-  const int64_t trial_bytes = BytesAtOomProbability(request, kTrialOomProbability);
-  SearchResult result;
-  Funnel& funnel = result.funnel;
-  Ranking ranking(request.top);
-  Ranking trials(kMostTrials);
-  Layout nearest;
-  int64_t least_bytes = 0;
-  int64_t smallest_batch = 0;
-
-  const auto drop = [&funnel](Rule rule) {
-    ++funnel.invalid;
-    ++funnel.invalid_by_rule[static_cast<size_t>(rule)];
-  };
+  Selection selection(request);
   SearchSpace(request.model, request.devices, request.training.global_batch, request.profile)
-      .ForEach([&](const Layout& layout) {
-        ++funnel.enumerated;
-        if (const auto violation = CheckLayout(context, request.devices, layout)) {
-          if (violation->rule == Rule::kBatchDivision &&
-              (smallest_batch == 0 || violation->divisor < smallest_batch)) {
-            smallest_batch = violation->divisor;
-          }
-          return drop(violation->rule);
-        }
-        if (request.runnable && !request.runnable(layout)) return drop(Rule::kWorker);
-        const MemoryEstimate memory = EstimateMemory(context, layout);
-        if (memory.total_bytes() > allowed_bytes) {
-          ++funnel.memory;
-          if (least_bytes == 0 || memory.total_bytes() < least_bytes) {
-            least_bytes = memory.total_bytes();
-            nearest = layout;
-          }
-          if (memory.total_bytes() < trial_bytes) {
-            trials.Offer(layout, EstimateLayout(context, layout, memory));
-          }
-          return;
-        }
-        ++funnel.evaluated;
-        ranking.Offer(layout, EstimateLayout(context, layout, memory));
-      });
-
-  if (funnel.evaluated + funnel.memory == 0) return NoValidLayout(request, funnel, smallest_batch);
-  trials.DropSlowerThan(ranking.BestMfu());
-  result.worth_a_trial = trials.Take();
-  result.layouts = ranking.Take();
-  if (result.layouts.empty()) {
-    result.nearest = RankedLayout{nearest, EstimateLayout(context, nearest)};
-    result.nearest_over_bytes = least_bytes - allowed_bytes;
-  }
-  return result;
+      .ForEach([&](const Layout& layout) { selection.Visit(layout); });
+  return selection.Take();
 }
 
 absl::StatusOr<Estimate> CheckAndEstimate(const SearchRequest& request, const Layout& layout) {

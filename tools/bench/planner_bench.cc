@@ -11,8 +11,10 @@
 namespace meshwright {
 namespace {
 
-SearchRequest Request(const char* model, const char* cluster, int64_t devices) {
+SearchRequest Request(const char* model, const char* cluster, int64_t devices,
+                      const char* framework = "megatron") {
   PlanQuery query;
+  query.framework.name = framework;
   query.model.name = model;
   query.cluster.name = cluster;
   query.devices = devices;
@@ -20,8 +22,8 @@ SearchRequest Request(const char* model, const char* cluster, int64_t devices) {
   return Resolve(query, /*host_cores=*/1).value();
 }
 
-void SearchLlama3_70b(benchmark::State& state) {
-  const SearchRequest request = Request("llama-3-70b", "h100", state.range(0));
+void SearchLlama3_70b(benchmark::State& state, const char* framework) {
+  const SearchRequest request = Request("llama-3-70b", "h100", state.range(0), framework);
   int64_t layouts = 0;
   for (auto _ : state) {
     const SearchResult result = Search(request).value();
@@ -31,7 +33,19 @@ void SearchLlama3_70b(benchmark::State& state) {
   state.counters["layouts_per_s"] =
       benchmark::Counter(static_cast<double>(layouts), benchmark::Counter::kIsRate);
 }
-BENCHMARK(SearchLlama3_70b)->Arg(8)->Arg(64)->Arg(512)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(SearchLlama3_70b, megatron, "megatron")
+    ->Arg(8)
+    ->Arg(64)
+    ->Arg(512)
+    ->Arg(4096)
+    ->Unit(benchmark::kMillisecond);
+// The worker's profile, whose memory is exact.
+BENCHMARK_CAPTURE(SearchLlama3_70b, meshwright, "meshwright")
+    ->Arg(8)
+    ->Arg(64)
+    ->Arg(512)
+    ->Arg(4096)
+    ->Unit(benchmark::kMillisecond);
 
 void EstimateOneLayout(benchmark::State& state) {
   const SearchRequest request = Request("llama-3-70b", "h100", 512);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/schedule/placement.h"
@@ -461,7 +462,7 @@ TEST(FullestRank, IsTheOneThatNeedsMost) {
 }
 
 // Only some ranks are looked at where the worker's rules apply.
-TEST(WorkerPeak, TheFullestRankIsFound) {
+TEST(WorkerPeak, IsThatOfTheFullestRankAndWithinItsBounds) {
   TestContext context = MakeContext("tinystories-15m", "h100", 64, 1, "meshwright");
   context.model.vocab = 64;
   int found = 0;
@@ -480,8 +481,11 @@ TEST(WorkerPeak, TheFullestRankIsFound) {
           for (int32_t rank = 0; rank < layout.pp; ++rank) {
             most = std::max(most, EstimateRankMemory(context.get(), layout, rank).total_bytes());
           }
-          ASSERT_EQ(EstimateMemory(context.get(), layout).total_bytes(), most)
-              << Name(layout, micro_batches) << " zero" << zero << " outer " << outer;
+          SCOPED_TRACE(absl::StrCat(Name(layout, micro_batches), " zero", zero, " outer ", outer));
+          ASSERT_EQ(EstimateMemory(context.get(), layout).total_bytes(), most);
+          const MemoryBounds bounds = BoundMemory(context.get(), layout);
+          ASSERT_LE(bounds.least_bytes, most);
+          ASSERT_GE(bounds.most_bytes, most);
           ++found;
         }
       }

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "planner/search/space.h"
 #include "planner/spec/field_error.h"
 #include "tests/planner/test_specs.h"
@@ -81,6 +85,47 @@ TEST(Search, RanksByMfuAndKeepsTheMemoryRule) {
     EXPECT_LE(result.layouts[i].estimate.fraction_of_device, kMemoryShare);
     if (i == 0) continue;
     EXPECT_GE(result.layouts[i - 1].estimate.mfu, result.layouts[i].estimate.mfu);
+  }
+}
+
+// The search knows the memory of few layouts to the byte; this works out all of them.
+TEST(Search, FindsWhatAnEstimateOfEveryLayoutFinds) {
+  for (const int64_t gibibytes : {2, 16, 48, 80}) {
+    TestContext test = MakeContext("llama-2-7b", "h100", 4096, 16, "meshwright");
+    test.cluster.device.memory_bytes = gibibytes << 30;
+    const SearchRequest request = MakeRequest(test, 16);
+    const SearchResult found = Search(request).value();
+    const EstimateContext context = test.get();
+    Funnel funnel;
+    std::string best;
+    double best_mfu = 0.0;
+    std::string nearest;
+    int64_t nearest_bytes = std::numeric_limits<int64_t>::max();
+    SearchSpace(test.model, 16, 16, test.profile).ForEach([&](const Layout& layout) {
+      if (CheckLayout(context, 16, layout).has_value()) return;
+      const Estimate estimate = EstimateLayout(context, layout);
+      const int64_t bytes = estimate.memory.total_bytes();
+      if (bytes > AllowedBytes(request)) {
+        ++funnel.memory;
+        if (bytes < nearest_bytes) nearest = FormatLayout(layout);
+        nearest_bytes = std::min(nearest_bytes, bytes);
+        return;
+      }
+      ++funnel.evaluated;
+      if (estimate.mfu > best_mfu) best = FormatLayout(layout);
+      best_mfu = std::max(best_mfu, estimate.mfu);
+    });
+    SCOPED_TRACE(absl::StrCat(gibibytes, " GiB"));
+    EXPECT_EQ(found.funnel.memory, funnel.memory);
+    EXPECT_EQ(found.funnel.evaluated, funnel.evaluated);
+    if (found.layouts.empty()) {
+      EXPECT_EQ(FormatLayout(found.nearest->layout), nearest);
+      EXPECT_EQ(found.nearest_over_bytes, nearest_bytes - AllowedBytes(request));
+    } else {
+      EXPECT_EQ(FormatLayout(found.layouts.front().layout), best);
+      EXPECT_EQ(found.layouts.front().estimate,
+                EstimateLayout(context, found.layouts.front().layout));
+    }
   }
 }
 

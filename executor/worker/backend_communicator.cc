@@ -1,5 +1,7 @@
 #include "executor/worker/backend_communicator.h"
 
+#include <ATen/ops/from_blob.h>
+
 #include <algorithm>
 #include <string>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -7,31 +9,49 @@
 namespace meshwright {
 namespace {
 
+// The tensors of one operation. They live until they are returned, and where that never happens
+// until the group lets go of its aliases.
+class Loan {
+ public:
+  explicit Loan(TensorHold hold) : hold_(hold) {}
+
+  at::Tensor Lend(const at::Tensor& tensor) {
+    lent_->push_back(tensor);
+    if (hold_ == TensorHold::kOwn) return tensor;
+    return at::from_blob(
+        tensor.data_ptr(), tensor.sizes(), tensor.strides(), [lent = lent_](void*) {},
+        tensor.options());
+  }
+  void Return() { lent_->clear(); }
+
+ private:
+  TensorHold hold_;
+  std::shared_ptr<std::vector<at::Tensor>> lent_ = std::make_shared<std::vector<at::Tensor>>();
+};
+
 class BackendWork final : public PendingWork {
  public:
-  BackendWork(const char* operation, c10::intrusive_ptr<c10d::Work> work,
-              std::vector<at::Tensor> tensors, const WatchWork& watch)
-      : operation_(operation),
-        work_(std::move(work)),
-        tensors_(std::move(tensors)),
-        watch_(watch) {}
+  BackendWork(const char* operation, c10::intrusive_ptr<c10d::Work> work, Loan loan,
+              const WatchWork& watch)
+      : operation_(operation), work_(std::move(work)), loan_(std::move(loan)), watch_(watch) {}
 
   void Wait() override {
     WithCommunicationErrors(operation_, [&] { return work_->wait(); });
+    loan_.Return();
   }
   std::shared_ptr<const DoneTime> WatchDone() override { return watch_(*work_); }
 
  private:
   const char* operation_;
   c10::intrusive_ptr<c10d::Work> work_;
-  std::vector<at::Tensor> tensors_;
+  Loan loan_;
   const WatchWork& watch_;
 };
 
 class BackendCommunicator final : public Communicator {
  public:
-  BackendCommunicator(c10::intrusive_ptr<c10d::Backend> group, WatchWork watch)
-      : group_(std::move(group)), watch_(std::move(watch)) {}
+  BackendCommunicator(c10::intrusive_ptr<c10d::Backend> group, TensorHold hold, WatchWork watch)
+      : group_(std::move(group)), hold_(hold), watch_(std::move(watch)) {}
 
   int32_t rank() const override { return group_->getRank(); }
   int32_t size() const override { return group_->getSize(); }
@@ -39,21 +59,24 @@ class BackendCommunicator final : public Communicator {
   Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
     c10d::AllreduceOptions options;
     options.reduceOp = reduction == Reduction::kSum ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
-    std::vector<at::Tensor> tensors = {tensor};
-    return Issue("all-reduce", {tensor}, [&] { return group_->allreduce(tensors, options); });
+    return Issue("all-reduce", [&](Loan& loan) {
+      std::vector<at::Tensor> tensors = {loan.Lend(tensor)};
+      return group_->allreduce(tensors, options);
+    });
   }
 
   Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
-    at::Tensor to = output;
-    at::Tensor from = input;
-    return Issue("all-gather", {output, input},
-                 [&] { return group_->_allgather_base(to, from, c10d::AllgatherOptions()); });
+    return Issue("all-gather", [&](Loan& loan) {
+      at::Tensor to = loan.Lend(output);
+      at::Tensor from = loan.Lend(input);
+      return group_->_allgather_base(to, from, c10d::AllgatherOptions());
+    });
   }
 
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
-    at::Tensor to = output;
-    at::Tensor from = input;
-    return Issue("reduce-scatter", {output, input}, [&] {
+    return Issue("reduce-scatter", [&](Loan& loan) {
+      at::Tensor to = loan.Lend(output);
+      at::Tensor from = loan.Lend(input);
       return group_->_reduce_scatter_base(to, from, c10d::ReduceScatterOptions());
     });
   }
@@ -61,38 +84,47 @@ class BackendCommunicator final : public Communicator {
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     c10d::BroadcastOptions options;
     options.rootRank = root;
-    std::vector<at::Tensor> tensors = {tensor};
-    return Issue("broadcast", {tensor}, [&] { return group_->broadcast(tensors, options); });
+    return Issue("broadcast", [&](Loan& loan) {
+      std::vector<at::Tensor> tensors = {loan.Lend(tensor)};
+      return group_->broadcast(tensors, options);
+    });
   }
 
   Pending Send(const at::Tensor& tensor, int32_t to) override {
-    std::vector<at::Tensor> tensors = {tensor};
-    return Issue("send", {tensor}, [&] { return group_->send(tensors, to, kTag); });
+    return Issue("send", [&](Loan& loan) {
+      std::vector<at::Tensor> tensors = {loan.Lend(tensor)};
+      return group_->send(tensors, to, kTag);
+    });
   }
 
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
-    std::vector<at::Tensor> tensors = {tensor};
-    return Issue("receive", {tensor}, [&] { return group_->recv(tensors, from, kTag); });
+    return Issue("receive", [&](Loan& loan) {
+      std::vector<at::Tensor> tensors = {loan.Lend(tensor)};
+      return group_->recv(tensors, from, kTag);
+    });
   }
 
  private:
   static constexpr int kTag = 0;
 
   template <typename Call>
-  Pending Issue(const char* operation, std::vector<at::Tensor> tensors, const Call& call) {
-    return Pending(std::make_unique<BackendWork>(
-        operation, WithCommunicationErrors(operation, call), std::move(tensors), watch_));
+  Pending Issue(const char* operation, const Call& call) {
+    Loan loan(hold_);
+    auto work = WithCommunicationErrors(operation, [&] { return call(loan); });
+    return Pending(
+        std::make_unique<BackendWork>(operation, std::move(work), std::move(loan), watch_));
   }
 
   const c10::intrusive_ptr<c10d::Backend> group_;
+  const TensorHold hold_;
   const WatchWork watch_;
 };
 
 }  // namespace
 
 std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group,
-                                                      WatchWork watch) {
-  return std::make_unique<BackendCommunicator>(std::move(group), std::move(watch));
+                                                      TensorHold hold, WatchWork watch) {
+  return std::make_unique<BackendCommunicator>(std::move(group), hold, std::move(watch));
 }
 
 GroupPlace PlaceIn(const c10::intrusive_ptr<c10d::Store>& store, const GroupSpec& group,

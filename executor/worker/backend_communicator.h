@@ -15,9 +15,13 @@ namespace meshwright {
 // Watches for the end of an operation that was just issued; null where only waiting for it tells.
 using WatchWork = std::function<std::shared_ptr<const DoneTime>(c10d::Work& work)>;
 
+// How a group comes by the tensors of an operation. A group with threads of its own may let go of
+// them some time after the operation's end; where they are lent, whoever waits for it does.
+enum class TensorHold : uint8_t { kOwn, kLent };
+
 // `group` belongs to this communicator alone.
 std::unique_ptr<Communicator> MakeBackendCommunicator(c10::intrusive_ptr<c10d::Backend> group,
-                                                      WatchWork watch);
+                                                      TensorHold hold, WatchWork watch);
 
 // Where a rank stands in its group, and the part of the store that is the group's own.
 struct GroupPlace {

@@ -67,7 +67,7 @@ std::unique_ptr<Communicator> ConnectGloo(const c10::intrusive_ptr<c10d::Store>&
         c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1", /*lazyInit=*/false));
     return MakeBackendCommunicator(c10::make_intrusive<UncountedGloo>(
                                        place.store, place.index, place.size, std::move(options)),
-                                   Watch);
+                                   TensorHold::kLent, Watch);
   });
 }
 

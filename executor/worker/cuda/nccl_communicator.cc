@@ -68,7 +68,7 @@ std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>&
         place.store, place.index, place.size, std::move(options));
     process_group->eagerConnectSingleDevice(device);
     auto stream = std::make_shared<WatchStream>(device, std::move(timeline));
-    return MakeBackendCommunicator(std::move(process_group),
+    return MakeBackendCommunicator(std::move(process_group), TensorHold::kOwn,
                                    [stream](c10d::Work& work) { return stream->Watch(work); });
   });
 }

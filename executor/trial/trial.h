@@ -50,6 +50,8 @@ struct ActionPadding {
   friend bool operator==(const ActionPadding&, const ActionPadding&) = default;
 };
 
+inline constexpr int64_t kMostSteps = 100'000;
+
 struct TrialPlan {
   ModelSpec model;
   Layout layout;

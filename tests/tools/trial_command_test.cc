@@ -195,6 +195,18 @@ TEST(TrialCommand, OutOfMemoryIsAnOutcomeWithItsBytes) {
       trial["oom"]["limit_bytes"].get<int64_t>());
 }
 
+TEST(TrialCommand, LeavesAnEarlierTraceWhereItFails) {
+  const std::string path = TemporaryFile("kept.json");
+  std::ofstream(path) << "earlier";
+  const CommandOutput run =
+      RunCommand(Trial("tp1.pp1.dp1", {"--steps", "1", "--trace", path}), "/nowhere");
+  EXPECT_NE(run.exit_code, 0);
+  std::string text;
+  std::getline(std::ifstream(path), text);
+  EXPECT_EQ(text, "earlier");
+  std::filesystem::remove(path);
+}
+
 TEST(TrialCommand, MissingWorkerIsAFailedTrial) {
   const CommandOutput run = RunCommand(Trial("tp1.pp1.dp1"));
   EXPECT_NE(run.exit_code, 0);

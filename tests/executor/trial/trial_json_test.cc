@@ -105,7 +105,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"/model/hidden", -1, "hidden"}, BadField{"/seed", "x", "seed"},
                     BadField{"/model/groups", 3, "groups"},
                     BadField{"/fault/kind", "melt", "fault.kind"},
-                    BadField{"/timeout_s", -1.0, "timeout_s"}));
+                    BadField{"/steps", 4294967297, "steps"},
+                    BadField{"/fault/step", 4294967297, "fault.step"},
+                    BadField{"/timeout_s", -1.0, "timeout_s"},
+                    BadField{"/timeout_s", 1e16, "must be above 0 and at most 604800"}));
 
 TEST(TrialJsonTest, OutcomesHaveTheNamesOfTheContract) {
   for (const char* name : {"ok", "oom", "failed", "timeout", "cancelled"}) {

@@ -231,6 +231,19 @@ class ModelFiles : public testing::Test {
   }
 };
 
+// As in the folder of the binary, which has the name of a framework profile.
+TEST_F(ModelFiles, OfAPresetsNameAreNotTakenForIt) {
+  Write("h100", "not a cluster");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(testing::TempDir());
+  const CommandOutput preset = RunCommand(Recommend("llama-3-8b", "h100", "8", "8192", "8"));
+  const CommandOutput file = RunCommand(Recommend("llama-3-8b", "./h100", "8", "8192", "8"));
+  std::filesystem::remove("h100");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(preset.exit_code, 0) << preset.err;
+  EXPECT_EQ(file.exit_code, 2) << file.out;
+}
+
 TEST_F(ModelFiles, AConfigGivesTheSameAnswerAsThePresetOfItsShape) {
   const std::string path = Write("tiny.json", R"({"model_type": "llama", "hidden_size": 288,
     "num_hidden_layers": 6, "intermediate_size": 768, "num_attention_heads": 6,

@@ -1,10 +1,12 @@
 #include "tools/cli/flags.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
@@ -14,7 +16,15 @@ namespace {
 
 constexpr uintmax_t kMaxFileBytes = 16u << 20;
 
+bool IsPreset(const std::string& value) {
+  for (const auto& names : {ModelNames(), ClusterNames(), ProfileNames()}) {
+    if (std::find(names.begin(), names.end(), value) != names.end()) return true;
+  }
+  return false;
+}
+
 bool LooksLikeFile(const std::string& value) {
+  if (IsPreset(value)) return false;
   std::error_code error;
   return std::filesystem::is_regular_file(value, error) || value.find('/') != std::string::npos ||
          value.ends_with(".json");

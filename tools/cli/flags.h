@@ -12,9 +12,9 @@
 
 namespace meshwright {
 
-// A model, cluster or framework as a flag names it: a file where one of that name exists, or where
-// the name ends in .json or has a slash, and a preset otherwise. InvalidArgument about `flag` where
-// the file can't be read.
+// A model, cluster or framework as a flag names it: a preset where one has that name, else a file
+// where one exists or the name ends in .json or has a slash. InvalidArgument about `flag` where the
+// file can't be read.
 absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::string& value);
 
 // --format text|json and --server HOST:PORT.

@@ -19,6 +19,8 @@ class Kernels {
 
   virtual void Run(const RmsNormForward& args) const = 0;
   virtual void Run(const RmsNormBackward& args) const = 0;
+  virtual void Run(const HeadNormForward& args) const = 0;
+  virtual void Run(const HeadNormBackward& args) const = 0;
   virtual void Run(const SwigluForward& args) const = 0;
   virtual void Run(const SwigluBackward& args) const = 0;
   virtual void Run(const Rope& args) const = 0;

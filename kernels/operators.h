@@ -41,6 +41,43 @@ struct RmsNormBackward {
   void* weight_gradient;          // [width], acc, or null where it isn't wanted
 };
 
+// The same norm of every head, x_head_stride apart in rows that are x_stride apart.
+struct HeadNormForward {
+  ElementType type;
+  int64_t rows;
+  int64_t heads;
+  int64_t head_dim;
+  double epsilon;
+  const void* x;  // [rows, heads, head_dim]
+  int64_t x_stride;
+  int64_t x_head_stride;
+  const void* weight;  // [head_dim]
+  void* y;             // likewise; may be x with equal strides
+  int64_t y_stride;
+  int64_t y_head_stride;
+  void* rstd;  // [rows, heads], acc
+};
+
+// dx = gradient through the norm; weight_gradient is added to.
+struct HeadNormBackward {
+  ElementType type;
+  int64_t rows;
+  int64_t heads;
+  int64_t head_dim;
+  const void* dy;  // [rows, heads, head_dim]
+  int64_t dy_stride;
+  int64_t dy_head_stride;
+  const void* x;  // likewise
+  int64_t x_stride;
+  int64_t x_head_stride;
+  const void* weight;  // [head_dim]
+  const void* rstd;    // [rows, heads], acc
+  void* dx;            // likewise; may be dy or x with equal strides
+  int64_t dx_stride;
+  int64_t dx_head_stride;
+  void* weight_gradient;  // [head_dim], acc
+};
+
 // product = silu(gate) * up. A row of gate_up is gate, then up.
 struct SwigluForward {
   ElementType type;

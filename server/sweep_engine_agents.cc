@@ -191,13 +191,12 @@ void SweepEngine::Progress(const std::string& name, const AttemptKey& key,
                     .kind = "trial_progress",
                     .time = clock_()};
   event.message = absl::StrFormat("step %d of %d on agent %s", progress.step, progress.steps, name);
-  event.data_json = nlohmann::json{
-      {"layout", found->trial.layout},
-      {"step", progress.step},
-      {"steps", progress.steps},
-      {"step_s", progress.step_s},
-      {"loss",
-       progress.loss}}.dump();
+  event.data_json = nlohmann::json{{"layout", found->trial.layout},
+                                   {"step", progress.step},
+                                   {"steps", progress.steps},
+                                   {"step_s", progress.step_s},
+                                   {"loss", progress.loss.value_or(0.0)}}
+                        .dump();
   Done(store_->AppendEvent(event).status(), found->sweep.id);
 }
 

@@ -209,7 +209,7 @@ void Agent::On(const Stepped& event) {
   out->set_step(event.progress.step);
   out->set_total_steps(event.progress.steps);
   out->set_step_s(event.progress.step_s);
-  out->set_loss(event.progress.loss);
+  out->set_loss(event.progress.loss.value_or(0.0));
   Send(message);
 }
 

@@ -76,7 +76,9 @@ absl::Status CheckModel(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) {
     if (group.ffn != FfnKind::kSwiGlu) return Unsupported("a gelu FFN", "swiglu");
   }
-  if (model.qk_norm) return Unsupported("qk_norm = true", "qk_norm = false");
+  if (model.qk_norm && !WorkerCapabilities().qk_norm) {
+    return Unsupported("qk_norm = true", "qk_norm = false");
+  }
   if (model.head_dim % 2 != 0) {
     return Unsupported(absl::StrCat("head_dim = ", model.head_dim), "even head_dim");
   }
@@ -129,7 +131,8 @@ const Capabilities& WorkerCapabilities() {
       .max_zero = 3,
       .max_cp = 1024,
       .max_vpp = 1024,
-      .sequence_parallel = true};
+      .sequence_parallel = true,
+      .qk_norm = true};
   return capabilities;
 }
 
@@ -142,7 +145,8 @@ nlohmann::json ToJson(const Capabilities& capabilities) {
           {"max_zero", capabilities.max_zero},
           {"max_cp", capabilities.max_cp},
           {"max_vpp", capabilities.max_vpp},
-          {"sequence_parallel", capabilities.sequence_parallel}};
+          {"sequence_parallel", capabilities.sequence_parallel},
+          {"qk_norm", capabilities.qk_norm}};
 }
 
 absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,

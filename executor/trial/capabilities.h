@@ -20,6 +20,7 @@ struct Capabilities {
   int32_t max_cp = 1;
   int32_t max_vpp = 1;
   bool sequence_parallel = false;
+  bool qk_norm = false;
 };
 
 const Capabilities& WorkerCapabilities();

@@ -209,7 +209,7 @@ FinishedStep LastFinishedStep(const std::vector<RankRecord>& records) {
   FinishedStep finished{.steps = StepsFinishedByAll(records)};
   if (finished.steps == 0) return finished;
   finished.step_s = StepTime(records, finished.steps - 1);
-  finished.loss = LossOf(records, finished.steps - 1).value_or(0.0);
+  finished.loss = LossOf(records, finished.steps - 1);
   return finished;
 }
 

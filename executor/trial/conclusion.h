@@ -32,7 +32,7 @@ int32_t FurthestBehind(const std::vector<RankRecord>& records);
 struct FinishedStep {
   int32_t steps = 0;
   double step_s = 0.0;
-  double loss = 0.0;
+  std::optional<double> loss = std::nullopt;
 };
 FinishedStep LastFinishedStep(const std::vector<RankRecord>& records);
 

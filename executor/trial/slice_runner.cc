@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/slice_composition.h"
 #include "planner/spec/parameters.h"
@@ -57,6 +58,14 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const EstimateContext& context,
   std::vector<MeasuredSlice> slices;
   for (DistinctStage& stage : DistinctStages(plan.model, plan.layout, plan.estimated_bytes)) {
     const int32_t rank = FirstRankOf(plan.layout, stage.measured_rank);
+    if (options.progress) {
+      // A stage alone has made-up activations to work with: its loss says nothing.
+      slice_options.progress = [&](TrialProgress progress) {
+        progress.loss.reset();
+        progress.part = absl::StrCat("pipeline rank ", stage.measured_rank);
+        options.progress(progress);
+      };
+    }
     const RanksRun run = RunRanks(slice_plan, {rank}, slice_options);
     if (run.result.outcome != Outcome::kOk) return run.result;
     // One peak for all, so that their MFU is one figure.

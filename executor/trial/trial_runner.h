@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct TrialProgress {
   int32_t step = 0;  // steps finished
   int32_t steps = 0;
   double step_s = 0.0;
-  double loss = 0.0;
+  std::optional<double> loss = std::nullopt;
+  std::string part = {};  // that is run now, where it isn't the whole layout
 };
 
 struct TrialRunnerOptions {

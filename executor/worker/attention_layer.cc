@@ -1,7 +1,10 @@
 #include "executor/worker/attention_layer.h"
 
+#include <ATen/ops/empty.h>
+
 #include <utility>
 
+#include "executor/worker/head_norm.h"
 #include "executor/worker/linear.h"
 #include "executor/worker/norm.h"
 #include "executor/worker/ring_attention.h"
@@ -43,31 +46,52 @@ void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inv
                                                .y_head_stride = to.stride(2)});
 }
 
-AttentionResult AttentionLayer::Attend(const at::Tensor& qkv) const {
-  const at::Tensor q = Heads(qkv, 0, shape_.heads);
-  const at::Tensor k = Heads(qkv, shape_.heads, shape_.kv_heads);
-  const at::Tensor v = Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads);
-  return context_.groups.cp != nullptr ? RingAttentionForward(context_, shape_, q, k, v)
-                                       : AttentionForward(shape_, q, k, v);
+AttentionLayer::ReadyHeads AttentionLayer::Ready(const at::Tensor& qkv) const {
+  ReadyHeads heads = {.q = Heads(qkv, 0, shape_.heads),
+                      .k = Heads(qkv, shape_.heads, shape_.kv_heads),
+                      .v = Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads),
+                      .q_rstd = {},
+                      .k_rstd = {}};
+  if (context_.model.qk_norm) NormAndTurn(heads);
+  return heads;
 }
 
-AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput,
-                                                 const AttentionSaved& saved) const {
-  const at::Tensor q = Heads(saved.qkv, 0, shape_.heads);
-  const at::Tensor k = Heads(saved.qkv, shape_.heads, shape_.kv_heads);
-  const at::Tensor v = Heads(saved.qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads);
+void AttentionLayer::NormAndTurn(ReadyHeads& heads) const {
+  const at::Tensor ready =
+      at::empty({shape_.batch, shape_.seq_len, shape_.heads + shape_.kv_heads, shape_.head_dim},
+                context_.options());
+  const at::Tensor q = ready.narrow(2, 0, shape_.heads);
+  const at::Tensor k = ready.narrow(2, shape_.heads, shape_.kv_heads);
+  heads.q_rstd = HeadNormForward(context_, heads.q, unit_.weight(kQueryNorm), q);
+  heads.k_rstd = HeadNormForward(context_, heads.k, unit_.weight(kKeyNorm), k);
+  Turn(ready, ready, /*inverse=*/false);
+  heads.q = q;
+  heads.k = k;
+}
+
+AttentionResult AttentionLayer::Attend(const ReadyHeads& heads) const {
   return context_.groups.cp != nullptr
-             ? RingAttentionBackward(context_, shape_, doutput, q, k, v, saved.attention)
-             : AttentionBackward(shape_, doutput, q, k, v, saved.attention);
+             ? RingAttentionForward(context_, shape_, heads.q, heads.k, heads.v)
+             : AttentionForward(shape_, heads.q, heads.k, heads.v);
+}
+
+AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
+                                                 const AttentionResult& forward) const {
+  return context_.groups.cp != nullptr
+             ? RingAttentionBackward(context_, shape_, doutput, heads.q, heads.k, heads.v, forward)
+             : AttentionBackward(shape_, doutput, heads.q, heads.k, heads.v, forward);
 }
 
 at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
   NormOutput norm = NormForward(context_, residual, unit_.weight(kAttentionNorm));
-  const at::Tensor bias = context_.model.qkv_bias ? unit_.weight(kQkvBias) : at::Tensor();
+  const at::Tensor bias =
+      context_.model.qkv_bias ? unit_.weight(QkvBiasOf(context_.model)) : at::Tensor();
   saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight), bias);
-  const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
-  Turn(turned, turned, /*inverse=*/false);
-  saved.attention = Attend(saved.qkv);
+  if (!context_.model.qk_norm) {
+    const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
+    Turn(turned, turned, /*inverse=*/false);
+  }
+  saved.attention = Attend(Ready(saved.qkv));
   at::Tensor output = LeaveTensorParallel(
       context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
   saved.residual = std::move(residual);
@@ -83,21 +107,26 @@ void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
   saved.norm_rstd = std::move(norm.rstd);
 }
 
-void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient,
+void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
                                        const at::Tensor& qkv) const {
-  const at::Tensor q = Heads(qkv, 0, shape_.heads);
   for (int64_t call = 0; call < shape_.calls(); ++call) {
-    Turn(gradient.q[call], HeadsOfCall(shape_, q, call), /*inverse=*/true);
+    Turn(gradient.q[call], HeadsOfCall(shape_, heads.q, call), /*inverse=*/true);
   }
-  Turn(gradient.k, Heads(qkv, shape_.heads, shape_.kv_heads), /*inverse=*/true);
-  Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads).copy_(gradient.v);
+  Turn(gradient.k, heads.k, /*inverse=*/true);
+  heads.v.copy_(gradient.v);
+  if (!context_.model.qk_norm) return;
+  HeadNormBackward(context_, heads.q, Heads(qkv, 0, shape_.heads), heads.q_rstd,
+                   unit_.weight(kQueryNorm), unit_.gradient(kQueryNorm));
+  HeadNormBackward(context_, heads.k, Heads(qkv, shape_.heads, shape_.kv_heads), heads.k_rstd,
+                   unit_.weight(kKeyNorm), unit_.gradient(kKeyNorm));
 }
 
 at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& saved) const {
   saved.gradient = EnterTensorParallel(context_, gradient);
   {
     const at::Tensor doutput = LinearBackwardInput(saved.gradient, unit_.weight(kOutputWeight));
-    ReplaceByGradient(AttendBackward(doutput, saved), saved.qkv);
+    const ReadyHeads heads = Ready(saved.qkv);
+    ReplaceByGradient(AttendBackward(doutput, heads, saved.attention), heads, saved.qkv);
   }
   at::Tensor dresidual =
       LeaveTensorParallel(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
@@ -117,7 +146,7 @@ void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.qkv, EnterTensorParallel(context_, saved.norm_output),
                        unit_.gradient(kQkvWeight));
   if (context_.model.qkv_bias) {
-    at::Tensor bias = unit_.gradient(kQkvBias);
+    at::Tensor bias = unit_.gradient(QkvBiasOf(context_.model));
     bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
   }
   saved = AttentionSaved();

@@ -1,4 +1,5 @@
-// The attention half of a block: Wo attention(RoPE(Wqkv norm(x))). The FFN adds the residual x,
+// The attention half of a block: Wo attention(RoPE(Wqkv norm(x))), where RoPE turns queries and
+// keys, behind a norm of each of their heads with ModelSpec::qk_norm. The FFN adds the residual x,
 // together with its norm.
 //
 // Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
@@ -19,10 +20,12 @@ namespace meshwright {
 // What one micro-batch keeps between forward and backward: the attention rows of
 // planner/memory/block_tensors.h, q, k and v in one buffer.
 struct AttentionSaved {
-  at::Tensor residual;        // [stream tokens, hidden]
-  at::Tensor norm_output;     // [stream tokens, hidden]
-  at::Tensor norm_rstd;       // [stream tokens], accumulator dtype
-  at::Tensor qkv;             // [tokens, (heads + 2 kv_heads) head_dim], after RoPE
+  at::Tensor residual;     // [stream tokens, hidden]
+  at::Tensor norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm as projected: the norm's
+  // backward needs its input, and computing queries and keys again from it is cheap.
+  at::Tensor qkv;
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
   // Between the two parts of the backward: the gradient of the layer's output, of all tokens. qkv
   // then holds the gradient of Wqkv's output; the residual, the deviations and the log-sum-exp are
@@ -39,19 +42,36 @@ class AttentionLayer {
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
   // Computes the normed input again, before the backward, where it was not kept.
   void RecomputeNorm(AttentionSaved& saved) const;
-  // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds the norm's
-  // weight gradient.
+  // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds the norms'
+  // weight gradients.
   at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const;
   // Adds the projections' weight gradients and releases what is left of `saved`.
   void BackwardWeight(AttentionSaved& saved) const;
 
  private:
+  // What attention reads, [batch, seq_len, heads, head_dim] each: views of the fused buffer, or
+  // with qk_norm queries and keys in a buffer of their own.
+  struct ReadyHeads {
+    at::Tensor q;
+    at::Tensor k;
+    at::Tensor v;
+    at::Tensor q_rstd;  // [tokens, heads], accumulator dtype; with qk_norm
+    at::Tensor k_rstd;
+  };
+
   // Heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
   at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
   void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
-  AttentionResult Attend(const at::Tensor& qkv) const;
-  AttentionGradient AttendBackward(const at::Tensor& doutput, const AttentionSaved& saved) const;
-  void ReplaceByGradient(const AttentionGradient& gradient, const at::Tensor& qkv) const;
+  // `qkv` as it is kept.
+  ReadyHeads Ready(const at::Tensor& qkv) const;
+  void NormAndTurn(ReadyHeads& heads) const;
+  AttentionResult Attend(const ReadyHeads& heads) const;
+  AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
+                                   const AttentionResult& forward) const;
+  // Replaces `qkv`, and the heads made of it, by the gradient; adds the weight gradients of the
+  // heads' norms.
+  void ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
+                         const at::Tensor& qkv) const;
 
   RankContext& context_;
   const FlatUnit& unit_;

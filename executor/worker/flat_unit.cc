@@ -71,6 +71,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
+      head_norm_elements_(HeadNormElements(parameters_)),
       shard_elements_(DivideUp(elements_, ShardCount(context))),
       padded_elements_(shard_elements_ * ShardCount(context)),
       own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),

@@ -58,6 +58,11 @@ class FlatUnit {
   at::Tensor replicated_gradients() const {
     return vector_gradients_.narrow(0, 0, replicated_elements_);
   }
+  // Of these, those of norms of heads.
+  at::Tensor head_norm_gradients() const {
+    return vector_gradients_.narrow(0, replicated_elements_ - head_norm_elements_,
+                                    head_norm_elements_);
+  }
   // What this rank updates: its shard, or everything, dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
   // The same in dense pieces without padding; parameters that every TP rank holds whole are among
@@ -101,6 +106,7 @@ class FlatUnit {
   const int64_t elements_;
   const int64_t matrix_elements_;      // they come first
   const int64_t replicated_elements_;  // they come next
+  const int64_t head_norm_elements_;   // the last of these
   const int64_t shard_elements_;
   const int64_t padded_elements_;
   const int64_t own_begin_;

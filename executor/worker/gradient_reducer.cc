@@ -26,8 +26,7 @@ bool GradientReducer::CompletesStep(const FlatUnit& unit, bool pass_complete) {
 void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
   const bool last = CompletesStep(unit, pass_complete);
   if (last) {
-    const at::Tensor replicated = unit.replicated_gradients();
-    if (replicated.numel() > 0) SumOverSequence(context_, replicated);
+    SumReplicatedGradients(context_, unit);
     complete_.push_back(&unit);
   }
   if (context_.groups.replicas == nullptr) return;

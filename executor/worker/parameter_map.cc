@@ -42,6 +42,12 @@ LocalParameter Norm(std::string name, int64_t size) {
           .replicated = true};
 }
 
+LocalParameter HeadNorm(std::string name, int64_t head_dim) {
+  LocalParameter norm = Norm(std::move(name), head_dim);
+  norm.of_heads = true;
+  return norm;
+}
+
 const LayerGroup& GroupOfLayer(const ModelSpec& model, int64_t layer) {
   for (const LayerGroup& group : model.groups) {
     if (layer < group.count) return group;
@@ -74,6 +80,10 @@ ParameterUnit LayerUnit(const ModelSpec& model, int64_t layer, int32_t tp_rank, 
   unit.push_back({.parts = {ColumnsOf(prefix + "down", hidden, ffn, tp_rank, tp)}});
   unit.push_back(Norm(prefix + "attention_norm", hidden));
   unit.push_back(Norm(prefix + "ffn_norm", hidden));
+  if (model.qk_norm) {
+    unit.push_back(HeadNorm(prefix + "q_norm", model.head_dim));
+    unit.push_back(HeadNorm(prefix + "k_norm", model.head_dim));
+  }
   if (model.qkv_bias) {
     // One column each, so that the parts stack into one vector.
     LocalParameter bias{.parts = {RowsOf(prefix + "q_bias", queries, 1, tp_rank, tp),
@@ -115,6 +125,14 @@ int64_t ReplicatedElements(const ParameterUnit& unit) {
   int64_t elements = 0;
   for (const LocalParameter& parameter : unit) {
     if (parameter.replicated) elements += parameter.elements();
+  }
+  return elements;
+}
+
+int64_t HeadNormElements(const ParameterUnit& unit) {
+  int64_t elements = 0;
+  for (const LocalParameter& parameter : unit) {
+    if (parameter.of_heads) elements += parameter.elements();
   }
   return elements;
 }

@@ -35,6 +35,7 @@ struct LocalParameter {
   std::vector<ParameterPart> parts;
   bool matrix = true;
   bool replicated = false;  // every TP rank holds it whole: norms
+  bool of_heads = false;    // of these, applied to the rank's own heads, not to the stream
 
   int64_t rows() const;
   int64_t columns() const { return parts.front().columns; }
@@ -43,7 +44,7 @@ struct LocalParameter {
 
 using ParameterUnit = std::vector<LocalParameter>;
 
-// Positions in a layer's unit. The bias is there only with ModelSpec::qkv_bias, at the end.
+// Positions in a layer's unit. The norms of heads are there only with ModelSpec::qk_norm.
 enum LayerParameter : uint8_t {
   kQkvWeight,
   kOutputWeight,
@@ -51,8 +52,13 @@ enum LayerParameter : uint8_t {
   kDownWeight,
   kAttentionNorm,
   kFfnNorm,
-  kQkvBias
+  kQueryNorm,
+  kKeyNorm
 };
+// The bias is there only with ModelSpec::qkv_bias, at the end.
+inline size_t QkvBiasOf(const ModelSpec& model) {
+  return model.qk_norm ? kKeyNorm + 1 : kFfnNorm + 1;
+}
 // Positions in the units of one parameter.
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };
 enum HeadParameter : uint8_t { kHeadWeight };
@@ -68,8 +74,10 @@ ParameterUnit HeadUnit(const ModelSpec& model, int32_t tp_rank, int32_t tp);
 ParameterUnit FinalNormUnit(const ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
-// The first so many of them are matrices', and so many after these replicated vectors'.
+// The first so many of them are matrices', and so many after these replicated vectors', of which
+// the last so many are norms of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);
+int64_t HeadNormElements(const ParameterUnit& unit);
 
 }  // namespace meshwright

@@ -22,9 +22,12 @@ at::Tensor LeaveTensorParallel(RankContext& context, at::Tensor partial) {
   return share;
 }
 
-void SumOverSequence(RankContext& context, const at::Tensor& gradient) {
-  if (!context.layout.sequence_parallel) return;
-  context.groups.tp->AllReduce(gradient, Reduction::kSum).Wait();
+void SumReplicatedGradients(RankContext& context, const FlatUnit& unit) {
+  if (context.groups.tp == nullptr) return;
+  const at::Tensor partial =
+      context.layout.sequence_parallel ? unit.replicated_gradients() : unit.head_norm_gradients();
+  if (partial.numel() == 0) return;
+  context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
 }
 
 }  // namespace meshwright

@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "executor/worker/flat_unit.h"
 #include "executor/worker/rank_context.h"
 
 namespace meshwright {
@@ -20,8 +21,8 @@ at::Tensor EnterTensorParallel(RankContext& context, const at::Tensor& stream);
 // [tokens / t, hidden]; `partial`, summed in place, without sequence parallel.
 at::Tensor LeaveTensorParallel(RankContext& context, at::Tensor partial);
 
-// Sums over the group the gradient of a weight that every rank holds whole and applies to its share
-// of the stream, in place. Does nothing without sequence parallel.
-void SumOverSequence(RankContext& context, const at::Tensor& gradient);
+// Sums over the group, in place, the gradients of weights that every rank holds whole but of which
+// it sees a part of the uses: norms of heads, and with sequence parallel norms of the stream.
+void SumReplicatedGradients(RankContext& context, const FlatUnit& unit);
 
 }  // namespace meshwright

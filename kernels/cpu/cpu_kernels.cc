@@ -14,6 +14,8 @@ class CpuKernels final : public Kernels {
 
   void Run(const RmsNormForward& args) const override { variant::Run(args, parallel_); }
   void Run(const RmsNormBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const HeadNormForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const HeadNormBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const SwigluForward& args) const override { variant::Run(args, parallel_); }
   void Run(const SwigluBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const Rope& args) const override { variant::Run(args, parallel_); }

@@ -91,6 +91,8 @@ static inline double FastExp(double x) {
 
 void Run(const RmsNormForward& args, const Parallel& parallel);
 void Run(const RmsNormBackward& args, const Parallel& parallel);
+void Run(const HeadNormForward& args, const Parallel& parallel);
+void Run(const HeadNormBackward& args, const Parallel& parallel);
 void Run(const SwigluForward& args, const Parallel& parallel);
 void Run(const SwigluBackward& args, const Parallel& parallel);
 void Run(const Rope& args, const Parallel& parallel);

@@ -10,6 +10,8 @@ class CudaKernels final : public Kernels {
 
   void Run(const RmsNormForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const RmsNormBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const HeadNormForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const HeadNormBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const SwigluForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const SwigluBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const Rope& args) const override { cuda::Launch(args, stream()); }

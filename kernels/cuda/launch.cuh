@@ -122,13 +122,20 @@ __device__ T* DynamicShared() {
 __device__ inline float FastExp(float x) { return __expf(x); }
 __device__ inline double FastExp(double x) { return exp(x); }
 
+// The sum over the warp, on every thread.
+template <typename T>
+__device__ T WarpSum(T value) {
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) {
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
+  }
+  return value;
+}
+
 // The sum over the block, on every thread.
 template <typename T>
 __device__ T BlockSum(T value) {
   __shared__ T partial[kThreads / kWarp];
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(0xffffffffu, value, offset);
-  }
+  value = WarpSum(value);
   __syncthreads();  // the array may still be read by a previous call
   if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = value;
   __syncthreads();
@@ -156,6 +163,8 @@ __device__ T BlockMax(T value) {
 // One launch per operator, ordered on `stream`.
 void Launch(const RmsNormForward& args, cudaStream_t stream);
 void Launch(const RmsNormBackward& args, cudaStream_t stream);
+void Launch(const HeadNormForward& args, cudaStream_t stream);
+void Launch(const HeadNormBackward& args, cudaStream_t stream);
 void Launch(const SwigluForward& args, cudaStream_t stream);
 void Launch(const SwigluBackward& args, cudaStream_t stream);
 void Launch(const Rope& args, cudaStream_t stream);

@@ -97,6 +97,45 @@ class ReferenceKernels final : public Kernels {
     }
   }
 
+  void Run(const HeadNormForward& a) const override {
+    for (int64_t row = 0; row < a.rows; ++row) {
+      for (int64_t head = 0; head < a.heads; ++head) {
+        const int64_t x_at = row * a.x_stride + head * a.x_head_stride;
+        const int64_t y_at = row * a.y_stride + head * a.y_head_stride;
+        double squares = 0.0;
+        for (int64_t i = 0; i < a.head_dim; ++i) squares += std::pow(Get(a.type, a.x, x_at + i), 2);
+        const double rstd = 1.0 / std::sqrt(squares / static_cast<double>(a.head_dim) + a.epsilon);
+        SetAcc(a.type, a.rstd, row * a.heads + head, rstd);
+        for (int64_t i = 0; i < a.head_dim; ++i) {
+          Set(a.type, a.y, y_at + i, Get(a.type, a.x, x_at + i) * rstd * Get(a.type, a.weight, i));
+        }
+      }
+    }
+  }
+
+  void Run(const HeadNormBackward& a) const override {
+    const auto width = static_cast<double>(a.head_dim);
+    for (int64_t row = 0; row < a.rows; ++row) {
+      for (int64_t head = 0; head < a.heads; ++head) {
+        const double rstd = GetAcc(a.type, a.rstd, row * a.heads + head);
+        std::vector<double> dy;
+        std::vector<double> x;
+        double dot = 0.0;
+        for (int64_t i = 0; i < a.head_dim; ++i) {
+          dy.push_back(Get(a.type, a.dy, row * a.dy_stride + head * a.dy_head_stride + i));
+          x.push_back(Get(a.type, a.x, row * a.x_stride + head * a.x_head_stride + i));
+          dot += dy[i] * Get(a.type, a.weight, i) * x[i];
+        }
+        for (int64_t i = 0; i < a.head_dim; ++i) {
+          const double through =
+              rstd * (dy[i] * Get(a.type, a.weight, i) - x[i] * dot * rstd * rstd / width);
+          AddAcc(a.type, a.weight_gradient, i, dy[i] * x[i] * rstd);
+          Set(a.type, a.dx, row * a.dx_stride + head * a.dx_head_stride + i, through);
+        }
+      }
+    }
+  }
+
   void Run(const SwigluForward& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
       for (int64_t i = 0; i < a.width; ++i) {

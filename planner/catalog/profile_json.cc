@@ -59,6 +59,7 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("selective_recompute", p.selective_recompute, kSelective);
   visit("gathered_inputs", p.gathered_inputs, kGatheredInputs);
   visit("fused_swiglu", p.fused_swiglu);
+  visit("keeps_head_norm_input", p.keeps_head_norm_input);
   visit("eager_norm_bytes", p.eager_norm_bytes);
   visit("extra_kept_bytes", p.extra_kept_bytes);
   visit("fused_softmax_bytes", p.fused_softmax_bytes);

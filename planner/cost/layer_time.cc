@@ -71,17 +71,41 @@ double AddAttentionCore(const StepShape& step, const AttentionShape& shape, Laye
   return forward_s;
 }
 
+// Device-memory bytes per bf16 element of one norm.
+struct NormTraffic {
+  double forward_bytes = kNormForwardBytes;
+  double backward_bytes = kNormBackwardBytes;
+};
+
+NormTraffic NormTrafficOf(const StepShape& step) {
+  const FrameworkProfile& profile = step.context.profile;
+  if (profile.NormOf(step.layout) != NormKernel::kEager) return {};
+  return {.forward_bytes = profile.eager_norm_traffic_bytes,
+          .backward_bytes = kEagerBackwardRatio * profile.eager_norm_traffic_bytes};
+}
+
+// RoPE of `elements` of queries and keys, behind a norm of their heads where the model has one.
+void AddHeadNormAndRope(const StepShape& step, int64_t elements, LayerTime& time) {
+  const FrameworkProfile& profile = step.context.profile;
+  const double rope_s = step.Stream(profile.rope_traffic_bytes, elements);
+  time.forward_s += rope_s;
+  time.input_gradient_s += rope_s;
+  if (!step.context.model.qk_norm) return;
+  const NormTraffic traffic = NormTrafficOf(step);
+  const double norm_s = step.Stream(traffic.forward_bytes, elements);
+  time.forward_s += norm_s;
+  time.input_gradient_s += step.Stream(traffic.backward_bytes, elements);
+  if (!profile.keeps_head_norm_input) time.input_gradient_s += norm_s + rope_s;
+}
+
 void AddAttention(const StepShape& step, LayerTime& time) {
   const ModelSpec& model = step.context.model;
   const int64_t heads = model.heads / step.layout.tp;
   const int64_t query = heads * model.head_dim;
   const int64_t key = std::max<int64_t>(model.kv_heads / step.layout.tp, 1) * model.head_dim;
-  const double rope_s =
-      step.Stream(step.context.profile.rope_traffic_bytes, step.tokens * (query + key));
   AddProjection(step, query + 2 * key, model.hidden, time);
   AddProjection(step, model.hidden, query, time);
-  time.forward_s += rope_s;
-  time.input_gradient_s += rope_s;
+  AddHeadNormAndRope(step, step.tokens * (query + key), time);
   const double attention_s = AddAttentionCore(step,
                                               {.tokens = step.tokens,
                                                .keys = step.context.training.seq_len,
@@ -107,16 +131,12 @@ void AddFfn(const StepShape& step, const LayerGroup& group, LayerTime& time) {
 }
 
 void AddNormsAndResiduals(const StepShape& step, LayerTime& time) {
-  const FrameworkProfile& profile = step.context.profile;
-  const bool eager = profile.NormOf(step.layout) == NormKernel::kEager;
   const int64_t elements = step.tokens * step.context.model.hidden / step.SequenceDivisor();
-  const double forward_bytes = eager ? profile.eager_norm_traffic_bytes : kNormForwardBytes;
-  const double backward_bytes =
-      eager ? kEagerBackwardRatio * profile.eager_norm_traffic_bytes : kNormBackwardBytes;
-  const double norm_s = step.Stream(forward_bytes, elements);
+  const NormTraffic traffic = NormTrafficOf(step);
+  const double norm_s = step.Stream(traffic.forward_bytes, elements);
   const double residual_s = step.Stream(kResidualBytes, elements);
   time.forward_s += 2.0 * (norm_s + residual_s);
-  time.input_gradient_s += 2.0 * (step.Stream(backward_bytes, elements) + residual_s);
+  time.input_gradient_s += 2.0 * (step.Stream(traffic.backward_bytes, elements) + residual_s);
   if (RunsAgain(step, SelectiveRecompute::kNormsAndActivation)) time.recompute_s += 2.0 * norm_s;
 }
 

@@ -9,6 +9,7 @@ constexpr std::array kKeptTensors = {
     KeptTensor::kAttentionResidual,
     KeptTensor::kAttentionNormOutput,
     KeptTensor::kAttentionNormRstd,
+    KeptTensor::kHeadNormInput,
     KeptTensor::kQuery,
     KeptTensor::kKey,
     KeptTensor::kValue,
@@ -33,6 +34,9 @@ int64_t InputDivisor(const BlockDims& d) {
   return d.keeps_gathered_inputs ? 1 : SequenceDivisor(d);
 }
 
+// Key and value heads on a rank: they are replicated where TP has more ranks than there are heads.
+int64_t KeyHeads(const BlockDims& d) { return d.kv_heads >= d.tp ? d.kv_heads / d.tp : 1; }
+
 // `bytes` per element of a tensor of `elements`.
 int64_t Scaled(double bytes, int64_t elements) {
   return static_cast<int64_t>(bytes * static_cast<double>(elements));
@@ -50,6 +54,8 @@ std::string_view KeptTensorName(KeptTensor tensor) {
       return "attention_norm_output";
     case KeptTensor::kAttentionNormRstd:
       return "attention_norm_rstd";
+    case KeptTensor::kHeadNormInput:
+      return "head_norm_input";
     case KeptTensor::kQuery:
       return "query";
     case KeptTensor::kKey:
@@ -97,13 +103,14 @@ int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
     case KeptTensor::kAttentionNormRstd:
     case KeptTensor::kFfnNormRstd:
       return d.tokens * d.accumulator_bytes() / SequenceDivisor(d);
+    case KeptTensor::kHeadNormInput:
+      return d.keeps_head_norm_input ? HeadNormBytes(d) : 0;
     case KeptTensor::kQuery:
     case KeptTensor::kAttentionOutput:
       return d.tokens * (d.heads / d.tp) * d.head_dim * e;
     case KeptTensor::kKey:
     case KeptTensor::kValue:
-      // K/V heads are replicated where TP has more ranks than there are heads.
-      return d.tokens * (d.kv_heads >= d.tp ? d.kv_heads / d.tp : 1) * d.head_dim * e;
+      return d.tokens * KeyHeads(d) * d.head_dim * e;
     case KeptTensor::kLogSumExp:
       return d.tokens * (d.heads / d.tp) * d.accumulator_bytes();
     case KeptTensor::kGate:
@@ -121,6 +128,12 @@ int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
       return Scaled(d.score_bytes, ScoreElements(d));
   }
   return 0;
+}
+
+int64_t HeadNormBytes(const BlockDims& d) {
+  if (!d.head_norm) return 0;
+  return d.tokens * (d.heads / d.tp + KeyHeads(d)) *
+         (d.head_dim * d.element_bytes + d.accumulator_bytes());
 }
 
 int64_t ScoreElements(const BlockDims& d) { return d.tokens * d.keys * (d.heads / d.tp); }

@@ -26,6 +26,10 @@ struct BlockDims {
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
+  // Every query and key head is normed before RoPE, and what that norm reads is kept beside what
+  // attention reads.
+  bool head_norm = false;
+  bool keeps_head_norm_input = true;
   // Bytes per token and hidden element that un-fused norms and other extras keep (see
   // FrameworkProfile), and bytes per element of the score matrix where attention keeps it.
   double norm_extra_bytes = 0.0;
@@ -43,7 +47,8 @@ enum class KeptTensor : uint8_t {
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token
-  kQuery,                // after RoPE
+  kHeadNormInput,        // queries and keys as projected, and deviations of their heads
+  kQuery,                // after RoPE, or the one thing kept where heads are normed again
   kKey,
   kValue,
   kAttentionOutput,  // input of the output projection
@@ -62,6 +67,9 @@ enum class KeptTensor : uint8_t {
 
 // Bytes of `tensor` on one rank (0 where the block does not keep it).
 int64_t KeptBytes(KeptTensor tensor, const BlockDims& dims);
+
+// Queries and keys on one side of the norm of their heads, and its deviations; 0 without one.
+int64_t HeadNormBytes(const BlockDims& dims);
 
 // Every kept tensor, in the order in which a forward pass makes them.
 absl::Span<const KeptTensor> KeptTensors();

@@ -166,6 +166,8 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
           .sequence_parallel = layout.sequence_parallel,
           .keeps_gathered_inputs = context.profile.KeepsGatheredInputs(layout),
           .fused_swiglu = context.profile.fused_swiglu,
+          .head_norm = model.qk_norm,
+          .keeps_head_norm_input = context.profile.keeps_head_norm_input,
           .norm_extra_bytes = context.profile.NormOf(layout) == NormKernel::kEager
                                   ? context.profile.eager_norm_bytes
                                   : 0.0,

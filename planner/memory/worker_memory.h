@@ -9,7 +9,9 @@
 //   always                RoPE table z d s/c; on the last stage a loss accumulator of 8
 //   between forward and   what blocks keep: K; S where they are recomputed, K - 2 S - P under
 //   backward              selective recompute; 4 T token ids on the first stage. A block's output
-//                         is the next one's kept input; the last one's is x below or a message
+//                         is the next one's kept input; the last one's is x below or a message.
+//                         Queries and keys are kept as attention reads them; where their heads are
+//                         normed as projected, for what attention read follows from that, in N
 //   head and loss         x S, its norm S and deviations z T S/H, logits T V/t e (the gradient
 //                         replaces them in place), targets 4 T, softmax statistics 3 z T (and z T
 //                         more while they are combined over t > 1 ranks)
@@ -22,8 +24,10 @@
 //                         largest of P of product gradient, H and W: the weight gradients come when
 //                         the residual and its deviations are gone
 //   ... of attention      S; T a d/t e of its output's gradient, the kernel's gradients and
-//                         scratch, with context parallel the messages of its ring. The FFN's
-//                         tensors are gone, unless the backward is split
+//                         scratch, with context parallel the messages of its ring; where heads are
+//                         normed N = T (a + k)/t (d e + z) of normed and turned queries and keys
+//                         and deviations of their heads, computed again. The FFN's tensors are
+//                         gone, unless the backward is split
 //   ... of the head       S, and at its peak W less what BackwardInput() releases
 //   between the parts of  K less deviations and log-sum-exp of each block, recomputed or not, its
 //   a split backward      two residuals S replaced by gradients of all tokens H; the head's norm
@@ -42,9 +46,9 @@
 //
 // The optimizer never reaches the peak: it works in place, but for 8 KiB of sums that the
 // gradients' norm takes, and weights are gathered in place behind it. Nor does attention's forward
-// kernel, which takes less than the FFN behind it; it has no row. What a rank holds at once follows
-// from the order of its actions: planner/memory/worker_peak.h, and
-// planner/memory/transient_states.h for ZeRO's rows.
+// kernel, which takes less than its backward; it has no row. What a rank holds at once follows from
+// the order of its actions: planner/memory/worker_peak.h, and planner/memory/transient_states.h for
+// ZeRO's rows.
 #pragma once
 
 #include <array>

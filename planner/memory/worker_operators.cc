@@ -154,8 +154,9 @@ int64_t AttentionInputGradientBytes(const WorkerStage& stage) {
   const BlockDims& d = stage.block;
   const int64_t kernel = stage.cp > 1 ? RingAttentionBytes(stage) : LocalAttentionBytes(stage);
   const int64_t output = KeptBytes(KeptTensor::kQuery, d);
-  return GatheredBytes(d) +
-         std::max(output + std::max(kernel, ProjectionBytes(AttentionWidth(d), d)), LeaveBytes(d));
+  return GatheredBytes(d) + std::max(output + std::max(HeadNormBytes(d) + kernel,
+                                                       ProjectionBytes(AttentionWidth(d), d)),
+                                     LeaveBytes(d));
 }
 
 int64_t HeadWeightGradientBytes(const WorkerStage& stage) {

@@ -42,7 +42,7 @@ int64_t GateUpForwardBytes(const BlockDims& d);
 
 // Of the FFN's input gradient: the product's gradient, then the input's, beyond the incoming one.
 int64_t FfnInputGradientBytes(const BlockDims& d);
-// Of attention's: of its output, the kernel's gradients, then of its input.
+// Of attention's: of its output, normed heads and the kernel's gradients, then of its input.
 int64_t AttentionInputGradientBytes(const WorkerStage& stage);
 // Of weight gradients, when the input gradients are there.
 int64_t FfnWeightGradientBytes(const BlockDims& d);

@@ -51,6 +51,9 @@ struct FrameworkProfile {
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
   bool fused_swiglu = true;  // silu(gate) is not kept on its own
+  // What the norm of query and key heads reads is kept beside what it makes, which is otherwise
+  // computed again from it.
+  bool keeps_head_norm_input = true;
   // Beyond the tensors that every framework keeps, per token and hidden element: what an un-fused
   // norm adds (both norms of a layer together), and dropout masks, biases and copies.
   double eager_norm_bytes = 8.0;
@@ -110,8 +113,8 @@ struct FrameworkProfile {
   double data_parallel_overlap = 0.0;
   double reduce_bytes = 4.0;      // per gradient element on the wire
   bool zero1_all_reduce = false;  // ZeRO-1 reduces whole gradients and then uses a shard of them
-  // Share of the cluster's network between nodes that this framework's runs had, and the exponent of
-  // what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.
+  // Share of the cluster's network between nodes that this framework's runs had, and the exponent
+  // of what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.
   double network_share = 1.0;
   double network_contention = 0.0;
   // What the host adds to a step of a tensor-parallel ring and to a hop of the pipeline.

@@ -9,6 +9,8 @@ constexpr ModelVariant kEightLayers = {.layers = 8};
 constexpr ModelVariant kBias = {.qkv_bias = true};
 constexpr ModelVariant kOdd = {.qkv_bias = true, .odd = true};
 constexpr ModelVariant kOddTied = {.tied = true, .odd = true};
+constexpr ModelVariant kHeadNorm = {.qk_norm = true};
+constexpr ModelVariant kHeadNormMultiHead = {.kv_heads = 4, .qk_norm = true};
 
 }  // namespace
 
@@ -153,10 +155,37 @@ std::vector<LayoutCase> AllAxesCases() {
           {"tp2.cp2.pp2.dp2.vpp2.sp1.rc=block:1.sched=zb_v", kTied}};
 }
 
+std::vector<LayoutCase> HeadNormCases() {
+  return {{"tp1.pp1.dp1.mb2", kHeadNorm},
+          {"tp1.pp1.dp1.mb2", kHeadNormMultiHead},
+          {"tp1.pp1.dp1", {.qkv_bias = true, .qk_norm = true}},
+          {"tp1.pp1.dp2.zero3", {.tied = true, .qk_norm = true, .odd = true}},
+          {"tp2.pp1.dp1.mb2", kHeadNorm},
+          {"tp2.pp1.dp1.mb2.sp1", kHeadNorm},
+          {"tp4.pp1.dp1.sp1", kHeadNormMultiHead},
+          {"tp1.cp2.pp1.dp1", kHeadNorm},
+          {"tp1.cp4.pp1.dp1.mb2", kHeadNormMultiHead},
+          {"tp2.cp2.pp1.dp1.sp1", kHeadNorm},
+          {"tp1.pp2.dp1.vpp2.sched=interleaved", kHeadNorm},
+          {"tp1.pp1.dp1.vpp4.sched=breadth_first", kHeadNorm},
+          {"tp1.pp2.dp1.sched=zb_h1", kHeadNorm},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v", kHeadNorm},
+          {"tp1.pp1.dp1.mb2.rc=selective", kHeadNorm},
+          {"tp2.pp2.dp1.sp1.rc=selective", kHeadNorm},
+          {"tp1.pp1.dp1.mb2.rc=full", kHeadNorm},
+          {"tp1.cp2.pp2.dp1.rc=full.sched=zb_h1", kHeadNorm},
+          {"tp1.pp2.dp1.rc=block:1", kHeadNorm},
+          {"tp2.pp1.dp2.zero1", kHeadNorm},
+          {"tp2.pp1.dp2.zero2.sched=zb_h1", kHeadNorm},
+          {"tp1.pp1.dp4.zero3", kHeadNorm},
+          {"tp2.pp2.dp2.zero3.sp1.rc=full", kHeadNorm},
+          {"tp2.cp2.pp2.dp2.zero3.sp1", kHeadNorm}};
+}
+
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
-  for (const auto& cases :
-       {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), AllAxesCases()}) {
+  for (const auto& cases : {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(),
+                            ZeroCases(), AllAxesCases(), HeadNormCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

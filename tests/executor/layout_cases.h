@@ -1,5 +1,5 @@
 // The layouts that the runtime is tested with: each axis alone, pairs, all together, each schedule,
-// ZeRO stage and recompute mode. Small enough to run on one machine.
+// ZeRO stage and recompute mode, and norms of heads under each. Small enough to run on one machine.
 #pragma once
 
 #include <cctype>
@@ -19,6 +19,7 @@ struct ModelVariant {
   int64_t layers = 4;
   int64_t kv_heads = 2;  // of 4 heads
   bool qkv_bias = false;
+  bool qk_norm = false;
   bool odd = false;  // widths that no number of ranks divides
 };
 
@@ -37,6 +38,7 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.layers != 4) name += "_layers" + std::to_string(test_case.model.layers);
   if (test_case.model.kv_heads != 2) name += "_kv" + std::to_string(test_case.model.kv_heads);
   if (test_case.model.qkv_bias) name += "_bias";
+  if (test_case.model.qk_norm) name += "_qk_norm";
   if (test_case.model.odd) name += "_odd";
   return name;
 }
@@ -48,6 +50,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   plan.model.groups.front().count = test_case.model.layers;
   plan.model.kv_heads = test_case.model.kv_heads;
   plan.model.qkv_bias = test_case.model.qkv_bias;
+  plan.model.qk_norm = test_case.model.qk_norm;
   if (test_case.model.odd) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;
@@ -67,6 +70,7 @@ std::vector<LayoutCase> ScheduleCases();
 std::vector<LayoutCase> RecomputeCases();
 std::vector<LayoutCase> ZeroCases();
 std::vector<LayoutCase> AllAxesCases();
+std::vector<LayoutCase> HeadNormCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();

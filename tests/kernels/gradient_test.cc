@@ -87,6 +87,56 @@ TEST_F(GradientTest, RmsNorm) {
   ExpectGradient(dweight, weight, [&](const Values& moved) { return loss(x, moved); });
 }
 
+TEST_F(GradientTest, HeadNorm) {
+  constexpr int64_t kRows = 2;
+  constexpr int64_t kHeads = 3;
+  constexpr int64_t kHeadDim = 4;
+  constexpr int64_t kStride = kHeads * kHeadDim;
+  const Values x = Numbers(kRows * kStride, 0.1);
+  const Values weight = Numbers(kHeadDim, 0.2);
+  const Values dy = Numbers(kRows * kStride, 0.3);
+  Values rstd(kRows * kHeads);
+  const auto loss = [&](const Values& input, const Values& scale) {
+    Values y(input.size());
+    kernels_->Run(HeadNormForward{.type = kFp64,
+                                  .rows = kRows,
+                                  .heads = kHeads,
+                                  .head_dim = kHeadDim,
+                                  .epsilon = 1e-5,
+                                  .x = input.data(),
+                                  .x_stride = kStride,
+                                  .x_head_stride = kHeadDim,
+                                  .weight = scale.data(),
+                                  .y = y.data(),
+                                  .y_stride = kStride,
+                                  .y_head_stride = kHeadDim,
+                                  .rstd = rstd.data()});
+    return Dot(y, dy);
+  };
+  loss(x, weight);
+  const Values kept_rstd = rstd;
+  Values dx = x;
+  Values dweight(kHeadDim);
+  kernels_->Run(HeadNormBackward{.type = kFp64,
+                                 .rows = kRows,
+                                 .heads = kHeads,
+                                 .head_dim = kHeadDim,
+                                 .dy = dy.data(),
+                                 .dy_stride = kStride,
+                                 .dy_head_stride = kHeadDim,
+                                 .x = dx.data(),
+                                 .x_stride = kStride,
+                                 .x_head_stride = kHeadDim,
+                                 .weight = weight.data(),
+                                 .rstd = kept_rstd.data(),
+                                 .dx = dx.data(),
+                                 .dx_stride = kStride,
+                                 .dx_head_stride = kHeadDim,
+                                 .weight_gradient = dweight.data()});
+  ExpectGradient(dx, x, [&](const Values& moved) { return loss(moved, weight); });
+  ExpectGradient(dweight, weight, [&](const Values& moved) { return loss(x, moved); });
+}
+
 TEST_F(GradientTest, Swiglu) {
   constexpr int64_t kRows = 2;
   constexpr int64_t kWidth = 3;

@@ -59,6 +59,50 @@ std::vector<double> RunNormBackward(const Kernels& kernels, Memory& memory, Elem
   return o.outputs();
 }
 
+std::vector<double> RunHeadNorm(const Kernels& kernels, Memory& memory, ElementType type,
+                                int64_t head_dim) {
+  constexpr int64_t kHeads = 3;
+  const int64_t stride = (kHeads + 1) * head_dim;
+  Operands o(memory, type);
+  HeadNormForward forward{.type = type,
+                          .rows = kRows,
+                          .heads = kHeads,
+                          .head_dim = head_dim,
+                          .epsilon = 1e-5,
+                          .x = o.Elements(kRows * stride),
+                          .x_stride = stride,
+                          .x_head_stride = head_dim,
+                          .weight = o.Elements(head_dim),
+                          .y = o.Elements(kRows * 2 * stride),
+                          .y_stride = 2 * stride,
+                          .y_head_stride = 2 * head_dim,
+                          .rstd = o.Zeros(kRows * kHeads)};
+  kernels.Run(forward);
+  o.CollectElements(forward.y, kRows * 2 * stride);
+  o.CollectAcc(forward.rstd, kRows * kHeads);
+  void* x = o.Elements(kRows * stride);
+  HeadNormBackward backward{.type = type,
+                            .rows = kRows,
+                            .heads = kHeads,
+                            .head_dim = head_dim,
+                            .dy = o.Elements(kRows * 2 * stride),
+                            .dy_stride = 2 * stride,
+                            .dy_head_stride = 2 * head_dim,
+                            .x = x,
+                            .x_stride = stride,
+                            .x_head_stride = head_dim,
+                            .weight = o.Elements(head_dim),
+                            .rstd = o.Acc(kRows * kHeads, 0.5, 2.0),
+                            .dx = x,
+                            .dx_stride = stride,
+                            .dx_head_stride = head_dim,
+                            .weight_gradient = o.Acc(head_dim)};
+  kernels.Run(backward);
+  o.CollectElements(backward.dx, kRows * stride);
+  o.CollectAcc(backward.weight_gradient, head_dim);
+  return o.outputs();
+}
+
 std::vector<double> RunSwiglu(const Kernels& kernels, Memory& memory, ElementType type,
                               int64_t width) {
   Operands o(memory, type);
@@ -254,6 +298,7 @@ std::vector<OperatorCase> OperatorCases() {
   }
   for (const int64_t head_dim : {22, 48}) {
     const std::string suffix = std::to_string(head_dim);
+    add("HeadNorm" + suffix, RunHeadNorm, head_dim);
     add("RopeInPlace" + suffix, RunRope, head_dim, false);
     add("RopeInverse" + suffix, RunRope, head_dim, true);
   }

@@ -26,18 +26,27 @@ std::string BinaryDir() {
   return dir == nullptr ? "." : dir;
 }
 
-std::vector<std::string> Trial(const std::string& layout, std::vector<std::string> more = {}) {
+std::vector<std::string> TrialOf(const std::string& model, const std::string& layout,
+                                 std::vector<std::string> more) {
   std::vector<std::string> arguments = {
-      "trial",          "--model", "tinystories-15m", "--layout", layout,     "--seq-len", "32",
-      "--global-batch", "4",       "--devices",       "cpu:4",    "--format", "json"};
+      "trial",          "--model", model,       "--layout", layout,     "--seq-len", "32",
+      "--global-batch", "4",       "--devices", "cpu:4",    "--format", "json"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
-json RunJson(const std::string& layout, std::vector<std::string> more = {}) {
-  const CommandOutput run = RunCommand(Trial(layout, std::move(more)), BinaryDir());
+std::vector<std::string> Trial(const std::string& layout, std::vector<std::string> more = {}) {
+  return TrialOf("tinystories-15m", layout, std::move(more));
+}
+
+json RunJsonOf(const std::string& model, const std::string& layout, std::vector<std::string> more) {
+  const CommandOutput run = RunCommand(TrialOf(model, layout, std::move(more)), BinaryDir());
   EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
   return json::parse(run.out);
+}
+
+json RunJson(const std::string& layout, std::vector<std::string> more = {}) {
+  return RunJsonOf("tinystories-15m", layout, std::move(more));
 }
 
 TEST(TrialCommand, HasTheKeysOfTheContract) {
@@ -130,6 +139,30 @@ TEST(TrialCommand, WritesATraceOfAllRanks) {
   // A forward and a backward of each of 4 micro-batches.
   for (const auto& [rank, count] : actions) EXPECT_EQ(count, 8) << rank;
   EXPECT_EQ(actions.size(), 4u);
+  std::filesystem::remove(path);
+}
+
+// Heads whose width is not hidden / heads, and a norm over each.
+constexpr const char* kSmallQwen3 = R"({
+  "model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4,
+  "num_key_value_heads": 2, "head_dim": 32, "intermediate_size": 96, "vocab_size": 256,
+  "hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 1000000.0,
+  "tie_word_embeddings": true})";
+
+TEST(TrialCommand, RunsAQwen3Config) {
+  const std::string path = TemporaryFile("qwen3.json");
+  std::ofstream(path) << kSmallQwen3;
+  const json one = RunJsonOf(path, "tp1.pp1.dp1.mb2", {"--steps", "2"});
+  const json many = RunJsonOf(path, "tp2.pp2.dp1.mb1.sched=zb_h1", {"--steps", "2"});
+  EXPECT_NEAR(one["losses"][0].get<double>(), std::log(256.0), 0.2);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(many["losses"][i].get<double>(), one["losses"][i].get<double>(), 1e-4);
+  }
+  ASSERT_EQ(many["ranks"].size(), 4u);
+  for (const json& rank : many["ranks"]) {
+    EXPECT_NEAR(rank["peak_bytes"].get<double>(), rank["estimated_bytes"].get<double>(),
+                0.001 * rank["estimated_bytes"].get<double>());
+  }
   std::filesystem::remove(path);
 }
 

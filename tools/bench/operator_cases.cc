@@ -57,6 +57,46 @@ BenchCase NormBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
   return Running(args, 4 * s.tokens * kHidden * ElementSize(t));
 }
 
+BenchCase HeadNorm(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const HeadNormForward args{.type = t,
+                             .rows = s.tokens,
+                             .heads = kHidden / kHeadDim,
+                             .head_dim = kHeadDim,
+                             .epsilon = 1e-6,
+                             .x = m.Elements(t, s.tokens * kHidden),
+                             .x_stride = kHidden,
+                             .x_head_stride = kHeadDim,
+                             .weight = m.Elements(t, kHeadDim),
+                             .y = m.Elements(t, s.tokens * kHidden),
+                             .y_stride = kHidden,
+                             .y_head_stride = kHeadDim,
+                             .rstd = m.Accumulators(t, s.tokens * kHidden / kHeadDim)};
+  return Running(args, 2 * s.tokens * kHidden * ElementSize(t) +
+                           s.tokens * kHidden / kHeadDim * AccumulatorSize(t));
+}
+
+BenchCase HeadNormGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
+  void* x = m.Elements(t, s.tokens * kHidden);
+  const HeadNormBackward args{.type = t,
+                              .rows = s.tokens,
+                              .heads = kHidden / kHeadDim,
+                              .head_dim = kHeadDim,
+                              .dy = m.Elements(t, s.tokens * kHidden),
+                              .dy_stride = kHidden,
+                              .dy_head_stride = kHeadDim,
+                              .x = x,
+                              .x_stride = kHidden,
+                              .x_head_stride = kHeadDim,
+                              .weight = m.Elements(t, kHeadDim),
+                              .rstd = m.Accumulators(t, s.tokens * kHidden / kHeadDim),
+                              .dx = x,
+                              .dx_stride = kHidden,
+                              .dx_head_stride = kHeadDim,
+                              .weight_gradient = m.Accumulators(t, kHeadDim)};
+  return Running(args, 3 * s.tokens * kHidden * ElementSize(t) +
+                           s.tokens * kHidden / kHeadDim * AccumulatorSize(t));
+}
+
 BenchCase ActivationForward(BenchMemory& m, ElementType t, const BenchShape& s) {
   const SwigluForward args{.type = t,
                            .rows = s.tokens,
@@ -219,6 +259,8 @@ const std::vector<BenchOperator>& BenchOperators() {
       *new std::vector<BenchOperator>{{"RmsNormForward", NormForward},
                                       {"RmsNormForwardOfSum", NormForwardOfSum},
                                       {"RmsNormBackward", NormBackward},
+                                      {"HeadNormForward", HeadNorm},
+                                      {"HeadNormBackward", HeadNormGradient},
                                       {"Rope", Rotary},
                                       {"SwigluForward", ActivationForward},
                                       {"SwigluBackward", ActivationBackward},

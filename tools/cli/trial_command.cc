@@ -109,9 +109,10 @@ TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequ
                              .progress = {},
                              .cancel = &context.interrupted};
   options.progress = [&progress](const TrialProgress& at) {
-    progress.Update(
-        at.step, at.steps,
-        absl::StrFormat("steps, loss %.4f, %s per step", at.loss, FormatSeconds(at.step_s)));
+    std::string text = at.part.empty() ? "steps" : absl::StrCat("steps of ", at.part);
+    if (at.loss) absl::StrAppendFormat(&text, ", loss %.4f", *at.loss);
+    absl::StrAppend(&text, ", ", FormatSeconds(at.step_s), " per step");
+    progress.Update(at.step, at.steps, text);
   };
   options.trace = [&](const std::vector<RankTrace>& ranks) {
     if (trace.is_open()) trace << StepTrace(plan.layout, ranks) << std::flush;

@@ -71,9 +71,13 @@ TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
   ModelSpec gelu = TinyModel();
   gelu.groups.front().ffn = FfnKind::kGelu;
   EXPECT_THAT(std::string(Check({}, gelu).message()), testing::HasSubstr("gelu"));
-  ModelSpec normed = TinyModel();
-  normed.qk_norm = true;
-  EXPECT_THAT(std::string(Check({}, normed).message()), testing::HasSubstr("qk_norm"));
+}
+
+TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {
+  ModelSpec model = TinyModel();
+  model.qk_norm = true;
+  EXPECT_TRUE(Check({}, model).ok());
+  EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}, model).ok());
 }
 
 TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
@@ -92,6 +96,7 @@ TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
   EXPECT_EQ(json["max_zero"], 3);
+  EXPECT_EQ(json["qk_norm"], true);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ int DeviceCount() {
 struct Case {
   std::string name = "";
   Layout layout;
+  bool qk_norm = false;
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
@@ -44,6 +45,7 @@ class LayoutsCudaTest : public testing::TestWithParam<Case> {
 TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   const TemporaryFolder folder;
   TrialPlan plan = TinyPlan(GetParam().layout, 3);
+  plan.model.qk_norm = GetParam().qk_norm;
   plan.device = DeviceKind::kCuda;
   plan.dump_gradients_dir = folder.path();
   const TrialResult result = RunHere(plan);
@@ -62,13 +64,16 @@ TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Nccl, LayoutsCudaTest,
-                         testing::Values(Case{.name = "OneRank", .layout = {.micro_batch = 2}},
-                                         Case{.name = "Tp2", .layout = {.tp = 2}},
-                                         Case{.name = "Pp2", .layout = {.pp = 2}},
-                                         Case{.name = "Dp2", .layout = {.dp = 2}},
-                                         Case{.name = "Tp2Pp2", .layout = {.tp = 2, .pp = 2}}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Nccl, LayoutsCudaTest,
+    testing::Values(Case{.name = "OneRank", .layout = {.micro_batch = 2}},
+                    Case{.name = "OneRankQkNorm", .layout = {}, .qk_norm = true},
+                    Case{.name = "Tp2", .layout = {.tp = 2}},
+                    Case{.name = "Tp2QkNorm", .layout = {.tp = 2}, .qk_norm = true},
+                    Case{.name = "Pp2", .layout = {.pp = 2}},
+                    Case{.name = "Dp2", .layout = {.dp = 2}},
+                    Case{.name = "Tp2Pp2", .layout = {.tp = 2, .pp = 2}}),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace meshwright

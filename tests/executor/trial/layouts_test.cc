@@ -95,6 +95,7 @@ TEST_P(Bf16LayoutsTest, MemoryIsWithinTwoPercent) {
 }
 
 constexpr ModelVariant kTied = {.tied = true};
+constexpr ModelVariant kQkNorm = {.qk_norm = true};
 
 std::vector<Case> ExactCases() {
   return {{Precision::kFp32, {"tp1.pp1.dp1.mb2"}},
@@ -110,7 +111,8 @@ std::vector<Case> ExactCases() {
           {Precision::kFp32, {"tp1.pp2.dp1.vpp2.sched=interleaved"}},
           {Precision::kFp64, {"tp1.pp2.dp1.vpp2.rc=selective.sched=zb_v"}},
           {Precision::kFp32, {"tp1.pp4.dp1.mb2.sched=gpipe"}},
-          {Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}}};
+          {Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}},
+          {Precision::kFp64, {"tp2.pp2.dp1.sched=zb_h1", kQkNorm}}};
 }
 
 std::vector<Case> Bf16Cases() {

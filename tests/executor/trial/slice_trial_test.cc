@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
+#include <set>
+#include <string>
 
 #include "executor/host/host.h"
 #include "executor/trial/slice_runner.h"
@@ -24,9 +27,9 @@ class SliceTrialTest : public testing::Test {
         EstimateContext{plan_.model, here, plan_.training, profile_}, plan_.layout);
   }
 
-  TrialResult RunSlices() const {
+  TrialResult RunSlices(const std::function<void(const TrialProgress&)>& progress = {}) const {
     return RunSliceTrial(plan_, EstimateContext{plan_.model, cluster_, plan_.training, profile_},
-                         {.worker_path = WorkerPath(), .progress = {}});
+                         {.worker_path = WorkerPath(), .progress = progress});
   }
 
   const ClusterSpec cluster_ = FindCluster("h100", 1).value();
@@ -48,6 +51,16 @@ TEST_F(SliceTrialTest, HoldsWhatTheRanksOfTheWholeTrialHold) {
   for (const RankResult& rank : whole.ranks) {
     EXPECT_EQ(rank.peak_bytes, peak_bytes[rank.pipeline_rank]) << "rank " << rank.rank;
   }
+}
+
+TEST_F(SliceTrialTest, TellsWhichRankRunsAndNoLossOfIt) {
+  std::set<std::string> parts;
+  const TrialResult result = RunSlices([&](const TrialProgress& progress) {
+    parts.insert(progress.part);
+    EXPECT_FALSE(progress.loss.has_value());
+  });
+  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  EXPECT_EQ(parts, std::set<std::string>({"pipeline rank 0", "pipeline rank 1"}));
 }
 
 TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {

@@ -31,6 +31,7 @@ void Count(const ParameterUnit& unit, Coverage& coverage) {
 TEST(ParameterMapTest, TensorParallelRanksDivideMatricesAndRepeatNorms) {
   ModelSpec model = TinyModel();
   model.qkv_bias = true;
+  model.qk_norm = true;
   Coverage coverage;
   for (int32_t tp_rank = 0; tp_rank < 2; ++tp_rank) {
     Count(EmbeddingUnit(model, tp_rank, 2), coverage);
@@ -70,6 +71,20 @@ TEST(ParameterMapTest, MatricesComeFirstThenNormsThenBiases) {
   EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden);
   const int64_t biases = (model.heads + 2 * model.kv_heads) * model.head_dim / 2;
   EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + ReplicatedElements(unit) + biases);
+}
+
+TEST(ParameterMapTest, NormsOfHeadsAreTheLastOfTheReplicated) {
+  ModelSpec model = TinyModel();
+  model.qkv_bias = true;
+  model.qk_norm = true;
+  const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
+  EXPECT_EQ(unit[kQueryNorm].parts[0].name, "layers.0.q_norm");
+  EXPECT_EQ(unit[kKeyNorm].parts[0].name, "layers.0.k_norm");
+  EXPECT_EQ(unit[QkvBiasOf(model)].parts[0].name, "layers.0.q_bias");
+  EXPECT_EQ(HeadNormElements(unit), 2 * model.head_dim);
+  EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden + 2 * model.head_dim);
+  EXPECT_FALSE(unit[kFfnNorm].of_heads);
+  EXPECT_TRUE(unit[kQueryNorm].of_heads && unit[kQueryNorm].replicated);
 }
 
 TEST(ParameterMapTest, TiedHeadIsLaidOutLikeTheEmbedding) {

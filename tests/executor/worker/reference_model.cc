@@ -42,6 +42,10 @@ ReferenceModel::ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t 
     Add(prefix + "down", {hidden, ffn}, true);
     Add(prefix + "attention_norm", {hidden}, false);
     Add(prefix + "ffn_norm", {hidden}, false);
+    if (model_.qk_norm) {
+      Add(prefix + "q_norm", {model_.head_dim}, false);
+      Add(prefix + "k_norm", {model_.head_dim}, false);
+    }
     if (model_.qkv_bias) {
       Add(prefix + "q_bias", {queries}, false);
       Add(prefix + "k_bias", {keys}, false);
@@ -96,9 +100,13 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const std::string& prefix
         .view({batch, seq_len, count, model_.head_dim})
         .transpose(1, 2);
   };
+  const auto turned = [&](const char* name, int64_t count) {
+    const at::Tensor projected = heads(name, count);
+    return Turn(model_.qk_norm ? Norm(projected, prefix + name + "_norm") : projected);
+  };
   const int64_t group = model_.heads / model_.kv_heads;
-  const at::Tensor q = Turn(heads("q", model_.heads));
-  const at::Tensor k = Turn(heads("k", model_.kv_heads)).repeat_interleave(group, 1);
+  const at::Tensor q = turned("q", model_.heads);
+  const at::Tensor k = turned("k", model_.kv_heads).repeat_interleave(group, 1);
   const at::Tensor v = heads("v", model_.kv_heads).repeat_interleave(group, 1);
   const at::Tensor future = at::triu(at::ones({seq_len, seq_len}, dtype_), 1).to(at::kBool);
   const at::Tensor scores =

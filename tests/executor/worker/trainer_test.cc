@@ -77,6 +77,7 @@ struct Variant {
   bool tied = false;
   bool grouped = true;
   bool bias = false;
+  bool qk_norm = false;
   int32_t micro_batch = 2;
   ScheduleKind schedule = ScheduleKind::k1f1b;
   int32_t vpp = 1;
@@ -91,6 +92,7 @@ TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
   ModelSpec model = TinyModel();
   model.tied_embeddings = variant.tied;
   model.qkv_bias = variant.bias;
+  model.qk_norm = variant.qk_norm;
   if (!variant.grouped) model.kv_heads = model.heads;
   const auto context = OneRank(model, variant.micro_batch, precision);
   context->layout.schedule = variant.schedule;
@@ -127,12 +129,15 @@ std::string NameOf(const testing::TestParamInfo<std::tuple<Variant, Precision>>&
 
 INSTANTIATE_TEST_SUITE_P(
     Models, TrainerReferenceTest,
-    testing::Combine(testing::Values(Variant{.name = "GroupedQueries"},
-                                     Variant{.name = "Tied", .tied = true},
-                                     Variant{.name = "MultiHead", .grouped = false},
-                                     Variant{.name = "QkvBias", .bias = true},
-                                     Variant{.name = "OneMicroBatch", .micro_batch = 8}),
-                     testing::Values(Precision::kFp32, Precision::kFp64)),
+    testing::Combine(
+        testing::Values(Variant{.name = "GroupedQueries"}, Variant{.name = "Tied", .tied = true},
+                        Variant{.name = "MultiHead", .grouped = false},
+                        Variant{.name = "QkvBias", .bias = true},
+                        Variant{.name = "QkNorm", .qk_norm = true},
+                        Variant{.name = "QkNormMultiHead", .grouped = false, .qk_norm = true},
+                        Variant{.name = "QkvBiasAndQkNorm", .bias = true, .qk_norm = true},
+                        Variant{.name = "OneMicroBatch", .micro_batch = 8}),
+        testing::Values(Precision::kFp32, Precision::kFp64)),
     NameOf);
 
 // A pipeline of one rank: its chunks hand activations and gradients over without a send.
@@ -150,7 +155,9 @@ std::vector<Variant> OneRankSchedules() {
       {.name = "ZbH1MultiHead", .grouped = false, .schedule = ScheduleKind::kZbH1},
       {.name = "ZbV", .schedule = ScheduleKind::kZbV, .vpp = 2},
       {.name = "ZbVTied", .tied = true, .schedule = ScheduleKind::kZbV, .vpp = 2},
-      {.name = "ZbVBias", .bias = true, .schedule = ScheduleKind::kZbV, .vpp = 2}};
+      {.name = "ZbVBias", .bias = true, .schedule = ScheduleKind::kZbV, .vpp = 2},
+      {.name = "OneFQkNorm", .qk_norm = true},
+      {.name = "ZbH1QkNorm", .qk_norm = true, .schedule = ScheduleKind::kZbH1}};
   std::vector<Variant> variants;
   for (const auto& [name, recompute, layers] :
        {std::tuple("", Recompute::kNone, 0), std::tuple("Selective", Recompute::kSelective, 0),
@@ -201,11 +208,21 @@ BlockDims DimsOf(const RankContext& context) {
           .ffn_hidden = model.groups.front().ffn_hidden,
           .element_bytes = ElementBytes(context.training.precision),
           .tp = 1,
+          .head_norm = model.qk_norm,
+          .keeps_head_norm_input = false,
           .selective_drops_operators = true};
 }
 
-TEST(TrainerTest, ABlockKeepsExactlyWhatTheTableSays) {
-  const auto context = OneRank(TinyModel(), 2);
+ModelSpec WithQkNorm(bool qk_norm) {
+  ModelSpec model = TinyModel();
+  model.qk_norm = qk_norm;
+  return model;
+}
+
+class BlockTableTest : public testing::TestWithParam<bool> {};
+
+TEST_P(BlockTableTest, ABlockKeepsExactlyWhatTheTableSays) {
+  const auto context = OneRank(WithQkNorm(GetParam()), 2);
   const c10::InferenceMode no_tape;
   const RopeTable rope(*context);
   Stage stage(*context, StageOf(context->model, context->layout, StagePartition::kEqual, 0), rope);
@@ -231,11 +248,13 @@ TEST(TrainerTest, ABlockKeepsExactlyWhatTheTableSays) {
   }
 }
 
-class KeptBytesTest : public testing::TestWithParam<std::tuple<Precision, Recompute>> {};
+INSTANTIATE_TEST_SUITE_P(QkNorm, BlockTableTest, testing::Bool());
+
+class KeptBytesTest : public testing::TestWithParam<std::tuple<Precision, Recompute, bool>> {};
 
 TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
-  const auto [precision, recompute] = GetParam();
-  const auto context = OneRank(TinyModel(), 2, precision);
+  const auto [precision, recompute, qk_norm] = GetParam();
+  const auto context = OneRank(WithQkNorm(qk_norm), 2, precision);
   context->layout.recompute = recompute;
   context->layout.recompute_layers = 3;
   auto& device = static_cast<CpuDevice&>(*context->device);
@@ -266,7 +285,8 @@ INSTANTIATE_TEST_SUITE_P(Modes, KeptBytesTest,
                          testing::Combine(testing::Values(Precision::kFp32, Precision::kBf16,
                                                           Precision::kFp64),
                                           testing::Values(Recompute::kNone, Recompute::kSelective,
-                                                          Recompute::kFull, Recompute::kBlock)));
+                                                          Recompute::kFull, Recompute::kBlock),
+                                          testing::Bool()));
 
 // Calls back with each unit whose gradients are complete.
 class CompletionObserver : public UnitObserver {

@@ -1,8 +1,9 @@
 // Stands in for CUDA's own header of this name: what is compiled with it runs on the processor, so
 // that kernels can be tested where there is no device.
 //
-// Blocks run one after the other and the threads of a block take turns: each runs until it meets a
-// barrier or a shuffle, where all must meet. Just what kernels/cuda uses is here.
+// Blocks run one after the other and the threads of a block take turns: each runs until a barrier,
+// where all of the block must meet, or a shuffle, where all of the warp must. Just what
+// kernels/cuda uses is here.
 #pragma once
 
 #include <math.h>

@@ -21,6 +21,8 @@ namespace {
 
 enum class Stop : uint8_t { kBarrier, kExchange, kEnd };
 
+constexpr size_t kWarp = 32;
+
 struct Fiber {
   static constexpr size_t kStackBytes = 64 << 10;
 
@@ -53,17 +55,34 @@ void FiberMain() {
   StopFor(Stop::kEnd);
 }
 
-// Lets every thread go on to its next stop. Returns whether they are still running.
-bool Advance(Block& block) {
-  for (size_t i = 0; i < block.fibers.size(); ++i) {
-    threadIdx.x = static_cast<unsigned int>(i);
-    ::swapcontext(&block.scheduler, &block.fibers[i].context);
-    if (block.fibers[i].stop != block.fibers.front().stop) {
-      std::fputs("threads of a block stop at different places\n", stderr);
-      std::abort();
+void Expect(bool condition, const char* message) {
+  if (condition) return;
+  std::fprintf(stderr, "%s\n", message);
+  std::abort();
+}
+
+// Lets the threads of a warp go on to their next barrier or their end. Returns which.
+Stop AdvanceWarp(Block& block, size_t first) {
+  Stop stop = block.fibers[first].stop;
+  if (stop == Stop::kEnd) return stop;
+  do {
+    for (size_t i = first; i < first + kWarp; ++i) {
+      threadIdx.x = static_cast<unsigned int>(i);
+      ::swapcontext(&block.scheduler, &block.fibers[i].context);
+      if (i == first) stop = block.fibers[i].stop;
+      Expect(block.fibers[i].stop == stop, "threads of a warp stop at different places");
     }
+  } while (stop == Stop::kExchange);
+  return stop;
+}
+
+// The same of a block. Returns whether there was a barrier.
+bool Advance(Block& block) {
+  const Stop stop = AdvanceWarp(block, 0);
+  for (size_t first = kWarp; first < block.fibers.size(); first += kWarp) {
+    Expect(AdvanceWarp(block, first) == stop, "warps of a block stop at different places");
   }
-  return block.fibers.front().stop != Stop::kEnd;
+  return stop == Stop::kBarrier;
 }
 
 void RunBlock(Block& block) {
@@ -75,6 +94,7 @@ void RunBlock(Block& block) {
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = Fiber::kStackBytes;
     ::makecontext(&fiber.context, FiberMain, 0);
+    fiber.stop = Stop::kBarrier;
   }
   while (Advance(block)) {
   }

@@ -168,6 +168,24 @@ TEST(Norms, TakeThePublishedTraffic) {
               1e-12);
 }
 
+// Of queries and keys alone, each as wide as the hidden state here. Where the norm's input is not
+// kept beside its output, the backward runs norm and RoPE again.
+TEST(Norms, OfHeadsTakeTheTrafficOfQueriesAndKeys) {
+  TestContext test = Llama7b();
+  const LayerTime plain = Layer(test, "tp2.pp1.dp1");
+  test.model.qk_norm = true;
+  const LayerTime kept = Layer(test, "tp2.pp1.dp1");
+  const double elements = 2.0 * kTokens * kHidden / 2.0;
+  EXPECT_NEAR(kept.forward_s - plain.forward_s, Streamed(4.0 * elements), 1e-12);
+  EXPECT_NEAR(kept.input_gradient_s - plain.input_gradient_s, Streamed(6.0 * elements), 1e-12);
+  EXPECT_EQ(kept.weight_gradient_s, plain.weight_gradient_s);
+  test.profile.keeps_head_norm_input = false;
+  const LayerTime again = Layer(test, "tp2.pp1.dp1");
+  EXPECT_EQ(again.forward_s, kept.forward_s);
+  EXPECT_NEAR(again.input_gradient_s - kept.input_gradient_s,
+              Streamed((4.0 + test.profile.rope_traffic_bytes) * elements), 1e-12);
+}
+
 // SwiGLU 6 and 10 bytes for each inner element in one kernel, 10 and 20 in two.
 TEST(SwiGlu, TakesThePublishedTraffic) {
   TestContext test = Llama7b();

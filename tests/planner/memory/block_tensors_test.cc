@@ -48,6 +48,7 @@ constexpr Row kTable[] = {
     {KeptTensor::kAttentionResidual, 2 * kHidden, 1, kRanks},
     {KeptTensor::kAttentionNormOutput, 2 * kHidden, 1, kRanks},
     {KeptTensor::kAttentionNormRstd, 4, 1, kRanks},
+    {KeptTensor::kHeadNormInput, 0, 1, 1},
     {KeptTensor::kQuery, 2 * kHeads* kHeadDim, kRanks, kRanks},
     {KeptTensor::kKey, 2 * kKvHeads* kHeadDim, kRanks, kRanks},
     {KeptTensor::kValue, 2 * kKvHeads* kHeadDim, kRanks, kRanks},
@@ -112,6 +113,19 @@ TEST(BlockTensors, QueryFollowsTheHeadsNotTheHiddenSize) {
   dims.head_dim = 64;
   EXPECT_EQ(KeptBytes(KeptTensor::kQuery, dims), 8192 * kHeads / kRanks * 64 * 2);
   EXPECT_EQ(KeptBytes(KeptTensor::kAttentionResidual, dims), 8192 * kHidden * 2);
+}
+
+// Queries and keys once more, and a statistic of each of their heads.
+TEST(BlockTensors, NormedHeadsAreKeptAsProjectedUnlessTheirNormIsRunAgain) {
+  BlockDims dims = TableDims(false);
+  const int64_t plain = KeptBytesPerBlock(dims);
+  dims.head_norm = true;
+  const int64_t heads = (kHeads + kKvHeads) / kRanks;
+  EXPECT_EQ(KeptBytesPerBlock(dims) - plain, 8192 * heads * (2 * kHeadDim + 4));
+  EXPECT_EQ(HeadNormBytes(dims), 8192 * heads * (2 * kHeadDim + 4));
+  dims.keeps_head_norm_input = false;
+  EXPECT_EQ(KeptBytesPerBlock(dims), plain);
+  EXPECT_EQ(HeadNormBytes(dims), 8192 * heads * (2 * kHeadDim + 4));
 }
 
 // One inner activation and its product instead of gate, up and product.

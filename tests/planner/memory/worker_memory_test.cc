@@ -98,6 +98,18 @@ TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {
   EXPECT_EQ(peak.kept_bytes, 4 * 4 * 2 * kBlockWords);
 }
 
+// Of four query and two key heads of 8, with a deviation each.
+TEST(WorkerMemory, NormedHeadsAreMadeAgainForTheBackwardOfAttention) {
+  WorkerStage stage = StageOf(4);
+  stage.block.keeps_head_norm_input = false;
+  const WorkerStageBytes plain = StageBytes(stage);
+  stage.block.head_norm = true;
+  const WorkerStageBytes normed = StageBytes(stage);
+  EXPECT_EQ(normed.kept, plain.kept);
+  EXPECT_EQ(normed.kept_split, plain.kept_split);
+  EXPECT_EQ(normed.parts.attention_input - plain.parts.attention_input, 4 * 16 * 6 * (8 + 1));
+}
+
 TEST(WorkerMemory, FullRecomputeKeepsInputsAndOneBlock) {
   const Layout layout = Pipeline(ScheduleKind::kGpipe, 2, 1);
   WorkerStage stage = StageOf(4);

@@ -1,0 +1,120 @@
+// RMSNorm of one row and its gradient, and weight gradients over many rows.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/cpu/loops.h"
+
+namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
+
+template <typename T>
+Accumulator<T> SquaresOf(const T* x, int64_t width) {
+  Accumulator<T> squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < width; ++i) squares += Widen(x[i]) * Widen(x[i]);
+  return squares;
+}
+
+// Returns the reciprocal deviation.
+template <typename T>
+Accumulator<T> NormRow(const T* x, const T* weight, T* y, Accumulator<T> squares, double epsilon,
+                       int64_t width) {
+  using A = Accumulator<T>;
+  const A rstd = 1 / std::sqrt(squares / static_cast<A>(width) + static_cast<A>(epsilon));
+#pragma omp simd
+  for (int64_t i = 0; i < width; ++i) Narrow(Widen(x[i]) * rstd * Widen(weight[i]), y[i]);
+  return rstd;
+}
+
+// `sums` gets the row's share of the weight gradient added; null where it isn't wanted.
+template <typename T>
+Accumulator<T> DotOfRow(const T* dy, const T* x, const T* weight, Accumulator<T> rstd,
+                        Accumulator<T>* sums, int64_t width) {
+  using A = Accumulator<T>;
+  A dot = 0;
+  if (sums == nullptr) {
+#pragma omp simd reduction(+ : dot)
+    for (int64_t i = 0; i < width; ++i) dot += Widen(dy[i]) * Widen(weight[i]) * Widen(x[i]);
+    return dot;
+  }
+#pragma omp simd reduction(+ : dot)
+  for (int64_t i = 0; i < width; ++i) {
+    const A through = Widen(dy[i]) * Widen(x[i]);
+    sums[i] += through * rstd;
+    dot += through * Widen(weight[i]);
+  }
+  return dot;
+}
+
+// `residual` is added to dx; null for none. dx may be dy or x.
+template <typename T>
+void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T* dx,
+                 Accumulator<T> rstd, Accumulator<T>* sums, int64_t width) {
+  using A = Accumulator<T>;
+  const A dot = DotOfRow(dy, x, weight, rstd, sums, width);
+  const A mean = dot * rstd * rstd / static_cast<A>(width);
+  if (residual == nullptr) {
+#pragma omp simd
+    for (int64_t i = 0; i < width; ++i) {
+      Narrow(rstd * (Widen(dy[i]) * Widen(weight[i]) - Widen(x[i]) * mean), dx[i]);
+    }
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < width; ++i) {
+    const A through = rstd * (Widen(dy[i]) * Widen(weight[i]) - Widen(x[i]) * mean);
+    Narrow(Widen(residual[i]) + through, dx[i]);
+  }
+}
+
+// Groups of rows add up their part of a weight gradient, and then all groups do: every element is
+// read once, and the order of the additions depends on the number of rows alone.
+template <typename A>
+class RowGroups {
+ public:
+  // Of `rows` of `width`. `gradient` [width] gets the sums added; null where they aren't wanted.
+  RowGroups(int64_t rows, int64_t width, A* gradient)
+      : all_rows_(rows),
+        rows_(rows < kLeastRows * kMostGroups ? kLeastRows
+                                              : (rows + kMostGroups - 1) / kMostGroups),
+        groups_((rows + rows_ - 1) / rows_),
+        width_(width),
+        gradient_(gradient),
+        sums_(gradient == nullptr ? nullptr : new A[groups_ * width]()) {}
+  ~RowGroups() { delete[] sums_; }
+  RowGroups(const RowGroups&) = delete;
+  RowGroups& operator=(const RowGroups&) = delete;
+
+  // row_body(row, sums) for every row.
+  template <typename RowBody>
+  void Run(const Parallel& parallel, const RowBody& row_body) const {
+    ForRange(parallel, groups_, rows_ * width_, [&](int64_t begin, int64_t end) {
+      for (int64_t group = begin; group < end; ++group) {
+        A* sums = sums_ == nullptr ? nullptr : sums_ + group * width_;
+        const int64_t last = (group + 1) * rows_ < all_rows_ ? (group + 1) * rows_ : all_rows_;
+        for (int64_t row = group * rows_; row < last; ++row) row_body(row, sums);
+      }
+    });
+    if (gradient_ == nullptr) return;
+    ForRange(parallel, width_, groups_, [&](int64_t begin, int64_t end) {
+      for (int64_t group = 0; group < groups_; ++group) {
+        const A* sums = sums_ + group * width_;
+#pragma omp simd
+        for (int64_t i = begin; i < end; ++i) gradient_[i] += sums[i];
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kLeastRows = 32;
+  static constexpr int64_t kMostGroups = 64;
+
+  const int64_t all_rows_;
+  const int64_t rows_;  // of a group
+  const int64_t groups_;
+  const int64_t width_;
+  A* const gradient_;
+  A* const sums_;  // [groups_, width]; no std container: see kernels/cpu/loops.h
+};
+
+}  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

@@ -335,6 +335,7 @@ nlohmann::json ToJson(const TrialResult& result) {
                          {"measured_peak_flops", result.measured_peak_flops},
                          {"step_times_s", result.step_times_s},
                          {"losses", result.losses},
+                         {"gradient_norms", result.gradient_norms},
                          {"ranks", std::move(ranks)},
                          {"worker_version", result.worker_version},
                          {"host", result.host}};
@@ -368,6 +369,7 @@ absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
   result.measured_peak_flops = fields.Number("measured_peak_flops");
   result.step_times_s = Numbers(fields, json, "step_times_s");
   result.losses = Numbers(fields, json, "losses");
+  result.gradient_norms = Numbers(fields, json, "gradient_norms");
   result.worker_version = fields.StringOr("worker_version", "");
   result.host = fields.StringOr("host", "");
   if (const auto ranks = json.find("ranks"); ranks != json.end()) {

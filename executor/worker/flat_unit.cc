@@ -174,6 +174,26 @@ at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {
   return flat.narrow(0, own_begin_, shard_elements_);
 }
 
+FlatUnit::OwnRange FlatUnit::OwnRangeOf(int64_t begin, int64_t end) const {
+  const int64_t own_begin = std::max<int64_t>(begin - own_begin_, 0);
+  return {.begin = own_begin, .count = std::min(end - own_begin_, shard_elements_) - own_begin};
+}
+
+std::vector<at::Tensor> FlatUnit::DistinctGradients(bool with_replicated) const {
+  std::vector<at::Tensor> pieces;
+  const auto add = [&](int64_t begin, int64_t end) {
+    const OwnRange own = OwnRangeOf(begin, end);
+    if (own.count > 0) pieces.push_back(own_gradients_.narrow(0, own.begin, own.count));
+  };
+  if (with_replicated) {
+    add(0, elements_);
+  } else {
+    add(0, matrix_elements_);
+    add(matrix_elements_ + replicated_elements_, elements_);
+  }
+  return pieces;
+}
+
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
   const auto from = [](const at::Tensor& own, int64_t offset) -> void* {
     if (!own.defined()) return nullptr;
@@ -182,8 +202,7 @@ void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, i
   };
   // Elements [begin, end) of the unit, as far as they are this rank's.
   const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
-    const int64_t offset = std::max<int64_t>(begin - own_begin_, 0);
-    const int64_t count = std::min(end - own_begin_, shard_elements_) - offset;
+    const auto [offset, count] = OwnRangeOf(begin, end);
     if (count <= 0) return;
     context.device->kernels().Run(kernels::AdamW{.type = context.element(),
                                                  .count = count,

@@ -67,6 +67,8 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
                             {"step_s", result.step_s},
                             {"profile", ToJson(ProfileOf(result.record))}};
     if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
+    // A rank that runs alone has nobody's gradients but its own.
+    if (!plan.slice) event["gradient_square_sum"] = result.gradient_square_sum;
     events.Write(std::move(event));
     last = std::move(result.record);
     stop = agreement.After(result.step_s);

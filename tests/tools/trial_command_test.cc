@@ -55,6 +55,7 @@ TEST(TrialCommand, HasTheKeysOfTheContract) {
   EXPECT_GT(trial["step_s"].get<double>(), 0);
   EXPECT_GT(trial["mfu"].get<double>(), 0);
   ASSERT_EQ(trial["losses"].size(), 2u);
+  ASSERT_EQ(trial["gradient_norms"].size(), 2u);
   ASSERT_EQ(trial["ranks"].size(), 4u);
   EXPECT_EQ(trial["predicted"]["layout"], "tp2.cp1.pp2.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
 }

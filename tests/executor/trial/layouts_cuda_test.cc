@@ -53,11 +53,14 @@ TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   ReferenceModel reference(plan.model, plan.training, plan.seed);
   reference.Loss(0);
   ExpectSameGradients(reference, folder.path(), plan.layout, 1e-3);
-  const std::vector<double> expected =
+  const std::vector<ReferenceStep> expected =
       ReferenceModel(plan.model, plan.training, plan.seed).Train(plan.steps);
   ASSERT_EQ(result.losses.size(), expected.size());
+  ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {
-    EXPECT_NEAR(result.losses[step], expected[step], 1e-4) << "step " << step;
+    EXPECT_NEAR(result.losses[step], expected[step].loss, 1e-4) << "step " << step;
+    EXPECT_NEAR(result.gradient_norms[step] / expected[step].gradient_norm, 1.0, 1e-3)
+        << "step " << step;
   }
 }
 

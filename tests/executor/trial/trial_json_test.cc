@@ -52,6 +52,7 @@ TEST(TrialJsonTest, AResultSurvivesItsJsonForm) {
   result.measured_peak_flops = 5e10;
   result.step_times_s = {0.5, 0.25};
   result.losses = {4.25, 4.0};
+  result.gradient_norms = {1.5, 1.25};
   result.ranks = {{.rank = 1, .pipeline_rank = 1, .peak_bytes = 5, .estimated_bytes = 6}};
   result.ranks[0].phases[Phase::kBubble] = 0.125;
   result.ranks[0].communication = {{.group = "tp",

@@ -1,8 +1,9 @@
-// Every layout over threads: losses and every gradient against the single-rank autograd reference,
-// peak memory against the planner's estimate.
+// Every layout over threads: losses, every gradient and their norm against the single-rank autograd
+// reference, peak memory against the planner's estimate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,17 +40,27 @@ class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
     ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
     reference.Loss(0);
     ExpectSameGradients(reference, folder_.path(), plan_.layout, tolerance);
-    const std::vector<double> expected =
+    const std::vector<ReferenceStep> expected =
         ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
     bool told = false;
     for (const ThreadRank& rank : ranks_) {
       if (rank.losses.empty()) continue;
       told = true;
       for (size_t step = 0; step < expected.size(); ++step) {
-        EXPECT_NEAR(rank.losses[step], expected[step], tolerance) << "step " << step;
+        EXPECT_NEAR(rank.losses[step], expected[step].loss, tolerance) << "step " << step;
       }
     }
     EXPECT_TRUE(told);
+    for (size_t step = 0; step < expected.size(); ++step) {
+      EXPECT_NEAR(GradientNorm(step) / expected[step].gradient_norm, 1.0, tolerance)
+          << "step " << step;
+    }
+  }
+
+  double GradientNorm(size_t step) const {
+    double square_sum = 0.0;
+    for (const ThreadRank& rank : ranks_) square_sum += rank.gradient_square_sums.at(step);
+    return std::sqrt(square_sum);
   }
 
   void ExpectPlannedInFlight() {

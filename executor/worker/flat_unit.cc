@@ -1,5 +1,6 @@
 #include "executor/worker/flat_unit.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
@@ -21,6 +22,10 @@ int64_t ShardCount(const RankContext& context) {
   return context.zero() == 0 ? 1 : context.groups.replicas->size();
 }
 
+// What is made at once on the host: large units must not need as much there again.
+constexpr int64_t kInitialBlockElements = int64_t{1} << 22;
+constexpr int64_t kInitialGrainElements = int64_t{1} << 14;
+
 // Values of one part's row `row`, counted within the part.
 void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) {
   switch (part.initial) {
@@ -36,6 +41,15 @@ void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) 
                  kInitialDeviation, out);
       return;
   }
+}
+
+void FillRows(const ParameterPart& part, uint64_t seed, int64_t first, int64_t rows, float* out) {
+  const int64_t grain = std::max<int64_t>(1, kInitialGrainElements / part.columns);
+  at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      FillRow(part, seed, first + row, out + row * part.columns);
+    }
+  });
 }
 
 // `flat` holds the unit's elements from `flat_begin` on; writes those of `values`, which are the
@@ -125,18 +139,20 @@ void FlatUnit::Initialize(uint64_t seed) {
   std::vector<float> values;
   int64_t begin = 0;
   for (const LocalParameter& parameter : parameters_) {
-    values.resize(static_cast<size_t>(parameter.elements()));
-    int64_t offset = 0;
     for (const ParameterPart& part : parameter.parts) {
-      for (int64_t row = 0; row < part.rows; ++row, offset += part.columns) {
-        const int64_t row_begin = begin + offset;
-        if (row_begin >= weights_end || row_begin + part.columns <= weights_begin) continue;
-        FillRow(part, seed, row, values.data() + offset);
+      const int64_t block_rows = std::max<int64_t>(1, kInitialBlockElements / part.columns);
+      for (int64_t row = 0; row < part.rows; row += block_rows) {
+        const int64_t rows = std::min(block_rows, part.rows - row);
+        const int64_t elements = rows * part.columns;
+        if (begin < weights_end && begin + elements > weights_begin) {
+          values.resize(static_cast<size_t>(elements));
+          FillRows(part, seed, row, rows, values.data());
+          CopyWhatOverlaps(values, begin, weights, weights_begin);
+          if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
+        }
+        begin += elements;
       }
     }
-    CopyWhatOverlaps(values, begin, weights, weights_begin);
-    if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
-    begin += parameter.elements();
   }
 }
 

@@ -16,13 +16,12 @@ namespace meshwright {
 namespace {
 
 constexpr int64_t kMaxTrials = 1000;
-constexpr int64_t kMaxSteps = 100000;
 constexpr int64_t kMinMemoryLimit = 1 << 20;
 constexpr int64_t kMaxMemoryLimit = int64_t{1} << 50;
 
 absl::Status CheckOptions(const SweepOptions& options) {
   RETURN_IF_ERROR(CheckRange("trials", options.trials, 1, kMaxTrials));
-  RETURN_IF_ERROR(CheckRange("steps", options.steps, 1, kMaxSteps));
+  RETURN_IF_ERROR(CheckRange("steps", options.steps, 1, kMostSteps));
   if (!options.memory_limit_bytes) return absl::OkStatus();
   return CheckRange("memory_limit_bytes", *options.memory_limit_bytes, kMinMemoryLimit,
                     kMaxMemoryLimit);

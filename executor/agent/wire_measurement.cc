@@ -91,6 +91,7 @@ v1::Measurement ToWire(const TrialResult& result) {
   out.set_measured_peak_flops(result.measured_peak_flops);
   out.mutable_step_times_s()->Add(result.step_times_s.begin(), result.step_times_s.end());
   out.mutable_losses()->Add(result.losses.begin(), result.losses.end());
+  out.mutable_gradient_norms()->Add(result.gradient_norms.begin(), result.gradient_norms.end());
   for (const RankResult& rank : result.ranks) *out.add_ranks() = RankToWire(rank);
   if (result.oom) {
     v1::OomDetail* to = out.mutable_oom();
@@ -120,6 +121,7 @@ absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
   result.measured_peak_flops = in.measured_peak_flops();
   result.step_times_s.assign(in.step_times_s().begin(), in.step_times_s().end());
   result.losses.assign(in.losses().begin(), in.losses().end());
+  result.gradient_norms.assign(in.gradient_norms().begin(), in.gradient_norms().end());
   for (const v1::RankMeasurement& rank : in.ranks()) {
     ASSIGN_OR_RETURN(RankResult read, RankFromWire(rank));
     result.ranks.push_back(std::move(read));

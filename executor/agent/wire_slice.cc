@@ -9,10 +9,8 @@
 namespace meshwright {
 namespace {
 
-constexpr std::string_view kActionKinds = "FBIW";
-
 absl::StatusOr<ActionKind> ReadKind(const std::string& name) {
-  const size_t kind = kActionKinds.find(name);
+  const size_t kind = kActionLetters.find(name);
   if (name.size() == 1 && kind != std::string_view::npos) return static_cast<ActionKind>(kind);
   return FieldError("slice.stages.actions.kind", name, "must be F, B, I or W");
 }
@@ -23,7 +21,7 @@ v1::SliceStage StageToWire(const SliceStage& stage) {
   out.set_measured_rank(stage.measured_rank);
   for (const SliceAction& action : stage.actions) {
     v1::SliceAction* to = out.add_actions();
-    to->set_kind(std::string(1, kActionKinds[static_cast<size_t>(action.kind)]));
+    to->set_kind(std::string(1, kActionLetters[static_cast<size_t>(action.kind)]));
     to->set_chunk(action.chunk);
     to->set_compute_s(action.part.compute_s);
     to->set_tp_s(action.part.tp_s);

@@ -1,6 +1,7 @@
 #include "executor/trial/conclusion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,17 @@ std::optional<double> LossOf(const std::vector<RankRecord>& records, int32_t ste
     if (loss != record.losses.end()) return loss->second;
   }
   return std::nullopt;
+}
+
+// Nothing unless every rank told its part.
+std::optional<double> GradientNormOf(const std::vector<RankRecord>& records, int32_t step) {
+  double square_sum = 0.0;
+  for (const RankRecord& record : records) {
+    const auto part = record.gradient_square_sums.find(step);
+    if (part == record.gradient_square_sums.end()) return std::nullopt;
+    square_sum += part->second;
+  }
+  return std::sqrt(square_sum);
 }
 
 int64_t EstimatedBytes(const TrialPlan& plan, int32_t pipeline_rank) {
@@ -70,6 +82,7 @@ TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& recor
   for (int32_t step = 0; step < steps; ++step) {
     result.step_times_s.push_back(StepTime(records, step));
     if (const auto loss = LossOf(records, step)) result.losses.push_back(*loss);
+    if (const auto norm = GradientNormOf(records, step)) result.gradient_norms.push_back(*norm);
   }
   for (const RankRecord& record : records) {
     result.ranks.push_back({.rank = record.rank,

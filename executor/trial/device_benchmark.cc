@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/trial/conclusion.h"
+#include "executor/trial/timeout.h"
 #include "executor/trial/worker_group.h"
 #include "planner/catalog/json_fields.h"
 #include "planner/spec/field_error.h"
@@ -141,7 +142,7 @@ absl::Status Validate(const BenchmarkPlan& plan) {
   if (!(plan.budget_s > 0.0 && plan.budget_s <= kMaxBudgetS)) {
     return FieldError("budget_s", absl::StrCat(plan.budget_s), "must be above 0 and at most 600");
   }
-  return CheckPositive("timeout_s", plan.timeout_s);
+  return CheckTimeout(plan.timeout_s);
 }
 
 absl::StatusOr<DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,

@@ -34,6 +34,21 @@ void ApplyTrace(const nlohmann::json& trace, RankRecord& record) {
                            .record = StepRecordFromJson(trace.at("record"))};
 }
 
+// Takes in a number of a step where the event has it. JSON has no infinity or NaN: one that is not
+// finite arrives as null.
+void ApplyFinite(const nlohmann::json& event, const char* key, const char* what,
+                 std::map<int32_t, double>& by_step, RankRecord& record) {
+  const auto value = event.find(key);
+  if (value == event.end()) return;
+  const int32_t step = event.at("step");
+  if (value->is_number()) {
+    by_step[step] = *value;
+  } else {
+    Fail(record, FailureKind::kOwn,
+         absl::StrCat("had ", what, " that is not finite in step ", step));
+  }
+}
+
 void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
   const std::string kind = event.at("event");
   if (kind == "hello") {
@@ -45,16 +60,9 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
     const int32_t step = event.at("step");
     record.profiles[step] = StepProfileFromJson(event.at("profile"));
     record.step_times_s[step] = event.at("step_s");
-    if (event.contains("loss")) {
-      // JSON has no infinity or NaN: a loss that is one arrives as null.
-      const nlohmann::json& loss = event["loss"];
-      if (!loss.is_number()) {
-        Fail(record, FailureKind::kOwn,
-             absl::StrCat("had a loss that is not finite in step ", step));
-        return;
-      }
-      record.losses[step] = loss;
-    }
+    ApplyFinite(event, "loss", "a loss", record.losses, record);
+    ApplyFinite(event, "gradient_square_sum", "a gradient norm", record.gradient_square_sums,
+                record);
   } else if (kind == "done") {
     record.done = true;
     record.stop_reason =

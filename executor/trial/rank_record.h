@@ -30,6 +30,8 @@ struct RankRecord {
   std::map<int32_t, double> step_times_s;   // finished steps
   std::map<int32_t, StepProfile> profiles;  // of finished steps
   std::map<int32_t, double> losses;         // on the rank that knows them
+  // Of finished steps: the rank's part of the squared norm of all gradients. None of a slice.
+  std::map<int32_t, double> gradient_square_sums;
   bool done = false;
   StopReason stop_reason = StopReason::kNone;
   int64_t peak_bytes = 0;

@@ -5,12 +5,6 @@
 #include "executor/trial/step_profile.h"
 
 namespace meshwright {
-namespace {
-
-constexpr std::string_view kActionKinds = "FBIW";
-
-}  // namespace
-
 nlohmann::json ToJson(const TimeSpan& span) { return {span.begin_s, span.end_s}; }
 
 TimeSpan TimeSpanFromJson(const nlohmann::json& json) {
@@ -18,12 +12,12 @@ TimeSpan TimeSpanFromJson(const nlohmann::json& json) {
 }
 
 nlohmann::json ToJson(ActionKind kind) {
-  return std::string(1, kActionKinds[static_cast<size_t>(kind)]);
+  return std::string(1, kActionLetters[static_cast<size_t>(kind)]);
 }
 
 ActionKind ActionKindFromJson(const nlohmann::json& json) {
   const std::string letter = json;
-  const size_t kind = kActionKinds.find(letter);
+  const size_t kind = kActionLetters.find(letter);
   if (letter.size() != 1 || kind == std::string_view::npos) {
     throw nlohmann::json::other_error::create(500, "no kind of action: " + json.dump(), &json);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/timeout.h"
 #include "planner/catalog/json_fields.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -128,9 +129,13 @@ absl::StatusOr<InjectedFault> FaultFromJson(const nlohmann::json& json) {
   InjectedFault fault;
   fault.kind = Take(
       fields, ParseName<InjectedFault::Kind>(kFaultNames, "fault.kind", fields.String("kind")));
-  fault.rank = static_cast<int32_t>(fields.Int("rank"));
-  fault.step = static_cast<int32_t>(fields.Int("step"));
+  const int64_t rank = fields.Int("rank");
+  const int64_t step = fields.Int("step");
   RETURN_IF_ERROR(fields.status());
+  RETURN_IF_ERROR(CheckRange("fault.rank", rank, 0, INT32_MAX));
+  RETURN_IF_ERROR(CheckRange("fault.step", step, 0, kMostSteps));
+  fault.rank = static_cast<int32_t>(rank);
+  fault.step = static_cast<int32_t>(step);
   return fault;
 }
 
@@ -284,7 +289,7 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   TrialPlan plan;
   plan.layout = Take(fields, ParseLayout(fields.String("layout")));
   plan.device = Take(fields, ParseDeviceKind(fields.StringOr("device", "cpu")));
-  plan.steps = static_cast<int32_t>(fields.Int("steps"));
+  const int64_t steps = fields.Int("steps");
   plan.adaptive = fields.BoolOr("adaptive", false);
   plan.beat_step_s = fields.OptionalNumber("beat_step_s");
   plan.memory_limit_bytes = fields.OptionalInt("memory_limit_bytes");
@@ -313,8 +318,9 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
     plan.padded_action_s = Take(fields, PaddingFromJson(fields.Object("padded_action_s")));
   }
   RETURN_IF_ERROR(fields.status());
-  RETURN_IF_ERROR(CheckRange("steps", plan.steps, 1, 1'000'000));
-  RETURN_IF_ERROR(CheckPositive("timeout_s", plan.timeout_s));
+  RETURN_IF_ERROR(CheckRange("steps", steps, 1, kMostSteps));
+  plan.steps = static_cast<int32_t>(steps);
+  RETURN_IF_ERROR(CheckTimeout(plan.timeout_s));
   return plan;
 }
 
@@ -329,6 +335,7 @@ nlohmann::json ToJson(const TrialResult& result) {
                          {"measured_peak_flops", result.measured_peak_flops},
                          {"step_times_s", result.step_times_s},
                          {"losses", result.losses},
+                         {"gradient_norms", result.gradient_norms},
                          {"ranks", std::move(ranks)},
                          {"worker_version", result.worker_version},
                          {"host", result.host}};
@@ -362,6 +369,7 @@ absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
   result.measured_peak_flops = fields.Number("measured_peak_flops");
   result.step_times_s = Numbers(fields, json, "step_times_s");
   result.losses = Numbers(fields, json, "losses");
+  result.gradient_norms = Numbers(fields, json, "gradient_norms");
   result.worker_version = fields.StringOr("worker_version", "");
   result.host = fields.StringOr("host", "");
   if (const auto ranks = json.find("ranks"); ranks != json.end()) {

@@ -50,6 +50,8 @@ struct ActionPadding {
   friend bool operator==(const ActionPadding&, const ActionPadding&) = default;
 };
 
+inline constexpr int64_t kMostSteps = 100'000;
+
 struct TrialPlan {
   ModelSpec model;
   Layout layout;
@@ -113,10 +115,11 @@ struct TrialResult {
   std::optional<MedianInterval> step_interval;
   StopReason stop_reason = StopReason::kNone;  // why there were no more steps
   double mfu = 0.0;                            // PaLM definition, against measured_peak_flops
-  double measured_peak_flops = 0.0;  // per rank, FLOP/s of a large matmul with all ranks running
-  std::vector<double> step_times_s;  // every step, in order
-  std::vector<double> losses;        // mean cross entropy over the global batch before update i
-  std::vector<RankResult> ranks;     // of a slice trial, those that were run
+  double measured_peak_flops = 0.0;    // per rank, FLOP/s of a large matmul with all ranks running
+  std::vector<double> step_times_s;    // every step, in order
+  std::vector<double> losses;          // mean cross entropy over the global batch before update i
+  std::vector<double> gradient_norms;  // L2 norm of that loss's gradients before update i
+  std::vector<RankResult> ranks;       // of a slice trial, those that were run
   std::optional<OomDetail> oom;
   std::optional<SliceResult> slice;  // of a slice trial: where its step comes from
   std::string worker_version;

@@ -14,11 +14,6 @@ extern "C" {
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-// glibc 2.36 declares its functions without C linkage.
-extern "C" {
-#include <sys/pidfd.h>
-}
-
 #include <array>
 #include <cerrno>
 #include <cstring>

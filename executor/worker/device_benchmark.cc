@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "executor/host/host.h"
+#include "executor/trial/timeout.h"
 #include "executor/trial/version.h"
 #include "executor/worker/benchmark_cases.h"
 #include "executor/worker/cpu_device.h"
@@ -88,8 +89,7 @@ absl::Status RunRank(const BenchmarkPlan& plan, const WorkerEnvironment& environ
                   {"compute_units", description.compute_units},
                   {"physical_cores", shares_cores ? cores : 0}});
   }
-  const auto timeout =
-      std::chrono::milliseconds(static_cast<int64_t>(plan.timeout_s * 2000.0) + 10000);
+  const auto timeout = OperationTimeout(plan.timeout_s);
   // Outlives the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;
   std::unique_ptr<Communicator> world;

@@ -1,5 +1,6 @@
 #include "executor/worker/flat_unit.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
@@ -21,6 +22,10 @@ int64_t ShardCount(const RankContext& context) {
   return context.zero() == 0 ? 1 : context.groups.replicas->size();
 }
 
+// What is made at once on the host: large units must not need as much there again.
+constexpr int64_t kInitialBlockElements = int64_t{1} << 22;
+constexpr int64_t kInitialGrainElements = int64_t{1} << 14;
+
 // Values of one part's row `row`, counted within the part.
 void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) {
   switch (part.initial) {
@@ -36,6 +41,15 @@ void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) 
                  kInitialDeviation, out);
       return;
   }
+}
+
+void FillRows(const ParameterPart& part, uint64_t seed, int64_t first, int64_t rows, float* out) {
+  const int64_t grain = std::max<int64_t>(1, kInitialGrainElements / part.columns);
+  at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      FillRow(part, seed, first + row, out + row * part.columns);
+    }
+  });
 }
 
 // `flat` holds the unit's elements from `flat_begin` on; writes those of `values`, which are the
@@ -125,18 +139,20 @@ void FlatUnit::Initialize(uint64_t seed) {
   std::vector<float> values;
   int64_t begin = 0;
   for (const LocalParameter& parameter : parameters_) {
-    values.resize(static_cast<size_t>(parameter.elements()));
-    int64_t offset = 0;
     for (const ParameterPart& part : parameter.parts) {
-      for (int64_t row = 0; row < part.rows; ++row, offset += part.columns) {
-        const int64_t row_begin = begin + offset;
-        if (row_begin >= weights_end || row_begin + part.columns <= weights_begin) continue;
-        FillRow(part, seed, row, values.data() + offset);
+      const int64_t block_rows = std::max<int64_t>(1, kInitialBlockElements / part.columns);
+      for (int64_t row = 0; row < part.rows; row += block_rows) {
+        const int64_t rows = std::min(block_rows, part.rows - row);
+        const int64_t elements = rows * part.columns;
+        if (begin < weights_end && begin + elements > weights_begin) {
+          values.resize(static_cast<size_t>(elements));
+          FillRows(part, seed, row, rows, values.data());
+          CopyWhatOverlaps(values, begin, weights, weights_begin);
+          if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
+        }
+        begin += elements;
       }
     }
-    CopyWhatOverlaps(values, begin, weights, weights_begin);
-    if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
-    begin += parameter.elements();
   }
 }
 
@@ -174,6 +190,26 @@ at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {
   return flat.narrow(0, own_begin_, shard_elements_);
 }
 
+FlatUnit::OwnRange FlatUnit::OwnRangeOf(int64_t begin, int64_t end) const {
+  const int64_t own_begin = std::max<int64_t>(begin - own_begin_, 0);
+  return {.begin = own_begin, .count = std::min(end - own_begin_, shard_elements_) - own_begin};
+}
+
+std::vector<at::Tensor> FlatUnit::DistinctGradients(bool with_replicated) const {
+  std::vector<at::Tensor> pieces;
+  const auto add = [&](int64_t begin, int64_t end) {
+    const OwnRange own = OwnRangeOf(begin, end);
+    if (own.count > 0) pieces.push_back(own_gradients_.narrow(0, own.begin, own.count));
+  };
+  if (with_replicated) {
+    add(0, elements_);
+  } else {
+    add(0, matrix_elements_);
+    add(matrix_elements_ + replicated_elements_, elements_);
+  }
+  return pieces;
+}
+
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
   const auto from = [](const at::Tensor& own, int64_t offset) -> void* {
     if (!own.defined()) return nullptr;
@@ -182,8 +218,7 @@ void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, i
   };
   // Elements [begin, end) of the unit, as far as they are this rank's.
   const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
-    const int64_t offset = std::max<int64_t>(begin - own_begin_, 0);
-    const int64_t count = std::min(end - own_begin_, shard_elements_) - offset;
+    const auto [offset, count] = OwnRangeOf(begin, end);
     if (count <= 0) return;
     context.device->kernels().Run(kernels::AdamW{.type = context.element(),
                                                  .count = count,

@@ -65,6 +65,9 @@ class FlatUnit {
   }
   // What this rank updates: its shard, or everything, dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
+  // The same in dense pieces without padding; parameters that every TP rank holds whole are among
+  // them if `with_replicated`.
+  std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
 
   void ZeroGradients();
   // Makes room for the gradients of matrices, zero at first, where the unit does not hold them.
@@ -87,10 +90,17 @@ class FlatUnit {
   void ReleaseWeights();
 
  private:
+  // Where a range of the unit's elements lies in what this rank owns, as far as it does.
+  struct OwnRange {
+    int64_t begin = 0;
+    int64_t count = 0;  // not positive where it doesn't
+  };
+
   void AllocateWeights(const at::TensorOptions& options);
   void AllocateGradients(const at::TensorOptions& options);
   void Initialize(uint64_t seed);
   void ViewWeights();
+  OwnRange OwnRangeOf(int64_t begin, int64_t end) const;
 
   ParameterUnit parameters_;
   const int64_t elements_;

@@ -4,9 +4,10 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
+
+#include "executor/worker/device_clock.h"
 
 namespace meshwright {
 namespace {
@@ -18,10 +19,6 @@ constexpr double kLongestWindowS = 2e-3;
 constexpr int64_t kMaxWindowCount = 10000;
 // Of the slot, for the runs that tell how many fit into the rest.
 constexpr double kProbeShare = 0.125;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 int64_t HowMany(double slot_s, double each_s, int64_t most) {
   return static_cast<int64_t>(std::clamp(slot_s / each_s, 1.0, static_cast<double>(most)));
@@ -64,10 +61,10 @@ std::vector<double> OperationTimer::RunWindows(const std::function<void()>& oper
   for (size_t window = 0; window < windows; ++window) {
     Barrier();
     if (!takes_part) continue;
-    times[windows + window] = -Now();
+    times[windows + window] = -MonotonicSeconds();
     for (int64_t i = 0; i < count; ++i) operation();
     device_.Synchronize();
-    times[window] = Now();
+    times[window] = MonotonicSeconds();
   }
   times = Largest(std::move(times));
   std::vector<double> seconds;
@@ -80,7 +77,7 @@ std::vector<double> OperationTimer::RunWindows(const std::function<void()>& oper
 
 Timing OperationTimer::Measure(const std::function<void()>& operation, bool takes_part,
                                double slot_s) {
-  const double start_s = Now();
+  const double start_s = MonotonicSeconds();
   std::vector<double> seconds = RunWindows(operation, takes_part, 1, 1);
   // The first run says little about a short operation. Of a long one there is time for another, so
   // that a disturbance of one of them does not count.
@@ -96,7 +93,7 @@ Timing OperationTimer::Measure(const std::function<void()>& operation, bool take
         operation, takes_part, count,
         static_cast<size_t>(HowMany(left_s, each_s * static_cast<double>(count), kWindows)));
   }
-  spent_s_ += Largest({Now() - start_s})[0];
+  spent_s_ += Largest({MonotonicSeconds() - start_s})[0];
   return {.median_s = Median(seconds), .best_s = *std::min_element(seconds.begin(), seconds.end())};
 }
 

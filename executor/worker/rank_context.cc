@@ -35,6 +35,11 @@ at::ScalarType RankContext::accumulator_dtype() const {
   return training.precision == Precision::kFp64 ? at::kDouble : at::kFloat;
 }
 
+kernels::ElementType RankContext::accumulator_element() const {
+  return training.precision == Precision::kFp64 ? kernels::ElementType::kFp64
+                                                : kernels::ElementType::kFp32;
+}
+
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
                    std::chrono::milliseconds timeout) {
   ConnectGroupsWith(

@@ -74,6 +74,7 @@ struct RankContext {
   at::ScalarType dtype() const;
   // Dtype of statistics, gradients of weights, optimizer states and the RoPE table.
   at::ScalarType accumulator_dtype() const;
+  kernels::ElementType accumulator_element() const;
   at::TensorOptions options() const { return options_of(dtype()); }
   at::TensorOptions options_of(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).device(device->torch_device());

@@ -34,10 +34,10 @@ StepResult Trainer::Step(int64_t step) {
   for (const auto& stage : stages_) stage->BeginStep(this);
   executor_.Run(actions_, TokenSource(context_, step));
   Pending loss = SumLoss();
-  Update(step);
+  const GradientSquareSum squares = Update(step);
   loss.Wait();
   context_.recorder.EndStep();
-  StepResult result{.loss = MeanLoss()};
+  StepResult result{.loss = MeanLoss(), .gradient_square_sum = squares.Value()};
   context_.device->Synchronize();
   result.step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.record = context_.recorder.Take();
@@ -49,6 +49,10 @@ FlatUnit* Trainer::TiedUnit() const {
     if (FlatUnit* unit = stage->tied_unit(); unit != nullptr) return unit;
   }
   return nullptr;
+}
+
+bool Trainer::CountsCopy(const FlatUnit& unit) const {
+  return &unit != TiedUnit() || context_.groups.tied_embeddings->rank() == 0;
 }
 
 void Trainer::FinishGradients(FlatUnit& unit) {
@@ -67,7 +71,7 @@ std::vector<FlatUnit*> Trainer::UnitsToUpdate() const {
 
 // Unit by unit, so that the update of one goes on while the next is being reduced and the weights
 // of those before it are being gathered.
-void Trainer::Update(int64_t step) {
+GradientSquareSum Trainer::Update(int64_t step) {
   const ScopedPhase phase(context_.clock, Phase::kOptimizer);
   const std::vector<FlatUnit*> units = UnitsToUpdate();
   const bool dumps = !dump_directory_.empty();
@@ -75,9 +79,11 @@ void Trainer::Update(int64_t step) {
     for (FlatUnit* unit : units) FinishGradients(*unit);
     DumpGradients(context_, stages_, std::exchange(dump_directory_, ""));
   }
+  GradientSquareSum squares(context_);
   std::vector<Pending> gathers;
   for (FlatUnit* unit : units) {
     if (!dumps) FinishGradients(*unit);
+    if (CountsCopy(*unit)) squares.Add(*unit);
     unit->Update(context_, AdamWOptions(), step + 1);
     // Under ZeRO-3 whoever needs the weights gathers them.
     if (context_.zero() == 1 || context_.zero() == 2) {
@@ -85,6 +91,7 @@ void Trainer::Update(int64_t step) {
     }
   }
   for (Pending& gather : gathers) gather.Wait();
+  return squares;
 }
 
 Pending Trainer::SumLoss() {

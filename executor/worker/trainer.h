@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "executor/worker/flat_unit.h"
 #include "executor/worker/gradient_reducer.h"
+#include "executor/worker/gradient_square_sum.h"
 #include "executor/worker/pipeline_executor.h"
 #include "executor/worker/rank_context.h"
 #include "executor/worker/rope_table.h"
@@ -24,6 +25,8 @@ struct StepResult {
   double step_s = 0.0;
   // Mean cross entropy over the global batch before the update, on the rank that holds the head.
   std::optional<double> loss;
+  // This rank's part of the squared norm of the gradients (executor/worker/gradient_square_sum.h).
+  double gradient_square_sum = 0.0;
   StepRecord record = {};
 };
 
@@ -54,10 +57,13 @@ class Trainer : private UnitObserver {
   }
   // The unit of tied embeddings that another rank has a copy of, or null.
   FlatUnit* TiedUnit() const;
+  // Whether this rank's copy of the unit is the one that counts.
+  bool CountsCopy(const FlatUnit& unit) const;
   // Waits until the unit's gradients are those of all ranks.
   void FinishGradients(FlatUnit& unit);
   std::vector<FlatUnit*> UnitsToUpdate() const;
-  void Update(int64_t step);
+  // Returns what the gradients before the update add up to.
+  GradientSquareSum Update(int64_t step);
   // Over all replicas, on the rank that holds the head.
   Pending SumLoss();
   std::optional<double> MeanLoss() const;

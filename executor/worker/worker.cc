@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/host/host.h"
 #include "executor/trial/step_profile.h"
+#include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/cpu_device.h"
@@ -66,6 +67,8 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
                             {"step_s", result.step_s},
                             {"profile", ToJson(ProfileOf(result.record))}};
     if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
+    // A rank that runs alone has nobody's gradients but its own.
+    if (!plan.slice) event["gradient_square_sum"] = result.gradient_square_sum;
     events.Write(std::move(event));
     last = std::move(result.record);
     stop = agreement.After(result.step_s);
@@ -94,9 +97,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   context.device = *std::move(device);
   context.clock.Use(context.device->MakeClock());
   at::set_num_threads(std::max(1, PhysicalCores() / environment.world_size));
-  // The runner notices a hang first and says which rank it was; this is the second line.
-  const auto timeout =
-      std::chrono::milliseconds(static_cast<int64_t>(plan.timeout_s * 2000.0) + 10000);
+  const auto timeout = OperationTimeout(plan.timeout_s);
   // Outlives the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;
   if (plan.slice) {

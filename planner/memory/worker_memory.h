@@ -44,10 +44,11 @@
 //   ZeRO 3                gathered weights of the unit in use and of the next; under layered
 //                         accumulation of a chunk's units, and of the next chunk's first
 //
-// The optimizer never reaches the peak: it works in place, and weights are gathered in place behind
-// it. Nor does attention's forward kernel, which takes less than its backward; it has no row.
-// What a rank holds at once follows from the order of its actions: planner/memory/worker_peak.h,
-// and planner/memory/transient_states.h for ZeRO's rows.
+// The optimizer never reaches the peak: it works in place, but for 8 KiB of sums that the
+// gradients' norm takes, and weights are gathered in place behind it. Nor does attention's forward
+// kernel, which takes less than its backward; it has no row. What a rank holds at once follows from
+// the order of its actions: planner/memory/worker_peak.h, and planner/memory/transient_states.h for
+// ZeRO's rows.
 #pragma once
 
 #include <array>

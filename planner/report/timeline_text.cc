@@ -2,14 +2,15 @@
 #include <cmath>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "planner/report/timeline.h"
 
 namespace meshwright {
 namespace {
 
 char Mark(const Action& action) {
-  constexpr char kMarks[2][5] = {"FBIW", "fbiw"};
-  return kMarks[action.chunk % 2][static_cast<size_t>(action.kind)];
+  const char letter = kActionLetters[static_cast<size_t>(action.kind)];
+  return action.chunk % 2 == 0 ? letter : absl::ascii_tolower(letter);
 }
 
 }  // namespace

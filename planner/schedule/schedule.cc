@@ -55,8 +55,7 @@ absl::Status CheckChunks(const Layout& layout) {
 }  // namespace
 
 std::string FormatAction(const Action& action) {
-  constexpr char kLetters[] = {'F', 'B', 'I', 'W'};
-  const char letter = kLetters[static_cast<size_t>(action.kind)];
+  const char letter = kActionLetters[static_cast<size_t>(action.kind)];
   return absl::StrCat(std::string(1, letter), action.micro_batch, ".c", action.chunk);
 }
 

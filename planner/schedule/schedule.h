@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,6 +23,9 @@ namespace meshwright {
 // kBackwardInput and, later, kBackwardWeight.
 enum class ActionKind : uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight };
 
+// By kind: forward, backward, its input-gradient part, its weight-gradient part.
+inline constexpr std::string_view kActionLetters = "FBIW";
+
 struct Action {
   ActionKind kind = ActionKind::kForward;
   int32_t micro_batch = 0;
@@ -33,8 +37,7 @@ struct Action {
 // One list per pipeline rank.
 using ScheduleLists = std::vector<std::vector<Action>>;
 
-// "F3.c0": kind, micro-batch, chunk. Kinds read F forward, B backward, I its input-gradient part, W
-// its weight-gradient part.
+// "F3.c0": kind's letter, micro-batch, chunk.
 std::string FormatAction(const Action& action);
 
 // OK when the layout's schedule exists for its pp and vpp and for this many micro-batches;

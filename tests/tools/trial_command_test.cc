@@ -55,6 +55,7 @@ TEST(TrialCommand, HasTheKeysOfTheContract) {
   EXPECT_GT(trial["step_s"].get<double>(), 0);
   EXPECT_GT(trial["mfu"].get<double>(), 0);
   ASSERT_EQ(trial["losses"].size(), 2u);
+  ASSERT_EQ(trial["gradient_norms"].size(), 2u);
   ASSERT_EQ(trial["ranks"].size(), 4u);
   EXPECT_EQ(trial["predicted"]["layout"], "tp2.cp1.pp2.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
 }
@@ -193,6 +194,18 @@ TEST(TrialCommand, OutOfMemoryIsAnOutcomeWithItsBytes) {
   EXPECT_GT(
       trial["oom"]["requested_bytes"].get<int64_t>() + trial["oom"]["held_bytes"].get<int64_t>(),
       trial["oom"]["limit_bytes"].get<int64_t>());
+}
+
+TEST(TrialCommand, LeavesAnEarlierTraceWhereItFails) {
+  const std::string path = TemporaryFile("kept.json");
+  std::ofstream(path) << "earlier";
+  const CommandOutput run =
+      RunCommand(Trial("tp1.pp1.dp1", {"--steps", "1", "--trace", path}), "/nowhere");
+  EXPECT_NE(run.exit_code, 0);
+  std::string text;
+  std::getline(std::ifstream(path), text);
+  EXPECT_EQ(text, "earlier");
+  std::filesystem::remove(path);
 }
 
 TEST(TrialCommand, MissingWorkerIsAFailedTrial) {

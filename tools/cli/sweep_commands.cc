@@ -59,7 +59,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags) {
   *request.mutable_plan() = ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_precision();
-  if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, 100000));
+  if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   request.set_trials(flags.trials);
   request.set_steps(flags.steps.value_or(0));

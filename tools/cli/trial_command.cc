@@ -1,13 +1,13 @@
 #include "tools/cli/trial_command.h"
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/trial/slice_runner.h"
+#include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
@@ -20,6 +20,7 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/text.h"
 #include "tools/cli/trial_text.h"
+#include "tools/cli/whole_file.h"
 
 namespace meshwright {
 namespace {
@@ -61,9 +62,9 @@ absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& d
                                    const Layout& layout, const SearchRequest& request,
                                    const std::optional<int64_t>& memory_limit_bytes) {
   const int32_t steps = flags.steps.value_or(kMostAdaptiveSteps);
-  RETURN_IF_ERROR(CheckRange("steps", steps, 1, 100000));
+  RETURN_IF_ERROR(CheckRange("steps", steps, 1, kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
-  RETURN_IF_ERROR(CheckPositive("timeout_s", flags.timeout_s));
+  RETURN_IF_ERROR(CheckTimeout(flags.timeout_s));
   if (!flags.slice && devices.kind == DeviceKind::kCpu && devices.count < layout.devices()) {
     return FieldError("devices", flags.devices,
                       absl::StrCat("the layout needs ", layout.devices(), " ranks"));
@@ -93,17 +94,9 @@ absl::Status EstimateSlices(const SearchRequest& request, int32_t host_cores, Tr
   return absl::OkStatus();
 }
 
-// One trace of all ranks, for `path`. An unwritable file is noticed before the trial, not after it.
-absl::StatusOr<std::ofstream> OpenTrace(const std::string& path) {
-  std::ofstream file(path, std::ios::binary);
-  if (file) return file;
-  return WithField(absl::UnavailableError(absl::StrCat("trace = ", path, ": cannot be written")),
-                   "trace");
-}
-
-// Runs the plan; `trace` is open where it is wanted.
+// `trace` gets that of all ranks, where it is wanted and the trial ends well.
 TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequest& request,
-                std::ofstream& trace, CommandContext& context) {
+                std::string& trace, CommandContext& context) {
   ProgressLine progress(context.err, context.err_is_terminal);
   TrialRunnerOptions options{.worker_path = context.binary_dir + "/meshwright-worker",
                              .progress = {},
@@ -115,15 +108,11 @@ TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequ
     progress.Update(at.step, at.steps, text);
   };
   options.trace = [&](const std::vector<RankTrace>& ranks) {
-    if (trace.is_open()) trace << StepTrace(plan.layout, ranks) << std::flush;
+    trace = StepTrace(plan.layout, ranks);
   };
-  TrialResult result =
+  const TrialResult result =
       flags.slice ? RunSliceTrial(plan, ContextOf(request), options) : RunTrial(plan, options);
   progress.Finish();
-  if (trace.is_open() && result.outcome != Outcome::kOk) {
-    std::error_code ignored;
-    std::filesystem::remove(flags.trace, ignored);  // it holds nothing
-  }
   return result;
 }
 
@@ -162,16 +151,14 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   if (flags.slice) {
     RETURN_IF_ERROR(EstimateSlices(prediction.request, context.host_cores, plan));
   }
-  std::ofstream trace;
-  if (!flags.trace.empty()) {
-    ASSIGN_OR_RETURN(trace, OpenTrace(flags.trace));
-  }
+  if (!flags.trace.empty()) RETURN_IF_ERROR(CheckWritable("trace", flags.trace));
+  std::string trace;
   const TrialResult result = Run(flags, plan, prediction.request, trace, context);
   Print(flags, layout, prediction, result, context.out);
   context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
                       : result.outcome == Outcome::kCancelled ? kExitInterrupted
                                                               : kExitFailed;
-  return absl::OkStatus();
+  return trace.empty() ? absl::OkStatus() : WriteWholeFile("trace", flags.trace, trace);
 }
 
 }  // namespace

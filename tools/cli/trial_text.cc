@@ -109,6 +109,12 @@ void PrintSteps(const TrialResult& result, std::ostream& out) {
   out << "\n";
 }
 
+void PrintNumbers(const char* name, const std::vector<double>& numbers, std::ostream& out) {
+  out << name << ":";
+  for (const double number : numbers) out << absl::StrFormat(" %.4f", number);
+  out << "\n";
+}
+
 void PrintMemory(const std::vector<RankResult>& ranks, std::ostream& out) {
   Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
   for (const RankResult& rank : ranks) {
@@ -133,9 +139,8 @@ void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResu
   PrintSteps(result, out);
   out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
                          result.measured_peak_flops / 1e9);
-  out << "losses:";
-  for (const double loss : result.losses) out << absl::StrFormat(" %.4f", loss);
-  out << "\n";
+  PrintNumbers("losses", result.losses, out);
+  PrintNumbers("gradient norms", result.gradient_norms, out);
   PrintMemory(result.ranks, out);
   PrintPhases(result.ranks, out);
   PrintCommunication(result.ranks, out);

@@ -27,6 +27,17 @@ std::string WriteStraight(const std::string& path, std::string_view text) {
   return file ? "" : std::string("cannot be written: ") + std::strerror(errno);
 }
 
+// What there is and isn't a regular file can't be replaced by one.
+bool IsWrittenInPlace(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+std::string TemporaryOf(const std::string& path) {
+  return path + "." + std::to_string(getpid()) + ".tmp";
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::string& path) {
@@ -47,9 +58,8 @@ absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::stri
 
 absl::Status WriteWholeFile(std::string_view flag, const std::string& path, std::string_view text) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
-  const std::string target = in_place ? path : path + "." + std::to_string(getpid()) + ".tmp";
+  const bool in_place = IsWrittenInPlace(path);
+  const std::string target = in_place ? path : TemporaryOf(path);
   std::string problem = WriteStraight(target, text);
   if (problem.empty() && !in_place) {
     fs::rename(target, path, error);
@@ -58,6 +68,20 @@ absl::Status WriteWholeFile(std::string_view flag, const std::string& path, std:
   if (problem.empty()) return absl::OkStatus();
   if (!in_place) fs::remove(target, error);
   return FieldError(flag, path, problem);
+}
+
+absl::Status CheckWritable(std::string_view flag, const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return FieldError(flag, path, "is a folder, not a file");
+  if (IsWrittenInPlace(path)) {
+    if (::access(path.c_str(), W_OK) == 0) return absl::OkStatus();
+    return FieldError(flag, path, std::string("cannot be written: ") + std::strerror(errno));
+  }
+  const std::string target = TemporaryOf(path);
+  const std::string problem = WriteStraight(target, "");
+  if (!problem.empty()) return FieldError(flag, path, problem);
+  fs::remove(target, error);
+  return absl::OkStatus();
 }
 
 }  // namespace meshwright

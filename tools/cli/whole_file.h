@@ -17,4 +17,7 @@ absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::stri
 // pipe. InvalidArgument about `flag` where that fails.
 absl::Status WriteWholeFile(std::string_view flag, const std::string& path, std::string_view text);
 
+// Whether that could work, without touching what is there: known before an hour's work is lost.
+absl::Status CheckWritable(std::string_view flag, const std::string& path);
+
 }  // namespace meshwright

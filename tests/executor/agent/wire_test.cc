@@ -80,6 +80,7 @@ TEST(WireTest, ResultsRoundTrip) {
   result.stop_reason = StopReason::kBeaten;
   result.slice = SomeSlice();
   result.losses = {10.5};
+  result.gradient_norms = {1.5};
   result.ranks = {
       {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2, .estimated_bytes = 3, .peak_in_flight = 4}};
   ForEachPhase(

@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TrialPlan PlanOf(int32_t steps) {
   TrialPlan plan;
@@ -174,6 +175,38 @@ TEST(ConclusionTest, ALossThatIsNotFiniteIsAFailure) {
   event["loss"] = nullptr;
   Apply(event, records[1]);
   EXPECT_THAT(Conclude(PlanOf(1), records).message, HasSubstr("not finite in step 0"));
+}
+
+TEST(ConclusionTest, TheGradientNormIsTheRootOfAllRanksParts) {
+  auto records = TwoRanks();
+  nlohmann::json event = StepEvent(0, 1.0);
+  event["gradient_square_sum"] = 9.0;
+  Apply(event, records[0]);
+  event["gradient_square_sum"] = 16.0;
+  Apply(event, records[1]);
+  Done(records[0], 1e9);
+  Done(records[1], 1e9);
+  EXPECT_THAT(Conclude(PlanOf(1), records).gradient_norms, ElementsAre(5.0));
+}
+
+TEST(ConclusionTest, ThereIsNoGradientNormWhereARankDoesNotTellItsPart) {
+  auto records = TwoRanks();
+  nlohmann::json event = StepEvent(0, 1.0);
+  Apply(event, records[0]);
+  event["gradient_square_sum"] = 16.0;
+  Apply(event, records[1]);
+  Done(records[0], 1e9);
+  Done(records[1], 1e9);
+  EXPECT_THAT(Conclude(PlanOf(1), records).gradient_norms, IsEmpty());
+}
+
+TEST(ConclusionTest, AGradientNormThatIsNotFiniteIsAFailure) {
+  auto records = TwoRanks();
+  nlohmann::json event = StepEvent(0, 1.0);
+  event["gradient_square_sum"] = nullptr;
+  Apply(event, records[0]);
+  EXPECT_THAT(Conclude(PlanOf(1), records).message,
+              HasSubstr("gradient norm that is not finite in step 0"));
 }
 
 TEST(ConclusionTest, ATimeoutNamesTheRankThatIsFurthestBehind) {

@@ -59,11 +59,15 @@ TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
   ExpectSameGradients(reference, folder.path(), plan_.layout, GetParam().gradient_tolerance());
-  const std::vector<double> expected =
+  const std::vector<ReferenceStep> expected =
       ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
   ASSERT_EQ(result.losses.size(), expected.size());
+  ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {
-    EXPECT_NEAR(result.losses[step], expected[step], GetParam().loss_tolerance())
+    EXPECT_NEAR(result.losses[step], expected[step].loss, GetParam().loss_tolerance())
+        << "step " << step;
+    EXPECT_NEAR(result.gradient_norms[step] / expected[step].gradient_norm, 1.0,
+                GetParam().gradient_tolerance())
         << "step " << step;
   }
 }

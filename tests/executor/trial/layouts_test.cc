@@ -1,5 +1,5 @@
-// A choice of layouts over real processes and gloo: losses, every gradient, and peak memory. All
-// layouts run over threads: tests/executor/worker/thread_layouts_test.cc.
+// A choice of layouts over real processes and gloo: losses, every gradient and their norm, and peak
+// memory. All layouts run over threads: tests/executor/worker/thread_layouts_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,11 +62,14 @@ TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
   ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
   ExpectSameGradients(reference, folder_.path(), plan_.layout, tolerance);
-  const std::vector<double> expected =
+  const std::vector<ReferenceStep> expected =
       ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
   ASSERT_EQ(result.losses.size(), expected.size());
+  ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {
-    EXPECT_NEAR(result.losses[step], expected[step], 0.2 * tolerance) << "step " << step;
+    EXPECT_NEAR(result.losses[step], expected[step].loss, 0.2 * tolerance) << "step " << step;
+    EXPECT_NEAR(result.gradient_norms[step] / expected[step].gradient_norm, 1.0, tolerance)
+        << "step " << step;
   }
   for (const auto& [pipeline_rank, peak_bytes] : Fullest(result)) {
     EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;

@@ -69,6 +69,8 @@ TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
   ASSERT_TRUE(result.slice.has_value());
   const SliceResult& slice = *result.slice;
   EXPECT_EQ(slice.cluster, "h100");
+  EXPECT_TRUE(result.losses.empty());
+  EXPECT_TRUE(result.gradient_norms.empty());
   EXPECT_DOUBLE_EQ(result.step_s, slice.step.step_s());
   EXPECT_GT(result.mfu, 0.0);
   EXPECT_GT(slice.step.compute_s, 0.0);

@@ -52,6 +52,7 @@ TEST(TrialJsonTest, AResultSurvivesItsJsonForm) {
   result.measured_peak_flops = 5e10;
   result.step_times_s = {0.5, 0.25};
   result.losses = {4.25, 4.0};
+  result.gradient_norms = {1.5, 1.25};
   result.ranks = {{.rank = 1, .pipeline_rank = 1, .peak_bytes = 5, .estimated_bytes = 6}};
   result.ranks[0].phases[Phase::kBubble] = 0.125;
   result.ranks[0].communication = {{.group = "tp",
@@ -105,7 +106,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"/model/hidden", -1, "hidden"}, BadField{"/seed", "x", "seed"},
                     BadField{"/model/groups", 3, "groups"},
                     BadField{"/fault/kind", "melt", "fault.kind"},
-                    BadField{"/timeout_s", -1.0, "timeout_s"}));
+                    BadField{"/steps", 4294967297, "steps"},
+                    BadField{"/fault/step", 4294967297, "fault.step"},
+                    BadField{"/timeout_s", -1.0, "timeout_s"},
+                    BadField{"/timeout_s", 1e16, "must be above 0 and at most 604800"}));
 
 TEST(TrialJsonTest, OutcomesHaveTheNamesOfTheContract) {
   for (const char* name : {"ok", "oom", "failed", "timeout", "cancelled"}) {

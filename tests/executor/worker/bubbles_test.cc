@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
-#include <map>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,8 +27,33 @@ StageDurations ChunkDurations(const Layout& layout) {
           .weight_gradient_s = kRank.weight_gradient_s * share};
 }
 
-// Share of the time between a rank's first and last action in which it computes nothing.
-using IdleShares = std::vector<double>;
+struct IdleShares {
+  // Of the time between a rank's first and last action, that in which it computes nothing.
+  std::vector<double> ranks;
+  // Of all ranks' time between the first action and the last: the bubble.
+  double pipeline = 0.0;
+};
+
+// What a rank computes, from when to when.
+struct Busy {
+  double busy_s = 0.0;
+  double first_s = std::numeric_limits<double>::infinity();
+  double last_s = 0.0;
+};
+
+IdleShares SharesOf(const std::vector<Busy>& ranks) {
+  IdleShares shares;
+  Busy all;
+  for (const Busy& rank : ranks) {
+    shares.ranks.push_back(1.0 - rank.busy_s / (rank.last_s - rank.first_s));
+    all.busy_s += rank.busy_s;
+    all.first_s = std::min(all.first_s, rank.first_s);
+    all.last_s = std::max(all.last_s, rank.last_s);
+  }
+  const auto pipeline_s = static_cast<double>(ranks.size()) * (all.last_s - all.first_s);
+  shares.pipeline = 1.0 - all.busy_s / pipeline_s;
+  return shares;
+}
 
 IdleShares Simulated(const TrialPlan& plan) {
   PipelineTimes times;
@@ -37,33 +62,27 @@ IdleShares Simulated(const TrialPlan& plan) {
   const auto micro_batches =
       static_cast<int32_t>(plan.layout.MicroBatches(plan.training.global_batch));
   const Timeline timeline = SimulateLayout(plan.layout, micro_batches, times).value();
-  IdleShares shares;
+  std::vector<Busy> ranks;
   for (const RankTimeline& rank : timeline.ranks) {
-    shares.push_back(1.0 - rank.busy_s / (rank.compute_end_s - rank.first_start_s));
+    ranks.push_back({rank.busy_s, rank.first_start_s, rank.compute_end_s});
   }
-  return shares;
+  return SharesOf(ranks);
 }
 
 // As someone reads them who has only the trace.
 IdleShares FromTrace(const std::string& text, int32_t ranks) {
-  std::map<int, double> busy_us;
-  std::map<int, double> first_us;
-  std::map<int, double> last_us;
+  std::vector<Busy> busy(static_cast<size_t>(ranks));
   const nlohmann::json trace = nlohmann::json::parse(text);
   for (const nlohmann::json& event : trace["traceEvents"]) {
     if (event["ph"] != "X" || !event["args"].contains("micro_batch")) continue;
-    const int rank = event["pid"];
-    const double begin_us = event["ts"];
-    const double duration_us = event["dur"];
-    busy_us[rank] += duration_us;
-    first_us.try_emplace(rank, begin_us);
-    last_us[rank] = begin_us + duration_us;
+    Busy& rank = busy.at(event["pid"].get<size_t>());
+    const double begin_s = event["ts"].get<double>() * 1e-6;
+    const double duration_s = event["dur"].get<double>() * 1e-6;
+    rank.busy_s += duration_s;
+    rank.first_s = std::min(rank.first_s, begin_s);
+    rank.last_s = std::max(rank.last_s, begin_s + duration_s);
   }
-  IdleShares shares;
-  for (int32_t rank = 0; rank < ranks; ++rank) {
-    shares.push_back(1.0 - busy_us[rank] / (last_us[rank] - first_us[rank]));
-  }
-  return shares;
+  return SharesOf(busy);
 }
 
 std::vector<RankTrace> TracesOf(const std::vector<ThreadRank>& ranks, size_t step) {
@@ -77,18 +96,18 @@ std::vector<RankTrace> TracesOf(const std::vector<ThreadRank>& ranks, size_t ste
   return traces;
 }
 
-// 10 %, and 2 points where there is next to no bubble.
+// The bubble within 10 %; a rank's own share too, or within 2 points where it is next to nothing.
 bool Near(const IdleShares& measured, const IdleShares& expected) {
-  for (size_t rank = 0; rank < expected.size(); ++rank) {
-    const double allowed = std::max(0.1 * expected[rank], 0.02);
-    if (std::abs(measured[rank] - expected[rank]) > allowed) return false;
+  for (size_t rank = 0; rank < expected.ranks.size(); ++rank) {
+    const double allowed = std::max(0.1 * expected.ranks[rank], 0.02);
+    if (std::abs(measured.ranks[rank] - expected.ranks[rank]) > allowed) return false;
   }
-  return true;
+  return std::abs(measured.pipeline - expected.pipeline) <= 0.1 * expected.pipeline;
 }
 
 std::string Text(const IdleShares& shares) {
-  std::string text;
-  for (const double share : shares) text += " " + std::to_string(share).substr(0, 6);
+  std::string text = " " + std::to_string(shares.pipeline).substr(0, 6) + " by rank";
+  for (const double share : shares.ranks) text += " " + std::to_string(share).substr(0, 6);
   return text;
 }
 

@@ -161,13 +161,22 @@ void ReferenceModel::Update(int64_t step) {
   }
 }
 
-std::vector<double> ReferenceModel::Train(int64_t steps) {
-  std::vector<double> losses;
+double ReferenceModel::GradientNorm() const {
+  double square_sum = 0.0;
+  for (const auto& [name, weight] : weights_) {
+    square_sum += at::pow(weight.grad().to(at::kDouble), 2).sum().item<double>();
+  }
+  return std::sqrt(square_sum);
+}
+
+std::vector<ReferenceStep> ReferenceModel::Train(int64_t steps) {
+  std::vector<ReferenceStep> done;
   for (int64_t step = 0; step < steps; ++step) {
-    losses.push_back(Loss(step));
+    const double loss = Loss(step);
+    done.push_back({.loss = loss, .gradient_norm = GradientNorm()});
     Update(step);
   }
-  return losses;
+  return done;
 }
 
 }  // namespace meshwright

@@ -15,6 +15,11 @@
 
 namespace meshwright {
 
+struct ReferenceStep {
+  double loss = 0.0;           // before the update
+  double gradient_norm = 0.0;  // L2, over all parameters
+};
+
 class ReferenceModel {
  public:
   // Computes in fp64 where the training does, else in fp32.
@@ -24,11 +29,12 @@ class ReferenceModel {
   double Loss(int64_t step);
   // AdamW with the worker's options. Steps are counted from 0.
   void Update(int64_t step);
-  // Losses of the first `steps` steps, updates in between.
-  std::vector<double> Train(int64_t steps);
+  // The first `steps` steps, updates in between.
+  std::vector<ReferenceStep> Train(int64_t steps);
 
   // By the names of executor/worker/parameter_map.h, in the model's shape.
   const at::Tensor& gradient(const std::string& name) const { return weights_.at(name).grad(); }
+  double GradientNorm() const;
   const std::map<std::string, at::Tensor>& weights() const { return weights_; }
 
  private:

@@ -46,6 +46,7 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& resu
     for (int32_t step = 0; step < plan.steps; ++step) {
       StepResult done = trainer.Step(step);
       if (done.loss.has_value()) result.losses.push_back(*done.loss);
+      result.gradient_square_sums.push_back(done.gradient_square_sum);
       result.records.push_back(std::move(done.record));
     }
     result.peak_in_flight = trainer.peak_in_flight();

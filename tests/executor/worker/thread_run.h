@@ -13,6 +13,7 @@ namespace meshwright {
 struct ThreadRank {
   int32_t pipeline_rank = 0;
   std::vector<double> losses;  // on ranks that know them
+  std::vector<double> gradient_square_sums;
   int64_t peak_bytes = 0;
   int32_t peak_in_flight = 0;
   std::vector<StepRecord> records;  // of each step

@@ -113,6 +113,8 @@ TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
     }
     ASSERT_TRUE(result.loss.has_value());
     EXPECT_NEAR(*result.loss, expected, 0.1 * tolerance) << "step " << step;
+    EXPECT_NEAR(std::sqrt(result.gradient_square_sum) / reference.GradientNorm(), 1.0, tolerance)
+        << "step " << step;
     EXPECT_EQ(CompareGradients(trainer, reference, tolerance),
               static_cast<int>(reference.weights().size()));
     const c10::InferenceMode with_tape(false);

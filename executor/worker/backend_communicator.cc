@@ -104,6 +104,26 @@ class BackendCommunicator final : public Communicator {
     });
   }
 
+  // Torch carries out what is not batched one after the other.
+  PendingExchange Exchange(const at::Tensor& outgoing, int32_t to, const at::Tensor& incoming,
+                           int32_t from) override {
+    if (!group_->supportsCoalescing()) {
+      return Communicator::Exchange(outgoing, to, incoming, from);
+    }
+    Loan sent(hold_);
+    Loan received(hold_);
+    const auto work = WithCommunicationErrors("exchange", [&] {
+      std::vector<at::Tensor> out = {sent.Lend(outgoing)};
+      std::vector<at::Tensor> in = {received.Lend(incoming)};
+      group_->startCoalescing();
+      group_->send(out, to, kTag);
+      group_->recv(in, from, kTag);
+      return group_->endCoalescing();
+    });
+    return {.sent = MakePending("send", work, std::move(sent)),
+            .received = MakePending("receive", work, std::move(received))};
+  }
+
  private:
   static constexpr int kTag = 0;
 
@@ -111,6 +131,10 @@ class BackendCommunicator final : public Communicator {
   Pending Issue(const char* operation, const Call& call) {
     Loan loan(hold_);
     auto work = WithCommunicationErrors(operation, [&] { return call(loan); });
+    return MakePending(operation, std::move(work), std::move(loan));
+  }
+
+  Pending MakePending(const char* operation, c10::intrusive_ptr<c10d::Work> work, Loan loan) const {
     return Pending(
         std::make_unique<BackendWork>(operation, std::move(work), std::move(loan), watch_));
   }

@@ -1,10 +1,19 @@
 // Communication among the ranks of one group (a TP group, a pipeline direction, ...).
 //
-// Every call returns at once; the returned Pending stands for its completion. All ranks of a group
-// issue the same collectives in the same order; sends and receives between two ranks match in the
-// order in which they were issued. What an implementation allocates for itself does not count as
-// the rank's memory. Failures, a peer that went away and an expired timeout among them, are thrown
-// by Wait() or by the call itself as CommunicationError.
+// Every call issues an operation; the returned Pending stands for its completion. A call does not
+// wait for the other ranks, but for the first message between two ranks of a group, which may hold
+// both until the other one issues its side: connections are made then.
+//
+// All ranks of a group issue the same collectives in the same order; sends and receives between two
+// ranks match in the order in which they were issued. A rank's operations in one group, whoever
+// they are with, may be carried out one after the other in the order of their issue, and a message
+// may be done only when both of its sides are. So two ranks that both send first and receive then
+// may wait for each other without end: they use Exchange(), or a group for each direction. Groups
+// don't wait for each other.
+//
+// What an implementation allocates for itself does not count as the rank's memory. Failures, a peer
+// that went away and an expired timeout among them, are thrown by Wait() or by the call itself as
+// CommunicationError, unless the implementation says otherwise.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -61,6 +70,12 @@ class Pending {
   std::unique_ptr<PendingWork> work_;
 };
 
+// Of a message each way.
+struct PendingExchange {
+  Pending sent;
+  Pending received;
+};
+
 enum class Reduction : uint8_t { kSum, kMax };
 
 class Communicator {
@@ -82,6 +97,13 @@ class Communicator {
   virtual Pending Broadcast(const at::Tensor& tensor, int32_t root) = 0;
   virtual Pending Send(const at::Tensor& tensor, int32_t to) = 0;
   virtual Pending Receive(const at::Tensor& tensor, int32_t from) = 0;
+  // Sends `outgoing` and receives `incoming` at once: neither waits for the other. Matches sends
+  // and receives, and other exchanges. `to` and `from` may be the same.
+  virtual PendingExchange Exchange(const at::Tensor& outgoing, int32_t to,
+                                   const at::Tensor& incoming, int32_t from) {
+    Pending sent = Send(outgoing, to);
+    return {.sent = std::move(sent), .received = Receive(incoming, from)};
+  }
 };
 
 }  // namespace meshwright

@@ -1,5 +1,6 @@
 #include "executor/worker/linear.h"
 
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 
@@ -50,6 +51,12 @@ void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, cons
   if (dy.scalar_type() == gradient.scalar_type()) {
     at::Tensor accumulated = gradient;
     accumulated.addmm_(dy.t(), x);
+    return;
+  }
+  if (!InPieces(dy)) {
+    // A device's product sums in the gradient's type as it is, and adds to what is there.
+    at::Tensor accumulated = gradient;
+    at::addmm_out(accumulated, accumulated, dy.t(), x, gradient.scalar_type());
     return;
   }
   const int64_t columns = gradient.size(1);

@@ -21,8 +21,10 @@ namespace meshwright {
 
 // What moves between the stages of a pipeline in one direction. Stages of neighbouring numbers may
 // stand on ranks in either order, so there is one group for sends to higher ranks and one for sends
-// to lower ones: between two ranks every message of a group goes the same way, and no send waits
-// behind a receive on a device that carries both out in the order in which they were issued.
+// to lower ones: between two ranks every message of a group goes the same way. Where a device
+// carries out a rank's messages in a group one after the other, a receive waits behind an earlier
+// send until the rank on the other side takes that; a send waits for no receive that the action
+// before it has not waited for.
 struct PipelineChannel {
   std::unique_ptr<Communicator> up;
   std::unique_ptr<Communicator> down;

@@ -16,8 +16,7 @@ namespace {
 struct Exchange {
   at::Tensor outgoing;
   at::Tensor incoming;
-  Pending sent;
-  Pending received;
+  PendingExchange pending;
 };
 
 class Ring {
@@ -36,19 +35,15 @@ class Ring {
   Exchange Start(at::Tensor outgoing) {
     Exchange exchange;
     exchange.incoming = at::empty_like(outgoing);
-    // A device carries out the messages of a pair in the order in which they were issued, so the
-    // two sides of a pair may not both begin by receiving.
-    if (rank_ % 2 == 0) exchange.sent = group_.Send(outgoing, next_);
-    exchange.received = group_.Receive(exchange.incoming, previous_);
-    if (rank_ % 2 != 0) exchange.sent = group_.Send(outgoing, next_);
+    exchange.pending = group_.Exchange(outgoing, next_, exchange.incoming, previous_);
     exchange.outgoing = std::move(outgoing);
     return exchange;
   }
 
   // Returns what came.
   at::Tensor Finish(Exchange& exchange) {
-    exchange.received.Wait();
-    exchange.sent.Wait();
+    exchange.pending.received.Wait();
+    exchange.pending.sent.Wait();
     exchange.outgoing.reset();
     return std::exchange(exchange.incoming, {});
   }

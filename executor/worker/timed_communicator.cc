@@ -58,21 +58,40 @@ class TimedCommunicator final : public Communicator {
         CommOperation::kReceive, tensor, [&] { return communicator_->Receive(tensor, from); },
         from);
   }
+  PendingExchange Exchange(const at::Tensor& outgoing, int32_t to, const at::Tensor& incoming,
+                           int32_t from) override {
+    const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
+    const auto send = Record(CommOperation::kSend, outgoing, to, issued.at);
+    const auto receive = Record(CommOperation::kReceive, incoming, from, issued.at);
+    PendingExchange work = communicator_->Exchange(outgoing, to, incoming, from);
+    PendingExchange timed = {.sent = Watch(std::move(work.sent), send),
+                             .received = Watch(std::move(work.received), receive)};
+    recorder_.clock().Switch(issued.ended);
+    return timed;
+  }
 
  private:
   // `peer` is in the group; -1 where all take part.
   template <typename Call>
   Pending Time(CommOperation kind, const at::Tensor& buffer, const Call& call, int32_t peer = -1) {
     const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
-    const StepRecorder::Operation operation =
-        recorder_.Issued({.group = group_.name,
-                          .operation = kind,
-                          .peer = InRun(peer),
-                          .bytes = static_cast<int64_t>(buffer.nbytes())},
-                         issued.at);
-    Pending work = call();
-    recorder_.Watch(operation, work.WatchDone());
+    const StepRecorder::Operation operation = Record(kind, buffer, peer, issued.at);
+    Pending timed = Watch(call(), operation);
     recorder_.clock().Switch(issued.ended);
+    return timed;
+  }
+
+  StepRecorder::Operation Record(CommOperation kind, const at::Tensor& buffer, int32_t peer,
+                                 PhaseClock::Mark issued) {
+    return recorder_.Issued({.group = group_.name,
+                             .operation = kind,
+                             .peer = InRun(peer),
+                             .bytes = static_cast<int64_t>(buffer.nbytes())},
+                            issued);
+  }
+
+  Pending Watch(Pending work, StepRecorder::Operation operation) {
+    recorder_.Watch(operation, work.WatchDone());
     return Pending(
         std::make_unique<TimedWork>(std::move(work), recorder_, operation, group_.phase));
   }

@@ -18,6 +18,7 @@ class TokenSource {
 
  private:
   at::Tensor Tokens(int32_t micro_batch, int64_t first_position) const;
+  void Fill(int32_t micro_batch, int64_t first_position, int32_t* out) const;
 
   const RankContext& context_;
   const int64_t step_;

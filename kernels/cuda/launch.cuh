@@ -36,12 +36,26 @@ inline unsigned int BlocksForRows(int64_t rows) {
   return static_cast<unsigned int>(rows < 1 ? 1 : (rows < kMaxBlocks ? rows : kMaxBlocks));
 }
 
+// Shared memory that every block can have, and a bound on what kernels declare of it.
+inline constexpr size_t kDefaultSharedBytes = 48 << 10;
+inline constexpr size_t kDeclaredSharedBytes = 1 << 10;
+
+// Whether the current device gives a block `shared_bytes` of dynamic shared memory.
+inline bool FitsBlock(size_t shared_bytes) {
+  const size_t needed = shared_bytes + kDeclaredSharedBytes;
+  if (needed <= kDefaultSharedBytes) return true;
+  int device = 0;
+  int most = 0;
+  Check(cudaGetDevice(&device));
+  Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return needed <= static_cast<size_t>(most);
+}
+
 // Runs `kernel` on blocks of kThreads with `shared_bytes` of dynamic shared memory each.
 template <typename Args, typename... More>
 void Start(void (*kernel)(Args, More...), unsigned int blocks, size_t shared_bytes,
            cudaStream_t stream, const Args& args, std::type_identity_t<More>... more) {
-  constexpr size_t kDefaultSharedBytes = 48 << 10;
-  if (shared_bytes > kDefaultSharedBytes) {
+  if (shared_bytes + kDeclaredSharedBytes > kDefaultSharedBytes) {
     Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)));
   }

@@ -45,10 +45,11 @@ __global__ void ForwardKernel(RmsNormForward a) {
   }
 }
 
-// A row of dy and of x in shared memory, and behind them the sums of their columns' weight
-// gradient. A thread has the same columns in every row of its block, so that it can add up without
+// Sums of the columns' weight gradient in shared memory, behind a row of dy and of x where these
+// are kept between their dot product and dx; else they are read twice, for rows that a block has no
+// room for. A thread has the same columns in every row of its block, so that it can add up without
 // meeting other threads.
-template <typename T>
+template <typename T, bool kKeepRows>
 struct BackwardShared {
   T* dy;
   T* x;
@@ -56,6 +57,7 @@ struct BackwardShared {
 
   // Whole 128 bits, so that what follows is aligned.
   __host__ __device__ static int64_t RowBytes(int64_t width) {
+    if (!kKeepRows) return 0;
     const int64_t bytes = width * static_cast<int64_t>(sizeof(T));
     return (bytes + kAccessBytes - 1) / kAccessBytes * kAccessBytes;
   }
@@ -71,9 +73,9 @@ struct BackwardShared {
 };
 
 // Returns the thread's part of the row's sum of dy * weight * x.
-template <int kPack, typename T>
+template <int kPack, typename T, bool kKeepRows>
 __device__ Accumulator<T> ReadRow(const RmsNormBackward& a, int64_t row, Accumulator<T> rstd,
-                                  const BackwardShared<T>& shared) {
+                                  const BackwardShared<T, kKeepRows>& shared) {
   const T* dy_row = static_cast<const T*>(a.dy) + row * a.width;
   const T* x_row = static_cast<const T*>(a.x) + row * a.width;
   Accumulator<T> dot = 0;
@@ -86,19 +88,24 @@ __device__ Accumulator<T> ReadRow(const RmsNormBackward& a, int64_t row, Accumul
       shared.sums[i * kPack + k] += through * rstd;
       dot += through * Widen(weight.values[k]);
     }
-    Store<kPack>(dy, shared.dy, i);
-    Store<kPack>(x, shared.x, i);
+    if constexpr (kKeepRows) {
+      Store<kPack>(dy, shared.dy, i);
+      Store<kPack>(x, shared.x, i);
+    }
   }
   return dot;
 }
 
-template <int kPack, typename T>
+// dx may be dy: each pack is read before it is written, by the one thread that has it.
+template <int kPack, typename T, bool kKeepRows>
 __device__ void WriteRow(const RmsNormBackward& a, int64_t row, Accumulator<T> rstd,
-                         Accumulator<T> mean, const BackwardShared<T>& shared) {
+                         Accumulator<T> mean, const BackwardShared<T, kKeepRows>& shared) {
+  const T* dy_row = kKeepRows ? shared.dy : static_cast<const T*>(a.dy) + row * a.width;
+  const T* x_row = kKeepRows ? shared.x : static_cast<const T*>(a.x) + row * a.width;
   T* dx_row = static_cast<T*>(a.dx) + row * a.width;
   for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
-    const auto dy = Load<kPack>(shared.dy, i);
-    const auto x = Load<kPack>(shared.x, i);
+    const auto dy = Load<kPack>(dy_row, i);
+    const auto x = Load<kPack>(x_row, i);
     const auto weight = Load<kPack>(static_cast<const T*>(a.weight), i);
     Pack<T, kPack> residual = {};
     if (a.residual_gradient != nullptr) {
@@ -114,10 +121,10 @@ __device__ void WriteRow(const RmsNormBackward& a, int64_t row, Accumulator<T> r
   }
 }
 
-template <typename T, int kPack>
+template <typename T, int kPack, bool kKeepRows>
 __global__ void BackwardKernel(RmsNormBackward a) {
   using A = Accumulator<T>;
-  const auto shared = BackwardShared<T>::Of(a.width);
+  const auto shared = BackwardShared<T, kKeepRows>::Of(a.width);
   const int64_t packs = a.width / kPack;
   for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
     for (int k = 0; k < kPack; ++k) shared.sums[i * kPack + k] = 0;
@@ -156,8 +163,14 @@ void Launch(const RmsNormBackward& args, cudaStream_t stream) {
     using T = decltype(element);
     const bool packs =
         Packs<T>(args.width, {args.dy, args.x, args.weight, args.residual_gradient, args.dx});
+    const size_t keep_bytes = BackwardShared<T, true>::Bytes(args.width);
+    const size_t sum_bytes = BackwardShared<T, false>::Bytes(args.width);
     WithPack<T>(packs, [&](auto pack) {
-      Start(BackwardKernel<T, pack()>, blocks, BackwardShared<T>::Bytes(args.width), stream, args);
+      if (FitsBlock(keep_bytes)) {
+        Start(BackwardKernel<T, pack(), true>, blocks, keep_bytes, stream, args);
+      } else {
+        Start(BackwardKernel<T, pack(), false>, blocks, sum_bytes, stream, args);
+      }
     });
   });
 }

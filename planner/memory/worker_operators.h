@@ -1,6 +1,7 @@
 // What operators of Meshwright's own worker take while they run, beside what their layer keeps.
 // Bytes of one micro-batch on one rank; the table in planner/memory/worker_memory.h says how they
-// add up.
+// add up. They are those of the CPU's operators: a device's products and attention hold less, or
+// workspaces of their libraries.
 #pragma once
 
 #include <cstdint>

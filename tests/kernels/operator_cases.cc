@@ -59,6 +59,13 @@ std::vector<double> RunNormBackward(const Kernels& kernels, Memory& memory, Elem
   return o.outputs();
 }
 
+// Rows of which a block on no device can keep two beside the sums of its columns.
+std::vector<double> RunWideNormBackward(const Kernels& kernels, Memory& memory, ElementType type,
+                                        int64_t more) {
+  const int64_t width = (type == ElementType::kBf16 ? 30'000 : 20'000) + more;
+  return RunNormBackward(kernels, memory, type, width, /*residual=*/true);
+}
+
 std::vector<double> RunHeadNorm(const Kernels& kernels, Memory& memory, ElementType type,
                                 int64_t head_dim) {
   constexpr int64_t kHeads = 3;
@@ -296,6 +303,8 @@ std::vector<OperatorCase> OperatorCases() {
     add("CrossEntropy" + suffix, RunCrossEntropy, width);
     add("Embedding" + suffix, RunEmbedding, width);
   }
+  add("RmsNormBackwardWide", RunWideNormBackward, int64_t{1});
+  add("RmsNormBackwardWideEven", RunWideNormBackward, int64_t{0});
   for (const int64_t head_dim : {22, 48}) {
     const std::string suffix = std::to_string(head_dim);
     add("HeadNorm" + suffix, RunHeadNorm, head_dim);

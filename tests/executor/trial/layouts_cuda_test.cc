@@ -1,79 +1,121 @@
 // Layouts over NCCL, one device per rank, against the single-process autograd reference on the CPU.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <iostream>
 #include <string>
+#include <vector>
 
+#include "tests/executor/cuda_test_device.h"
+#include "tests/executor/layout_cases.h"
 #include "tests/executor/trial/gradient_comparison.h"
 #include "tests/executor/trial/trial_fixture.h"
 
 namespace meshwright {
 namespace {
 
-// Devices that the driver shows, without loading CUDA into this process.
-int DeviceCount() {
-  int count = 0;
-  while (std::filesystem::exists("/dev/nvidia" + std::to_string(count))) ++count;
-  return count;
-}
-
 struct Case {
-  std::string name = "";
-  Layout layout;
-  bool qk_norm = false;
+  LayoutCase layout;
+  Precision precision = Precision::kFp32;
+
+  bool bf16() const { return precision == Precision::kBf16; }
+  double gradient_tolerance() const { return bf16() ? 0.1 : 1e-3; }
+  double loss_tolerance() const { return bf16() ? 0.02 : 1e-4; }
 };
 
-void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
+void PrintTo(const Case& test_case, std::ostream* out) {
+  *out << PrecisionName(test_case.precision) << " " << test_case.layout.layout;
+}
 
 class LayoutsCudaTest : public testing::TestWithParam<Case> {
  protected:
+  LayoutsCudaTest() : plan_(PlanOf(GetParam().layout, 3)) {
+    plan_.device = DeviceKind::kCuda;
+    plan_.training.precision = GetParam().precision;
+    // Heads and sequences that cuDNN's attention takes.
+    plan_.model.head_dim = 64;
+    plan_.training.seq_len = 128;
+  }
+
   void SetUp() override {
-    const int devices = DeviceCount();
+    const int32_t devices = CudaDeviceCount();
     if (devices == 0) {
       // CTest reports the file as skipped when it sees this line.
       std::cout << "[  SKIPPED ] the whole file: no CUDA device\n";
       GTEST_SKIP() << "no CUDA device";
     }
-    if (GetParam().layout.devices() > devices) {
-      GTEST_SKIP() << "needs " << GetParam().layout.devices() << " CUDA devices, here are "
-                   << devices;
+    if (plan_.layout.devices() > devices) {
+      GTEST_SKIP() << "needs " << plan_.layout.devices() << " CUDA devices, here are " << devices;
     }
   }
+
+  TrialPlan plan_;
 };
 
 TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   const TemporaryFolder folder;
-  TrialPlan plan = TinyPlan(GetParam().layout, 3);
-  plan.model.qk_norm = GetParam().qk_norm;
-  plan.device = DeviceKind::kCuda;
-  plan.dump_gradients_dir = folder.path();
-  const TrialResult result = RunHere(plan);
+  plan_.dump_gradients_dir = folder.path();
+  const TrialResult result = RunHere(plan_);
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
-  ReferenceModel reference(plan.model, plan.training, plan.seed);
+  ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
-  ExpectSameGradients(reference, folder.path(), plan.layout, 1e-3);
+  ExpectSameGradients(reference, folder.path(), plan_.layout, GetParam().gradient_tolerance());
   const std::vector<ReferenceStep> expected =
-      ReferenceModel(plan.model, plan.training, plan.seed).Train(plan.steps);
+      ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
   ASSERT_EQ(result.losses.size(), expected.size());
   ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {
-    EXPECT_NEAR(result.losses[step], expected[step].loss, 1e-4) << "step " << step;
-    EXPECT_NEAR(result.gradient_norms[step] / expected[step].gradient_norm, 1.0, 1e-3)
+    EXPECT_NEAR(result.losses[step], expected[step].loss, GetParam().loss_tolerance())
+        << "step " << step;
+    EXPECT_NEAR(result.gradient_norms[step] / expected[step].gradient_norm, 1.0,
+                GetParam().gradient_tolerance())
         << "step " << step;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Nccl, LayoutsCudaTest,
-    testing::Values(Case{.name = "OneRank", .layout = {.micro_batch = 2}},
-                    Case{.name = "OneRankQkNorm", .layout = {}, .qk_norm = true},
-                    Case{.name = "Tp2", .layout = {.tp = 2}},
-                    Case{.name = "Tp2QkNorm", .layout = {.tp = 2}, .qk_norm = true},
-                    Case{.name = "Pp2", .layout = {.pp = 2}},
-                    Case{.name = "Dp2", .layout = {.dp = 2}},
-                    Case{.name = "Tp2Pp2", .layout = {.tp = 2, .pp = 2}}),
-    [](const auto& test) { return test.param.name; });
+constexpr ModelVariant kMultiHead = {.kv_heads = 4};
+constexpr ModelVariant kQkNorm = {.qk_norm = true};
+constexpr ModelVariant kTied = {.tied = true};
+
+std::vector<Case> OneDeviceCases() {
+  std::vector<Case> cases;
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    cases.insert(cases.end(), {{{"tp1.pp1.dp1.mb2"}, precision},
+                               {{"tp1.pp1.dp1.mb2", kMultiHead}, precision},
+                               {{"tp1.pp1.dp1", kQkNorm}, precision},
+                               {{"tp1.pp1.dp1", kTied}, precision},
+                               {{"tp1.pp1.dp1.rc=selective"}, precision},
+                               {{"tp1.pp1.dp1.rc=full"}, precision},
+                               {{"tp1.pp1.dp1.sched=zb_h1"}, precision},
+                               {{"tp1.pp1.dp1.vpp2.sched=zb_v"}, precision},
+                               {{"tp1.pp1.dp1.vpp2.sched=breadth_first"}, precision}});
+  }
+  cases.insert(cases.end(), {{{"tp1.pp1.dp1.mb2.attn=cudnn"}, Precision::kBf16},
+                             {{"tp1.pp1.dp1.mb2.attn=cudnn", kMultiHead}, Precision::kBf16},
+                             {{"tp1.pp1.dp1.rc=selective.attn=cudnn"}, Precision::kBf16}});
+  return cases;
+}
+
+std::vector<Case> ManyDevicesCases() {
+  return {{{"tp2.pp1.dp1"}},
+          {{"tp2.pp1.dp1", kQkNorm}},
+          {{"tp1.pp2.dp1"}},
+          {{"tp1.pp1.dp2"}},
+          {{"tp1.cp2.pp1.dp1"}},
+          {{"tp1.cp2.pp1.dp1", kMultiHead}, Precision::kBf16},
+          {{"tp1.cp2.pp1.dp1.attn=cudnn"}, Precision::kBf16},
+          {{"tp1.pp2.dp1.vpp2.sched=zb_v"}},
+          {{"tp1.pp1.dp2.zero3"}, Precision::kBf16},
+          {{"tp1.cp4.pp1.dp1"}},
+          {{"tp2.pp2.dp1"}}};
+}
+
+std::string NameOf(const testing::TestParamInfo<Case>& test) {
+  return std::string(PrecisionName(test.param.precision)) + "_" + CaseName(test.param.layout);
+}
+
+INSTANTIATE_TEST_SUITE_P(OneDevice, LayoutsCudaTest, testing::ValuesIn(OneDeviceCases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(ManyDevices, LayoutsCudaTest, testing::ValuesIn(ManyDevicesCases()),
+                         NameOf);
 
 }  // namespace
 }  // namespace meshwright

@@ -54,6 +54,27 @@ TEST_F(TimedCommunicatorTest, RecordsEveryOperationWithItsBytesAndPeer) {
   EXPECT_GE(record.step.end_s, before_s);
 }
 
+TEST_F(TimedCommunicatorTest, AnExchangeIsASendAndAReceive) {
+  const auto group = Group("cp", Phase::kContextParallel);
+  recorder_.BeginStep();
+  PendingExchange exchange =
+      group->Exchange(at::zeros({7}, at::kFloat), 0, at::zeros({5}, at::kFloat), 0);
+  exchange.received.Wait();
+  exchange.sent.Wait();
+  recorder_.EndStep();
+  const StepRecord record = recorder_.Take();
+  ASSERT_EQ(record.communication.size(), 2u);
+  EXPECT_EQ(record.communication[0].operation, CommOperation::kSend);
+  EXPECT_EQ(record.communication[0].bytes, 28);
+  EXPECT_EQ(record.communication[1].operation, CommOperation::kReceive);
+  EXPECT_EQ(record.communication[1].bytes, 20);
+  for (const CommunicationSpan& span : record.communication) {
+    EXPECT_EQ(span.peer, 2);
+    EXPECT_GE(span.wait.begin_s, span.issued_s);
+    EXPECT_GE(span.wait.end_s, span.wait.begin_s);
+  }
+}
+
 TEST_F(TimedCommunicatorTest, WhatHappensOutsideOfAStepIsDropped) {
   const auto group = Group("world", Phase::kOther);
   group->AllReduce(at::zeros({1}, at::kFloat), Reduction::kSum).Wait();

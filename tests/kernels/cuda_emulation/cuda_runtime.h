@@ -31,6 +31,7 @@ struct dim3 {
 enum cudaError_t { cudaSuccess };
 using cudaStream_t = void*;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin };
 struct cudaLaunchConfig_t {
   dim3 gridDim;
   dim3 blockDim;
@@ -45,6 +46,9 @@ inline thread_local dim3 threadIdx;
 
 namespace cuda_emulation {
 
+// As much as a block of an H100 may have.
+inline constexpr size_t kSharedBytes = 227 << 10;
+
 // Runs `thread` for every thread of every block.
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 
@@ -54,6 +58,16 @@ void Exchange(unsigned int source, const void* value, void* result, size_t bytes
 }  // namespace cuda_emulation
 
 inline const char* cudaGetErrorString(cudaError_t) { return "emulated"; }
+
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = static_cast<int>(cuda_emulation::kSharedBytes);
+  return cudaSuccess;
+}
 
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {

@@ -9,11 +9,10 @@
 
 #include "tests/kernels/cuda_emulation/cuda_runtime.h"
 
-// What kernels declare as their dynamic shared memory: as much as a block of an H100 may have.
+// What kernels declare as their dynamic shared memory.
 namespace meshwright::kernels::cuda {
-constexpr size_t kSharedBytes = 227 << 10;
 extern thread_local int4 dynamic_shared[];
-thread_local int4 dynamic_shared[kSharedBytes / sizeof(int4)];
+thread_local int4 dynamic_shared[cuda_emulation::kSharedBytes / sizeof(int4)];
 }  // namespace meshwright::kernels::cuda
 
 namespace cuda_emulation {
@@ -87,8 +86,7 @@ bool Advance(Block& block) {
 
 void RunBlock(Block& block) {
   // Nothing that a block before left there.
-  std::memset(meshwright::kernels::cuda::dynamic_shared, 0xff,
-              meshwright::kernels::cuda::kSharedBytes);
+  std::memset(meshwright::kernels::cuda::dynamic_shared, 0xff, kSharedBytes);
   for (Fiber& fiber : block.fibers) {
     ::getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
@@ -103,7 +101,7 @@ void RunBlock(Block& block) {
 }  // namespace
 
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
-  if (config.dynamicSmemBytes > meshwright::kernels::cuda::kSharedBytes) std::abort();
+  if (config.dynamicSmemBytes > kSharedBytes) std::abort();
   Block block;
   block.fibers.resize(config.blockDim.x);
   block.thread = &thread;

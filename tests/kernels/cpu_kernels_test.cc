@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tests/kernels/operator_cases.h"
+#include "tests/kernels/operator_suite.h"
 
 namespace meshwright::kernels {
 namespace {
@@ -19,27 +19,20 @@ Parallel ChunkedParallel() {
   }};
 }
 
-class CpuKernelsTest : public testing::TestWithParam<std::tuple<std::string, ElementType, size_t>> {
-};
+class CpuKernelsTest : public testing::TestWithParam<std::tuple<std::string, OperatorParam>> {};
 
 TEST_P(CpuKernelsTest, AgreesWithTheReference) {
-  const auto& [instruction_set, type, index] = GetParam();
+  const auto& [instruction_set, operator_param] = GetParam();
   const auto kernels = MakeCpuKernels(ChunkedParallel(), instruction_set);
   if (kernels == nullptr) GTEST_SKIP() << "this machine has no " << instruction_set;
-  const OperatorCase operator_case = OperatorCases()[index];
   HostMemory memory;
-  const auto expected = operator_case.run(*MakeReferenceKernels(), memory, type);
-  const auto actual = operator_case.run(*kernels, memory, type);
-  EXPECT_LT(RelativeError(actual, expected), Tolerance(type));
+  ExpectTheReferencesNumbers(*kernels, memory, operator_param);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllOperators, CpuKernelsTest,
-                         testing::Combine(testing::Values("base", "v3", "v4"),
-                                          testing::ValuesIn(kElementTypes),
-                                          testing::Range<size_t>(0, OperatorCases().size())),
+                         testing::Combine(testing::Values("base", "v3", "v4"), AllOperators()),
                          [](const auto& test) {
-                           return std::get<0>(test.param) + TypeName(std::get<1>(test.param)) +
-                                  OperatorCases()[std::get<2>(test.param)].name;
+                           return std::get<0>(test.param) + NameOf(std::get<1>(test.param));
                          });
 
 TEST(SumOfSquaresTest, IsTheSameForEveryNumberOfThreads) {

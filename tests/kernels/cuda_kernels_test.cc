@@ -3,11 +3,9 @@
 
 #include <iostream>
 #include <stdexcept>
-#include <string>
-#include <tuple>
 #include <vector>
 
-#include "tests/kernels/operator_cases.h"
+#include "tests/kernels/operator_suite.h"
 
 namespace meshwright::kernels {
 namespace {
@@ -36,7 +34,7 @@ class DeviceMemory final : public Memory {
   std::vector<void*> blocks_;
 };
 
-class CudaKernelsTest : public testing::TestWithParam<std::tuple<ElementType, size_t>> {
+class CudaKernelsTest : public testing::TestWithParam<OperatorParam> {
  protected:
   void SetUp() override {
     int devices = 0;
@@ -50,23 +48,13 @@ class CudaKernelsTest : public testing::TestWithParam<std::tuple<ElementType, si
 };
 
 TEST_P(CudaKernelsTest, AgreesWithTheReference) {
-  const auto& [type, index] = GetParam();
-  const OperatorCase operator_case = OperatorCases()[index];
-  HostMemory host;
-  DeviceMemory device;
-  const auto kernels = MakeCudaKernels([]() -> void* { return nullptr; });
-  const auto expected = operator_case.run(*MakeReferenceKernels(), host, type);
-  const auto actual = operator_case.run(*kernels, device, type);
-  EXPECT_LT(RelativeError(actual, expected), Tolerance(type));
+  DeviceMemory memory;
+  ExpectTheReferencesNumbers(*MakeCudaKernels([]() -> void* { return nullptr; }), memory,
+                             GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOperators, CudaKernelsTest,
-                         testing::Combine(testing::ValuesIn(kElementTypes),
-                                          testing::Range<size_t>(0, OperatorCases().size())),
-                         [](const auto& test) {
-                           return TypeName(std::get<0>(test.param)) +
-                                  OperatorCases()[std::get<1>(test.param)].name;
-                         });
+INSTANTIATE_TEST_SUITE_P(AllOperators, CudaKernelsTest, AllOperators(),
+                         [](const auto& test) { return NameOf(test.param); });
 
 }  // namespace
 }  // namespace meshwright::kernels

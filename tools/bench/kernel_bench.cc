@@ -3,16 +3,14 @@
 //
 // Rates are those of the fastest run, and copies are measured beside every operator: what else the
 // machine does then counts little.
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "tools/bench/operator_cases.h"
+#include "tools/bench/operator_rates.h"
 #include "tools/bench/thread_pool.h"
 
 namespace meshwright::kernels {
@@ -75,41 +73,16 @@ class Copy {
   double best_s_ = 1e9;
 };
 
-void Measure(benchmark::State& state, const BenchOperator& bench_operator, ElementType type) {
-  HostMemory memory;
-  const BenchCase bench_case = bench_operator.make(memory, type, kShape);
-  const auto kernels = MakeCpuKernels(OnAllCores());
-  double best_s = 1e9;
-  for (auto _ : state) {
-    const double took_s = SecondsOf([&] { bench_case.run(*kernels); });
-    state.SetIterationTime(took_s);
-    best_s = std::min(best_s, took_s);
-  }
-  const double bytes_per_s = static_cast<double>(bench_case.bytes) / best_s;
-  state.counters["GB/s"] = bytes_per_s / 1e9;
-  state.counters["of_copy"] = bytes_per_s / Copy::Get().Measure();
-}
-
-void RegisterAll() {
-  for (const BenchOperator& bench_operator : BenchOperators()) {
-    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
-      const std::string name = std::string(bench_operator.name) + "/" + ElementName(type);
-      benchmark::RegisterBenchmark(
-          name.c_str(), [=](benchmark::State& state) { Measure(state, bench_operator, type); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace meshwright::kernels
 
 int main(int argc, char** argv) {
-  meshwright::kernels::RegisterAll();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  using namespace meshwright::kernels;
+  RegisterOperators(
+      {.shape = kShape,
+       .make_memory = [] { return std::make_unique<HostMemory>(); },
+       .make_kernels = [] { return MakeCpuKernels(OnAllCores()); },
+       .seconds_of = [](const std::function<void()>& body) { return SecondsOf(body); },
+       .copy_bytes_per_s = [] { return Copy::Get().Measure(); }});
+  return RunBenchmarks(argc, argv);
 }

@@ -1,17 +1,17 @@
 // Rates of the fused operators on the first CUDA device: bytes that each has to move per second,
 // and what share of the device's own copy bandwidth that is. Timed by events on the device; rates
 // are those of the fastest run.
-#include <benchmark/benchmark.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "tools/bench/operator_cases.h"
+#include "tools/bench/operator_rates.h"
 
 namespace meshwright::kernels {
 namespace {
@@ -97,34 +97,6 @@ double CopyBytesPerS() {
   return rate;
 }
 
-void Measure(benchmark::State& state, const BenchOperator& bench_operator, ElementType type) {
-  DeviceMemory memory;
-  const BenchCase bench_case = bench_operator.make(memory, type, kShape);
-  const auto kernels = MakeCudaKernels([]() -> void* { return nullptr; });
-  Stopwatch stopwatch;
-  double best_s = 1e9;
-  for (auto _ : state) {
-    const double took_s = stopwatch.SecondsOf([&] { bench_case.run(*kernels); });
-    state.SetIterationTime(took_s);
-    best_s = std::min(best_s, took_s);
-  }
-  const double bytes_per_s = static_cast<double>(bench_case.bytes) / best_s;
-  state.counters["GB/s"] = bytes_per_s / 1e9;
-  state.counters["of_copy"] = bytes_per_s / CopyBytesPerS();
-}
-
-void RegisterAll() {
-  for (const BenchOperator& bench_operator : BenchOperators()) {
-    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
-      const std::string name = std::string(bench_operator.name) + "/" + ElementName(type);
-      benchmark::RegisterBenchmark(
-          name.c_str(), [=](benchmark::State& state) { Measure(state, bench_operator, type); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond);
-    }
-  }
-}
-
 // Whether there is a device; says why not.
 bool HasDevice() {
   int devices = 0;
@@ -138,11 +110,13 @@ bool HasDevice() {
 }  // namespace meshwright::kernels
 
 int main(int argc, char** argv) {
-  if (!meshwright::kernels::HasDevice()) return 1;
-  meshwright::kernels::RegisterAll();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  using namespace meshwright::kernels;
+  if (!HasDevice()) return 1;
+  RegisterOperators(
+      {.shape = kShape,
+       .make_memory = [] { return std::make_unique<DeviceMemory>(); },
+       .make_kernels = [] { return MakeCudaKernels([]() -> void* { return nullptr; }); },
+       .seconds_of = [](const std::function<void()>& body) { return Stopwatch().SecondsOf(body); },
+       .copy_bytes_per_s = CopyBytesPerS});
+  return RunBenchmarks(argc, argv);
 }

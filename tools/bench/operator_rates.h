@@ -1,0 +1,25 @@
+// Benchmarks of all fused operators on one machine: bytes that each has to move per second, and
+// what share of the machine's own copy bandwidth that is. Rates are those of the fastest run.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "tools/bench/operator_cases.h"
+
+namespace meshwright::kernels {
+
+struct BenchMachine {
+  BenchShape shape;
+  std::function<std::unique_ptr<BenchMemory>()> make_memory;
+  std::function<std::unique_ptr<Kernels>()> make_kernels;
+  std::function<double(const std::function<void()>& body)> seconds_of;
+  std::function<double()> copy_bytes_per_s;  // read and written; asked for behind every operator
+};
+
+void RegisterOperators(const BenchMachine& machine);
+
+// Runs what was registered. Returns the exit code.
+int RunBenchmarks(int argc, char** argv);
+
+}  // namespace meshwright::kernels

@@ -5,136 +5,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"
-#include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
-#include "tests/planner/schedule/pipelines.h"
 
 namespace meshwright {
 namespace {
-
-int64_t StateBytes(const MemoryEstimate& m) {
-  return m.weights_bytes + m.gradients_bytes + m.optimizer_bytes;
-}
-
-TEST(ModelStates, OnOneDeviceAreEighteenBytesPerParameter) {
-  const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
-  const MemoryEstimate memory = EstimateRankMemory(context.get(), MakeLayout("tp1.pp1.dp1"), 0);
-  EXPECT_EQ(StateBytes(memory), 18 * Parameters(context.model));
-}
-
-TEST(ModelStates, FollowTheZeroStage) {
-  const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
-  const int64_t n = Parameters(context.model);
-  const auto states = [&context](const char* layout) {
-    return static_cast<double>(
-        StateBytes(EstimateRankMemory(context.get(), MakeLayout(layout), 0)));
-  };
-  const auto d = static_cast<double>(n);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero0"), d * 18.0, 16);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero1"), d * (6.0 + 12.0 / 8), 16);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero2"), d * (2.0 + 16.0 / 8), 16);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero3"), d * 18.0 / 8, 32);
-  EXPECT_NEAR(states("tp1.cp2.pp1.dp4.zero1"), d * (6.0 + 12.0 / 8), 16);
-}
-
-// Over eight data ranks. Only padding, at most seven elements of a unit, is more than the formula.
-TEST(ModelStates, OfTheWorkerAreShardsAndWholeGradientsOfVectors) {
-  const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
-  const auto parameters = static_cast<double>(Parameters(context.model));
-  const auto vectors = static_cast<double>((2 * context.model.layers() + 1) * context.model.hidden);
-  const auto states = [&context](const char* layout) {
-    return static_cast<double>(
-        StateBytes(EstimateRankMemory(context.get(), MakeLayout(layout), 0)));
-  };
-  const double padding = 7.0 * 18.0 * static_cast<double>(context.model.layers() + 3);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero0"), 18.0 * parameters, 0.5);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero1"), (6.0 + 12.0 / 8) * parameters, padding);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero2"), (2.0 + 16.0 / 8) * parameters + 4.0 * vectors, padding);
-  EXPECT_NEAR(states("tp1.pp1.dp8.zero3"), 18.0 / 8 * parameters + 4.0 * vectors, padding);
-}
-
-TEST(ModelStates, OfTheWorkerArePaddedToEqualShards) {
-  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
-  context.model.vocab = 32001;
-  context.model.hidden = 4095;
-  context.training.precision = Precision::kFp32;
-  const auto units = [&](int64_t ranks) {
-    const auto padded = [&](int64_t elements) { return (elements + ranks - 1) / ranks * ranks; };
-    const int64_t layer = AttentionParameters(context.model) +
-                          FfnParameters(context.model, context.model.groups.front()) +
-                          NormParameters(context.model);
-    return 2 * padded(EmbeddingParameters(context.model)) + context.model.layers() * padded(layer) +
-           padded(context.model.hidden);
-  };
-  const MemoryEstimate memory =
-      EstimateRankMemory(context.get(), MakeLayout("tp1.pp1.dp4.zero1"), 0);
-  EXPECT_EQ(memory.weights_bytes, 4 * units(4));
-  EXPECT_EQ(memory.gradients_bytes, 4 * units(4));
-  EXPECT_EQ(memory.optimizer_bytes, 8 * units(4) / 4);
-}
-
-// Bytes per parameter over eight data ranks, whose profiles say what they keep of them.
-double StatesPerParameter(const char* profile, const char* layout) {
-  const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, profile);
-  return static_cast<double>(StateBytes(EstimateRankMemory(context.get(), MakeLayout(layout), 0))) /
-         static_cast<double>(Parameters(context.model));
-}
-
-TEST(ModelStates, OfTheFrameworksAreThePublishedOnes) {
-  // Megatron-LM with fp32 main gradients.
-  EXPECT_NEAR(StatesPerParameter("megatron", "tp1.pp1.dp8.zero1"), 6.0 + 12.0 / 8, 1e-6);
-  // Aleph Alpha scaling: bf16 gradients.
-  EXPECT_NEAR(StatesPerParameter("aleph-alpha-scaling", "tp1.pp1.dp8.zero1"), 4.0 + 12.0 / 8, 1e-6);
-  // nanotron: a bf16 gradient beside the fp32 one, and a bf16 shard beside the states.
-  EXPECT_NEAR(StatesPerParameter("nanotron", "tp1.pp1.dp8.zero0"), 20.0, 1e-6);
-  EXPECT_NEAR(StatesPerParameter("nanotron", "tp1.pp1.dp8.zero1"), 8.0 + 14.0 / 8, 1e-6);
-  // DeepSpeed and PyTorch FSDP, whose fp32 parameters need no bf16 shard.
-  EXPECT_NEAR(StatesPerParameter("megatron-deepspeed", "tp1.pp1.dp8.zero3"), 18.0 / 8, 1e-6);
-  EXPECT_NEAR(StatesPerParameter("torchtitan-fsdp", "tp1.pp1.dp8.zero3"), 16.0 / 8, 1e-6);
-  EXPECT_NEAR(StatesPerParameter("llm-foundry-fsdp", "tp1.pp1.dp8.zero3"), 16.0 / 8, 1e-6);
-}
-
-TEST(ModelStates, OfAllRanksAddUpToTheModel) {
-  const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
-  const Layout layout = MakeLayout("tp2.pp4.dp1");
-  int64_t held = 0;
-  for (int32_t rank = 0; rank < 4; ++rank)
-    held += 2 * LayoutParameters(context.get(), layout).OnRank(rank);
-  // Norms are on both TP ranks.
-  EXPECT_EQ(held, Parameters(context.model) + (2 * 32 + 1) * 4096);
-}
-
-TEST(ModelStates, CopyTiedEmbeddingsToBothEndsOfThePipeline) {
-  const TestContext context = MakeContext("llama-3.2-1b", "h100", 4096, 8);
-  const auto held = [&context](const char* text, int32_t rank) {
-    const Layout layout = MakeLayout(text);
-    return LayoutParameters(context.get(), layout).OnRank(rank);
-  };
-  EXPECT_EQ(held("tp1.pp1.dp1", 0), Parameters(context.model));
-  EXPECT_EQ(held("tp1.pp2.dp1", 0) + held("tp1.pp2.dp1", 1),
-            Parameters(context.model) + EmbeddingParameters(context.model));
-}
-
-TEST(ModelStates, InFp32NeedNoMasterCopy) {
-  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
-  context.training.precision = Precision::kFp32;
-  const MemoryEstimate memory = EstimateRankMemory(context.get(), MakeLayout("tp1.pp1.dp1"), 0);
-  EXPECT_EQ(StateBytes(memory), 16 * Parameters(context.model));
-}
-
-TEST(ModelStates, InFp64AreTwiceThoseInFp32) {
-  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
-  context.training.precision = Precision::kFp64;
-  const MemoryEstimate memory = EstimateRankMemory(context.get(), MakeLayout("tp1.pp1.dp1"), 0);
-  EXPECT_EQ(memory.weights_bytes, 8 * Parameters(context.model));
-  EXPECT_EQ(memory.gradients_bytes, 8 * Parameters(context.model));
-  EXPECT_EQ(memory.optimizer_bytes, 16 * Parameters(context.model));
-}
 
 TEST(Activations, FallFromTheFirstStageToTheLast) {
   const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 64);
@@ -420,7 +298,9 @@ TEST(OptimizerStep, IsThePeakWhereItNeedsMoreThanThePasses) {
   const MemoryEstimate step = OnRank(context, "tp2.pp2.dp1");
   EXPECT_EQ(step.activations_bytes + step.loss_bytes, 0);
   EXPECT_EQ(step.workspace_bytes, 60 * passes.weights_bytes / 2);
-  EXPECT_EQ(StateBytes(step), StateBytes(passes));
+  EXPECT_EQ(step.weights_bytes, passes.weights_bytes);
+  EXPECT_EQ(step.gradients_bytes, passes.gradients_bytes);
+  EXPECT_EQ(step.optimizer_bytes, passes.optimizer_bytes);
 }
 
 TEST(MeasuredPeak, IsOfTheRankThatTheFrameworkReports) {
@@ -450,48 +330,6 @@ TEST(MeasuredPeak, IsOfTheKindThatTheFrameworkReports) {
   context.profile.peak_kind = PeakKind::kReserved;
   EXPECT_EQ(EstimateMeasuredPeakBytes(context.get(), layout),
             first.allocator_bytes() + first.fragmentation_bytes);
-}
-
-TEST(FullestRank, IsTheOneThatNeedsMost) {
-  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
-  const Layout layout = MakeLayout("tp2.pp4.dp1");
-  const MemoryEstimate fullest = EstimateMemory(context.get(), layout);
-  for (int32_t rank = 0; rank < 4; ++rank) {
-    EXPECT_LE(EstimateRankMemory(context.get(), layout, rank).total_bytes(), fullest.total_bytes());
-  }
-}
-
-// Only some ranks are looked at where the worker's rules apply.
-TEST(WorkerPeak, IsThatOfTheFullestRankAndWithinItsBounds) {
-  TestContext context = MakeContext("tinystories-15m", "h100", 64, 1, "meshwright");
-  context.model.vocab = 64;
-  int found = 0;
-  ForEachPipeline(8, 3, 20, [&](Layout layout, int32_t micro_batches) {
-    if (micro_batches > 9 && micro_batches != 20) return;
-    layout.dp = 2;
-    context.training.global_batch = 2 * int64_t{micro_batches};
-    for (const int64_t outer : {0, 1}) {
-      // The same number on every stage, or one fewer on the outer two.
-      context.model.groups.front().count = 2 * StageCount(layout) - 2 * outer;
-      for (const int32_t zero : {0, 2, 3}) {
-        layout.zero = zero;
-        for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
-          layout.recompute = recompute;
-          int64_t most = 0;
-          for (int32_t rank = 0; rank < layout.pp; ++rank) {
-            most = std::max(most, EstimateRankMemory(context.get(), layout, rank).total_bytes());
-          }
-          SCOPED_TRACE(absl::StrCat(Name(layout, micro_batches), " zero", zero, " outer ", outer));
-          ASSERT_EQ(EstimateMemory(context.get(), layout).total_bytes(), most);
-          const MemoryBounds bounds = BoundMemory(context.get(), layout);
-          ASSERT_LE(bounds.least_bytes, most);
-          ASSERT_GE(bounds.most_bytes, most);
-          ++found;
-        }
-      }
-    }
-  });
-  EXPECT_GT(found, 1000);
 }
 
 }  // namespace

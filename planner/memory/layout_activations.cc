@@ -32,11 +32,14 @@ LayoutActivations::LayoutActivations(const EstimateContext& context, const Layou
     : context_(context),
       layout_(layout),
       micro_batches_(layout.MicroBatches(context.training.global_batch)) {
+  if (WorkerRulesCover(context, layout)) {
+    worker_.emplace(context, layout);
+    return;
+  }
   for (const LayerGroup& group : context.model.groups) {
     blocks_.push_back(MakeBlock(BlockDimsOf(context, layout, group)));
   }
   boundary_bytes_ = blocks_.front().checkpoint_bytes;
-  if (WorkerRulesCover(context, layout)) worker_.emplace(context, layout);
 }
 
 LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) const {

@@ -49,9 +49,10 @@ class LayoutActivations {
   const EstimateContext& context_;
   const Layout& layout_;
   int64_t micro_batches_;
-  int64_t boundary_bytes_;  // an activation between two stages
+  std::optional<WorkerLayout>
+      worker_;                  // where its rules apply; the others are for where they don't
+  int64_t boundary_bytes_ = 0;  // an activation between two stages
   absl::InlinedVector<Block, 4> blocks_;
-  std::optional<WorkerLayout> worker_;
 };
 
 // Shape of a block of `group` for one micro-batch on one rank.

@@ -117,10 +117,9 @@ WorkerBounds WorkerLayout::BoundsOnRank(int32_t pipeline_rank) const {
     boundary = std::max(boundary, stage.boundary_bytes);
   }
   const int64_t in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
-  const int64_t always = rope_table_bytes_;
-  return {.least_bytes = always + in_flight * least_kept,
-          .most_bytes = always + kLossAccumulatorBytes + in_flight * most_kept + most_own +
-                        MostMessages(in_flight) * boundary + MostTransientBytes(layers)};
+  return {.least_bytes = rope_table_bytes_ + in_flight * least_kept,
+          .most_bytes = rope_table_bytes_ + kLossAccumulatorBytes + in_flight * most_kept +
+                        most_own + MostMessages(in_flight) * boundary + MostTransientBytes(layers)};
 }
 
 WorkerActivations WorkerLayout::PeakOnRank(int32_t pipeline_rank) const {

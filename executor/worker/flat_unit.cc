@@ -10,16 +10,20 @@
 
 #include "executor/worker/random.h"
 #include "executor/worker/release_storage.h"
+#include "planner/memory/unit_shards.h"
 
 namespace meshwright {
 namespace {
 
 constexpr float kInitialDeviation = 0.02f;
 
-int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 int64_t ShardCount(const RankContext& context) {
   return context.zero() == 0 ? 1 : context.groups.replicas->size();
+}
+
+int64_t OwnElements(const RankContext& context, int64_t elements) {
+  if (context.zero() == 0) return elements;
+  return ShardElements(elements, ShardCount(context), context.training.precision);
 }
 
 // What is made at once on the host: large units must not need as much there again.
@@ -86,7 +90,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
       matrix_elements_(MatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
       head_norm_elements_(HeadNormElements(parameters_)),
-      shard_elements_(DivideUp(elements_, ShardCount(context))),
+      shard_elements_(OwnElements(context, elements_)),
       padded_elements_(shard_elements_ * ShardCount(context)),
       own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),
       keeps_weights_(context.zero() <= 2),

@@ -3,7 +3,7 @@
 // see are views of them.
 //
 // The holders of the same parameters share the unit as the ZeRO stage says (arXiv 1910.02054). The
-// buffers are cut into equal shards, one for each rank, the last ones padded:
+// buffers are cut into equal shards, one for each rank (planner/memory/unit_shards.h):
 //
 //                     stage 0   1                  2              3
 //   states            whole     own shard          own shard      own shard

@@ -4,6 +4,7 @@
 
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
+#include "planner/memory/unit_shards.h"
 
 namespace meshwright {
 namespace {
@@ -40,10 +41,10 @@ HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
   const int64_t all = parameters.OnRank(pipeline_rank);
   HeldParameters held = {.whole = all, .shard = DivideUp(all, ranks)};
   if (!context.profile.worker_allocations || layout.zero == 0 || ranks == 1) return held;
-  // The worker divides every unit and pads it to equal shards; gradients of vectors stay whole.
+  // The worker divides every unit; gradients of vectors stay whole.
   held.shard = 0;
   parameters.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
-    held.shard += count * DivideUp(unit.all, ranks);
+    held.shard += count * ShardElements(unit.all, ranks, context.training.precision);
     held.whole_gradients += count * unit.vectors;
   });
   held.whole = held.shard * ranks;

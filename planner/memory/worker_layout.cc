@@ -6,6 +6,7 @@
 #include "planner/layout/stage_partition.h"
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
+#include "planner/memory/unit_shards.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -17,16 +18,15 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
   const int64_t ranks = int64_t{layout.dp} * layout.cp;
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
   const LayoutParameters parameters(context, layout);
-  const auto bytes = [&](int64_t element_bytes) {
-    // Units are padded to equal shards.
-    const auto padded = [&](const UnitParameters& unit) {
-      return (unit.all + ranks - 1) / ranks * ranks * element_bytes;
-    };
-    return UnitBytes{.table = padded(parameters.table()),
-                     .layer = padded(parameters.layer(0)),
-                     .final_norm = padded(parameters.final_norm())};
-  };
   const Precision precision = context.training.precision;
+  const auto bytes = [&](int64_t element_bytes) {
+    const auto all_shards = [&](const UnitParameters& unit) {
+      return ranks * ShardElements(unit.all, ranks, precision) * element_bytes;
+    };
+    return UnitBytes{.table = all_shards(parameters.table()),
+                     .layer = all_shards(parameters.layer(0)),
+                     .final_norm = all_shards(parameters.final_norm())};
+  };
   TransientUnits units = {.gradients = bytes(AccumulatorBytes(precision)),
                           .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
                           .layered = layout.schedule == ScheduleKind::kBreadthFirst};

@@ -37,18 +37,18 @@
 //                         bytes for each element of a piece
 //   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
 //   gradient              product in bf16, beside its fp32 form
-//   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded to equal
-//                         shards: the one that a part of an action fills and the one before it,
-//                         which is under reduction and stays until a later one opens; under layered
-//                         accumulation those of a chunk, and one
+//   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded as in
+//                         planner/memory/unit_shards.h: the one that a part of an action fills and
+//                         the one before it, which is under reduction and stays until a later one
+//                         opens; under layered accumulation those of a chunk, and one
 //   ZeRO 3                gathered weights of the unit in use and of the next; under layered
 //                         accumulation of a chunk's units, and of the next chunk's first
 //
 // The optimizer never reaches the peak: it works in place, but for 8 KiB of sums that the
-// gradients' norm takes, and weights are gathered in place behind it. Nor does attention's forward
-// kernel, which takes less than its backward; it has no row. What a rank holds at once follows from
-// the order of its actions: planner/memory/worker_peak.h, and planner/memory/transient_states.h for
-// ZeRO's rows.
+// gradients' norm takes, and below ZeRO-3 weights are gathered in place. Nor does attention's
+// forward kernel, which takes less than its backward; it has no row. What a rank holds at once
+// follows from the order of its actions: planner/memory/worker_peak.h, and
+// planner/memory/transient_states.h for ZeRO's rows.
 #pragma once
 
 #include <array>

@@ -2,6 +2,7 @@
 
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/rank_memory.h"
+#include "planner/memory/unit_shards.h"
 #include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
 
@@ -33,7 +34,7 @@ TEST(ModelStates, FollowTheZeroStage) {
   EXPECT_NEAR(states("tp1.cp2.pp1.dp4.zero1"), d * (6.0 + 12.0 / 8), 16);
 }
 
-// Over eight data ranks. Only padding, at most seven elements of a unit, is more than the formula.
+// Over eight data ranks. Only padding, less than a line of each shard, is more than the formula.
 TEST(ModelStates, OfTheWorkerAreShardsAndWholeGradientsOfVectors) {
   const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
   const auto parameters = static_cast<double>(Parameters(context.model));
@@ -42,20 +43,24 @@ TEST(ModelStates, OfTheWorkerAreShardsAndWholeGradientsOfVectors) {
     return static_cast<double>(
         StateBytes(EstimateRankMemory(context.get(), MakeLayout(layout), 0)));
   };
-  const double padding = 7.0 * 18.0 * static_cast<double>(context.model.layers() + 3);
+  const double line = kShardAlignmentBytes / 2.0;  // elements
+  const double padding = 8.0 * line * 18.0 * static_cast<double>(context.model.layers() + 3);
   EXPECT_NEAR(states("tp1.pp1.dp8.zero0"), 18.0 * parameters, 0.5);
   EXPECT_NEAR(states("tp1.pp1.dp8.zero1"), (6.0 + 12.0 / 8) * parameters, padding);
   EXPECT_NEAR(states("tp1.pp1.dp8.zero2"), (2.0 + 16.0 / 8) * parameters + 4.0 * vectors, padding);
   EXPECT_NEAR(states("tp1.pp1.dp8.zero3"), 18.0 / 8 * parameters + 4.0 * vectors, padding);
 }
 
-TEST(ModelStates, OfTheWorkerArePaddedToEqualShards) {
+TEST(ModelStates, OfTheWorkerArePaddedToAlignedShards) {
   TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");
   context.model.vocab = 32001;
-  context.model.hidden = 4095;
+  context.model.hidden = 4090;
   context.training.precision = Precision::kFp32;
   const auto units = [&](int64_t ranks) {
-    const auto padded = [&](int64_t elements) { return (elements + ranks - 1) / ranks * ranks; };
+    const auto padded = [&](int64_t elements) {
+      const int64_t aligned = 32 * ranks;  // 128 bytes of each rank
+      return (elements + aligned - 1) / aligned * aligned;
+    };
     const int64_t layer = AttentionParameters(context.model) +
                           FfnParameters(context.model, context.model.groups.front()) +
                           NormParameters(context.model);

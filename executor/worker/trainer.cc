@@ -69,8 +69,7 @@ std::vector<FlatUnit*> Trainer::UnitsToUpdate() const {
   return units;
 }
 
-// Unit by unit, so that the update of one goes on while the next is being reduced and the weights
-// of those before it are being gathered.
+// Unit by unit, so that the update of one goes on while the next is being reduced.
 GradientSquareSum Trainer::Update(int64_t step) {
   const ScopedPhase phase(context_.clock, Phase::kOptimizer);
   const std::vector<FlatUnit*> units = UnitsToUpdate();
@@ -80,17 +79,11 @@ GradientSquareSum Trainer::Update(int64_t step) {
     DumpGradients(context_, stages_, std::exchange(dump_directory_, ""));
   }
   GradientSquareSum squares(context_);
-  std::vector<Pending> gathers;
   for (FlatUnit* unit : units) {
     if (!dumps) FinishGradients(*unit);
     if (CountsCopy(*unit)) squares.Add(*unit);
     unit->Update(context_, AdamWOptions(), step + 1);
-    // Under ZeRO-3 whoever needs the weights gathers them.
-    if (context_.zero() == 1 || context_.zero() == 2) {
-      gathers.push_back(unit->GatherWeights(*context_.groups.replicas));
-    }
   }
-  for (Pending& gather : gathers) gather.Wait();
   return squares;
 }
 

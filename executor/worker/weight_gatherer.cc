@@ -9,14 +9,16 @@ WeightGatherer::WeightGatherer(RankContext& context,
                                const std::vector<std::unique_ptr<Stage>>& stages,
                                const std::vector<Action>& actions)
     : context_(context) {
-  if (context.zero() < 3) return;
-  std::map<const FlatUnit*, int32_t> numbers;
   for (const auto& stage : stages) {
-    for (const auto& unit : stage->units()) {
-      numbers[unit.get()] = static_cast<int32_t>(units_.size());
-      units_.push_back(unit.get());
-    }
+    for (const auto& unit : stage->units()) units_.push_back(unit.get());
   }
+  if (context.zero() >= 3) Plan(stages, actions);
+}
+
+void WeightGatherer::Plan(const std::vector<std::unique_ptr<Stage>>& stages,
+                          const std::vector<Action>& actions) {
+  std::map<const FlatUnit*, int32_t> numbers;
+  for (const FlatUnit* unit : units_) numbers.emplace(unit, static_cast<int32_t>(numbers.size()));
   std::vector<ChunkWeights> chunks;
   for (const auto& stage : stages) {
     ChunkWeights& chunk = chunks.emplace_back();
@@ -26,23 +28,29 @@ WeightGatherer::WeightGatherer(RankContext& context,
       for (const FlatUnit* unit : group) units.push_back(numbers.at(unit));
     }
   }
-  const bool layered = context.layout.schedule == ScheduleKind::kBreadthFirst;
+  const bool layered = context_.layout.schedule == ScheduleKind::kBreadthFirst;
   uses_ = WeightUses(actions, chunks, layered);
   steps_ = PlanGathers(uses_);
 }
 
 void WeightGatherer::BeginStep() {
   next_ = 0;
-  if (!steps_.empty()) Start(steps_.front().gather);
+  if (!steps_.empty()) {
+    Start(steps_.front().gather);
+  } else if (context_.zero() >= 1) {
+    for (FlatUnit* unit : units_) Start(*unit);
+  }
 }
 
 void WeightGatherer::Before(const WeightGroup& units) {
-  if (steps_.empty()) return;
+  if (steps_.empty()) {
+    WaitFor(units);
+    return;
+  }
   CheckIsNext(units);
-  const GatherStep& step = steps_[next_];
-  if (next_ > 0) Start(step.gather);
-  for (const int32_t unit : uses_[next_].units) under_way_[unit].Wait();
-  Start(step.prefetch);
+  if (next_ > 0) Start(steps_[next_].gather);
+  WaitFor(units);
+  Start(steps_[next_].prefetch);
 }
 
 void WeightGatherer::After(const WeightGroup& units) {
@@ -52,10 +60,16 @@ void WeightGatherer::After(const WeightGroup& units) {
   ++next_;
 }
 
+void WeightGatherer::Start(FlatUnit& unit) {
+  under_way_[&unit] = unit.GatherWeights(*context_.groups.replicas);
+}
+
 void WeightGatherer::Start(const UnitGroup& numbers) {
-  for (const int32_t unit : numbers) {
-    under_way_[unit] = units_[unit]->GatherWeights(*context_.groups.replicas);
-  }
+  for (const int32_t unit : numbers) Start(*units_[unit]);
+}
+
+void WeightGatherer::WaitFor(const WeightGroup& units) {
+  for (const FlatUnit* unit : units) under_way_[unit].Wait();
 }
 
 void WeightGatherer::CheckIsNext(const WeightGroup& units) const {

@@ -10,6 +10,7 @@
 
 #include "executor/worker/cpu_device.h"
 #include "executor/worker/fake_communicator.h"
+#include "executor/worker/timed_communicator.h"
 #include "executor/worker/trainer.h"
 #include "planner/schedule/schedule.h"
 #include "tests/executor/test_models.h"
@@ -33,8 +34,9 @@ class ZeroTest : public testing::Test {
     context_.layout.schedule = schedule;
     context_.layout.vpp = vpp;
     context_.device = std::make_unique<CpuDevice>();
-    context_.groups.replicas =
-        MakeFakeCommunicator(0, kReplicas, [this](const FakeCall& call) { Report(call); });
+    context_.groups.replicas = TimeCommunicator(
+        MakeFakeCommunicator(0, kReplicas, [this](const FakeCall& call) { Report(call); }),
+        {.name = "replicas", .ranks = {0, 1}, .phase = Phase::kDataParallel}, context_.recorder);
     const auto actions =
         MakeSchedule(context_.layout, 0, static_cast<int32_t>(context_.micro_batches()));
     trainer_ = std::make_unique<Trainer>(context_, actions.value());
@@ -51,14 +53,14 @@ class ZeroTest : public testing::Test {
     return *trainer_->stages()[chunk]->units()[index % per_chunk + (chunk == 0 ? 1 : 0)];
   }
 
+  static int64_t BytesOf(const FlatUnit& unit) { return unit.padded_elements() * 4; }
+
   const c10::InferenceMode no_tape_;
   RankContext context_;
   std::unique_ptr<Trainer> trainer_;
   std::function<void(const FakeCall&)> on_call_;
 
  private:
-  static int64_t BytesOf(const FlatUnit& unit) { return unit.padded_elements() * 4; }
-
   void Report(const FakeCall& call) {
     ++calls_[{call.operation, call.bytes}];
     if (on_call_) on_call_(call);
@@ -103,6 +105,34 @@ TEST_F(ZeroTest, LayeredAccumulationGathersALayerTwiceAStepAndReducesItOnce) {
   EXPECT_EQ(CallsOfTables(CommOperation::kAllGather), 2);
   EXPECT_EQ(CallsOfTables(CommOperation::kReduceScatter), 2);
 }
+
+class GatherOnceTest : public ZeroTest, public testing::WithParamInterface<int32_t> {};
+
+// The weights that a step updates are gathered when the next one begins, and waited for in the
+// order in which its first forward needs them.
+TEST_P(GatherOnceTest, GathersAheadOfAStepsFirstUses) {
+  Make(GetParam(), /*micro_batch=*/1);
+  trainer_->Step(0);
+  const StepRecord record = trainer_->Step(1).record;
+  const TimeSpan forward = record.actions.front().time;
+  std::vector<int64_t> gathered_bytes;
+  double waited_s = forward.begin_s;
+  for (const CommunicationSpan& span : record.communication) {
+    if (span.operation != CommOperation::kAllGather) continue;
+    gathered_bytes.push_back(span.bytes);
+    EXPECT_LE(span.issued_s, forward.begin_s);
+    EXPECT_GE(span.wait.begin_s, waited_s);
+    EXPECT_LE(span.wait.end_s, forward.end_s);
+    waited_s = span.wait.end_s;
+  }
+  std::vector<int64_t> in_order_of_use;
+  for (const auto& unit : trainer_->stages().front()->units()) {
+    in_order_of_use.push_back(BytesOf(*unit));
+  }
+  EXPECT_EQ(gathered_bytes, in_order_of_use);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, GatherOnceTest, testing::Values(1, 2));
 
 class ZeroStagesTest : public ZeroTest, public testing::WithParamInterface<int32_t> {};
 

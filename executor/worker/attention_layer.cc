@@ -12,7 +12,7 @@
 
 namespace meshwright {
 
-AttentionLayer::AttentionLayer(RankContext& context, const FlatUnit& unit, const RopeTable& rope)
+AttentionLayer::AttentionLayer(RankContext& context, FlatUnit& unit, const RopeTable& rope)
     : context_(context),
       unit_(unit),
       rope_(rope),
@@ -140,11 +140,11 @@ at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& sa
 
 void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
-                       unit_.gradient(kOutputWeight));
+                       unit_.TakeMatrixGradient(kOutputWeight));
   saved.gradient.reset();
   saved.attention.output.reset();
   LinearBackwardWeight(context_, saved.qkv, EnterTensorParallel(context_, saved.norm_output),
-                       unit_.gradient(kQkvWeight));
+                       unit_.TakeMatrixGradient(kQkvWeight));
   if (context_.model.qkv_bias) {
     at::Tensor bias = unit_.gradient(QkvBiasOf(context_.model));
     bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));

@@ -36,7 +36,7 @@ struct AttentionSaved {
 class AttentionLayer {
  public:
   // `unit` and `rope` outlive it.
-  AttentionLayer(RankContext& context, const FlatUnit& unit, const RopeTable& rope);
+  AttentionLayer(RankContext& context, FlatUnit& unit, const RopeTable& rope);
 
   // residual [stream tokens, hidden] -> what is to be added to it, a new tensor of its shape.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
@@ -74,7 +74,7 @@ class AttentionLayer {
                          const at::Tensor& qkv) const;
 
   RankContext& context_;
-  const FlatUnit& unit_;
+  FlatUnit& unit_;
   const RopeTable& rope_;
   const AttentionShape shape_;
 };

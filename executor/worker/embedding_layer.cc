@@ -23,7 +23,8 @@ at::Tensor EmbeddingLayer::Forward(const at::Tensor& tokens) const {
 
 void EmbeddingLayer::Backward(const at::Tensor& tokens, const at::Tensor& gradient) const {
   const at::Tensor whole = EnterTensorParallel(context_, gradient);
-  const at::Tensor& table_gradient = unit_.gradient(kEmbeddingTable);
+  const auto [table_gradient, empty] = unit_.TakeMatrixGradient(kEmbeddingTable);
+  if (empty) table_gradient.zero_();
   context_.device->kernels().Run(
       kernels::EmbeddingBackward{.type = context_.element(),
                                  .rows = tokens.size(0),

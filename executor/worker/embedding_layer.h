@@ -11,7 +11,7 @@ namespace meshwright {
 class EmbeddingLayer {
  public:
   // `unit` outlives it.
-  EmbeddingLayer(RankContext& context, const FlatUnit& unit) : context_(context), unit_(unit) {}
+  EmbeddingLayer(RankContext& context, FlatUnit& unit) : context_(context), unit_(unit) {}
 
   // tokens int32 [tokens] -> [stream tokens, hidden].
   at::Tensor Forward(const at::Tensor& tokens) const;
@@ -20,7 +20,7 @@ class EmbeddingLayer {
 
  private:
   RankContext& context_;
-  const FlatUnit& unit_;
+  FlatUnit& unit_;
 };
 
 }  // namespace meshwright

@@ -69,11 +69,12 @@ at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
 }
 
 void FfnLayer::BackwardWeight(FfnSaved& saved) const {
-  LinearBackwardWeight(context_, saved.gradient, saved.product, unit_.gradient(kDownWeight));
+  LinearBackwardWeight(context_, saved.gradient, saved.product,
+                       unit_.TakeMatrixGradient(kDownWeight));
   saved.gradient.reset();
   saved.product.reset();
   LinearBackwardWeight(context_, saved.gate_up, EnterTensorParallel(context_, saved.norm_output),
-                       unit_.gradient(kGateUpWeight));
+                       unit_.TakeMatrixGradient(kGateUpWeight));
   saved = FfnSaved();
 }
 

@@ -28,7 +28,7 @@ struct FfnSaved {
 class FfnLayer {
  public:
   // `unit` outlives it.
-  FfnLayer(RankContext& context, const FlatUnit& unit) : context_(context), unit_(unit) {}
+  FfnLayer(RankContext& context, FlatUnit& unit) : context_(context), unit_(unit) {}
 
   // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
@@ -46,7 +46,7 @@ class FfnLayer {
   void Multiply(FfnSaved& saved) const;
 
   RankContext& context_;
-  const FlatUnit& unit_;
+  FlatUnit& unit_;
 };
 
 }  // namespace meshwright

@@ -121,6 +121,7 @@ void FlatUnit::AllocateGradients(const at::TensorOptions& options) {
     own_gradients_ = OwnPart(gradients_);
     vector_gradients_ = gradients_.narrow(0, matrix_elements_, vector_elements);
     matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+    EmptyMatrices();
   } else {
     own_gradients_ = at::zeros({shard_elements_}, options);
     vector_gradients_ = at::zeros({vector_elements}, options);
@@ -166,19 +167,34 @@ const at::Tensor& FlatUnit::gradient(size_t index) const {
                           : vector_gradient_views_.at(index - matrices);
 }
 
-void FlatUnit::ZeroGradients() {
+MatrixGradient FlatUnit::TakeMatrixGradient(size_t index) {
+  const bool empty = matrix_is_empty_.at(index);
+  matrix_is_empty_[index] = false;
+  return {.values = matrix_gradient_views_.at(index), .empty = empty};
+}
+
+void FlatUnit::ZeroBehindMatrices() {
+  gradients_.narrow(0, matrix_elements_, padded_elements_ - matrix_elements_).zero_();
+}
+
+void FlatUnit::EmptyMatrices() { matrix_is_empty_.assign(matrix_gradient_views_.size(), true); }
+
+void FlatUnit::ClearGradients() {
   if (keeps_gradients_) {
-    gradients_.zero_();
+    ZeroBehindMatrices();
+    EmptyMatrices();
     return;
   }
-  own_gradients_.zero_();
+  own_is_empty_ = true;
   vector_gradients_.zero_();
 }
 
 void FlatUnit::OpenGradients() {
   if (gradients_open()) return;
-  gradients_ = at::zeros({padded_elements_}, own_gradients_.options());
+  gradients_ = at::empty({padded_elements_}, own_gradients_.options());
   matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+  ZeroBehindMatrices();
+  EmptyMatrices();
 }
 
 at::Tensor FlatUnit::CloseGradients(bool with_vectors) {
@@ -188,6 +204,14 @@ at::Tensor FlatUnit::CloseGradients(bool with_vectors) {
   }
   matrix_gradient_views_.clear();
   return std::exchange(gradients_, {});
+}
+
+void FlatUnit::AddToOwnGradients(const at::Tensor& part) {
+  if (std::exchange(own_is_empty_, false)) {
+    own_gradients_.copy_(part);
+  } else {
+    own_gradients_.add_(part);
+  }
 }
 
 at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {

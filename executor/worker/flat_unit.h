@@ -13,6 +13,8 @@
 // What is not held whole is whole for a while: gradients of matrices while a bucket is open,
 // weights while they are gathered. Gradients of vectors are small, come at other times than those
 // of matrices, and are always whole.
+//
+// A matrix's gradient is never zeroed: the first micro-batch's is written, others are added to it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "executor/worker/communicator.h"
+#include "executor/worker/matrix_gradient.h"
 #include "executor/worker/parameter_map.h"
 #include "executor/worker/rank_context.h"
 
@@ -52,8 +55,12 @@ class FlatUnit {
   // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
   // norm or a bias. Only while the weights are whole.
   const at::Tensor& weight(size_t index) const { return weight_views_.at(index); }
-  // Its gradient, in the accumulator dtype; of a matrix only while gradients are open.
+  // Its gradient, in the accumulator dtype; of a matrix only while gradients are open, and when
+  // something was added.
   const at::Tensor& gradient(size_t index) const;
+  // That of a matrix, for a micro-batch's part that the caller is about to add, while gradients are
+  // open. Empty only the first time since ClearGradients() or OpenGradients().
+  MatrixGradient TakeMatrixGradient(size_t index);
   // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
   at::Tensor replicated_gradients() const {
     return vector_gradients_.narrow(0, 0, replicated_elements_);
@@ -69,18 +76,20 @@ class FlatUnit {
   // them if `with_replicated`.
   std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
 
-  void ZeroGradients();
-  // Makes room for the gradients of matrices, zero at first, where the unit does not hold them.
+  // Forgets the last step's gradients. The next one adds to every matrix's at least once.
+  void ClearGradients();
+  // Makes room for the gradients of matrices where the unit does not hold them.
   void OpenGradients();
   bool gradients_open() const { return gradients_.defined(); }
-  // All gradients since OpenGradients(), of padded_elements(), for a reduction. The vectors', which
-  // are those of the whole step, are among them if `with_vectors`, else zero. Where the unit does
-  // not hold whole gradients they are the caller's from then on.
+  // All gradients since OpenGradients(), of padded_elements(), for a reduction: every matrix's, to
+  // which something was added. The vectors', which are those of the whole step, are among them if
+  // `with_vectors`, else zero. Where the unit does not hold whole gradients they are the caller's
+  // from then on.
   at::Tensor CloseGradients(bool with_vectors);
   // This rank's part of a buffer of padded_elements().
   at::Tensor OwnPart(const at::Tensor& flat) const;
   // Adds a reduced part to the shard, where CloseGradients() gave the buffer away.
-  void AddToOwnGradients(const at::Tensor& part) { own_gradients_.add_(part); }
+  void AddToOwnGradients(const at::Tensor& part);
 
   // One AdamW update of what this rank owns; `step` counts from 1.
   void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
@@ -98,6 +107,9 @@ class FlatUnit {
 
   void AllocateWeights(const at::TensorOptions& options);
   void AllocateGradients(const at::TensorOptions& options);
+  // The whole gradients of vectors, and what pads them.
+  void ZeroBehindMatrices();
+  void EmptyMatrices();
   void Initialize(uint64_t seed);
   void ViewWeights();
   OwnRange OwnRangeOf(int64_t begin, int64_t end) const;
@@ -123,6 +135,8 @@ class FlatUnit {
   at::Tensor master_;  // undefined where the weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> matrix_gradient_views_;
+  std::vector<bool> matrix_is_empty_;  // while gradients are open
+  bool own_is_empty_ = false;          // the shard, where CloseGradients() gives buffers away
   std::vector<at::Tensor> vector_gradient_views_;
 };
 

@@ -82,7 +82,7 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
 
 void HeadLayer::BackwardWeight(HeadSaved& saved) const {
   LinearBackwardWeight(context_, saved.logits, EnterTensorParallel(context_, saved.norm_output),
-                       projection_.gradient(kHeadWeight));
+                       projection_.TakeMatrixGradient(kHeadWeight));
   saved = HeadSaved();
 }
 

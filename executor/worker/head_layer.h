@@ -23,7 +23,7 @@ struct HeadSaved {
 class HeadLayer {
  public:
   // The units of the output projection and of the final norm outlive it.
-  HeadLayer(RankContext& context, const FlatUnit& projection, const FlatUnit& final_norm)
+  HeadLayer(RankContext& context, FlatUnit& projection, const FlatUnit& final_norm)
       : context_(context), projection_(projection), final_norm_(final_norm) {}
 
   // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [stream tokens, hidden],
@@ -40,7 +40,7 @@ class HeadLayer {
   int64_t vocab_begin() const;
 
   RankContext& context_;
-  const FlatUnit& projection_;
+  FlatUnit& projection_;
   const FlatUnit& final_norm_;
 };
 

@@ -34,6 +34,23 @@ at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
   return product;
 }
 
+void WeightGradientInPieces(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
+                            const MatrixGradient& gradient) {
+  const int64_t columns = gradient.values.size(1);
+  ForPieces(gradient.values.size(0), columns, [&](int64_t first, int64_t count) {
+    const at::Tensor piece = at::mm(dy.narrow(1, first, count).t(), x);
+    const at::Tensor rows = gradient.values.narrow(0, first, count);
+    if (gradient.empty) {
+      rows.copy_(piece);
+      return;
+    }
+    context.device->kernels().Run(kernels::Accumulate{.type = context.element(),
+                                                      .count = count * columns,
+                                                      .source = piece.const_data_ptr(),
+                                                      .target = rows.mutable_data_ptr()});
+  });
+}
+
 }  // namespace
 
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
@@ -47,27 +64,27 @@ at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight) {
 }
 
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
-                          const at::Tensor& gradient) {
-  if (dy.scalar_type() == gradient.scalar_type()) {
-    at::Tensor accumulated = gradient;
-    accumulated.addmm_(dy.t(), x);
+                          const MatrixGradient& gradient) {
+  if (InPieces(dy)) {
+    WeightGradientInPieces(context, dy, x, gradient);
     return;
   }
-  if (!InPieces(dy)) {
-    // A device's product sums in the gradient's type as it is, and adds to what is there.
-    at::Tensor accumulated = gradient;
-    at::addmm_out(accumulated, accumulated, dy.t(), x, gradient.scalar_type());
+  at::Tensor values = gradient.values;
+  const at::ScalarType type = values.scalar_type();
+  if (dy.scalar_type() == type) {
+    if (gradient.empty) {
+      at::mm_out(values, dy.t(), x);
+    } else {
+      values.addmm_(dy.t(), x);
+    }
     return;
   }
-  const int64_t columns = gradient.size(1);
-  ForPieces(gradient.size(0), columns, [&](int64_t first, int64_t count) {
-    const at::Tensor piece = at::mm(dy.narrow(1, first, count).t(), x);
-    context.device->kernels().Run(
-        kernels::Accumulate{.type = context.element(),
-                            .count = count * columns,
-                            .source = piece.const_data_ptr(),
-                            .target = gradient.narrow(0, first, count).mutable_data_ptr()});
-  });
+  // A device's product sums in the gradient's type as it is.
+  if (gradient.empty) {
+    at::mm_out(values, dy.t(), x, type);
+  } else {
+    at::addmm_out(values, values, dy.t(), x, type);
+  }
 }
 
 }  // namespace meshwright

@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "executor/worker/matrix_gradient.h"
 #include "executor/worker/rank_context.h"
 
 namespace meshwright {
@@ -17,9 +18,9 @@ at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at
 // dx = dy W. Allocates dx likewise.
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
 
-// gradient [outputs, inputs], accumulator dtype, += dy^T x. Allocates nothing unless dy is bf16 on
-// a CPU, and then pieces of the product (planner/memory/worker_memory.h).
+// gradient [outputs, inputs] += dy^T x, or = where it is empty. Allocates nothing unless dy is bf16
+// on a CPU, and then pieces of the product (planner/memory/worker_memory.h).
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
-                          const at::Tensor& gradient);
+                          const MatrixGradient& gradient);
 
 }  // namespace meshwright

@@ -64,7 +64,7 @@ FlatUnit* Stage::tied_unit() const {
 
 void Stage::BeginStep(UnitObserver* observer) {
   observer_ = observer;
-  for (const auto& unit : units_) unit->ZeroGradients();
+  for (const auto& unit : units_) unit->ClearGradients();
   for (const auto& [unit, uses] : uses_) missing_uses_[unit] = uses * context_.micro_batches();
   if (loss_sum_.defined()) loss_sum_.zero_();
 }

@@ -41,7 +41,7 @@ class Stage {
   // Sum of this step's token losses, fp64 [1]; undefined without the head.
   const at::Tensor& loss_sum() const { return loss_sum_; }
 
-  // Zeroes gradients and the loss. `observer` may be null; it outlives the step.
+  // Clears gradients and the loss. `observer` may be null; it outlives the step.
   void BeginStep(UnitObserver* observer);
 
   // `input` [stream tokens, hidden] comes from the stage before, undefined on the first. Returns

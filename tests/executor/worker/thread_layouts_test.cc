@@ -1,5 +1,7 @@
 // Every layout over threads: losses, every gradient and their norm against the single-rank autograd
 // reference, peak memory against the planner's estimate.
+#include <ATen/Context.h>
+#include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -131,8 +133,42 @@ class WideLayoutsTest : public ThreadLayoutsTest {
 // Wide enough for products that bf16 makes piece by piece on a CPU.
 TEST_P(WideLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
 
+// What is allocated holds NaN until something is written.
+class UninitialisedMemoryTest : public ThreadLayoutsTest {
+ protected:
+  UninitialisedMemoryTest() { Fill(true); }
+  ~UninitialisedMemoryTest() override { Fill(false); }
+
+ private:
+  // LibTorch fills where algorithms are to be deterministic.
+  static void Fill(bool with_nan) {
+    at::globalContext().setDeterministicAlgorithms(with_nan, /*warn_only=*/true);
+    at::globalContext().setDeterministicFillUninitializedMemory(with_nan);
+  }
+};
+
+TEST_P(UninitialisedMemoryTest, IsNotReadInFp32) {
+  ASSERT_TRUE(at::empty({1}).isnan().all().item<bool>());
+  ExpectExact(Precision::kFp32, 1e-4);
+}
+
+TEST_P(UninitialisedMemoryTest, IsNotReadInBf16) { ExpectWithinBf16(); }
+
 INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest, testing::ValuesIn(AllCases()),
                          [](const auto& test) { return CaseName(test.param); });
+
+// Of each ZeRO stage, where a matrix has one user and two, and where backwards are split.
+INSTANTIATE_TEST_SUITE_P(
+    Some, UninitialisedMemoryTest,
+    testing::Values(LayoutCase{"tp1.pp1.dp1.mb2", {.tied = true}},
+                    LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.qkv_bias = true, .qk_norm = true}},
+                    LayoutCase{"tp1.pp2.dp2.zero1", {.tied = true, .odd = true}},
+                    LayoutCase{"tp1.pp2.dp2.vpp2.zero1.rc=selective.sched=interleaved"},
+                    LayoutCase{"tp1.pp1.dp2.zero2", {.tied = true}},
+                    LayoutCase{"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", {.tied = true}},
+                    LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
+                    LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first", {.tied = true}}),
+    [](const auto& test) { return CaseName(test.param); });
 
 INSTANTIATE_TEST_SUITE_P(Some, WideLayoutsTest,
                          testing::Values(LayoutCase{"tp1.pp1.dp1.mb2"},

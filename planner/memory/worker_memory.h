@@ -24,7 +24,8 @@
 //                         largest of P of product gradient, H and W: the weight gradients come when
 //                         the residual and its deviations are gone
 //   ... of attention      S; T a d/t e of its output's gradient, the kernel's gradients and
-//                         scratch, with context parallel the messages of its ring; where heads are
+//                         scratch, with context parallel the messages of its ring, those of
+//                         gradients and all their sums in the accumulator type; where heads are
 //                         normed N = T (a + k)/t (d e + z) of normed and turned queries and keys
 //                         and deviations of their heads, computed again. The FFN's tensors are
 //                         gone, unless the backward is split

@@ -67,20 +67,27 @@ int64_t RingAttentionBytes(const WorkerStage& stage) {
   const int64_t tokens = d.keys / stage.cp;
   const int64_t key = KeptBytes(KeptTensor::kKey, d);
   const int64_t message = 2 * key;
+  // Sums of gradients have the accumulator type. A part of another type is there in theirs as well
+  // while it is added.
+  const int64_t width = d.accumulator_bytes() / d.element_bytes;
+  const int64_t gradients = width * message;
+  const int64_t wide_key = width > 1 ? width * key : 0;
+  const int64_t copy = grouped ? key : 0;
   const int64_t half_copy = grouped || d.tokens > tokens ? key / 2 : 0;
-  const int64_t own = 3 * key + (grouped ? key : 0) + FlashScratchBytes(stage, tokens, tokens);
-  const int64_t gradients = std::max(2 * key, key / 2 + message);
-  const int64_t before =
-      2 * key + (grouped ? key : 0) + FlashScratchBytes(stage, tokens, tokens / 2);
-  const int64_t behind =
-      key / 2 + message + half_copy + FlashScratchBytes(stage, tokens / 2, tokens);
-  const int64_t foreign = std::max(before, behind);
+  const int64_t own =
+      3 * key + std::max(copy + FlashScratchBytes(stage, tokens, tokens), grouped ? wide_key : 0);
+  const int64_t before = 2 * key + copy + FlashScratchBytes(stage, tokens, tokens / 2);
+  const int64_t parts = key / 2 + message;
+  const int64_t behind = parts + half_copy + FlashScratchBytes(stage, tokens / 2, tokens);
+  // Until the gradients of the keys are wanted, and then.
+  const int64_t foreign = std::max({before, behind, 2 * key + wide_key, parts + wide_key / 2});
+  const int64_t adding = parts + wide_key;
   // The first hop; the second, which begins the travelling gradients; a later one, while they come
-  // and go. The next keys are under way in all but the last.
-  const int64_t second = grouped ? message + foreign : std::max(foreign, message + gradients);
-  int64_t most = std::max(message + own, second + (stage.cp > 2 ? message : 0));
-  if (stage.cp > 2) most = std::max(most, 2 * message + foreign + (stage.cp > 3 ? message : 0));
-  return KeptBytes(KeptTensor::kQuery, d) + 2 * message + most;
+  // and go; their last one. The next keys are under way in all but the last.
+  const int64_t second = std::max(grouped ? gradients + foreign : foreign, gradients + adding);
+  int64_t most = std::max({message + own, second + (stage.cp > 2 ? message : 0), 2 * gradients});
+  if (stage.cp > 2) most = std::max(most, 2 * gradients + foreign + (stage.cp > 3 ? message : 0));
+  return width * KeptBytes(KeptTensor::kQuery, d) + gradients + message + most;
 }
 
 }  // namespace

@@ -131,7 +131,33 @@ class WideLayoutsTest : public ThreadLayoutsTest {
 // Wide enough for products that bf16 makes piece by piece on a CPU.
 TEST_P(WideLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
 
+// Sequences so long that a rank holds the most while its ring runs.
+class LongLayoutsTest : public ThreadLayoutsTest {
+ protected:
+  LongLayoutsTest() {
+    plan_.training.seq_len = 256;
+    plan_.training.global_batch = 2 * plan_.layout.micro_batch;
+    plan_.model.groups.front().ffn_hidden = 8;
+    plan_.model.vocab = 16;
+  }
+};
+
+TEST_P(LongLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(Precision::kFp64, 1e-9);
+}
+
+TEST_P(LongLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
+
 INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest, testing::ValuesIn(AllCases()),
+                         [](const auto& test) { return CaseName(test.param); });
+
+INSTANTIATE_TEST_SUITE_P(Some, LongLayoutsTest,
+                         testing::Values(LayoutCase{"tp1.cp2.pp1.dp1"},
+                                         LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.kv_heads = 4}},
+                                         LayoutCase{"tp1.cp4.pp1.dp1.mb2"},
+                                         LayoutCase{"tp1.cp8.pp1.dp1", {.kv_heads = 4}},
+                                         LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.kv_heads = 4}},
+                                         LayoutCase{"tp1.cp2.pp2.dp1.sched=zb_h1"}),
                          [](const auto& test) { return CaseName(test.param); });
 
 INSTANTIATE_TEST_SUITE_P(Some, WideLayoutsTest,

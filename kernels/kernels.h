@@ -24,6 +24,7 @@ class Kernels {
   virtual void Run(const SwigluForward& args) const = 0;
   virtual void Run(const SwigluBackward& args) const = 0;
   virtual void Run(const Rope& args) const = 0;
+  virtual void Run(const AttentionMerge& args) const = 0;
   virtual void Run(const CrossEntropyStatistics& args) const = 0;
   virtual void Run(const CrossEntropyRescale& args) const = 0;
   virtual void Run(const CrossEntropyLoss& args) const = 0;

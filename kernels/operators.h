@@ -115,6 +115,32 @@ struct Rope {
   int64_t y_head_stride;
 };
 
+// Elements from one to the next batch, query and head of a tensor over all three.
+struct HeadStrides {
+  int64_t batch;
+  int64_t query;
+  int64_t head;
+};
+
+// Attention to some keys, in place, becomes that to further ones as well: both outputs weighted by
+// their keys' share of the softmax. A log-sum-exp of -inf stands for no keys; `output` is not read
+// there.
+struct AttentionMerge {
+  ElementType type;  // of the part
+  int64_t batch;
+  int64_t queries;
+  int64_t heads;
+  int64_t head_dim;
+  void* output;  // [batch, queries, heads, head_dim], acc
+  HeadStrides output_strides;
+  void* log_sum_exp;  // of each query and head, acc
+  HeadStrides log_sum_exp_strides;
+  const void* part_output;  // of the further keys, likewise but of the element type
+  HeadStrides part_output_strides;
+  const void* part_log_sum_exp;  // acc
+  HeadStrides part_log_sum_exp_strides;
+};
+
 // One rank's share of a softmax cross entropy over a vocabulary that is divided over ranks:
 // columns [vocab_begin, vocab_begin + width). local_sum is relative to local_max; target_logit is 0
 // where another rank holds the target.

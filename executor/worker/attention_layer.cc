@@ -121,35 +121,64 @@ void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const 
                    unit_.weight(kKeyNorm), unit_.gradient(kKeyNorm));
 }
 
-at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& saved) const {
-  saved.gradient = EnterTensorParallel(context_, gradient);
-  {
-    const at::Tensor doutput = LinearBackwardInput(saved.gradient, unit_.weight(kOutputWeight));
-    const ReadyHeads heads = Ready(saved.qkv);
-    ReplaceByGradient(AttendBackward(doutput, heads, saved.attention), heads, saved.qkv);
-  }
-  at::Tensor dresidual =
-      LeaveTensorParallel(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kAttentionNorm),
-               gradient, unit_.gradient(kAttentionNorm));
-  saved.residual.reset();
-  saved.norm_rstd.reset();
+void AttentionLayer::BackwardHeads(AttentionSaved& saved) const {
+  const at::Tensor doutput = LinearBackwardInput(saved.gradient, unit_.weight(kOutputWeight));
+  const ReadyHeads heads = Ready(saved.qkv);
+  ReplaceByGradient(AttendBackward(doutput, heads, saved.attention), heads, saved.qkv);
   saved.attention.statistics.clear();
-  return dresidual;
 }
 
-void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
+void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
                        unit_.TakeMatrixGradient(kOutputWeight));
   saved.gradient.reset();
   saved.attention.output.reset();
-  LinearBackwardWeight(context_, saved.qkv, EnterTensorParallel(context_, saved.norm_output),
-                       unit_.TakeMatrixGradient(kQkvWeight));
+}
+
+void AttentionLayer::BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const {
+  LinearBackwardWeight(context_, saved.qkv, norm_output, unit_.TakeMatrixGradient(kQkvWeight));
   if (context_.model.qkv_bias) {
     at::Tensor bias = unit_.gradient(QkvBiasOf(context_.model));
     bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
   }
-  saved = AttentionSaved();
+  saved.qkv.reset();
+  saved.norm_output.reset();
+}
+
+void AttentionLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
+                                  AttentionSaved& saved) const {
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kAttentionNorm),
+               gradient, unit_.gradient(kAttentionNorm));
+  saved.residual.reset();
+  saved.norm_rstd.reset();
+}
+
+at::Tensor AttentionLayer::Backward(at::Tensor gradient, AttentionSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardHeads(saved);
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardOutputWeight(saved);
+  Crossing leaving =
+      StartLeaving(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
+  BackwardQkvWeight(norm_output.Finish(), saved);
+  at::Tensor dresidual = leaving.Finish();
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardHeads(saved);
+  at::Tensor dresidual =
+      LeaveTensorParallel(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardOutputWeight(saved);
+  BackwardQkvWeight(norm_output.Finish(), saved);
 }
 
 }  // namespace meshwright

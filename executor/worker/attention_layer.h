@@ -42,10 +42,12 @@ class AttentionLayer {
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
   // Computes the normed input again, before the backward, where it was not kept.
   void RecomputeNorm(AttentionSaved& saved) const;
-  // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds the norms'
-  // weight gradients.
+  // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds all weight
+  // gradients, their products beside the TP group's communication, and releases `saved`.
+  at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const;
+  // The same in two parts: the gradient of the residual and of the norms' weights.
   at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const;
-  // Adds the projections' weight gradients and releases what is left of `saved`.
+  // The projections' weight gradients. Releases what is left of `saved`.
   void BackwardWeight(AttentionSaved& saved) const;
 
  private:
@@ -68,10 +70,18 @@ class AttentionLayer {
   AttentionResult Attend(const ReadyHeads& heads) const;
   AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
                                    const AttentionResult& forward) const;
+  // Replaces qkv by its gradient and releases the log-sum-exp. saved.gradient is there.
+  void BackwardHeads(AttentionSaved& saved) const;
   // Replaces `qkv`, and the heads made of it, by the gradient; adds the weight gradients of the
   // heads' norms.
   void ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
                          const at::Tensor& qkv) const;
+  // Each releases what its weight gradient was the last to need.
+  void BackwardOutputWeight(AttentionSaved& saved) const;
+  void BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const;
+  // Turns the normed input's gradient into the residual's, in place.
+  void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
+                    AttentionSaved& saved) const;
 
   RankContext& context_;
   FlatUnit& unit_;

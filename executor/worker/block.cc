@@ -60,12 +60,9 @@ void Block::RecomputeForAttention(BlockSaved& saved) const {
 
 at::Tensor Block::Backward(at::Tensor gradient, BlockSaved& saved) const {
   RecomputeForFfn(saved);
-  gradient = ffn_.BackwardInput(std::move(gradient), saved.ffn);
-  ffn_.BackwardWeight(saved.ffn);
+  gradient = ffn_.Backward(std::move(gradient), saved.ffn);
   RecomputeForAttention(saved);
-  gradient = attention_.BackwardInput(std::move(gradient), saved.attention);
-  attention_.BackwardWeight(saved.attention);
-  return gradient;
+  return attention_.Backward(std::move(gradient), saved.attention);
 }
 
 at::Tensor Block::BackwardInput(at::Tensor gradient, BlockSaved& saved) const {

@@ -48,34 +48,64 @@ void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
   Multiply(saved);
 }
 
-at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
-  saved.gradient = EnterTensorParallel(context_, gradient);
-  {
-    const at::Tensor dproduct = LinearBackwardInput(saved.gradient, unit_.weight(kDownWeight));
-    context_.device->kernels().Run(
-        kernels::SwigluBackward{.type = context_.element(),
-                                .rows = dproduct.size(0),
-                                .width = dproduct.size(1),
-                                .dproduct = dproduct.const_data_ptr(),
-                                .gate_up = saved.gate_up.mutable_data_ptr()});
-  }
-  at::Tensor dresidual = LeaveTensorParallel(
-      context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kFfnNorm),
-               gradient, unit_.gradient(kFfnNorm));
-  saved.residual.reset();
-  saved.norm_rstd.reset();
-  return dresidual;
+void FfnLayer::BackwardProduct(FfnSaved& saved) const {
+  const at::Tensor dproduct = LinearBackwardInput(saved.gradient, unit_.weight(kDownWeight));
+  context_.device->kernels().Run(
+      kernels::SwigluBackward{.type = context_.element(),
+                              .rows = dproduct.size(0),
+                              .width = dproduct.size(1),
+                              .dproduct = dproduct.const_data_ptr(),
+                              .gate_up = saved.gate_up.mutable_data_ptr()});
 }
 
-void FfnLayer::BackwardWeight(FfnSaved& saved) const {
+void FfnLayer::BackwardDownWeight(FfnSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.product,
                        unit_.TakeMatrixGradient(kDownWeight));
   saved.gradient.reset();
   saved.product.reset();
-  LinearBackwardWeight(context_, saved.gate_up, EnterTensorParallel(context_, saved.norm_output),
+}
+
+void FfnLayer::BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const {
+  LinearBackwardWeight(context_, saved.gate_up, norm_output,
                        unit_.TakeMatrixGradient(kGateUpWeight));
-  saved = FfnSaved();
+  saved.gate_up.reset();
+  saved.norm_output.reset();
+}
+
+void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
+                            FfnSaved& saved) const {
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kFfnNorm),
+               gradient, unit_.gradient(kFfnNorm));
+  saved.residual.reset();
+  saved.norm_rstd.reset();
+}
+
+at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardProduct(saved);
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardDownWeight(saved);
+  Crossing leaving =
+      StartLeaving(context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+  BackwardGateUpWeight(norm_output.Finish(), saved);
+  at::Tensor dresidual = leaving.Finish();
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardProduct(saved);
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+void FfnLayer::BackwardWeight(FfnSaved& saved) const {
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardDownWeight(saved);
+  BackwardGateUpWeight(norm_output.Finish(), saved);
 }
 
 }  // namespace meshwright

@@ -36,14 +36,23 @@ class FfnLayer {
   // normed input and the product from saved.residual and saved.gate_up.
   void Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   void RecomputeNormAndProduct(FfnSaved& saved) const;
-  // Gradient of the output -> gradient of the residual, a new tensor. Adds the norm's weight
-  // gradient.
+  // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
+  // their products beside the TP group's communication, and releases `saved`.
+  at::Tensor Backward(at::Tensor gradient, FfnSaved& saved) const;
+  // The same in two parts: the gradient of the residual and of the norm's weight.
   at::Tensor BackwardInput(at::Tensor gradient, FfnSaved& saved) const;
-  // Adds the projections' weight gradients and releases what is left of `saved`.
+  // The projections' weight gradients. Releases what is left of `saved`.
   void BackwardWeight(FfnSaved& saved) const;
 
  private:
   void Multiply(FfnSaved& saved) const;
+  // Replaces gate_up by its gradient. saved.gradient is there.
+  void BackwardProduct(FfnSaved& saved) const;
+  // Each releases what its weight gradient was the last to need.
+  void BackwardDownWeight(FfnSaved& saved) const;
+  void BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const;
+  // Turns the normed input's gradient into the residual's, in place.
+  void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual, FfnSaved& saved) const;
 
   RankContext& context_;
   FlatUnit& unit_;

@@ -57,7 +57,7 @@ void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tenso
   saved.targets = std::move(targets);
 }
 
-at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
+void HeadLayer::BackwardLoss(HeadSaved& saved) const {
   const TrainingSpec& training = context_.training;
   const auto step_tokens = static_cast<double>(training.global_batch * training.seq_len);
   context_.device->kernels().Run(
@@ -69,14 +69,35 @@ at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
                                     .targets = saved.targets.const_data_ptr<int32_t>(),
                                     .log_sum_exp = saved.statistics.const_data_ptr(),
                                     .logits = saved.logits.mutable_data_ptr()});
-  at::Tensor dresidual = LeaveTensorParallel(
-      context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));
+}
+
+void HeadLayer::BackwardNorm(const at::Tensor& dresidual, HeadSaved& saved) const {
   NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, final_norm_.weight(kFinalNorm),
                /*residual_gradient=*/{}, final_norm_.gradient(kFinalNorm));
   saved.residual.reset();
   saved.norm_rstd.reset();
   saved.targets.reset();
   saved.statistics.reset();
+}
+
+at::Tensor HeadLayer::Backward(HeadSaved& saved) const {
+  BackwardLoss(saved);
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  Crossing leaving =
+      StartLeaving(context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));
+  LinearBackwardWeight(context_, saved.logits, norm_output.Finish(),
+                       projection_.gradient(kHeadWeight));
+  at::Tensor dresidual = leaving.Finish();
+  BackwardNorm(dresidual, saved);
+  saved = HeadSaved();
+  return dresidual;
+}
+
+at::Tensor HeadLayer::BackwardInput(HeadSaved& saved) const {
+  BackwardLoss(saved);
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));
+  BackwardNorm(dresidual, saved);
   return dresidual;
 }
 

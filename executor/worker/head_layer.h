@@ -30,14 +30,20 @@ class HeadLayer {
   // targets int32 [tokens].
   void Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                HeadSaved& saved) const;
-  // Gradient of the step's mean loss by the residual, a new tensor. Adds the norm's weight
-  // gradient.
+  // Gradient of the step's mean loss by the residual, a new tensor. Adds all weight gradients, the
+  // projection's product beside the TP group's communication, and releases `saved`.
+  at::Tensor Backward(HeadSaved& saved) const;
+  // The same in two parts: the gradient of the residual and of the norm's weight.
   at::Tensor BackwardInput(HeadSaved& saved) const;
-  // Adds the projection's weight gradient and releases what is left of `saved`.
+  // The projection's weight gradient. Releases what is left of `saved`.
   void BackwardWeight(HeadSaved& saved) const;
 
  private:
   int64_t vocab_begin() const;
+  // Replaces the logits by their gradient.
+  void BackwardLoss(HeadSaved& saved) const;
+  // Turns the normed input's gradient into the residual's, in place.
+  void BackwardNorm(const at::Tensor& dresidual, HeadSaved& saved) const;
 
   RankContext& context_;
   FlatUnit& projection_;

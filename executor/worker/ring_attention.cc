@@ -4,10 +4,10 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/logaddexp.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <utility>
+#include <vector>
 
 namespace meshwright {
 namespace {
@@ -89,30 +89,55 @@ at::Tensor Values(const AttentionShape& shape, const at::Tensor& packed) {
   return packed.narrow(2, shape.kv_heads, shape.kv_heads);
 }
 
-// Adds attention to further keys: output [batch, queries, heads, head_dim] and log_sum_exp [batch,
-// heads, queries] become those of all keys so far.
-void Merge(const at::Tensor& output, const at::Tensor& log_sum_exp, const AttendedHeads& part) {
-  const at::Tensor sum = at::logaddexp(log_sum_exp, part.statistics.log_sum_exp);
-  const auto weight = [&](const at::Tensor& share) {
-    return (share - sum).exp_().transpose(1, 2).unsqueeze(3);
-  };
-  output.mul_(weight(log_sum_exp));
-  output.addcmul_(part.output.to(output.scalar_type()), weight(part.statistics.log_sum_exp));
-  log_sum_exp.copy_(sum);
+at::TensorOptions InAccumulatorType(const at::Tensor& tensor) {
+  return tensor.options().dtype(at::toOpMathType(tensor.scalar_type()));
 }
 
-// Of one round of the backward.
+// Of [batch, queries, heads, head_dim] and of [batch, heads, queries].
+kernels::HeadStrides StridesOfHeads(const at::Tensor& heads) {
+  return {.batch = heads.stride(0), .query = heads.stride(1), .head = heads.stride(2)};
+}
+kernels::HeadStrides StridesOfStatistic(const at::Tensor& statistic) {
+  return {.batch = statistic.stride(0), .query = statistic.stride(2), .head = statistic.stride(1)};
+}
+
+// Adds attention to further keys: output [batch, queries, heads, head_dim] and log_sum_exp [batch,
+// heads, queries] become those of all keys so far.
+void Merge(const RankContext& context, const at::Tensor& output, const at::Tensor& log_sum_exp,
+           const AttendedHeads& part) {
+  const at::Tensor& part_log_sum_exp = part.statistics.log_sum_exp;
+  context.device->kernels().Run(
+      kernels::AttentionMerge{.type = context.element(),
+                              .batch = output.size(0),
+                              .queries = output.size(1),
+                              .heads = output.size(2),
+                              .head_dim = output.size(3),
+                              .output = output.mutable_data_ptr(),
+                              .output_strides = StridesOfHeads(output),
+                              .log_sum_exp = log_sum_exp.mutable_data_ptr(),
+                              .log_sum_exp_strides = StridesOfStatistic(log_sum_exp),
+                              .part_output = part.output.const_data_ptr(),
+                              .part_output_strides = StridesOfHeads(part.output),
+                              .part_log_sum_exp = part_log_sum_exp.const_data_ptr(),
+                              .part_log_sum_exp_strides = StridesOfStatistic(part_log_sum_exp)});
+}
+
+// Of one round of the backward. Its sums have the accumulator type.
 class RingGradient {
  public:
   RingGradient(Ring& ring, const AttentionShape& shape, const at::Tensor& q,
                const at::Tensor& packed)
       : ring_(ring),
         shape_(shape),
-        dq_(at::empty(q.sizes(), q.options())),
-        own_(at::empty_like(packed)) {}
+        dtype_(q.scalar_type()),
+        own_(at::empty(packed.sizes(), InAccumulatorType(packed))) {
+    for (int64_t call = 0; call < shape.calls(); ++call) {
+      dq_.push_back(at::empty(HeadsOfCall(shape, q, call).sizes(), InAccumulatorType(q)));
+    }
+  }
 
   void Add(int32_t hops, int64_t call, const Sight& sight, const AttendedGradient& part) {
-    const at::Tensor dq = sight.queries.Of(HeadsOfCall(shape_, dq_, call));
+    const at::Tensor dq = sight.queries.Of(dq_[static_cast<size_t>(call)]);
     if (hops == 0) {
       dq.copy_(part.q);
     } else {
@@ -137,11 +162,10 @@ class RingGradient {
   AttentionGradient Take() {
     own_.add_(ring_.Finish(exchange_));
     AttentionGradient gradient;
-    for (int64_t call = 0; call < shape_.calls(); ++call) {
-      gradient.q.push_back(HeadsOfCall(shape_, dq_, call));
-    }
-    gradient.k = Keys(shape_, own_);
-    gradient.v = Values(shape_, own_);
+    for (at::Tensor& sum : dq_) gradient.q.push_back(std::exchange(sum, {}).to(dtype_));
+    const at::Tensor own = std::exchange(own_, {}).to(dtype_);
+    gradient.k = Keys(shape_, own);
+    gradient.v = Values(shape_, own);
     return gradient;
   }
 
@@ -153,8 +177,9 @@ class RingGradient {
 
   Ring& ring_;
   const AttentionShape& shape_;
-  const at::Tensor dq_;
-  const at::Tensor own_;
+  const at::ScalarType dtype_;  // of the result
+  std::vector<at::Tensor> dq_;  // by call
+  at::Tensor own_;
   at::Tensor travelling_;  // gradients of the keys that are here
   Exchange exchange_;
 };
@@ -165,7 +190,7 @@ AttentionResult RingAttentionForward(RankContext& context, const AttentionShape&
                                      const at::Tensor& q, const at::Tensor& k,
                                      const at::Tensor& v) {
   Ring ring(context);
-  const at::Tensor sum = at::empty(q.sizes(), q.options().dtype(at::toOpMathType(q.scalar_type())));
+  const at::Tensor sum = at::empty(q.sizes(), InAccumulatorType(q));
   AttentionResult result;
   at::Tensor packed = Pack(k, v);
   for (int32_t hops = 0; hops < ring.size(); ++hops) {
@@ -181,7 +206,7 @@ AttentionResult RingAttentionForward(RankContext& context, const AttentionShape&
         output.copy_(part.output);
         result.statistics.push_back(std::move(part.statistics));
       } else {
-        Merge(output, sight.queries.Of(result.statistics[call].log_sum_exp, 2), part);
+        Merge(context, output, sight.queries.Of(result.statistics[call].log_sum_exp, 2), part);
       }
     }
     if (!last) packed = ring.Finish(exchange);

@@ -6,10 +6,12 @@
 // place, of a rank before it the first half, and those of a rank behind it with the second half of
 // its queries alone: after the first round every hop has the same work everywhere. The partial
 // results are merged by their log-sum-exp. In the backward the gradients of keys and values travel
-// one hop behind them and end at their owner.
+// one hop behind them and end at their owner. All sums over hops have the accumulator type, also
+// those that travel: many small parts would be lost in bf16.
 //
 // Holds one message of keys and values, two while one is under way, and in the backward as many of
-// gradients; a message is what a rank's keys and values take.
+// gradients; a message is what a rank's keys and values take, or their gradients in the accumulator
+// type.
 #pragma once
 
 #include <ATen/core/Tensor.h>

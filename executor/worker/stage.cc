@@ -15,6 +15,14 @@ void Stage::WithWeights(const WeightGroup& group, const Body& body) {
   if (observer_ != nullptr) observer_->AfterWeights(group);
 }
 
+template <typename Body>
+void Stage::WithHeadGradients(const Body& body) {
+  Begin(*head_unit_);
+  body();
+  End(*head_unit_);
+  End(*final_norm_unit_);
+}
+
 Stage::Stage(RankContext& context, const StageLayers& layers, const RopeTable& rope, Stage* front)
     : context_(context),
       layers_(layers),
@@ -91,10 +99,8 @@ at::Tensor Stage::Forward(int32_t micro_batch, at::Tensor input, const TokenSour
 at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
   MicroBatch& state = in_flight_.at(micro_batch);
   if (head_.has_value()) {
-    WithWeights(weight_groups_.back(), [&] {
-      gradient = head_->BackwardInput(*state.head);
-      BackwardHeadWeight(state);
-    });
+    WithWeights(weight_groups_.back(),
+                [&] { WithHeadGradients([&] { gradient = head_->Backward(*state.head); }); });
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
     FlatUnit& unit = blocks_[i].unit();
@@ -124,7 +130,7 @@ at::Tensor Stage::BackwardInput(int32_t micro_batch, at::Tensor gradient) {
 
 void Stage::BackwardWeight(int32_t micro_batch) {
   MicroBatch& state = in_flight_.at(micro_batch);
-  if (head_.has_value()) BackwardHeadWeight(state);
+  if (head_.has_value()) WithHeadGradients([&] { head_->BackwardWeight(*state.head); });
   for (size_t i = blocks_.size(); i-- > 0;) {
     FlatUnit& unit = blocks_[i].unit();
     Begin(unit);
@@ -133,13 +139,6 @@ void Stage::BackwardWeight(int32_t micro_batch) {
   }
   if (embedding_.has_value()) BackwardEmbedding(state, state.embedding_gradient);
   in_flight_.erase(micro_batch);
-}
-
-void Stage::BackwardHeadWeight(MicroBatch& state) {
-  Begin(*head_unit_);
-  head_->BackwardWeight(*state.head);
-  End(*head_unit_);
-  End(*final_norm_unit_);
 }
 
 void Stage::BackwardEmbedding(const MicroBatch& state, const at::Tensor& gradient) {

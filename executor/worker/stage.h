@@ -75,7 +75,9 @@ class Stage {
   const WeightGroup& WeightsOfBlock(size_t block) const {
     return weight_groups_[block + (layers_.has_embedding ? 1 : 0)];
   }
-  void BackwardHeadWeight(MicroBatch& state);
+  // Calls body, which adds the head's weight gradients.
+  template <typename Body>
+  void WithHeadGradients(const Body& body);
   void BackwardEmbedding(const MicroBatch& state, const at::Tensor& gradient);
   // Around the computation of a micro-batch's weight gradients.
   void Begin(FlatUnit& unit);

@@ -8,17 +8,40 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <utility>
+
+#include "executor/worker/communicator.h"
 #include "executor/worker/flat_unit.h"
 #include "executor/worker/rank_context.h"
 
 namespace meshwright {
 
+// An activation on its way, beside which other work runs. What goes in and what comes out are both
+// held until Finish().
+class Crossing {
+ public:
+  Crossing(at::Tensor result, Pending pending)
+      : result_(std::move(result)), pending_(std::move(pending)) {}
+
+  // What came out. Called once.
+  at::Tensor Finish() {
+    pending_.Wait();
+    return std::move(result_);
+  }
+
+ private:
+  at::Tensor result_;
+  Pending pending_;
+};
+
 // stream [tokens / t, hidden] -> [tokens, hidden], a new tensor; `stream` itself without sequence
 // parallel.
+Crossing StartEntering(RankContext& context, const at::Tensor& stream);
 at::Tensor EnterTensorParallel(RankContext& context, const at::Tensor& stream);
 
 // Partial sums [tokens, hidden] -> the stream's share of their sum over the group: a new tensor
 // [tokens / t, hidden]; `partial`, summed in place, without sequence parallel.
+Crossing StartLeaving(RankContext& context, at::Tensor partial);
 at::Tensor LeaveTensorParallel(RankContext& context, at::Tensor partial);
 
 // Sums over the group, in place, the gradients of weights that every rank holds whole but of which

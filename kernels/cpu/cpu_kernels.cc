@@ -19,6 +19,7 @@ class CpuKernels final : public Kernels {
   void Run(const SwigluForward& args) const override { variant::Run(args, parallel_); }
   void Run(const SwigluBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const Rope& args) const override { variant::Run(args, parallel_); }
+  void Run(const AttentionMerge& args) const override { variant::Run(args, parallel_); }
   void Run(const CrossEntropyStatistics& args) const override { variant::Run(args, parallel_); }
   void Run(const CrossEntropyRescale& args) const override { variant::Run(args, parallel_); }
   void Run(const CrossEntropyLoss& args) const override { variant::Run(args, parallel_); }

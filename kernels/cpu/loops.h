@@ -96,6 +96,7 @@ void Run(const HeadNormBackward& args, const Parallel& parallel);
 void Run(const SwigluForward& args, const Parallel& parallel);
 void Run(const SwigluBackward& args, const Parallel& parallel);
 void Run(const Rope& args, const Parallel& parallel);
+void Run(const AttentionMerge& args, const Parallel& parallel);
 void Run(const CrossEntropyStatistics& args, const Parallel& parallel);
 void Run(const CrossEntropyRescale& args, const Parallel& parallel);
 void Run(const CrossEntropyLoss& args, const Parallel& parallel);

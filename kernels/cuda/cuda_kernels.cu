@@ -15,6 +15,7 @@ class CudaKernels final : public Kernels {
   void Run(const SwigluForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const SwigluBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const Rope& args) const override { cuda::Launch(args, stream()); }
+  void Run(const AttentionMerge& args) const override { cuda::Launch(args, stream()); }
   void Run(const CrossEntropyStatistics& args) const override { cuda::Launch(args, stream()); }
   void Run(const CrossEntropyRescale& args) const override { cuda::Launch(args, stream()); }
   void Run(const CrossEntropyLoss& args) const override { cuda::Launch(args, stream()); }

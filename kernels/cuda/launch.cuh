@@ -182,6 +182,7 @@ void Launch(const HeadNormBackward& args, cudaStream_t stream);
 void Launch(const SwigluForward& args, cudaStream_t stream);
 void Launch(const SwigluBackward& args, cudaStream_t stream);
 void Launch(const Rope& args, cudaStream_t stream);
+void Launch(const AttentionMerge& args, cudaStream_t stream);
 void Launch(const CrossEntropyStatistics& args, cudaStream_t stream);
 void Launch(const CrossEntropyRescale& args, cudaStream_t stream);
 void Launch(const CrossEntropyLoss& args, cudaStream_t stream);

@@ -83,6 +83,7 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("tied_embeddings", p.tied_embeddings);
   visit("data_parallel_overlap", p.data_parallel_overlap);
   visit("reduce_bytes", p.reduce_bytes);
+  visit("ring_gradient_bytes", p.ring_gradient_bytes);
   visit("zero1_all_reduce", p.zero1_all_reduce);
   visit("network_share", p.network_share);
   visit("network_contention", p.network_contention);

@@ -37,11 +37,17 @@ void AddProjection(const StepShape& step, int64_t n, int64_t k, LayerTime& time)
 void AddRing(const StepShape& step, int64_t query, int64_t key, double attention_s,
              LayerTime& time) {
   const double hops = step.layout.cp - 1;
-  const double block_bytes = 2.0 * static_cast<double>(step.tokens * key) * step.element_bytes;
-  const double ring_s = hops * SendTime(step.network, step.cp_group, block_bytes);
+  const auto message_s = [&](double element_bytes) {
+    const double bytes = 2.0 * static_cast<double>(step.tokens * key) * element_bytes;
+    return SendTime(step.network, step.cp_group, bytes);
+  };
+  const double gradient_bytes =
+      std::max<double>(step.element_bytes, step.context.profile.ring_gradient_bytes);
+  const double ring_s = hops * message_s(step.element_bytes);
+  const double backward_ring_s = ring_s + hops * message_s(gradient_bytes);
   time.cp_forward_s += std::max(0.0, ring_s - attention_s) +
                        hops * step.Stream(kRingMergeBytes, step.tokens * query);
-  time.cp_backward_s += std::max(0.0, 2.0 * ring_s - attention_s * kAttentionBackwardRatio) +
+  time.cp_backward_s += std::max(0.0, backward_ring_s - attention_s * kAttentionBackwardRatio) +
                         hops * step.Stream(kRingMergeBytes, step.tokens * (query + 2 * key));
 }
 

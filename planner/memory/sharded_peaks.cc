@@ -97,21 +97,14 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
       weights = WeightBytes(stage, part) +
                 (ends ? of.ahead_bytes : WeightBytes(stage, part + Step(of.kind)));
     }
-    const bool head = part == HeadPart(stage);
-    if (!AddsWeightGradients(of.kind)) {
-      if (IsCorner(stage, part)) reach(PartPeak(stage, of.kind, part), weights + newest + older);
-      return;
-    }
-    const int64_t bucket = GradientBytes(stage, part);
-    if (head && of.kind == ActionKind::kBackward) {
-      reach(PartPeak(stage, ActionKind::kBackwardInput, part), weights + newest + older);
-      reach(HeadWeightPeak(stage), weights + newest + bucket);
-    } else if (IsCorner(stage, part)) {
-      reach(PartPeak(stage, of.kind, part), weights + newest + bucket);
-    }
+    const bool adds = AddsWeightGradients(of.kind);
+    // The part's own bucket takes the place of the older one.
+    const int64_t bucket = adds ? GradientBytes(stage, part) : older;
+    if (IsCorner(stage, part)) reach(PartPeak(stage, of.kind, part), weights + newest + bucket);
+    if (!adds) return;
     older = newest;
     newest = bucket;
-    if (head && of.last) {
+    if (part == HeadPart(stage) && of.last) {
       older = newest;
       newest = units_.gradients.final_norm;
     }

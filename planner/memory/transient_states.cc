@@ -84,7 +84,7 @@ void TransientStates::Added(const Action& action, int64_t part, const UnitGroup&
   }
 }
 
-TransientStates::Held TransientStates::Next(const Action& action, int64_t part) {
+int64_t TransientStates::Next(const Action& action, int64_t part) {
   const ChunkWeights& chunk = chunks_[action.chunk];
   const auto position = static_cast<size_t>(part - (chunk.has_embedding ? kEmbeddingPart : 0));
   const UnitGroup& group = chunk.groups[position];
@@ -96,16 +96,15 @@ TransientStates::Held TransientStates::Next(const Action& action, int64_t part) 
     const GatherStep& step = steps_[next_step_];
     whole_bytes_ += WeightBytes(step.gather) + WeightBytes(step.prefetch);
   }
-  Held held = {.before_opening_bytes = HeldBytes(), .open_bytes = HeldBytes()};
   if (adds) {
     // The first part to add is the last of the chunk.
     if (position + 1 == chunk.groups.size()) --weight_gradients_left_[action.chunk];
     Open(units_[group[0]]);
-    held.open_bytes = HeldBytes();
-    Added(action, part, group);
   }
+  const int64_t held_bytes = HeldBytes();
+  if (adds) Added(action, part, group);
   if (uses) whole_bytes_ -= WeightBytes(steps_[next_step_++].release);
-  return held;
+  return held_bytes;
 }
 
 }  // namespace meshwright

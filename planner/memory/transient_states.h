@@ -39,13 +39,9 @@ class TransientStates {
   TransientStates(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                   const std::vector<Action>& actions);
 
-  // While a part computes, before and after its bucket opens; the same where none opens. Bytes.
-  struct Held {
-    int64_t before_opening_bytes = 0;
-    int64_t open_bytes = 0;
-  };
-  // Of the next part (ForEachPart() of planner/memory/worker_memory.h) of the actions.
-  Held Next(const Action& action, int64_t part);
+  // Bytes while the next part (ForEachPart() of planner/memory/worker_memory.h) of the actions
+  // computes.
+  int64_t Next(const Action& action, int64_t part);
 
  private:
   struct Unit {

@@ -108,13 +108,8 @@ void AddBlocks(const WorkerStage& stage, WorkerPartBytes& bytes) {
   bytes.attention_input = AttentionInputGradientBytes(stage);
   bytes.ffn_weight = FfnWeightGradientBytes(d);
   bytes.attention_weight = AttentionWeightGradientBytes(d);
-  // Weight gradients come when the residual and the deviations are gone, with the gradient of all
-  // tokens instead of the stream's share; attention's when the log-sum-exp is gone as well.
-  const int64_t turned = GatheredGradientBytes(d) - DeviationBytes(d);
-  bytes.ffn_backward = std::max(bytes.ffn_input, turned + bytes.ffn_weight);
-  bytes.attention_backward =
-      std::max(bytes.attention_input,
-               turned - KeptBytes(KeptTensor::kLogSumExp, d) + bytes.attention_weight);
+  bytes.ffn_backward = FfnGradientBytes(d);
+  bytes.attention_backward = AttentionGradientBytes(stage);
 }
 
 void AddEnds(const WorkerStage& stage, WorkerPartBytes& bytes) {
@@ -128,6 +123,7 @@ void AddEnds(const WorkerStage& stage, WorkerPartBytes& bytes) {
   bytes.head_kept = HeadKeptBytes(stage);
   bytes.head_split = HeadSplitBytes(stage);
   bytes.head_forward = HeadForwardBytes(stage);
+  bytes.head_backward = HeadGradientBytes(stage);
   bytes.head_input = LeaveBytes(d);
   bytes.head_weight = HeadWeightGradientBytes(stage);
 }
@@ -159,14 +155,9 @@ WorkerActivations ForwardPeak(const WorkerStageBytes& stage, int64_t part) {
 WorkerActivations BackwardPeak(const WorkerStageBytes& stage, int64_t part) {
   const WorkerPartBytes& bytes = stage.parts;
   if (part == kEmbeddingPart) return {bytes.token_ids, 0, bytes.stream + bytes.embedding_gathered};
-  WorkerActivations peak;
-  if (part == stage.layers) {
-    peak = {KeptOf(bytes, part), bytes.head_kept, bytes.head_input};
-    Reach(peak, HeadWeightPeak(stage));
-    return peak;
-  }
-  peak = {KeptOf(bytes, part + 1), 0,
-          bytes.stream + BlockOf(bytes, part).recomputed + bytes.ffn_backward};
+  if (part == stage.layers) return {KeptOf(bytes, part), bytes.head_kept, bytes.head_backward};
+  WorkerActivations peak = {KeptOf(bytes, part + 1), 0,
+                            bytes.stream + BlockOf(bytes, part).recomputed + bytes.ffn_backward};
   // The FFN's tensors are gone when attention's turn comes.
   Reach(peak,
         {KeptOf(bytes, part) + bytes.attention_kept, 0, bytes.stream + bytes.attention_backward});
@@ -226,11 +217,6 @@ WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64
       return WeightPeak(stage, part);
   }
   return {};
-}
-
-WorkerActivations HeadWeightPeak(const WorkerStageBytes& stage) {
-  const WorkerPartBytes& bytes = stage.parts;
-  return {KeptOf(bytes, stage.layers), bytes.head_split, bytes.stream + bytes.head_weight};
 }
 
 WorkerStageBytes StageBytes(const WorkerStage& stage) {

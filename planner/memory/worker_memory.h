@@ -18,17 +18,21 @@
 //   messages              S each on the way to another rank, from the action that makes it until,
 //                         before an action of its kind, fewer than OpenSends() may be left open; S
 //                         each that waits for another chunk of the rank
-//   sequence parallel     H of gathered input beside every product that reads the stream, and H of
-//                         partial sums until S of them are scattered back
-//   backward of the FFN   S of incoming gradient; what is computed again: K - S, or S + P; and the
-//                         largest of P of product gradient, H and W: the weight gradients come when
-//                         the residual and its deviations are gone
+//   sequence parallel     H of gathered input beside every product that reads the stream, for a
+//                         weight gradient from before the product in front of it, and H of partial
+//                         sums until S of them are scattered back
+//   backward of the FFN   S of incoming gradient; what is computed again: K - S, or S + P; then of
+//                         these the largest: P of product gradient; W of the second projection;
+//                         when that one's inputs are gone, H of input gradient and W of the first,
+//                         whose product runs while the input gradient is summed over the TP group
 //   ... of attention      S; T a d/t e of its output's gradient, the kernel's gradients and
-//                         scratch, with context parallel the messages of its ring; where heads are
+//                         scratch, with context parallel the messages of its ring, those of
+//                         gradients and all their sums in the accumulator type; where heads are
 //                         normed N = T (a + k)/t (d e + z) of normed and turned queries and keys
 //                         and deviations of their heads, computed again. The FFN's tensors are
-//                         gone, unless the backward is split
-//   ... of the head       S, and at its peak W less what BackwardInput() releases
+//                         gone, unless the backward is split. Then as in the FFN, without the
+//                         log-sum-exp
+//   ... of the head       H of input gradient and W
 //   between the parts of  K less deviations and log-sum-exp of each block, recomputed or not, its
 //   a split backward      two residuals S replaced by gradients of all tokens H; the head's norm
 //                         and the logits' gradient; S of embedding gradient
@@ -104,6 +108,7 @@ struct WorkerPartBytes {
   int64_t head_kept = 0;
   int64_t head_split = 0;
   int64_t head_forward = 0;
+  int64_t head_backward = 0;
   int64_t head_input = 0;
   int64_t head_weight = 0;
 };
@@ -143,7 +148,5 @@ void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& vi
 
 // The most that the micro-batch takes at once during one part of an action.
 WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t part);
-// Of the head's backward when only its weight gradient is left to do, where it is not split.
-WorkerActivations HeadWeightPeak(const WorkerStageBytes& stage);
 
 }  // namespace meshwright

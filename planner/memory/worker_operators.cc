@@ -34,6 +34,21 @@ int64_t GateUpWidth(const BlockDims& d) {
 
 int64_t AttentionWidth(const BlockDims& d) { return d.heads / d.tp * d.head_dim; }
 
+// Held while the weight gradients of the four projections are added up.
+int64_t DownWeightBytes(const BlockDims& d) {
+  return WeightGradientBytes(d.hidden, InnerWidth(d), d);
+}
+int64_t GateUpWeightBytes(const BlockDims& d) {
+  return WeightGradientBytes(GateUpWidth(d), d.hidden, d);
+}
+int64_t OutputWeightBytes(const BlockDims& d) {
+  return WeightGradientBytes(d.hidden, AttentionWidth(d), d);
+}
+int64_t QkvWeightBytes(const BlockDims& d) {
+  const int64_t width = AttentionWidth(d) + 2 * (d.kv_heads / d.tp * d.head_dim);
+  return WeightGradientBytes(width, d.hidden, d);
+}
+
 // ATen's flash kernel on a CPU works on blocks of queries and keys: each thread has score blocks
 // and their gradients in the accumulator type and, in bf16, in the element type as well.
 int64_t FlashScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys) {
@@ -67,20 +82,40 @@ int64_t RingAttentionBytes(const WorkerStage& stage) {
   const int64_t tokens = d.keys / stage.cp;
   const int64_t key = KeptBytes(KeptTensor::kKey, d);
   const int64_t message = 2 * key;
+  // Sums of gradients have the accumulator type. A part of another type is there in theirs as well
+  // while it is added.
+  const int64_t width = d.accumulator_bytes() / d.element_bytes;
+  const int64_t gradients = width * message;
+  const int64_t wide_key = width > 1 ? width * key : 0;
+  const int64_t copy = grouped ? key : 0;
   const int64_t half_copy = grouped || d.tokens > tokens ? key / 2 : 0;
-  const int64_t own = 3 * key + (grouped ? key : 0) + FlashScratchBytes(stage, tokens, tokens);
-  const int64_t gradients = std::max(2 * key, key / 2 + message);
-  const int64_t before =
-      2 * key + (grouped ? key : 0) + FlashScratchBytes(stage, tokens, tokens / 2);
-  const int64_t behind =
-      key / 2 + message + half_copy + FlashScratchBytes(stage, tokens / 2, tokens);
-  const int64_t foreign = std::max(before, behind);
+  const int64_t own =
+      3 * key + std::max(copy + FlashScratchBytes(stage, tokens, tokens), grouped ? wide_key : 0);
+  const int64_t before = 2 * key + copy + FlashScratchBytes(stage, tokens, tokens / 2);
+  const int64_t parts = key / 2 + message;
+  const int64_t behind = parts + half_copy + FlashScratchBytes(stage, tokens / 2, tokens);
+  // Until the gradients of the keys are wanted, and then.
+  const int64_t foreign = std::max({before, behind, 2 * key + wide_key, parts + wide_key / 2});
+  const int64_t adding = parts + wide_key;
   // The first hop; the second, which begins the travelling gradients; a later one, while they come
-  // and go. The next keys are under way in all but the last.
-  const int64_t second = grouped ? message + foreign : std::max(foreign, message + gradients);
-  int64_t most = std::max(message + own, second + (stage.cp > 2 ? message : 0));
-  if (stage.cp > 2) most = std::max(most, 2 * message + foreign + (stage.cp > 3 ? message : 0));
-  return KeptBytes(KeptTensor::kQuery, d) + 2 * message + most;
+  // and go; their last one. The next keys are under way in all but the last.
+  const int64_t second = std::max(grouped ? gradients + foreign : foreign, gradients + adding);
+  int64_t most = std::max({message + own, second + (stage.cp > 2 ? message : 0), 2 * gradients});
+  if (stage.cp > 2) most = std::max(most, 2 * gradients + foreign + (stage.cp > 3 ? message : 0));
+  return width * KeptBytes(KeptTensor::kQuery, d) + gradients + message + most;
+}
+
+// The gradient of the FFN's product.
+int64_t ProductGradientBytes(const BlockDims& d) {
+  return ProductBytes(d) + ProjectionBytes(InnerWidth(d), d);
+}
+
+// The gradient of attention's output, then what its kernel takes beside.
+int64_t HeadsGradientBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
+  const int64_t kernel = stage.cp > 1 ? RingAttentionBytes(stage) : LocalAttentionBytes(stage);
+  return KeptBytes(KeptTensor::kQuery, d) +
+         std::max(HeadNormBytes(d) + kernel, ProjectionBytes(AttentionWidth(d), d));
 }
 
 }  // namespace
@@ -106,9 +141,11 @@ int64_t ProjectionBytes(int64_t columns, const BlockDims& d) {
 
 int64_t HeadWidth(const WorkerStage& stage) { return stage.vocab / stage.block.tp; }
 
-int64_t LeaveBytes(const BlockDims& d) {
+int64_t LeaveBytes(const BlockDims& d) { return LeaveBesideBytes(d, 0); }
+
+int64_t LeaveBesideBytes(const BlockDims& d, int64_t beside_bytes) {
   const int64_t scattered = d.sequence_parallel ? StreamBytes(d) : 0;
-  return HiddenBytes(d) + std::max(ProjectionBytes(d.hidden, d), scattered);
+  return HiddenBytes(d) + std::max(ProjectionBytes(d.hidden, d), scattered + beside_bytes);
 }
 
 int64_t GateUpBytes(const BlockDims& d) { return d.tokens * GateUpWidth(d) * d.element_bytes; }
@@ -119,19 +156,18 @@ int64_t GateUpForwardBytes(const BlockDims& d) {
 
 int64_t ProductBytes(const BlockDims& d) { return d.tokens * InnerWidth(d) * d.element_bytes; }
 
-// Weight gradients come one after the other: of the second projection, whose two inputs are gone
-// when the first one's turn comes.
+// Weight gradients come one after the other, and the stream's gathered input of the first
+// projection is there in both: of the second projection, whose two inputs are gone when the first
+// one's turn comes.
 int64_t FfnWeightGradientBytes(const BlockDims& d) {
-  const int64_t second = GatheredBytes(d) + WeightGradientBytes(GateUpWidth(d), d.hidden, d);
-  return std::max(WeightGradientBytes(d.hidden, InnerWidth(d), d),
-                  second - HiddenBytes(d) - ProductBytes(d));
+  return GatheredBytes(d) +
+         std::max(DownWeightBytes(d), GateUpWeightBytes(d) - HiddenBytes(d) - ProductBytes(d));
 }
 
 int64_t AttentionWeightGradientBytes(const BlockDims& d) {
-  const int64_t qkv_width = AttentionWidth(d) + 2 * (d.kv_heads / d.tp * d.head_dim);
-  const int64_t second = GatheredBytes(d) + WeightGradientBytes(qkv_width, d.hidden, d);
-  return std::max(WeightGradientBytes(d.hidden, AttentionWidth(d), d),
-                  second - HiddenBytes(d) - KeptBytes(KeptTensor::kAttentionOutput, d));
+  return GatheredBytes(d) +
+         std::max(OutputWeightBytes(d),
+                  QkvWeightBytes(d) - HiddenBytes(d) - KeptBytes(KeptTensor::kAttentionOutput, d));
 }
 
 int64_t AttentionKeptBytes(const BlockDims& d) {
@@ -145,18 +181,39 @@ int64_t AttentionKeptBytes(const BlockDims& d) {
   return bytes;
 }
 
+// The gradient of all tokens is there first, then the gathered input of the first projection as
+// well. When the second projection's weight gradient is done its two inputs are gone, and the first
+// one's runs while the input's gradient leaves.
+int64_t FfnGradientBytes(const BlockDims& d) {
+  const int64_t gathered = GatheredBytes(d);
+  return std::max({gathered + ProductGradientBytes(d), 2 * gathered + DownWeightBytes(d),
+                   gathered - ProductBytes(d) + LeaveBesideBytes(d, GateUpWeightBytes(d))});
+}
+
+int64_t AttentionGradientBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
+  const int64_t gathered = GatheredBytes(d);
+  const int64_t behind_kernel = gathered - KeptBytes(KeptTensor::kLogSumExp, d);
+  return std::max({gathered + HeadsGradientBytes(stage),
+                   behind_kernel + gathered + OutputWeightBytes(d),
+                   behind_kernel - KeptBytes(KeptTensor::kAttentionOutput, d) +
+                       LeaveBesideBytes(d, QkvWeightBytes(d))});
+}
+
+int64_t HeadGradientBytes(const WorkerStage& stage) {
+  const BlockDims& d = stage.block;
+  const int64_t weight = WeightGradientBytes(HeadWidth(stage), d.hidden, d);
+  return GatheredBytes(d) + LeaveBesideBytes(d, weight);
+}
+
 int64_t FfnInputGradientBytes(const BlockDims& d) {
-  return GatheredBytes(d) +
-         std::max(ProductBytes(d) + ProjectionBytes(InnerWidth(d), d), LeaveBytes(d));
+  return GatheredBytes(d) + std::max(ProductGradientBytes(d), LeaveBytes(d));
 }
 
 int64_t AttentionInputGradientBytes(const WorkerStage& stage) {
   const BlockDims& d = stage.block;
-  const int64_t kernel = stage.cp > 1 ? RingAttentionBytes(stage) : LocalAttentionBytes(stage);
-  const int64_t output = KeptBytes(KeptTensor::kQuery, d);
-  return GatheredBytes(d) + std::max(output + std::max(HeadNormBytes(d) + kernel,
-                                                       ProjectionBytes(AttentionWidth(d), d)),
-                                     LeaveBytes(d));
+  return GatheredBytes(d) +
+         std::max(HeadsGradientBytes(stage), LeaveBytes(d) - KeptBytes(KeptTensor::kLogSumExp, d));
 }
 
 int64_t HeadWeightGradientBytes(const WorkerStage& stage) {

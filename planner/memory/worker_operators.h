@@ -38,14 +38,21 @@ int64_t HeadWidth(const WorkerStage& stage);  // columns of the logits
 int64_t ProjectionBytes(int64_t columns, const BlockDims& d);
 // The result of a projection back to the stream, and what its computation takes beside.
 int64_t LeaveBytes(const BlockDims& d);
+// The same where work that takes `beside_bytes` runs while it leaves.
+int64_t LeaveBesideBytes(const BlockDims& d, int64_t beside_bytes);
 // The FFN's first projection: its result and what its computation takes beside.
 int64_t GateUpForwardBytes(const BlockDims& d);
 
-// Of the FFN's input gradient: the product's gradient, then the input's, beyond the incoming one.
+// Of a whole backward, beyond what is kept and the incoming gradient: the FFN's, attention's and
+// the head's.
+int64_t FfnGradientBytes(const BlockDims& d);
+int64_t AttentionGradientBytes(const WorkerStage& stage);
+int64_t HeadGradientBytes(const WorkerStage& stage);
+// The same of the input part of a split one: the FFN's product gradient, then its input's;
+// attention's gradient of its output, normed heads and the kernel's gradients, then its input's.
 int64_t FfnInputGradientBytes(const BlockDims& d);
-// Of attention's: of its output, normed heads and the kernel's gradients, then of its input.
 int64_t AttentionInputGradientBytes(const WorkerStage& stage);
-// Of weight gradients, when the input gradients are there.
+// Of the weight part, beyond what the input part leaves.
 int64_t FfnWeightGradientBytes(const BlockDims& d);
 int64_t AttentionWeightGradientBytes(const BlockDims& d);
 int64_t HeadWeightGradientBytes(const WorkerStage& stage);

@@ -115,18 +115,10 @@ class Walk {
 
   void ReachInParts(const Action& action, const WorkerActivations& others) {
     const WorkerStageBytes& stage = *rank_.chunks[static_cast<size_t>(action.chunk)];
-    const auto reach = [&](WorkerActivations own, int64_t transient_bytes) {
-      own.workspace_bytes += transient_bytes;
-      Reach(others, own);
-    };
     ForEachPart(stage, action.kind, [&](int64_t part) {
-      const TransientStates::Held held = layered_->Next(action, part);
-      if (action.kind == ActionKind::kBackward && part == HeadPart(stage)) {
-        reach(PartPeak(stage, ActionKind::kBackwardInput, part), held.before_opening_bytes);
-        reach(HeadWeightPeak(stage), held.open_bytes);
-      } else {
-        reach(PartPeak(stage, action.kind, part), held.open_bytes);
-      }
+      WorkerActivations own = PartPeak(stage, action.kind, part);
+      own.workspace_bytes += layered_->Next(action, part);
+      Reach(others, own);
     });
   }
 

@@ -50,6 +50,7 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckBetween("rope_traffic_bytes", profile.rope_traffic_bytes, 1000));
   RETURN_IF_ERROR(CheckBetween("accumulate_traffic_bytes", profile.accumulate_traffic_bytes, 100));
   RETURN_IF_ERROR(CheckBetween("reduce_bytes", profile.reduce_bytes, 8));
+  RETURN_IF_ERROR(CheckRange("ring_gradient_bytes", profile.ring_gradient_bytes, 1, 8));
   RETURN_IF_ERROR(CheckPositive("matmul_share", profile.matmul_share));
   RETURN_IF_ERROR(CheckPositive("network_share", profile.network_share));
   RETURN_IF_ERROR(CheckBetween("network_contention", profile.network_contention, 2));

@@ -111,7 +111,9 @@ struct FrameworkProfile {
   // Communication. `data_parallel_overlap` is the share of the data-parallel part that hides behind
   // compute, where there is enough of it.
   double data_parallel_overlap = 0.0;
-  double reduce_bytes = 4.0;      // per gradient element on the wire
+  double reduce_bytes = 4.0;  // per gradient element on the wire
+  // Bytes of an element of the gradients that ring attention passes on, under bf16 training.
+  int32_t ring_gradient_bytes = 2;
   bool zero1_all_reduce = false;  // ZeRO-1 reduces whole gradients and then uses a shard of them
   // Share of the cluster's network between nodes that this framework's runs had, and the exponent
   // of what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.

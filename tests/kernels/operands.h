@@ -22,6 +22,7 @@ class Operands {
   void* Acc(int64_t count, double low = -1.0, double high = 1.0) {
     return Put(AccType(), Random(count, low, high));
   }
+  void* AccOf(const std::vector<double>& values) { return Put(AccType(), values); }
   void* Zeros(int64_t count) {
     return Put(AccType(), std::vector<double>(static_cast<size_t>(count)));
   }

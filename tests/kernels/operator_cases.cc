@@ -156,6 +156,54 @@ std::vector<double> RunRope(const Kernels& kernels, Memory& memory, ElementType 
   return o.outputs();
 }
 
+// Queries and heads lie differently in each of the four arrays. Some queries have seen no keys yet,
+// which leaves their output undefined; to some the further keys are none.
+std::vector<double> RunAttentionMerge(const Kernels& kernels, Memory& memory, ElementType type,
+                                      int64_t head_dim) {
+  constexpr int64_t kBatch = 2;
+  constexpr int64_t kHeads = 3;
+  constexpr int64_t kWords = kBatch * kRows * kHeads;
+  const auto is_new = [](int64_t i) { return i % 5 == 2; };
+  const auto has_part = [&](int64_t i) { return i % 7 != 3 || is_new(i); };
+  std::vector<double> output(static_cast<size_t>(kWords * 2 * head_dim));
+  std::vector<double> log_sum_exp(kWords);
+  std::vector<double> part_log_sum_exp(kWords);
+  for (int64_t i = 0; i < kWords; ++i) {
+    const int64_t row = i / kHeads;
+    const int64_t head = i % kHeads;
+    const int64_t heads_first =
+        (row / kRows * kHeads + head) * kRows + row % kRows;  // [batch, heads, queries]
+    log_sum_exp[heads_first] = is_new(i) ? -INFINITY : 4.0 * std::sin(static_cast<double>(i));
+    part_log_sum_exp[i] = has_part(i) ? 4.0 * std::cos(static_cast<double>(i)) : -INFINITY;
+    for (int64_t k = 0; k < head_dim; ++k) {
+      output[2 * i * head_dim + k] = is_new(i) ? NAN : std::sin(static_cast<double>(i + 3 * k));
+    }
+  }
+  Operands o(memory, type);
+  const AttentionMerge args{
+      .type = type,
+      .batch = kBatch,
+      .queries = kRows,
+      .heads = kHeads,
+      .head_dim = head_dim,
+      .output = o.AccOf(output),
+      .output_strides = {.batch = kRows * kHeads * 2 * head_dim,
+                         .query = kHeads * 2 * head_dim,
+                         .head = 2 * head_dim},
+      .log_sum_exp = o.AccOf(log_sum_exp),
+      .log_sum_exp_strides = {.batch = kHeads * kRows, .query = 1, .head = kRows},
+      .part_output = o.Elements(kWords * head_dim),
+      .part_output_strides = {.batch = kHeads * kRows * head_dim,
+                              .query = head_dim,
+                              .head = kRows * head_dim},
+      .part_log_sum_exp = o.AccOf(part_log_sum_exp),
+      .part_log_sum_exp_strides = {.batch = kRows * kHeads, .query = kHeads, .head = 1}};
+  kernels.Run(args);
+  o.CollectAcc(args.output, static_cast<int64_t>(output.size()));
+  o.CollectAcc(args.log_sum_exp, kWords);
+  return o.outputs();
+}
+
 std::vector<double> RunCrossEntropy(const Kernels& kernels, Memory& memory, ElementType type,
                                     int64_t width) {
   constexpr int64_t kVocabBegin = 100;
@@ -310,6 +358,7 @@ std::vector<OperatorCase> OperatorCases() {
     add("HeadNorm" + suffix, RunHeadNorm, head_dim);
     add("RopeInPlace" + suffix, RunRope, head_dim, false);
     add("RopeInverse" + suffix, RunRope, head_dim, true);
+    add("AttentionMerge" + suffix, RunAttentionMerge, head_dim);
   }
   add("Accumulate", RunAccumulate);
   add("SumOfSquares", RunSumOfSquares, int64_t{5021});

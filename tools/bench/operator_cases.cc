@@ -135,6 +135,27 @@ BenchCase Rotary(BenchMemory& m, ElementType t, const BenchShape& s) {
       args, 2 * s.tokens * kHidden * ElementSize(t) + s.tokens * kHeadDim * AccumulatorSize(t));
 }
 
+BenchCase Merge(BenchMemory& m, ElementType t, const BenchShape& s) {
+  constexpr int64_t kHeads = kHidden / kHeadDim;
+  const HeadStrides output = {.batch = 0, .query = kHidden, .head = kHeadDim};
+  const HeadStrides log_sum_exp = {.batch = 0, .query = 1, .head = s.tokens};
+  const AttentionMerge args{.type = t,
+                            .batch = 1,
+                            .queries = s.tokens,
+                            .heads = kHeads,
+                            .head_dim = kHeadDim,
+                            .output = m.Accumulators(t, s.tokens * kHidden),
+                            .output_strides = output,
+                            .log_sum_exp = m.Accumulators(t, s.tokens * kHeads),
+                            .log_sum_exp_strides = log_sum_exp,
+                            .part_output = m.Elements(t, s.tokens * kHidden),
+                            .part_output_strides = output,
+                            .part_log_sum_exp = m.Accumulators(t, s.tokens * kHeads),
+                            .part_log_sum_exp_strides = log_sum_exp};
+  return Running(args, s.tokens * kHidden * (ElementSize(t) + 2 * AccumulatorSize(t)) +
+                           3 * s.tokens * kHeads * AccumulatorSize(t));
+}
+
 BenchCase LossStatistics(BenchMemory& m, ElementType t, const BenchShape& s) {
   const CrossEntropyStatistics args{.type = t,
                                     .rows = s.tokens,
@@ -262,6 +283,7 @@ const std::vector<BenchOperator>& BenchOperators() {
                                       {"HeadNormForward", HeadNorm},
                                       {"HeadNormBackward", HeadNormGradient},
                                       {"Rope", Rotary},
+                                      {"AttentionMerge", Merge},
                                       {"SwigluForward", ActivationForward},
                                       {"SwigluBackward", ActivationBackward},
                                       {"EmbeddingForward", Embed},

@@ -153,6 +153,22 @@ TEST_P(UninitialisedMemoryTest, IsNotReadInFp32) {
 }
 
 TEST_P(UninitialisedMemoryTest, IsNotReadInBf16) { ExpectWithinBf16(); }
+// Sequences so long that a rank holds the most while its ring runs.
+class LongLayoutsTest : public ThreadLayoutsTest {
+ protected:
+  LongLayoutsTest() {
+    plan_.training.seq_len = 256;
+    plan_.training.global_batch = 2 * plan_.layout.micro_batch;
+    plan_.model.groups.front().ffn_hidden = 8;
+    plan_.model.vocab = 16;
+  }
+};
+
+TEST_P(LongLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(Precision::kFp64, 1e-9);
+}
+
+TEST_P(LongLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
 
 INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest, testing::ValuesIn(AllCases()),
                          [](const auto& test) { return CaseName(test.param); });
@@ -169,6 +185,14 @@ INSTANTIATE_TEST_SUITE_P(
                     LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
                     LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first", {.tied = true}}),
     [](const auto& test) { return CaseName(test.param); });
+INSTANTIATE_TEST_SUITE_P(Some, LongLayoutsTest,
+                         testing::Values(LayoutCase{"tp1.cp2.pp1.dp1"},
+                                         LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.kv_heads = 4}},
+                                         LayoutCase{"tp1.cp4.pp1.dp1.mb2"},
+                                         LayoutCase{"tp1.cp8.pp1.dp1", {.kv_heads = 4}},
+                                         LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.kv_heads = 4}},
+                                         LayoutCase{"tp1.cp2.pp2.dp1.sched=zb_h1"}),
+                         [](const auto& test) { return CaseName(test.param); });
 
 INSTANTIATE_TEST_SUITE_P(Some, WideLayoutsTest,
                          testing::Values(LayoutCase{"tp1.pp1.dp1.mb2"},

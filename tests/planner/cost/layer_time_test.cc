@@ -69,6 +69,21 @@ TEST(ContextParallel, RingMovesThePublishedVolume) {
   EXPECT_NEAR(slow.cp_backward_s - fast.cp_backward_s, 2.0 * volume / 2e8, 1e-9);
 }
 
+// The forward's bytes for keys and values once more, and twice as many for their gradients.
+TEST(ContextParallel, Fp32GradientsTakeTwiceTheBytesOfBf16KeysAndValues) {
+  const auto layer_at = [](double bytes_per_s) {
+    TestContext test = Llama7b();
+    test.cluster.scale_up.bytes_per_s = bytes_per_s;
+    test.profile.ring_gradient_bytes = 4;
+    return Layer(test, "tp2.cp4.pp1.dp1");
+  };
+  const LayerTime slow = layer_at(1e8);
+  const LayerTime fast = layer_at(2e8);
+  const double volume = 3.0 * 4.0 * (kTokens / 4.0) * 128.0 * 32.0 / 2.0;
+  EXPECT_NEAR(slow.cp_forward_s - fast.cp_forward_s, volume / 2e8, 1e-9);
+  EXPECT_NEAR(slow.cp_backward_s - fast.cp_backward_s, 3.0 * volume / 2e8, 1e-9);
+}
+
 // With keys and values on every rank of their own: min(t, k) divides, not t.
 TEST(ContextParallel, RingOfGroupedQueriesMovesKeysAndValuesOnly) {
   TestContext test = PlainContext("llama-3-70b", 4096, 8);

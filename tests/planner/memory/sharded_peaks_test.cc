@@ -37,17 +37,9 @@ std::vector<WorkerStageBytes> StagesOf(const Layout& layout, int32_t rank, int64
 // One action's peak, part by part.
 int64_t PeakInParts(const WorkerStageBytes& stage, const Action& action, TransientStates& states) {
   int64_t peak_bytes = 0;
-  const auto reach = [&](const WorkerActivations& own, int64_t transient_bytes) {
-    peak_bytes = std::max(peak_bytes, own.total_bytes() + transient_bytes);
-  };
   ForEachPart(stage, action.kind, [&](int64_t part) {
-    const TransientStates::Held held = states.Next(action, part);
-    if (action.kind == ActionKind::kBackward && part == HeadPart(stage)) {
-      reach(PartPeak(stage, ActionKind::kBackwardInput, part), held.before_opening_bytes);
-      reach(HeadWeightPeak(stage), held.open_bytes);
-    } else {
-      reach(PartPeak(stage, action.kind, part), held.open_bytes);
-    }
+    const int64_t own_bytes = PartPeak(stage, action.kind, part).total_bytes();
+    peak_bytes = std::max(peak_bytes, own_bytes + states.Next(action, part));
   });
   return peak_bytes;
 }

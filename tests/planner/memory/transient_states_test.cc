@@ -37,14 +37,14 @@ TransientUnits Buckets(bool layered = false, bool shared_table = false) {
           .layered = layered};
 }
 
-// Bytes of every part of the actions, after its bucket opened.
+// Bytes of every part of the actions.
 std::vector<int64_t> Held(const TransientUnits& units, const std::vector<WorkerStageBytes>& stages,
                           const std::vector<Action>& actions) {
   TransientStates states(units, Pointers(stages), actions);
   std::vector<int64_t> held;
   for (const Action& action : actions) {
     ForEachPart(stages[action.chunk], action.kind,
-                [&](int64_t part) { held.push_back(states.Next(action, part).open_bytes); });
+                [&](int64_t part) { held.push_back(states.Next(action, part)); });
   }
   return held;
 }
@@ -63,15 +63,6 @@ TEST(TransientStates, ABucketIsOpenWhileTheOneBeforeIsReduced) {
       // In the last backward the final norm comes between the head and the layers.
       2 * kTable, kNorm + kLayer, 2 * kLayer, kLayer + kTable};
   EXPECT_EQ(Held(Buckets(), Chunks(1, 2), {kForward, kBackward, kForward, kBackward}), expected);
-}
-
-TEST(TransientStates, TheHeadsBucketOpensForItsWeightGradient) {
-  const std::vector<WorkerStageBytes> stages = Chunks(1, 2);
-  TransientStates states(Buckets(), Pointers(stages), {kForward, kBackward});
-  ForEachPart(stages[0], ActionKind::kForward, [&](int64_t part) { states.Next(kForward, part); });
-  const TransientStates::Held head = states.Next(kBackward, HeadPart(stages[0]));
-  EXPECT_EQ(head.before_opening_bytes, 0);
-  EXPECT_EQ(head.open_bytes, kTable);
 }
 
 TEST(TransientStates, LayeredAccumulationKeepsAChunksBucketsForItsPass) {

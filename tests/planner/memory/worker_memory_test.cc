@@ -139,6 +139,19 @@ TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (3 * kHiddenWords + 2 * kProductWords));
 }
 
+TEST(WorkerMemory, TheFfnsGradientHoldsTwoGatheredActivationsOrItsProduct) {
+  BlockDims block = StageOf(4).block;
+  block.tp = 2;
+  block.sequence_parallel = true;
+  // The gradient of all tokens and the input of the first projection, until its weight's turn.
+  EXPECT_EQ(FfnGradientBytes(block), 4 * 2 * kHiddenWords);
+  block.ffn_hidden = 96;
+  EXPECT_EQ(FfnGradientBytes(block), 4 * (kHiddenWords + kProductWords));
+  // Little of it: the input, partial sums, and what is left of them.
+  block.ffn_hidden = 16;
+  EXPECT_EQ(FfnGradientBytes(block), 4 * (5 * kHiddenWords / 2 - 16 * 8));
+}
+
 TEST(WorkerMemory, Bf16ProductsAddScratchOfOnePieceAtMost) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 1, 1);
   WorkerStage stage = StageOf(2);

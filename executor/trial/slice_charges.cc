@@ -45,6 +45,23 @@ PhaseSeconds& PlaceOf(const StepRecord& record, double at_s, ReplayedStep& step)
   return at_s <= record.actions[index].time.end_s ? step.actions[index] : step.behind;
 }
 
+// The time of the record without what issuing operations took. Goes forward only.
+class ReplayClock {
+ public:
+  double Seconds(double at_s) const { return std::max(at_s, returned_s_) - issuing_s_; }
+
+  // Stands still while the operation is issued. One call may issue two.
+  void Issue(const CommunicationSpan& span) {
+    const double begin_s = std::max(span.issued_s, returned_s_);
+    issuing_s_ += std::max(0.0, span.returned_s - begin_s);
+    returned_s_ = std::max(returned_s_, span.returned_s);
+  }
+
+ private:
+  double issuing_s_ = 0.0;
+  double returned_s_ = 0.0;  // from the call before
+};
+
 }  // namespace
 
 std::optional<CommGroup> ChargedGroup(const StepShape& step, std::string_view group) {
@@ -84,11 +101,13 @@ ReplayedStep Replay(const StepRecord& record,
   step.actions.resize(record.actions.size());
   std::vector<double> done_s(record.communication.size(), 0.0);
   std::map<std::string, double> group_done_s;
+  ReplayClock clock;
   double delay_s = 0.0;  // all waiting so far
   for (const Moment& moment : MomentsOf(record)) {
     const CommunicationSpan& span = record.communication[moment.operation];
-    const double now_s = moment.at_s + delay_s;
+    const double now_s = clock.Seconds(moment.at_s) + delay_s;
     if (!moment.waits) {
+      clock.Issue(span);
       double& free_s = group_done_s[span.group];
       free_s = std::max(free_s, now_s) + charge(span);
       done_s[moment.operation] = free_s;

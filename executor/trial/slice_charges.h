@@ -30,7 +30,8 @@ struct ReplayedStep {
 
 // Goes through `record` as if each operation took `charge` from its issue, or from the end of the
 // one before in its group: where the rank waits for it, what is not over by then is added and
-// delays everything behind. What was computed in between hides it.
+// delays everything behind. What was computed in between hides it. Calls that issue operations take
+// no time: what a rank that is alone does there, a device that communicates would not do.
 ReplayedStep Replay(const StepRecord& record,
                     const std::function<double(const CommunicationSpan&)>& charge);
 

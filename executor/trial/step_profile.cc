@@ -43,9 +43,15 @@ void AddMessage(const CommunicationSpan& span, std::vector<MessageTimes>& messag
               [&](const MessageTimes& entry) {
                 return entry.sent == sent && entry.peer == span.peer && entry.group == span.group;
               },
-              {.group = span.group, .peer = span.peer, .sent = sent, .issued_s = {}, .waits = {}});
+              {.group = span.group,
+               .peer = span.peer,
+               .sent = sent,
+               .issued_s = {},
+               .waits = {},
+               .done_s = {}});
   times.issued_s.push_back(span.issued_s);
   times.waits.push_back(span.wait);
+  times.done_s.push_back(span.done_s);
 }
 
 // Group, sender, receiver, which side: names one end of a sequence of messages.
@@ -63,12 +69,12 @@ struct Matched {
 
 Matched Match(const MessageTimes& here, const MessageTimes& there) {
   Matched matched;
-  const std::vector<TimeSpan>& received = here.sent ? there.waits : here.waits;
+  const std::vector<double>& received_s = here.sent ? there.done_s : here.done_s;
   for (size_t i = 0; i < std::min(here.waits.size(), there.waits.size()); ++i) {
     const double absent_s = there.issued_s[i] - here.waits[i].begin_s;
     matched.bubble_s += std::clamp(absent_s, 0.0, here.waits[i].duration_s());
     const double both_s = std::max(here.issued_s[i], there.issued_s[i]);
-    matched.under_way_s += std::max(0.0, received[i].end_s - both_s);
+    matched.under_way_s += std::max(0.0, received_s[i] - both_s);
   }
   return matched;
 }
@@ -212,7 +218,8 @@ nlohmann::json ToJson(const StepProfile& profile) {
                         {"peer", times.peer},
                         {"sent", times.sent},
                         {"issued_s", times.issued_s},
-                        {"waits", std::move(waits)}});
+                        {"waits", std::move(waits)},
+                        {"done_s", times.done_s}});
   }
   return {{"phases", ToJson(profile.phases)},
           {"actions", std::move(actions)},
@@ -234,7 +241,8 @@ StepProfile StepProfileFromJson(const nlohmann::json& json) {
                        .peer = item.at("peer"),
                        .sent = item.at("sent"),
                        .issued_s = item.at("issued_s").get<std::vector<double>>(),
-                       .waits = {}};
+                       .waits = {},
+                       .done_s = item.at("done_s").get<std::vector<double>>()};
     for (const nlohmann::json& wait : item.at("waits")) {
       times.waits.push_back(TimeSpanFromJson(wait));
     }

@@ -42,6 +42,7 @@ struct MessageTimes {
   bool sent = false;  // by the rank, else received
   std::vector<double> issued_s;
   std::vector<TimeSpan> waits;
+  std::vector<double> done_s;  // at the latest
 
   friend bool operator==(const MessageTimes&, const MessageTimes&) = default;
 };

@@ -48,7 +48,8 @@ nlohmann::json ToJson(const StepRecord& record) {
   nlohmann::json communication = nlohmann::json::array();
   for (const CommunicationSpan& span : record.communication) {
     communication.push_back({span.group, std::string(CommOperationName(span.operation)), span.peer,
-                             span.bytes, span.issued_s, ToJson(span.wait), span.done_s});
+                             span.bytes, span.issued_s, ToJson(span.wait), span.done_s,
+                             span.returned_s});
   }
   return {{"step", ToJson(record.step)},
           {"phases", ToJson(record.phases)},
@@ -75,6 +76,7 @@ StepRecord StepRecordFromJson(const nlohmann::json& json) {
                                     .peer = span.at(2),
                                     .bytes = span.at(3),
                                     .issued_s = span.at(4),
+                                    .returned_s = span.at(7),
                                     .wait = TimeSpanFromJson(span.at(5)),
                                     .done_s = span.at(6)});
   }

@@ -41,9 +41,10 @@ struct CommunicationSpan {
   // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
   // reduce-scatter; the message of a send or receive.
   int64_t bytes = 0;
-  double issued_s = 0.0;
-  TimeSpan wait = {};   // empty where nobody waited during the step
-  double done_s = 0.0;  // at the latest; where it can't be told, the end of the wait
+  double issued_s = 0.0;    // when the rank began to issue it
+  double returned_s = 0.0;  // and was free to go on
+  TimeSpan wait = {};       // empty where nobody waited during the step
+  double done_s = 0.0;      // at the latest; where it can't be told, the end of the wait
 
   friend bool operator==(const CommunicationSpan&, const CommunicationSpan&) = default;
 };

@@ -128,6 +128,9 @@ struct TrialResult {
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };
 
+// How many of the plan's ranks share the host's cores.
+inline int64_t RanksAtOnce(const TrialPlan& plan) { return plan.slice ? 1 : plan.layout.devices(); }
+
 nlohmann::json ToJson(const TrialPlan& plan);
 absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json);
 nlohmann::json ToJson(const TrialResult& result);

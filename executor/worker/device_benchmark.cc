@@ -21,6 +21,7 @@
 #include "executor/worker/open_device.h"
 #include "executor/worker/operation_timer.h"
 #include "executor/worker/rendezvous.h"
+#include "planner/spec/cluster_spec.h"
 
 namespace meshwright {
 namespace {
@@ -79,7 +80,7 @@ absl::Status RunRank(const BenchmarkPlan& plan, const WorkerEnvironment& environ
   if (!device.ok()) return device.status();
   const bool shares_cores = plan.device == DeviceKind::kCpu;
   const int32_t cores = PhysicalCores();
-  at::set_num_threads(std::max(1, cores / plan.ranks));
+  at::set_num_threads(static_cast<int>(ThreadsPerRank(cores, plan.ranks)));
   DeviceDescription description = (*device)->Describe();
   if (shares_cores) description.memory_bytes /= plan.ranks;
   if (environment.rank == 0) {

@@ -3,103 +3,104 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
+namespace {
 
-void PipelineExecutor::Run(const std::vector<Action>& actions, const TokenSource& tokens) {
-  for (const Action& action : actions) {
-    switch (action.kind) {
-      case ActionKind::kForward:
-        RunForward(action, tokens);
-        break;
-      case ActionKind::kBackward:
-      case ActionKind::kBackwardInput:
-        RunBackward(action);
-        break;
-      case ActionKind::kBackwardWeight: {
-        const ScopedAction recorded(context_.recorder, action);
-        const ScopedPadding padded(padding_, action.kind);
-        stages_[action.chunk]->BackwardWeight(action.micro_batch);
-        --in_flight_;
-        break;
-      }
+// What passes between the chunks is an activation or a gradient, whatever part of the backward
+// makes it.
+ActionKind MessageKind(const Action& action) {
+  return action.kind == ActionKind::kForward ? ActionKind::kForward : ActionKind::kBackward;
+}
+
+}  // namespace
+
+void PipelineExecutor::Run(const TokenSource& tokens) {
+  for (const Instruction& instruction : plan_) Run(instruction, tokens);
+}
+
+void PipelineExecutor::Run(const Instruction& instruction, const TokenSource& tokens) {
+  const int32_t index = instruction.action;
+  switch (instruction.kind) {
+    case InstructionKind::kPostReceive:
+      return PostReceive(index);
+    case InstructionKind::kAwaitReceive: {
+      Receive receive = std::move(receives_.extract(index).mapped());
+      receive.pending.Wait();
+      received_ = std::move(receive.tensor);
+      return;
     }
-  }
-  Drain(activations_, 0);
-  Drain(gradients_, 0);
-}
-
-void PipelineExecutor::Drain(Outbox& outbox, size_t count) {
-  for (std::deque<Pending>* open : {&outbox.up, &outbox.down}) {
-    while (open->size() > count) {
-      open->front().Wait();
-      open->pop_front();
-    }
+    case InstructionKind::kCompute:
+      return Compute(actions_[static_cast<size_t>(index)], tokens);
+    case InstructionKind::kAwaitSend:
+      sends_.extract(index).mapped().Wait();
+      return;
+    case InstructionKind::kSend:
+      return Send(index);
   }
 }
 
-at::Tensor PipelineExecutor::Take(PipelineChannel& channel, Outbox& outbox, int32_t from_stage,
-                                  int32_t to_stage, int32_t micro_batch) {
+PipelineChannel& PipelineExecutor::ChannelOf(const Action& action) {
+  const bool forward = action.kind == ActionKind::kForward;
+  return forward ? context_.groups.activations : context_.groups.gradients;
+}
+
+void PipelineExecutor::PostReceive(int32_t index) {
+  const Action& action = actions_[static_cast<size_t>(index)];
+  const MessageEnd from = InputOf(context_.layout, context_.coordinates.pp, action);
+  Receive& receive = receives_[index];
+  receive.tensor = at::empty({context_.stream_tokens(), context_.model.hidden}, context_.options());
+  Communicator& lane = *ChannelOf(action).Towards(from.way == Way::kDown).incoming;
+  receive.pending = lane.Receive(receive.tensor, kLaneSender);
+}
+
+void PipelineExecutor::Send(int32_t index) {
+  const Action& action = actions_[static_cast<size_t>(index)];
+  const MessageEnd to = OutputOf(context_.layout, context_.coordinates.pp, action);
+  Communicator& lane = *ChannelOf(action).Towards(to.way == Way::kUp).outgoing;
+  sends_[index] = lane.Send(std::exchange(computed_, at::Tensor()), kLaneReceiver);
+}
+
+void PipelineExecutor::Compute(const Action& action, const TokenSource& tokens) {
   const int32_t rank = context_.coordinates.pp;
-  const int32_t from = PlaceOfStage(context_.layout, from_stage).rank;
-  if (from == rank) return std::move(outbox.handed_over.extract({to_stage, micro_batch}).mapped());
-  at::Tensor tensor =
-      at::empty({context_.stream_tokens(), context_.model.hidden}, context_.options());
-  channel.Towards(rank > from).Receive(tensor, from).Wait();
-  return tensor;
+  const int32_t number = StageOfChunk(context_.layout, rank, action.chunk);
+  at::Tensor input = std::exchange(received_, at::Tensor());
+  if (InputOf(context_.layout, rank, action).way == Way::kOwn) {
+    const auto key = std::tuple(MessageKind(action), number, action.micro_batch);
+    input = std::move(handed_over_.extract(key).mapped());
+  }
+  at::Tensor output = ComputeOn(*stages_[action.chunk], action, std::move(input), tokens);
+  const MessageEnd to = OutputOf(context_.layout, rank, action);
+  if (to.on_lane()) computed_ = std::move(output);
+  if (to.way != Way::kOwn) return;
+  handed_over_.emplace(std::tuple(MessageKind(action), to.stage, action.micro_batch),
+                       std::move(output));
 }
 
-void PipelineExecutor::Pass(PipelineChannel& channel, Outbox& outbox, int32_t to_stage,
-                            int32_t micro_batch, at::Tensor tensor) {
-  const int32_t rank = context_.coordinates.pp;
-  const int32_t to = PlaceOfStage(context_.layout, to_stage).rank;
-  if (to == rank) {
-    outbox.handed_over.emplace(std::pair(to_stage, micro_batch), std::move(tensor));
-    return;
+at::Tensor PipelineExecutor::ComputeOn(Stage& stage, const Action& action, at::Tensor input,
+                                       const TokenSource& tokens) {
+  if (action.kind == ActionKind::kForward) {
+    peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
   }
-  (to > rank ? outbox.up : outbox.down).push_back(channel.Towards(to > rank).Send(tensor, to));
-}
-
-void PipelineExecutor::RunForward(const Action& action, const TokenSource& tokens) {
-  Stage& stage = *stages_[action.chunk];
-  const int32_t number = StageOfChunk(context_.layout, context_.coordinates.pp, action.chunk);
-  PipelineChannel& channel = context_.groups.activations;
-  Drain(activations_, open_sends_ - 1);
-  at::Tensor tensor;
-  if (number > 0) tensor = Take(channel, activations_, number - 1, number, action.micro_batch);
-  peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
-  {
-    const ScopedAction recorded(context_.recorder, action);
-    const ScopedPadding padded(padding_, action.kind);
-    tensor = stage.Forward(action.micro_batch, std::move(tensor), tokens);
-  }
-  if (number + 1 == StageCount(context_.layout)) return;
-  Pass(channel, activations_, number + 1, action.micro_batch, std::move(tensor));
-}
-
-void PipelineExecutor::RunBackward(const Action& action) {
-  Stage& stage = *stages_[action.chunk];
-  const int32_t number = StageOfChunk(context_.layout, context_.coordinates.pp, action.chunk);
-  PipelineChannel& channel = context_.groups.gradients;
-  Drain(gradients_, open_sends_ - 1);
-  at::Tensor gradient;
-  if (number + 1 < StageCount(context_.layout)) {
-    gradient = Take(channel, gradients_, number + 1, number, action.micro_batch);
-  }
-  {
-    const ScopedAction recorded(context_.recorder, action);
-    const ScopedPadding padded(padding_, action.kind);
-    if (action.kind == ActionKind::kBackward) {
-      gradient = stage.Backward(action.micro_batch, std::move(gradient));
+  const ScopedAction recorded(context_.recorder, action);
+  const ScopedPadding padded(padding_, action.kind);
+  switch (action.kind) {
+    case ActionKind::kForward:
+      return stage.Forward(action.micro_batch, std::move(input), tokens);
+    case ActionKind::kBackward:
       --in_flight_;
-    } else {
-      gradient = stage.BackwardInput(action.micro_batch, std::move(gradient));
-    }
+      return stage.Backward(action.micro_batch, std::move(input));
+    case ActionKind::kBackwardInput:
+      return stage.BackwardInput(action.micro_batch, std::move(input));
+    case ActionKind::kBackwardWeight:
+      --in_flight_;
+      stage.BackwardWeight(action.micro_batch);
+      return {};
   }
-  if (number == 0) return;
-  Pass(channel, gradients_, number - 1, action.micro_batch, std::move(gradient));
+  return {};
 }
 
 }  // namespace meshwright

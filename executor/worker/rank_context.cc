@@ -3,9 +3,18 @@
 #include <numeric>
 
 #include "executor/worker/timed_communicator.h"
+#include "planner/schedule/messages.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
+namespace {
+
+const char* NameOf(const Lane& lane) {
+  if (lane.activations) return lane.up ? "activations_up" : "activations_down";
+  return lane.up ? "gradients_up" : "gradients_down";
+}
+
+}  // namespace
 
 kernels::ElementType RankContext::element() const {
   switch (training.precision) {
@@ -66,12 +75,13 @@ void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
       connect("cp", Phase::kContextParallel, GroupOf(layout, context.rank, Axis::kCp));
   context.groups.replicas =
       connect("replicas", Phase::kDataParallel, ReplicasOf(layout, context.rank));
-  context.groups.activations.up = connect("activations_up", Phase::kPipeline, pipeline);
-  context.groups.gradients.down = connect("gradients_down", Phase::kPipeline, pipeline);
-  // With several chunks the model comes back to lower ranks.
-  if (layout.vpp > 1) {
-    context.groups.activations.down = connect("activations_down", Phase::kPipeline, pipeline);
-    context.groups.gradients.up = connect("gradients_up", Phase::kPipeline, pipeline);
+  for (const Lane& lane : LanesOf(layout, context.coordinates.pp)) {
+    PipelineChannel& channel =
+        lane.activations ? context.groups.activations : context.groups.gradients;
+    PipelineChannel::Lanes& lanes = channel.Towards(lane.up);
+    const bool sends = lane.from == context.coordinates.pp;
+    (sends ? lanes.outgoing : lanes.incoming) =
+        connect(NameOf(lane), Phase::kPipeline, {pipeline[lane.from], pipeline[lane.to]});
   }
   const int32_t first = PlaceOfStage(layout, 0).rank;
   const int32_t last = PlaceOfStage(layout, StageCount(layout) - 1).rank;

@@ -19,17 +19,24 @@
 
 namespace meshwright {
 
-// What moves between the stages of a pipeline in one direction. Stages of neighbouring numbers may
-// stand on ranks in either order, so there is one group for sends to higher ranks and one for sends
-// to lower ones: between two ranks every message of a group goes the same way. Where a device
-// carries out a rank's messages in a group one after the other, a receive waits behind an earlier
-// send until the rank on the other side takes that; a send waits for no receive that the action
-// before it has not waited for.
-struct PipelineChannel {
-  std::unique_ptr<Communicator> up;
-  std::unique_ptr<Communicator> down;
+// Places in the group of a lane.
+inline constexpr int32_t kLaneSender = 0;
+inline constexpr int32_t kLaneReceiver = 1;
 
-  Communicator& Towards(bool higher_rank) { return higher_rank ? *up : *down; }
+// What moves between the stages of a pipeline, activations or gradients: the rank's lanes of that
+// kind (planner/schedule/messages.h). Each is a group of its two ranks. A rank's messages in a
+// group may be carried out one after the other, so in a larger one a receive would stand behind an
+// earlier send until the rank on the other side takes that.
+struct PipelineChannel {
+  // Null where no stage of the rank has a neighbour there.
+  struct Lanes {
+    std::unique_ptr<Communicator> outgoing;
+    std::unique_ptr<Communicator> incoming;
+  };
+  Lanes up;  // towards higher ranks
+  Lanes down;
+
+  Lanes& Towards(bool higher_rank) { return higher_rank ? up : down; }
 };
 
 // The groups that a rank is part of; null where the group would be the rank alone, or unused.

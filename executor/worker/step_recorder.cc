@@ -50,6 +50,7 @@ CommunicationSpan StepRecorder::Resolve(OpenOperation& operation, double step_en
   const DeviceClock& clock = clock_.clock();
   CommunicationSpan span = std::move(operation.span);
   span.issued_s = clock.Seconds(operation.issued);
+  span.returned_s = clock.Seconds(operation.returned);
   span.done_s = step_end_s;
   if (operation.wait_begin.has_value()) {
     span.wait = {.begin_s = clock.Seconds(*operation.wait_begin),
@@ -70,10 +71,15 @@ StepRecorder::Operation StepRecorder::Issued(CommunicationSpan span, Mark at) {
   if (!recording_) return {};
   operations_.push_back({.span = std::move(span),
                          .issued = at,
+                         .returned = at,
                          .wait_begin = std::nullopt,
                          .wait_end = 0,
                          .done = nullptr});
   return {.step = step_, .index = operations_.size() - 1};
+}
+
+void StepRecorder::Returned(const Operation& operation, Mark at) {
+  if (OpenOperation* open = Find(operation)) open->returned = at;
 }
 
 void StepRecorder::Watch(const Operation& operation, std::shared_ptr<const DoneTime> done) {

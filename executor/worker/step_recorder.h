@@ -39,6 +39,7 @@ class StepRecorder {
   };
   // `span` tells what it is; its times follow. `done` may be null.
   Operation Issued(CommunicationSpan span, Mark at);
+  void Returned(const Operation& operation, Mark at);
   void Watch(const Operation& operation, std::shared_ptr<const DoneTime> done);
   void Waited(const Operation& operation, Mark begin, Mark end);
 
@@ -53,6 +54,7 @@ class StepRecorder {
   struct OpenOperation {
     CommunicationSpan span;
     Mark issued = 0;
+    Mark returned = 0;
     std::optional<Mark> wait_begin;
     Mark wait_end = 0;
     std::shared_ptr<const DoneTime> done;

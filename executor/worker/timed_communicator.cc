@@ -66,7 +66,9 @@ class TimedCommunicator final : public Communicator {
     PendingExchange work = communicator_->Exchange(outgoing, to, incoming, from);
     PendingExchange timed = {.sent = Watch(std::move(work.sent), send),
                              .received = Watch(std::move(work.received), receive)};
-    recorder_.clock().Switch(issued.ended);
+    const PhaseClock::Switched returned = recorder_.clock().Switch(issued.ended);
+    recorder_.Returned(send, returned.at);
+    recorder_.Returned(receive, returned.at);
     return timed;
   }
 
@@ -77,7 +79,7 @@ class TimedCommunicator final : public Communicator {
     const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
     const StepRecorder::Operation operation = Record(kind, buffer, peer, issued.at);
     Pending timed = Watch(call(), operation);
-    recorder_.clock().Switch(issued.ended);
+    recorder_.Returned(operation, recorder_.clock().Switch(issued.ended).at);
     return timed;
   }
 

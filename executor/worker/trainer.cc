@@ -13,7 +13,7 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
     : context_(context),
       actions_(std::move(actions)),
       rope_(context),
-      executor_(context, stages_, open_sends),
+      executor_(context, stages_, actions_, open_sends),
       reducer_(context) {
   for (int32_t chunk = 0; chunk < context.layout.vpp; ++chunk) {
     const int32_t number = StageOfChunk(context.layout, context.coordinates.pp, chunk);
@@ -32,7 +32,7 @@ StepResult Trainer::Step(int64_t step) {
   gatherer_->BeginStep();
   reducer_.BeginStep();
   for (const auto& stage : stages_) stage->BeginStep(this);
-  executor_.Run(actions_, TokenSource(context_, step));
+  executor_.Run(TokenSource(context_, step));
   Pending loss = SumLoss();
   const GradientSquareSum squares = Update(step);
   loss.Wait();

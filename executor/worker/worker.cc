@@ -25,6 +25,7 @@
 #include "executor/worker/trainer.h"
 #include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
+#include "planner/spec/cluster_spec.h"
 
 namespace meshwright {
 namespace {
@@ -96,7 +97,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   if (!device.ok()) return device.status();
   context.device = *std::move(device);
   context.clock.Use(context.device->MakeClock());
-  at::set_num_threads(std::max(1, PhysicalCores() / environment.world_size));
+  at::set_num_threads(static_cast<int>(ThreadsPerRank(PhysicalCores(), RanksAtOnce(plan))));
   const auto timeout = OperationTimeout(plan.timeout_s);
   // Outlives the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;

@@ -47,13 +47,13 @@ WorkerLayout::WorkerLayout(const EstimateContext& context, const Layout& layout)
       rope_table_bytes_(context.training.seq_len / layout.cp * context.model.head_dim *
                         AccumulatorBytes(context.training.precision)),
       transient_(TransientOf(context, layout)) {
-  WorkerStage stage = {
-      .block = BlockDimsOf(context, layout, context.model.groups.front()),
-      .recompute = layout.recompute,
-      .recompute_layers = layout.recompute_layers,
-      .vocab = context.model.vocab,
-      .threads = std::max<int64_t>(1, context.cluster.physical_cores / layout.devices()),
-      .cp = layout.cp};
+  WorkerStage stage = {.block = BlockDimsOf(context, layout, context.model.groups.front()),
+                       .recompute = layout.recompute,
+                       .recompute_layers = layout.recompute_layers,
+                       .vocab = context.model.vocab,
+                       .threads = ThreadsPerRank(context.cluster.physical_cores,
+                                                 context.ranks_run_alone ? 1 : layout.devices()),
+                       .cp = layout.cp};
   for (int32_t number = 0; number < StageCount(layout); ++number) {
     const StageLayers layers =
         StageOf(context.model, layout, context.profile.stage_partition, number);
@@ -79,10 +79,11 @@ const WorkerStageBytes& WorkerLayout::StageOnRank(int32_t pipeline_rank, int32_t
   return *stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))];
 }
 
-// Activations and gradients on their way up, down and to chunks of the same rank.
+// Activations and gradients on their way up, down and to chunks of the same rank, and one that is
+// to come.
 int64_t WorkerLayout::MostMessages(int64_t in_flight) const {
   const bool hands_over = layout_.vpp > 1 && (layout_.pp == 1 || EndsShareRank(layout_));
-  return 4 * OpenSends(layout_, micro_batches_) + (hands_over ? 2 * in_flight : 0);
+  return 1 + 4 * OpenSends(layout_, micro_batches_) + (hands_over ? 2 * in_flight : 0);
 }
 
 // Two buckets and two units' weights, whichever are the largest; all of a chunk's where its layers

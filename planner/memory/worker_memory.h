@@ -15,9 +15,10 @@
 //   head and loss         x S, its norm S and deviations z T S/H, logits T V/t e (the gradient
 //                         replaces them in place), targets 4 T, softmax statistics 3 z T (and z T
 //                         more while they are combined over t > 1 ranks)
-//   messages              S each on the way to another rank, from the action that makes it until,
-//                         before an action of its kind, fewer than OpenSends() may be left open; S
-//                         each that waits for another chunk of the rank
+//   messages              S each that was sent, from the action that makes it until the OpenSends()th
+//                         action behind it that sends on the same lane has computed; S each that
+//                         waits for another chunk of the rank; S that the next message is to go to,
+//                         as long as there is a next one
 //   sequence parallel     H of gathered input beside every product that reads the stream, for a
 //                         weight gradient from before the product in front of it, and H of partial
 //                         sums until S of them are scattered back

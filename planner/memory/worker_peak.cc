@@ -5,7 +5,7 @@
 
 #include "planner/memory/sharded_peaks.h"
 #include "planner/schedule/closed_forms.h"
-#include "planner/schedule/placement.h"
+#include "planner/schedule/messages.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
@@ -63,11 +63,30 @@ class Walk {
   }
 
   void Run() {
-    for (size_t i = 0; i < actions_.list.size(); ++i) {
-      const auto& [kind, micro_batch, chunk] = actions_.list[i];
-      if (actions_.skipped[i] > 0) Finish(kind, chunk, actions_.skipped[i]);
-      Start(actions_.list[i]);
-      Finish(kind, chunk, 1);
+    for (const Instruction& instruction :
+         PlanMessages(layout_, rank_.pipeline_rank, actions_.list, most_open_)) {
+      const auto index = static_cast<size_t>(instruction.action);
+      const Action& action = actions_.list[index];
+      switch (instruction.kind) {
+        case InstructionKind::kPostReceive:
+          ++posted_;
+          break;
+        case InstructionKind::kAwaitReceive:
+          // The action's own input is counted with the micro-batch.
+          --posted_;
+          break;
+        case InstructionKind::kCompute:
+          if (actions_.skipped[index] > 0) Skip(action, actions_.skipped[index]);
+          Start(action);
+          Finish(action, 1);
+          break;
+        case InstructionKind::kAwaitSend:
+          // Follows from how many are open: skipped actions sent as well.
+          break;
+        case InstructionKind::kSend:
+          Send(action, 1);
+          break;
+      }
     }
   }
 
@@ -79,29 +98,21 @@ class Walk {
     int64_t up = 0;
     int64_t down = 0;
     int64_t handed_over = 0;
+
+    int64_t held() const { return up + down + handed_over; }
   };
 
-  // Where an action's message comes from or goes to.
-  enum class Way : uint8_t { kNone, kOwn, kUp, kDown };
-
-  Way WayTo(int32_t stage) const {
-    if (stage < 0 || stage >= StageCount(layout_)) return Way::kNone;
-    const int32_t rank = PlaceOfStage(layout_, stage).rank;
-    if (rank == rank_.pipeline_rank) return Way::kOwn;
-    return rank > rank_.pipeline_rank ? Way::kUp : Way::kDown;
+  Outbox& OutboxOf(const Action& action) {
+    return action.kind == ActionKind::kForward ? activations_ : gradients_;
   }
 
   void Start(const Action& action) {
     const WorkerStageBytes& bytes = *rank_.chunks[static_cast<size_t>(action.chunk)];
-    const auto open = [&](const Outbox& outbox, bool drained) {
-      const int64_t most = most_open_ - (drained ? 1 : 0);
-      return std::min(outbox.up, most) + std::min(outbox.down, most) + outbox.handed_over;
-    };
     const bool forward = action.kind == ActionKind::kForward;
     const bool weight = action.kind == ActionKind::kBackwardWeight;
-    int64_t messages = open(activations_, forward) + open(gradients_, !forward && !weight);
+    int64_t messages = posted_ + activations_.held() + gradients_.held();
     // The action's own input is counted with the micro-batch.
-    if (!weight && WayTo(Neighbour(action.kind, action.chunk, -1)) == Way::kOwn) --messages;
+    if (InputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) --messages;
     WorkerActivations others = kept_;
     others.workspace_bytes += messages * bytes.boundary_bytes;
     if (!forward) Add(others, weight ? bytes.kept_split : bytes.kept, -1);
@@ -128,9 +139,14 @@ class Walk {
     if (own.total_bytes() > peak_.total_bytes()) peak_ = own;
   }
 
-  void Finish(ActionKind kind, int32_t chunk, int64_t times) {
-    const WorkerStageBytes& bytes = *rank_.chunks[static_cast<size_t>(chunk)];
-    switch (kind) {
+  void Skip(const Action& action, int64_t times) {
+    Finish(action, times);
+    Send(action, times);
+  }
+
+  void Finish(const Action& action, int64_t times) {
+    const WorkerStageBytes& bytes = *rank_.chunks[static_cast<size_t>(action.chunk)];
+    switch (action.kind) {
       case ActionKind::kForward:
         Add(kept_, bytes.kept, times);
         break;
@@ -143,22 +159,20 @@ class Walk {
         break;
       case ActionKind::kBackwardWeight:
         Add(kept_, bytes.kept_split, -times);
-        return;
+        break;
     }
-    Outbox& outbox = kind == ActionKind::kForward ? activations_ : gradients_;
-    if (WayTo(Neighbour(kind, chunk, -1)) == Way::kOwn) outbox.handed_over -= times;
-    outbox.up = std::min(outbox.up, most_open_ - 1);
-    outbox.down = std::min(outbox.down, most_open_ - 1);
-    const Way to = WayTo(Neighbour(kind, chunk, 1));
-    if (to == Way::kOwn) outbox.handed_over += times;
-    if (to == Way::kUp) outbox.up = std::min(outbox.up + times, most_open_);
-    if (to == Way::kDown) outbox.down = std::min(outbox.down + times, most_open_);
+    Outbox& outbox = OutboxOf(action);
+    if (InputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) outbox.handed_over -= times;
+    if (OutputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) {
+      outbox.handed_over += times;
+    }
   }
 
-  // The stage that comes `steps` after the chunk's own in the direction of the action.
-  int32_t Neighbour(ActionKind kind, int32_t chunk, int32_t steps) const {
-    const int32_t stage = StageOfChunk(layout_, rank_.pipeline_rank, chunk);
-    return kind == ActionKind::kForward ? stage + steps : stage - steps;
+  void Send(const Action& action, int64_t times) {
+    const Way way = OutputOf(layout_, rank_.pipeline_rank, action).way;
+    Outbox& outbox = OutboxOf(action);
+    if (way == Way::kUp) outbox.up = std::min(outbox.up + times, most_open_);
+    if (way == Way::kDown) outbox.down = std::min(outbox.down + times, most_open_);
   }
 
   static void Add(WorkerActivations& sum, const WorkerActivations& part, int64_t times) {
@@ -172,6 +186,7 @@ class Walk {
   WorkerActivations kept_;  // of all micro-batches in flight
   Outbox activations_;
   Outbox gradients_;
+  int64_t posted_ = 0;  // receives ahead of the action that needs them
   const Actions actions_;
   std::optional<ShardedPeaks> sharded_;
   std::optional<TransientStates> layered_;

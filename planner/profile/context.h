@@ -13,6 +13,8 @@ struct EstimateContext {
   const ClusterSpec& cluster;
   const TrainingSpec& training;
   const FrameworkProfile& profile;
+  // Whether a rank has its host to itself, as each rank of a slice trial.
+  bool ranks_run_alone = false;
 };
 
 }  // namespace meshwright

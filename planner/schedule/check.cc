@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/schedule/dependency_order.h"
+#include "planner/schedule/messages.h"
 #include "planner/schedule/placement.h"
 #include "planner/spec/status_macros.h"
 
@@ -80,22 +81,6 @@ absl::Status CheckList(const Layout& layout, int32_t micro_batches, int32_t rank
   return absl::OkStatus();
 }
 
-// What `action` receives from or sends to another rank.
-struct Message {
-  bool exists = false;
-  int32_t stage = 0;  // the other end
-  int32_t rank = 0;   // holds it
-};
-
-Message Neighbour(const Layout& layout, int32_t rank, const Action& action, bool receives) {
-  if (action.kind == ActionKind::kBackwardWeight) return {};
-  const bool forward = action.kind == ActionKind::kForward;
-  const int32_t stage = StageOfChunk(layout, rank, action.chunk) + (forward == receives ? -1 : 1);
-  if (stage < 0 || stage >= StageCount(layout)) return {};
-  const int32_t holder = PlaceOfStage(layout, stage).rank;
-  return {.exists = holder != rank, .stage = stage, .rank = holder};
-}
-
 absl::Status DescribeDeadlock(const Layout& layout, const ScheduleLists& lists,
                               const std::vector<size_t>& position) {
   std::string text = "deadlock:";
@@ -105,8 +90,8 @@ absl::Status DescribeDeadlock(const Layout& layout, const ScheduleLists& lists,
     const Action& action = lists[rank][position[rank]];
     absl::StrAppend(&text, stuck > 1 ? ";" : "", " pipeline rank ", rank, " at ",
                     FormatAction(action));
-    const Message from = Neighbour(layout, rank, action, /*receives=*/true);
-    if (from.exists) {
+    const MessageEnd from = InputOf(layout, rank, action);
+    if (from.on_lane()) {
       absl::StrAppend(&text, " waits for stage ", from.stage, " on rank ", from.rank);
     } else {
       absl::StrAppend(&text, " waits for another chunk of its own");
@@ -125,8 +110,9 @@ Channels MessagesOf(const Layout& layout, int32_t micro_batches, const ScheduleL
   Channels channels;
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     for (const Action& action : lists[rank]) {
-      const Message other = Neighbour(layout, rank, action, receives);
-      if (!other.exists) continue;
+      const MessageEnd other =
+          receives ? InputOf(layout, rank, action) : OutputOf(layout, rank, action);
+      if (!other.on_lane()) continue;
       const int64_t sender = receives ? other.stage : StageOfChunk(layout, rank, action.chunk);
       const bool activations = action.kind == ActionKind::kForward;
       const auto key = receives ? std::tuple(other.rank, rank, activations)

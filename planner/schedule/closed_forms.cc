@@ -60,19 +60,10 @@ double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
 }
 
 int64_t OpenSends(const Layout& layout, int64_t micro_batches) {
-  if (layout.pp == 1) return 1;
-  switch (layout.schedule) {
-    case ScheduleKind::kInterleaved:
-      return 2;
-    case ScheduleKind::kBreadthFirst:
-      // A chunk's outputs come back round while its last micro-batches are still under way.
-      if (layout.vpp == 1 || micro_batches < layout.pp) return 1;
-      return std::max<int64_t>(2, micro_batches - layout.pp + 1);
-    case ScheduleKind::kZbV:
-      return micro_batches == 1 ? 1 : 2;
-    default:
-      return 1;
-  }
+  if (layout.schedule != ScheduleKind::kBreadthFirst || layout.pp == 1 || layout.vpp == 1) return 1;
+  // A chunk's outputs come back round while its last micro-batches are still under way. The first
+  // rank has posted a receive, and the last one computes.
+  return std::max<int64_t>(1, micro_batches - layout.pp - 1);
 }
 
 double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank) {

@@ -4,8 +4,8 @@
 // micro-batches in flight are tested against them. Sends and receives follow from a list: a forward
 // takes its input from the stage before and feeds the stage after, a backward the other way round
 // (planner/schedule/placement.h says which rank holds a stage). Messages of one kind between two
-// ranks are received in the order in which they are sent, so channels need no tags; with several
-// chunks a rank must go on while some of its sends are open (planner/schedule/open_sends.h).
+// ranks are received in the order in which they are sent, so channels need no tags;
+// planner/schedule/messages.h plans when.
 #pragma once
 
 #include <cstdint>

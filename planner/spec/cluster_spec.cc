@@ -1,5 +1,7 @@
 #include "planner/spec/cluster_spec.h"
 
+#include <algorithm>
+
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -67,6 +69,10 @@ absl::Status Validate(const ClusterSpec& cluster) {
 double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node) {
   if (cluster.physical_cores == 0) return 1.0;
   return static_cast<double>(cluster.physical_cores) / static_cast<double>(ranks_per_node);
+}
+
+int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once) {
+  return std::max<int64_t>(1, cores / ranks_at_once);
 }
 
 }  // namespace meshwright

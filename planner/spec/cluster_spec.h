@@ -97,4 +97,7 @@ absl::Status Validate(const ClusterSpec& cluster);
 // physical_cores / ranks_per_node where ranks share processor cores.
 double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node);
 
+// Threads that each of Meshwright's workers computes with where so many share a host's cores.
+int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once);
+
 }  // namespace meshwright

@@ -90,7 +90,9 @@ absl::Status EstimateSlices(const SearchRequest& request, int32_t host_cores, Tr
   if (plan.device != DeviceKind::kCpu) return absl::OkStatus();
   SearchRequest here = request;
   ASSIGN_OR_RETURN(here.cluster, FindCluster("local-cpu", host_cores));
-  plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(here), plan.layout);
+  EstimateContext context = ContextOf(here);
+  context.ranks_run_alone = true;
+  plan.estimated_bytes = EstimateAllocatorBytes(context, plan.layout);
   return absl::OkStatus();
 }
 

@@ -94,14 +94,16 @@ TEST(ConclusionTest, WaitingForALatePeerIsBubble) {
                       .peer = 1,
                       .sent = true,
                       .issued_s = {5.0},
-                      .waits = {{.begin_s = 5.0, .end_s = 5.0}}}};
+                      .waits = {{.begin_s = 5.0, .end_s = 5.0}},
+                      .done_s = {6.0}}};
   StepProfile receiver;
   receiver.phases[Phase::kPipeline] = 4.0;
   receiver.messages = {{.group = "activations_up",
                         .peer = 0,
                         .sent = false,
                         .issued_s = {2.0},
-                        .waits = {{.begin_s = 2.0, .end_s = 6.0}}}};
+                        .waits = {{.begin_s = 2.0, .end_s = 6.0}},
+                        .done_s = {6.0}}};
   nlohmann::json event = StepEvent(0, 1.0);
   event["profile"] = ToJson(sender);
   Apply(event, records[0]);

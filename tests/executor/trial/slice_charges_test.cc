@@ -77,6 +77,32 @@ TEST_F(ReplayTest, WaitingDelaysWhatIsBehindIt) {
   EXPECT_DOUBLE_EQ(step.actions[0][Phase::kContextParallel], 0.0);
 }
 
+// From 2 to 5 the rank makes up what others would have sent.
+TEST_F(ReplayTest, WhatIssuingTakesHidesNothing) {
+  Add("cp", 2.0, 7.0);
+  record_.communication[0].returned_s = 5.0;
+  EXPECT_DOUBLE_EQ(ReplayWith(4.0).actions[0][Phase::kContextParallel], 2.0);
+}
+
+TEST_F(ReplayTest, WhatIssuingTakesHidesNothingOfOtherGroupsEither) {
+  Add("replicas", 1.0, 20.5);
+  Add("cp", 2.0, 9.0);
+  record_.communication[1].returned_s = 9.0;
+  const ReplayedStep step = Replay(
+      record_, [](const CommunicationSpan& span) { return span.group == "replicas" ? 15.0 : 0.0; });
+  // Of the 19.5 from issue to wait 7 are the other call.
+  EXPECT_DOUBLE_EQ(step.behind[Phase::kDataParallel], 15.0 - 12.5);
+}
+
+// An exchange is one call and two operations.
+TEST_F(ReplayTest, ACallThatIssuesTwoOperationsCountsOnce) {
+  Add("cp", 2.0, 7.0);
+  Add("cp", 2.0, 7.0);
+  for (CommunicationSpan& span : record_.communication) span.returned_s = 5.0;
+  // They end at 4 and at 6, two of compute hide as much.
+  EXPECT_DOUBLE_EQ(ReplayWith(2.0).actions[0][Phase::kContextParallel], 2.0);
+}
+
 TEST_F(ReplayTest, WhatNobodyWaitsForCostsNothing) {
   Add("replicas", 18.0, 0.0);
   record_.communication[0].wait = {};

@@ -13,6 +13,7 @@ CommunicationSpan Span(std::string group, CommOperation operation, double issued
           .peer = peer,
           .bytes = 100,
           .issued_s = issued_s,
+          .returned_s = issued_s,
           .wait = wait,
           .done_s = done_s};
 }
@@ -98,6 +99,20 @@ TEST(StepProfileTest, WaitingForOneWhoHasNotComeIsBubble) {
   // From 5 to 7 and from 8.5 to 9 on both sides.
   EXPECT_DOUBLE_EQ(ranks[0].communication[0].under_way_s, 2.5);
   EXPECT_DOUBLE_EQ(ranks[1].communication[0].under_way_s, 2.5);
+}
+
+// Posted at 1, sent at 3, there at 4, needed at 8.
+TEST(StepProfileTest, AMessageThatIsThereBeforeItIsNeededIsNotUnderWayUntilThen) {
+  StepRecord sender;
+  sender.communication = {Span("activations_up", CommOperation::kSend, 3.0, {9.0, 9.0}, 4.0, 1)};
+  StepRecord receiver;
+  receiver.communication = {
+      Span("activations_up", CommOperation::kReceive, 1.0, {8.0, 8.0}, 4.0, 0)};
+  std::vector<StepProfile> ranks = {ProfileOf(sender), ProfileOf(receiver)};
+  MatchMessages(ranks);
+  EXPECT_DOUBLE_EQ(ranks[0].communication[0].under_way_s, 1.0);
+  EXPECT_DOUBLE_EQ(ranks[1].communication[0].under_way_s, 1.0);
+  EXPECT_EQ(ranks[1].phases[Phase::kBubble], 0.0);
 }
 
 TEST(StepProfileTest, WithoutTheOtherSideNothingIsBubble) {

@@ -17,7 +17,8 @@ namespace meshwright {
 namespace {
 
 // Meets the other ranks at `hub`; null: there are none.
-void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& result) {
+void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, const WrapCommunicator& wrap,
+           ThreadRank& result) {
   RankContext context;
   context.model = plan.model;
   context.layout = plan.layout;
@@ -29,7 +30,13 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& resu
   result.pipeline_rank = context.coordinates.pp;
   const auto timeout = std::chrono::seconds(60);
   if (hub != nullptr) {
-    ConnectGroups(context, {}, timeout);
+    ConnectGroupsWith(
+        context,
+        [&](const GroupSpec& group) {
+          auto communicator = context.device->Connect({}, group, rank);
+          return wrap ? wrap(std::move(communicator), group, rank) : std::move(communicator);
+        },
+        timeout);
   } else {
     ConnectGroupsWith(
         context, [&](const GroupSpec& group) { return MakeFakeCommunicator(group, rank); },
@@ -56,7 +63,7 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& resu
 
 }  // namespace
 
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan) {
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const WrapCommunicator& wrap) {
   // The first use of ATen on a thread of its own must not race with the others.
   at::set_num_threads(1);
   InstallAccountingAllocator();
@@ -68,7 +75,7 @@ std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan) {
       threads.emplace_back([&, rank] {
         at::set_num_threads(1);
         try {
-          Train(plan, static_cast<int32_t>(rank), &hub, ranks[rank]);
+          Train(plan, static_cast<int32_t>(rank), &hub, wrap, ranks[rank]);
         } catch (const std::exception& error) {
           ranks[rank].error = error.what();
         }
@@ -83,7 +90,7 @@ std::vector<ThreadRank> RunAlone(const TrialPlan& plan) {
   InstallAccountingAllocator();
   std::vector<ThreadRank> ranks(static_cast<size_t>(plan.layout.devices()));
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    Train(plan, static_cast<int32_t>(rank), nullptr, ranks[rank]);
+    Train(plan, static_cast<int32_t>(rank), nullptr, {}, ranks[rank]);
   }
   return ranks;
 }

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "executor/trial/step_record.h"
 #include "executor/trial/trial.h"
+#include "executor/worker/communicator.h"
+#include "executor/worker/device.h"
 
 namespace meshwright {
 
@@ -20,9 +24,13 @@ struct ThreadRank {
   std::string error;                // empty while all is well
 };
 
+// What a rank uses in place of its communicator in a group.
+using WrapCommunicator = std::function<std::unique_ptr<Communicator>(
+    std::unique_ptr<Communicator> communicator, const GroupSpec& group, int32_t rank)>;
+
 // Runs `plan` with one compute thread per rank; gradients go to its dump_gradients_dir. The result
-// is by rank.
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan);
+// is by rank. `wrap` may be empty; ranks call it on their own threads.
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const WrapCommunicator& wrap = {});
 
 // Runs each rank of `plan` alone, as if the others were there.
 std::vector<ThreadRank> RunAlone(const TrialPlan& plan);

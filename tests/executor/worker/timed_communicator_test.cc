@@ -46,7 +46,8 @@ TEST_F(TimedCommunicatorTest, RecordsEveryOperationWithItsBytesAndPeer) {
     EXPECT_EQ(span.bytes, bytes[i]);
     EXPECT_EQ(span.peer, i < 4 ? -1 : 2);
     EXPECT_GE(span.issued_s, before_s);
-    EXPECT_GE(span.wait.begin_s, span.issued_s);
+    EXPECT_GT(span.returned_s, span.issued_s);
+    EXPECT_GE(span.wait.begin_s, span.returned_s);
     EXPECT_GE(span.wait.end_s, span.wait.begin_s);
     EXPECT_EQ(span.done_s, span.wait.end_s);
     before_s = span.wait.end_s;
@@ -70,7 +71,8 @@ TEST_F(TimedCommunicatorTest, AnExchangeIsASendAndAReceive) {
   EXPECT_EQ(record.communication[1].bytes, 20);
   for (const CommunicationSpan& span : record.communication) {
     EXPECT_EQ(span.peer, 2);
-    EXPECT_GE(span.wait.begin_s, span.issued_s);
+    EXPECT_GT(span.returned_s, span.issued_s);
+    EXPECT_GE(span.wait.begin_s, span.returned_s);
     EXPECT_GE(span.wait.end_s, span.wait.begin_s);
   }
 }

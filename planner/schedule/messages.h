@@ -1,0 +1,80 @@
+// What a pipeline rank does in turn to carry out its schedule list: the list's actions, and around
+// them the messages that they need and make. A pure function of the list: the worker carries the
+// plan out, the memory estimate adds up what it holds, planner/schedule/synchronous_sends.h times
+// it.
+//
+// A message moves on a lane: activations or gradients, from one rank to one other. Lanes don't wait
+// for each other. On a lane messages are received in the order in which they are sent; one may be
+// done only when both ranks have issued their side and the one before it is done.
+//
+// Before an action computes, the receive of the next message that the list needs is posted, so that
+// whoever sends it need not wait for this rank to get there. Only one is ahead. That can't block
+// what runs without it: a rank's sends never stand behind its receives, for they are on other
+// lanes, and the receives behind a posted one are for later actions.
+//
+// What an action makes is sent right behind it, as soon as fewer than `open_sends` messages of its
+// lane are open, that is sent and not waited for. A rank waits for a send only there and at the end
+// of its list, so how long a message is held follows from the rank's own actions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/schedule/schedule.h"
+
+namespace meshwright {
+
+// Where an action's input comes from, or its output goes to.
+enum class Way : uint8_t {
+  kNone,  // outside of the pipeline; all that a weight gradient needs is where it is
+  kOwn,   // another chunk of the same rank
+  kUp,    // a higher rank
+  kDown   // a lower one
+};
+
+struct MessageEnd {
+  Way way = Way::kNone;
+  int32_t stage = 0;  // the one at the other end
+  int32_t rank = 0;   // its rank
+
+  bool on_lane() const { return way == Way::kUp || way == Way::kDown; }
+};
+
+MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action);
+MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action);
+
+// Of a pipeline's ranks.
+struct Lane {
+  bool activations = false;  // else gradients
+  bool up = false;           // to a higher rank
+  int32_t from = 0;
+  int32_t to = 0;
+
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
+// The lanes that `rank` sends or receives on: one each way for each kind and direction, at most.
+// All ranks have theirs in the same order, in which both ends of a lane may wait for each other to
+// set it up; neighbours in it are set up side by side.
+std::vector<Lane> LanesOf(const Layout& layout, int32_t rank);
+
+enum class InstructionKind : uint8_t {
+  kPostReceive,   // asks for the action's input
+  kAwaitReceive,  // waits until it is there
+  kCompute,
+  kAwaitSend,  // waits until what the action sent is received
+  kSend        // what the action made
+};
+
+struct Instruction {
+  InstructionKind kind = InstructionKind::kCompute;
+  int32_t action = 0;  // by its place in the list
+
+  friend bool operator==(const Instruction&, const Instruction&) = default;
+};
+
+// Requires open_sends >= 1.
+std::vector<Instruction> PlanMessages(const Layout& layout, int32_t rank,
+                                      const std::vector<Action>& actions, int64_t open_sends);
+
+}  // namespace meshwright

@@ -86,7 +86,7 @@ at::Tensor HeadLayer::Backward(HeadSaved& saved) const {
   Crossing leaving =
       StartLeaving(context_, LinearBackwardInput(saved.logits, projection_.weight(kHeadWeight)));
   LinearBackwardWeight(context_, saved.logits, norm_output.Finish(),
-                       projection_.gradient(kHeadWeight));
+                       projection_.TakeMatrixGradient(kHeadWeight));
   at::Tensor dresidual = leaving.Finish();
   BackwardNorm(dresidual, saved);
   saved = HeadSaved();

@@ -1,5 +1,7 @@
 #include "executor/worker/rank_context.h"
 
+#include <ATen/ops/zeros.h>
+
 #include <numeric>
 
 #include "executor/worker/timed_communicator.h"
@@ -12,6 +14,17 @@ namespace {
 const char* NameOf(const Lane& lane) {
   if (lane.activations) return lane.up ? "activations_up" : "activations_down";
   return lane.up ? "gradients_up" : "gradients_down";
+}
+
+// The first message of a group may hold both its ranks until the other one comes. That must not be
+// one of a step, where a rank asks for messages which follow from what it does next.
+void ExchangeFirstMessage(const RankContext& context, Communicator& lane) {
+  const at::Tensor token = at::zeros({1}, context.options_of(at::kFloat));
+  if (lane.rank() == kLaneSender) {
+    lane.Send(token, kLaneReceiver).Wait();
+  } else {
+    lane.Receive(token, kLaneSender).Wait();
+  }
 }
 
 }  // namespace
@@ -79,9 +92,9 @@ void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
     PipelineChannel& channel =
         lane.activations ? context.groups.activations : context.groups.gradients;
     PipelineChannel::Lanes& lanes = channel.Towards(lane.up);
-    const bool sends = lane.from == context.coordinates.pp;
-    (sends ? lanes.outgoing : lanes.incoming) =
-        connect(NameOf(lane), Phase::kPipeline, {pipeline[lane.from], pipeline[lane.to]});
+    auto& end = lane.from == context.coordinates.pp ? lanes.outgoing : lanes.incoming;
+    end = connect(NameOf(lane), Phase::kPipeline, {pipeline[lane.from], pipeline[lane.to]});
+    ExchangeFirstMessage(context, *end);
   }
   const int32_t first = PlaceOfStage(layout, 0).rank;
   const int32_t last = PlaceOfStage(layout, StageCount(layout) - 1).rank;

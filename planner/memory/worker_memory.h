@@ -15,10 +15,10 @@
 //   head and loss         x S, its norm S and deviations z T S/H, logits T V/t e (the gradient
 //                         replaces them in place), targets 4 T, softmax statistics 3 z T (and z T
 //                         more while they are combined over t > 1 ranks)
-//   messages              S each that was sent, from the action that makes it until the OpenSends()th
-//                         action behind it that sends on the same lane has computed; S each that
-//                         waits for another chunk of the rank; S that the next message is to go to,
-//                         as long as there is a next one
+//   messages              S each that was sent, until the OpenSends()th action behind it that sends
+//                         on its lane has computed, or the step ends; S that the next message is to
+//                         go to, as long as there is one; S each that waits for another chunk of
+//                         the rank
 //   sequence parallel     H of gathered input beside every product that reads the stream, for a
 //                         weight gradient from before the product in front of it, and H of partial
 //                         sums until S of them are scattered back

@@ -45,20 +45,6 @@ absl::Status Check(const Layout& layout, const ScheduleLists& lists, const Pipel
   return CheckTimes("optimizer_s", {times.optimizer_s});
 }
 
-double DurationOf(ActionKind kind, const StageDurations& stage) {
-  switch (kind) {
-    case ActionKind::kForward:
-      return stage.forward_s;
-    case ActionKind::kBackward:
-      return stage.backward_s();
-    case ActionKind::kBackwardInput:
-      return stage.input_gradient_s;
-    case ActionKind::kBackwardWeight:
-      return stage.weight_gradient_s;
-  }
-  return 0.0;
-}
-
 class Simulation {
  public:
   Simulation(const Layout& layout, int32_t micro_batches, const PipelineTimes& times, Record record)
@@ -89,7 +75,7 @@ class Simulation {
       const int32_t from = action.kind == ActionKind::kForward ? stage - 1 : stage + 1;
       if (from >= 0 && from < StageCount(layout_)) start_s = Receive(rank, from, action);
     }
-    const double end_s = start_s + DurationOf(action.kind, times_.stages[stage]);
+    const double end_s = start_s + times_.stages[stage].Of(action.kind);
     if (!started_[rank]) totals.first_start_s = start_s;
     started_[rank] = 1;
     totals.busy_s += end_s - start_s;

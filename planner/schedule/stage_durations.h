@@ -1,6 +1,8 @@
 // How long one micro-batch takes on one stage (a chunk of a pipeline rank), part by part.
 #pragma once
 
+#include "planner/schedule/schedule.h"
+
 namespace meshwright {
 
 struct StageDurations {
@@ -10,6 +12,19 @@ struct StageDurations {
 
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
   double total_s() const { return forward_s + backward_s(); }
+  double Of(ActionKind kind) const {
+    switch (kind) {
+      case ActionKind::kForward:
+        return forward_s;
+      case ActionKind::kBackward:
+        return backward_s();
+      case ActionKind::kBackwardInput:
+        return input_gradient_s;
+      case ActionKind::kBackwardWeight:
+        return weight_gradient_s;
+    }
+    return 0.0;
+  }
 
   friend bool operator==(const StageDurations&, const StageDurations&) = default;
 };

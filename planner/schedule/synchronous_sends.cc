@@ -9,20 +9,6 @@
 namespace meshwright {
 namespace {
 
-double DurationOf(ActionKind kind, const StageDurations& stage) {
-  switch (kind) {
-    case ActionKind::kForward:
-      return stage.forward_s;
-    case ActionKind::kBackward:
-      return stage.backward_s();
-    case ActionKind::kBackwardInput:
-      return stage.input_gradient_s;
-    case ActionKind::kBackwardWeight:
-      return stage.weight_gradient_s;
-  }
-  return 0.0;
-}
-
 // One lane's messages, each side in its order.
 struct LaneMessages {
   std::vector<double> sent_s;    // when the send was issued
@@ -90,8 +76,7 @@ class Ranks {
         return Meet(lane, to.rank);
       }
       case InstructionKind::kCompute:
-        now_s_[rank] +=
-            DurationOf(action.kind, times_.stages[StageOfChunk(layout_, rank, action.chunk)]);
+        now_s_[rank] += times_.stages[StageOfChunk(layout_, rank, action.chunk)].Of(action.kind);
         return true;
     }
     return false;

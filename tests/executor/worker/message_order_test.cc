@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -50,11 +51,11 @@ class LoggedWork final : public PendingWork {
   EventLog& log_;
 };
 
-// Passes everything on and takes down messages.
-class LoggedCommunicator final : public Communicator {
+// Passes everything on.
+class ForwardingCommunicator : public Communicator {
  public:
-  LoggedCommunicator(std::unique_ptr<Communicator> communicator, GroupSpec group, EventLog& log)
-      : communicator_(std::move(communicator)), group_(std::move(group)), log_(log) {}
+  explicit ForwardingCommunicator(std::unique_ptr<Communicator> communicator)
+      : communicator_(std::move(communicator)) {}
 
   int32_t rank() const override { return communicator_->rank(); }
   int32_t size() const override { return communicator_->size(); }
@@ -71,12 +72,29 @@ class LoggedCommunicator final : public Communicator {
     return communicator_->Broadcast(tensor, root);
   }
   Pending Send(const at::Tensor& tensor, int32_t to) override {
+    return communicator_->Send(tensor, to);
+  }
+  Pending Receive(const at::Tensor& tensor, int32_t from) override {
+    return communicator_->Receive(tensor, from);
+  }
+
+ private:
+  const std::unique_ptr<Communicator> communicator_;
+};
+
+// Takes down messages.
+class LoggedCommunicator final : public ForwardingCommunicator {
+ public:
+  LoggedCommunicator(std::unique_ptr<Communicator> communicator, GroupSpec group, EventLog& log)
+      : ForwardingCommunicator(std::move(communicator)), group_(std::move(group)), log_(log) {}
+
+  Pending Send(const at::Tensor& tensor, int32_t to) override {
     const Message message = Next(rank(), to);
-    return Log(message, communicator_->Send(tensor, to));
+    return Log(message, ForwardingCommunicator::Send(tensor, to));
   }
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
     const Message message = Next(from, rank());
-    return Log(message, communicator_->Receive(tensor, from));
+    return Log(message, ForwardingCommunicator::Receive(tensor, from));
   }
 
  private:
@@ -92,7 +110,6 @@ class LoggedCommunicator final : public Communicator {
     return Pending(std::make_unique<LoggedWork>(std::move(work), message, log_));
   }
 
-  const std::unique_ptr<Communicator> communicator_;
   const GroupSpec group_;
   EventLog& log_;
   std::map<std::pair<int32_t, int32_t>, int32_t> count_;
@@ -151,18 +168,7 @@ class VirtualStep {
 
   double DurationOf(size_t rank, const Action& action) const {
     const int32_t stage = StageOfChunk(layout_, static_cast<int32_t>(rank), action.chunk);
-    const StageDurations& times = times_.stages[static_cast<size_t>(stage)];
-    switch (action.kind) {
-      case ActionKind::kForward:
-        return times.forward_s;
-      case ActionKind::kBackward:
-        return times.backward_s();
-      case ActionKind::kBackwardInput:
-        return times.input_gradient_s;
-      case ActionKind::kBackwardWeight:
-        return times.weight_gradient_s;
-    }
-    return 0.0;
+    return times_.stages[static_cast<size_t>(stage)].Of(action.kind);
   }
 
   // When both sides have issued the message and their groups have come to it.
@@ -236,6 +242,37 @@ TEST_P(MessageOrderTest, ARealStepTakesAsLongAsTheSimulatorsWhereBothSidesOfAMes
     ASSERT_TRUE(time_s.has_value()) << "ranks block each other";
     EXPECT_NEAR(*time_s / timeline.makespan_s, 1.0, 0.01);
   }
+}
+
+// Makes the first message to or from each rank hold both, as a group may that connects then.
+class ConnectingCommunicator final : public ForwardingCommunicator {
+ public:
+  using ForwardingCommunicator::ForwardingCommunicator;
+
+  Pending Send(const at::Tensor& tensor, int32_t to) override {
+    return WaitForFirst(ForwardingCommunicator::Send(tensor, to), {true, to});
+  }
+  Pending Receive(const at::Tensor& tensor, int32_t from) override {
+    return WaitForFirst(ForwardingCommunicator::Receive(tensor, from), {false, from});
+  }
+
+ private:
+  Pending WaitForFirst(Pending work, std::pair<bool, int32_t> end) {
+    if (connected_.insert(end).second) work.Wait();
+    return work;
+  }
+
+  std::set<std::pair<bool, int32_t>> connected_;
+};
+
+TEST_P(MessageOrderTest, NobodyIsHeldForEverWhereTheFirstMessageConnects) {
+  const std::vector<ThreadRank> ranks =
+      RunOnThreads(PlanOf(GetParam(), 1),
+                   [](std::unique_ptr<Communicator> communicator, const GroupSpec&,
+                      int32_t) -> std::unique_ptr<Communicator> {
+                     return std::make_unique<ConnectingCommunicator>(std::move(communicator));
+                   });
+  for (const ThreadRank& rank : ranks) EXPECT_EQ(rank.error, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(

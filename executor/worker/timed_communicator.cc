@@ -69,6 +69,7 @@ class TimedCommunicator final : public Communicator {
     recorder_.clock().Switch(issued.ended);
     return timed;
   }
+  void Close() override { communicator_->Close(); }
 
  private:
   // `peer` is in the group; -1 where all take part.

@@ -255,7 +255,7 @@ TEST_F(TwoRanksTest, AnOperationSaysWhichTensorsItTouches) {
   first->AllGather(gathered[0], own[0]);
   second->AllGather(gathered[1], own[1]);
   first->Send(own[0], 1);
-  second->Receive(gathered[1], 0);
+  second->Receive(own[1], 0);
   const std::set<const void*> expected = {gathered[0].data_ptr(), gathered[1].data_ptr(),
                                           own[0].data_ptr(), own[1].data_ptr()};
   EXPECT_EQ(machine_.touched, expected);

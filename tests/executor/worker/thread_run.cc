@@ -17,7 +17,8 @@ namespace meshwright {
 namespace {
 
 // Meets the other ranks at `hub`; null: there are none.
-void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& result) {
+void Train(const TrialPlan& plan, int32_t rank, const OpenRankDevice& open_device, ThreadHub* hub,
+           ThreadRank& result) {
   RankContext context;
   context.model = plan.model;
   context.layout = plan.layout;
@@ -25,7 +26,8 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& resu
   context.seed = plan.seed;
   context.rank = rank;
   context.coordinates = CoordinatesOf(plan.layout, rank);
-  context.device = std::make_unique<CpuDevice>(hub);
+  context.device = open_device(hub);
+  context.clock.Use(context.device->MakeClock());
   result.pipeline_rank = context.coordinates.pp;
   const auto timeout = std::chrono::seconds(60);
   if (hub != nullptr) {
@@ -52,11 +54,14 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, ThreadRank& resu
     result.peak_in_flight = trainer.peak_in_flight();
   }
   result.peak_bytes = context.device->PeakMemoryBytes();
+  CloseGroups(context);
 }
 
 }  // namespace
 
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan) {
+std::unique_ptr<Device> OpenCpuRank(ThreadHub* hub) { return std::make_unique<CpuDevice>(hub); }
+
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const OpenRankDevice& open_device) {
   // The first use of ATen on a thread of its own must not race with the others.
   at::set_num_threads(1);
   InstallAccountingAllocator();
@@ -68,7 +73,7 @@ std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan) {
       threads.emplace_back([&, rank] {
         at::set_num_threads(1);
         try {
-          Train(plan, static_cast<int32_t>(rank), &hub, ranks[rank]);
+          Train(plan, static_cast<int32_t>(rank), open_device, &hub, ranks[rank]);
         } catch (const std::exception& error) {
           ranks[rank].error = error.what();
         }
@@ -83,7 +88,7 @@ std::vector<ThreadRank> RunAlone(const TrialPlan& plan) {
   InstallAccountingAllocator();
   std::vector<ThreadRank> ranks(static_cast<size_t>(plan.layout.devices()));
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    Train(plan, static_cast<int32_t>(rank), nullptr, ranks[rank]);
+    Train(plan, static_cast<int32_t>(rank), OpenCpuRank, nullptr, ranks[rank]);
   }
   return ranks;
 }

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "executor/trial/step_record.h"
 #include "executor/trial/trial.h"
+#include "executor/worker/device.h"
+#include "executor/worker/thread_communicator.h"
 
 namespace meshwright {
 
@@ -14,15 +18,20 @@ struct ThreadRank {
   int32_t pipeline_rank = 0;
   std::vector<double> losses;  // on ranks that know them
   std::vector<double> gradient_square_sums;
-  int64_t peak_bytes = 0;
+  int64_t peak_bytes = 0;  // of the rank on a CPU; threads of one GPU share an allocator
   int32_t peak_in_flight = 0;
   std::vector<StepRecord> records;  // of each step
   std::string error;                // empty while all is well
 };
 
+// Opens the device of the rank whose thread calls. Its groups are those of `hub`, if any.
+using OpenRankDevice = std::function<std::unique_ptr<Device>(ThreadHub* hub)>;
+std::unique_ptr<Device> OpenCpuRank(ThreadHub* hub);
+
 // Runs `plan` with one compute thread per rank; gradients go to its dump_gradients_dir. The result
 // is by rank.
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan);
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan,
+                                     const OpenRankDevice& open_device = OpenCpuRank);
 
 // Runs each rank of `plan` alone, as if the others were there.
 std::vector<ThreadRank> RunAlone(const TrialPlan& plan);

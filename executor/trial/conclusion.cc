@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/trial/stop_rule.h"
 #include "planner/measurement/metrics.h"
 #include "planner/spec/parameters.h"
@@ -101,9 +102,49 @@ std::string WhichRank(const RankRecord& record) {
   return absl::StrCat("rank ", record.rank, " (pipeline rank ", record.pipeline_rank, ")");
 }
 
-std::string WithTail(std::string message, const RankRecord& record) {
-  if (!record.output_tail.empty()) absl::StrAppend(&message, "\n", record.output_tail);
+// Ranks with trouble after they were done: the first of them, and how many more there are.
+void AddTroubleAfterDone(const std::vector<RankRecord>& records,
+                         std::vector<std::string>& sentences) {
+  std::vector<const RankRecord*> troubled;
+  for (const RankRecord& record : records) {
+    if (!record.after_done.empty()) troubled.push_back(&record);
+  }
+  if (troubled.empty()) return;
+  std::string& sentence =
+      sentences.emplace_back(absl::StrCat(WhichRank(*troubled.front()), " was done, but then ",
+                                          absl::StrJoin(troubled.front()->after_done, " and ")));
+  if (troubled.size() > 1) absl::StrAppend(&sentence, ", like ", troubled.size() - 1, " more");
+}
+
+void AddLeftProcesses(const std::vector<RankRecord>& records, std::vector<std::string>& sentences) {
+  for (const RankRecord& record : records) {
+    if (!record.left_pid.has_value()) continue;
+    sentences.push_back(absl::StrCat("the process of rank ", record.rank, " (pid ",
+                                     *record.left_pid,
+                                     ") can't be ended, as one that a driver holds, and was left"));
+  }
+}
+
+// Whether trouble after the end of a rank's work may have to do with what `cause` tells of: it may
+// have cost others their peer, but follows from any other failure.
+bool MayMatter(const RankRecord* cause) {
+  return cause == nullptr || cause->failure->kind == FailureKind::kCommunication;
+}
+
+// `sentences`, and the end of the output of `speaker`, if any.
+std::string Message(const std::vector<std::string>& sentences, const RankRecord* speaker) {
+  std::string message = absl::StrJoin(sentences, "; ");
+  if (speaker != nullptr && !speaker->output_tail.empty()) {
+    absl::StrAppend(&message, "\n", speaker->output_tail);
+  }
   return message;
+}
+
+const RankRecord* FirstTroubledAfterDone(const std::vector<RankRecord>& records) {
+  const auto found = std::find_if(records.begin(), records.end(), [](const RankRecord& record) {
+    return !record.after_done.empty();
+  });
+  return found == records.end() ? nullptr : &*found;
 }
 
 std::string OomMessage(const RankRecord& record) {
@@ -111,6 +152,16 @@ std::string OomMessage(const RankRecord& record) {
   return absl::StrCat(WhichRank(record), " ran out of memory: ", oom.requested_bytes,
                       " bytes requested with ", oom.held_bytes, " held of ", oom.limit_bytes,
                       " allowed");
+}
+
+std::string FailureMessage(const RankRecord& cause) {
+  std::string message = absl::StrCat(WhichRank(cause), " ", cause.failure->message);
+  if (cause.begun_steps > cause.finished_steps()) {
+    absl::StrAppend(&message, ", in step ", cause.begun_steps - 1);
+  } else if (!cause.done) {
+    absl::StrAppend(&message, ", before step ", cause.finished_steps());
+  }
+  return message;
 }
 
 void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, TrialResult& result) {
@@ -141,25 +192,24 @@ const RankRecord* Cause(const std::vector<RankRecord>& records) {
 TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result = Measured(plan, records);
   const RankRecord* cause = Cause(records);
+  const RankRecord* speaker = FirstTroubledAfterDone(records);
+  std::vector<std::string> sentences;
   if (cause == nullptr) {
     result.outcome = Outcome::kOk;
     AddSpeed(plan, records, result);
-    return result;
-  }
-  if (cause->oom.has_value()) {
+  } else if (cause->oom.has_value()) {
     result.outcome = Outcome::kOom;
     result.oom = cause->oom;
-    result.message = OomMessage(*cause);
-    return result;
+    sentences.push_back(OomMessage(*cause));
+    speaker = nullptr;
+  } else {
+    result.outcome = Outcome::kFailed;
+    sentences.push_back(FailureMessage(*cause));
+    speaker = cause;
   }
-  result.outcome = Outcome::kFailed;
-  std::string message = absl::StrCat(WhichRank(*cause), " ", cause->failure->message);
-  if (cause->begun_steps > cause->finished_steps()) {
-    absl::StrAppend(&message, ", in step ", cause->begun_steps - 1);
-  } else if (!cause->done) {
-    absl::StrAppend(&message, ", before step ", cause->finished_steps());
-  }
-  result.message = WithTail(std::move(message), *cause);
+  if (MayMatter(cause)) AddTroubleAfterDone(records, sentences);
+  AddLeftProcesses(records, sentences);
+  result.message = Message(sentences, speaker);
   return result;
 }
 
@@ -172,18 +222,22 @@ TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>
   result.outcome = Outcome::kTimeout;
   const std::string last =
       record.finished_steps() == 0 ? "no step" : absl::StrCat("step ", record.finished_steps() - 1);
-  result.message =
-      WithTail(absl::StrCat(WhichRank(record), " gave no sign of life for ", plan.timeout_s,
-                            " s; the last thing it finished was ", last),
-               record);
+  std::vector<std::string> sentences = {absl::StrCat(WhichRank(record),
+                                                     " gave no sign of life for ", plan.timeout_s,
+                                                     " s; the last thing it finished was ", last)};
+  AddTroubleAfterDone(records, sentences);
+  AddLeftProcesses(records, sentences);
+  result.message = Message(sentences, &record);
   return result;
 }
 
 TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result = Measured(plan, records);
   result.outcome = Outcome::kCancelled;
-  result.message =
-      absl::StrCat("cancelled after ", StepsFinishedByAll(records), " of ", plan.steps, " steps");
+  std::vector<std::string> sentences = {
+      absl::StrCat("cancelled after ", StepsFinishedByAll(records), " of ", plan.steps, " steps")};
+  AddLeftProcesses(records, sentences);
+  result.message = Message(sentences, nullptr);
   return result;
 }
 

@@ -83,9 +83,8 @@ absl::Status BenchmarkRun::TakeMeasured(const json& event) {
   return absl::OkStatus();
 }
 
-absl::Status Failed(const RankRecord& record) {
-  std::string message =
-      absl::StrCat("device benchmark: rank ", record.rank, " ", record.failure->message);
+absl::Status Failed(const RankRecord& record, absl::string_view how) {
+  std::string message = absl::StrCat("device benchmark: rank ", record.rank, " ", how);
   if (!record.output_tail.empty()) absl::StrAppend(&message, "\n", record.output_tail);
   return absl::InternalError(message);
 }
@@ -101,7 +100,13 @@ absl::StatusOr<DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& plan) {
     return absl::DeadlineExceededError(
         absl::StrCat("device benchmark: a worker gave no sign of life for ", plan.timeout_s, " s"));
   }
-  if (const RankRecord* cause = Cause(workers_.records())) return Failed(*cause);
+  if (const RankRecord* cause = Cause(workers_.records())) {
+    return Failed(*cause, cause->failure->message);
+  }
+  // Done is the last that a worker tells; there is little to lose.
+  for (const RankRecord& record : workers_.records()) {
+    if (!record.after_done.empty()) return Failed(record, record.after_done.front());
+  }
   const RankRecord& first = workers_.records().front();
   benchmark_.host = first.host;
   benchmark_.worker_version = first.version;

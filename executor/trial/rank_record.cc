@@ -12,6 +12,10 @@ namespace meshwright {
 namespace {
 
 void Fail(RankRecord& record, FailureKind kind, std::string message) {
+  if (record.done) {
+    record.after_done.push_back(std::move(message));
+    return;
+  }
   // The first failure is the cause.
   if (!record.failure.has_value()) {
     record.failure = RankFailure{.kind = kind, .message = std::move(message)};

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "executor/trial/step_profile.h"
 #include "executor/trial/step_trace.h"
@@ -40,17 +41,20 @@ struct RankRecord {
   std::optional<RankTrace> trace;  // of the last step, where the plan wants it
   std::optional<OomDetail> oom;
   std::optional<RankFailure> failure;
+  // Trouble after it was done, which does not touch what it measured: without naming the rank.
+  std::vector<std::string> after_done;
+  std::optional<int32_t> left_pid;  // of a process that could not be ended
   std::string output_tail;
 
   int32_t finished_steps() const { return static_cast<int32_t>(step_times_s.size()); }
 };
 
 // Takes in one line of events (executor/worker/event_writer.h). A line that is not one becomes the
-// rank's failure.
+// rank's failure, or trouble after it was done.
 void ApplyEvent(const std::string& line, RankRecord& record);
 
 // Takes in the end of the process, as waitpid() tells it. An end that the events don't explain
-// becomes the rank's failure.
+// becomes the rank's failure, or trouble after it was done.
 void ApplyExit(int wait_status, RankRecord& record);
 
 }  // namespace meshwright

@@ -33,6 +33,7 @@ void AddRun(const TrialResult& run, TrialResult& result) {
   result.ranks.push_back(run.ranks.front());
   result.host = run.host;
   result.worker_version = run.worker_version;
+  if (result.message.empty()) result.message = run.message;
   result.measured_peak_flops = std::max(result.measured_peak_flops, run.measured_peak_flops);
 }
 

@@ -108,8 +108,9 @@ struct OomDetail {
 
 struct TrialResult {
   Outcome outcome = Outcome::kFailed;
-  std::string
-      message;  // one sentence; for failed and timeout the tail of the worker's stderr follows
+  // One sentence, empty where all went well; where a worker failed or did not answer the tail of
+  // its output follows.
+  std::string message;
   double step_s = 0.0;  // median over the timed steps
   // Where that median lies beyond doubt; nothing where too few steps were timed.
   std::optional<MedianInterval> step_interval;

@@ -15,6 +15,8 @@ namespace {
 // How long the other ranks may still report after the first failure.
 constexpr auto kGrace = std::chrono::milliseconds(2000);
 constexpr auto kPollInterval = std::chrono::milliseconds(100);
+// How long a worker may take to end when all are done.
+constexpr double kLongestExitS = 30.0;
 
 }  // namespace
 
@@ -43,7 +45,7 @@ absl::Status WorkerGroup::Start(const std::string& worker_path, const std::strin
 
 WorkersEnd WorkerGroup::Watch(const WatchOptions& options) {
   const WorkersEnd end = Listen(options);
-  workers_.clear();
+  EndAll();
   return end;
 }
 
@@ -57,9 +59,26 @@ WorkersEnd WorkerGroup::Listen(const WatchOptions& options) {
     if (!give_up.has_value() && AnyFailed()) give_up = now + kGrace;
     if (give_up.has_value() && now > *give_up) break;
     if (give_up.has_value()) continue;
-    if (AnySilent(now, options.timeout_s)) return WorkersEnd::kSilent;
+    if (AnySilent(now, options.timeout_s, /*done=*/false)) return WorkersEnd::kSilent;
+    if (AllDone() && AnySilent(now, std::min(options.timeout_s, kLongestExitS), /*done=*/true)) {
+      break;
+    }
   }
   return WorkersEnd::kEnded;
+}
+
+void WorkerGroup::EndAll() {
+  const bool all_done = AllDone();
+  for (const Worker& worker : workers_) worker.process.Kill();
+  const Clock::time_point until = Clock::now() + kLongestKill;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    WorkerProcess& process = workers_[i].process;
+    if (process.ended()) continue;
+    if (all_done) records_[i].after_done.emplace_back("did not end and was killed");
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    if (!process.End(left)) records_[i].left_pid = process.pid();
+  }
+  workers_.clear();
 }
 
 bool WorkerGroup::AllEnded() const {
@@ -72,11 +91,19 @@ bool WorkerGroup::AnyFailed() const {
                      [](const RankRecord& record) { return record.failure.has_value(); });
 }
 
-bool WorkerGroup::AnySilent(Clock::time_point now, double timeout_s) const {
-  return std::any_of(workers_.begin(), workers_.end(), [&](const Worker& worker) {
-    const std::chrono::duration<double> silence = now - worker.last_sign;
-    return !worker.process.ended() && silence.count() > timeout_s;
-  });
+bool WorkerGroup::AnySilent(Clock::time_point now, double timeout_s, bool done) const {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    const std::chrono::duration<double> silence = now - workers_[i].last_sign;
+    if (records_[i].done == done && !workers_[i].process.ended() && silence.count() > timeout_s) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool WorkerGroup::AllDone() const {
+  return std::all_of(records_.begin(), records_.end(),
+                     [](const RankRecord& record) { return record.done; });
 }
 
 void WorkerGroup::WaitForSomething() {

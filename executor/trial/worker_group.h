@@ -37,7 +37,8 @@ class WorkerGroup {
     std::function<void()> heard;      // something may have come; may be empty
   };
   // Listens until all workers have ended, shortly after the first failure, or until there is a
-  // reason to give up. No worker is left then.
+  // reason to give up. A worker that is done may be silent; where all are, those that don't end
+  // soon are ended. No worker is left then but those that can't be: their records tell.
   WorkersEnd Watch(const WatchOptions& options);
 
   // In the order of the ranks.
@@ -54,7 +55,10 @@ class WorkerGroup {
   WorkersEnd Listen(const WatchOptions& options);
   bool AllEnded() const;
   bool AnyFailed() const;
-  bool AnySilent(Clock::time_point now, double timeout_s) const;
+  // For longer than `timeout_s`, of the ranks that are done or of the others.
+  bool AnySilent(Clock::time_point now, double timeout_s, bool done) const;
+  bool AllDone() const;
+  void EndAll();
   void WaitForSomething();
   void TakeIn(size_t rank);
 

@@ -8,6 +8,7 @@ extern "C" {
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@ extern "C" {
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -37,6 +39,12 @@ constexpr int kFirstUnused = 5;
 constexpr int kFirstSource = 64;
 
 constexpr size_t kTailBytes = 4096;
+
+// Of this process, whichever worker they were.
+LeftProcesses& Left() {
+  static LeftProcesses left;
+  return left;
+}
 
 absl::Status ErrnoStatus(absl::string_view what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
@@ -180,6 +188,7 @@ absl::StatusOr<WorkerProcess> WorkerProcess::Spawn(const WorkerLaunch& launch) {
     ends.listener = listener.get();
   }
   WorkerProcess process;
+  Left().Reap(process.SystemWait());
   ASSIGN_OR_RETURN(process.pid_, SpawnWith(launch, ends));
   process.events_ = std::move(events.read);
   process.output_ = std::move(output.read);
@@ -192,6 +201,7 @@ WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept { *this = std::move
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   std::swap(pid_, other.pid_);
+  std::swap(left_, other.left_);
   std::swap(wait_status_, other.wait_status_);
   std::swap(events_, other.events_);
   std::swap(output_, other.output_);
@@ -202,10 +212,8 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
 }
 
 WorkerProcess::~WorkerProcess() {
-  if (ended()) return;
-  Kill();
-  while (::waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
-  }
+  if (left_ || End(kLongestKill)) return;
+  std::fprintf(stderr, "meshwright: the worker process %d can't be ended and was left\n", pid_);
 }
 
 std::vector<std::string> WorkerProcess::ReadEvents() {
@@ -231,10 +239,32 @@ void WorkerProcess::Kill() const {
 
 bool WorkerProcess::TryReap() {
   if (ended()) return true;
-  if (::waitpid(pid_, &wait_status_, WNOHANG) != pid_) return false;
+  if (!WaitForEnd(pid_, std::chrono::milliseconds(0), SystemWait(), wait_status_)) return false;
   pid_ = -1;
   exit_.Close();
   return true;
+}
+
+bool WorkerProcess::End(std::chrono::milliseconds limit) {
+  if (ended() || left_) return ended();
+  Kill();
+  if (!WaitForEnd(pid_, limit, SystemWait(), wait_status_)) {
+    left_ = true;
+    Left().Add(pid_);
+    return false;
+  }
+  pid_ = -1;
+  exit_.Close();
+  return true;
+}
+
+ProcessWait WorkerProcess::SystemWait() const {
+  return {.waitpid = ::waitpid,
+          .now = ProcessWait::Clock::now,
+          .pause = [fd = exit_.get()](std::chrono::milliseconds time) {
+            pollfd end = {.fd = fd, .events = POLLIN, .revents = 0};
+            ::poll(&end, 1, static_cast<int>(time.count()));
+          }};
 }
 
 absl::StatusOr<Listener> ListenOnLoopback() {

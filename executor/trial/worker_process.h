@@ -3,11 +3,13 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/trial/process_end.h"
 #include "executor/trial/unique_fd.h"
 
 namespace meshwright {
@@ -22,6 +24,9 @@ struct WorkerLaunch {
   int listen_fd = -1;  // handed to rank 0, which serves the rendezvous
 };
 
+// What the kernel may take to end a worker that was killed: all of its memory is given back.
+inline constexpr std::chrono::milliseconds kLongestKill(5000);
+
 class WorkerProcess {
  public:
   // The worker gets the environment of this process with torchrun's variables for its rank, a
@@ -31,7 +36,7 @@ class WorkerProcess {
 
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
-  // Kills and reaps a worker that still runs.
+  // Ends a worker that still runs; says on standard error where it can't be ended.
   ~WorkerProcess();
 
   // Descriptors to poll for reading; -1 once closed. The last becomes readable at the end.
@@ -45,9 +50,14 @@ class WorkerProcess {
   // The last of what it wrote to standard output and error.
   const std::string& output_tail() const { return tail_; }
 
+  pid_t pid() const { return pid_; }
   void Kill() const;
   // Reaps the process if it ended; true from then on.
   bool TryReap();
+  // Kills a worker that still runs and waits for its end, for `limit` at the most. False where it
+  // doesn't come: the process is left to itself, and reaped when another worker is spawned after
+  // its end.
+  bool End(std::chrono::milliseconds limit);
   bool ended() const { return pid_ < 0; }
   // As waitpid() has it; valid once ended.
   int wait_status() const { return wait_status_; }
@@ -55,7 +65,10 @@ class WorkerProcess {
  private:
   WorkerProcess() = default;
 
+  ProcessWait SystemWait() const;
+
   pid_t pid_ = -1;
+  bool left_ = false;
   int wait_status_ = 0;
   UniqueFd events_;
   UniqueFd output_;

@@ -124,6 +124,10 @@ class BackendCommunicator final : public Communicator {
             .received = MakePending("receive", work, std::move(received))};
   }
 
+  void Close() override {
+    WithCommunicationErrors("close", [&] { group_->shutdown(); });
+  }
+
  private:
   static constexpr int kTag = 0;
 

@@ -210,7 +210,7 @@ void AddCollectives(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cas
   if (ranks.ranks > 2) {
     for (const CollectiveKind kind : kInGroups) add(kind, 2, pairs, ranks.pair);
   }
-  add(CollectiveKind::kSend, 2, pairs, ranks.pair);
+  add(CollectiveKind::kSend, 2, pairs, ranks.messages);
 }
 
 }  // namespace

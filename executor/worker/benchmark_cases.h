@@ -33,7 +33,9 @@ struct BenchmarkRanks {
   int32_t ranks = 1;
   int64_t memory_bytes = 0;       // what one rank may use
   Communicator* world = nullptr;  // null where the rank is alone
-  Communicator* pair = nullptr;   // with its neighbour; null on a last rank that has none
+  // With its neighbour, of either traffic; null on a last rank that has none.
+  Communicator* pair = nullptr;
+  Communicator* messages = nullptr;
 };
 
 // In the order in which they are measured, the same on every rank.

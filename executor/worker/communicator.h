@@ -104,6 +104,11 @@ class Communicator {
     Pending sent = Send(outgoing, to);
     return {.sent = std::move(sent), .received = Receive(incoming, from)};
   }
+
+  // Ends the group in order, after the last operation. All ranks of the group call it; those that
+  // end several groups do so in the same order everywhere, since one may wait in here for the
+  // others. Nothing is issued afterwards. A group that goes without it is cut off.
+  virtual void Close() {}
 };
 
 }  // namespace meshwright

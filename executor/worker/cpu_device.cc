@@ -28,7 +28,7 @@ DeviceDescription CpuDevice::Describe() const {
 
 std::unique_ptr<Communicator> CpuDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                  const GroupSpec& group, int32_t rank) {
-  return hub_ != nullptr ? hub_->Join(group, rank) : ConnectGloo(store, group, rank);
+  return hub_ != nullptr ? hub_->Join(group, rank, HostOrder()) : ConnectGloo(store, group, rank);
 }
 
 std::optional<Device::MemoryShortage> CpuDevice::AsMemoryShortage(

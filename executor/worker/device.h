@@ -21,11 +21,15 @@
 
 namespace meshwright {
 
+// What a group is for: any operation, or sends, receives and exchanges alone.
+enum class Traffic : uint8_t { kCollectives, kMessages };
+
 // The ranks of one communicator. `name` is unique among the groups of a run.
 struct GroupSpec {
   std::string name;
   std::vector<int32_t> ranks;
   std::chrono::milliseconds timeout{0};
+  Traffic traffic = Traffic::kCollectives;
 };
 
 // What a device is, as its driver or the kernel has it.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -15,6 +16,7 @@
 #include "executor/host/host.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/version.h"
+#include "executor/worker/barrier.h"
 #include "executor/worker/benchmark_cases.h"
 #include "executor/worker/cpu_device.h"
 #include "executor/worker/gloo_communicator.h"
@@ -74,6 +76,39 @@ std::vector<int32_t> AllRanks(int32_t count) {
   return ranks;
 }
 
+// What a rank communicates in; all null where it is alone.
+struct Groups {
+  std::unique_ptr<Communicator> world;
+  // With its neighbour; null on a last rank that has none.
+  std::unique_ptr<Communicator> pair;
+  std::unique_ptr<Communicator> messages;
+};
+
+Groups Connect(Device& device, const c10::intrusive_ptr<c10d::Store>& store, int32_t rank,
+               int32_t ranks, std::chrono::milliseconds timeout) {
+  const auto connect = [&](const char* name, std::vector<int32_t> members, Traffic traffic) {
+    return device.Connect(
+        store, {.name = name, .ranks = std::move(members), .timeout = timeout, .traffic = traffic},
+        rank);
+  };
+  Groups groups;
+  groups.world = connect("world", AllRanks(ranks), Traffic::kCollectives);
+  const int32_t first = rank / 2 * 2;
+  if (first + 1 < ranks) {
+    groups.pair = connect("pair", {first, first + 1}, Traffic::kCollectives);
+    groups.messages = connect("messages", {first, first + 1}, Traffic::kMessages);
+  }
+  return groups;
+}
+
+// In order, when all ranks have come here.
+void Close(Groups& groups, Device& device) {
+  Barrier(*groups.world, device);
+  for (Communicator* group : {groups.messages.get(), groups.pair.get(), groups.world.get()}) {
+    if (group != nullptr) group->Close();
+  }
+}
+
 absl::Status RunRank(const BenchmarkPlan& plan, const WorkerEnvironment& environment,
                      const EventWriter& events) {
   absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(plan.device, environment.local_rank);
@@ -93,29 +128,22 @@ absl::Status RunRank(const BenchmarkPlan& plan, const WorkerEnvironment& environ
   const auto timeout = OperationTimeout(plan.timeout_s);
   // Outlives the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;
-  std::unique_ptr<Communicator> world;
-  std::unique_ptr<Communicator> pair;
+  Groups groups;
   if (plan.ranks > 1) {
     store = OpenStore(environment, timeout);
-    world = (*device)->Connect(store,
-                               {.name = "world", .ranks = AllRanks(plan.ranks), .timeout = timeout},
-                               environment.rank);
-    const int32_t first = environment.rank / 2 * 2;
-    if (first + 1 < plan.ranks) {
-      pair = (*device)->Connect(store,
-                                {.name = "pair", .ranks = {first, first + 1}, .timeout = timeout},
-                                environment.rank);
-    }
+    groups = Connect(**device, store, environment.rank, plan.ranks, timeout);
   }
   const c10::InferenceMode no_tape;
-  OperationTimer timer(**device, world.get());
+  OperationTimer timer(**device, groups.world.get());
   MeasureAll(BenchmarkCases({.device = **device,
                              .rank = environment.rank,
                              .ranks = plan.ranks,
                              .memory_bytes = description.memory_bytes,
-                             .world = world.get(),
-                             .pair = pair.get()}),
+                             .world = groups.world.get(),
+                             .pair = groups.pair.get(),
+                             .messages = groups.messages.get()}),
              plan.budget_s, timer, events, environment.rank == 0);
+  if (plan.ranks > 1) Close(groups, **device);
   return absl::OkStatus();
 }
 

@@ -8,34 +8,50 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/worker/cpu_device.h"
+#include "planner/spec/status_macros.h"
 
 namespace meshwright {
 namespace {
 
-absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(int32_t local_rank) {
-  std::error_code ignored;
-  const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const std::string path = executable.parent_path() / kCudaModuleName;
-  // Never closed: Torch's CUDA libraries can't be unloaded.
+// Never closed: Torch's CUDA libraries can't be unloaded.
+template <typename Function>
+absl::StatusOr<Function> FindInModule(const std::string& folder, const char* symbol) {
+  const std::string path = std::filesystem::path(folder) / kCudaModuleName;
   void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr) {
     return absl::UnavailableError(
         absl::StrCat("the CUDA part of the worker can't be loaded: ", ::dlerror()));
   }
-  const auto open =
-      reinterpret_cast<OpenCudaDeviceFunction>(::dlsym(module, kOpenCudaDeviceSymbol));
-  if (open == nullptr) return absl::UnavailableError(absl::StrCat(path, " has no entry point"));
-  std::array<char, 512> error{};
-  std::unique_ptr<Device> device(open(local_rank, error.data(), error.size()));
-  if (device == nullptr) return absl::UnavailableError(error.data());
-  return device;
+  const auto function = reinterpret_cast<Function>(::dlsym(module, symbol));
+  if (function == nullptr) {
+    return absl::UnavailableError(absl::StrCat(path, " has no entry point ", symbol));
+  }
+  return function;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(DeviceKind kind, int32_t local_rank) {
   if (kind == DeviceKind::kCpu) return std::make_unique<CpuDevice>();
-  return OpenCudaDevice(local_rank);
+  std::error_code ignored;
+  const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  return OpenCudaDevice(executable.parent_path(), local_rank, /*hub=*/nullptr);
+}
+
+absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder, int32_t index,
+                                                       ThreadHub* hub) {
+  ASSIGN_OR_RETURN(const auto open,
+                   FindInModule<OpenCudaDeviceFunction>(folder, kOpenCudaDeviceSymbol));
+  std::array<char, 512> error{};
+  std::unique_ptr<Device> device(open(index, hub, error.data(), error.size()));
+  if (device == nullptr) return absl::UnavailableError(error.data());
+  return device;
+}
+
+absl::StatusOr<int32_t> CountCudaDevices(const std::string& folder) {
+  ASSIGN_OR_RETURN(const auto count,
+                   FindInModule<CountCudaDevicesFunction>(folder, kCountCudaDevicesSymbol));
+  return count();
 }
 
 }  // namespace meshwright

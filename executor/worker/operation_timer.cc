@@ -1,12 +1,12 @@
 #include "executor/worker/operation_timer.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "executor/worker/barrier.h"
 #include "executor/worker/device_clock.h"
 
 namespace meshwright {
@@ -44,14 +44,6 @@ std::vector<double> OperationTimer::Largest(std::vector<double> values) {
   return {data, data + count};
 }
 
-void OperationTimer::Barrier() {
-  if (world_ == nullptr) return;
-  const at::Tensor token =
-      at::zeros({1}, at::TensorOptions().dtype(at::kFloat).device(device_.torch_device()));
-  world_->AllReduce(token, Reduction::kSum).Wait();
-  device_.Synchronize();
-}
-
 std::vector<double> OperationTimer::RunWindows(const std::function<void()>& operation,
                                                bool takes_part, int64_t count, size_t windows) {
   constexpr double kNever = std::numeric_limits<double>::lowest();
@@ -59,7 +51,7 @@ std::vector<double> OperationTimer::RunWindows(const std::function<void()>& oper
   // The ends, then the starts with a sign that makes the earliest the largest.
   std::vector<double> times(2 * windows, kNever);
   for (size_t window = 0; window < windows; ++window) {
-    Barrier();
+    if (world_ != nullptr) Barrier(*world_, device_);
     if (!takes_part) continue;
     times[windows + window] = -MonotonicSeconds();
     for (int64_t i = 0; i < count; ++i) operation();

@@ -27,7 +27,6 @@ class OperationTimer {
   double spent_s() const { return spent_s_; }
 
  private:
-  void Barrier();
   // Of each value the largest over the ranks.
   std::vector<double> Largest(std::vector<double> values);
   // Seconds of one operation in each of `windows` windows of `count` operations.

@@ -2,11 +2,11 @@
 
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <chrono>
 
+#include "executor/worker/barrier.h"
 #include "executor/worker/memory_account.h"
 
 namespace meshwright {
@@ -16,17 +16,14 @@ namespace {
 constexpr int kWindows = 3;
 constexpr double kWindowSeconds = 0.3;
 
-void Barrier(RankContext& context) {
-  if (context.groups.world == nullptr) return;
-  at::Tensor token = at::zeros({1}, context.options_of(at::kFloat));
-  context.groups.world->AllReduce(token, Reduction::kSum).Wait();
-  context.device->Synchronize();
+void WaitForAll(RankContext& context) {
+  if (context.groups.world != nullptr) Barrier(*context.groups.world, *context.device);
 }
 
 // FLOP/s of this rank over one window in which all ranks are at work.
 double MeasureWindow(RankContext& context, const at::Tensor& a, const at::Tensor& b,
                      at::Tensor& product) {
-  Barrier(context);
+  WaitForAll(context);
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   int64_t products = 0;
@@ -55,7 +52,7 @@ double MeasurePeakFlops(RankContext& context) {
     best_flops = std::max(best_flops, MeasureWindow(context, a, b, product));
   }
   // No rank starts training while others still measure.
-  Barrier(context);
+  WaitForAll(context);
   return best_flops;
 }
 

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "executor/worker/barrier.h"
 #include "executor/worker/timed_communicator.h"
 #include "planner/schedule/messages.h"
 #include "planner/schedule/placement.h"
@@ -14,6 +15,13 @@ namespace {
 const char* NameOf(const Lane& lane) {
   if (lane.activations) return lane.up ? "activations_up" : "activations_down";
   return lane.up ? "gradients_up" : "gradients_down";
+}
+
+std::unique_ptr<Communicator>& EndOf(const Lane& lane, RankContext& context) {
+  RankGroups& groups = context.groups;
+  PipelineChannel& channel = lane.activations ? groups.activations : groups.gradients;
+  PipelineChannel::Lanes& lanes = channel.Towards(lane.up);
+  return lane.from == context.coordinates.pp ? lanes.outgoing : lanes.incoming;
 }
 
 // The first message of a group may hold both its ranks until the other one comes. That must not be
@@ -73,10 +81,12 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
 void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
                        std::chrono::milliseconds timeout) {
   const Layout& layout = context.layout;
-  const auto connect = [&](const char* name, Phase phase, const std::vector<int32_t>& ranks) {
+  const auto connect = [&](const char* name, Phase phase, const std::vector<int32_t>& ranks,
+                           Traffic traffic = Traffic::kCollectives) {
     if (ranks.size() == 1) return std::unique_ptr<Communicator>();
-    return TimeCommunicator(connect_group({.name = name, .ranks = ranks, .timeout = timeout}),
-                            {.name = name, .ranks = ranks, .phase = phase}, context.recorder);
+    return TimeCommunicator(
+        connect_group({.name = name, .ranks = ranks, .timeout = timeout, .traffic = traffic}),
+        {.name = name, .ranks = ranks, .phase = phase}, context.recorder);
   };
   std::vector<int32_t> world(static_cast<size_t>(layout.devices()));
   std::iota(world.begin(), world.end(), 0);
@@ -84,16 +94,14 @@ void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
   context.groups.world = connect("world", Phase::kOther, world);
   context.groups.tp =
       connect("tp", Phase::kTensorParallel, GroupOf(layout, context.rank, Axis::kTp));
-  context.groups.cp =
-      connect("cp", Phase::kContextParallel, GroupOf(layout, context.rank, Axis::kCp));
+  context.groups.cp = connect("cp", Phase::kContextParallel,
+                              GroupOf(layout, context.rank, Axis::kCp), Traffic::kMessages);
   context.groups.replicas =
       connect("replicas", Phase::kDataParallel, ReplicasOf(layout, context.rank));
   for (const Lane& lane : LanesOf(layout, context.coordinates.pp)) {
-    PipelineChannel& channel =
-        lane.activations ? context.groups.activations : context.groups.gradients;
-    PipelineChannel::Lanes& lanes = channel.Towards(lane.up);
-    auto& end = lane.from == context.coordinates.pp ? lanes.outgoing : lanes.incoming;
-    end = connect(NameOf(lane), Phase::kPipeline, {pipeline[lane.from], pipeline[lane.to]});
+    std::unique_ptr<Communicator>& end = EndOf(lane, context);
+    end = connect(NameOf(lane), Phase::kPipeline, {pipeline[lane.from], pipeline[lane.to]},
+                  Traffic::kMessages);
     ExchangeFirstMessage(context, *end);
   }
   const int32_t first = PlaceOfStage(layout, 0).rank;
@@ -102,6 +110,23 @@ void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
   if (context.model.tied_embeddings && !EndsShareRank(layout) && at_an_end) {
     context.groups.tied_embeddings =
         connect("tied_embeddings", Phase::kDataParallel, {pipeline[first], pipeline[last]});
+  }
+}
+
+void CloseGroups(RankContext& context) {
+  RankGroups& groups = context.groups;
+  // A rank that is still at work must not lose a peer.
+  if (groups.world != nullptr) Barrier(*groups.world, *context.device);
+  std::vector<std::unique_ptr<Communicator>*> in_order = {&groups.world, &groups.tp, &groups.cp,
+                                                          &groups.replicas};
+  for (const Lane& lane : LanesOf(context.layout, context.coordinates.pp)) {
+    in_order.push_back(&EndOf(lane, context));
+  }
+  in_order.push_back(&groups.tied_embeddings);
+  for (auto group = in_order.rbegin(); group != in_order.rend(); ++group) {
+    if (**group == nullptr) continue;
+    (**group)->Close();
+    (*group)->reset();
   }
 }
 

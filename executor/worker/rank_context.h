@@ -100,4 +100,8 @@ using ConnectGroup = std::function<std::unique_ptr<Communicator>(const GroupSpec
 void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
                        std::chrono::milliseconds timeout);
 
+// Ends all groups in order, when all ranks of the run have come here: the last to be connected
+// first. Throws CommunicationError where a rank is gone or doesn't come in time.
+void CloseGroups(RankContext& context);
+
 }  // namespace meshwright

@@ -11,43 +11,53 @@ namespace {
 
 class ThreadDoneTime final : public DoneTime {
  public:
-  explicit ThreadDoneTime(std::shared_ptr<const Completion> completion)
-      : completion_(std::move(completion)) {}
+  ThreadDoneTime(std::shared_ptr<const Completion> completion,
+                 std::shared_ptr<const StreamOrder> order)
+      : completion_(std::move(completion)), order_(std::move(order)) {}
 
   std::optional<double> seconds() const override {
-    const double done_s = completion_->done_s;
-    return done_s > 0.0 ? std::optional(done_s) : std::nullopt;
+    return completion_->issued ? order_->Seconds(*completion_->end) : std::nullopt;
   }
 
  private:
   const std::shared_ptr<const Completion> completion_;
+  const std::shared_ptr<const StreamOrder> order_;
 };
 
 class ThreadWork final : public PendingWork {
  public:
-  ThreadWork(std::shared_ptr<ThreadGroup> group, std::shared_ptr<Completion> completion,
-             std::vector<at::Tensor> tensors, const char* operation)
+  ThreadWork(std::shared_ptr<ThreadGroup> group, std::shared_ptr<StreamOrder> order,
+             std::shared_ptr<Completion> completion, std::vector<at::Tensor> tensors,
+             const char* operation)
       : group_(std::move(group)),
+        order_(std::move(order)),
         completion_(std::move(completion)),
         tensors_(std::move(tensors)),
         operation_(operation) {}
 
-  void Wait() override { group_->Wait(*completion_, operation_); }
+  void Wait() override {
+    group_->Wait(*completion_, operation_);
+    order_->ComeAfter(*completion_->end);
+  }
   std::shared_ptr<const DoneTime> WatchDone() override {
-    return std::make_shared<ThreadDoneTime>(completion_);
+    return std::make_shared<ThreadDoneTime>(completion_, order_);
   }
 
  private:
   std::shared_ptr<ThreadGroup> group_;
+  std::shared_ptr<StreamOrder> order_;
   std::shared_ptr<Completion> completion_;
+  // Of work that is dropped without a wait, the group keeps them until the operation is issued, and
+  // the order until its end.
   const std::vector<at::Tensor> tensors_;
   const char* operation_;
 };
 
 class ThreadCommunicator final : public Communicator {
  public:
-  ThreadCommunicator(std::shared_ptr<ThreadGroup> group, int32_t rank)
-      : group_(std::move(group)), rank_(rank) {}
+  ThreadCommunicator(std::shared_ptr<ThreadGroup> group, int32_t rank,
+                     std::shared_ptr<StreamOrder> order)
+      : group_(std::move(group)), rank_(rank), order_(std::move(order)) {}
   ~ThreadCommunicator() override { group_->Leave(rank_); }
   ThreadCommunicator(const ThreadCommunicator&) = delete;
   ThreadCommunicator& operator=(const ThreadCommunicator&) = delete;
@@ -74,23 +84,26 @@ class ThreadCommunicator final : public Communicator {
         {.kind = CollectiveKind::kBroadcast, .root = root, .output = tensor, .input = tensor});
   }
   Pending Send(const at::Tensor& tensor, int32_t to) override {
-    return Pending(std::make_unique<ThreadWork>(group_, group_->Send(rank_, to, tensor),
-                                                std::vector{tensor}, "send"));
+    return Work("send", group_->Send(rank_, to, tensor, *order_), {tensor});
   }
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
-    return Pending(std::make_unique<ThreadWork>(group_, group_->Receive(from, rank_, tensor),
-                                                std::vector{tensor}, "receive"));
+    return Work("receive", group_->Receive(from, rank_, tensor, *order_), {tensor});
   }
 
  private:
   Pending Post(const char* operation, CollectiveCall call) {
     std::vector<at::Tensor> tensors = {call.output, call.input};
-    return Pending(std::make_unique<ThreadWork>(group_, group_->Post(rank_, std::move(call)),
+    return Work(operation, group_->Post(rank_, std::move(call), *order_), std::move(tensors));
+  }
+  Pending Work(const char* operation, std::shared_ptr<Completion> completion,
+               std::vector<at::Tensor> tensors) {
+    return Pending(std::make_unique<ThreadWork>(group_, order_, std::move(completion),
                                                 std::move(tensors), operation));
   }
 
   const std::shared_ptr<ThreadGroup> group_;
   const int32_t rank_;
+  const std::shared_ptr<StreamOrder> order_;
 };
 
 }  // namespace
@@ -98,7 +111,8 @@ class ThreadCommunicator final : public Communicator {
 ThreadHub::ThreadHub() = default;
 ThreadHub::~ThreadHub() = default;
 
-std::unique_ptr<Communicator> ThreadHub::Join(const GroupSpec& group, int32_t rank) {
+std::unique_ptr<Communicator> ThreadHub::Join(const GroupSpec& group, int32_t rank,
+                                              std::shared_ptr<StreamOrder> order) {
   const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank);
   if (place == group.ranks.end()) {
     throw CommunicationError("rank " + std::to_string(rank) + " is not in group " + group.name);
@@ -111,8 +125,8 @@ std::unique_ptr<Communicator> ThreadHub::Join(const GroupSpec& group, int32_t ra
     shared =
         std::make_shared<ThreadGroup>(key, static_cast<int32_t>(group.ranks.size()), group.timeout);
   }
-  return std::make_unique<ThreadCommunicator>(shared,
-                                              static_cast<int32_t>(place - group.ranks.begin()));
+  return std::make_unique<ThreadCommunicator>(
+      shared, static_cast<int32_t>(place - group.ranks.begin()), std::move(order));
 }
 
 }  // namespace meshwright

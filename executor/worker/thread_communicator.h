@@ -1,9 +1,10 @@
 // Communicator between threads of one process: several ranks in a test, or on one device.
 //
-// Tensors are handed over by copy, without sockets: a collective
-// happens on the thread of the rank that comes last, a message on that of whichever side comes
-// second. Sums go in rank order, so results do not depend on who is late. Like with the others, a
-// rank that leaves or stays away fails everyone who waits for it.
+// Tensors are handed over by copy, without sockets: a collective is carried out by the thread of
+// the rank that comes last, a message by that of whichever side comes second. Sums go in rank
+// order, so results do not depend on who is late. Like with the others, a rank that leaves or stays
+// away fails everyone who waits for it. On a device Wait() holds the thread up until all ranks have
+// issued their part, and the stream until the operation is done.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "executor/worker/communicator.h"
 #include "executor/worker/device.h"
+#include "executor/worker/stream_order.h"
 
 namespace meshwright {
 
@@ -22,11 +24,13 @@ class ThreadGroup;
 class ThreadHub {
  public:
   ThreadHub();
-  ~ThreadHub();
+  virtual ~ThreadHub();
 
   // The communicator of `rank` (of the whole run) in `group`, which it is part of. Returns at once;
-  // each rank joins a group once.
-  std::unique_ptr<Communicator> Join(const GroupSpec& group, int32_t rank);
+  // each rank joins a group once. `order` is that of the rank's work. Virtual, so that a module
+  // reaches the one implementation there is, in the executable.
+  virtual std::unique_ptr<Communicator> Join(const GroupSpec& group, int32_t rank,
+                                             std::shared_ptr<StreamOrder> order);
 
  private:
   std::mutex mutex_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "executor/worker/device_clock.h"
 #include "executor/worker/memory_account.h"
 
 namespace meshwright {
@@ -56,7 +55,7 @@ void Broadcast(const std::vector<CollectiveCall>& calls) {
   }
 }
 
-void CarryOut(const std::vector<CollectiveCall>& calls) {
+void Perform(const std::vector<CollectiveCall>& calls) {
   switch (calls.front().kind) {
     case CollectiveKind::kAllReduceSum:
     case CollectiveKind::kAllReduceMax:
@@ -72,9 +71,9 @@ void CarryOut(const std::vector<CollectiveCall>& calls) {
 
 }  // namespace
 
-void Completion::Set() {
-  done_s = MonotonicSeconds();
-  done = true;
+void Completion::Set(StreamOrder::Mark at) {
+  end = std::move(at);
+  issued = true;
 }
 
 ThreadGroup::ThreadGroup(std::string name, int32_t size, std::chrono::milliseconds timeout)
@@ -84,7 +83,9 @@ ThreadGroup::ThreadGroup(std::string name, int32_t size, std::chrono::millisecon
       next_sequence_(static_cast<size_t>(size), 0),
       left_(static_cast<size_t>(size), false) {}
 
-std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call) {
+std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call,
+                                              StreamOrder& order) {
+  call.ready = order.Now();
   const std::lock_guard lock(mutex_);
   ThrowIfFailed("collective");
   const int64_t sequence = next_sequence_[static_cast<size_t>(rank)]++;
@@ -94,8 +95,7 @@ std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call)
   collective.came[static_cast<size_t>(rank)] = true;
   const std::shared_ptr<Completion> completion = collective.completion;
   if (--collective.missing == 0) {
-    CarryOut(collective.calls);
-    completion->Set();
+    CarryOut(collective, order);
     collectives_.erase(sequence);
   } else if (NeedsOneWhoLeft()) {
     Fail("a rank of the group is gone");
@@ -104,32 +104,35 @@ std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call)
   return completion;
 }
 
-std::shared_ptr<Completion> ThreadGroup::Send(int32_t from, int32_t to, const at::Tensor& tensor) {
+std::shared_ptr<Completion> ThreadGroup::Send(int32_t from, int32_t to, const at::Tensor& tensor,
+                                              StreamOrder& order) {
+  Message send = {.tensor = tensor, .ready = order.Now()};
+  const std::shared_ptr<Completion> completion = send.completion;
   const std::lock_guard lock(mutex_);
   ThrowIfFailed("send");
   Channel& channel = channels_[{from, to}];
-  channel.sends.push_back({tensor, std::make_shared<Completion>()});
-  const std::shared_ptr<Completion> completion = channel.sends.back().completion;
-  Match(channel);
+  channel.sends.push_back(std::move(send));
+  Match(channel, order);
   return completion;
 }
 
-std::shared_ptr<Completion> ThreadGroup::Receive(int32_t from, int32_t to,
-                                                 const at::Tensor& tensor) {
+std::shared_ptr<Completion> ThreadGroup::Receive(int32_t from, int32_t to, const at::Tensor& tensor,
+                                                 StreamOrder& order) {
+  Message receive = {.tensor = tensor, .ready = order.Now()};
+  const std::shared_ptr<Completion> completion = receive.completion;
   const std::lock_guard lock(mutex_);
   ThrowIfFailed("receive");
   Channel& channel = channels_[{from, to}];
-  channel.receives.push_back({tensor, std::make_shared<Completion>()});
-  const std::shared_ptr<Completion> completion = channel.receives.back().completion;
-  Match(channel);
+  channel.receives.push_back(std::move(receive));
+  Match(channel, order);
   return completion;
 }
 
 void ThreadGroup::Wait(const Completion& completion, const char* operation) {
   std::unique_lock lock(mutex_);
   const bool in_time =
-      changed_.wait_for(lock, timeout_, [&] { return completion.done || !failure_.empty(); });
-  if (completion.done) return;
+      changed_.wait_for(lock, timeout_, [&] { return completion.issued || !failure_.empty(); });
+  if (completion.issued) return;
   if (!in_time) Fail("no answer within " + std::to_string(timeout_.count()) + " ms");
   ThrowIfFailed(operation);
 }
@@ -168,7 +171,18 @@ void ThreadGroup::CheckFits(const Collective& collective, int32_t rank,
   }
 }
 
-void ThreadGroup::Match(Channel& channel) {
+void ThreadGroup::CarryOut(Collective& collective, StreamOrder& order) {
+  std::vector<StreamOrder::Mark> ready;
+  std::vector<at::Tensor> tensors;
+  for (const CollectiveCall& call : collective.calls) {
+    ready.push_back(call.ready);
+    tensors.insert(tensors.end(), {call.output, call.input});
+  }
+  collective.completion->Set(
+      Issue(order, ready, tensors, [calls = collective.calls] { Perform(calls); }));
+}
+
+void ThreadGroup::Match(Channel& channel, StreamOrder& order) {
   while (!channel.sends.empty() && !channel.receives.empty()) {
     Message& send = channel.sends.front();
     Message& receive = channel.receives.front();
@@ -178,14 +192,28 @@ void ThreadGroup::Match(Channel& channel) {
            std::to_string(receive.tensor.numel()) + ", or their types differ");
       ThrowIfFailed("message");
     }
-    receive.tensor.copy_(send.tensor);
-    send.completion->Set();
-    receive.completion->Set();
+    const StreamOrder::Mark end =
+        Issue(order, {send.ready, receive.ready}, {send.tensor, receive.tensor},
+              [from = send.tensor, to = receive.tensor] { to.copy_(from); });
+    send.completion->Set(end);
+    receive.completion->Set(end);
     channel.sends.pop_front();
     channel.receives.pop_front();
   }
   if (NeedsOneWhoLeft()) Fail("a rank of the group is gone");
   changed_.notify_all();
+}
+
+StreamOrder::Mark ThreadGroup::Issue(StreamOrder& order,
+                                     const std::vector<StreamOrder::Mark>& ready,
+                                     const std::vector<at::Tensor>& tensors,
+                                     const std::function<void()>& operation) {
+  try {
+    return order.Run(ready, tensors, operation);
+  } catch (const std::exception& error) {
+    Fail(std::string("the rank that came last could not issue it: ") + error.what());
+    throw;
+  }
 }
 
 void ThreadGroup::Fail(const std::string& reason) {

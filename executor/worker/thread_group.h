@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "executor/worker/communicator.h"
+#include "executor/worker/stream_order.h"
 
 namespace meshwright {
 
@@ -33,14 +35,15 @@ struct CollectiveCall {
   int32_t root = 0;  // of a broadcast
   at::Tensor output;
   at::Tensor input;
+  StreamOrder::Mark ready = nullptr;  // when the tensors are
 };
 
-// Set once, under the group's lock, when the operation happened.
+// Set once, under the group's lock, when the operation was issued; also read without it.
 struct Completion {
-  bool done = false;
-  std::atomic<double> done_s = 0.0;  // of the monotonic clock; also read without the lock
+  std::atomic<bool> issued = false;
+  StreamOrder::Mark end;  // of an operation that was issued
 
-  void Set();
+  void Set(StreamOrder::Mark at);
 };
 
 class ThreadGroup {
@@ -49,15 +52,20 @@ class ThreadGroup {
 
   int32_t size() const { return size_; }
 
+  // In each of these `order` is that of the rank that calls.
+
   // Takes part in the next collective of `rank`. The last rank to come carries it out. Throws where
   // the ranks' calls do not fit together.
-  std::shared_ptr<Completion> Post(int32_t rank, CollectiveCall call);
+  std::shared_ptr<Completion> Post(int32_t rank, CollectiveCall call, StreamOrder& order);
 
   // A message between two ranks; whichever comes second copies it.
-  std::shared_ptr<Completion> Send(int32_t from, int32_t to, const at::Tensor& tensor);
-  std::shared_ptr<Completion> Receive(int32_t from, int32_t to, const at::Tensor& tensor);
+  std::shared_ptr<Completion> Send(int32_t from, int32_t to, const at::Tensor& tensor,
+                                   StreamOrder& order);
+  std::shared_ptr<Completion> Receive(int32_t from, int32_t to, const at::Tensor& tensor,
+                                      StreamOrder& order);
 
-  // Throws CommunicationError when the group fails or the time is over, which fails the group.
+  // Returns when the operation was issued. Throws CommunicationError when the group fails or the
+  // time is over, which fails the group.
   void Wait(const Completion& completion, const char* operation);
 
   // `rank` is gone: what still needs it fails.
@@ -72,7 +80,8 @@ class ThreadGroup {
   };
   struct Message {
     at::Tensor tensor;
-    std::shared_ptr<Completion> completion;
+    StreamOrder::Mark ready;
+    std::shared_ptr<Completion> completion = std::make_shared<Completion>();
   };
   struct Channel {
     std::deque<Message> sends;
@@ -81,7 +90,12 @@ class ThreadGroup {
 
   Collective& CollectiveOf(int64_t sequence);
   void CheckFits(const Collective& collective, int32_t rank, const CollectiveCall& call);
-  void Match(Channel& channel);
+  void CarryOut(Collective& collective, StreamOrder& order);
+  void Match(Channel& channel, StreamOrder& order);
+  // What cannot be issued fails the group.
+  StreamOrder::Mark Issue(StreamOrder& order, const std::vector<StreamOrder::Mark>& ready,
+                          const std::vector<at::Tensor>& tensors,
+                          const std::function<void()>& operation);
   void Fail(const std::string& reason);
   void ThrowIfFailed(const char* operation) const;
   bool NeedsOneWhoLeft() const;

@@ -71,6 +71,7 @@ class TimedCommunicator final : public Communicator {
     recorder_.Returned(receive, returned.at);
     return timed;
   }
+  void Close() override { communicator_->Close(); }
 
  private:
   // `peer` is in the group; -1 where all take part.

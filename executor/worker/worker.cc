@@ -116,7 +116,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
     context.device->SetMemoryLimit(*plan.memory_limit_bytes);
   }
   Train(context, plan, *std::move(lists), peak_flops, events);
-  context.groups = RankGroups();
+  CloseGroups(context);
   return absl::OkStatus();
 }
 

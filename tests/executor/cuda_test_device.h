@@ -1,11 +1,7 @@
 // CUDA devices for tests, from the module that was built beside the worker.
 #pragma once
 
-#include <dlfcn.h>
-
-#include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,26 +10,24 @@
 
 namespace meshwright {
 
-// Devices that the driver shows, without loading CUDA into this process.
-inline int32_t CudaDeviceCount() {
-  int32_t count = 0;
-  while (std::filesystem::exists("/dev/nvidia" + std::to_string(count))) ++count;
-  return count;
+inline std::string CudaModuleFolder() {
+  const char* folder = std::getenv("MESHWRIGHT_BIN_DIR");
+  return folder == nullptr ? "." : folder;
 }
 
-// Throws where it can't be had. The calling thread works on it from then on.
-inline std::unique_ptr<Device> OpenCudaTestDevice(int32_t index) {
-  const char* folder = std::getenv("MESHWRIGHT_BIN_DIR");
-  const std::string path = std::string(folder == nullptr ? "." : folder) + "/" + kCudaModuleName;
-  void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (module == nullptr) throw std::runtime_error(::dlerror());
-  const auto open =
-      reinterpret_cast<OpenCudaDeviceFunction>(::dlsym(module, kOpenCudaDeviceSymbol));
-  if (open == nullptr) throw std::runtime_error(path + " has no entry point");
-  std::array<char, 512> error{};
-  std::unique_ptr<Device> device(open(index, error.data(), error.size()));
-  if (device == nullptr) throw std::runtime_error(error.data());
-  return device;
+// As CUDA counts them. Throws where the module can't be loaded: that is no lack of devices.
+inline int32_t CudaDeviceCount() {
+  const absl::StatusOr<int32_t> count = CountCudaDevices(CudaModuleFolder());
+  if (!count.ok()) throw std::runtime_error(std::string(count.status().message()));
+  return *count;
+}
+
+// Throws where it can't be had. The calling thread works on it from then on; with a hub, as one of
+// several ranks.
+inline std::unique_ptr<Device> OpenCudaTestDevice(int32_t index, ThreadHub* hub = nullptr) {
+  absl::StatusOr<std::unique_ptr<Device>> device = OpenCudaDevice(CudaModuleFolder(), index, hub);
+  if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
+  return *std::move(device);
 }
 
 }  // namespace meshwright

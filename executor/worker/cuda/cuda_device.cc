@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
+#include "executor/worker/cuda/cuda_stream_order.h"
 #include "executor/worker/cuda/nccl_communicator.h"
 
 namespace meshwright {
@@ -23,20 +25,29 @@ void* CurrentStream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 // only.
 std::atomic<int64_t> failed_request_bytes = 0;
 
-constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-
-}  // namespace
-
-CudaDevice::CudaDevice(int32_t index)
-    : index_(index), kernels_(kernels::MakeCudaKernels(CurrentStream)) {
+// Once in a process, however many of its threads are ranks.
+void OpenCuda() {
   // Each group takes two streams; with fewer queues than streams one would wait for another that it
   // has nothing to do with. Only read when the device is opened.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-  c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
   allocator::attachOutOfMemoryObserver([](int64_t, size_t requested, size_t, size_t) {
     failed_request_bytes = static_cast<int64_t>(requested);
   });
+}
+
+constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+}  // namespace
+
+CudaDevice::CudaDevice(int32_t index, ThreadHub* hub)
+    : index_(index), hub_(hub), kernels_(kernels::MakeCudaKernels(CurrentStream)) {
+  static std::once_flag opened;
+  std::call_once(opened, OpenCuda);
+  c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
+  if (hub != nullptr) {
+    order_ = std::make_shared<CudaStreamOrder>(static_cast<c10::DeviceIndex>(index), timeline_);
+  }
   limit_bytes_ = static_cast<int64_t>(
       allocator::get()->getMemoryInfo(static_cast<c10::DeviceIndex>(index)).second);
 }
@@ -79,6 +90,7 @@ int64_t CudaDevice::PeakMemoryBytes() const {
 
 std::unique_ptr<Communicator> CudaDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                   const GroupSpec& group, int32_t rank) {
+  if (hub_ != nullptr) return hub_->Join(group, rank, order_);
   return ConnectNccl(store, group, rank, torch_device(), timeline_);
 }
 

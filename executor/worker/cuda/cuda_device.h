@@ -1,5 +1,5 @@
 // One CUDA device as the device of one rank: Torch's caching allocator, the CUDA kernels on the
-// current stream, NCCL.
+// current stream, NCCL, or threads where several ranks share the device.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,17 @@
 
 #include "executor/worker/cuda/cuda_timeline.h"
 #include "executor/worker/device.h"
+#include "executor/worker/thread_communicator.h"
 
 namespace meshwright {
 
 class CudaDevice final : public Device {
  public:
-  // Makes device `index` the calling thread's. Throws c10::Error where there is none.
-  explicit CudaDevice(int32_t index);
+  // Makes device `index` the calling thread's. Throws c10::Error where there is none. With a `hub`,
+  // which outlives it, all ranks of the run are threads of this process, each with a device object
+  // and a stream of its own; the allocator, its limit and what it measures are then the device's,
+  // not the rank's.
+  explicit CudaDevice(int32_t index, ThreadHub* hub = nullptr);
 
   at::Device torch_device() const override;
   DeviceDescription Describe() const override;
@@ -31,7 +35,9 @@ class CudaDevice final : public Device {
 
  private:
   const int32_t index_;
+  ThreadHub* const hub_;
   const std::shared_ptr<CudaTimeline> timeline_ = std::make_shared<CudaTimeline>();
+  std::shared_ptr<StreamOrder> order_;  // among the threads of a hub
   int64_t limit_bytes_ = 0;
   std::unique_ptr<kernels::Kernels> kernels_;
 };

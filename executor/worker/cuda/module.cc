@@ -1,4 +1,5 @@
-// The entry point that the worker looks up in meshwright-cuda.so.
+// The entry points that the worker looks up in meshwright-cuda.so.
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/util/Exception.h>
 
 #include <cstdio>
@@ -8,9 +9,9 @@
 #include "executor/worker/open_device.h"
 
 extern "C" __attribute__((visibility("default"))) meshwright::Device* MeshwrightOpenCudaDevice(
-    int32_t local_rank, char* error, size_t error_size) {
+    int32_t local_rank, meshwright::ThreadHub* hub, char* error, size_t error_size) {
   try {
-    return new meshwright::CudaDevice(local_rank);
+    return new meshwright::CudaDevice(local_rank, hub);
   } catch (const c10::Error& exception) {
     std::snprintf(error, error_size, "CUDA device %d can't be used: %s", local_rank,
                   exception.what_without_backtrace());
@@ -19,4 +20,8 @@ extern "C" __attribute__((visibility("default"))) meshwright::Device* Meshwright
                   exception.what());
   }
   return nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) int32_t MeshwrightCountCudaDevices() {
+  return c10::cuda::device_count();
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "executor/worker/backend_communicator.h"
+#include "executor/worker/cuda/nccl_tuning.h"
 
 namespace meshwright {
 namespace {
@@ -55,6 +56,14 @@ class WatchStream {
   std::optional<c10::cuda::CUDAStream> torch_stream_;
 };
 
+c10::intrusive_ptr<c10d::ProcessGroupNCCL::Options> OptionsOf(const GroupSpec& group) {
+  const NcclTuning tuning = NcclTuningOf(group.traffic);
+  auto options = c10d::ProcessGroupNCCL::Options::create(tuning.high_priority);
+  options->timeout = group.timeout;
+  if (tuning.max_ctas.has_value()) options->config.maxCTAs = *tuning.max_ctas;
+  return options;
+}
+
 }  // namespace
 
 std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>& store,
@@ -62,10 +71,8 @@ std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>&
                                           std::shared_ptr<const CudaTimeline> timeline) {
   const GroupPlace place = PlaceIn(store, group, rank);
   return WithCommunicationErrors("connect", [&] {
-    auto options = c10d::ProcessGroupNCCL::Options::create();
-    options->timeout = group.timeout;
-    auto process_group = c10::make_intrusive<c10d::ProcessGroupNCCL>(
-        place.store, place.index, place.size, std::move(options));
+    auto process_group = c10::make_intrusive<c10d::ProcessGroupNCCL>(place.store, place.index,
+                                                                     place.size, OptionsOf(group));
     process_group->eagerConnectSingleDevice(device);
     auto stream = std::make_shared<WatchStream>(device, std::move(timeline));
     return MakeBackendCommunicator(std::move(process_group), TensorHold::kOwn,

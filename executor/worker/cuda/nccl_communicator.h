@@ -10,8 +10,8 @@ namespace meshwright {
 
 // Wait() orders the current stream behind the operation and returns at once. A rank whose peers
 // don't answer within the group's timeout is ended by NCCL's watchdog, since its kernels can't be
-// interrupted.
-// Ends of operations are told on `timeline`.
+// interrupted. Close() waits for the group's kernels and, within a host, for the other ranks; a
+// group that goes without it is aborted. Ends of operations are told on `timeline`.
 std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>& store,
                                           const GroupSpec& group, int32_t rank, at::Device device,
                                           std::shared_ptr<const CudaTimeline> timeline);

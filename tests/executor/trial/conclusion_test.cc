@@ -14,6 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 TrialPlan PlanOf(int32_t steps) {
   TrialPlan plan;
@@ -153,6 +155,70 @@ TEST(ConclusionTest, AKillSaysThatTheMachineMayBeOutOfMemory) {
   auto records = TwoRanks();
   ApplyExit(SIGKILL, records[0]);
   EXPECT_THAT(Conclude(PlanOf(1), records).message, HasSubstr("memory runs out"));
+}
+
+TEST(ConclusionTest, ACrashAfterARankIsDoneLeavesTheTrialAndIsTold) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) FinishStep(record, 0, 2.0);
+  records[0].output_tail = "driver shut down";
+  Done(records[0], 1e9);
+  Done(records[1], 1e9);
+  ApplyExit(SIGABRT, records[0]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_EQ(result.step_s, 2.0);
+  EXPECT_THAT(result.message,
+              StartsWith("rank 0 (pipeline rank 0) was done, but then was killed by signal 6"));
+  EXPECT_THAT(result.message, HasSubstr("driver shut down"));
+}
+
+TEST(ConclusionTest, NothingThatARankTellsAfterItIsDoneFailsTheTrial) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) FinishStep(record, 0, 2.0);
+  Done(records[0], 1e9);
+  Done(records[1], 1e9);
+  Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[0]);
+  ApplyExit(1 << 8, records[0]);
+  ApplyEvent("not json", records[1]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_THAT(result.message, HasSubstr("was done, but then failed: peer gone and ended with exit "
+                                        "code 1, like 1 more"));
+}
+
+TEST(ConclusionTest, ACrashAfterARankWasDoneMayHaveCostTheOthersTheirPeer) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) FinishStep(record, 0, 2.0);
+  Done(records[0], 1e9);
+  ApplyExit(SIGSEGV, records[0]);
+  Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[1]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, StartsWith("rank 1 (pipeline rank 1) failed: peer gone"));
+  EXPECT_THAT(result.message, HasSubstr("rank 0 (pipeline rank 0) was done, but then was killed"));
+}
+
+TEST(ConclusionTest, ALostPeerAfterARankWasDoneFollowsFromTheOthersFailure) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) FinishStep(record, 0, 2.0);
+  Done(records[0], 1e9);
+  Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[0]);
+  ApplyExit(SIGSEGV, records[1]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_THAT(result.message, StartsWith("rank 1 (pipeline rank 1) was killed by signal 11"));
+  EXPECT_THAT(result.message, Not(HasSubstr("peer gone")));
+}
+
+TEST(ConclusionTest, EveryOutcomeNamesAProcessThatCouldNotBeEnded) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) FinishStep(record, 0, 2.0);
+  records[1].left_pid = 4242;
+  const auto names_it = HasSubstr("the process of rank 1 (pid 4242) can't be ended");
+  EXPECT_THAT(Conclude(PlanOf(1), records).message, names_it);
+  EXPECT_THAT(ConcludeTimeout(PlanOf(1), records, 0).message, names_it);
+  EXPECT_THAT(ConcludeCancelled(PlanOf(1), records).message, names_it);
+  Apply({{"event", "error"}, {"kind", "internal"}, {"message", "no"}}, records[0]);
+  EXPECT_THAT(Conclude(PlanOf(1), records).message, names_it);
 }
 
 TEST(ConclusionTest, AnEndWithoutAllStepsIsAFailure) {

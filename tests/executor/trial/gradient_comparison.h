@@ -23,8 +23,8 @@ class TemporaryFolder {
 };
 
 // Puts the ranks' parts together and expects every gradient of the reference, once or in equal
-// copies: norm of the difference over the norm below `tolerance`.
-void ExpectSameGradients(const ReferenceModel& reference, const std::filesystem::path& folder,
-                         const Layout& layout, double tolerance);
+// copies: norm of the difference over the norm below `tolerance`. Returns the largest of these.
+double ExpectSameGradients(const ReferenceModel& reference, const std::filesystem::path& folder,
+                           const Layout& layout, double tolerance);
 
 }  // namespace meshwright

@@ -62,9 +62,9 @@ std::unique_ptr<Communicator> CommunicatorTest::JoinWorld(int32_t rank) {
 
 at::Tensor CommunicatorTest::Filled(int32_t rank, int64_t count, double value,
                                     at::ScalarType type) const {
-  const bool on_cpu = GetParam().device == c10::DeviceType::CPU;
-  const at::Device device(GetParam().device,
-                          on_cpu ? c10::DeviceIndex{-1} : static_cast<c10::DeviceIndex>(rank));
+  int32_t index = GetParam().one_device ? 0 : rank;
+  if (GetParam().device == c10::DeviceType::CPU) index = -1;
+  const at::Device device(GetParam().device, static_cast<c10::DeviceIndex>(index));
   return at::full({count}, value, at::TensorOptions().dtype(type).device(device));
 }
 
@@ -299,6 +299,29 @@ TEST_P(CommunicatorTest, TwoRanksExchangeWithEachOther) {
       exchanges[i].received.Wait();
       exchanges[i].sent.Wait();
       EXPECT_TRUE(AllAre(incoming[i], 10.0 * i + 1 - rank));
+    }
+  });
+}
+
+// What was waited for stands, whoever closes first.
+TEST_P(CommunicatorTest, ClosesInOrderAfterItsLastOperation) {
+  OnEveryRank([&](int32_t rank) {
+    const auto world = JoinWorld(rank);
+    const auto pair = rank < 2 ? Join("pair", {0, 1}, rank) : nullptr;
+    const at::Tensor sum = Filled(rank, 1000, rank + 1.0);
+    world->AllReduce(sum, Reduction::kSum).Wait();
+    const at::Tensor incoming = Filled(rank, 1000, -1.0);
+    if (pair != nullptr) {
+      const at::Tensor outgoing = Filled(rank, 1000, rank);
+      PendingExchange exchange = pair->Exchange(outgoing, 1 - rank, incoming, 1 - rank);
+      exchange.received.Wait();
+      exchange.sent.Wait();
+      pair->Close();
+    }
+    world->Close();
+    EXPECT_TRUE(AllAre(sum, SumOfRanks()));
+    if (rank < 2) {
+      EXPECT_TRUE(AllAre(incoming, 1 - rank));
     }
   });
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,6 +27,8 @@ namespace meshwright {
 struct MeetingPlace {
   c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
   ThreadHub hub;
+  // Of ranks that share one, by rank.
+  std::map<int32_t, std::unique_ptr<Device>> devices;
   // Of ranks that are timed; they stay where they are.
   struct Recording {
     PhaseClock clock;
@@ -42,8 +45,9 @@ struct Implementation {
   std::string name;
   Connect connect;
   int32_t ranks = 3;
-  // Where a rank's tensors are.
+  // Where a rank's tensors are, and whether all ranks are on the first device there.
   c10::DeviceType device = c10::DeviceType::CPU;
+  bool one_device = false;
 };
 
 // Another one, timed in the middle of a step.

@@ -59,7 +59,7 @@ std::unique_ptr<Communicator> JoinGloo(MeetingPlace& place, const GroupSpec& gro
 
 std::unique_ptr<Communicator> JoinThreads(MeetingPlace& place, const GroupSpec& group,
                                           int32_t rank) {
-  return place.hub.Join(group, rank);
+  return place.hub.Join(group, rank, HostOrder());
 }
 
 const auto kImplementations =

@@ -203,13 +203,12 @@ class VirtualStep {
 // Runs one step of `plan`, whose layout has a pipeline only. Returns what each rank did.
 std::vector<EventLog> LogsOf(const TrialPlan& plan) {
   std::vector<EventLog> logs(static_cast<size_t>(plan.layout.pp));
-  const std::vector<ThreadRank> ranks =
-      RunOnThreads(plan,
-                   [&](std::unique_ptr<Communicator> communicator, const GroupSpec& group,
-                       int32_t rank) -> std::unique_ptr<Communicator> {
-                     return std::make_unique<LoggedCommunicator>(std::move(communicator), group,
-                                                                 logs[static_cast<size_t>(rank)]);
-                   });
+  const std::vector<ThreadRank> ranks = RunOnThreads(
+      plan, {.wrap = [&](std::unique_ptr<Communicator> communicator, const GroupSpec& group,
+                         int32_t rank) -> std::unique_ptr<Communicator> {
+        return std::make_unique<LoggedCommunicator>(std::move(communicator), group,
+                                                    logs[static_cast<size_t>(rank)]);
+      }});
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     EXPECT_EQ(ranks[rank].error, "");
     for (const ActionSpan& span : ranks[rank].records.front().actions) {
@@ -268,10 +267,10 @@ class ConnectingCommunicator final : public ForwardingCommunicator {
 TEST_P(MessageOrderTest, NobodyIsHeldForEverWhereTheFirstMessageConnects) {
   const std::vector<ThreadRank> ranks =
       RunOnThreads(PlanOf(GetParam(), 1),
-                   [](std::unique_ptr<Communicator> communicator, const GroupSpec&,
-                      int32_t) -> std::unique_ptr<Communicator> {
+                   {.wrap = [](std::unique_ptr<Communicator> communicator, const GroupSpec&,
+                               int32_t) -> std::unique_ptr<Communicator> {
                      return std::make_unique<ConnectingCommunicator>(std::move(communicator));
-                   });
+                   }});
   for (const ThreadRank& rank : ranks) EXPECT_EQ(rank.error, "");
 }
 

@@ -1,4 +1,7 @@
-// NCCL's communicators: one device per rank, ranks as threads of this process.
+// NCCL's communicators: one device per rank, ranks as threads of this process. One device shows how
+// a group is set up, timed and ended; the suite of all communicators needs two.
+#include <ATen/ops/full.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -66,12 +69,95 @@ INSTANTIATE_TEST_SUITE_P(Devices, CommunicatorTest, testing::ValuesIn(Implementa
 
 TEST(NcclCommunicatorTest, HasDevicesForTwoRanks) {
   const int32_t devices = CudaDeviceCount();
-  if (devices < 2) {
-    // CTest reports the file as skipped when it sees this line.
-    std::cout << "[  SKIPPED ] the whole file: needs 2 CUDA devices, here are " << devices << "\n";
-    GTEST_SKIP() << "needs 2 CUDA devices, here are " << devices;
-  }
+  if (devices < 2) GTEST_SKIP() << "needs 2 CUDA devices, here are " << devices;
 }
+
+// A group of one rank, for either traffic.
+class OneRankNcclTest : public testing::TestWithParam<Traffic> {
+ protected:
+  void SetUp() override {
+    if (CudaDeviceCount() == 0) {
+      // CTest reports the file as skipped when it sees this line.
+      std::cout << "[  SKIPPED ] the whole file: no CUDA device\n";
+      GTEST_SKIP() << "no CUDA device";
+    }
+    device_ = OpenCudaTestDevice(0);
+    group_ = device_->Connect(
+        store_,
+        {.name = "one", .ranks = {0}, .timeout = kCommunicatorTimeout, .traffic = GetParam()}, 0);
+  }
+
+  at::Tensor Filled(double value) const {
+    return at::full({100'000}, value, at::TensorOptions().device(device_->torch_device()));
+  }
+
+  c10::intrusive_ptr<c10d::Store> store_ = c10::make_intrusive<c10d::HashStore>();
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Communicator> group_;
+};
+
+TEST_P(OneRankNcclTest, ExchangesWithItself) {
+  EXPECT_EQ(group_->rank(), 0);
+  EXPECT_EQ(group_->size(), 1);
+  const at::Tensor incoming = Filled(-1.0);
+  PendingExchange exchange = group_->Exchange(Filled(3.0), 0, incoming, 0);
+  exchange.received.Wait();
+  exchange.sent.Wait();
+  EXPECT_TRUE(AllAre(incoming, 3.0));
+}
+
+TEST_P(OneRankNcclTest, ReducesItsOwnTensors) {
+  const at::Tensor tensor = Filled(3.0);
+  group_->AllReduce(tensor, Reduction::kSum).Wait();
+  EXPECT_TRUE(AllAre(tensor, 3.0));
+}
+
+TEST_P(OneRankNcclTest, TellsWhenAnOperationWasDone) {
+  const auto clock = device_->MakeClock();
+  clock->Restart();
+  const DeviceClock::Mark before = clock->Now();
+  const at::Tensor incoming = Filled(-1.0);
+  PendingExchange exchange = group_->Exchange(Filled(3.0), 0, incoming, 0);
+  const auto done = exchange.received.WatchDone();
+  ASSERT_NE(done, nullptr);
+  exchange.received.Wait();
+  exchange.sent.Wait();
+  const DeviceClock::Mark after = clock->Now();
+  device_->Synchronize();
+  ASSERT_TRUE(done->seconds().has_value());
+  // Events of different streams are told apart by half a microsecond.
+  EXPECT_GE(*done->seconds(), clock->Seconds(before) - 1e-5);
+  EXPECT_LE(*done->seconds(), clock->Seconds(after) + 1e-5);
+}
+
+TEST_P(OneRankNcclTest, ClosesAfterItsLastOperationAndKeepsTheResult) {
+  const at::Tensor tensor = Filled(3.0);
+  Pending work = group_->AllReduce(tensor, Reduction::kSum);
+  work.Wait();
+  group_->Close();
+  group_.reset();
+  EXPECT_TRUE(AllAre(tensor, 3.0));
+  // There is nothing of it that a second one would stumble over.
+  group_ =
+      device_->Connect(store_, {.name = "next", .ranks = {0}, .timeout = kCommunicatorTimeout}, 0);
+  group_->AllReduce(tensor, Reduction::kSum).Wait();
+  EXPECT_TRUE(AllAre(tensor, 3.0));
+  group_->Close();
+}
+
+TEST_P(OneRankNcclTest, MayBeDroppedWithoutBeingClosed) {
+  const at::Tensor tensor = Filled(3.0);
+  group_->AllReduce(tensor, Reduction::kSum).Wait();
+  device_->Synchronize();
+  group_.reset();
+  EXPECT_TRUE(AllAre(tensor, 3.0));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryTraffic, OneRankNcclTest,
+                         testing::Values(Traffic::kCollectives, Traffic::kMessages),
+                         [](const auto& test) {
+                           return test.param == Traffic::kMessages ? "Messages" : "Collectives";
+                         });
 
 }  // namespace
 }  // namespace meshwright

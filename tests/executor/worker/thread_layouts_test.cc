@@ -5,108 +5,60 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "executor/worker/cpu_device.h"
 #include "planner/catalog/catalog.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/schedule/schedule.h"
-#include "tests/executor/layout_cases.h"
-#include "tests/executor/trial/gradient_comparison.h"
-#include "tests/executor/worker/reference_model.h"
-#include "tests/executor/worker/thread_run.h"
+#include "tests/executor/worker/layout_run.h"
 
 namespace meshwright {
 namespace {
 
 class ThreadLayoutsTest : public testing::TestWithParam<LayoutCase> {
  protected:
-  ThreadLayoutsTest() : plan_(PlanOf(GetParam(), 2)) { KeepMatmulsWithoutScratch(); }
+  ThreadLayoutsTest() : run_(GetParam()) { KeepMatmulsWithoutScratch(); }
 
   // Runs the plan. Returns the bytes of the fullest rank by pipeline rank: those of a CP group
   // differ a little.
-  std::map<int32_t, int64_t> Run() {
-    ranks_ = RunOnThreads(plan_);
+  std::map<int32_t, int64_t> Run(Precision precision) {
+    run_.plan().training.precision = precision;
+    run_.Run();
     std::map<int32_t, int64_t> fullest;
-    for (const ThreadRank& rank : ranks_) {
-      EXPECT_EQ(rank.error, "");
+    for (const ThreadRank& rank : run_.ranks()) {
       fullest[rank.pipeline_rank] = std::max(fullest[rank.pipeline_rank], rank.peak_bytes);
     }
     return fullest;
   }
 
-  void ExpectReferenceNumbers(double gradient_tolerance, double tolerance) {
-    ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
-    reference.Loss(0);
-    ExpectSameGradients(reference, folder_.path(), plan_.layout, gradient_tolerance);
-    const std::vector<ReferenceStep> expected =
-        ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
-    bool told = false;
-    for (const ThreadRank& rank : ranks_) {
-      if (rank.losses.empty()) continue;
-      told = true;
-      for (size_t step = 0; step < expected.size(); ++step) {
-        EXPECT_NEAR(rank.losses[step], expected[step].loss, tolerance) << "step " << step;
-      }
-    }
-    EXPECT_TRUE(told);
-    for (size_t step = 0; step < expected.size(); ++step) {
-      EXPECT_NEAR(GradientNorm(step) / expected[step].gradient_norm, 1.0, tolerance)
-          << "step " << step;
-    }
-  }
-
-  double GradientNorm(size_t step) const {
-    double square_sum = 0.0;
-    for (const ThreadRank& rank : ranks_) square_sum += rank.gradient_square_sums.at(step);
-    return std::sqrt(square_sum);
-  }
-
-  void ExpectPlannedInFlight() {
-    const auto micro_batches =
-        static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
-    for (const ThreadRank& rank : ranks_) {
-      const auto actions = MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
-      EXPECT_EQ(rank.peak_in_flight, PeakInFlight(actions));
-    }
-  }
-
-  int64_t PredictedBytes(int32_t pipeline_rank) const {
-    const auto cores = static_cast<int32_t>(plan_.layout.devices());
+  int64_t PredictedBytes(int32_t pipeline_rank) {
+    const TrialPlan& plan = run_.plan();
+    const auto cores = static_cast<int32_t>(plan.layout.devices());
     const ClusterSpec cluster = FindCluster("local-cpu", cores).value();
     const FrameworkProfile profile = FindProfile("meshwright").value();
-    const EstimateContext context{plan_.model, cluster, plan_.training, profile};
-    return EstimateRankMemory(context, plan_.layout, pipeline_rank).allocator_bytes();
+    const EstimateContext context{plan.model, cluster, plan.training, profile};
+    return EstimateRankMemory(context, plan.layout, pipeline_rank).allocator_bytes();
   }
 
   void ExpectExact(Precision precision, double tolerance) {
-    plan_.training.precision = precision;
-    plan_.dump_gradients_dir = folder_.path();
-    for (const auto& [pipeline_rank, peak_bytes] : Run()) {
+    for (const auto& [pipeline_rank, peak_bytes] : Run(precision)) {
       EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
     }
-    ExpectReferenceNumbers(tolerance, tolerance);
-    ExpectPlannedInFlight();
+    run_.ExpectReferenceNumbers(tolerance, tolerance);
+    run_.ExpectPlannedInFlight();
   }
 
   // The reference stays in fp32.
   void ExpectWithinBf16() {
-    plan_.training.precision = Precision::kBf16;
-    plan_.dump_gradients_dir = folder_.path();
-    for (const auto& [pipeline_rank, peak_bytes] : Run()) {
+    for (const auto& [pipeline_rank, peak_bytes] : Run(Precision::kBf16)) {
       const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
       EXPECT_NEAR(static_cast<double>(peak_bytes) / predicted, 1.0, 0.02)
           << peak_bytes << " on pipeline rank " << pipeline_rank;
     }
-    ExpectReferenceNumbers(0.1, 0.02);
+    run_.ExpectReferenceNumbers(0.1, 0.02);
   }
 
-  TemporaryFolder folder_;
-  TrialPlan plan_;
-  std::vector<ThreadRank> ranks_;
+  LayoutRun run_;
 };
 
 TEST_P(ThreadLayoutsTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
@@ -125,8 +77,8 @@ TEST_P(ThreadLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) {
 class WideLayoutsTest : public ThreadLayoutsTest {
  protected:
   WideLayoutsTest() {
-    plan_.model.vocab = 40960;
-    plan_.model.groups.front().ffn_hidden = 20000;
+    run_.plan().model.vocab = 40960;
+    run_.plan().model.groups.front().ffn_hidden = 20000;
   }
 };
 

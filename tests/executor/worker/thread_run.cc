@@ -17,7 +17,7 @@ namespace meshwright {
 namespace {
 
 // Meets the other ranks at `hub`; null: there are none.
-void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, const WrapCommunicator& wrap,
+void Train(const TrialPlan& plan, int32_t rank, const ThreadRunOptions& options, ThreadHub* hub,
            ThreadRank& result) {
   RankContext context;
   context.model = plan.model;
@@ -26,7 +26,8 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, const WrapCommun
   context.seed = plan.seed;
   context.rank = rank;
   context.coordinates = CoordinatesOf(plan.layout, rank);
-  context.device = std::make_unique<CpuDevice>(hub);
+  context.device = options.open_device(hub);
+  context.clock.Use(context.device->MakeClock());
   result.pipeline_rank = context.coordinates.pp;
   const auto timeout = std::chrono::seconds(60);
   if (hub != nullptr) {
@@ -34,7 +35,8 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, const WrapCommun
         context,
         [&](const GroupSpec& group) {
           auto communicator = context.device->Connect({}, group, rank);
-          return wrap ? wrap(std::move(communicator), group, rank) : std::move(communicator);
+          if (!options.wrap) return communicator;
+          return options.wrap(std::move(communicator), group, rank);
         },
         timeout);
   } else {
@@ -59,11 +61,14 @@ void Train(const TrialPlan& plan, int32_t rank, ThreadHub* hub, const WrapCommun
     result.peak_in_flight = trainer.peak_in_flight();
   }
   result.peak_bytes = context.device->PeakMemoryBytes();
+  CloseGroups(context);
 }
 
 }  // namespace
 
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const WrapCommunicator& wrap) {
+std::unique_ptr<Device> OpenCpuRank(ThreadHub* hub) { return std::make_unique<CpuDevice>(hub); }
+
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const ThreadRunOptions& options) {
   // The first use of ATen on a thread of its own must not race with the others.
   at::set_num_threads(1);
   InstallAccountingAllocator();
@@ -75,7 +80,7 @@ std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const WrapCommunicat
       threads.emplace_back([&, rank] {
         at::set_num_threads(1);
         try {
-          Train(plan, static_cast<int32_t>(rank), &hub, wrap, ranks[rank]);
+          Train(plan, static_cast<int32_t>(rank), options, &hub, ranks[rank]);
         } catch (const std::exception& error) {
           ranks[rank].error = error.what();
         }
@@ -90,7 +95,7 @@ std::vector<ThreadRank> RunAlone(const TrialPlan& plan) {
   InstallAccountingAllocator();
   std::vector<ThreadRank> ranks(static_cast<size_t>(plan.layout.devices()));
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    Train(plan, static_cast<int32_t>(rank), nullptr, {}, ranks[rank]);
+    Train(plan, static_cast<int32_t>(rank), ThreadRunOptions(), nullptr, ranks[rank]);
   }
   return ranks;
 }

@@ -11,6 +11,7 @@
 #include "executor/trial/trial.h"
 #include "executor/worker/communicator.h"
 #include "executor/worker/device.h"
+#include "executor/worker/thread_communicator.h"
 
 namespace meshwright {
 
@@ -18,19 +19,29 @@ struct ThreadRank {
   int32_t pipeline_rank = 0;
   std::vector<double> losses;  // on ranks that know them
   std::vector<double> gradient_square_sums;
-  int64_t peak_bytes = 0;
+  int64_t peak_bytes = 0;  // of the rank on a CPU; threads of one GPU share an allocator
   int32_t peak_in_flight = 0;
   std::vector<StepRecord> records;  // of each step
   std::string error;                // empty while all is well
 };
 
+// Opens the device of the rank whose thread calls. Its groups are those of `hub`, if any.
+using OpenRankDevice = std::function<std::unique_ptr<Device>(ThreadHub* hub)>;
+std::unique_ptr<Device> OpenCpuRank(ThreadHub* hub);
+
 // What a rank uses in place of its communicator in a group.
 using WrapCommunicator = std::function<std::unique_ptr<Communicator>(
     std::unique_ptr<Communicator> communicator, const GroupSpec& group, int32_t rank)>;
 
+// Ranks call both on their own threads.
+struct ThreadRunOptions {
+  OpenRankDevice open_device = OpenCpuRank;
+  WrapCommunicator wrap = {};  // may be empty
+};
+
 // Runs `plan` with one compute thread per rank; gradients go to its dump_gradients_dir. The result
-// is by rank. `wrap` may be empty; ranks call it on their own threads.
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const WrapCommunicator& wrap = {});
+// is by rank.
+std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const ThreadRunOptions& options = {});
 
 // Runs each rank of `plan` alone, as if the others were there.
 std::vector<ThreadRank> RunAlone(const TrialPlan& plan);

@@ -98,13 +98,15 @@ TEST_F(TimedCommunicatorTest, TellsTheEndApartFromTheWait) {
   using std::chrono::milliseconds;
   ThreadHub hub;
   const GroupSpec spec{.name = "dp", .ranks = {0, 1}, .timeout = milliseconds(10000)};
-  const auto group = TimeCommunicator(
-      hub.Join(spec, 0), {.name = "dp", .ranks = {0, 1}, .phase = Phase::kDataParallel}, recorder_);
+  const auto group =
+      TimeCommunicator(hub.Join(spec, 0, HostOrder()),
+                       {.name = "dp", .ranks = {0, 1}, .phase = Phase::kDataParallel}, recorder_);
   recorder_.BeginStep();
   const at::Tensor tensor = at::zeros({10}, at::kFloat);
   Pending work = group->AllReduce(tensor, Reduction::kSum);
-  std::thread peer(
-      [&] { hub.Join(spec, 1)->AllReduce(at::zeros({10}, at::kFloat), Reduction::kSum).Wait(); });
+  std::thread peer([&] {
+    hub.Join(spec, 1, HostOrder())->AllReduce(at::zeros({10}, at::kFloat), Reduction::kSum).Wait();
+  });
   peer.join();
   std::this_thread::sleep_for(milliseconds(20));
   work.Wait();

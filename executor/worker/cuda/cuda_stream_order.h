@@ -1,0 +1,33 @@
+// The order of one rank's work on a CUDA device that it shares with other ranks of its process.
+//
+// Marks are events. What the rank carries out for a group runs on a stream beside the rank's own,
+// so that nothing but an event orders the two, as with NCCL.
+#pragma once
+
+#include <c10/cuda/CUDAStream.h>
+
+#include <memory>
+
+#include "executor/worker/cuda/cuda_timeline.h"
+#include "executor/worker/stream_order.h"
+
+namespace meshwright {
+
+class CudaStreamOrder final : public StreamOrder {
+ public:
+  // Of the calling thread, which gets a current stream of its own; up to 32 ranks share none.
+  // Times are told on `timeline`, the rank's.
+  CudaStreamOrder(c10::DeviceIndex device, std::shared_ptr<const CudaTimeline> timeline);
+
+  Mark Now() override;
+  void ComeAfter(const StreamMark& mark) override;
+  Mark Run(const std::vector<Mark>& marks, const std::vector<at::Tensor>& tensors,
+           const std::function<void()>& operation) override;
+  std::optional<double> Seconds(const StreamMark& end) const override;
+
+ private:
+  const std::shared_ptr<const CudaTimeline> timeline_;
+  const c10::cuda::CUDAStream operations_;
+};
+
+}  // namespace meshwright

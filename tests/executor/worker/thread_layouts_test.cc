@@ -105,14 +105,16 @@ TEST_P(UninitialisedMemoryTest, IsNotReadInFp32) {
 }
 
 TEST_P(UninitialisedMemoryTest, IsNotReadInBf16) { ExpectWithinBf16(); }
+
 // Sequences so long that a rank holds the most while its ring runs.
 class LongLayoutsTest : public ThreadLayoutsTest {
  protected:
   LongLayoutsTest() {
-    plan_.training.seq_len = 256;
-    plan_.training.global_batch = 2 * plan_.layout.micro_batch;
-    plan_.model.groups.front().ffn_hidden = 8;
-    plan_.model.vocab = 16;
+    TrialPlan& plan = run_.plan();
+    plan.training.seq_len = 256;
+    plan.training.global_batch = 2 * plan.layout.micro_batch;
+    plan.model.groups.front().ffn_hidden = 8;
+    plan.model.vocab = 16;
   }
 };
 

@@ -7,7 +7,7 @@ share/         models, clusters and framework profiles (the binary holds these t
 tests/         what --tests adds: gpu tests, those that stand in for them on a CPU, benchmarks
 tools/         what --tests adds: tools/gpu and what belongs to it, at the paths of a checkout
 licences/      of everything that comes from elsewhere
-MANIFEST.json  what this is, what it needs, and every file
+README.md, MANIFEST.json: what this is, what it needs, and every file
 """
 import hashlib
 import json
@@ -95,6 +95,8 @@ def copy_sources(checkout, with_tests, root):
                               text=True).stdout
         return [pathlib.Path(name) for name in text.split("\0") if name]
 
+    for path in tracked("README.md"):
+        copy_file(checkout / path, root / path)
     data = pathlib.Path("planner/data")
     for path in tracked(data):
         if path.suffix == ".json":

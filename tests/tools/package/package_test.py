@@ -249,6 +249,16 @@ class WithPython(ArchiveTest):
         self.runs_a_trial(self.here)
         self.runs_a_sweep(self.here)
 
+    def test_rehearses_what_a_gpu_is_to_run(self):
+        if not self.root.at(f"{self.here}/tools/gpu").exists():
+            self.skipTest("this checkout has no tools/gpu")
+        self.show_torch(self.packages)
+        self.root.at(f"{self.packages}/torch/__init__.py").touch()
+        self.succeed("/usr/bin/python3", f"{self.here}/tools/gpu", "--devices", "cpu", "--part", "tests", "--out",
+                     "/tmp/report", timeout_s=300)
+        report = json.loads(self.root.at("/tmp/report/report.json").read_text())
+        self.assertIn(json.loads(self.root.at(f"{self.here}/MANIFEST.json").read_text())["commit"], json.dumps(report))
+
     def test_says_that_python_has_no_torch(self):
         done = self.root.run(f"{self.here}/bin/meshwright-worker", "--capabilities")
         self.assertEqual(done.returncode, 2)
@@ -286,6 +296,11 @@ class Archive(unittest.TestCase):
         there = {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
         self.assertEqual(there - listed, {"MANIFEST.json"})
         self.assertEqual(listed - there, set())
+        # What tools/gpu runs by name.
+        lists = sorted((root / "tests").glob("*_tests.txt"))
+        self.assertEqual([path.name for path in lists], ["cpu_rehearsal_tests.txt", "gpu_tests.txt"])
+        for name in " ".join(path.read_text() for path in lists).split():
+            self.assertTrue((root / "tests" / name).exists(), name)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,10 @@ class MinimalRoot:
     def add_program(self, program):
         """A program of this machine with every library that it loads."""
         self.copy(program, program)
-        for name, path in elf.resolved(program).items():
+        self.add_libraries(program)
+
+    def add_libraries(self, file):
+        for name, path in elf.resolved(file).items():
             self.copy(path, f"{LIBRARY_FOLDER}/{name}")
 
     def start(self, command, variables=None, **options):

@@ -240,6 +240,8 @@ class WithPython(ArchiveTest):
         self.root.add_program(PYTHON)
         self.root.at("/usr/bin/python3").symlink_to(PYTHON.name)
         self.root.show(paths["stdlib"], paths["stdlib"])
+        for module in pathlib.Path(paths["platstdlib"]).glob("lib-dynload/*.so"):
+            self.root.add_libraries(module)
 
     def test_recommends_and_runs_trials_and_sweeps(self):
         self.show_torch(self.packages)

@@ -74,8 +74,8 @@ def copy_programs(build, with_tests, root):
         programs.append((folder, file, bool(bundle)))
     cli_only = {name: path for name, path in cli_only.items() if name not in shared}
     for folder, file, loads in programs:
-        path = ["$ORIGIN/../lib"] if folder in check.TORCH_FOLDERS else [f"$ORIGIN/../{CLI_LIBRARIES}", "$ORIGIN/../lib"]
-        copy_elf(file, root / folder / file.name, path if loads else [])
+        path = [] if folder in check.TORCH_FOLDERS else [f"$ORIGIN/../{CLI_LIBRARIES}"]
+        copy_elf(file, root / folder / file.name, [*path, "$ORIGIN/../lib"] if loads else [])
     for name, path in shared.items():
         copy_elf(path, root / "lib" / name, ["$ORIGIN"])
     for name, path in cli_only.items():

@@ -1,4 +1,4 @@
-"""What a program or library asks of the machine that loads it, read with binutils, and the edits that an archive needs."""
+"""What a program or library asks of the machine that loads it, read with binutils; and the edits for an archive."""
 import dataclasses
 import pathlib
 import re

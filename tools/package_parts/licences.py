@@ -30,7 +30,8 @@ def compiled_in(setup_packages):
     """Packages of which headers or static libraries end in the binaries: those that the build needs, and the compiler's
     runtime, which the launcher holds."""
     runtime = subprocess.run(["g++", "-print-file-name=libstdc++.a"], capture_output=True, text=True, check=True).stdout
-    return [package for package in setup_packages if package.endswith("-dev")] + [owner(pathlib.Path(runtime.strip()).resolve())]
+    headers = [package for package in setup_packages if package.endswith("-dev")]
+    return [*headers, owner(pathlib.Path(runtime.strip()).resolve())]
 
 
 def describe(package):

@@ -15,7 +15,10 @@ LOADER = "lib64/ld-linux-x86-64.so.2"
 HOST_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # In a mount namespace of the command's own, so that nothing stays mounted. Arguments: root, pairs of what to show and
 # where, "--", the command.
-ENTER = 'root=$1; shift; while [ "$1" != -- ]; do mount --rbind "$1" "$root$2"; shift 2; done; shift; exec chroot "$root" "$@"'
+ENTER = """root=$1; shift
+while [ "$1" != -- ]; do mount --rbind "$1" "$root$2"; shift 2; done; shift
+exec chroot "$root" "$@"
+"""
 NAMESPACE = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
 
 

@@ -105,10 +105,13 @@ class ArchiveTest(unittest.TestCase):
                       self.succeed(f"{here}/bin/meshwright", "recommend", "--model", "llama-3-8b", "--cluster", "h100",
                                    "--gpus", "16", "--seq-len", "4096", "--global-batch", "64", "--top", "1"))
 
+    def trial_command(self, here, steps):
+        return [f"{here}/bin/meshwright", "trial", "--model", "tinystories-15m", "--layout", "tp1.pp2.dp1.mb2",
+                "--seq-len", "64", "--global-batch", "4", "--devices", "cpu:2", "--dtype", "fp32", "--steps", steps,
+                "--format", "json"]
+
     def trial(self, here):
-        return self.root.run(f"{here}/bin/meshwright", "trial", "--model", "tinystories-15m", "--layout",
-                             "tp1.pp2.dp1.mb2", "--seq-len", "64", "--global-batch", "4", "--devices", "cpu:2",
-                             "--dtype", "fp32", "--steps", "2", "--format", "json", variables=self.variables)
+        return self.root.run(*self.trial_command(here, steps=2), variables=self.variables)
 
     def runs_a_trial(self, here):
         done = self.trial(here)
@@ -175,9 +178,7 @@ class WithTorchAlone(ArchiveTest):
         self.runs_a_sweep(self.here)
 
     def test_workers_end_with_the_process_that_started_the_launcher(self):
-        trial = self.start("trial.log", f"{self.here}/bin/meshwright", "trial", "--model", "tinystories-15m", "--layout",
-                           "tp1.pp2.dp1.mb2", "--seq-len", "64", "--global-batch", "4", "--devices", "cpu:2", "--steps",
-                           "100000")
+        trial = self.start("trial.log", *self.trial_command(self.here, steps=100000))
         self.wait_for(lambda: len(workers_of(trial.pid)) == 2)
         workers = workers_of(trial.pid)
         trial.kill()
@@ -193,7 +194,8 @@ class WithTorchAlone(ArchiveTest):
         self.runs_a_trial(moved)
 
     def test_the_cuda_module_the_tests_and_the_benchmarks_find_all_their_libraries(self):
-        files = [path for folder in check.TORCH_FOLDERS for path in check.elf_files(self.root.at(f"{self.here}/{folder}"))]
+        files = [path for folder in check.TORCH_FOLDERS
+                 for path in check.elf_files(self.root.at(f"{self.here}/{folder}"))]
         self.assertEqual(len(files), sum(folder in check.TORCH_FOLDERS for folder, _ in built.files))
         for file in files:
             out = self.succeed(f"{self.here}/bin/meshwright-worker", "--exec", f"/{LOADER}", "--list",
@@ -234,8 +236,8 @@ class WithPython(ArchiveTest):
     def setUp(self):
         super().setUp()
         self.here = self.unpack("/home/operator")
-        paths = json.loads(subprocess.run([PYTHON, "-c", "import json, sysconfig; print(json.dumps(sysconfig.get_paths()))"],
-                                          check=True, capture_output=True, text=True).stdout)
+        ask = "import json, sysconfig; print(json.dumps(sysconfig.get_paths()))"
+        paths = json.loads(subprocess.run([PYTHON, "-c", ask], check=True, capture_output=True, text=True).stdout)
         self.packages = paths["purelib"]
         self.root.add_program(PYTHON)
         self.root.at("/usr/bin/python3").symlink_to(PYTHON.name)

@@ -44,9 +44,11 @@ void SetVariable(const std::string& name, const std::string& value,
 
 std::string LibraryPath(const std::string& torch_folder, const Machine& machine) {
   std::vector<std::string> folders = {torch_folder + "/lib"};
-  const std::string packages = torch_folder.substr(0, torch_folder.rfind('/'));
-  for (const std::string& package : machine.folders(packages + "/nvidia")) {
-    const std::string libraries = packages + "/nvidia/" + package + "/lib";
+  const std::string nvidia = torch_folder.substr(0, torch_folder.rfind('/')) + "/nvidia/";
+  for (const std::string& package : machine.folders(nvidia)) {
+    std::string libraries = nvidia;
+    libraries += package;
+    libraries += "/lib";
     if (machine.is_folder(libraries)) AddOnce(libraries, folders);
   }
   if (const auto home = machine.variable("CUDA_HOME")) AddToolkit(*home, machine, folders);

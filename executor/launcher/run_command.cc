@@ -10,8 +10,6 @@
 #include <array>
 #include <cerrno>
 
-extern char** environ;
-
 namespace meshwright {
 namespace {
 
@@ -20,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 // Starts the program with its standard output in `out`. -1 where it can't be started.
 pid_t Spawn(const std::vector<std::string>& command, int out) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;

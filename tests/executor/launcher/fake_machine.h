@@ -60,10 +60,11 @@ struct FakeMachine {
     return inside != files.end() && inside->first.rfind(path + "/", 0) == 0;
   }
   std::vector<std::string> Folders(const std::string& folder) const {
+    const std::string prefix = folder.back() == '/' ? folder : folder + "/";
     std::set<std::string> names;
     for (const auto& [path, text] : files) {
-      if (path.rfind(folder + "/", 0) != 0) continue;
-      const std::string inside = path.substr(folder.size() + 1);
+      if (path.rfind(prefix, 0) != 0) continue;
+      const std::string inside = path.substr(prefix.size());
       if (const size_t slash = inside.find('/'); slash != std::string::npos) {
         names.insert(inside.substr(0, slash));
       }

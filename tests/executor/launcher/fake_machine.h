@@ -1,0 +1,76 @@
+// A machine of a test's own: variables, files and one python3.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "executor/launcher/machine.h"
+
+namespace meshwright {
+
+struct FakeMachine {
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> files;
+  // Link -> what it leads to.
+  std::map<std::string, std::string> links;
+  CommandEnd python;
+  std::vector<std::vector<std::string>> commands;
+
+  // A folder as the wheel makes it.
+  void AddTorch(const std::string& folder, const std::string& version) {
+    files[folder + "/version.py"] = "__version__ = '" + version + "'\n";
+    files[folder + "/lib/libtorch_cpu.so"] = "";
+  }
+  void SetPython(const std::string& out, int exit_code = 0) {
+    python = {.kind = CommandEnd::Kind::kEnded, .exit_code = exit_code, .out = out};
+  }
+
+  Machine machine() {
+    return {.variable = [this](const std::string& name) -> std::optional<std::string> {
+              const auto found = variables.find(name);
+              if (found == variables.end()) return std::nullopt;
+              return found->second;
+            },
+            .read_file = [this](const std::string& path) -> std::optional<std::string> {
+              const auto found = files.find(Real(path));
+              if (found == files.end()) return std::nullopt;
+              return found->second;
+            },
+            .folders = [this](const std::string& folder) { return Folders(Real(folder)); },
+            .is_folder = [this](const std::string& path) { return IsFolder(Real(path)); },
+            .real_path = [this](const std::string& path) { return Real(path); },
+            .run =
+                [this](const std::vector<std::string>& command) {
+                  commands.push_back(command);
+                  return python;
+                }};
+  }
+
+ private:
+  std::string Real(const std::string& path) const {
+    for (const auto& [link, target] : links) {
+      if (path == link || path.rfind(link + "/", 0) == 0) return target + path.substr(link.size());
+    }
+    return path;
+  }
+  bool IsFolder(const std::string& path) const {
+    const auto inside = files.lower_bound(path + "/");
+    return inside != files.end() && inside->first.rfind(path + "/", 0) == 0;
+  }
+  std::vector<std::string> Folders(const std::string& folder) const {
+    const std::string prefix = folder.back() == '/' ? folder : folder + "/";
+    std::set<std::string> names;
+    for (const auto& [path, text] : files) {
+      if (path.rfind(prefix, 0) != 0) continue;
+      const std::string inside = path.substr(prefix.size());
+      if (const size_t slash = inside.find('/'); slash != std::string::npos) {
+        names.insert(inside.substr(0, slash));
+      }
+    }
+    return {names.begin(), names.end()};
+  }
+};
+
+}  // namespace meshwright

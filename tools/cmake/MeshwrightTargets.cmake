@@ -56,15 +56,30 @@ function(meshwright_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
 endfunction()
 
+# meshwright_test_list(FILE PROPERTY): a list for tools/gpu, beside the tests' binaries, one name a line.
+function(meshwright_test_list file property)
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/tests/${file}
+    CONTENT "$<JOIN:$<TARGET_PROPERTY:meshwright_options,${property}>,\n>\n")
+endfunction()
+meshwright_test_list(gpu_tests.txt MESHWRIGHT_GPU_TESTS)
+meshwright_test_list(cpu_rehearsal_tests.txt MESHWRIGHT_CPU_REHEARSAL_TESTS)
+
 # meshwright_test(NAME LABEL fast|slow|gpu SOURCES ... DEPS ...): a GoogleTest binary, one CTest entry.
-# TIMEOUT_S is the time after which CTest ends it (default 120).
+# TIMEOUT_S is the time after which CTest ends it (default 120). GPU_REHEARSAL: one of those that
+# `tools/gpu --devices cpu` runs in place of the gpu tests.
 function(meshwright_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT_S" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "GPU_REHEARSAL" "LABEL;TIMEOUT_S" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   meshwright_configure(${name})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(ARG_LABEL STREQUAL gpu)
+    set_property(TARGET meshwright_options APPEND PROPERTY MESHWRIGHT_GPU_TESTS ${name})
+  endif()
+  if(ARG_GPU_REHEARSAL)
+    set_property(TARGET meshwright_options APPEND PROPERTY MESHWRIGHT_CPU_REHEARSAL_TESTS ${name})
+  endif()
   if(NOT ARG_TIMEOUT_S)
     set(ARG_TIMEOUT_S 120)
   endif()

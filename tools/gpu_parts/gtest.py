@@ -115,16 +115,23 @@ def judge(finished, cases, rules, device_count, command):
     return Verdict(outcome, message, command, cases, expected, unexpected)
 
 
-def run_binary(session, name, arguments, limit_s, rules, show, prefix=()):
-    """Runs a binary directly. Raises ItemFailed where it is not there. `show` makes text of the command."""
+def shard_variables(shard, shards):
+    """What makes a binary run one of `shards` shares of its tests."""
+    return {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)} if shards > 1 else {}
+
+
+def run_binary(session, name, arguments, limit_s, rules, under=(), variables=None):
+    """Runs a binary directly, or under a program that takes it as its last arguments. Returns how it ended and what
+    that says. Raises ItemFailed where the binary is not there."""
     program = session.installation.program(name)
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "tests.json"
-        command = session.installation.start(*prefix, program, *arguments)
-        finished = session.run([*command, f"--gtest_output=json:{output}"], limit_s)
+        command = session.installation.start(*under, program, *arguments)
+        finished = session.run([*command, f"--gtest_output=json:{output}"], limit_s, variables=variables)
         try:
             told = json.loads(output.read_text())
         except (OSError, ValueError):
             told = {}
     cases = parse_cases(told, skip_reasons(finished.stdout))
-    return finished, judge(finished, cases, rules, session.machine["device_count"], show(command))
+    return finished, judge(finished, cases, rules, session.machine["device_count"],
+                           session.shown(command, variables))

@@ -4,7 +4,7 @@ import json
 
 from gpu_parts import render
 from gpu_parts.errors import ItemFailed
-from gpu_parts.session import Item, shown
+from gpu_parts.session import Item
 
 NAME = "kernels"
 ANSWERS = "how near do the fused operators come to the device's copy bandwidth?"
@@ -46,11 +46,11 @@ def run_operator(name, session):
     finished = session.run(command, cases["limit_s"])
     if not finished.ok:
         return [{"outcome": "timeout" if finished.exit_code is None else "failed", "message": finished.trouble(),
-                 "command": shown(command)}]
+                 "command": session.shown(command)}]
     benchmarks = json.loads(finished.stdout)["benchmarks"]
     if not benchmarks:
         raise ItemFailed("no benchmark ran")
-    return [{"command": shown(command)} | row_of(benchmark, cases["goal_of_copy"]) for benchmark in benchmarks]
+    return [{"command": session.shown(command)} | row_of(benchmark, cases["goal_of_copy"]) for benchmark in benchmarks]
 
 
 def tables(rows):

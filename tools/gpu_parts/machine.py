@@ -2,7 +2,7 @@
 import json
 
 from gpu_parts import presets, render
-from gpu_parts.session import Item, shown
+from gpu_parts.session import Item
 
 NAME = "machine"
 ANSWERS = "how far are the preset's constants from what this machine reaches?"
@@ -41,10 +41,10 @@ def run_benchmark(session):
     finished = session.run(command, cases["limit_s"])
     if not finished.ok:
         return [{"outcome": "timeout" if finished.exit_code is None else "failed", "message": finished.trouble(),
-                 "command": shown(command)}]
+                 "command": session.shown(command)}]
     told = json.loads(finished.stdout)
     rows = [{"table": "profile", "outcome": "ok", "preset": preset, "cluster": told["cluster"], "fit": told["fit"],
-             "benchmark": told["benchmark"], "command": shown(command), "summary": f"beside {preset}"}]
+             "benchmark": told["benchmark"], "command": session.shown(command), "summary": f"beside {preset}"}]
     return rows + field_rows(told["cluster"], presets.cluster(session, preset))
 
 

@@ -6,7 +6,7 @@ import sys
 
 from gpu_parts import presets, render, trial
 from gpu_parts.errors import ItemFailed
-from gpu_parts.session import Item, shown
+from gpu_parts.session import Item
 
 NAME = "peer"
 ANSWERS = "is the worker's step faster than plain PyTorch's, with and without torch.compile?"
@@ -36,7 +36,7 @@ def run_worker(case, side, session):
     layout = f"tp1.pp1.dp1.mb{case['micro_batch']}.rc=none.attn={case['attention']}"
     command = trial.command_of(session, case | {"layout": layout}, cases["devices"], cases["dtype"],
                                cases["steps"] + UNTIMED_STEPS[side], cases["worker_limit_s"])
-    return trial.row_of(trial.run(session, command, cases["worker_limit_s"]), command)
+    return trial.row_of(trial.run(session, command, cases["worker_limit_s"]), session.shown(command))
 
 
 def run_plain(case, side, session):
@@ -48,7 +48,7 @@ def run_plain(case, side, session):
                str(case["micro_batch"]), "--attention", case["attention"], "--steps",
                str(cases["steps"] + UNTIMED_STEPS[side])]
     command += ["--compile"] if SIDES[side] else []
-    row = {"command": shown(command, presets.model_command(session, case["model"]))}
+    row = {"command": session.shown(command, reads=presets.model_command(session, case["model"]))}
     if session.machine["python_torch"] is None:
         return row | {"outcome": "skipped", "message": f"`import torch` fails in {sys.executable}"}
     finished = session.run(command, cases["limit_s"], presets.model_config(session, case["model"]))

@@ -35,8 +35,12 @@ def best_match(device, gpu_names):
 
 def cluster_name(session):
     """The preset of the devices that the session runs on."""
-    if session.devices == "cpu":
-        return "local-cpu"
+    if session.preset is None:
+        session.preset = "local-cpu" if session.devices == "cpu" else nearest_cluster(session)
+    return session.preset
+
+
+def nearest_cluster(session):
     names = json.loads(ask(session, "clusters", "--format", "json"))["clusters"]
     gpu_names = {name: cluster(session, name).get("gpu_names", []) for name in names}
     found = best_match(session.machine.get("device") or "", gpu_names)

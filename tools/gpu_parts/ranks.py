@@ -3,7 +3,7 @@ import functools
 import re
 
 from gpu_parts import gtest, render
-from gpu_parts.session import Item, shown
+from gpu_parts.session import Item
 
 NAME = "ranks"
 ANSWERS = "do several ranks on one device, on a stream each, train as a single rank does?"
@@ -40,9 +40,9 @@ def deviation_of(properties):
 
 def run_shard(shard, session):
     cases = session.cases[NAME]
-    prefix = ["/usr/bin/env", f"GTEST_TOTAL_SHARDS={cases['shards']}", f"GTEST_SHARD_INDEX={shard}"]
     _, verdict = gtest.run_binary(session, cases["test"], [f"--gtest_filter={cases['filter']}"], cases["limit_s"],
-                                  cases["expected_skips"], shown, prefix)
+                                  cases["expected_skips"],
+                                  variables=gtest.shard_variables(shard, cases["shards"]))
     layouts = [{"test": case.name, "outcome": case.outcome, "axes": layout_of(case.name),
                 "deviation": deviation_of(case.properties)} for case in verdict.cases]
     return [{"table": "ranks"} | verdict.row() | {"layouts": layouts}]

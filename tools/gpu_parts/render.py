@@ -26,9 +26,12 @@ def told(form):
 seconds = told(lambda s: f"{s:.2f} s" if s >= 1 else f"{s * 1e3:.1f} ms")
 gib = told(lambda count: f"{count / (1 << 30):,.2f}")
 percent = told(lambda share: f"{share * 100:.1f} %")
-ratio = told(lambda value: f"{value:.3f}")
 integer = told(lambda value: f"{value:,}")
 tflops = told(lambda flops: f"{flops / 1e12:,.1f}" if flops >= 1e11 else f"{flops / 1e12:,.4f}")
+
+
+def ratio(value):
+    return "–" if value is None else f"{value:.3f}"
 
 
 def over(one, other):

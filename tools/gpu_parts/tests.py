@@ -5,7 +5,7 @@ import re
 import shutil
 
 from gpu_parts import gtest, render
-from gpu_parts.session import Item, shown
+from gpu_parts.session import Item
 
 NAME = "tests"
 ANSWERS = "does everything that needs a device do there what its tests say?"
@@ -24,7 +24,7 @@ def items(session):
 
 def run_test(name, session):
     cases = session.cases[NAME]
-    _, verdict = gtest.run_binary(session, name, [], cases["limit_s"], cases["expected_skips"], shown)
+    _, verdict = gtest.run_binary(session, name, [], cases["limit_s"], cases["expected_skips"])
     return [{"table": "tests"} | verdict.row()]
 
 
@@ -53,10 +53,10 @@ def run_sanitizer(tool, shard, session):
     if sanitizer is None:
         return [row | {"outcome": "skipped",
                        "message": "compute-sanitizer is neither on PATH nor in " + " or ".join(SANITIZER_FOLDERS)}]
-    prefix = ["/usr/bin/env", f"GTEST_TOTAL_SHARDS={cases['shards']}", f"GTEST_SHARD_INDEX={shard}",
-              sanitizer, "--tool", tool, "--error-exitcode", str(FOUND_ERRORS)]
-    finished, verdict = gtest.run_binary(session, cases["test"], [], cases["limit_s"],
-                                         session.cases[NAME]["expected_skips"], shown, prefix)
+    finished, verdict = gtest.run_binary(
+        session, cases["test"], [], cases["limit_s"], session.cases[NAME]["expected_skips"],
+        under=[sanitizer, "--tool", tool, "--error-exitcode", str(FOUND_ERRORS)],
+        variables=gtest.shard_variables(shard, cases["shards"]))
     row |= verdict.row() | {"table": "sanitizers"}
     count, sentence = summary_of(finished.stdout + finished.stderr)
     row["problems"] = count

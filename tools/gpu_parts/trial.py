@@ -3,7 +3,6 @@ import json
 
 from gpu_parts import presets, render
 from gpu_parts.errors import ItemFailed
-from gpu_parts.session import shown
 
 TIMEOUT_SHARE = 0.8  # of a trial's limit after which it gives up on a silent rank, and says so itself
 
@@ -11,7 +10,7 @@ TIMEOUT_SHARE = 0.8  # of a trial's limit after which it gives up on a silent ra
 def command_of(session, case, devices, dtype, steps, limit_s, extra=()):
     return [session.installation.meshwright, "trial", "--model", case["model"], "--layout", case["layout"],
             "--seq-len", str(case["seq_len"]), "--global-batch", str(case["global_batch"]), "--devices", devices,
-            "--cluster", presets.cluster_name(session), "--dtype", dtype, "--steps", str(steps),
+            "--cluster", case.get("cluster") or presets.cluster_name(session), "--dtype", dtype, "--steps", str(steps),
             "--timeout-s", f"{limit_s * TIMEOUT_SHARE:g}", *extra, "--format", "json"]
 
 
@@ -40,7 +39,7 @@ def model_flops(told):
 
 
 def row_of(told, command):
-    """Keys that this version of the program doesn't print stay None."""
+    """`command` as it is shown. Keys that this version of the program doesn't print stay None."""
     ran = told["outcome"] == "ok"
     ranks = told.get("ranks", [])
     predicted = told.get("predicted", {})
@@ -48,7 +47,7 @@ def row_of(told, command):
     peak_bytes = most(ranks, "peak_bytes")
     return {
         "outcome": told["outcome"] if told["outcome"] in ("ok", "oom", "timeout") else "failed",
-        "message": told.get("message", ""), "command": shown(command), "layout": told.get("layout"),
+        "message": told.get("message", ""), "command": command, "layout": told.get("layout"),
         "step_s": told.get("step_s") if ran else None,
         "predicted_step_s": predicted.get("time", {}).get("step_s"),
         "mfu": told.get("mfu") if ran else None,

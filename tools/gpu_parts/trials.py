@@ -26,7 +26,7 @@ def run_trial(layout, variant, session):
     command = trial.command_of(session, case, cases["devices"], cases["dtype"], cases["steps"], cases["limit_s"])
     told = trial.run(session, command, cases["limit_s"])
     return [{"table": "trials", "model": case["model"], "seq_len": case["seq_len"],
-             "global_batch": case["global_batch"], "variant": variant} | trial.row_of(told, command)]
+             "global_batch": case["global_batch"], "variant": variant} | trial.row_of(told, session.shown(command))]
 
 
 def stage_rows(told):
@@ -46,7 +46,7 @@ def run_slice(case, session):
                                ["--slice"])
     told = trial.run(session, command, cases["limit_s"])
     return [{"table": "slices", "model": case["model"], "seq_len": case["seq_len"],
-             "global_batch": case["global_batch"], "stages": stage_rows(told)} | trial.row_of(told, command)]
+             "global_batch": case["global_batch"], "stages": stage_rows(told)} | trial.row_of(told, session.shown(command))]
 
 
 def loss_of(row):

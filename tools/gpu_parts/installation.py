@@ -7,8 +7,6 @@ import subprocess
 
 from gpu_parts.errors import ItemFailed, UsageError
 
-CUDA_MODULE = "meshwright-cuda.so"
-
 
 @dataclasses.dataclass(frozen=True)
 class Installation:
@@ -45,10 +43,20 @@ class Installation:
 
     def environment(self):
         """What tests look for their data and for the worker by."""
-        # The worker itself lies beside its CUDA module, in an archive behind the launcher.
-        folders = [self.bin, self.root / "libexec", self.root / "lib"]
-        workers = next((folder for folder in folders if (folder / CUDA_MODULE).is_file()), self.bin)
-        return os.environ | {"MESHWRIGHT_SOURCE_DIR": str(self.root), "MESHWRIGHT_BIN_DIR": str(workers)}
+        return os.environ | {"MESHWRIGHT_SOURCE_DIR": str(self.root), "MESHWRIGHT_BIN_DIR": str(self.bin)}
+
+
+def named(commit, changed):
+    return f"{commit} and changes" if changed else commit
+
+
+def manifest_commit(file):
+    """The commit that an archive was made from. Raises UsageError."""
+    try:
+        manifest = json.loads(file.read_text())
+        return named(manifest["commit"], manifest.get("uncommitted_changes", False))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{file} can't be read as the manifest of an archive: {error}") from error
 
 
 def git_commit(root):
@@ -56,7 +64,7 @@ def git_commit(root):
         return subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True, text=True,
                               timeout=60).stdout.strip()
     try:
-        return git("rev-parse", "HEAD") + (" and changes" if git("status", "--porcelain") else "")
+        return named(git("rev-parse", "HEAD"), git("status", "--porcelain") != "")
     except (OSError, subprocess.SubprocessError):
         return "unknown"
 
@@ -67,11 +75,7 @@ def find_installation(root, build=None):
     if manifest.is_file():
         if build is not None:
             raise UsageError(f"--build {build}: this is an archive, which has its programs in {root / 'bin'}")
-        try:
-            commit = json.loads(manifest.read_text()).get("commit", "unknown")
-        except (OSError, ValueError, AttributeError) as error:
-            raise UsageError(f"{manifest} can't be read: {error}") from error
-        found = Installation(root, root / "bin", root / "tests", commit, archive=True)
+        found = Installation(root, root / "bin", root / "tests", manifest_commit(manifest), archive=True)
     else:
         folder = root / "build/release" if build is None else pathlib.Path(build).resolve()
         found = Installation(root, folder / "bin", folder / "tests", git_commit(root), archive=False)

@@ -1,5 +1,6 @@
 """Every parallel axis with several ranks on the one device, against a single rank."""
 import functools
+import itertools
 import re
 
 from gpu_parts import gtest, render
@@ -7,6 +8,7 @@ from gpu_parts.session import Item
 
 NAME = "ranks"
 ANSWERS = "do several ranks on one device, on a stream each, train as a single rank does?"
+DEVIATIONS = ("gradient", "loss", "gradient_norm")  # from a single rank, that tests record
 # Axes of a layout in a test's name, and the value that stands for the axis not being used.
 AXES = {"tp": "1", "sp": "0", "cp": "1", "pp": "1", "dp": "1", "zero": "0", "vpp": "1", "sched": "1f1b", "rc": "none"}
 
@@ -26,16 +28,16 @@ def layout_of(test):
     return [axis for axis, value in named if value != AXES[axis]]
 
 
-def deviation_of(properties):
-    """The largest deviation that a test recorded, or None."""
-    values = []
-    for key, value in properties.items():
-        if "deviation" in key:
-            try:
-                values.append(float(value))
-            except ValueError:
-                continue
-    return max(values) if values else None
+def precision_of(test):
+    """What a test's name says of the number format, or None."""
+    found = re.search(r"(fp32|bf16|fp64)", test, re.IGNORECASE)
+    return found.group(1).lower() if found else None
+
+
+def deviations_of(properties):
+    """The deviations from a single rank that a test recorded."""
+    return {kind: float(properties[f"worst_{kind}_deviation"]) for kind in DEVIATIONS
+            if f"worst_{kind}_deviation" in properties}
 
 
 def run_shard(shard, session):
@@ -44,23 +46,30 @@ def run_shard(shard, session):
                                   cases["expected_skips"],
                                   variables=gtest.shard_variables(shard, cases["shards"]))
     layouts = [{"test": case.name, "outcome": case.outcome, "axes": layout_of(case.name),
-                "deviation": deviation_of(case.properties)} for case in verdict.cases]
+                "precision": precision_of(case.name), "deviations": deviations_of(case.properties)}
+               for case in verdict.cases]
     return [{"table": "ranks"} | verdict.row() | {"layouts": layouts}]
 
 
+def worst(layouts, kind):
+    values = [layout["deviations"][kind] for layout in layouts if kind in layout["deviations"]]
+    return f"{max(values):.3g}" if values else render.NOT_TOLD
+
+
 def tables(rows):
-    axes = render.Table("Layouts by axis", ["axis", "tests with it", "passed", "failed", "skipped", "worst deviation"],
+    axes = render.Table("Layouts by axis", ["axis", "dtype", "tests with it", "passed", "failed", "skipped",
+                                            *(f"worst deviation, {kind.replace('_', ' ')}" for kind in DEVIATIONS)],
                         note="A test counts at every axis that it uses. `one rank` uses none.")
     failures = render.Table("Failures", ["test", "what it said"])
     layouts = [layout for row in rows for layout in row.get("layouts", [])]
     commands = [row["command"] for row in rows if row.get("command")]
-    for axis in [*AXES, "one rank", "all"]:
-        used = [layout for layout in layouts
-                if axis == "all" or axis in layout["axes"] or axis == "one rank" and not layout["axes"]]
-        counts = [sum(layout["outcome"] == outcome for layout in used) for outcome in ("ok", "failed", "skipped")]
-        deviations = [layout["deviation"] for layout in used if layout["deviation"] is not None]
+    precisions = list(dict.fromkeys(layout["precision"] for layout in layouts))
+    for axis, precision in itertools.product([*AXES, "one rank", "all"], precisions):
+        used = [layout for layout in layouts if layout["precision"] == precision
+                and (axis == "all" or axis in layout["axes"] or axis == "one rank" and not layout["axes"])]
         if used:
-            axes.add([axis, len(used), *counts, f"{max(deviations):.3g}" if deviations else render.NOT_TOLD])
+            counts = [sum(layout["outcome"] == outcome for layout in used) for outcome in ("ok", "failed", "skipped")]
+            axes.add([axis, precision or "–", len(used), *counts, *(worst(used, kind) for kind in DEVIATIONS)])
     axes.commands = list(dict.fromkeys(commands))
     for row in rows:
         for failure in row.get("failures", []):

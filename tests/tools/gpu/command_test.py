@@ -1,13 +1,11 @@
 """tools/gpu as a user runs it, with programs that fail, skip, hang, are missing or are interrupted."""
 import json
 import pathlib
-import re
 import signal
-import subprocess
 import time
 import unittest
 
-from fake_archive import ROOT, FakeArchive, running
+from fake_archive import ROOT, FakeArchive, child_named, running
 
 GOOD = {"good_test": {"A": "passes", "B": "passes"}}
 
@@ -123,13 +121,6 @@ class Interrupts(unittest.TestCase):
                     return
                 time.sleep(0.05)
             self.fail("the test is still running")
-
-
-def child_named(name, parent):
-    """The id of the process below `parent` whose command line has `name`, or None."""
-    children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True).stdout
-    found = re.search(rf"^\s*(\d+) .*{name}", children, re.MULTILINE)
-    return int(found.group(1)) if found else None
 
 
 class Merging(unittest.TestCase):

@@ -101,6 +101,18 @@ class FakeArchive:
         return (self.out / "report.md").read_text()
 
 
+def child_named(name, parent):
+    """The id of the process that `parent` started with `name` in its command line, or None."""
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (name in (folder / "cmdline").read_text()
+                    and int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent):
+                return int(folder.name)
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended meanwhile
+    return None
+
+
 def running(pid):
     """Whether a process of this id works; one that ended and was not waited for does not."""
     try:

@@ -243,17 +243,27 @@ class Ranks(unittest.TestCase):
             self.assertEqual(ranks.layout_of(f"All/ThreadLayoutsTest.Fp32Equals/{name}"), axes, name)
 
     def test_layouts_are_counted_at_every_axis_of_theirs(self):
-        layouts = [{"test": "a", "outcome": "ok", "axes": ["tp", "pp"], "deviation": 1e-6},
-                   {"test": "b", "outcome": "failed", "axes": ["pp"], "deviation": 2e-3},
-                   {"test": "c", "outcome": "ok", "axes": [], "deviation": None}]
+        fp32 = {"precision": "fp32"}
+        layouts = [{"test": "a", "outcome": "ok", "axes": ["tp", "pp"], "deviations": {"gradient": 1e-6}} | fp32,
+                   {"test": "b", "outcome": "failed", "axes": ["pp"], "deviations": {"gradient": 2e-3, "loss": 1}} | fp32,
+                   {"test": "c", "outcome": "ok", "axes": [], "deviations": {}} | fp32,
+                   {"test": "d", "outcome": "ok", "axes": ["tp"], "deviations": {"gradient": 0.1}, "precision": "bf16"}]
         axes, _ = ranks.tables([{"item": "1", "outcome": "failed", "layouts": layouts, "command": "x"}])
-        self.assertEqual({row[0]: row[1:] for row in axes.rows},
-                         {"tp": [1, 1, 0, 0, "1e-06"], "pp": [2, 1, 1, 0, "0.002"], "one rank": [1, 1, 0, 0, "not told"],
-                          "all": [3, 2, 1, 0, "0.002"]})
+        none = "not told"
+        self.assertEqual(axes.rows, [["tp", "fp32", 1, 1, 0, 0, "1e-06", none, none],
+                                     ["tp", "bf16", 1, 1, 0, 0, "0.1", none, none],
+                                     ["pp", "fp32", 2, 1, 1, 0, "0.002", "1", none],
+                                     ["one rank", "fp32", 1, 1, 0, 0, none, none, none],
+                                     ["all", "fp32", 3, 2, 1, 0, "0.002", "1", none],
+                                     ["all", "bf16", 1, 1, 0, 0, "0.1", none, none]])
 
-    def test_the_largest_recorded_deviation_counts(self):
-        self.assertEqual(ranks.deviation_of({"loss_deviation": "1e-3", "deviation": "2e-3", "other": "9"}), 2e-3)
-        self.assertIsNone(ranks.deviation_of({"deviation": "none"}))
+    def test_takes_what_the_tests_record(self):
+        self.assertEqual(ranks.deviations_of({"worst_gradient_deviation": "1.5e-06", "worst_loss_deviation": "0",
+                                              "worst_gradient_norm_deviation": "2e-07", "other": "x"}),
+                         {"gradient": 1.5e-6, "loss": 0.0, "gradient_norm": 2e-7})
+        self.assertEqual(ranks.deviations_of({}), {})
+        self.assertEqual([ranks.precision_of(name) for name in ("Axes/T.Bf16IsNear/tp1", "Axes/T.Fp32Equals/tp1", "T.x")],
+                         ["bf16", "fp32", None])
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Rehearsal(unittest.TestCase):
                 self.assertIn(f"## {part}: ", page)
         for told in ("| cpu_kernels_test | ok |", "| RmsNormForward | bf16 |", "| device.memory_bytes_per_s |",
                      "| tinystories-15m | 64 | 2 | rc=selective.attn=flash2 | ok |", "### Slices: memory",
-                     "| worker | ok |", "| tp | 1 | 1 | 0 | 0 |"):
+                     "| worker | ok |", "| tp | fp32 | 1 | 1 | 0 | 0 |"):
             self.assertIn(told, page)
 
 

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -41,9 +42,14 @@ def visible(devices, variable):
     return count
 
 
+def parse_smi_list(text):
+    """The devices that `nvidia-smi -L` lists: their names alone."""
+    return [{"name": name} for name in re.findall(r"^GPU \d+: (.+?)(?: \(UUID.*)?$", text, re.MULTILINE)]
+
+
 def cuda_facts():
     csv = output_of(["nvidia-smi", "--query-gpu=" + ",".join(SMI_FIELDS), "--format=csv,noheader"])
-    devices = parse_smi(csv or "")
+    devices = parse_smi(csv or "") or parse_smi_list(output_of(["nvidia-smi", "-L"]) or "")
     header = re.search(r"CUDA Version:\s*([\d.]+)", output_of(["nvidia-smi"]) or "")
     first = devices[0] if devices else {}
     return {"device": first.get("name"),
@@ -92,6 +98,6 @@ def why_no_device(facts):
         return None
     if facts["device"]:
         return f"CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']} hides every device"
-    if output_of(["nvidia-smi", "-L"]) is None and os.path.exists("/dev/nvidiactl"):
-        return None  # without nvidia-smi the programs find out by themselves
+    if os.path.exists("/dev/nvidiactl") and shutil.which("nvidia-smi") is None:
+        return None  # the programs find out by themselves
     return "nvidia-smi shows no device"

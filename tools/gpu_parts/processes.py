@@ -59,7 +59,7 @@ def die_with_parent():
 
 
 def end_group(process):
-    """Ends the process and what it started in its group."""
+    """Ends the process and what it started in its group, also what ignores the first signal."""
     for number, grace_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, None)):
         try:
             os.killpg(process.pid, number)
@@ -69,10 +69,6 @@ def end_group(process):
             process.wait(grace_s)
         except subprocess.TimeoutExpired:
             continue
-    try:  # a child that ignored the first signal, where its parent did not
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def read_back(file):

@@ -154,6 +154,8 @@ class Machine(unittest.TestCase):
         (device,) = host.parse_smi("NVIDIA H100 80GB HBM3, 580.65.06, 81559 MiB, 700.00 W, 1980 MHz\n")
         self.assertEqual((device["name"], device["driver_version"]), ("NVIDIA H100 80GB HBM3", "580.65.06"))
         self.assertEqual(host.parse_smi("No devices were found\n"), [])
+        self.assertEqual(host.parse_smi_list("GPU 0: NVIDIA H200 (UUID: GPU-1)\n  MIG 1g.10gb Device 0: (UUID: MIG-1)\n"),
+                         [{"name": "NVIDIA H200"}])
 
 
 class Trials(unittest.TestCase):

@@ -1,7 +1,9 @@
 """The rehearsal: every part of tools/gpu with the programs that were built, on small shapes on this processor."""
 import json
+import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,23 @@ MAY_BE_SKIPPED = {"peer": ("PyTorch",), "tests": ("memcheck", "racecheck")}
 
 
 class Rehearsal(unittest.TestCase):
+    def test_the_planner_takes_every_layout_that_is_to_run_on_a_gpu(self):
+        cases = json.loads((ROOT / "tools/gpu_parts/cases.json").read_text())["cuda"]
+        trials, peer = cases["trials"], cases["peer"]
+        wanted = [case | {"layout": f"{case['layout']}.{variant}"}
+                  for case in trials["layouts"] for variant in trials["variants"]] + trials["slices"]
+        wanted += [case | {"layout": f"tp1.pp1.dp1.mb{case['micro_batch']}.attn={case['attention']}"}
+                   for case in peer["cases"]]
+        self.assertEqual(len(wanted), 22)
+        for case in wanted:
+            with self.subTest(case):
+                axes = dict(re.findall(r"(tp|pp|dp)(\d+)", case["layout"]))
+                run = subprocess.run([BUILD / "bin/meshwright", "estimate", "--model", case["model"], "--cluster", "h100",
+                                      "--gpus", str(math.prod(map(int, axes.values()))), "--seq-len",
+                                      str(case["seq_len"]), "--global-batch", str(case["global_batch"]), "--layout",
+                                      case["layout"], "--framework", "meshwright"], capture_output=True, text=True)
+                self.assertIn(run.returncode, (0, 3), run.stderr)
+
     def test_every_part_tells_what_it_is_for(self):
         with tempfile.TemporaryDirectory() as folder:
             run = subprocess.run([ROOT / "tools/gpu", "--devices", "cpu", "--build", BUILD, "--out", folder],

@@ -1,7 +1,7 @@
 #include "planner/catalog/catalog.h"
 
 #include "absl/types/span.h"
-#include "planner/catalog/nearest.h"
+#include "planner/catalog/preset_text.h"
 #include "planner/data/embedded.h"
 
 namespace meshwright {
@@ -13,14 +13,6 @@ std::vector<std::string> NamesOf(absl::Span<const EmbeddedFile> files) {
   return names;
 }
 
-absl::StatusOr<std::string_view> FindText(std::string_view what, std::string_view name,
-                                          absl::Span<const EmbeddedFile> files) {
-  for (const EmbeddedFile& file : files) {
-    if (file.name == name) return file.text;
-  }
-  return UnknownName(what, name, NamesOf(files));
-}
-
 }  // namespace
 
 std::vector<std::string> ModelNames() { return NamesOf(EmbeddedModels()); }
@@ -28,20 +20,20 @@ std::vector<std::string> ClusterNames() { return NamesOf(EmbeddedClusters()); }
 std::vector<std::string> ProfileNames() { return NamesOf(EmbeddedProfiles()); }
 
 absl::StatusOr<ModelSpec> FindModel(std::string_view name) {
-  const auto text = FindText("model", name, EmbeddedModels());
+  const auto text = ModelText(name);
   if (!text.ok()) return text.status();
   // Presets have no sliding window, so the sequence length does not matter.
   return ModelFromConfig(name, *text, /*seq_len=*/1);
 }
 
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores) {
-  const auto text = FindText("cluster", name, EmbeddedClusters());
+  const auto text = ClusterText(name);
   if (!text.ok()) return text.status();
   return ClusterFromJson(*text, host_cores);
 }
 
 absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name) {
-  const auto text = FindText("framework", name, EmbeddedProfiles());
+  const auto text = ProfileText(name);
   if (!text.ok()) return text.status();
   return ProfileFromJson(*text);
 }

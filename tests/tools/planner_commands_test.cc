@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -174,6 +175,29 @@ TEST(RecommendText, ByRiskMatchesTheGoldenFile) {
 TEST(ListCommand, PrintsPresets) {
   EXPECT_THAT(RunCommand({"list", "clusters"}).out, HasSubstr("local-cpu\n"));
   EXPECT_EQ(RunCommand({"list", "pets"}).exit_code, 2);
+}
+
+TEST(ListCommand, PrintsTheFileOfAPresetThatOtherCommandsTake) {
+  const std::string file = testing::TempDir() + "/listed-" + std::to_string(getpid()) + ".json";
+  const CommandOutput listed = RunCommand({"list", "clusters", "h100"});
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  std::ofstream(file) << listed.out;
+  const auto estimate = [](const std::string& cluster) {
+    return RunCommand({"estimate", "--model", "llama-3-8b", "--cluster", cluster, "--gpus", "8",
+                       "--seq-len", "4096", "--global-batch", "16", "--layout", "tp8.pp1.dp1"});
+  };
+  EXPECT_EQ(estimate(file).exit_code, 0) << estimate(file).err;
+  EXPECT_THAT(RunCommand({"list", "models", "llama-3.2-1b"}).out,
+              HasSubstr("\"num_hidden_layers\": 16"));
+  EXPECT_THAT(RunCommand({"list", "profiles", "meshwright"}).out, HasSubstr("\"name\""));
+  std::filesystem::remove(file);
+}
+
+TEST(ListCommand, NamesWhatIsNearWhereAPresetIsNotKnown) {
+  const CommandOutput run = RunCommand({"list", "clusters", "h1000"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("h100"));
+  EXPECT_EQ(RunCommand({"list", "agents", "h100"}).exit_code, 2);
 }
 
 struct BadInput {

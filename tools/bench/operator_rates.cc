@@ -21,8 +21,11 @@ void Measure(benchmark::State& state, const BenchMachine& machine,
     best_s = std::min(best_s, took_s);
   }
   const double bytes_per_s = static_cast<double>(bench_case.bytes) / best_s;
+  const double copy_bytes_per_s = machine.copy_bytes_per_s();
   state.counters["GB/s"] = bytes_per_s / 1e9;
-  state.counters["of_copy"] = bytes_per_s / machine.copy_bytes_per_s();
+  state.counters["of_copy"] = bytes_per_s / copy_bytes_per_s;
+  state.counters["best_us"] = best_s * 1e6;
+  state.counters["copy_GB/s"] = copy_bytes_per_s / 1e9;
 }
 
 }  // namespace

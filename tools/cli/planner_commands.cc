@@ -2,10 +2,14 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "nlohmann/json.hpp"
+#include "planner/catalog/preset_text.h"
 #include "planner/report/estimate_json.h"
 #include "planner/report/explain_json.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
 #include "tools/cli/flags.h"
@@ -98,6 +102,17 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   return absl::OkStatus();
 }
 
+// The preset itself, which is JSON whatever the format.
+absl::Status PrintPreset(const std::string& kind, const std::string& name,
+                         CommandContext& context) {
+  if (kind == "agents") return FieldError("name", name, "only presets are printed by name");
+  ASSIGN_OR_RETURN(const std::string_view text, kind == "models"     ? ModelText(name)
+                                                : kind == "clusters" ? ClusterText(name)
+                                                                     : ProfileText(name));
+  context.out << text;
+  return absl::OkStatus();
+}
+
 absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandContext& context) {
   if (kind == "agents") {
     ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents,
@@ -168,15 +183,23 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
 void AddListCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<OutputFlags>();
   auto kind = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("list", "Names of the presets, or the agents of a server");
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "list", "Names of the presets, the file behind one, or the agents of a server");
   command->add_option("kind", *kind, "models, clusters, profiles or agents")
       ->required()
       ->check(CLI::IsMember({"models", "clusters", "profiles", "agents"}).description(""))
       ->option_text("models|clusters|profiles|agents");
+  command
+      ->add_option("name", *name,
+                   "A preset, whose JSON is printed: a start for a model or cluster file")
+      ->option_text("[NAME]");
   flags->AddFormat(*command);
   flags->AddServer(*command);
-  command->callback(
-      [flags, kind, &context] { Finish(context, flags->format, RunList(*kind, *flags, context)); });
+  command->callback([flags, kind, name, &context] {
+    Finish(context, flags->format,
+           name->empty() ? RunList(*kind, *flags, context) : PrintPreset(*kind, *name, context));
+  });
 }
 
 }  // namespace meshwright

@@ -1,0 +1,37 @@
+#include "planner/catalog/preset_text.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "planner/catalog/nearest.h"
+#include "planner/data/embedded.h"
+
+namespace meshwright {
+namespace {
+
+absl::StatusOr<std::string_view> FindText(std::string_view what, std::string_view name,
+                                          absl::Span<const EmbeddedFile> files) {
+  std::vector<std::string> known;
+  for (const EmbeddedFile& file : files) {
+    if (file.name == name) return file.text;
+    known.emplace_back(file.name);
+  }
+  return UnknownName(what, name, known);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string_view> ModelText(std::string_view name) {
+  return FindText("model", name, EmbeddedModels());
+}
+
+absl::StatusOr<std::string_view> ClusterText(std::string_view name) {
+  return FindText("cluster", name, EmbeddedClusters());
+}
+
+absl::StatusOr<std::string_view> ProfileText(std::string_view name) {
+  return FindText("framework", name, EmbeddedProfiles());
+}
+
+}  // namespace meshwright

@@ -1,0 +1,15 @@
+// The JSON texts of presets, as the files in planner/data hold them: what a user starts a file of
+// their own from. An unknown name is NotFound and lists the nearest ones.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+absl::StatusOr<std::string_view> ModelText(std::string_view name);
+absl::StatusOr<std::string_view> ClusterText(std::string_view name);
+absl::StatusOr<std::string_view> ProfileText(std::string_view name);
+
+}  // namespace meshwright

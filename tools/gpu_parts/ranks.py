@@ -1,0 +1,77 @@
+"""Every parallel axis with several ranks on the one device, against a single rank."""
+import functools
+import itertools
+import re
+
+from gpu_parts import gtest, render
+from gpu_parts.session import Item
+
+NAME = "ranks"
+ANSWERS = "do several ranks on one device, on a stream each, train as a single rank does?"
+DEVIATIONS = ("gradient", "loss", "gradient_norm")  # from a single rank, that tests record
+# Axes of a layout in a test's name, and the value that stands for the axis not being used.
+AXES = {"tp": "1", "sp": "0", "cp": "1", "pp": "1", "dp": "1", "zero": "0", "vpp": "1", "sched": "1f1b", "rc": "none"}
+
+
+def items(session):
+    cases = session.cases[NAME]
+    shards = cases["shards"]
+    return [Item(f"layouts {shard + 1} of {shards}", functools.partial(run_shard, shard)) for shard in range(shards)]
+
+
+def layout_of(test):
+    """Axes that are in use by a test's name: All/Layouts.Fp32/tp2_pp1_dp1_sp1 uses tp and sp."""
+    parameter = test.rsplit("/", 1)[-1]
+    # A layout's = and . are _ in a name: sched=zb_h1 has one of its own.
+    named = re.findall(r"(?:^|_)(tp|sp|cp|pp|dp|zero|vpp)(\d+)(?=_|$)", parameter)
+    named += re.findall(r"_(sched|rc)_([a-z0-9]+)", parameter)
+    return [axis for axis, value in named if value != AXES[axis]]
+
+
+def precision_of(test):
+    """What a test's name says of the number format, or None."""
+    found = re.search(r"(fp32|bf16|fp64)", test, re.IGNORECASE)
+    return found.group(1).lower() if found else None
+
+
+def deviations_of(properties):
+    """The deviations from a single rank that a test recorded."""
+    return {kind: float(properties[f"worst_{kind}_deviation"]) for kind in DEVIATIONS
+            if f"worst_{kind}_deviation" in properties}
+
+
+def run_shard(shard, session):
+    cases = session.cases[NAME]
+    _, verdict = gtest.run_binary(session, cases["test"], [f"--gtest_filter={cases['filter']}"], cases["limit_s"],
+                                  cases["expected_skips"],
+                                  variables=gtest.shard_variables(shard, cases["shards"]))
+    layouts = [{"test": case.name, "outcome": case.outcome, "axes": layout_of(case.name),
+                "precision": precision_of(case.name), "deviations": deviations_of(case.properties)}
+               for case in verdict.cases]
+    return [{"table": "ranks"} | verdict.row() | {"layouts": layouts}]
+
+
+def worst(layouts, kind):
+    values = [layout["deviations"][kind] for layout in layouts if kind in layout["deviations"]]
+    return f"{max(values):.3g}" if values else render.NOT_TOLD
+
+
+def tables(rows):
+    axes = render.Table("Layouts by axis", ["axis", "dtype", "tests with it", "passed", "failed", "skipped",
+                                            *(f"worst deviation, {kind.replace('_', ' ')}" for kind in DEVIATIONS)],
+                        note="A test counts at every axis that it uses. `one rank` uses none.")
+    failures = render.Table("Failures", ["test", "what it said"])
+    layouts = [layout for row in rows for layout in row.get("layouts", [])]
+    commands = [row["command"] for row in rows if row.get("command")]
+    precisions = list(dict.fromkeys(layout["precision"] for layout in layouts))
+    for axis, precision in itertools.product([*AXES, "one rank", "all"], precisions):
+        used = [layout for layout in layouts if layout["precision"] == precision
+                and (axis == "all" or axis in layout["axes"] or axis == "one rank" and not layout["axes"])]
+        if used:
+            counts = [sum(layout["outcome"] == outcome for layout in used) for outcome in ("ok", "failed", "skipped")]
+            axes.add([axis, precision or "–", len(used), *counts, *(worst(used, kind) for kind in DEVIATIONS)])
+    axes.commands = list(dict.fromkeys(commands))
+    for row in rows:
+        for failure in row.get("failures", []):
+            failures.add([failure["test"], failure["message"]])
+    return [axes, failures]

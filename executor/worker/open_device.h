@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "executor/trial/device_list.h"
 #include "executor/trial/trial.h"
 #include "executor/worker/device.h"
 
@@ -13,10 +14,17 @@ namespace meshwright {
 // Unavailable, with the reason, where it can't be had.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(DeviceKind kind, int32_t local_rank);
 
+// The CUDA devices that this process is shown; none, with the reason, where the module can't be
+// loaded.
+DeviceList ListCudaDevices();
+
 // What the module exports, under the name kOpenCudaDeviceSymbol: a new device, which the caller
 // owns, or null with the reason in `error` (a buffer of `error_size` bytes).
 using OpenCudaDeviceFunction = Device* (*)(int32_t local_rank, char* error, size_t error_size);
 inline constexpr char kOpenCudaDeviceSymbol[] = "MeshwrightOpenCudaDevice";
+// The devices that CUDA tells of, or why there is none.
+using ListCudaDevicesFunction = void (*)(DeviceList* list);
+inline constexpr char kListCudaDevicesSymbol[] = "MeshwrightListCudaDevices";
 inline constexpr char kCudaModuleName[] = "meshwright-cuda.so";
 
 }  // namespace meshwright

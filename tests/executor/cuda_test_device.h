@@ -5,26 +5,35 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "executor/trial/device_list.h"
 #include "executor/worker/open_device.h"
 
 namespace meshwright {
 
-// Devices that the driver shows, without loading CUDA into this process.
-inline int32_t CudaDeviceCount() {
-  int32_t count = 0;
-  while (std::filesystem::exists("/dev/nvidia" + std::to_string(count))) ++count;
-  return count;
+inline std::string BinFolder() {
+  const char* folder = std::getenv("MESHWRIGHT_BIN_DIR");
+  return folder == nullptr ? "." : folder;
 }
+
+// What the worker says, without loading CUDA into this process. A worker that can't say is an
+// error, not a machine without devices.
+inline const DeviceList& CudaDevices() {
+  static const DeviceList& list = *new DeviceList([] {
+    const auto answer = ListDevicesHere(BinFolder() + "/meshwright-worker");
+    if (!answer.ok()) throw std::runtime_error(std::string(answer.status().message()));
+    return *answer;
+  }());
+  return list;
+}
+inline int32_t CudaDeviceCount() { return CudaDevices().count(); }
 
 // Throws where it can't be had. The calling thread works on it from then on.
 inline std::unique_ptr<Device> OpenCudaTestDevice(int32_t index) {
-  const char* folder = std::getenv("MESHWRIGHT_BIN_DIR");
-  const std::string path = std::string(folder == nullptr ? "." : folder) + "/" + kCudaModuleName;
+  const std::string path = BinFolder() + "/" + kCudaModuleName;
   void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr) throw std::runtime_error(::dlerror());
   const auto open =

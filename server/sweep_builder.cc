@@ -94,7 +94,11 @@ absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& o
   plan.memory_limit_bytes = options.memory_limit_bytes;
   for (const RankedLayout& ranked : result.layouts) {
     plan.layout = ranked.layout;
+    plan.peak_flops =
+        RankPeakFlops(request.cluster, request.training.precision, ranked.layout.devices());
     plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), ranked.layout);
+    plan.estimated_communicator_bytes =
+        EstimateCommunicatorBytes(ContextOf(request), ranked.layout);
     TrialRecord trial;
     trial.number = static_cast<int32_t>(made.trials.size()) + 1;
     trial.layout = FormatLayout(ranked.layout);

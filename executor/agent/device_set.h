@@ -14,7 +14,4 @@ struct DeviceSet {
   friend bool operator==(const DeviceSet&, const DeviceSet&) = default;
 };
 
-// NVIDIA devices that this machine's driver offers; 0 without a driver.
-int32_t CountGpus();
-
 }  // namespace meshwright

@@ -44,7 +44,14 @@ v1::RankMeasurement RankToWire(const RankResult& rank) {
   out.set_pipeline_rank(rank.pipeline_rank);
   out.set_peak_bytes(rank.peak_bytes);
   out.set_estimated_bytes(rank.estimated_bytes);
+  out.set_estimated_communicator_bytes(rank.estimated_communicator_bytes);
   out.set_peak_in_flight(rank.peak_in_flight);
+  if (rank.device_memory) {
+    v1::DeviceMemoryUse* to = out.mutable_device_memory();
+    to->set_peak_reserved_bytes(rank.device_memory->peak_reserved_bytes);
+    to->set_allocator_retries(rank.device_memory->allocator_retries);
+    to->set_communicator_bytes(rank.device_memory->communicator_bytes);
+  }
   *out.mutable_phases() = PhasesToWire(rank.phases);
   for (const CommunicationTotal& total : rank.communication) {
     v1::Communication* to = out.add_communication();
@@ -64,7 +71,14 @@ absl::StatusOr<RankResult> RankFromWire(const v1::RankMeasurement& in) {
                   .peak_bytes = in.peak_bytes(),
                   .estimated_bytes = in.estimated_bytes(),
                   .peak_in_flight = in.peak_in_flight(),
-                  .phases = PhasesFromWire(in.phases())};
+                  .phases = PhasesFromWire(in.phases()),
+                  .estimated_communicator_bytes = in.estimated_communicator_bytes()};
+  if (in.has_device_memory()) {
+    rank.device_memory =
+        DeviceMemoryUse{.peak_reserved_bytes = in.device_memory().peak_reserved_bytes(),
+                        .allocator_retries = in.device_memory().allocator_retries(),
+                        .communicator_bytes = in.device_memory().communicator_bytes()};
+  }
   for (const v1::Communication& total : in.communication()) {
     const auto operation = ParseCommOperation(total.operation());
     if (!operation.has_value()) {
@@ -88,7 +102,11 @@ v1::Measurement ToWire(const TrialResult& result) {
   out.set_message(result.message);
   out.set_step_s(result.step_s);
   out.set_mfu(result.mfu);
+  out.set_mfu_causal(result.mfu_causal);
   out.set_measured_peak_flops(result.measured_peak_flops);
+  if (result.peak_flops) out.set_peak_flops(*result.peak_flops);
+  out.set_mfu_of_peak(result.mfu_of_peak);
+  out.set_mfu_causal_of_peak(result.mfu_causal_of_peak);
   out.mutable_step_times_s()->Add(result.step_times_s.begin(), result.step_times_s.end());
   out.mutable_losses()->Add(result.losses.begin(), result.losses.end());
   out.mutable_gradient_norms()->Add(result.gradient_norms.begin(), result.gradient_norms.end());
@@ -118,7 +136,11 @@ absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
   result.message = in.message();
   result.step_s = in.step_s();
   result.mfu = in.mfu();
+  result.mfu_causal = in.mfu_causal();
   result.measured_peak_flops = in.measured_peak_flops();
+  if (in.has_peak_flops()) result.peak_flops = in.peak_flops();
+  result.mfu_of_peak = in.mfu_of_peak();
+  result.mfu_causal_of_peak = in.mfu_causal_of_peak();
   result.step_times_s.assign(in.step_times_s().begin(), in.step_times_s().end());
   result.losses.assign(in.losses().begin(), in.losses().end());
   result.gradient_norms.assign(in.gradient_norms().begin(), in.gradient_norms().end());

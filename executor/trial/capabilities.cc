@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -72,6 +73,41 @@ absl::Status CheckKernels(const Layout& layout, DeviceKind device) {
   return absl::OkStatus();
 }
 
+// What the kernel takes that a layout's choice comes to in this precision.
+const HeadSizes* HeadSizesOf(const Layout& layout, Precision precision) {
+  const AttentionKernel attention =
+      layout.attention == AttentionKernel::kDefault ? AttentionKernel::kFlash2 : layout.attention;
+  for (const HeadSizes& sizes : WorkerCapabilities().cuda_head_dims) {
+    if (sizes.precision != precision) continue;
+    if (sizes.attention.value_or(attention) == attention) return &sizes;
+  }
+  return nullptr;
+}
+
+absl::Status CheckHeadSize(const ModelSpec& model, const Layout& layout, Precision precision) {
+  const HeadSizes* sizes = HeadSizesOf(layout, precision);
+  if (sizes == nullptr || sizes->Take(model.head_dim)) return absl::OkStatus();
+  const std::string kernel =
+      sizes->attention.has_value()
+          ? absl::StrCat(" with attn=", std::string(AttentionKernelName(*sizes->attention)))
+          : "";
+  return Unsupported(absl::StrCat("head_dim = ", model.head_dim, " in ",
+                                  std::string(PrecisionName(precision)), kernel, " on cuda"),
+                     absl::StrCat("multiples of ", sizes->multiple_of,
+                                  sizes->most.has_value() ? absl::StrCat(" up to ", *sizes->most)
+                                                          : std::string()));
+}
+
+nlohmann::json ToJson(const HeadSizes& sizes) {
+  nlohmann::json json = {{"precision", std::string(PrecisionName(sizes.precision))},
+                         {"multiple_of", sizes.multiple_of}};
+  if (sizes.attention.has_value()) {
+    json["attention"] = std::string(AttentionKernelName(*sizes.attention));
+  }
+  if (sizes.most.has_value()) json["most"] = *sizes.most;
+  return json;
+}
+
 absl::Status CheckModel(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) {
     if (group.ffn != FfnKind::kSwiGlu) return Unsupported("a gelu FFN", "swiglu");
@@ -132,11 +168,25 @@ const Capabilities& WorkerCapabilities() {
       .max_cp = 1024,
       .max_vpp = 1024,
       .sequence_parallel = true,
-      .qk_norm = true};
+      .qk_norm = true,
+      // ATen's checks in Torch 2.11: flash attention's backward (mha_bwd), cuDNN's
+      // (check_cudnn_tensor_shapes), and the alignment of CUTLASS' products from sm_80 on.
+      .cuda_head_dims = {
+          {.precision = Precision::kBf16,
+           .attention = AttentionKernel::kFlash2,
+           .multiple_of = 8,
+           .most = 256},
+          {.precision = Precision::kBf16,
+           .attention = AttentionKernel::kCudnn,
+           .multiple_of = 8,
+           .most = 128},
+          {.precision = Precision::kFp32, .attention = {}, .multiple_of = 4, .most = {}}}};
   return capabilities;
 }
 
 nlohmann::json ToJson(const Capabilities& capabilities) {
+  nlohmann::json head_dims = nlohmann::json::array();
+  for (const HeadSizes& sizes : capabilities.cuda_head_dims) head_dims.push_back(ToJson(sizes));
   return {{"devices", Names(capabilities.devices, DeviceKindName)},
           {"precisions", Names(capabilities.precisions, PrecisionName)},
           {"schedules", Names(capabilities.schedules, ScheduleName)},
@@ -146,7 +196,8 @@ nlohmann::json ToJson(const Capabilities& capabilities) {
           {"max_cp", capabilities.max_cp},
           {"max_vpp", capabilities.max_vpp},
           {"sequence_parallel", capabilities.sequence_parallel},
-          {"qk_norm", capabilities.qk_norm}};
+          {"qk_norm", capabilities.qk_norm},
+          {"cuda_head_dims", std::move(head_dims)}};
 }
 
 absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
@@ -167,6 +218,9 @@ absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
   RETURN_IF_ERROR(CheckModel(model));
   RETURN_IF_ERROR(CheckAxes(layout));
   RETURN_IF_ERROR(CheckKernels(layout, device));
+  if (device == DeviceKind::kCuda) {
+    RETURN_IF_ERROR(CheckHeadSize(model, layout, training.precision));
+  }
   return CheckDivisibility(model, layout, training);
 }
 

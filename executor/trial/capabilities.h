@@ -3,12 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "executor/trial/trial.h"
 #include "nlohmann/json.hpp"
 
 namespace meshwright {
+
+// Sizes of a head that CUDA's attention takes in a precision.
+struct HeadSizes {
+  Precision precision = Precision::kBf16;
+  std::optional<AttentionKernel> attention;  // any
+  int64_t multiple_of = 1;
+  std::optional<int64_t> most;
+
+  bool Take(int64_t head_dim) const {
+    return head_dim % multiple_of == 0 && head_dim <= most.value_or(head_dim);
+  }
+};
 
 struct Capabilities {
   std::vector<DeviceKind> devices;
@@ -21,6 +34,7 @@ struct Capabilities {
   int32_t max_vpp = 1;
   bool sequence_parallel = false;
   bool qk_norm = false;
+  std::vector<HeadSizes> cuda_head_dims;
 };
 
 const Capabilities& WorkerCapabilities();

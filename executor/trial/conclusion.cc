@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/trial/stop_rule.h"
+#include "executor/trial/utilisation.h"
 #include "planner/measurement/metrics.h"
-#include "planner/spec/parameters.h"
 
 namespace meshwright {
 namespace {
@@ -48,9 +48,10 @@ std::optional<double> GradientNormOf(const std::vector<RankRecord>& records, int
   return std::sqrt(square_sum);
 }
 
-int64_t EstimatedBytes(const TrialPlan& plan, int32_t pipeline_rank) {
+// 0 where the plan says nothing.
+int64_t OnRank(const std::vector<int64_t>& by_pipeline_rank, int32_t pipeline_rank) {
   const auto rank = static_cast<size_t>(pipeline_rank);
-  return rank < plan.estimated_bytes.size() ? plan.estimated_bytes[rank] : 0;
+  return rank < by_pipeline_rank.size() ? by_pipeline_rank[rank] : 0;
 }
 
 // Means over the timed steps, by rank.
@@ -89,8 +90,11 @@ TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& recor
     result.ranks.push_back({.rank = record.rank,
                             .pipeline_rank = record.pipeline_rank,
                             .peak_bytes = record.peak_bytes,
-                            .estimated_bytes = EstimatedBytes(plan, record.pipeline_rank),
-                            .peak_in_flight = record.peak_in_flight});
+                            .estimated_bytes = OnRank(plan.estimated_bytes, record.pipeline_rank),
+                            .peak_in_flight = record.peak_in_flight,
+                            .device_memory = record.device_memory,
+                            .estimated_communicator_bytes =
+                                OnRank(plan.estimated_communicator_bytes, record.pipeline_rank)});
     if (result.host.empty()) result.host = record.host;
     if (result.worker_version.empty()) result.worker_version = record.version;
   }
@@ -149,9 +153,11 @@ const RankRecord* FirstTroubledAfterDone(const std::vector<RankRecord>& records)
 
 std::string OomMessage(const RankRecord& record) {
   const OomDetail& oom = *record.oom;
-  return absl::StrCat(WhichRank(record), " ran out of memory: ", oom.requested_bytes,
-                      " bytes requested with ", oom.held_bytes, " held of ", oom.limit_bytes,
-                      " allowed");
+  // A library does not always say how much it asked for.
+  const std::string requested =
+      oom.requested_bytes > 0 ? absl::StrCat(oom.requested_bytes, " bytes") : "memory";
+  return absl::StrCat(WhichRank(record), " ran out of memory: ", requested, " requested with ",
+                      oom.held_bytes, " held of ", oom.limit_bytes, " allowed");
 }
 
 std::string FailureMessage(const RankRecord& cause) {
@@ -173,9 +179,7 @@ void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, Tri
   result.step_s = Median(timed_s).value_or(0.0);
   result.step_interval = MedianConfidence(timed_s);
   result.stop_reason = records.front().stop_reason;
-  if (peak > 0.0 && result.step_s > 0.0) {
-    result.mfu = PalmStepFlops(plan.model, plan.training) / (result.step_s * peak);
-  }
+  AddUtilisation(plan, static_cast<int64_t>(records.size()), result);
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
     record.stop_reason =
         ParseStopReason(event.at("stop_reason").get<std::string>()).value_or(StopReason::kNone);
     record.peak_bytes = event.at("peak_bytes");
+    record.device_memory = DeviceMemoryUseFromJson(event);
     record.peak_in_flight = event.at("peak_in_flight");
     record.measured_peak_flops = event.at("measured_peak_flops");
     if (event.contains("trace")) ApplyTrace(event["trace"], record);

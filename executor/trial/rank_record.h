@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/trial/memory_peaks.h"
 #include "executor/trial/step_profile.h"
 #include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
@@ -36,6 +37,7 @@ struct RankRecord {
   bool done = false;
   StopReason stop_reason = StopReason::kNone;
   int64_t peak_bytes = 0;
+  std::optional<DeviceMemoryUse> device_memory;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
   std::optional<RankTrace> trace;  // of the last step, where the plan wants it

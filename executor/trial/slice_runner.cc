@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/slice_composition.h"
-#include "planner/spec/parameters.h"
+#include "executor/trial/utilisation.h"
 
 namespace meshwright {
 namespace {
@@ -78,9 +78,7 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const EstimateContext& context,
   if (!composed.ok()) return Failed(composed.status().message());
   result.outcome = Outcome::kOk;
   result.step_s = composed->step.step_s();
-  result.mfu =
-      PalmStepFlops(plan.model, plan.training) /
-      (result.step_s * result.measured_peak_flops * static_cast<double>(plan.layout.devices()));
+  AddUtilisation(plan, plan.layout.devices(), result);
   result.slice = *std::move(composed);
   return result;
 }

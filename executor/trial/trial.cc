@@ -156,6 +156,20 @@ absl::StatusOr<ActionPadding> PaddingFromJson(const nlohmann::json& json) {
   return padding;
 }
 
+std::vector<int64_t> Integers(JsonFields& fields, const nlohmann::json& json, const char* key) {
+  const auto values = json.find(key);
+  if (values == json.end()) return {};
+  std::vector<int64_t> integers;
+  for (const nlohmann::json& value : *values) {
+    if (!value.is_number_integer()) {
+      fields.Fail(FieldError(key, value.dump(), "expected an integer"));
+      return {};
+    }
+    integers.push_back(value.get<int64_t>());
+  }
+  return integers;
+}
+
 std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, const char* key) {
   const auto values = json.find(key);
   if (values == json.end()) return {};
@@ -168,46 +182,6 @@ std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, cons
     numbers.push_back(value.get<double>());
   }
   return numbers;
-}
-
-nlohmann::json RankToJson(const RankResult& rank) {
-  nlohmann::json communication = nlohmann::json::array();
-  for (const CommunicationTotal& total : rank.communication) {
-    communication.push_back(ToJson(total));
-  }
-  return {{"rank", rank.rank},
-          {"pipeline_rank", rank.pipeline_rank},
-          {"peak_bytes", rank.peak_bytes},
-          {"estimated_bytes", rank.estimated_bytes},
-          {"peak_in_flight", rank.peak_in_flight},
-          {"phases", ToJson(rank.phases)},
-          {"communication", std::move(communication)}};
-}
-
-// What an earlier version stored has none.
-absl::Status ReadProfile(const nlohmann::json& json, RankResult& rank) {
-  try {
-    if (json.contains("phases")) rank.phases = PhasesFromJson(json["phases"]);
-    if (!json.contains("communication")) return absl::OkStatus();
-    for (const nlohmann::json& total : json["communication"]) {
-      rank.communication.push_back(CommunicationFromJson(total));
-    }
-  } catch (const nlohmann::json::exception& error) {
-    return FieldError("ranks", error.what(), "expected phases and communication");
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<RankResult> RankFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "ranks.");
-  RankResult rank{.rank = static_cast<int32_t>(fields.Int("rank")),
-                  .pipeline_rank = static_cast<int32_t>(fields.Int("pipeline_rank")),
-                  .peak_bytes = fields.Int("peak_bytes"),
-                  .estimated_bytes = fields.Int("estimated_bytes"),
-                  .peak_in_flight = static_cast<int32_t>(fields.IntOr("peak_in_flight", 0))};
-  RETURN_IF_ERROR(fields.status());
-  RETURN_IF_ERROR(ReadProfile(json, rank));
-  return rank;
 }
 
 absl::StatusOr<MedianInterval> IntervalFromJson(const nlohmann::json& json) {
@@ -270,10 +244,12 @@ nlohmann::json ToJson(const TrialPlan& plan) {
                          {"seed", plan.seed},
                          {"timeout_s", plan.timeout_s},
                          {"estimated_bytes", plan.estimated_bytes},
+                         {"estimated_communicator_bytes", plan.estimated_communicator_bytes},
                          {"known_peak_flops", plan.known_peak_flops},
                          {"slice", plan.slice},
                          {"trace", plan.trace},
                          {"dump_gradients_dir", plan.dump_gradients_dir}};
+  if (plan.peak_flops.has_value()) json["peak_flops"] = *plan.peak_flops;
   if (plan.memory_limit_bytes.has_value()) json["memory_limit_bytes"] = *plan.memory_limit_bytes;
   if (plan.beat_step_s.has_value()) json["beat_step_s"] = *plan.beat_step_s;
   if (plan.fault.has_value()) json["fault"] = FaultToJson(*plan.fault);
@@ -295,14 +271,9 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   plan.memory_limit_bytes = fields.OptionalInt("memory_limit_bytes");
   plan.timeout_s = fields.NumberOr("timeout_s", plan.timeout_s);
   plan.known_peak_flops = fields.NumberOr("known_peak_flops", 0.0);
-  if (const auto bytes = json.find("estimated_bytes"); bytes != json.end()) {
-    for (const nlohmann::json& rank : *bytes) {
-      if (!rank.is_number_integer()) {
-        return FieldError("estimated_bytes", rank.dump(), "expected an integer");
-      }
-      plan.estimated_bytes.push_back(rank.get<int64_t>());
-    }
-  }
+  plan.peak_flops = fields.OptionalNumber("peak_flops");
+  plan.estimated_bytes = Integers(fields, json, "estimated_bytes");
+  plan.estimated_communicator_bytes = Integers(fields, json, "estimated_communicator_bytes");
   plan.slice = fields.BoolOr("slice", false);
   plan.trace = fields.BoolOr("trace", false);
   plan.dump_gradients_dir = fields.StringOr("dump_gradients_dir", "");
@@ -326,19 +297,28 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
 
 nlohmann::json ToJson(const TrialResult& result) {
   nlohmann::json ranks = nlohmann::json::array();
-  for (const RankResult& rank : result.ranks) ranks.push_back(RankToJson(rank));
+  for (const RankResult& rank : result.ranks) ranks.push_back(ToJson(rank));
   nlohmann::json json = {{"outcome", std::string(OutcomeName(result.outcome))},
                          {"message", result.message},
                          {"step_s", result.step_s},
                          {"stop_reason", std::string(StopReasonName(result.stop_reason))},
                          {"mfu", result.mfu},
+                         {"mfu_causal", result.mfu_causal},
                          {"measured_peak_flops", result.measured_peak_flops},
+                         {"peak_flops", nullptr},
+                         {"mfu_of_peak", nullptr},
+                         {"mfu_causal_of_peak", nullptr},
                          {"step_times_s", result.step_times_s},
                          {"losses", result.losses},
                          {"gradient_norms", result.gradient_norms},
                          {"ranks", std::move(ranks)},
                          {"worker_version", result.worker_version},
                          {"host", result.host}};
+  if (result.peak_flops.has_value()) {
+    json["peak_flops"] = *result.peak_flops;
+    json["mfu_of_peak"] = result.mfu_of_peak;
+    json["mfu_causal_of_peak"] = result.mfu_causal_of_peak;
+  }
   if (result.step_interval.has_value()) {
     json["step_interval"] = {{"low_s", result.step_interval->low_s},
                              {"high_s", result.step_interval->high_s}};
@@ -366,7 +346,11 @@ absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
     result.step_interval = Take(fields, IntervalFromJson(fields.Object("step_interval")));
   }
   result.mfu = fields.Number("mfu");
+  result.mfu_causal = fields.NumberOr("mfu_causal", 0.0);
   result.measured_peak_flops = fields.Number("measured_peak_flops");
+  result.peak_flops = fields.OptionalNumber("peak_flops");
+  result.mfu_of_peak = fields.NumberOr("mfu_of_peak", 0.0);
+  result.mfu_causal_of_peak = fields.NumberOr("mfu_causal_of_peak", 0.0);
   result.step_times_s = Numbers(fields, json, "step_times_s");
   result.losses = Numbers(fields, json, "losses");
   result.gradient_norms = Numbers(fields, json, "gradient_norms");
@@ -374,7 +358,7 @@ absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
   result.host = fields.StringOr("host", "");
   if (const auto ranks = json.find("ranks"); ranks != json.end()) {
     for (const nlohmann::json& rank : *ranks) {
-      result.ranks.push_back(Take(fields, RankFromJson(rank)));
+      result.ranks.push_back(Take(fields, RankResultFromJson(rank)));
     }
   }
   if (fields.Has("slice")) {

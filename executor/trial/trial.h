@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "executor/trial/rank_result.h"
 #include "executor/trial/slice_result.h"
-#include "executor/trial/step_profile.h"
 #include "executor/trial/stop_rule.h"
 #include "nlohmann/json.hpp"
 #include "planner/layout/layout.h"
@@ -65,8 +65,12 @@ struct TrialPlan {
   double timeout_s = 300.0;                   // longest wait for the next sign of life of any rank
   // FLOP/s of a rank where it was measured before; 0: the workers measure it.
   double known_peak_flops = 0.0;
-  // What the planner expects the allocator to count, by pipeline rank; may be empty.
+  // FLOP/s of a rank that the cluster is said to have, which predictions are against.
+  std::optional<double> peak_flops;
+  // What the planner expects the allocator to count, and communicators to take beside it, by
+  // pipeline rank; may be empty.
   std::vector<int64_t> estimated_bytes;
+  std::vector<int64_t> estimated_communicator_bytes;
   // Whether the ranks run one by one, each as if the others were there (executor/trial/
   // slice_runner.h).
   bool slice = false;
@@ -82,18 +86,6 @@ enum class Outcome { kOk, kOom, kFailed, kTimeout, kCancelled };
 
 std::string_view OutcomeName(Outcome outcome);  // ok, oom, failed, timeout, cancelled
 absl::StatusOr<Outcome> ParseOutcome(std::string_view name);
-
-struct RankResult {
-  int32_t rank = 0;
-  int32_t pipeline_rank = 0;
-  int64_t peak_bytes = 0;       // most the allocator held at once
-  int64_t estimated_bytes = 0;  // the plan's figure for the same thing, 0 where it has none
-  int32_t peak_in_flight = 0;   // most micro-batches between forward and backward
-  PhaseSeconds phases = {};     // of a step: means over the timed steps
-  std::vector<CommunicationTotal> communication = {};  // likewise
-
-  friend bool operator==(const RankResult&, const RankResult&) = default;
-};
 
 // Which rank ran out of memory, and by how much.
 struct OomDetail {
@@ -116,7 +108,11 @@ struct TrialResult {
   std::optional<MedianInterval> step_interval;
   StopReason stop_reason = StopReason::kNone;  // why there were no more steps
   double mfu = 0.0;                            // PaLM definition, against measured_peak_flops
+  double mfu_causal = 0.0;                     // Megatron-LM definition, likewise
   double measured_peak_flops = 0.0;    // per rank, FLOP/s of a large matmul with all ranks running
+  std::optional<double> peak_flops;    // per rank, the plan's
+  double mfu_of_peak = 0.0;            // PaLM definition, against peak_flops; 0 without
+  double mfu_causal_of_peak = 0.0;     // likewise
   std::vector<double> step_times_s;    // every step, in order
   std::vector<double> losses;          // mean cross entropy over the global batch before update i
   std::vector<double> gradient_norms;  // L2 norm of that loss's gradients before update i

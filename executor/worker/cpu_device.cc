@@ -31,8 +31,7 @@ std::unique_ptr<Communicator> CpuDevice::Connect(const c10::intrusive_ptr<c10d::
   return hub_ != nullptr ? hub_->Join(group, rank, HostOrder()) : ConnectGloo(store, group, rank);
 }
 
-std::optional<Device::MemoryShortage> CpuDevice::AsMemoryShortage(
-    const std::exception& error) const {
+std::optional<MemoryShortage> CpuDevice::AsMemoryShortage(const std::exception& error) const {
   if (const auto* oom = dynamic_cast<const OutOfMemory*>(&error)) {
     return MemoryShortage{.requested_bytes = oom->requested_bytes,
                           .held_bytes = oom->held_bytes,

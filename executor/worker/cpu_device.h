@@ -22,9 +22,10 @@ class CpuDevice final : public Device {
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override {}
   std::unique_ptr<DeviceClock> MakeClock() override { return std::make_unique<HostClock>(); }
+  // Bounds what the rank's tensors hold.
   void SetMemoryLimit(int64_t bytes) override { account_.SetLimit(bytes); }
   void ResetPeakMemory() override { account_.ResetPeak(); }
-  int64_t PeakMemoryBytes() const override { return account_.peak_bytes(); }
+  MemoryPeaks PeakMemory() const override { return {account_.peak_bytes(), std::nullopt}; }
   // What the rank holds now.
   int64_t HeldBytes() const { return account_.held_bytes(); }
   std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,

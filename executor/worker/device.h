@@ -15,8 +15,10 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
+#include "executor/trial/memory_peaks.h"
 #include "executor/worker/communicator.h"
 #include "executor/worker/device_clock.h"
+#include "executor/worker/memory_shortage.h"
 #include "kernels/kernels.h"
 
 namespace meshwright {
@@ -53,22 +55,19 @@ class Device {
   // Tells when this device gets to what the calling thread issues.
   virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
 
-  // Restricts and measures what the calling thread's rank allocates.
+  // Restricts and measures what the calling thread's rank allocates. What the limit bounds is the
+  // implementation's to say.
   virtual void SetMemoryLimit(int64_t bytes) = 0;
   virtual void ResetPeakMemory() = 0;
-  virtual int64_t PeakMemoryBytes() const = 0;
+  // Since ResetPeakMemory().
+  virtual MemoryPeaks PeakMemory() const = 0;
 
   // The communicator of `rank` (of the whole run) in `group`, which it is part of. All ranks of the
   // group call this.
   virtual std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                 const GroupSpec& group, int32_t rank) = 0;
 
-  // Where `error` means that the device ran out of memory: bytes requested, held and allowed.
-  struct MemoryShortage {
-    int64_t requested_bytes = 0;
-    int64_t held_bytes = 0;
-    int64_t limit_bytes = 0;
-  };
+  // Where `error` means that the device ran out of memory. Asked on the rank's thread.
   virtual std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const = 0;
 };
 

@@ -6,9 +6,9 @@
 //   step   finished: step, step_s, profile (executor/trial/step_profile.h), and loss on the rank
 //   that
 //          knows it
-//   done   stop_reason, peak_bytes, peak_in_flight, measured_peak_flops, and trace with name and
-//   record
-//          (executor/trial/step_record.h) of the last step where the plan wants it
+//   done   stop_reason, peak_bytes, peak_in_flight, measured_peak_flops, on a device also
+//          peak_reserved_bytes, allocator_retries, communicator_bytes, and trace with name and
+//          record (executor/trial/step_record.h) of the last step where the plan wants it
 //   oom    pipeline_rank, requested_bytes, held_bytes, limit_bytes
 //   error  kind (communication, internal, plan), message
 // In a device benchmark also, the first two of rank 0 alone:

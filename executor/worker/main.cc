@@ -22,6 +22,7 @@
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/device_benchmark.h"
+#include "executor/worker/open_device.h"
 #include "executor/worker/worker.h"
 #include "planner/spec/status_macros.h"
 
@@ -32,11 +33,12 @@ constexpr double kGib = 1073741824.0;
 
 constexpr char kUsage[] =
     "usage: meshwright-worker [--event-fd N] [--listen-fd N] [--memory-limit-gib X] < plan.json\n"
-    "       meshwright-worker --capabilities | --version\n"
+    "       meshwright-worker --capabilities | --devices | --version\n"
     "Runs the rank RANK of WORLD_SIZE; MASTER_ADDR and MASTER_PORT say where rank 0 listens.\n";
 
 struct Flags {
   bool capabilities = false;
+  bool devices = false;
   bool version = false;
   bool help = false;
   int event_descriptor = -1;
@@ -70,6 +72,8 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
     const absl::string_view name = argv[i];
     if (name == "--capabilities") {
       flags.capabilities = true;
+    } else if (name == "--devices") {
+      flags.devices = true;
     } else if (name == "--version") {
       flags.version = true;
     } else if (name == "--help") {
@@ -172,6 +176,7 @@ int Main(int argc, char** argv) {
   if (flags->help) return std::fputs(kUsage, stdout) < 0;
   if (flags->version) return std::puts(std::string(WorkerVersion()).c_str()) < 0;
   if (flags->capabilities) return std::puts(ToJson(WorkerCapabilities()).dump(2).c_str()) < 0;
+  if (flags->devices) return std::puts(ToJson(ListCudaDevices()).dump(2).c_str()) < 0;
   DieWithParent();
   KeepFreedPages();
   // A broken pipe is an error of write(), not the end.

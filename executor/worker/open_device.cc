@@ -13,6 +13,12 @@
 namespace meshwright {
 namespace {
 
+// Where the worker has its module.
+std::string OwnFolder() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
 // Never closed: Torch's CUDA libraries can't be unloaded.
 template <typename Function>
 absl::StatusOr<Function> FindInModule(const std::string& folder, const char* symbol) {
@@ -33,9 +39,7 @@ absl::StatusOr<Function> FindInModule(const std::string& folder, const char* sym
 
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(DeviceKind kind, int32_t local_rank) {
   if (kind == DeviceKind::kCpu) return std::make_unique<CpuDevice>();
-  std::error_code ignored;
-  const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  return OpenCudaDevice(executable.parent_path(), local_rank, /*hub=*/nullptr);
+  return OpenCudaDevice(OwnFolder(), local_rank, /*hub=*/nullptr);
 }
 
 absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder, int32_t index,
@@ -48,10 +52,15 @@ absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder
   return device;
 }
 
-absl::StatusOr<int32_t> CountCudaDevices(const std::string& folder) {
-  ASSIGN_OR_RETURN(const auto count,
-                   FindInModule<CountCudaDevicesFunction>(folder, kCountCudaDevicesSymbol));
-  return count();
+DeviceList ListCudaDevices() {
+  DeviceList list;
+  const auto list_devices = FindInModule<ListCudaDevicesFunction>(OwnFolder(), kListCudaDevicesSymbol);
+  if (list_devices.ok()) {
+    (*list_devices)(&list);
+  } else {
+    list.reason = std::string(list_devices.status().message());
+  }
+  return list;
 }
 
 }  // namespace meshwright

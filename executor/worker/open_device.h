@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "executor/trial/device_list.h"
 #include "executor/trial/trial.h"
 #include "executor/worker/device.h"
 #include "executor/worker/thread_communicator.h"
@@ -20,19 +21,18 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(DeviceKind kind, int32_t loca
 absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder, int32_t index,
                                                        ThreadHub* hub);
 
+// The CUDA devices that this process is shown; none, with the reason, where the module can't be
+// loaded.
+DeviceList ListCudaDevices();
+
 // What the module exports, under the name kOpenCudaDeviceSymbol: a new device, which the caller
 // owns, or null with the reason in `error` (a buffer of `error_size` bytes).
 using OpenCudaDeviceFunction = Device* (*)(int32_t local_rank, ThreadHub* hub, char* error,
                                            size_t error_size);
 inline constexpr char kOpenCudaDeviceSymbol[] = "MeshwrightOpenCudaDevice";
+// The devices that CUDA tells of, or why there is none.
+using ListCudaDevicesFunction = void (*)(DeviceList* list);
+inline constexpr char kListCudaDevicesSymbol[] = "MeshwrightListCudaDevices";
 inline constexpr char kCudaModuleName[] = "meshwright-cuda.so";
-
-// Devices that CUDA lets this process have, by the module in `folder`; 0 without a driver.
-// Unavailable, with the reason, where the module can't be loaded.
-absl::StatusOr<int32_t> CountCudaDevices(const std::string& folder);
-
-// What the module exports for it, under the name kCountCudaDevicesSymbol.
-using CountCudaDevicesFunction = int32_t (*)();
-inline constexpr char kCountCudaDevicesSymbol[] = "MeshwrightCountCudaDevices";
 
 }  // namespace meshwright

@@ -16,6 +16,7 @@
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/cpu_device.h"
+#include "executor/worker/failure_event.h"
 #include "executor/worker/fake_communicator.h"
 #include "executor/worker/gloo_communicator.h"
 #include "executor/worker/open_device.h"
@@ -74,11 +75,13 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
     last = std::move(result.record);
     stop = agreement.After(result.step_s);
   }
+  const MemoryPeaks peaks = context.device->PeakMemory();
   nlohmann::json done = {{"event", "done"},
-                         {"peak_bytes", context.device->PeakMemoryBytes()},
+                         {"peak_bytes", peaks.allocated_bytes},
                          {"stop_reason", std::string(StopReasonName(stop))},
                          {"peak_in_flight", trainer.peak_in_flight()},
                          {"measured_peak_flops", peak_flops}};
+  AddToJson(peaks.device, done);
   if (plan.trace) done["trace"] = {{"name", NameOf(context)}, {"record", ToJson(last)}};
   events.Write(std::move(done));
 }
@@ -120,10 +123,6 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   return absl::OkStatus();
 }
 
-void WriteError(const EventWriter& events, const char* kind, const std::string& message) {
-  events.Write({{"event", "error"}, {"kind", kind}, {"message", message}});
-}
-
 }  // namespace
 
 int RunWorker(const TrialPlan& plan, const WorkerEnvironment& environment,
@@ -138,21 +137,12 @@ int RunWorker(const TrialPlan& plan, const WorkerEnvironment& environment,
   try {
     const absl::Status status = RunRank(plan, environment, events, context);
     if (status.ok()) return 0;
-    WriteError(events, "plan", std::string(status.message()));
-  } catch (const CommunicationError& error) {
-    WriteError(events, "communication", error.what());
+    events.Write(
+        {{"event", "error"}, {"kind", "plan"}, {"message", std::string(status.message())}});
   } catch (const std::exception& error) {
     const auto shortage =
         context.device != nullptr ? context.device->AsMemoryShortage(error) : std::nullopt;
-    if (shortage.has_value()) {
-      events.Write({{"event", "oom"},
-                    {"pipeline_rank", context.coordinates.pp},
-                    {"requested_bytes", shortage->requested_bytes},
-                    {"held_bytes", shortage->held_bytes},
-                    {"limit_bytes", shortage->limit_bytes}});
-    } else {
-      WriteError(events, "internal", error.what());
-    }
+    events.Write(FailureEvent(error, shortage, context.coordinates.pp));
   }
   return 1;
 }

@@ -16,6 +16,7 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.name = fields.String("name");
   device.peak_bf16_flops = fields.Number("peak_bf16_flops");
   device.peak_fp32_flops = fields.Number("peak_fp32_flops");
+  device.peak_tf32_flops = fields.NumberOr("peak_tf32_flops", 0.0);
   device.memory_bytes = fields.Int("memory_bytes");
   device.memory_bytes_per_s = fields.Number("memory_bytes_per_s");
   device.memory_efficiency = fields.NumberOr("memory_efficiency", device.memory_efficiency);
@@ -35,6 +36,9 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.tile_n = static_cast<int32_t>(fields.IntOr("tile_n", 1));
   device.context_bytes = fields.IntOr("context_bytes", 0);
   device.communicator_bytes = fields.IntOr("communicator_bytes", 0);
+  device.point_to_point_communicator_bytes =
+      fields.IntOr("point_to_point_communicator_bytes", device.communicator_bytes);
+  device.matmul_workspace_bytes = fields.IntOr("matmul_workspace_bytes", 0);
   return device;
 }
 
@@ -96,36 +100,40 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
 std::string ClusterToJson(const ClusterSpec& cluster) {
   const HardwareProfile& device = cluster.device;
   const bool nccl = cluster.collectives == CollectiveModel::kNccl;
-  ordered_json object = {{"name", cluster.name},
-                         {"gpu_names", cluster.gpu_names},
-                         {"collectives", nccl ? "nccl" : "ring"},
-                         {"device",
-                          {{"name", device.name},
-                           {"peak_bf16_flops", device.peak_bf16_flops},
-                           {"peak_fp32_flops", device.peak_fp32_flops},
-                           {"memory_bytes", device.memory_bytes},
-                           {"memory_bytes_per_s", device.memory_bytes_per_s},
-                           {"memory_efficiency", device.memory_efficiency},
-                           {"matmul_efficiency", device.matmul_efficiency},
-                           {"matmul_half_k", device.matmul_half_k},
-                           {"attention_efficiency", device.attention_efficiency},
-                           {"attention_half_seq", device.attention_half_seq},
-                           {"flash1_ratio", device.flash1_ratio},
-                           {"flash3_ratio", device.flash3_ratio},
-                           {"cudnn_ratio", device.cudnn_ratio},
-                           {"straggler_sigma", device.straggler_sigma},
-                           {"step_time_sigma", device.step_time_sigma},
-                           {"kernel_launch_s", device.kernel_launch_s},
-                           {"compute_units", device.compute_units},
-                           {"tile_m", device.tile_m},
-                           {"tile_n", device.tile_n},
-                           {"context_bytes", device.context_bytes},
-                           {"communicator_bytes", device.communicator_bytes}}},
-                         {"devices_per_node", cluster.devices_per_node},
-                         {"scale_up_spans_hosts", cluster.scale_up_spans_hosts},
-                         {"scale_up", LinkToJson(cluster.scale_up)},
-                         {"scale_out", LinkToJson(cluster.scale_out)},
-                         {"physical_cores", cluster.physical_cores}};
+  ordered_json object = {
+      {"name", cluster.name},
+      {"gpu_names", cluster.gpu_names},
+      {"collectives", nccl ? "nccl" : "ring"},
+      {"device",
+       {{"name", device.name},
+        {"peak_bf16_flops", device.peak_bf16_flops},
+        {"peak_fp32_flops", device.peak_fp32_flops},
+        {"memory_bytes", device.memory_bytes},
+        {"memory_bytes_per_s", device.memory_bytes_per_s},
+        {"memory_efficiency", device.memory_efficiency},
+        {"matmul_efficiency", device.matmul_efficiency},
+        {"matmul_half_k", device.matmul_half_k},
+        {"attention_efficiency", device.attention_efficiency},
+        {"attention_half_seq", device.attention_half_seq},
+        {"flash1_ratio", device.flash1_ratio},
+        {"flash3_ratio", device.flash3_ratio},
+        {"cudnn_ratio", device.cudnn_ratio},
+        {"straggler_sigma", device.straggler_sigma},
+        {"step_time_sigma", device.step_time_sigma},
+        {"kernel_launch_s", device.kernel_launch_s},
+        {"compute_units", device.compute_units},
+        {"tile_m", device.tile_m},
+        {"tile_n", device.tile_n},
+        {"context_bytes", device.context_bytes},
+        {"communicator_bytes", device.communicator_bytes},
+        {"point_to_point_communicator_bytes", device.point_to_point_communicator_bytes},
+        {"matmul_workspace_bytes", device.matmul_workspace_bytes}}},
+      {"devices_per_node", cluster.devices_per_node},
+      {"scale_up_spans_hosts", cluster.scale_up_spans_hosts},
+      {"scale_up", LinkToJson(cluster.scale_up)},
+      {"scale_out", LinkToJson(cluster.scale_out)},
+      {"physical_cores", cluster.physical_cores}};
+  if (device.peak_tf32_flops > 0.0) object["device"]["peak_tf32_flops"] = device.peak_tf32_flops;
   object["source"] = cluster.source;
   if (!cluster.calibration.command.empty()) {
     object["calibration"] = CalibrationToJson(cluster.calibration);

@@ -1,6 +1,5 @@
 #include "planner/estimate/estimate.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "planner/memory/oom_probability.h"
@@ -20,11 +19,9 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
                                 static_cast<double>(context.cluster.device.memory_bytes);
   estimate.time = EstimateStepTime(context, layout, estimate.fraction_of_device);
   const double step_s = estimate.time.step_s();
-  const int64_t ranks_per_node =
-      std::min<int64_t>(layout.devices(), context.cluster.devices_per_node);
-  const double peak_flops = context.cluster.device.PeakFlops(context.training.precision) *
-                            ThroughputShare(context.cluster, ranks_per_node) *
-                            static_cast<double>(layout.devices());
+  const double peak_flops =
+      RankPeakFlops(context.cluster, context.training.precision, layout.devices()) *
+      static_cast<double>(layout.devices());
   estimate.mfu = PalmStepFlops(context.model, context.training) / (step_s * peak_flops);
   estimate.mfu_causal = CausalStepFlops(context.model, context.training) / (step_s * peak_flops);
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *

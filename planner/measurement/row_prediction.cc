@@ -1,7 +1,5 @@
 #include "planner/measurement/row_prediction.h"
 
-#include <algorithm>
-
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/memory/rank_memory.h"
@@ -24,10 +22,8 @@ double StepTokens(const PlannedRow& planned) {
 
 // The peak that MFU is a share of, over all devices.
 double PeakFlops(const PlannedRow& planned) {
-  const int64_t ranks_per_node =
-      std::min<int64_t>(planned.devices, planned.cluster.devices_per_node);
-  return planned.cluster.device.PeakFlops(planned.training.precision) *
-         ThroughputShare(planned.cluster, ranks_per_node) * static_cast<double>(planned.devices);
+  return RankPeakFlops(planned.cluster, planned.training.precision, planned.devices) *
+         static_cast<double>(planned.devices);
 }
 
 // What was measured, in the planner's terms.

@@ -22,6 +22,8 @@ struct BlockDims {
   int64_t ffn_hidden = 0;
   FfnKind ffn = FfnKind::kSwiGlu;
   int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
+  // Whether Meshwright's worker runs it with ATen's operators of a CPU, or else CUDA's.
+  bool cpu_operators = true;
   int64_t tp = 1;
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel

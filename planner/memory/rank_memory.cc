@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/memory/communicators.h"
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/unit_shards.h"
@@ -81,10 +82,18 @@ void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, Memor
   memory.workspace_bytes = step_bytes;
 }
 
-// Every axis with more than one rank has a communicator with buffers of its own.
-int64_t Communicators(const Layout& layout) {
-  return (layout.tp > 1 ? 1 : 0) + (layout.pp > 1 ? 1 : 0) +
-         (int64_t{layout.dp} * layout.cp > 1 ? 1 : 0);
+// Buffers of communicators. Of a framework every axis with more than one rank has one; the worker's
+// are known.
+int64_t CommunicatorBytes(const EstimateContext& context, const Layout& layout,
+                          int32_t pipeline_rank) {
+  const HardwareProfile& device = context.cluster.device;
+  if (context.profile.worker_allocations) {
+    return BufferBytes(device,
+                       CommunicatorsOf(layout, context.model.tied_embeddings, pipeline_rank));
+  }
+  const int64_t axes = (layout.tp > 1 ? 1 : 0) + (layout.pp > 1 ? 1 : 0) +
+                       (int64_t{layout.dp} * layout.cp > 1 ? 1 : 0);
+  return axes * device.communicator_bytes;
 }
 
 // ZeRO-2 and 3 hold what is on its way: the gradients of one unit, and under ZeRO-3 the weights of
@@ -152,9 +161,12 @@ class LayoutMemory {
     AddOptimizerStep(context_.profile, parameters.whole, memory);
     memory.workspace_bytes += context_.profile.fixed_bytes;
     const HardwareProfile& device = context_.cluster.device;
+    if (context_.profile.worker_allocations) {
+      memory.workspace_bytes += device.matmul_workspace_bytes;
+    }
     memory.fragmentation_bytes = FragmentationBytes(memory);
     memory.overhead_bytes =
-        device.context_bytes + Communicators(layout_) * device.communicator_bytes;
+        device.context_bytes + CommunicatorBytes(context_, layout_, pipeline_rank);
     return memory;
   }
 
@@ -184,6 +196,15 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
   std::vector<int64_t> bytes;
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     bytes.push_back(memory.OnRank(rank).allocator_bytes());
+  }
+  return bytes;
+}
+
+std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
+                                               const Layout& layout) {
+  std::vector<int64_t> bytes;
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    bytes.push_back(CommunicatorBytes(context, layout, rank));
   }
   return bytes;
 }

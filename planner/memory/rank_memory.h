@@ -45,6 +45,11 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
 // What the allocator counts, by pipeline rank.
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);
 
+// What communicators hold outside the allocator, by pipeline rank. For the worker those that it
+// opens (planner/memory/communicators.h), at what the cluster says that one holds.
+std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
+                                               const Layout& layout);
+
 // Memory of the device that is fullest, over all pipeline ranks.
 MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout);
 

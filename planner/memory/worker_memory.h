@@ -27,20 +27,20 @@
 //                         when that one's inputs are gone, H of input gradient and W of the first,
 //                         whose product runs while the input gradient is summed over the TP group
 //   ... of attention      S; T a d/t e of its output's gradient, the kernel's gradients and
-//                         scratch, with context parallel the messages of its ring, those of
-//                         gradients and all their sums in the accumulator type; where heads are
-//                         normed N = T (a + k)/t (d e + z) of normed and turned queries and keys
-//                         and deviations of their heads, computed again. The FFN's tensors are
-//                         gone, unless the backward is split. Then as in the FFN, without the
-//                         log-sum-exp
+//                         scratch (on CUDA planner/memory/cuda_attention.h), with context parallel
+//                         the messages of its ring, those of gradients and all their sums in the
+//                         accumulator type; where heads are normed N = T (a + k)/t (d e + z) of
+//                         normed and turned queries and keys and deviations of their heads,
+//                         computed again. The FFN's tensors are gone, unless the backward is split.
+//                         Then as in the FFN, without the log-sum-exp
 //   ... of the head       H of input gradient and W
 //   between the parts of  K less deviations and log-sum-exp of each block, recomputed or not, its
 //   a split backward      two residuals S replaced by gradients of all tokens H; the head's norm
 //                         and the logits' gradient; S of embedding gradient
-//   matrix products       0 but in bf16. There ATen's CPU kernels hold the product in fp32 as well,
-//                         so the worker computes it in pieces of kMatmulPieceElements and holds 4
-//                         bytes for each element of a piece
-//   W, of a weight        0 where the product adds to the gradient; in bf16 a piece of the
+//   matrix products       0 but in bf16 on a CPU. There ATen's kernels hold the product in fp32 as
+//                         well, so the worker computes it in pieces of kMatmulPieceElements and
+//                         holds 4 bytes for each element of a piece
+//   W, of a weight        0 where the product adds to the gradient; in bf16 on a CPU a piece of the
 //   gradient              product in bf16, beside its fp32 form
 //   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded as in
 //                         planner/memory/unit_shards.h: the one that a part of an action fills and

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "planner/memory/cuda_attention.h"
+
 namespace meshwright {
 namespace {
 
@@ -10,18 +12,21 @@ int64_t StreamShare(const BlockDims& d) { return d.sequence_parallel ? d.tp : 1;
 
 bool IsBf16(const BlockDims& d) { return d.element_bytes < d.accumulator_bytes(); }
 
+// Whether products are computed in pieces, beside which ATen holds them in fp32.
+bool InPieces(const BlockDims& d) { return IsBf16(d) && d.cpu_operators; }
+
 // ATen's rounding of its fp32 buffer.
 constexpr int64_t kMatmulSlackBytes = 128;
 
 // Held while a product of `rows` x `columns` is computed, beside the product.
 int64_t MatmulBytes(int64_t rows, int64_t columns, const BlockDims& d) {
-  if (!IsBf16(d)) return 0;
+  if (!InPieces(d)) return 0;
   return MatmulPieceRows(rows, columns) * columns * d.accumulator_bytes() + kMatmulSlackBytes;
 }
 
 // Held while the gradient of a weight of `rows` x `columns` is added up.
 int64_t WeightGradientBytes(int64_t rows, int64_t columns, const BlockDims& d) {
-  if (!IsBf16(d)) return 0;
+  if (!InPieces(d)) return 0;
   return MatmulBytes(rows, columns, d) + MatmulPieceRows(rows, columns) * columns * d.element_bytes;
 }
 
@@ -49,10 +54,21 @@ int64_t QkvWeightBytes(const BlockDims& d) {
   return WeightGradientBytes(width, d.hidden, d);
 }
 
+// A call on CUDA, for callers that count a gradient of queries as large as the keys: that of one
+// head of each group, which is all that a call on a CPU takes.
+int64_t CudaCallBytes(const WorkerStage& stage, int64_t queries, int64_t keys) {
+  const BlockDims& d = stage.block;
+  const int64_t scratch = CudaAttentionScratchBytes(stage, queries, keys);
+  if (!TakesAllQueryHeads(d)) return scratch;
+  const int64_t others = KeptBytes(KeptTensor::kQuery, d) - KeptBytes(KeptTensor::kKey, d);
+  return scratch + others * queries * stage.cp / d.keys;
+}
+
 // ATen's flash kernel on a CPU works on blocks of queries and keys: each thread has score blocks
 // and their gradients in the accumulator type and, in bf16, in the element type as well.
 int64_t FlashScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys) {
   const BlockDims& d = stage.block;
+  if (!d.cpu_operators) return CudaCallBytes(stage, queries, keys);
   const int64_t q = std::min<int64_t>(queries >= 768 ? 256 : queries >= 192 ? 64 : 32, queries);
   const int64_t k = std::min<int64_t>(512, keys);
   const int64_t scores =
@@ -67,6 +83,10 @@ int64_t FlashScratchBytes(const WorkerStage& stage, int64_t queries, int64_t key
 int64_t LocalAttentionBytes(const WorkerStage& stage) {
   const BlockDims& d = stage.block;
   const int64_t key = KeptBytes(KeptTensor::kKey, d);
+  if (!d.cpu_operators && TakesAllQueryHeads(d)) {
+    return KeptBytes(KeptTensor::kQuery, d) + 2 * key +
+           CudaAttentionScratchBytes(stage, d.keys, d.keys);
+  }
   // The query heads of a group come one after the other, each with gradients of keys and values and
   // a dense copy of its share of the incoming gradient, which is as large as the keys.
   return KeptBytes(KeptTensor::kQuery, d) + (d.heads == d.kv_heads ? 2 : 5) * key +

@@ -1,7 +1,8 @@
 // What operators of Meshwright's own worker take while they run, beside what their layer keeps.
 // Bytes of one micro-batch on one rank; the table in planner/memory/worker_memory.h says how they
-// add up. They are those of the CPU's operators: a device's products and attention hold less, or
-// workspaces of their libraries.
+// add up. Of ATen's operators on a CPU they are exact; CUDA's round tensors up to 512 bytes, and
+// take the scratch of planner/memory/cuda_attention.h. Products take nothing there: cuBLAS'
+// workspace is held throughout, and counted with the layout (planner/memory/rank_memory.cc).
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 // through with the bytes of planner/memory/worker_memory.h and planner/memory/transient_states.h.
 // Like the worker itself it knows no schedule.
 //
-// Exact to the byte in fp32 on a CPU; bf16 takes at most this much there. Kernels of other devices
-// have scratch of their own.
+// Exact to the byte in fp32 on a CPU; bf16 takes at most this much there. On CUDA it leaves out the
+// allocator's rounding and what cuDNN's engines take beside its graph's tensors.
 #pragma once
 
 #include <cstdint>

@@ -22,6 +22,9 @@ absl::Status CheckNotNegative(const std::string& field, double value) {
 absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckRate("device.peak_bf16_flops", device.peak_bf16_flops));
   RETURN_IF_ERROR(CheckRate("device.peak_fp32_flops", device.peak_fp32_flops));
+  if (device.peak_tf32_flops != 0.0) {
+    RETURN_IF_ERROR(CheckRate("device.peak_tf32_flops", device.peak_tf32_flops));
+  }
   RETURN_IF_ERROR(CheckRange("device.memory_bytes", device.memory_bytes, 1, int64_t{1} << 50));
   RETURN_IF_ERROR(CheckRate("device.memory_bytes_per_s", device.memory_bytes_per_s));
   RETURN_IF_ERROR(CheckShare("device.memory_efficiency", device.memory_efficiency));
@@ -42,6 +45,10 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckRange("device.tile_n", device.tile_n, 1, 1 << 16));
   RETURN_IF_ERROR(
       CheckRange("device.communicator_bytes", device.communicator_bytes, 0, device.memory_bytes));
+  RETURN_IF_ERROR(CheckRange("device.point_to_point_communicator_bytes",
+                             device.point_to_point_communicator_bytes, 0, device.memory_bytes));
+  RETURN_IF_ERROR(CheckRange("device.matmul_workspace_bytes", device.matmul_workspace_bytes, 0,
+                             device.memory_bytes));
   return CheckRange("device.context_bytes", device.context_bytes, 0, device.memory_bytes);
 }
 
@@ -73,6 +80,11 @@ double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node) {
 
 int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once) {
   return std::max<int64_t>(1, cores / ranks_at_once);
+}
+
+double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks) {
+  const int64_t ranks_per_node = std::min<int64_t>(ranks, cluster.devices_per_node);
+  return cluster.device.PeakFlops(precision) * ThroughputShare(cluster, ranks_per_node);
 }
 
 }  // namespace meshwright

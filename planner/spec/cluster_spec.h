@@ -19,8 +19,11 @@ namespace meshwright {
 // One device: data-sheet peaks and the share of them that real kernels reach.
 struct HardwareProfile {
   std::string name;
-  double peak_bf16_flops = 0.0;     // dense, FLOP/s
-  double peak_fp32_flops = 0.0;     // FLOP/s; what fp32 matmuls run at
+  double peak_bf16_flops = 0.0;  // dense, FLOP/s
+  // FLOP/s of fp32 matmuls: IEEE's, not TF32's, which have ten bits of mantissa. A file that has
+  // TF32's peak here says that its fp32 matmuls run at that.
+  double peak_fp32_flops = 0.0;
+  double peak_tf32_flops = 0.0;     // dense, FLOP/s; 0 where it has none. Nothing runs at it here
   int64_t memory_bytes = 0;         // as the driver reports it
   double memory_bytes_per_s = 0.0;  // data sheet
   double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
@@ -40,7 +43,11 @@ struct HardwareProfile {
   int32_t tile_n = 0;
   int64_t context_bytes = 0;       // device context and libraries, outside the allocator
   int64_t communicator_bytes = 0;  // buffers of one communicator, outside the allocator
-  double straggler_sigma = 0.0;    // spread of device speeds, a share: a step waits for the slowest
+  // Of one that only passes messages between pairs, as a pipeline's.
+  int64_t point_to_point_communicator_bytes = 0;
+  // What matmuls' library holds in the allocator throughout, for the stream that computes.
+  int64_t matmul_workspace_bytes = 0;
+  double straggler_sigma = 0.0;  // spread of device speeds, a share: a step waits for the slowest
   // Spread of measured over predicted step times, as the standard deviation of the logarithm.
   double step_time_sigma = 0.0;
 
@@ -99,5 +106,8 @@ double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node);
 
 // Threads that each of Meshwright's workers computes with where so many share a host's cores.
 int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once);
+
+// FLOP/s of one of a run's `ranks`, which MFU is a share of.
+double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks);
 
 }  // namespace meshwright

@@ -6,26 +6,32 @@
 #include <stdexcept>
 #include <string>
 
+#include "executor/trial/device_list.h"
 #include "executor/worker/open_device.h"
 
 namespace meshwright {
 
-inline std::string CudaModuleFolder() {
+inline std::string BinFolder() {
   const char* folder = std::getenv("MESHWRIGHT_BIN_DIR");
   return folder == nullptr ? "." : folder;
 }
 
-// As CUDA counts them. Throws where the module can't be loaded: that is no lack of devices.
-inline int32_t CudaDeviceCount() {
-  const absl::StatusOr<int32_t> count = CountCudaDevices(CudaModuleFolder());
-  if (!count.ok()) throw std::runtime_error(std::string(count.status().message()));
-  return *count;
+// What the worker says, without loading CUDA into this process. A worker that can't say is an
+// error, not a machine without devices.
+inline const DeviceList& CudaDevices() {
+  static const DeviceList& list = *new DeviceList([] {
+    const auto answer = ListDevicesHere(BinFolder() + "/meshwright-worker");
+    if (!answer.ok()) throw std::runtime_error(std::string(answer.status().message()));
+    return *answer;
+  }());
+  return list;
 }
+inline int32_t CudaDeviceCount() { return CudaDevices().count(); }
 
 // Throws where it can't be had. The calling thread works on it from then on; with a hub, as one of
 // several ranks.
 inline std::unique_ptr<Device> OpenCudaTestDevice(int32_t index, ThreadHub* hub = nullptr) {
-  absl::StatusOr<std::unique_ptr<Device>> device = OpenCudaDevice(CudaModuleFolder(), index, hub);
+  absl::StatusOr<std::unique_ptr<Device>> device = OpenCudaDevice(BinFolder(), index, hub);
   if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
   return *std::move(device);
 }

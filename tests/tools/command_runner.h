@@ -18,10 +18,12 @@ struct CommandOutput {
 
 inline const std::atomic<bool> kNeverInterrupted{false};
 
-// The clock stands still, so that printed times are 0; the host has two cores.
+// The clock stands still, so that printed times are 0; the host has two cores, and the CUDA devices
+// that are given.
 inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
                                 const std::string& binary_dir = "/nonexistent",
-                                const std::atomic<bool>& interrupted = kNeverInterrupted) {
+                                const std::atomic<bool>& interrupted = kNeverInterrupted,
+                                const DeviceList& cuda_devices = {{}, "there is none"}) {
   std::ostringstream out;
   std::ostringstream err;
   CommandContext context{.out = out,
@@ -29,7 +31,8 @@ inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
                          .host_cores = 2,
                          .binary_dir = binary_dir,
                          .now_s = [] { return 0.0; },
-                         .interrupted = interrupted};
+                         .interrupted = interrupted,
+                         .list_devices = [&](const std::string&) { return cuda_devices; }};
   std::vector<const char*> argv = {"meshwright"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const int code = RunCommandLine(static_cast<int>(argv.size()), argv.data(), context);

@@ -57,6 +57,12 @@ TEST(TrialCommand, HasTheKeysOfTheContract) {
   ASSERT_EQ(trial["losses"].size(), 2u);
   ASSERT_EQ(trial["gradient_norms"].size(), 2u);
   ASSERT_EQ(trial["ranks"].size(), 4u);
+  // The prediction's peak: a quarter of two cores each.
+  EXPECT_EQ(trial["peak_flops"], 57.5e9);
+  EXPECT_NEAR(trial["mfu_of_peak"].get<double>() * trial["peak_flops"].get<double>(),
+              trial["mfu"].get<double>() * trial["measured_peak_flops"].get<double>(), 1.0);
+  EXPECT_LT(trial["mfu_causal"], trial["mfu"]);
+  EXPECT_LT(trial["mfu_causal_of_peak"], trial["mfu_of_peak"]);
   EXPECT_EQ(trial["predicted"]["layout"], "tp2.cp1.pp2.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
 }
 
@@ -228,6 +234,28 @@ TEST(TrialCommand, InterruptKillsTheWorkersAndExitsWith130) {
   EXPECT_EQ(run.exit_code, 130);
 }
 
+// Llama heads are ones that CUDA's attention takes.
+CommandOutput TrialOnThreeDevices(std::vector<std::string> more) {
+  const DeviceList devices = {.devices = {{.index = 0}, {.index = 1}, {.index = 2}}, .reason = ""};
+  std::vector<std::string> arguments = {"trial", "--model",   "llama-3.2-1b", "--seq-len",
+                                        "128",   "--devices", "cuda",         "--global-batch",
+                                        "4"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return RunCommand(arguments, "/nonexistent", kNeverInterrupted, devices);
+}
+
+TEST(TrialCommand, RefusesMoreRanksThanThereAreCudaDevices) {
+  const CommandOutput run = TrialOnThreeDevices({"--layout", "tp2.pp2.dp1.mb1"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("devices = cuda: the layout needs 4 ranks, here are 3 CUDA"));
+}
+
+TEST(TrialCommand, SlicesNeedOneCudaDevice) {
+  const CommandOutput run =
+      TrialOnThreeDevices({"--layout", "tp2.pp2.dp1.mb1", "--slice", "--cluster", "h100"});
+  EXPECT_THAT(run.out, HasSubstr("can't be started"));
+}
+
 struct BadTrial {
   const char* name;
   std::string layout;
@@ -248,6 +276,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadTrial{"TooManyRanks", "tp2.pp2.dp2", {}, "the layout needs 8 ranks"},
         BadTrial{"HeadsNotDivisible", "tp4.pp1.dp1", {}, "6 attention heads"},
+        BadTrial{"NoDevice",
+                 "tp1.pp1.dp1",
+                 {"--devices", "cuda"},
+                 "devices = cuda: there is no CUDA device here: there is none"},
         BadTrial{"EagerNorm", "tp1.pp1.dp1.norm=eager", {}, "norm=eager"},
         BadTrial{"ZeroSteps", "tp1.pp1.dp1", {"--steps", "0"}, "steps = 0"},
         BadTrial{"NegativeSeed", "tp1.pp1.dp1", {"--seed", "-1"}, "seed = -1"},

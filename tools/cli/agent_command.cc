@@ -55,18 +55,17 @@ absl::StatusOr<AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext
   AgentOptions options;
   RETURN_IF_ERROR(CheckServerAddress(flags.server));
   options.server = flags.server;
-  ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices));
   if (flags.memory_limit_gib != 0.0) {
     ASSIGN_OR_RETURN(options.memory_limit_bytes, ParseMemoryLimit(flags.memory_limit_gib));
   }
   options.host = HostName();
   options.name = flags.name.empty() ? absl::StrCat(options.host, "-", getpid()) : flags.name;
   options.version = std::string(WorkerVersion());
-  options.worker_path =
-      flags.worker.empty() ? context.binary_dir + "/meshwright-worker" : flags.worker;
+  options.worker_path = flags.worker.empty() ? context.worker_path() : flags.worker;
   if (access(options.worker_path.c_str(), X_OK) != 0) {
     return FieldError("worker", options.worker_path, "is not a program that can be run");
   }
+  ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
   const std::string state = StateDir(flags);
   if (!state.empty()) options.result_folder = state + "/results";
   return options;

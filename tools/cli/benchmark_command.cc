@@ -51,14 +51,15 @@ void PrintJson(const DeviceBenchmark& benchmark, const BenchmarkedCluster& made,
 }
 
 absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const DeviceSet devices, ResolveDevices(flags.devices));
+  ASSIGN_OR_RETURN(const DeviceSet devices,
+                   ResolveDevices(flags.devices, context.worker_path(), context));
   const BenchmarkPlan plan{.device = devices.kind,
                            .ranks = devices.count,
                            .budget_s = flags.budget_s,
                            .timeout_s = flags.timeout_s};
   ProgressLine progress(context.err, context.err_is_terminal);
   const BenchmarkRunnerOptions options{
-      .worker_path = context.binary_dir + "/meshwright-worker",
+      .worker_path = context.worker_path(),
       .cancelled = [&context] { return context.interrupted.load(); },
       // A line for each case is of use only where the next one overwrites it.
       .progress =

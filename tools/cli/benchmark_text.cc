@@ -15,11 +15,6 @@
 namespace meshwright {
 namespace {
 
-std::string FormatFlops(double flops) {
-  if (flops >= 1e12) return absl::StrFormat("%.1f TFLOP/s", flops / 1e12);
-  return absl::StrFormat("%.1f GFLOP/s", flops / 1e9);
-}
-
 std::string FormatRate(double bytes_per_s) {
   if (bytes_per_s >= 1e9) return absl::StrFormat("%.1f GB/s", bytes_per_s / 1e9);
   return absl::StrFormat("%.1f MB/s", bytes_per_s / 1e6);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "executor/trial/device_list.h"
 
 namespace meshwright {
 
@@ -27,7 +28,13 @@ struct CommandContext {
   std::string binary_dir;                // where this binary lies; the worker lies beside it
   std::function<double()> now_s;         // monotonic seconds
   const std::atomic<bool>& interrupted;  // turned true by SIGINT
-  int exit_code = kExitOk;               // set by the command that ran
+  // The CUDA devices that the worker at a path is shown.
+  std::function<absl::StatusOr<DeviceList>(const std::string& worker_path)> list_devices =
+      ListDevicesHere;
+  int exit_code = kExitOk;  // set by the command that ran
+
+  // Where the worker lies, unless a flag says otherwise.
+  std::string worker_path() const { return binary_dir + "/meshwright-worker"; }
 };
 
 enum class OutputFormat { kText, kJson };

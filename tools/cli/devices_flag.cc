@@ -22,12 +22,13 @@ absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
   return FieldError("devices", text, "must be cpu:N with N from 1 to 1024, or cuda");
 }
 
-absl::StatusOr<DeviceSet> ResolveDevices(std::string_view text) {
+absl::StatusOr<DeviceSet> ResolveDevices(std::string_view text, const std::string& worker_path,
+                                         const CommandContext& context) {
   ASSIGN_OR_RETURN(const DevicesFlag flag, ParseDevices(text));
   if (flag.kind == DeviceKind::kCpu) return DeviceSet{flag.kind, flag.count};
-  const int32_t gpus = CountGpus();
-  if (gpus == 0) return FieldError("devices", text, "this machine has no NVIDIA device");
-  return DeviceSet{flag.kind, gpus};
+  ASSIGN_OR_RETURN(const DeviceList list, context.list_devices(worker_path));
+  if (list.count() > 0) return DeviceSet{flag.kind, list.count()};
+  return FieldError("devices", text, absl::StrCat("there is no CUDA device here: ", list.reason));
 }
 
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib) {

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "executor/agent/device_set.h"
 #include "executor/trial/trial.h"
+#include "tools/cli/context.h"
 
 namespace meshwright {
 
@@ -18,8 +19,10 @@ struct DevicesFlag {
 // InvalidArgument naming the flag and what would be accepted.
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text);
 
-// The same with the GPUs counted. InvalidArgument where there is none.
-absl::StatusOr<DeviceSet> ResolveDevices(std::string_view text);
+// The same with the devices counted that `worker_path` is shown. InvalidArgument with the reason
+// where there is none.
+absl::StatusOr<DeviceSet> ResolveDevices(std::string_view text, const std::string& worker_path,
+                                         const CommandContext& context);
 
 // GiB as a user types them, in bytes. InvalidArgument unless positive.
 absl::StatusOr<int64_t> ParseMemoryLimit(double gib);

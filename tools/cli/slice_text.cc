@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/cli/text.h"
+#include "tools/cli/utilisation_text.h"
 
 namespace meshwright {
 namespace {
@@ -84,10 +85,8 @@ void PrintSlice(const Layout& layout, const Estimate& predicted, const TrialResu
       << (slice.stages.size() == 1 ? " slice" : " slices") << " on one device\n";
   Table steps({"", "composed", "predicted"});
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
-  steps.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
+  AddUtilisationRows(result, predicted, steps);
   steps.Print(out);
-  out << absl::StrFormat("measured peak of the device: %.1f GFLOP/s\n",
-                         result.measured_peak_flops / 1e9);
   PrintParts(slice, out);
   PrintStages(slice, out);
   PrintCharges(slice, out);

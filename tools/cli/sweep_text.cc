@@ -22,6 +22,11 @@ int64_t PeakBytes(const TrialResult& result) {
   return peak;
 }
 
+// Against the peak that predictions are against, where the result tells it.
+double MfuAsPredicted(const TrialResult& result) {
+  return result.peak_flops.has_value() ? result.mfu_of_peak : result.mfu;
+}
+
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::vector<std::string> TrialRow(const TrialView& view) {
@@ -35,7 +40,7 @@ std::vector<std::string> TrialRow(const TrialView& view) {
           FormatSeconds(predicted.time.step_s()),
           ok ? FormatSeconds(view.measured->step_s) : "-",
           FormatPercent(predicted.mfu),
-          ok ? FormatPercent(view.measured->mfu) : "-",
+          ok ? FormatPercent(MfuAsPredicted(*view.measured)) : "-",
           FormatBytes(predicted.memory.allocator_bytes()),
           has_peak ? FormatBytes(PeakBytes(*view.measured)) : "-"};
 }

@@ -69,4 +69,9 @@ void Table::Print(std::ostream& out) const {
   }
 }
 
+std::string FormatFlops(double flops_per_s) {
+  if (flops_per_s >= 1e12) return absl::StrFormat("%.1f TFLOP/s", flops_per_s / 1e12);
+  return absl::StrFormat("%.1f GFLOP/s", flops_per_s / 1e9);
+}
+
 }  // namespace meshwright

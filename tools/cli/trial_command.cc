@@ -58,16 +58,19 @@ absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const Layout& layout
   return prediction;
 }
 
-absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& devices,
+absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DeviceSet& devices,
                                    const Layout& layout, const SearchRequest& request,
                                    const std::optional<int64_t>& memory_limit_bytes) {
   const int32_t steps = flags.steps.value_or(kMostAdaptiveSteps);
   RETURN_IF_ERROR(CheckRange("steps", steps, 1, kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   RETURN_IF_ERROR(CheckTimeout(flags.timeout_s));
-  if (!flags.slice && devices.kind == DeviceKind::kCpu && devices.count < layout.devices()) {
+  // Slices run one after the other.
+  const int64_t ranks = flags.slice ? 1 : layout.devices();
+  if (devices.count < ranks) {
     return FieldError("devices", flags.devices,
-                      absl::StrCat("the layout needs ", layout.devices(), " ranks"));
+                      absl::StrCat("the layout needs ", ranks, " ranks, here are ", devices.count,
+                                   devices.kind == DeviceKind::kCpu ? "" : " CUDA devices"));
   }
   RETURN_IF_ERROR(CheckRunnable(request.model, layout, request.training, devices.kind));
   TrialPlan plan;
@@ -81,18 +84,25 @@ absl::StatusOr<TrialPlan> MakePlan(const TrialFlags& flags, const DevicesFlag& d
   plan.memory_limit_bytes = memory_limit_bytes;
   plan.timeout_s = flags.timeout_s;
   plan.trace = !flags.trace.empty();
-  plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), layout);
+  plan.peak_flops = RankPeakFlops(request.cluster, request.training.precision, layout.devices());
   return plan;
 }
 
-// What the allocator of the device here is expected to count, whatever cluster the layout is for.
-absl::Status EstimateSlices(const SearchRequest& request, int32_t host_cores, TrialPlan& plan) {
-  if (plan.device != DeviceKind::kCpu) return absl::OkStatus();
+// What the devices here are expected to hold, whatever cluster the layout is for: a CPU's operators
+// take other memory than CUDA's.
+absl::Status EstimateMemoryHere(const TrialFlags& flags, const SearchRequest& request,
+                                int32_t host_cores, TrialPlan& plan) {
   SearchRequest here = request;
-  ASSIGN_OR_RETURN(here.cluster, FindCluster("local-cpu", host_cores));
+  if (plan.device == DeviceKind::kCpu && (flags.slice || request.cluster.physical_cores == 0)) {
+    ASSIGN_OR_RETURN(here.cluster, FindCluster("local-cpu", host_cores));
+  }
   EstimateContext context = ContextOf(here);
-  context.ranks_run_alone = true;
+  context.ranks_run_alone = flags.slice;
   plan.estimated_bytes = EstimateAllocatorBytes(context, plan.layout);
+  // A slice is connected to nobody.
+  if (!flags.slice) {
+    plan.estimated_communicator_bytes = EstimateCommunicatorBytes(context, plan.layout);
+  }
   return absl::OkStatus();
 }
 
@@ -100,9 +110,8 @@ absl::Status EstimateSlices(const SearchRequest& request, int32_t host_cores, Tr
 TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequest& request,
                 std::string& trace, CommandContext& context) {
   ProgressLine progress(context.err, context.err_is_terminal);
-  TrialRunnerOptions options{.worker_path = context.binary_dir + "/meshwright-worker",
-                             .progress = {},
-                             .cancel = &context.interrupted};
+  TrialRunnerOptions options{
+      .worker_path = context.worker_path(), .progress = {}, .cancel = &context.interrupted};
   options.progress = [&progress](const TrialProgress& at) {
     std::string text = at.part.empty() ? "steps" : absl::StrCat("steps of ", at.part);
     if (at.loss) absl::StrAppendFormat(&text, ", loss %.4f", *at.loss);
@@ -134,7 +143,8 @@ void Print(const TrialFlags& flags, const Layout& layout, const Prediction& pred
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const Layout layout, ParseLayout(flags.layout));
-  ASSIGN_OR_RETURN(const DevicesFlag devices, ParseDevices(flags.devices));
+  ASSIGN_OR_RETURN(const DeviceSet devices,
+                   ResolveDevices(flags.devices, context.worker_path(), context));
   std::optional<int64_t> memory_limit_bytes;
   if (flags.memory_limit_gib != 0.0) {
     ASSIGN_OR_RETURN(memory_limit_bytes, ParseMemoryLimit(flags.memory_limit_gib));
@@ -150,9 +160,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
                    Predict(resolved, layout, memory_limit_bytes, context.host_cores));
   ASSIGN_OR_RETURN(TrialPlan plan,
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
-  if (flags.slice) {
-    RETURN_IF_ERROR(EstimateSlices(prediction.request, context.host_cores, plan));
-  }
+  RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
   if (!flags.trace.empty()) RETURN_IF_ERROR(CheckWritable("trace", flags.trace));
   std::string trace;
   const TrialResult result = Run(flags, plan, prediction.request, trace, context);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "tools/cli/slice_text.h"
 #include "tools/cli/text.h"
+#include "tools/cli/utilisation_text.h"
 
 namespace meshwright {
 namespace {
@@ -124,6 +125,24 @@ void PrintMemory(const std::vector<RankResult>& ranks, std::ostream& out) {
   table.Print(out);
 }
 
+// Beside those peaks, on devices: what their allocators took for them, and what lies outside.
+void PrintDeviceMemory(const std::vector<RankResult>& ranks, std::ostream& out) {
+  const bool told = std::any_of(ranks.begin(), ranks.end(), [](const RankResult& rank) {
+    return rank.device_memory.has_value();
+  });
+  if (!told) return;
+  Table table(
+      {"rank", "peak bytes reserved", "allocator retries", "communicators measured", "estimated"});
+  for (const RankResult& rank : ranks) {
+    const DeviceMemoryUse use = rank.device_memory.value_or(DeviceMemoryUse());
+    table.Add({std::to_string(rank.rank), FormatCount(use.peak_reserved_bytes),
+               FormatCount(use.allocator_retries), FormatCount(use.communicator_bytes),
+               FormatCount(rank.estimated_communicator_bytes)});
+  }
+  out << "\n";
+  table.Print(out);
+}
+
 }  // namespace
 
 void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResult& result,
@@ -134,14 +153,13 @@ void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResu
   if (result.outcome != Outcome::kOk) return;
   Table steps({"", "measured", "predicted"});
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
-  steps.Add({"MFU (PaLM)", FormatPercent(result.mfu), FormatPercent(predicted.mfu)});
+  AddUtilisationRows(result, predicted, steps);
   steps.Print(out);
   PrintSteps(result, out);
-  out << absl::StrFormat("measured peak per rank: %.1f GFLOP/s\n",
-                         result.measured_peak_flops / 1e9);
   PrintNumbers("losses", result.losses, out);
   PrintNumbers("gradient norms", result.gradient_norms, out);
   PrintMemory(result.ranks, out);
+  PrintDeviceMemory(result.ranks, out);
   PrintPhases(result.ranks, out);
   PrintCommunication(result.ranks, out);
 }

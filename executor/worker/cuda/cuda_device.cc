@@ -2,14 +2,15 @@
 
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAContextLight.h>
+#include <c10/core/AllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 #include <stdlib.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
+#include <optional>
 
 #include "executor/worker/cuda/cuda_stream_order.h"
 #include "executor/worker/cuda/nccl_communicator.h"
@@ -21,22 +22,50 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 
 void* CurrentStream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 
-// Bytes of the allocation that failed last; the allocator's exception carries them in its text
-// only.
-std::atomic<int64_t> failed_request_bytes = 0;
+constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+// What the allocator last refused to this thread. Taken when it did: its error carries bytes in its
+// text only, and what was held is released on the error's way.
+thread_local std::optional<MemoryShortage> refused;
+
+void NoteRefusals() {
+  // Called without the allocator's lock. The third argument is the limit where there is one.
+  allocator::attachOutOfMemoryObserver(
+      [](int64_t device, size_t requested, size_t allowed, size_t) {
+        const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
+        refused = MemoryShortage{.requested_bytes = static_cast<int64_t>(requested),
+                                 .held_bytes = stats.allocated_bytes[kAll].current,
+                                 .limit_bytes = static_cast<int64_t>(allowed)};
+      });
+}
+
+// Segments that grow leave no gaps that only a block of another size would fit. A user's own
+// settings stand, all of them: each change resets those that it does not name.
+void UseExpandableSegments() {
+  if (::getenv("PYTORCH_CUDA_ALLOC_CONF") != nullptr || ::getenv("PYTORCH_ALLOC_CONF") != nullptr) {
+    return;
+  }
+  c10::CachingAllocator::setAllocatorSettings("expandable_segments:True");
+}
+
+DeviceMemory MemoryOf(int32_t index) {
+  const auto [free_bytes, total_bytes] =
+      allocator::get()->getMemoryInfo(static_cast<c10::DeviceIndex>(index));
+  return {.used_bytes = static_cast<int64_t>(total_bytes - free_bytes),
+          .total_bytes = static_cast<int64_t>(total_bytes)};
+}
 
 // Once in a process, however many of its threads are ranks.
 void OpenCuda() {
   // Each group takes two streams; with fewer queues than streams one would wait for another that it
   // has nothing to do with. Only read when the device is opened.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+  UseExpandableSegments();
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-  allocator::attachOutOfMemoryObserver([](int64_t, size_t requested, size_t, size_t) {
-    failed_request_bytes = static_cast<int64_t>(requested);
-  });
+  // fp32 means IEEE's, whatever the environment says of TF32.
+  at::globalContext().setAllowTF32CuBLAS(false);
+  NoteRefusals();
 }
-
-constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
 }  // namespace
 
@@ -48,8 +77,7 @@ CudaDevice::CudaDevice(int32_t index, ThreadHub* hub)
   if (hub != nullptr) {
     order_ = std::make_shared<CudaStreamOrder>(static_cast<c10::DeviceIndex>(index), timeline_);
   }
-  limit_bytes_ = static_cast<int64_t>(
-      allocator::get()->getMemoryInfo(static_cast<c10::DeviceIndex>(index)).second);
+  outside_before_bytes_ = OutsideBytes();
 }
 
 at::Device CudaDevice::torch_device() const {
@@ -71,36 +99,51 @@ std::unique_ptr<DeviceClock> CudaDevice::MakeClock() {
 }
 
 void CudaDevice::SetMemoryLimit(int64_t bytes) {
-  const auto device = static_cast<c10::DeviceIndex>(index_);
-  const auto total = static_cast<double>(allocator::get()->getMemoryInfo(device).second);
-  limit_bytes_ = bytes;
-  allocator::setMemoryFraction(std::min(1.0, static_cast<double>(bytes) / total), device);
+  const auto total = static_cast<double>(MemoryOf(index_).total_bytes);
+  allocator::setMemoryFraction(std::min(1.0, static_cast<double>(bytes) / total),
+                               static_cast<c10::DeviceIndex>(index_));
 }
 
 void CudaDevice::ResetPeakMemory() {
+  const auto device = static_cast<c10::DeviceIndex>(index_);
   allocator::emptyCache();
-  allocator::resetPeakStats(static_cast<c10::DeviceIndex>(index_));
+  allocator::resetPeakStats(device);
+  allocator::resetAccumulatedStats(device);
 }
 
-int64_t CudaDevice::PeakMemoryBytes() const {
-  return allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_))
-      .allocated_bytes[kAll]
-      .peak;
+int64_t CudaDevice::OutsideBytes() const {
+  const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_));
+  return MemoryOf(index_).used_bytes - stats.reserved_bytes[kAll].current;
+}
+
+MemoryPeaks CudaDevice::PeakMemory() const {
+  const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_));
+  return {.allocated_bytes = stats.allocated_bytes[kAll].peak,
+          .device = DeviceMemoryUse{
+              .peak_reserved_bytes = stats.reserved_bytes[kAll].peak,
+              .allocator_retries = stats.num_alloc_retries,
+              .communicator_bytes =
+                  connected_ ? std::max<int64_t>(0, OutsideBytes() - outside_before_bytes_) : 0}};
 }
 
 std::unique_ptr<Communicator> CudaDevice::Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                                   const GroupSpec& group, int32_t rank) {
   if (hub_ != nullptr) return hub_->Join(group, rank, order_);
+  connected_ = true;
   return ConnectNccl(store, group, rank, torch_device(), timeline_);
 }
 
-std::optional<Device::MemoryShortage> CudaDevice::AsMemoryShortage(
-    const std::exception& error) const {
-  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) == nullptr) return std::nullopt;
-  const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_));
-  return MemoryShortage{.requested_bytes = failed_request_bytes,
-                        .held_bytes = stats.allocated_bytes[kAll].current,
-                        .limit_bytes = limit_bytes_};
+std::optional<MemoryShortage> CudaDevice::AsMemoryShortage(const std::exception& error) const {
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  const char* text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
+  if (WhatWasRefused(text) == RefusedMemory::kNone) return std::nullopt;
+  DeviceMemory device;
+  try {
+    device = MemoryOf(index_);
+  } catch (const c10::Error&) {
+    // A driver without memory may not answer either.
+  }
+  return ShortageOf(text, refused, device);
 }
 
 }  // namespace meshwright

@@ -2,6 +2,7 @@
 // current stream, NCCL, or threads where several ranks share the device.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,21 +25,27 @@ class CudaDevice final : public Device {
   const kernels::Kernels& kernels() const override { return *kernels_; }
   void Synchronize() override;
   std::unique_ptr<DeviceClock> MakeClock() override;
-  // A share of the device's memory, enforced on what the allocator reserves.
+  // Bounds what the allocator reserves, which is more than tensors hold: blocks are rounded up to
+  // 512 bytes, and reserved in pages of 2 MiB, of 20 MiB for those above 1 MiB. What it keeps of
+  // released blocks it gives back before it fails. The context, code and communicators come on top.
   void SetMemoryLimit(int64_t bytes) override;
   void ResetPeakMemory() override;
-  // What tensors held, with the allocator's rounding, without its cache.
-  int64_t PeakMemoryBytes() const override;
+  // What tensors held is with the allocator's rounding, without its cache.
+  MemoryPeaks PeakMemory() const override;
   std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                         const GroupSpec& group, int32_t rank) override;
   std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const override;
 
  private:
+  // Of the device, in use outside the allocator.
+  int64_t OutsideBytes() const;
+
   const int32_t index_;
   ThreadHub* const hub_;
   const std::shared_ptr<CudaTimeline> timeline_ = std::make_shared<CudaTimeline>();
   std::shared_ptr<StreamOrder> order_;  // among the threads of a hub
-  int64_t limit_bytes_ = 0;
+  int64_t outside_before_bytes_ = 0;    // when the device was opened
+  bool connected_ = false;              // over NCCL
   std::unique_ptr<kernels::Kernels> kernels_;
 };
 

@@ -1,9 +1,10 @@
 // The entry points that the worker looks up in meshwright-cuda.so.
-#include <c10/cuda/CUDAFunctions.h>
 #include <c10/util/Exception.h>
+#include <cuda_runtime_api.h>
 
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "executor/worker/cuda/cuda_device.h"
 #include "executor/worker/open_device.h"
@@ -22,6 +23,20 @@ extern "C" __attribute__((visibility("default"))) meshwright::Device* Meshwright
   return nullptr;
 }
 
-extern "C" __attribute__((visibility("default"))) int32_t MeshwrightCountCudaDevices() {
-  return c10::cuda::device_count();
+extern "C" __attribute__((visibility("default"))) void MeshwrightListCudaDevices(
+    meshwright::DeviceList* list) {
+  int count = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  for (int index = 0; error == cudaSuccess && index < count; ++index) {
+    cudaDeviceProp properties{};
+    error = cudaGetDeviceProperties(&properties, index);
+    if (error != cudaSuccess) break;
+    list->devices.push_back({.index = index,
+                             .name = properties.name,
+                             .memory_bytes = static_cast<int64_t>(properties.totalGlobalMem),
+                             .compute_capability = std::to_string(properties.major) + "." +
+                                                   std::to_string(properties.minor)});
+  }
+  if (error != cudaSuccess) list->reason = cudaGetErrorString(error);
+  if (error == cudaSuccess && count == 0) list->reason = "CUDA shows this process no device";
 }

@@ -83,6 +83,13 @@ TEST(WireTest, ResultsRoundTrip) {
   result.gradient_norms = {1.5};
   result.ranks = {
       {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2, .estimated_bytes = 3, .peak_in_flight = 4}};
+  result.ranks[0].device_memory =
+      DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
+  result.ranks[0].estimated_communicator_bytes = 8;
+  result.mfu_causal = 0.25;
+  result.peak_flops = 9e12;
+  result.mfu_of_peak = 0.375;
+  result.mfu_causal_of_peak = 0.125;
   ForEachPhase(
       [&](Phase phase) { result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase); });
   result.ranks[0].communication = {{.group = "replicas",

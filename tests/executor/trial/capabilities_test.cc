@@ -88,6 +88,47 @@ TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
               testing::HasSubstr("fp64 on cuda"));
 }
 
+struct Heads {
+  int64_t head_dim = 64;
+  Precision precision = Precision::kBf16;
+  AttentionKernel attention = AttentionKernel::kDefault;
+};
+
+absl::Status CheckOnCuda(const Heads& heads) {
+  ModelSpec model = TinyModel();
+  model.head_dim = heads.head_dim;
+  TrainingSpec training = TinyTraining();
+  training.precision = heads.precision;
+  return CheckRunnable(model, {.attention = heads.attention}, training, DeviceKind::kCuda);
+}
+
+TEST(CapabilitiesTest, HeadsThatCudasAttentionTakesRun) {
+  for (const Heads& heads : {Heads{.head_dim = 8}, Heads{.head_dim = 80}, Heads{.head_dim = 256},
+                             Heads{.head_dim = 128, .attention = AttentionKernel::kCudnn},
+                             Heads{.head_dim = 12, .precision = Precision::kFp32},
+                             Heads{.head_dim = 512, .precision = Precision::kFp32}}) {
+    EXPECT_TRUE(CheckOnCuda(heads).ok()) << heads.head_dim << ": " << CheckOnCuda(heads);
+  }
+}
+
+TEST(CapabilitiesTest, HeadsThatCudasAttentionDoesNotTakeAreRefusedWithThoseThatItDoes) {
+  const auto message = [](const Heads& heads) { return std::string(CheckOnCuda(heads).message()); };
+  EXPECT_EQ(message({.head_dim = 100}),
+            "the worker can't run head_dim = 100 in bf16 with attn=flash2 on cuda; it runs "
+            "multiples of 8 up to 256");
+  EXPECT_THAT(message({.head_dim = 264}), testing::HasSubstr("head_dim = 264"));
+  EXPECT_THAT(message({.head_dim = 192, .attention = AttentionKernel::kCudnn}),
+              testing::HasSubstr("attn=cudnn on cuda; it runs multiples of 8 up to 128"));
+  EXPECT_THAT(message({.head_dim = 30, .precision = Precision::kFp32}),
+              testing::HasSubstr("head_dim = 30 in fp32 on cuda; it runs multiples of 4"));
+}
+
+TEST(CapabilitiesTest, HeadsOfAnyEvenSizeRunOnProcessors) {
+  ModelSpec model = TinyModel();
+  model.head_dim = 10;
+  EXPECT_TRUE(Check({}, model).ok());
+}
+
 TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   const nlohmann::json json = ToJson(WorkerCapabilities());
   EXPECT_THAT(json["devices"], testing::ElementsAre("cpu", "cuda"));
@@ -97,6 +138,12 @@ TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
   EXPECT_EQ(json["max_zero"], 3);
   EXPECT_EQ(json["qk_norm"], true);
+  ASSERT_EQ(json["cuda_head_dims"].size(), 3u);
+  EXPECT_EQ(
+      json["cuda_head_dims"][0],
+      (nlohmann::json{
+          {"precision", "bf16"}, {"attention", "flash2"}, {"multiple_of", 8}, {"most", 256}}));
+  EXPECT_EQ(json["cuda_head_dims"][2], (nlohmann::json{{"precision", "fp32"}, {"multiple_of", 4}}));
 }
 
 }  // namespace

@@ -89,6 +89,51 @@ TEST(ConclusionTest, AFinishedTrialHasTheSlowestRanksMedianStep) {
   EXPECT_DOUBLE_EQ(result.ranks[0].communication[0].bytes, 20.0);
 }
 
+TEST(ConclusionTest, UtilisationIsToldOfTheMeasuredPeakAndOfTheClusters) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) {
+    FinishStep(record, 0, 2.0);
+    Done(record, 4e9);
+  }
+  TrialPlan plan = PlanOf(1);
+  TrialResult result = Conclude(plan, records);
+  const double palm_flops = PalmStepFlops(plan.model, plan.training);
+  const double causal_flops = CausalStepFlops(plan.model, plan.training);
+  EXPECT_DOUBLE_EQ(result.mfu_causal, causal_flops / (2.0 * 2 * 4e9));
+  EXPECT_EQ(result.peak_flops, std::nullopt);
+  plan.peak_flops = 10e9;
+  result = Conclude(plan, records);
+  EXPECT_DOUBLE_EQ(result.mfu, palm_flops / (2.0 * 2 * 4e9));
+  EXPECT_EQ(result.peak_flops, 10e9);
+  EXPECT_DOUBLE_EQ(result.mfu_of_peak, palm_flops / (2.0 * 2 * 10e9));
+  EXPECT_DOUBLE_EQ(result.mfu_causal_of_peak, causal_flops / (2.0 * 2 * 10e9));
+}
+
+TEST(ConclusionTest, RanksTellTheirDevicesMemoryBesideThePlansFigure) {
+  auto records = TwoRanks();
+  FinishStep(records[0], 0, 1.0);
+  FinishStep(records[1], 0, 1.0);
+  Done(records[0], 1e9);
+  Apply({{"event", "done"},
+         {"stop_reason", "tight"},
+         {"peak_bytes", 100},
+         {"peak_reserved_bytes", 120},
+         {"allocator_retries", 1},
+         {"communicator_bytes", 30},
+         {"peak_in_flight", 2},
+         {"measured_peak_flops", 1e9}},
+        records[1]);
+  TrialPlan plan = PlanOf(1);
+  plan.estimated_communicator_bytes = {0, 40};
+  const TrialResult result = Conclude(plan, records);
+  EXPECT_EQ(result.ranks[0].device_memory, std::nullopt);
+  EXPECT_EQ(result.ranks[0].estimated_communicator_bytes, 0);
+  const DeviceMemoryUse expected = {
+      .peak_reserved_bytes = 120, .allocator_retries = 1, .communicator_bytes = 30};
+  EXPECT_EQ(result.ranks[1].device_memory, expected);
+  EXPECT_EQ(result.ranks[1].estimated_communicator_bytes, 40);
+}
+
 TEST(ConclusionTest, WaitingForALatePeerIsBubble) {
   auto records = TwoRanks();
   StepProfile sender;
@@ -135,6 +180,18 @@ TEST(ConclusionTest, AnOutOfMemoryExplainsLostPeers) {
   EXPECT_EQ(result.oom->rank, 1);
   EXPECT_EQ(result.oom->requested_bytes, 10);
   EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 1) ran out of memory"));
+}
+
+TEST(ConclusionTest, AnOutOfMemoryOfALibraryDoesNotSayHowMuchItAskedFor) {
+  auto records = TwoRanks();
+  Apply({{"event", "oom"},
+         {"pipeline_rank", 0},
+         {"requested_bytes", 0},
+         {"held_bytes", 95},
+         {"limit_bytes", 100}},
+        records[0]);
+  EXPECT_THAT(Conclude(PlanOf(1), records).message,
+              HasSubstr("ran out of memory: memory requested with 95 held of 100 allowed"));
 }
 
 TEST(ConclusionTest, ACrashExplainsLostPeersAndShowsItsOutput) {

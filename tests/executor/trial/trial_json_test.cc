@@ -23,7 +23,9 @@ TrialPlan FullPlan() {
   plan.memory_limit_bytes = 123456789012;
   plan.timeout_s = 12.5;
   plan.known_peak_flops = 3.5e9;
+  plan.peak_flops = 989e12;
   plan.estimated_bytes = {123456789012, 5};
+  plan.estimated_communicator_bytes = {536870912, 6};
   plan.slice = true;
   plan.trace = true;
   plan.dump_gradients_dir = "/somewhere";
@@ -49,11 +51,18 @@ TEST(TrialJsonTest, AResultSurvivesItsJsonForm) {
   result.stop_reason = StopReason::kTight;
   result.slice = SomeSlice();
   result.mfu = 0.5;
+  result.mfu_causal = 0.4;
   result.measured_peak_flops = 5e10;
+  result.peak_flops = 1e11;
+  result.mfu_of_peak = 0.25;
+  result.mfu_causal_of_peak = 0.2;
   result.step_times_s = {0.5, 0.25};
   result.losses = {4.25, 4.0};
   result.gradient_norms = {1.5, 1.25};
   result.ranks = {{.rank = 1, .pipeline_rank = 1, .peak_bytes = 5, .estimated_bytes = 6}};
+  result.ranks[0].device_memory =
+      DeviceMemoryUse{.peak_reserved_bytes = 7, .allocator_retries = 2, .communicator_bytes = 9};
+  result.ranks[0].estimated_communicator_bytes = 8;
   result.ranks[0].phases[Phase::kBubble] = 0.125;
   result.ranks[0].communication = {{.group = "tp",
                                     .operation = CommOperation::kAllGather,
@@ -80,6 +89,32 @@ TEST(TrialJsonTest, AResultWithoutAProfileIsOneOfAnEarlierWorker) {
   EXPECT_EQ(*copy, result);
   json["ranks"][0]["communication"] = {{{"group", "tp"}}};
   EXPECT_FALSE(TrialResultFromJson(json).ok());
+}
+
+TEST(TrialJsonTest, RanksTellWhatTheirDevicesMemoryCameTo) {
+  TrialResult result;
+  result.ranks = {{.rank = 0,
+                   .device_memory = DeviceMemoryUse{.peak_reserved_bytes = 7,
+                                                    .allocator_retries = 2,
+                                                    .communicator_bytes = 9},
+                   .estimated_communicator_bytes = 8},
+                  {.rank = 1}};
+  const nlohmann::json ranks = ToJson(result)["ranks"];
+  EXPECT_EQ(ranks[0]["peak_reserved_bytes"], 7);
+  EXPECT_EQ(ranks[0]["allocator_retries"], 2);
+  EXPECT_EQ(ranks[0]["communicator_bytes"], 9);
+  EXPECT_EQ(ranks[0]["estimated_communicator_bytes"], 8);
+  EXPECT_FALSE(ranks[1].contains("peak_reserved_bytes"));
+  EXPECT_FALSE(ranks[1].contains("allocator_retries"));
+  EXPECT_FALSE(ranks[1].contains("communicator_bytes"));
+}
+
+TEST(TrialJsonTest, WithoutAClustersPeakThereIsNoShareOfIt) {
+  const nlohmann::json json = ToJson(TrialResult());
+  EXPECT_TRUE(json["peak_flops"].is_null());
+  EXPECT_TRUE(json["mfu_of_peak"].is_null());
+  EXPECT_TRUE(json["mfu_causal_of_peak"].is_null());
+  EXPECT_EQ(*TrialResultFromJson(json), TrialResult());
 }
 
 struct BadField {

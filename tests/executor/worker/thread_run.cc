@@ -60,7 +60,7 @@ void Train(const TrialPlan& plan, int32_t rank, const ThreadRunOptions& options,
     }
     result.peak_in_flight = trainer.peak_in_flight();
   }
-  result.peak_bytes = context.device->PeakMemoryBytes();
+  result.peak_bytes = context.device->PeakMemory().allocated_bytes;
   CloseGroups(context);
 }
 

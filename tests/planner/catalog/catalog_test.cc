@@ -38,6 +38,37 @@ TEST(LocalCpu, HasTheCoresOfTheHost) {
   EXPECT_EQ(FindCluster("h100", 12)->physical_cores, 0);
 }
 
+// fp32 products are IEEE's: nothing turns TF32 on.
+TEST(Presets, Fp32OnAGpuIsNotTf32) {
+  const HardwareProfile h100 = FindCluster("h100", 1)->device;
+  EXPECT_EQ(h100.PeakFlops(Precision::kFp32), 67e12);
+  EXPECT_EQ(h100.peak_tf32_flops, 494.5e12);
+  for (const std::string& name : ClusterNames()) {
+    const ClusterSpec cluster = FindCluster(name, 1).value();
+    if (cluster.physical_cores > 0) continue;
+    EXPECT_GT(cluster.device.peak_tf32_flops, 1.9 * cluster.device.PeakFlops(Precision::kFp32))
+        << name;
+  }
+}
+
+// A file from before there was a key for TF32 may have its peak as fp32's.
+TEST(ClusterJson, AFileWithoutTf32sPeakMeansWhatItSays) {
+  auto object = nlohmann::json::parse(ClusterToJson(FindCluster("h100", 1).value()));
+  object["device"].erase("peak_tf32_flops");
+  object["device"]["peak_fp32_flops"] = 494.5e12;
+  const auto cluster = ClusterFromJson(object.dump(), 1);
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  EXPECT_EQ(cluster->device.PeakFlops(Precision::kFp32), 494.5e12);
+  EXPECT_EQ(cluster->device.peak_tf32_flops, 0.0);
+}
+
+TEST(ClusterJson, PairsTakeWhatAnyCommunicatorDoesWhereNothingElseIsSaid) {
+  auto object = nlohmann::json::parse(ClusterToJson(FindCluster("h100", 1).value()));
+  object["device"].erase("point_to_point_communicator_bytes");
+  object["device"]["communicator_bytes"] = 12345;
+  EXPECT_EQ(ClusterFromJson(object.dump(), 1)->device.point_to_point_communicator_bytes, 12345);
+}
+
 TEST(ClusterJson, RoundTrips) {
   for (const std::string& name : ClusterNames()) {
     const ClusterSpec cluster = FindCluster(name, 3).value();

@@ -1,0 +1,17 @@
+// Runs a program for what it prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+// The standard output of `arguments[0]` run with the others; its input and its standard error are
+// empty. Unavailable where it can't be started, Internal where it ends otherwise than with exit
+// code 0, DeadlineExceeded where it has not ended after `timeout_s`: it is killed then, but not
+// waited for if that has no effect, as on a process that is stuck in a driver.
+absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments, double timeout_s);
+
+}  // namespace meshwright

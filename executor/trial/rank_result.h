@@ -1,0 +1,33 @@
+// What one rank of a trial held and did.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/trial/memory_peaks.h"
+#include "executor/trial/step_profile.h"
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+
+struct RankResult {
+  int32_t rank = 0;
+  int32_t pipeline_rank = 0;
+  int64_t peak_bytes = 0;       // most that tensors held at once
+  int64_t estimated_bytes = 0;  // the plan's figure for the same thing, 0 where it has none
+  int32_t peak_in_flight = 0;   // most micro-batches between forward and backward
+  PhaseSeconds phases = {};     // of a step: means over the timed steps
+  std::vector<CommunicationTotal> communication = {};           // likewise
+  std::optional<DeviceMemoryUse> device_memory = std::nullopt;  // nothing on a CPU
+  int64_t estimated_communicator_bytes = 0;  // the plan's figure for communicators' buffers
+
+  friend bool operator==(const RankResult&, const RankResult&) = default;
+};
+
+nlohmann::json ToJson(const RankResult& rank);
+// Of a worker of any version: what it did not tell is absent.
+absl::StatusOr<RankResult> RankResultFromJson(const nlohmann::json& json);
+
+}  // namespace meshwright

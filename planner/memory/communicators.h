@@ -1,0 +1,29 @@
+// The communicators that a rank of Meshwright's own worker opens, and their buffers on a device.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/layout/layout.h"
+#include "planner/spec/cluster_spec.h"
+
+namespace meshwright {
+
+// Groups with more than one rank, as executor/worker/rank_context.cc connects them.
+struct OpenCommunicators {
+  // All ranks; tensor parallel; context parallel; the holders of the same parameters; those of the
+  // ends of a model with tied embeddings.
+  int64_t collective = 0;
+  // Of the pipeline, one for each of what moves and each way.
+  int64_t point_to_point = 0;
+
+  friend bool operator==(const OpenCommunicators&, const OpenCommunicators&) = default;
+};
+
+OpenCommunicators CommunicatorsOf(const Layout& layout, bool tied_embeddings,
+                                  int32_t pipeline_rank);
+
+// What they hold outside the allocator, as the cluster says that each kind does. NCCL allocates
+// buffers for each channel to each neighbour, whatever the number of ranks.
+int64_t BufferBytes(const HardwareProfile& device, const OpenCommunicators& open);
+
+}  // namespace meshwright

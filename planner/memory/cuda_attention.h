@@ -1,0 +1,28 @@
+// What CUDA's fused attention takes while its backward runs, beside the gradients that it returns.
+//
+// Without the allocator's rounding of every tensor to 512 bytes. What a kernel's launch takes of
+// its own is not known and not counted.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/memory/worker_stage.h"
+
+namespace meshwright {
+
+// Whether one call takes all query heads: kernels in bf16 do, the one in fp32 wants as many key
+// heads as query heads, so that the query heads of a group come one after the other.
+bool TakesAllQueryHeads(const BlockDims& dims);
+
+// Of one call on some of each sequence's queries and keys:
+//   bf16   the sums of output times gradient for each query and head in fp32, [batch, heads,
+//          queries to 128]; the queries' gradient in fp32, [batch, queries to 128, heads, head_dim
+//          to 32, above 128 to 64]; where query heads share keys, the gradients of keys and values
+//          for each query head. Dao's FlashAttention-2 as ATen has it (mha_bwd in flash_api.cpp of
+//          Torch 2.11). cuDNN keeps the same in its workspace (sdpa_backward of cudnn-frontend 1);
+//          what its engine adds is not known.
+//   fp32   the log-sum-exp again, queries to 32; output times gradient, and its sums. ATen's
+//          memory-efficient attention (_efficient_attention_backward).
+int64_t CudaAttentionScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys);
+
+}  // namespace meshwright

@@ -1,0 +1,136 @@
+// What the worker is expected to hold on CUDA, beside what it holds on a CPU as well.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "planner/memory/communicators.h"
+#include "planner/memory/cuda_attention.h"
+#include "planner/memory/rank_memory.h"
+#include "planner/memory/worker_operators.h"
+#include "tests/planner/plain_context.h"
+
+namespace meshwright {
+namespace {
+
+// A block of Llama 3.2 1B at 4,096 tokens.
+WorkerStage StageOf(int64_t element_bytes) {
+  return {.block = {.tokens = 4096,
+                    .hidden = 2048,
+                    .heads = 32,
+                    .kv_heads = 8,
+                    .head_dim = 64,
+                    .ffn_hidden = 8192,
+                    .element_bytes = element_bytes,
+                    .cpu_operators = false,
+                    .keys = 4096},
+          .layers = 2,
+          .vocab = 128256};
+}
+
+TEST(CudaAttention, FlashSumsTheQueriesGradientInFp32AndExpandsThoseOfSharedKeys) {
+  const WorkerStage stage = StageOf(2);
+  constexpr int64_t kSums = 32 * 4096 * 4;
+  constexpr int64_t kQueryGradient = 4096 * 32 * 64 * 4;
+  constexpr int64_t kExpanded = 2 * 4096 * 32 * 64 * 2;
+  EXPECT_EQ(CudaAttentionScratchBytes(stage, 4096, 4096), kSums + kQueryGradient + kExpanded);
+  WorkerStage multi_head = stage;
+  multi_head.block.kv_heads = 32;
+  EXPECT_EQ(CudaAttentionScratchBytes(multi_head, 4096, 4096), kSums + kQueryGradient);
+}
+
+TEST(CudaAttention, FlashRoundsQueriesAndHeadsUp) {
+  WorkerStage stage = StageOf(2);
+  stage.block.kv_heads = 32;
+  stage.block.tokens = 2 * 100;
+  stage.block.keys = 100;
+  stage.block.head_dim = 80;
+  EXPECT_EQ(CudaAttentionScratchBytes(stage, 100, 100), 2 * 32 * 128 * 4 * (1 + 96));
+  stage.block.head_dim = 136;
+  EXPECT_EQ(CudaAttentionScratchBytes(stage, 100, 100), 2 * 32 * 128 * 4 * (1 + 192));
+}
+
+TEST(CudaAttention, TensorParallelRanksShareIt) {
+  WorkerStage stage = StageOf(2);
+  const int64_t all = CudaAttentionScratchBytes(stage, 4096, 4096);
+  stage.block.tp = 8;
+  EXPECT_EQ(CudaAttentionScratchBytes(stage, 4096, 4096), all / 8);
+}
+
+// One head of each group in a call.
+TEST(CudaAttention, Fp32MultipliesOutputsAndGradientsOutOfPlace) {
+  EXPECT_EQ(CudaAttentionScratchBytes(StageOf(4), 4096, 4096), 8 * 4096 * 4 * (1 + 64 + 1));
+}
+
+TEST(WorkerOnCuda, AttentionsBackwardHoldsTheKernelsGradientsAndScratch) {
+  const WorkerStage stage = StageOf(2);
+  constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
+  constexpr int64_t kKey = 4096 * 8 * 64 * 2;
+  EXPECT_EQ(AttentionInputGradientBytes(stage),
+            2 * kQuery + 2 * kKey + CudaAttentionScratchBytes(stage, 4096, 4096));
+}
+
+TEST(WorkerOnCuda, ProductsTakeNothingBeside) {
+  const BlockDims cuda = StageOf(2).block;
+  EXPECT_EQ(ProjectionBytes(2048, cuda), 0);
+  EXPECT_EQ(LeaveBytes(cuda), HiddenBytes(cuda));
+  BlockDims cpu = cuda;
+  cpu.cpu_operators = true;
+  EXPECT_GT(ProjectionBytes(2048, cpu), 0);
+}
+
+TEST(WorkerOnCuda, HoldsTheWorkspaceOfMatmulsThroughout) {
+  TestContext context = MakeContext("llama-3.2-1b", "h100", 4096, 8, "meshwright");
+  const Layout layout = MakeLayout("tp1.pp2.dp1");
+  const auto with = EstimateAllocatorBytes(context.get(), layout);
+  EXPECT_EQ(context.cluster.device.matmul_workspace_bytes, 32 << 20);
+  context.cluster.device.matmul_workspace_bytes = 0;
+  const auto without = EstimateAllocatorBytes(context.get(), layout);
+  EXPECT_EQ(with[0] - without[0], 32 << 20);
+  EXPECT_EQ(with[1] - without[1], 32 << 20);
+}
+
+TEST(WorkerOnCuda, OtherFrameworksFiguresAreFittedAndStay) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 4096, 8, "megatron");
+  const Layout layout = MakeLayout("tp2.pp2.dp2.vpp2.sched=interleaved");
+  const MemoryEstimate before = EstimateMemory(context.get(), layout);
+  EXPECT_EQ(before.overhead_bytes,
+            context.cluster.device.context_bytes + 3 * context.cluster.device.communicator_bytes);
+  context.cluster.device.matmul_workspace_bytes = 0;
+  context.cluster.device.point_to_point_communicator_bytes = 1;
+  EXPECT_EQ(EstimateMemory(context.get(), layout), before);
+}
+
+TEST(Communicators, AreThoseThatTheLayoutOpens) {
+  const auto open = [](const char* layout, bool tied = false, int32_t pipeline_rank = 0) {
+    return CommunicatorsOf(MakeLayout(layout), tied, pipeline_rank);
+  };
+  EXPECT_EQ(open("tp1.pp1.dp1"), OpenCommunicators());
+  // The world and the axis.
+  EXPECT_EQ(open("tp2.pp1.dp1"), (OpenCommunicators{.collective = 2}));
+  // Context parallel ranks hold the same parameters.
+  EXPECT_EQ(open("tp1.cp2.pp1.dp1"), (OpenCommunicators{.collective = 3}));
+  EXPECT_EQ(open("tp1.pp2.dp1"), (OpenCommunicators{.collective = 1, .point_to_point = 2}));
+  EXPECT_EQ(open("tp2.cp2.pp2.dp2.vpp2.sched=interleaved"),
+            (OpenCommunicators{.collective = 4, .point_to_point = 4}));
+  // Copies of tied embeddings at both ends, but not between them, nor where the ends meet.
+  EXPECT_EQ(open("tp1.pp3.dp1", true, 0).collective, 2);
+  EXPECT_EQ(open("tp1.pp3.dp1", true, 1).collective, 1);
+  EXPECT_EQ(open("tp1.pp3.dp1", true, 2).collective, 2);
+  EXPECT_EQ(open("tp1.pp2.dp1.vpp2.sched=zb_v", true, 0).collective, 1);
+}
+
+TEST(Communicators, HoldWhatTheClusterSaysOfEachKind) {
+  TestContext context = MakeContext("llama-3.2-1b", "h100", 4096, 8, "meshwright");
+  HardwareProfile& device = context.cluster.device;
+  device.communicator_bytes = 1000;
+  device.point_to_point_communicator_bytes = 100;
+  const Layout layout = MakeLayout("tp2.pp3.dp1");
+  // The world, tensor parallel, and for the tied embeddings' copies the ends; two channels.
+  EXPECT_EQ(EstimateCommunicatorBytes(context.get(), layout),
+            (std::vector<int64_t>{3200, 2200, 3200}));
+  EXPECT_EQ(EstimateRankMemory(context.get(), layout, 1).overhead_bytes,
+            device.context_bytes + 2200);
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,72 @@
+#include "tools/cli/trial_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Of an H100 that reaches two thirds of its data sheet's peak.
+TrialResult SomeResult() {
+  TrialResult result;
+  result.outcome = Outcome::kOk;
+  result.step_s = 0.5;
+  result.peak_flops = 900e12;
+  result.measured_peak_flops = 600e12;
+  result.mfu = 0.6;
+  result.mfu_causal = 0.54;
+  result.mfu_of_peak = 0.4;
+  result.mfu_causal_of_peak = 0.36;
+  result.step_times_s = {0.5};
+  result.ranks = {{.rank = 0,
+                   .peak_bytes = 70'000'000'000,
+                   .estimated_bytes = 69'000'000'000,
+                   .device_memory = DeviceMemoryUse{.peak_reserved_bytes = 72'000'000'000,
+                                                    .allocator_retries = 3,
+                                                    .communicator_bytes = 1'000'000'000},
+                   .estimated_communicator_bytes = 1'100'000'000}};
+  return result;
+}
+
+std::string TextOf(const TrialResult& result) {
+  Estimate predicted;
+  predicted.mfu = 0.5;
+  predicted.mfu_causal = 0.45;
+  std::ostringstream out;
+  PrintTrial({}, predicted, result, out);
+  return out.str();
+}
+
+TEST(TrialText, MeasuredAndPredictedMfuStandSideBySideAgainstThePeakThatIsNamed) {
+  const std::string text = TextOf(SomeResult());
+  EXPECT_THAT(text, HasSubstr("MFU (PaLM) of 900.0 TFLOP/s, planned       40.0 %     50.0 %"));
+  EXPECT_THAT(text, HasSubstr("MFU (causal) of 900.0 TFLOP/s, planned     36.0 %     45.0 %"));
+  EXPECT_THAT(text, HasSubstr("MFU (PaLM) of 600.0 TFLOP/s, measured      60.0 %     75.0 %"));
+  EXPECT_THAT(text, HasSubstr("MFU (causal) of 600.0 TFLOP/s, measured    54.0 %     67.5 %"));
+}
+
+TEST(TrialText, WithoutAPeakThatPredictionsAreAgainstTheyStandAlone) {
+  TrialResult result = SomeResult();
+  result.peak_flops.reset();
+  EXPECT_THAT(TextOf(result), HasSubstr("MFU (PaLM) of the measured peak      60.0 %          -"));
+}
+
+TEST(TrialText, DevicesTellWhatTheirAllocatorReservedAndWhatLiesOutside) {
+  const std::string text = TextOf(SomeResult());
+  EXPECT_THAT(text, HasSubstr("peak bytes reserved  allocator retries  communicators measured"));
+  EXPECT_THAT(text, HasSubstr("72,000,000,000                  3           1,000,000,000"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  TrialResult on_a_cpu = SomeResult();
+  on_a_cpu.ranks[0].device_memory.reset();
+  EXPECT_THAT(TextOf(on_a_cpu), Not(HasSubstr("reserved")));
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -54,7 +54,8 @@ absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(const std::string& folder
 
 DeviceList ListCudaDevices() {
   DeviceList list;
-  const auto list_devices = FindInModule<ListCudaDevicesFunction>(OwnFolder(), kListCudaDevicesSymbol);
+  const auto list_devices =
+      FindInModule<ListCudaDevicesFunction>(OwnFolder(), kListCudaDevicesSymbol);
   if (list_devices.ok()) {
     (*list_devices)(&list);
   } else {

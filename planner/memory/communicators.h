@@ -10,10 +10,10 @@ namespace meshwright {
 
 // Groups with more than one rank, as executor/worker/rank_context.cc connects them.
 struct OpenCommunicators {
-  // All ranks; tensor parallel; context parallel; the holders of the same parameters; those of the
-  // ends of a model with tied embeddings.
+  // All ranks; tensor parallel; the holders of the same parameters; those of the ends of a model
+  // with tied embeddings.
   int64_t collective = 0;
-  // Of the pipeline, one for each of what moves and each way.
+  // The ring of context parallel; the pipeline's lanes (planner/schedule/messages.h).
   int64_t point_to_point = 0;
 
   friend bool operator==(const OpenCommunicators&, const OpenCommunicators&) = default;

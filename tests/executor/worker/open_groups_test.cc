@@ -1,9 +1,11 @@
 // The groups that ranks connect to are those that the planner counts.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "executor/worker/coordinates.h"
+#include "executor/worker/cpu_device.h"
 #include "executor/worker/fake_communicator.h"
 #include "executor/worker/rank_context.h"
 #include "planner/memory/communicators.h"
@@ -19,12 +21,12 @@ OpenCommunicators OpenedBy(const Layout& layout, bool tied_embeddings, int32_t r
   context.layout = layout;
   context.rank = rank;
   context.coordinates = CoordinatesOf(layout, rank);
+  context.device = std::make_unique<CpuDevice>();
   OpenCommunicators open;
   ConnectGroupsWith(
       context,
       [&](const GroupSpec& group) {
-        const bool messages =
-            group.name.starts_with("activations") || group.name.starts_with("gradients");
+        const bool messages = group.traffic == Traffic::kMessages;
         ++(messages ? open.point_to_point : open.collective);
         return MakeFakeCommunicator(group, rank);
       },
@@ -36,7 +38,8 @@ TEST(OpenGroupsTest, AreThoseThatThePlannerCounts) {
   for (const char* text :
        {"tp1.pp1.dp1", "tp2.pp1.dp1", "tp1.cp2.pp1.dp1", "tp1.pp1.dp2", "tp1.pp2.dp1",
         "tp2.cp2.pp2.dp2", "tp1.pp3.dp1", "tp1.pp2.dp1.vpp2.sched=interleaved",
-        "tp1.pp2.dp2.vpp2.sched=zb_v", "tp1.pp1.dp1.vpp2.sched=breadth_first"}) {
+        "tp1.pp4.dp1.vpp2.sched=breadth_first", "tp1.pp2.dp2.vpp2.sched=zb_v",
+        "tp1.pp3.dp1.vpp2.sched=zb_v", "tp1.pp1.dp1.vpp2.sched=breadth_first"}) {
     const Layout layout = ParseLayout(text).value();
     for (const bool tied : {false, true}) {
       for (int32_t rank = 0; rank < layout.devices(); ++rank) {

@@ -2,8 +2,8 @@
 //
 // Pointers address dense row-major arrays of the element type `type` unless a comment says
 // otherwise. "acc" is the accumulator type, which statistics, gradients of weights and optimizer
-// states have: fp32, or fp64 where `type` is fp64. Sizes count elements. Arrays may only overlap
-// where a comment says so.
+// states have: fp32, or fp64 where `type` is fp64. Sizes count elements; rows, widths and heads are
+// below 2^30, their products need not be. Arrays may only overlap where a comment says so.
 #pragma once
 
 #include <cstdint>

@@ -4,18 +4,17 @@ namespace meshwright::kernels::cuda {
 namespace {
 
 template <typename T, int kPack>
-__global__ void AccumulateKernel(Accumulate a) {
+__device__ void AddPack(const Accumulate& a, int64_t i) {
   using A = Accumulator<T>;
-  const int64_t packs = a.count / kPack;
-  for (int64_t i = GlobalThread(); i < packs; i += GridThreads()) {
-    const auto source = Load<kPack>(static_cast<const T*>(a.source), i);
-    auto target = Load<kPack>(static_cast<A*>(a.target), i);
-    for (int k = 0; k < kPack; ++k) target.values[k] += Widen(source.values[k]);
-    Store<kPack>(target, static_cast<A*>(a.target), i);
-  }
-  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += GridThreads()) {
-    static_cast<A*>(a.target)[i] += Widen(static_cast<const T*>(a.source)[i]);
-  }
+  const auto source = Load<kPack>(static_cast<const T*>(a.source), i);
+  auto target = Load<kPack>(static_cast<A*>(a.target), i);
+  for (int k = 0; k < kPack; ++k) target.values[k] += Widen(source.values[k]);
+  Store<kPack>(target, static_cast<A*>(a.target), i);
+}
+
+template <typename T, int kPack>
+__global__ void AccumulateKernel(Accumulate a) {
+  ForPackOfThread<kPack>(a.count, [&](auto pack, int64_t i) { AddPack<T, pack()>(a, i); });
 }
 
 }  // namespace
@@ -25,7 +24,7 @@ void Launch(const Accumulate& args, cudaStream_t stream) {
     using T = decltype(element);
     // The packs are those of the target.
     WithPack<Accumulator<T>>(Packs<T>(0, {args.source, args.target}), [&](auto pack) {
-      Start(AccumulateKernel<T, pack()>, BlocksFor(args.count / pack()), 0, stream, args);
+      Start(AccumulateKernel<T, pack()>, BlocksForPacks<pack()>(args.count), 0, stream, args);
     });
   });
 }

@@ -33,11 +33,7 @@ __device__ void UpdatePack(const AdamW& a, const AdamWCoefficients<Accumulator<T
 
 template <typename T, int kPack>
 __global__ void UpdateKernel(AdamW a, AdamWCoefficients<Accumulator<T>> c) {
-  const int64_t packs = a.count / kPack;
-  for (int64_t i = GlobalThread(); i < packs; i += GridThreads()) UpdatePack<T, kPack>(a, c, i);
-  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += GridThreads()) {
-    UpdatePack<T, 1>(a, c, i);
-  }
+  ForPackOfThread<kPack>(a.count, [&](auto pack, int64_t i) { UpdatePack<T, pack()>(a, c, i); });
 }
 
 }  // namespace
@@ -49,7 +45,7 @@ void Launch(const AdamW& args, cudaStream_t stream) {
     const bool packs = Packs<T>(
         0, {args.gradient, args.first_moment, args.second_moment, args.master, args.weights});
     WithPack<Accumulator<T>>(packs, [&](auto pack) {
-      Start(UpdateKernel<T, pack()>, BlocksFor(args.count / pack()), 0, stream, args,
+      Start(UpdateKernel<T, pack()>, BlocksForPacks<pack()>(args.count), 0, stream, args,
             CoefficientsOf<Accumulator<T>>(args));
     });
   });

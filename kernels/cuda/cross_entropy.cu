@@ -42,9 +42,8 @@ __global__ void RescaleKernel(CrossEntropyRescale a) {
   const A* local_max = static_cast<const A*>(a.local_max);
   const A* global_max = static_cast<const A*>(a.global_max);
   A* local_sum = static_cast<A*>(a.local_sum);
-  for (int64_t row = GlobalThread(); row < a.rows; row += GridThreads()) {
-    local_sum[row] *= exp(local_max[row] - global_max[row]);
-  }
+  const int64_t row = GlobalThread();
+  if (row < a.rows) local_sum[row] *= exp(local_max[row] - global_max[row]);
 }
 
 // One block, so that the sum is the same in every run.
@@ -73,8 +72,9 @@ __global__ void BackwardKernel(CrossEntropyBackward a) {
     const int64_t target = a.targets[row] - a.vocab_begin;
     for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
       auto logits = Load<kPack>(row_logits, i);
+      const int64_t target_of_pack = target - i * kPack;
       for (int k = 0; k < kPack; ++k) {
-        const A hit = i * kPack + k == target ? 1 : 0;
+        const A hit = k == target_of_pack ? 1 : 0;
         const A softmax = FastExp(Widen(logits.values[k]) - log_sum_exp);
         Narrow((softmax - hit) * scale, logits.values[k]);
       }
@@ -96,7 +96,7 @@ void Launch(const CrossEntropyStatistics& args, cudaStream_t stream) {
 
 void Launch(const CrossEntropyRescale& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
-    Start(RescaleKernel<Accumulator<decltype(element)>>, BlocksFor(args.rows), 0, stream, args);
+    Start(RescaleKernel<Accumulator<decltype(element)>>, BlocksToCover(args.rows), 0, stream, args);
   });
 }
 

@@ -31,6 +31,11 @@ inline unsigned int BlocksFor(int64_t items) {
   return static_cast<unsigned int>(blocks < 1 ? 1 : (blocks < kMaxBlocks ? blocks : kMaxBlocks));
 }
 
+// Blocks for `items` that threads take one each, without a loop.
+inline unsigned int BlocksToCover(int64_t items) {
+  return static_cast<unsigned int>(items < 1 ? 1 : (items + kThreads - 1) / kThreads);
+}
+
 // Blocks for rows that a block takes one at a time.
 inline unsigned int BlocksForRows(int64_t rows) {
   return static_cast<unsigned int>(rows < 1 ? 1 : (rows < kMaxBlocks ? rows : kMaxBlocks));
@@ -53,14 +58,14 @@ inline bool FitsBlock(size_t shared_bytes) {
 
 // Runs `kernel` on blocks of kThreads with `shared_bytes` of dynamic shared memory each.
 template <typename Args, typename... More>
-void Start(void (*kernel)(Args, More...), unsigned int blocks, size_t shared_bytes,
-           cudaStream_t stream, const Args& args, std::type_identity_t<More>... more) {
+void Start(void (*kernel)(Args, More...), dim3 blocks, size_t shared_bytes, cudaStream_t stream,
+           const Args& args, std::type_identity_t<More>... more) {
   if (shared_bytes + kDeclaredSharedBytes > kDefaultSharedBytes) {
     Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes)));
   }
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(blocks);
+  config.gridDim = blocks;
   config.blockDim = dim3(kThreads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
@@ -119,10 +124,28 @@ __device__ void Store(const Pack<T, kCount>& values, T* array, int64_t pack) {
   reinterpret_cast<Pack<T, kCount>*>(array)[pack] = values;
 }
 
+// Blocks for flat arrays of `count` elements that threads take a pack each of: ForPackOfThread.
+template <int kPack>
+unsigned int BlocksForPacks(int64_t count) {
+  return BlocksToCover(count / kPack + count % kPack);
+}
+
 __device__ inline int64_t GlobalThread() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
-__device__ inline int64_t GridThreads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
+
+// Calls body(elements in the pack, as a constant; the pack) for the pack that the thread has of a
+// flat array, or for one of the elements behind the last whole pack.
+template <int kPack, typename Body>
+__device__ void ForPackOfThread(int64_t count, const Body& body) {
+  const int64_t packs = count / kPack;
+  const int64_t thread = GlobalThread();
+  if (thread < packs) {
+    body(std::integral_constant<int, kPack>{}, thread);
+  } else if (const int64_t element = packs * kPack + (thread - packs); element < count) {
+    body(std::integral_constant<int, 1>{}, element);
+  }
+}
 
 // The block's dynamic shared memory.
 extern __shared__ int4 dynamic_shared[];
@@ -136,13 +159,24 @@ __device__ T* DynamicShared() {
 __device__ inline float FastExp(float x) { return __expf(x); }
 __device__ inline double FastExp(double x) { return exp(x); }
 
-// The sum over the warp, on every thread.
+// 1 / x for x >= 1; fp32 by the device's own instruction, within 2 ulp, and 0 for the x above 2^126
+// whose reciprocals are the smallest.
+__device__ inline float FastReciprocal(float x) { return __fdividef(1.0f, x); }
+__device__ inline double FastReciprocal(double x) { return 1 / x; }
+
+// The sum over `lanes` neighbours, a power of two, on each of them. The whole warp takes part.
 template <typename T>
-__device__ T WarpSum(T value) {
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) {
+__device__ T SumOfLanes(T value, int lanes) {
+  for (int offset = lanes / 2; offset > 0; offset /= 2) {
     value += __shfl_xor_sync(0xffffffffu, value, offset);
   }
   return value;
+}
+
+// The sum over the warp, on every thread.
+template <typename T>
+__device__ T WarpSum(T value) {
+  return SumOfLanes(value, kWarp);
 }
 
 // The sum over the block, on every thread.

@@ -48,7 +48,8 @@ __global__ void ForwardKernel(RmsNormForward a) {
 // Sums of the columns' weight gradient in shared memory, behind a row of dy and of x where these
 // are kept between their dot product and dx; else they are read twice, for rows that a block has no
 // room for. A thread has the same columns in every row of its block, so that it can add up without
-// meeting other threads.
+// meeting other threads; column k of pack i is at k * packs + i, so that the threads of a warp meet
+// no other's bank either.
 template <typename T, bool kKeepRows>
 struct BackwardShared {
   T* dy;
@@ -78,14 +79,15 @@ __device__ Accumulator<T> ReadRow(const RmsNormBackward& a, int64_t row, Accumul
                                   const BackwardShared<T, kKeepRows>& shared) {
   const T* dy_row = static_cast<const T*>(a.dy) + row * a.width;
   const T* x_row = static_cast<const T*>(a.x) + row * a.width;
+  const int64_t packs = a.width / kPack;
   Accumulator<T> dot = 0;
-  for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
+  for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
     const auto dy = Load<kPack>(dy_row, i);
     const auto x = Load<kPack>(x_row, i);
     const auto weight = Load<kPack>(static_cast<const T*>(a.weight), i);
     for (int k = 0; k < kPack; ++k) {
       const Accumulator<T> through = Widen(dy.values[k]) * Widen(x.values[k]);
-      shared.sums[i * kPack + k] += through * rstd;
+      shared.sums[k * packs + i] += through * rstd;
       dot += through * Widen(weight.values[k]);
     }
     if constexpr (kKeepRows) {
@@ -127,7 +129,7 @@ __global__ void BackwardKernel(RmsNormBackward a) {
   const auto shared = BackwardShared<T, kKeepRows>::Of(a.width);
   const int64_t packs = a.width / kPack;
   for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
-    for (int k = 0; k < kPack; ++k) shared.sums[i * kPack + k] = 0;
+    for (int k = 0; k < kPack; ++k) shared.sums[k * packs + i] = 0;
   }
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
     const A rstd = static_cast<const A*>(a.rstd)[row];
@@ -137,8 +139,7 @@ __global__ void BackwardKernel(RmsNormBackward a) {
   if (a.weight_gradient == nullptr) return;
   for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
     for (int k = 0; k < kPack; ++k) {
-      const int64_t column = i * kPack + k;
-      atomicAdd(static_cast<A*>(a.weight_gradient) + column, shared.sums[column]);
+      atomicAdd(static_cast<A*>(a.weight_gradient) + i * kPack + k, shared.sums[k * packs + i]);
     }
   }
 }

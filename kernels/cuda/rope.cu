@@ -1,34 +1,34 @@
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/row_pieces.cuh"
 
 namespace meshwright::kernels::cuda {
 namespace {
 
-// One thread turns a pack of pairs.
+// One thread turns a pack of pairs. A row's pieces are the packs of half of each head.
 template <typename T, int kPack>
-__global__ void TurnKernel(Rope a) {
+__global__ void TurnKernel(Rope a, RowPieces pieces, FastDivide seq_len, FastDivide half_packs) {
   using A = Accumulator<T>;
-  const int64_t packs = a.head_dim / 2 / kPack;  // of half a head
-  for (int64_t i = GlobalThread(); i < a.rows * a.heads * packs; i += GridThreads()) {
-    const int64_t row = i / (a.heads * packs);
-    const int64_t head = i / packs % a.heads;
-    const int64_t at = i % packs;
-    const int64_t angle = row % a.seq_len * packs + at;
-    const auto cosine = Load<kPack>(static_cast<const A*>(a.cosine), angle);
-    const auto sine = Load<kPack>(static_cast<const A*>(a.sine), angle);
-    const T* x = static_cast<const T*>(a.x) + row * a.x_stride + head * a.x_head_stride;
-    T* y = static_cast<T*>(a.y) + row * a.y_stride + head * a.y_head_stride;
-    auto firsts = Load<kPack>(x, at);
-    auto seconds = Load<kPack>(x, at + packs);
-    for (int k = 0; k < kPack; ++k) {
-      const A first = Widen(firsts.values[k]);
-      const A second = Widen(seconds.values[k]);
-      const A turn = a.inverse ? -sine.values[k] : sine.values[k];
-      Narrow(first * cosine.values[k] - second * turn, firsts.values[k]);
-      Narrow(second * cosine.values[k] + first * turn, seconds.values[k]);
-    }
-    Store<kPack>(firsts, y, at);
-    Store<kPack>(seconds, y, at + packs);
+  RowPiece piece;
+  if (!pieces.Find(blockIdx.y, blockIdx.x * kThreads + threadIdx.x, piece)) return;
+  const int64_t packs = half_packs.divisor();
+  const int64_t head = half_packs.Quotient(static_cast<uint32_t>(piece.piece));
+  const int64_t at = piece.piece - head * packs;
+  const int64_t angle = seq_len.Remainder(static_cast<uint32_t>(piece.row)) * packs + at;
+  const auto cosine = Load<kPack>(static_cast<const A*>(a.cosine), angle);
+  const auto sine = Load<kPack>(static_cast<const A*>(a.sine), angle);
+  const T* x = static_cast<const T*>(a.x) + piece.row * a.x_stride + head * a.x_head_stride;
+  T* y = static_cast<T*>(a.y) + piece.row * a.y_stride + head * a.y_head_stride;
+  auto firsts = Load<kPack>(x, at);
+  auto seconds = Load<kPack>(x, at + packs);
+  for (int k = 0; k < kPack; ++k) {
+    const A first = Widen(firsts.values[k]);
+    const A second = Widen(seconds.values[k]);
+    const A turn = a.inverse ? -sine.values[k] : sine.values[k];
+    Narrow(first * cosine.values[k] - second * turn, firsts.values[k]);
+    Narrow(second * cosine.values[k] + first * turn, seconds.values[k]);
   }
+  Store<kPack>(firsts, y, at);
+  Store<kPack>(seconds, y, at + packs);
 }
 
 template <typename T>
@@ -46,8 +46,10 @@ void Launch(const Rope& args, cudaStream_t stream) {
   WithElement(args.type, [&](auto element) {
     using T = decltype(element);
     WithPack<T>(RopePacks<T>(args), [&](auto pack) {
-      Start(TurnKernel<T, pack()>, BlocksFor(args.rows * args.heads * args.head_dim / 2 / pack()),
-            0, stream, args);
+      const int64_t half_packs = args.head_dim / 2 / pack();
+      const RowPieces pieces(args.rows, args.heads * half_packs);
+      Start(TurnKernel<T, pack()>, pieces.Grid(kThreads), 0, stream, args, pieces,
+            FastDivide(args.seq_len), FastDivide(half_packs));
     });
   });
 }

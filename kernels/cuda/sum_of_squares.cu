@@ -11,17 +11,19 @@ __device__ double Square(T x) {
   return value * value;
 }
 
-// One partial sum for each block; their number is the same on every device.
+// One partial sum for each block; their number is the same on every device, and known to the
+// compiler, which divides by it where it unrolls the loops.
 template <typename T, int kPack>
 __global__ void PartialKernel(SumOfSquares a) {
   const T* x = static_cast<const T*>(a.x);
+  constexpr int64_t kGridThreads = kPartialSums * kThreads;
   const int64_t packs = a.count / kPack;
   double sum = 0.0;
-  for (int64_t i = GlobalThread(); i < packs; i += GridThreads()) {
+  for (int64_t i = GlobalThread(); i < packs; i += kGridThreads) {
     const auto values = Load<kPack>(x, i);
     for (int k = 0; k < kPack; ++k) sum += Square(values.values[k]);
   }
-  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += GridThreads()) {
+  for (int64_t i = packs * kPack + GlobalThread(); i < a.count; i += kGridThreads) {
     sum += Square(x[i]);
   }
   sum = BlockSum(sum);

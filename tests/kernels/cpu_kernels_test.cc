@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "tests/kernels/number_suite.h"
 #include "tests/kernels/operator_suite.h"
 
 namespace meshwright::kernels {
@@ -34,6 +36,21 @@ INSTANTIATE_TEST_SUITE_P(AllOperators, CpuKernelsTest,
                          [](const auto& test) {
                            return std::get<0>(test.param) + NameOf(std::get<1>(test.param));
                          });
+
+class CpuNumbersTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (kernels_ == nullptr) GTEST_SKIP() << "this machine has no " << GetParam();
+  }
+
+  const std::unique_ptr<Kernels> kernels_ = MakeCpuKernels(ChunkedParallel(), GetParam());
+  HostMemory memory_;
+};
+
+TEST_P(CpuNumbersTest, RoundsEveryKindOfNumberToBf16) { ExpectBf16OfEveryKind(*kernels_, memory_); }
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuNumbersTest, testing::Values("base", "v3", "v4"),
+                         [](const auto& test) { return test.param; });
 
 TEST(SumOfSquaresTest, IsTheSameForEveryNumberOfThreads) {
   std::vector<float> x(123'457);

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
+#include "tests/kernels/number_suite.h"
 #include "tests/kernels/operator_suite.h"
 
 namespace meshwright::kernels {
@@ -34,7 +36,8 @@ class DeviceMemory final : public Memory {
   std::vector<void*> blocks_;
 };
 
-class CudaKernelsTest : public testing::TestWithParam<OperatorParam> {
+// Skips where there is no device.
+class CudaDeviceTest : public testing::Test {
  protected:
   void SetUp() override {
     int devices = 0;
@@ -45,16 +48,38 @@ class CudaKernelsTest : public testing::TestWithParam<OperatorParam> {
               << ")\n";
     GTEST_SKIP() << "no CUDA device: " << cudaGetErrorString(error);
   }
+
+  const std::unique_ptr<Kernels> kernels_ = MakeCudaKernels([]() -> void* { return nullptr; });
 };
+
+class CudaKernelsTest : public CudaDeviceTest, public testing::WithParamInterface<OperatorParam> {};
 
 TEST_P(CudaKernelsTest, AgreesWithTheReference) {
   DeviceMemory memory;
-  ExpectTheReferencesNumbers(*MakeCudaKernels([]() -> void* { return nullptr; }), memory,
-                             GetParam());
+  ExpectTheReferencesNumbers(*kernels_, memory, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(AllOperators, CudaKernelsTest, AllOperators(),
                          [](const auto& test) { return NameOf(test.param); });
+
+using CudaNumbersTest = CudaDeviceTest;
+
+TEST_F(CudaNumbersTest, RoundsEveryKindOfNumberToBf16) {
+  DeviceMemory memory;
+  ExpectBf16OfEveryKind(*kernels_, memory);
+}
+
+TEST_F(CudaNumbersTest, TakesGatesOfEverySize) {
+  DeviceMemory memory;
+  ExpectSwigluOfEveryGate(*kernels_, memory);
+}
+
+using CudaEmbeddingTest = CudaDeviceTest;
+
+TEST_F(CudaEmbeddingTest, AddsUpTheSameInEveryRun) {
+  DeviceMemory memory;
+  ExpectTheSameEmbeddingGradient(*kernels_, memory, [](const auto& run) { return run(); });
+}
 
 }  // namespace
 }  // namespace meshwright::kernels

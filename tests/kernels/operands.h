@@ -28,10 +28,14 @@ class Operands {
   }
   double* Double(double value) { return PutAs<double>({value}); }
   double* Doubles(int64_t count) { return PutAs<double>(Random(count, -1.0, 1.0)); }
+  // Below `end`.
   int32_t* Integers(int64_t count, int32_t end) {
-    std::vector<double> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(Next() % end));
-    return PutAs<int32_t>(values);
+    std::vector<int32_t> values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<int32_t>(Next() % end));
+    return Integers(values);
+  }
+  int32_t* Integers(const std::vector<int32_t>& values) {
+    return PutAs<int32_t>({values.begin(), values.end()});
   }
 
   void CollectAcc(const void* data, int64_t count) { Collect(AccType(), data, count); }

@@ -66,10 +66,11 @@ std::vector<double> RunWideNormBackward(const Kernels& kernels, Memory& memory, 
   return RunNormBackward(kernels, memory, type, width, /*residual=*/true);
 }
 
+// `gap` elements lie between a row's last head and the next row, beside a head's width.
 std::vector<double> RunHeadNorm(const Kernels& kernels, Memory& memory, ElementType type,
-                                int64_t head_dim) {
+                                int64_t head_dim, int64_t gap) {
   constexpr int64_t kHeads = 3;
-  const int64_t stride = (kHeads + 1) * head_dim;
+  const int64_t stride = (kHeads + 1) * head_dim + gap;
   Operands o(memory, type);
   HeadNormForward forward{.type = type,
                           .rows = kRows,
@@ -282,6 +283,51 @@ std::vector<double> RunEmbedding(const Kernels& kernels, Memory& memory, Element
   return o.outputs();
 }
 
+// How the tokens of many rows are spread over the vocabulary.
+enum class Tokens {
+  kEven,      // a few rows each
+  kFalling,   // from the last token to the first, over and over
+  kOneOften,  // half of all rows have the same one
+  kOne,       // all rows have
+};
+
+int32_t TokenAt(Tokens tokens, int64_t row, int64_t vocab) {
+  switch (tokens) {
+    case Tokens::kEven:
+      return static_cast<int32_t>(row * 7919 % vocab);
+    case Tokens::kFalling:
+      return static_cast<int32_t>(vocab - 1 - row % vocab);
+    case Tokens::kOneOften:
+      return static_cast<int32_t>(row % 2 == 0 ? 5 : row * 7919 % vocab);
+    case Tokens::kOne:
+      return 5;
+  }
+  return 0;
+}
+
+// More rows than the CUDA kernel lists at once, and fewer columns than its blocks have.
+std::vector<double> RunManyRowsEmbeddingBackward(const Kernels& kernels, Memory& memory,
+                                                 ElementType type, Tokens tokens) {
+  constexpr int64_t kManyRows = 3001;
+  constexpr int64_t kVocab = 1000;
+  constexpr int64_t kWidth = 36;
+  Operands o(memory, type);
+  std::vector<int32_t> values;
+  for (int64_t row = 0; row < kManyRows; ++row) values.push_back(TokenAt(tokens, row, kVocab));
+  // Half of the vocabulary is another rank's.
+  EmbeddingBackward args{.type = type,
+                         .rows = kManyRows,
+                         .width = kWidth,
+                         .vocab_begin = 0,
+                         .vocab_count = kVocab / 2,
+                         .tokens = o.Integers(values),
+                         .dy = o.Elements(kManyRows * kWidth),
+                         .table_gradient = o.Acc(kVocab / 2 * kWidth)};
+  kernels.Run(args);
+  o.CollectAcc(args.table_gradient, kVocab / 2 * kWidth);
+  return o.outputs();
+}
+
 std::vector<double> RunAccumulate(const Kernels& kernels, Memory& memory, ElementType type) {
   constexpr int64_t kCount = 50'021;
   Operands o(memory, type);
@@ -353,13 +399,22 @@ std::vector<OperatorCase> OperatorCases() {
   }
   add("RmsNormBackwardWide", RunWideNormBackward, int64_t{1});
   add("RmsNormBackwardWideEven", RunWideNormBackward, int64_t{0});
-  for (const int64_t head_dim : {22, 48}) {
+  for (const int64_t head_dim : {22, 48, 64, 128, 256}) {
+    add("HeadNorm" + std::to_string(head_dim), RunHeadNorm, head_dim, int64_t{0});
+  }
+  add("HeadNorm128OddStrides", RunHeadNorm, int64_t{128}, int64_t{1});
+  add("HeadNorm256OddStrides", RunHeadNorm, int64_t{256}, int64_t{3});
+  for (const int64_t head_dim : {22, 48, 128}) {
     const std::string suffix = std::to_string(head_dim);
-    add("HeadNorm" + suffix, RunHeadNorm, head_dim);
     add("RopeInPlace" + suffix, RunRope, head_dim, false);
     add("RopeInverse" + suffix, RunRope, head_dim, true);
     add("AttentionMerge" + suffix, RunAttentionMerge, head_dim);
   }
+  add("EmbeddingFours", RunEmbedding, int64_t{2180});
+  add("EmbeddingBackwardManyRows", RunManyRowsEmbeddingBackward, Tokens::kEven);
+  add("EmbeddingBackwardFallingTokens", RunManyRowsEmbeddingBackward, Tokens::kFalling);
+  add("EmbeddingBackwardFrequentToken", RunManyRowsEmbeddingBackward, Tokens::kOneOften);
+  add("EmbeddingBackwardOneToken", RunManyRowsEmbeddingBackward, Tokens::kOne);
   add("Accumulate", RunAccumulate);
   add("SumOfSquares", RunSumOfSquares, int64_t{5021});
   add("SumOfManySquares", RunSumOfSquares, int64_t{1'200'021});

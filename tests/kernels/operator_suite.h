@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "tests/kernels/operator_cases.h"
 
@@ -31,6 +33,21 @@ inline void ExpectTheReferencesNumbers(const Kernels& kernels, Memory& memory,
   const auto expected = operator_case.run(*MakeReferenceKernels(), host, type);
   const auto actual = operator_case.run(kernels, memory, type);
   EXPECT_LT(RelativeError(actual, expected), Tolerance(type));
+}
+
+// The gradient of an embedding doesn't depend on which of its rows are added first. `run_again`
+// runs a case once more, perhaps in another way.
+inline void ExpectTheSameEmbeddingGradient(
+    const Kernels& kernels, Memory& memory,
+    const std::function<std::vector<double>(const std::function<std::vector<double>()>&)>&
+        run_again) {
+  for (const OperatorCase& operator_case : OperatorCases()) {
+    if (operator_case.name.find("EmbeddingBackward") != 0) continue;
+    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
+      const auto run = [&] { return operator_case.run(kernels, memory, type); };
+      EXPECT_EQ(run(), run_again(run)) << operator_case.name << " " << TypeName(type);
+    }
+  }
 }
 
 }  // namespace meshwright::kernels

@@ -17,7 +17,13 @@ namespace meshwright::kernels {
 namespace {
 
 // As large as caches demand and no larger: the shorter a run, the likelier one is undisturbed.
-constexpr BenchShape kShape = {.tokens = 4096, .parameters = 32 << 20};
+constexpr int64_t kTokens = 4096;
+constexpr int64_t kParameters = 32 << 20;
+
+// Widths like those of an 8B model on two tensor parallel ranks.
+BenchModel Model() {
+  return {.name = "", .hidden = 4096, .ffn = 7168, .heads = 32, .head_dim = 128, .vocab = 4096};
+}
 
 class HostMemory final : public BenchMemory {
  private:
@@ -79,7 +85,9 @@ class Copy {
 int main(int argc, char** argv) {
   using namespace meshwright::kernels;
   RegisterOperators(
-      {.shape = kShape,
+      {.tokens = kTokens,
+       .parameters = kParameters,
+       .models = {Model()},
        .make_memory = [] { return std::make_unique<HostMemory>(); },
        .make_kernels = [] { return MakeCpuKernels(OnAllCores()); },
        .seconds_of = [](const std::function<void()>& body) { return SecondsOf(body); },

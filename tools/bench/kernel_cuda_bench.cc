@@ -1,16 +1,16 @@
-// Rates of the fused operators on the first CUDA device: bytes that each has to move per second,
-// and what share of the device's own copy bandwidth that is. Timed by events on the device; rates
-// are those of the fastest run.
+// Rates of the fused operators on the first CUDA device, with the widths of several models: bytes
+// that each has to move per second, and what share of the device's own copy bandwidth that is.
+// Timed by events on the device; rates are those of the fastest run.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <vector>
 
+#include "planner/catalog/catalog.h"
 #include "tools/bench/operator_rates.h"
 
 namespace meshwright::kernels {
@@ -20,7 +20,10 @@ void Check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
 
-constexpr BenchShape kShape = {.tokens = 16384, .parameters = 128 << 20};
+// Activations of the smallest model are twice as large as the caches of an H100.
+constexpr int64_t kTokens = 32768;
+constexpr int64_t kParameters = 128 << 20;
+constexpr const char* kModels[] = {"llama-3.2-1b", "llama-3.2-3b", "llama-3-8b"};
 
 class DeviceMemory final : public BenchMemory {
  public:
@@ -35,13 +38,14 @@ class DeviceMemory final : public BenchMemory {
 
  private:
   void* Repeat(const void* pattern, int64_t pattern_bytes, int64_t times) override {
-    const auto bytes = static_cast<size_t>(pattern_bytes);
-    std::vector<char> values(bytes * static_cast<size_t>(times));
-    for (int64_t i = 0; i < times; ++i) {
-      std::memcpy(values.data() + i * pattern_bytes, pattern, bytes);
+    const int64_t bytes = pattern_bytes * times;
+    auto* block = static_cast<char*>(Allocate(bytes));
+    Check(cudaMemcpy(block, pattern, static_cast<size_t>(pattern_bytes), cudaMemcpyHostToDevice));
+    // What is there doubles.
+    for (int64_t filled = pattern_bytes; filled < bytes; filled *= 2) {
+      Check(cudaMemcpy(block + filled, block, static_cast<size_t>(std::min(filled, bytes - filled)),
+                       cudaMemcpyDeviceToDevice));
     }
-    void* block = Allocate(pattern_bytes * times);
-    Check(cudaMemcpy(block, values.data(), values.size(), cudaMemcpyHostToDevice));
     return block;
   }
 
@@ -97,6 +101,20 @@ double CopyBytesPerS() {
   return rate;
 }
 
+std::vector<BenchModel> Models() {
+  std::vector<BenchModel> models;
+  for (const char* name : kModels) {
+    const ModelSpec model = FindModel(name).value();
+    models.push_back({.name = name,
+                      .hidden = model.hidden,
+                      .ffn = model.groups.front().ffn_hidden,
+                      .heads = model.heads,
+                      .head_dim = model.head_dim,
+                      .vocab = model.vocab});
+  }
+  return models;
+}
+
 // Whether there is a device; says why not.
 bool HasDevice() {
   int devices = 0;
@@ -113,7 +131,9 @@ int main(int argc, char** argv) {
   using namespace meshwright::kernels;
   if (!HasDevice()) return 1;
   RegisterOperators(
-      {.shape = kShape,
+      {.tokens = kTokens,
+       .parameters = kParameters,
+       .models = Models(),
        .make_memory = [] { return std::make_unique<DeviceMemory>(); },
        .make_kernels = [] { return MakeCudaKernels([]() -> void* { return nullptr; }); },
        .seconds_of = [](const std::function<void()>& body) { return Stopwatch().SecondsOf(body); },

@@ -1,13 +1,10 @@
 #include "tools/bench/operator_cases.h"
 
+#include <cmath>
+#include <set>
+
 namespace meshwright::kernels {
 namespace {
-
-// Widths like those of an 8B model on two tensor parallel ranks: hidden, FFN, head.
-constexpr int64_t kHidden = 4096;
-constexpr int64_t kFfn = 7168;
-constexpr int64_t kHeadDim = 128;
-constexpr int64_t kVocab = kBenchVocab;
 
 ElementType AccumulatorType(ElementType type) {
   return type == ElementType::kFp64 ? type : ElementType::kFp32;
@@ -15,24 +12,47 @@ ElementType AccumulatorType(ElementType type) {
 
 int64_t AccumulatorSize(ElementType type) { return ElementSize(AccumulatorType(type)); }
 
+int64_t QueryWidth(const BenchShape& s) { return s.model.heads * s.model.head_dim; }
+
+// Every token of the vocabulary as often as any other.
+std::vector<int32_t> EvenTokens(const BenchShape& s) {
+  std::vector<int32_t> tokens;
+  for (int64_t i = 0; i < s.tokens; ++i) {
+    tokens.push_back(static_cast<int32_t>(i * 7919 % s.model.vocab));
+  }
+  return tokens;
+}
+
+// As uneven as in texts (Zipf's law): the k-th most frequent has a share of about 1 / (k ln vocab).
+std::vector<int32_t> TextTokens(const BenchShape& s) {
+  constexpr double kGoldenRatio = 0.6180339887498949;
+  std::vector<int32_t> tokens;
+  for (int64_t i = 0; i < s.tokens; ++i) {
+    const double even = std::fmod(static_cast<double>(i) * kGoldenRatio, 1.0);
+    const double rank = std::pow(static_cast<double>(s.model.vocab), even);
+    tokens.push_back(static_cast<int32_t>(rank) - 1);
+  }
+  return tokens;
+}
+
 template <typename Args>
 BenchCase Running(const Args& args, int64_t bytes) {
   return {.run = [args](const Kernels& kernels) { kernels.Run(args); }, .bytes = bytes};
 }
 
 BenchCase MakeNormForward(BenchMemory& m, ElementType t, const BenchShape& s, bool with_branch) {
-  void* branch = with_branch ? m.Elements(t, s.tokens * kHidden) : nullptr;
+  void* branch = with_branch ? m.Elements(t, s.tokens * s.model.hidden) : nullptr;
   const RmsNormForward args{.type = t,
                             .rows = s.tokens,
-                            .width = kHidden,
+                            .width = s.model.hidden,
                             .epsilon = 1e-5,
-                            .x = m.Elements(t, s.tokens * kHidden),
+                            .x = m.Elements(t, s.tokens * s.model.hidden),
                             .branch = branch,
                             .sum = branch,
-                            .weight = m.Elements(t, kHidden),
-                            .y = m.Elements(t, s.tokens * kHidden),
+                            .weight = m.Elements(t, s.model.hidden),
+                            .y = m.Elements(t, s.tokens * s.model.hidden),
                             .rstd = m.Accumulators(t, s.tokens)};
-  return Running(args, (with_branch ? 4 : 2) * s.tokens * kHidden * ElementSize(t));
+  return Running(args, (with_branch ? 4 : 2) * s.tokens * s.model.hidden * ElementSize(t));
 }
 
 BenchCase NormForward(BenchMemory& m, ElementType t, const BenchShape& s) {
@@ -43,96 +63,96 @@ BenchCase NormForwardOfSum(BenchMemory& m, ElementType t, const BenchShape& s) {
 }
 
 BenchCase NormBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
-  void* dy = m.Elements(t, s.tokens * kHidden);
+  void* dy = m.Elements(t, s.tokens * s.model.hidden);
   const RmsNormBackward args{.type = t,
                              .rows = s.tokens,
-                             .width = kHidden,
+                             .width = s.model.hidden,
                              .dy = dy,
-                             .x = m.Elements(t, s.tokens * kHidden),
-                             .weight = m.Elements(t, kHidden),
+                             .x = m.Elements(t, s.tokens * s.model.hidden),
+                             .weight = m.Elements(t, s.model.hidden),
                              .rstd = m.Accumulators(t, s.tokens),
-                             .residual_gradient = m.Elements(t, s.tokens * kHidden),
+                             .residual_gradient = m.Elements(t, s.tokens * s.model.hidden),
                              .dx = dy,
-                             .weight_gradient = m.Accumulators(t, kHidden)};
-  return Running(args, 4 * s.tokens * kHidden * ElementSize(t));
+                             .weight_gradient = m.Accumulators(t, s.model.hidden)};
+  return Running(args, 4 * s.tokens * s.model.hidden * ElementSize(t));
 }
 
 BenchCase HeadNorm(BenchMemory& m, ElementType t, const BenchShape& s) {
   const HeadNormForward args{.type = t,
                              .rows = s.tokens,
-                             .heads = kHidden / kHeadDim,
-                             .head_dim = kHeadDim,
+                             .heads = s.model.heads,
+                             .head_dim = s.model.head_dim,
                              .epsilon = 1e-6,
-                             .x = m.Elements(t, s.tokens * kHidden),
-                             .x_stride = kHidden,
-                             .x_head_stride = kHeadDim,
-                             .weight = m.Elements(t, kHeadDim),
-                             .y = m.Elements(t, s.tokens * kHidden),
-                             .y_stride = kHidden,
-                             .y_head_stride = kHeadDim,
-                             .rstd = m.Accumulators(t, s.tokens * kHidden / kHeadDim)};
-  return Running(args, 2 * s.tokens * kHidden * ElementSize(t) +
-                           s.tokens * kHidden / kHeadDim * AccumulatorSize(t));
+                             .x = m.Elements(t, s.tokens * QueryWidth(s)),
+                             .x_stride = QueryWidth(s),
+                             .x_head_stride = s.model.head_dim,
+                             .weight = m.Elements(t, s.model.head_dim),
+                             .y = m.Elements(t, s.tokens * QueryWidth(s)),
+                             .y_stride = QueryWidth(s),
+                             .y_head_stride = s.model.head_dim,
+                             .rstd = m.Accumulators(t, s.tokens * s.model.heads)};
+  return Running(args, 2 * s.tokens * QueryWidth(s) * ElementSize(t) +
+                           s.tokens * s.model.heads * AccumulatorSize(t));
 }
 
 BenchCase HeadNormGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
-  void* x = m.Elements(t, s.tokens * kHidden);
+  void* x = m.Elements(t, s.tokens * QueryWidth(s));
   const HeadNormBackward args{.type = t,
                               .rows = s.tokens,
-                              .heads = kHidden / kHeadDim,
-                              .head_dim = kHeadDim,
-                              .dy = m.Elements(t, s.tokens * kHidden),
-                              .dy_stride = kHidden,
-                              .dy_head_stride = kHeadDim,
+                              .heads = s.model.heads,
+                              .head_dim = s.model.head_dim,
+                              .dy = m.Elements(t, s.tokens * QueryWidth(s)),
+                              .dy_stride = QueryWidth(s),
+                              .dy_head_stride = s.model.head_dim,
                               .x = x,
-                              .x_stride = kHidden,
-                              .x_head_stride = kHeadDim,
-                              .weight = m.Elements(t, kHeadDim),
-                              .rstd = m.Accumulators(t, s.tokens * kHidden / kHeadDim),
+                              .x_stride = QueryWidth(s),
+                              .x_head_stride = s.model.head_dim,
+                              .weight = m.Elements(t, s.model.head_dim),
+                              .rstd = m.Accumulators(t, s.tokens * s.model.heads),
                               .dx = x,
-                              .dx_stride = kHidden,
-                              .dx_head_stride = kHeadDim,
-                              .weight_gradient = m.Accumulators(t, kHeadDim)};
-  return Running(args, 3 * s.tokens * kHidden * ElementSize(t) +
-                           s.tokens * kHidden / kHeadDim * AccumulatorSize(t));
+                              .dx_stride = QueryWidth(s),
+                              .dx_head_stride = s.model.head_dim,
+                              .weight_gradient = m.Accumulators(t, s.model.head_dim)};
+  return Running(args, 3 * s.tokens * QueryWidth(s) * ElementSize(t) +
+                           s.tokens * s.model.heads * AccumulatorSize(t));
 }
 
 BenchCase ActivationForward(BenchMemory& m, ElementType t, const BenchShape& s) {
   const SwigluForward args{.type = t,
                            .rows = s.tokens,
-                           .width = kFfn,
-                           .gate_up = m.Elements(t, 2 * s.tokens * kFfn),
-                           .product = m.Elements(t, s.tokens * kFfn)};
-  return Running(args, 3 * s.tokens * kFfn * ElementSize(t));
+                           .width = s.model.ffn,
+                           .gate_up = m.Elements(t, 2 * s.tokens * s.model.ffn),
+                           .product = m.Elements(t, s.tokens * s.model.ffn)};
+  return Running(args, 3 * s.tokens * s.model.ffn * ElementSize(t));
 }
 
 BenchCase ActivationBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
   const SwigluBackward args{.type = t,
                             .rows = s.tokens,
-                            .width = kFfn,
-                            .dproduct = m.Elements(t, s.tokens * kFfn),
-                            .gate_up = m.Elements(t, 2 * s.tokens * kFfn)};
-  return Running(args, 5 * s.tokens * kFfn * ElementSize(t));
+                            .width = s.model.ffn,
+                            .dproduct = m.Elements(t, s.tokens * s.model.ffn),
+                            .gate_up = m.Elements(t, 2 * s.tokens * s.model.ffn)};
+  return Running(args, 5 * s.tokens * s.model.ffn * ElementSize(t));
 }
 
 BenchCase Rotary(BenchMemory& m, ElementType t, const BenchShape& s) {
-  void* x = m.Elements(t, s.tokens * kHidden);
+  void* x = m.Elements(t, s.tokens * QueryWidth(s));
   const Rope args{.type = t,
                   .rows = s.tokens,
                   .seq_len = s.tokens,
-                  .heads = kHidden / kHeadDim,
-                  .head_dim = kHeadDim,
+                  .heads = s.model.heads,
+                  .head_dim = s.model.head_dim,
                   .inverse = false,
-                  .cosine = m.Accumulators(t, s.tokens * kHeadDim / 2),
-                  .sine = m.Accumulators(t, s.tokens * kHeadDim / 2),
+                  .cosine = m.Accumulators(t, s.tokens * s.model.head_dim / 2),
+                  .sine = m.Accumulators(t, s.tokens * s.model.head_dim / 2),
                   .x = x,
-                  .x_stride = kHidden,
-                  .x_head_stride = kHeadDim,
+                  .x_stride = QueryWidth(s),
+                  .x_head_stride = s.model.head_dim,
                   .y = x,
-                  .y_stride = kHidden,
-                  .y_head_stride = kHeadDim};
-  return Running(
-      args, 2 * s.tokens * kHidden * ElementSize(t) + s.tokens * kHeadDim * AccumulatorSize(t));
+                  .y_stride = QueryWidth(s),
+                  .y_head_stride = s.model.head_dim};
+  return Running(args, 2 * s.tokens * QueryWidth(s) * ElementSize(t) +
+                           s.tokens * s.model.head_dim * AccumulatorSize(t));
 }
 
 BenchCase Merge(BenchMemory& m, ElementType t, const BenchShape& s) {
@@ -159,50 +179,61 @@ BenchCase Merge(BenchMemory& m, ElementType t, const BenchShape& s) {
 BenchCase LossStatistics(BenchMemory& m, ElementType t, const BenchShape& s) {
   const CrossEntropyStatistics args{.type = t,
                                     .rows = s.tokens,
-                                    .width = kVocab,
+                                    .width = s.model.vocab,
                                     .vocab_begin = 0,
-                                    .logits = m.Elements(t, s.tokens * kVocab),
-                                    .targets = m.Tokens(s.tokens),
+                                    .logits = m.Elements(t, s.tokens * s.model.vocab),
+                                    .targets = m.Integers(EvenTokens(s)),
                                     .local_max = m.Accumulators(t, s.tokens),
                                     .local_sum = m.Accumulators(t, s.tokens),
                                     .target_logit = m.Accumulators(t, s.tokens)};
-  return Running(args, s.tokens * kVocab * ElementSize(t));
+  return Running(args, s.tokens * s.model.vocab * ElementSize(t));
 }
 
 BenchCase LossBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
   const CrossEntropyBackward args{.type = t,
                                   .rows = s.tokens,
-                                  .width = kVocab,
+                                  .width = s.model.vocab,
                                   .vocab_begin = 0,
                                   .scale = 1e-6,
-                                  .targets = m.Tokens(s.tokens),
+                                  .targets = m.Integers(EvenTokens(s)),
                                   .log_sum_exp = m.Accumulators(t, s.tokens),
-                                  .logits = m.Elements(t, s.tokens * kVocab)};
-  return Running(args, 2 * s.tokens * kVocab * ElementSize(t));
+                                  .logits = m.Elements(t, s.tokens * s.model.vocab)};
+  return Running(args, 2 * s.tokens * s.model.vocab * ElementSize(t));
 }
 
 BenchCase Embed(BenchMemory& m, ElementType t, const BenchShape& s) {
   const EmbeddingForward args{.type = t,
                               .rows = s.tokens,
-                              .width = kHidden,
+                              .width = s.model.hidden,
                               .vocab_begin = 0,
-                              .vocab_count = kVocab,
-                              .tokens = m.Tokens(s.tokens),
-                              .table = m.Elements(t, kVocab * kHidden),
-                              .y = m.Elements(t, s.tokens * kHidden)};
-  return Running(args, 2 * s.tokens * kHidden * ElementSize(t));
+                              .vocab_count = s.model.vocab,
+                              .tokens = m.Integers(EvenTokens(s)),
+                              .table = m.Elements(t, s.model.vocab * s.model.hidden),
+                              .y = m.Elements(t, s.tokens * s.model.hidden)};
+  return Running(args, 2 * s.tokens * s.model.hidden * ElementSize(t));
+}
+
+BenchCase MakeEmbedBackward(BenchMemory& m, ElementType t, const BenchShape& s,
+                            const std::vector<int32_t>& tokens) {
+  const EmbeddingBackward args{.type = t,
+                               .rows = s.tokens,
+                               .width = s.model.hidden,
+                               .vocab_begin = 0,
+                               .vocab_count = s.model.vocab,
+                               .tokens = m.Integers(tokens),
+                               .dy = m.Elements(t, s.tokens * s.model.hidden),
+                               .table_gradient = m.Accumulators(t, s.model.vocab * s.model.hidden)};
+  const auto distinct =
+      static_cast<int64_t>(std::set<int32_t>(tokens.begin(), tokens.end()).size());
+  return Running(args,
+                 s.model.hidden * (s.tokens * ElementSize(t) + distinct * 2 * AccumulatorSize(t)));
 }
 
 BenchCase EmbedBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
-  const EmbeddingBackward args{.type = t,
-                               .rows = s.tokens,
-                               .width = kHidden,
-                               .vocab_begin = 0,
-                               .vocab_count = kVocab,
-                               .tokens = m.Tokens(s.tokens),
-                               .dy = m.Elements(t, s.tokens * kHidden),
-                               .table_gradient = m.Accumulators(t, kVocab * kHidden)};
-  return Running(args, s.tokens * kHidden * (ElementSize(t) + 2 * AccumulatorSize(t)));
+  return MakeEmbedBackward(m, t, s, EvenTokens(s));
+}
+BenchCase EmbedBackwardOfText(BenchMemory& m, ElementType t, const BenchShape& s) {
+  return MakeEmbedBackward(m, t, s, TextTokens(s));
 }
 
 BenchCase GradientAccumulation(BenchMemory& m, ElementType t, const BenchShape& s) {
@@ -268,11 +299,9 @@ double* BenchMemory::Doubles(int64_t count) {
   return static_cast<double*>(Elements(ElementType::kFp64, count));
 }
 
-int32_t* BenchMemory::Tokens(int64_t count) {
-  std::vector<int32_t> tokens;
-  for (int64_t i = 0; i < kVocab; ++i) tokens.push_back(static_cast<int32_t>(i * 7919 % kVocab));
-  return static_cast<int32_t*>(
-      Repeat(tokens.data(), kVocab * static_cast<int64_t>(sizeof(int32_t)), count / kVocab));
+int32_t* BenchMemory::Integers(const std::vector<int32_t>& values) {
+  const auto bytes = static_cast<int64_t>(values.size() * sizeof(int32_t));
+  return static_cast<int32_t*>(Repeat(values.data(), bytes, 1));
 }
 
 const std::vector<BenchOperator>& BenchOperators() {
@@ -288,11 +317,12 @@ const std::vector<BenchOperator>& BenchOperators() {
                                       {"SwigluBackward", ActivationBackward},
                                       {"EmbeddingForward", Embed},
                                       {"EmbeddingBackward", EmbedBackward},
+                                      {"EmbeddingBackwardOfText", EmbedBackwardOfText},
                                       {"CrossEntropyStatistics", LossStatistics},
                                       {"CrossEntropyBackward", LossBackward},
-                                      {"Accumulate", GradientAccumulation},
-                                      {"GradientNorm", GradientNorm},
-                                      {"AdamW", Optimizer}};
+                                      {"Accumulate", GradientAccumulation, /*of_model=*/false},
+                                      {"GradientNorm", GradientNorm, /*of_model=*/false},
+                                      {"AdamW", Optimizer, /*of_model=*/false}};
   return operators;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "kernels/kernels.h"
@@ -19,8 +20,7 @@ class BenchMemory {
   // Ones of the type that operators on `type` compute in.
   void* Accumulators(ElementType type, int64_t count);
   double* Doubles(int64_t count);
-  // `count`, a multiple of kBenchVocab, of a vocabulary of that size.
-  int32_t* Tokens(int64_t count);
+  int32_t* Integers(const std::vector<int32_t>& values);
 
  private:
   // `times` copies of `pattern` one after the other, for as long as this lives.
@@ -32,17 +32,27 @@ struct BenchCase {
   int64_t bytes = 0;  // that a run has to move: every input read once, every output written once
 };
 
-// Of activations and of flat buffers; both should be far beyond the device's caches.
-struct BenchShape {
-  int64_t tokens = 0;  // a multiple of kBenchVocab
-  int64_t parameters = 0;
+// The widths of a model that operators see on one rank.
+struct BenchModel {
+  std::string name;  // empty where there is one alone
+  int64_t hidden = 0;
+  int64_t ffn = 0;
+  int64_t heads = 0;
+  int64_t head_dim = 0;
+  int64_t vocab = 0;
 };
 
-inline constexpr int64_t kBenchVocab = 4096;
+// Of activations and of flat buffers; both should be far beyond the device's caches.
+struct BenchShape {
+  int64_t tokens = 0;
+  int64_t parameters = 0;
+  BenchModel model;
+};
 
 struct BenchOperator {
   const char* name;
   BenchCase (*make)(BenchMemory& memory, ElementType type, const BenchShape& shape);
+  bool of_model = true;  // whether the model's widths matter to it
 };
 
 const std::vector<BenchOperator>& BenchOperators();

@@ -10,9 +10,9 @@ namespace meshwright::kernels {
 namespace {
 
 void Measure(benchmark::State& state, const BenchMachine& machine,
-             const BenchOperator& bench_operator, ElementType type) {
+             const BenchOperator& bench_operator, ElementType type, const BenchShape& shape) {
   const auto memory = machine.make_memory();
-  const BenchCase bench_case = bench_operator.make(*memory, type, machine.shape);
+  const BenchCase bench_case = bench_operator.make(*memory, type, shape);
   const auto kernels = machine.make_kernels();
   double best_s = std::numeric_limits<double>::max();
   for (auto _ : state) {
@@ -32,13 +32,19 @@ void Measure(benchmark::State& state, const BenchMachine& machine,
 
 void RegisterOperators(const BenchMachine& machine) {
   for (const BenchOperator& bench_operator : BenchOperators()) {
-    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
-      const std::string name = std::string(bench_operator.name) + "/" + ElementName(type);
-      benchmark::RegisterBenchmark(
-          name.c_str(),
-          [=](benchmark::State& state) { Measure(state, machine, bench_operator, type); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond);
+    for (const BenchModel& model : machine.models) {
+      if (!bench_operator.of_model && &model != &machine.models.front()) continue;
+      const BenchShape shape{
+          .tokens = machine.tokens, .parameters = machine.parameters, .model = model};
+      for (const ElementType type : {ElementType::kFp32, ElementType::kBf16}) {
+        std::string name = std::string(bench_operator.name) + "/" + ElementName(type);
+        if (bench_operator.of_model && !model.name.empty()) name += "/" + model.name;
+        benchmark::RegisterBenchmark(
+            name.c_str(),
+            [=](benchmark::State& state) { Measure(state, machine, bench_operator, type, shape); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+      }
     }
   }
 }

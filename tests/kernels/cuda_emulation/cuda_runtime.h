@@ -25,7 +25,11 @@ struct alignas(16) int4 {
 };
 
 struct dim3 {
-  unsigned int x = 1;
+  // From one number too, as in CUDA.
+  constexpr dim3(unsigned int columns = 1, unsigned int rows = 1) : x(columns), y(rows) {}
+
+  unsigned int x;
+  unsigned int y;
 };
 
 enum cudaError_t { cudaSuccess };
@@ -48,6 +52,9 @@ namespace cuda_emulation {
 
 // As much as a block of an H100 may have.
 inline constexpr size_t kSharedBytes = 227 << 10;
+
+// Whether blocks and threads take their turns from the last to the first.
+inline thread_local bool backwards = false;
 
 // Runs `thread` for every thread of every block.
 void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
@@ -98,3 +105,6 @@ T atomicAdd(T* target, T value) {
 }
 
 inline float __expf(float x) { return std::exp(x); }
+
+// x / y, and 0 for large y, as the device's instruction has it.
+inline float __fdividef(float x, float y) { return std::abs(y) > 0x1p126f ? 0.0f : x / y; }

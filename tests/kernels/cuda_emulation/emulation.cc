@@ -60,15 +60,19 @@ void Expect(bool condition, const char* message) {
   std::abort();
 }
 
+// What has turn number `turn` of `count`.
+size_t AtTurn(size_t turn, size_t count) { return backwards ? count - 1 - turn : turn; }
+
 // Lets the threads of a warp go on to their next barrier or their end. Returns which.
 Stop AdvanceWarp(Block& block, size_t first) {
   Stop stop = block.fibers[first].stop;
   if (stop == Stop::kEnd) return stop;
   do {
-    for (size_t i = first; i < first + kWarp; ++i) {
+    for (size_t turn = 0; turn < kWarp; ++turn) {
+      const size_t i = first + AtTurn(turn, kWarp);
       threadIdx.x = static_cast<unsigned int>(i);
       ::swapcontext(&block.scheduler, &block.fibers[i].context);
-      if (i == first) stop = block.fibers[i].stop;
+      if (turn == 0) stop = block.fibers[i].stop;
       Expect(block.fibers[i].stop == stop, "threads of a warp stop at different places");
     }
   } while (stop == Stop::kExchange);
@@ -77,9 +81,11 @@ Stop AdvanceWarp(Block& block, size_t first) {
 
 // The same of a block. Returns whether there was a barrier.
 bool Advance(Block& block) {
-  const Stop stop = AdvanceWarp(block, 0);
-  for (size_t first = kWarp; first < block.fibers.size(); first += kWarp) {
-    Expect(AdvanceWarp(block, first) == stop, "warps of a block stop at different places");
+  const size_t warps = block.fibers.size() / kWarp;
+  const Stop stop = AdvanceWarp(block, AtTurn(0, warps) * kWarp);
+  for (size_t turn = 1; turn < warps; ++turn) {
+    Expect(AdvanceWarp(block, AtTurn(turn, warps) * kWarp) == stop,
+           "warps of a block stop at different places");
   }
   return stop == Stop::kBarrier;
 }
@@ -108,7 +114,13 @@ void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) 
   running = &block;
   gridDim = config.gridDim;
   blockDim = config.blockDim;
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) RunBlock(block);
+  const size_t blocks = static_cast<size_t>(gridDim.x) * gridDim.y;
+  for (size_t turn = 0; turn < blocks; ++turn) {
+    const size_t i = AtTurn(turn, blocks);
+    blockIdx =
+        dim3(static_cast<unsigned int>(i % gridDim.x), static_cast<unsigned int>(i / gridDim.x));
+    RunBlock(block);
+  }
   running = nullptr;
 }
 

@@ -32,7 +32,8 @@ class Block(nn.Module):
     def __init__(self, config, head_dim):
         super().__init__()
         hidden, inner = config["hidden_size"], config["intermediate_size"]
-        self.heads, self.kv_heads, self.head_dim = config["num_attention_heads"], config["num_key_value_heads"], head_dim
+        self.heads, self.kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+        self.head_dim = head_dim
         epsilon = config["rms_norm_eps"]
         self.attention_norm = nn.RMSNorm(hidden, epsilon)
         self.qkv = nn.Linear(hidden, (self.heads + 2 * self.kv_heads) * head_dim, bias=False)

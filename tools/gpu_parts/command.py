@@ -50,7 +50,8 @@ def parse(arguments, usage):
     parser.add_argument("--limit-s", type=positive, metavar="S", help="what one program may take; default by program")
     parser.add_argument("--build", metavar="DIR", help="the build of a checkout; default build/release")
     parser.add_argument("--list", action="store_true", help="print the parts")
-    parser.add_argument("--merge", nargs="+", type=pathlib.Path, metavar="REPORT", help="merge report.json files into DIR")
+    parser.add_argument("--merge", nargs="+", type=pathlib.Path, metavar="REPORT",
+                        help="merge report.json files into DIR")
     parser.add_argument("--render", type=pathlib.Path, metavar="DIR", help="make DIR/report.md anew")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.part or [] if name not in PARTS]

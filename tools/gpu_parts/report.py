@@ -46,12 +46,19 @@ def merge_rows(older, newer):
 
 
 def merge_entries(one, other):
-    """Two entries of one identity. What the later run left out, the earlier one still tells."""
+    """Two entries of one identity. What the later run left out, the earlier one still tells, unless the part has no
+    such item any more."""
     older, newer = sorted((one, other), key=lambda entry: entry["started"])
-    rows = merge_rows(older["rows"], newer["rows"])
+
+    def stands(told):
+        return newer["items"] is None or told["item"] in newer["items"]
+
+    rows = merge_rows(list(filter(stands, older["rows"])), newer["rows"])
     told = {row["item"] for row in rows}
-    left_out = {gap["item"]: gap for gap in older["left_out"] + newer["left_out"] if gap["item"] not in told}
-    merged = {**newer, "rows": rows, "left_out": list(left_out.values())}
+    gaps = [*filter(stands, older["left_out"]), *newer["left_out"]]
+    left_out = {gap["item"]: gap for gap in gaps if gap["item"] not in told}
+    items = older["items"] if newer["items"] is None else newer["items"]
+    merged = {**newer, "items": items, "rows": rows, "left_out": list(left_out.values())}
     merged["outcome"] = outcome(merged)
     return merged
 
@@ -86,7 +93,7 @@ def read(path):
             raise NotAReport(f"{path} has schema {report['schema']}; this version reads {SCHEMA}")
         for entries in report["parts"].values():
             for entry in entries:
-                identity(entry), outcome(entry), entry["started"]
+                identity(entry), outcome(entry), entry["started"], entry["items"]
         return report
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotAReport(f"{path} is not a report of tools/gpu") from error

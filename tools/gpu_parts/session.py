@@ -84,7 +84,7 @@ class PartRun:
         everything recorded that was done."""
         waiting = [Item(LISTING, None)]
         try:
-            waiting = [item for item in self._listed() if item.name not in known_items]
+            waiting = [item for item in self._items() if item.name not in known_items]
             while waiting:
                 self._do(waiting[0])
                 self._record()
@@ -107,10 +107,12 @@ class PartRun:
             self._say(f"{self._summary(rows)} ({rows[0]['took_s']:.1f} s)\n")
             self._entry["rows"] += rows
 
-    def _listed(self):
+    def _items(self):
         """The part's items; where they can't be told, one that says so."""
         try:
-            return self._part.items(self._session)
+            items = self._part.items(self._session)
+            self._entry["items"] = [item.name for item in items]
+            return items
         except OutOfTime as error:
             self._leave_out([Item(LISTING, None)], str(error))
             return []
@@ -156,5 +158,6 @@ class PartRun:
 
 def new_entry(devices, machine, commit, command):
     return {"outcome": "ok", "devices": devices, "machine": machine, "commit": commit, "command": command,
-            "started": utc_now(), "duration_s": 0.0, "notes": [], "rows": [], "left_out": []}
+            "started": utc_now(), "duration_s": 0.0, "notes": [], "items": None, "rows": [],
+            "left_out": []}
 

@@ -46,7 +46,8 @@ def run_slice(case, session):
                                ["--slice"])
     told = trial.run(session, command, cases["limit_s"])
     return [{"table": "slices", "model": case["model"], "seq_len": case["seq_len"],
-             "global_batch": case["global_batch"], "stages": stage_rows(told)} | trial.row_of(told, session.shown(command))]
+             "global_batch": case["global_batch"], "stages": stage_rows(told)}
+            | trial.row_of(told, session.shown(command))]
 
 
 def loss_of(row):

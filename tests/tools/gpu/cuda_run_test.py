@@ -10,7 +10,8 @@ from fake_archive import FakeArchive
 NVIDIA_SMI = """
     import sys
     fields = "NVIDIA H100 80GB HBM3, 580.65.06, 81559 MiB, 700.00 W, 1980 MHz"
-    print(fields if any(a.startswith("--query") for a in sys.argv) else "| Driver Version: 580.65  CUDA Version: 13.0 |")
+    asked = any(a.startswith("--query") for a in sys.argv)
+    print("\\n".join([fields] * DEVICES) if asked else "| Driver Version: 580.65  CUDA Version: 13.0 |")
 """
 
 SANITIZER = """
@@ -53,8 +54,8 @@ MESHWRIGHT = """
     else:
         assert arguments[0] == "trial" and flags["--devices"] == "cuda" and flags["--cluster"] == "h100"
         fits = "3b" not in flags["--model"] or flags["--seq-len"] == "4096"
-        answer = {"layout": flags["--layout"], "outcome": "ok" if fits else "oom", "message": "" if fits else "too large",
-                  "step_s": 0.5, "mfu": 0.45, "mfu_of_peak": 0.36, "measured_peak_flops": 790e12, "peak_flops": 989e12,
+        answer = {"layout": flags["--layout"], "outcome": "ok" if fits else "oom", "message": "", "step_s": 0.5,
+                  "mfu": 0.45, "mfu_of_peak": 0.36, "measured_peak_flops": 790e12, "peak_flops": 989e12,
                   "losses": [11.8, 11.7], "predicted": {"time": {"step_s": 0.6}, "mfu": 0.35},
                   "ranks": [{"pipeline_rank": 0, "peak_bytes": 30 << 30, "estimated_bytes": 30 << 30,
                              "peak_reserved_bytes": 31 << 30, "communicator_bytes": 1 << 30,
@@ -96,9 +97,12 @@ class CudaArchive(FakeArchive):
         (self.root / "tools/bench").mkdir()
         self.program("tools/bench/plain_llama_device.py", PLAIN)
         self.path = self.root.parent / "path"
-        self.program(f"{self.path}/nvidia-smi", NVIDIA_SMI)
+        self.set_devices(1)
         self.program(f"{self.path}/compute-sanitizer", SANITIZER)
         (self.path / "torch.py").write_text(TORCH)
+
+    def set_devices(self, count):
+        self.program(f"{self.path}/nvidia-smi", NVIDIA_SMI.replace("DEVICES", str(count)))
 
     def run(self, *arguments, **variables):
         environment = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
@@ -131,7 +135,8 @@ class CudaRun(unittest.TestCase):
 
     def test_an_operator_that_ends_its_process_costs_no_other(self):
         entry, page = self.run_part("kernels", exit_code=1)
-        self.assertEqual([(row["item"], row["outcome"]) for row in entry["rows"]], [("Rope", "ok"), ("AdamW", "failed")])
+        self.assertEqual([(row["item"], row["outcome"]) for row in entry["rows"]],
+                         [("Rope", "ok"), ("AdamW", "failed")])
         self.assertIn("illegal memory access", page)
         self.assertIn("| Rope | bf16 | 90.0 us | 2800.0 | 2950.0 | 95.0 % | met |", page)
 
@@ -149,7 +154,8 @@ class CudaRun(unittest.TestCase):
         self.assertEqual({item for item, outcome in outcomes.items() if outcome == "oom"},
                          {f"llama-3.2-3b 8192 rc={rc}.attn={attention}"
                           for rc in ("none", "selective") for attention in ("flash2", "cudnn")})
-        self.assertIn("| llama-3.2-1b | 4096 | 8 | rc=none.attn=flash2 | ok | 500.0 ms | 600.0 ms | 0.833 | 36.0 % |", page)
+        self.assertIn("| llama-3.2-1b | 4096 | 8 | rc=none.attn=flash2 | ok | 500.0 ms | 600.0 ms | 0.833 | 36.0 % |",
+                      page)
         self.assertIn("| ok | 30.00 | 30.00 | 1.000 | 31.00 | 1.00 | 0.50 | 0 | 11.800 to 11.700 |", page)
         self.assertIn("--slice", page)
 
@@ -182,7 +188,7 @@ class CudaRun(unittest.TestCase):
 
     def test_an_expected_device_that_a_test_misses_is_a_failure(self):
         with CudaArchive() as archive:
-            archive.program(f"{archive.path}/nvidia-smi", NVIDIA_SMI.replace("print(fields", "print(fields + chr(10) + fields"))
+            archive.set_devices(2)
             self.assertEqual(archive.run("--part", "tests").returncode, 1)
             self.assertIn("needs 2 CUDA devices, here are 1", archive.row("tests", "nccl_communicator_test")["message"])
 

@@ -80,7 +80,8 @@ class Gtest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["g++", "-x", "c++", "-", "-o", f"{folder}/t", "-lgtest", "-lgtest_main"], input=source,
                            text=True, check=True)
-            run = subprocess.run([f"{folder}/t", f"--gtest_output=json:{folder}/t.json"], capture_output=True, text=True)
+            run = subprocess.run([f"{folder}/t", f"--gtest_output=json:{folder}/t.json"], capture_output=True,
+                                 text=True)
             with open(f"{folder}/t.json", encoding="utf-8") as file:
                 cases = gtest.parse_cases(json.load(file), gtest.skip_reasons(run.stdout))
         self.assertEqual([(case.name, case.outcome) for case in cases],
@@ -147,15 +148,15 @@ class Machine(unittest.TestCase):
         self.assertIsNone(presets.best_match("NVIDIA T4", names))
 
     def test_devices_are_those_that_cuda_shows(self):
-        self.assertEqual([host.visible(4, variable) for variable in (None, "", "1", "0,2", "0,9,1", "-1", "GPU-ab,GPU-cd")],
-                         [4, 0, 1, 2, 1, 0, 2])
+        variables = {None: 4, "": 0, "1": 1, "0,2": 2, "0,9,1": 1, "-1": 0, "GPU-ab,GPU-cd": 2}
+        self.assertEqual({variable: host.visible(4, variable) for variable in variables}, variables)
 
     def test_reads_what_nvidia_smi_lists(self):
         (device,) = host.parse_smi("NVIDIA H100 80GB HBM3, 580.65.06, 81559 MiB, 700.00 W, 1980 MHz\n")
         self.assertEqual((device["name"], device["driver_version"]), ("NVIDIA H100 80GB HBM3", "580.65.06"))
         self.assertEqual(host.parse_smi("No devices were found\n"), [])
-        self.assertEqual(host.parse_smi_list("GPU 0: NVIDIA H200 (UUID: GPU-1)\n  MIG 1g.10gb Device 0: (UUID: MIG-1)\n"),
-                         [{"name": "NVIDIA H200"}])
+        listed = "GPU 0: NVIDIA H200 (UUID: GPU-1)\n  MIG 1g.10gb Device 0: (UUID: MIG-1)\n"
+        self.assertEqual(host.parse_smi_list(listed), [{"name": "NVIDIA H200"}])
 
 
 class Trials(unittest.TestCase):
@@ -247,7 +248,8 @@ class Ranks(unittest.TestCase):
     def test_layouts_are_counted_at_every_axis_of_theirs(self):
         fp32 = {"precision": "fp32"}
         layouts = [{"test": "a", "outcome": "ok", "axes": ["tp", "pp"], "deviations": {"gradient": 1e-6}} | fp32,
-                   {"test": "b", "outcome": "failed", "axes": ["pp"], "deviations": {"gradient": 2e-3, "loss": 1}} | fp32,
+                   {"test": "b", "outcome": "failed", "axes": ["pp"],
+                    "deviations": {"gradient": 2e-3, "loss": 1}} | fp32,
                    {"test": "c", "outcome": "ok", "axes": [], "deviations": {}} | fp32,
                    {"test": "d", "outcome": "ok", "axes": ["tp"], "deviations": {"gradient": 0.1}, "precision": "bf16"}]
         axes, _ = ranks.tables([{"item": "1", "outcome": "failed", "layouts": layouts, "command": "x"}])
@@ -264,8 +266,8 @@ class Ranks(unittest.TestCase):
                                               "worst_gradient_norm_deviation": "2e-07", "other": "x"}),
                          {"gradient": 1.5e-6, "loss": 0.0, "gradient_norm": 2e-7})
         self.assertEqual(ranks.deviations_of({}), {})
-        self.assertEqual([ranks.precision_of(name) for name in ("Axes/T.Bf16IsNear/tp1", "Axes/T.Fp32Equals/tp1", "T.x")],
-                         ["bf16", "fp32", None])
+        precisions = {"Axes/T.Bf16IsNear/tp1": "bf16", "Axes/T.Fp32Equals/tp1": "fp32", "T.x": None}
+        self.assertEqual({name: ranks.precision_of(name) for name in precisions}, precisions)
 
 
 if __name__ == "__main__":

@@ -28,10 +28,11 @@ class Rehearsal(unittest.TestCase):
         for case in wanted:
             with self.subTest(case):
                 axes = dict(re.findall(r"(tp|pp|dp)(\d+)", case["layout"]))
-                run = subprocess.run([BUILD / "bin/meshwright", "estimate", "--model", case["model"], "--cluster", "h100",
-                                      "--gpus", str(math.prod(map(int, axes.values()))), "--seq-len",
-                                      str(case["seq_len"]), "--global-batch", str(case["global_batch"]), "--layout",
-                                      case["layout"], "--framework", "meshwright"], capture_output=True, text=True)
+                command = [BUILD / "bin/meshwright", "estimate", "--framework", "meshwright", "--cluster", "h100",
+                           "--model", case["model"], "--layout", case["layout"], "--seq-len", str(case["seq_len"]),
+                           "--global-batch", str(case["global_batch"]), "--gpus",
+                           str(math.prod(map(int, axes.values())))]
+                run = subprocess.run(command, capture_output=True, text=True)
                 self.assertIn(run.returncode, (0, 3), run.stderr)
 
     def test_every_part_tells_what_it_is_for(self):

@@ -15,9 +15,9 @@ def row(item, value=0, outcome="ok"):
     return {"item": item, "outcome": outcome, "value": value}
 
 
-def entry(started, rows, left_out=(), commit="abc", devices="cuda", device="H100"):
+def entry(started, rows, left_out=(), commit="abc", devices="cuda", device="H100", items=None):
     made = {"devices": devices, "machine": {"device": device, "device_count": 1}, "commit": commit,
-            "command": "tools/gpu", "started": started, "duration_s": 1.0, "notes": [], "rows": rows,
+            "command": "tools/gpu", "started": started, "duration_s": 1.0, "notes": [], "rows": rows, "items": items,
             "left_out": [{"item": item, "reason": "no time"} for item in left_out]}
     return made | {"outcome": report.outcome(made)}
 
@@ -54,6 +54,18 @@ class Merge(unittest.TestCase):
         self.assertEqual(first["outcome"], "failed")
         (both,) = merged(first, entry("2", [row("a")]))
         self.assertEqual(both["outcome"], "ok")
+
+    def test_an_item_that_the_part_has_no_more_goes(self):
+        """So does the one that says that a part could not tell its items."""
+        first = entry("1", [row("what to run", outcome="failed")], left_out=["gone"])
+        (both,) = merged(first, entry("2", [row("a")], left_out=["b"], items=["a", "b"]))
+        self.assertEqual([row["item"] for row in both["rows"]], ["a"])
+        self.assertEqual([gap["item"] for gap in both["left_out"]], ["b"])
+
+    def test_a_part_that_cant_tell_its_items_loses_none(self):
+        (both,) = merged(entry("1", [row("a")], items=["a"]), entry("2", [row("what to run", outcome="failed")]))
+        self.assertEqual([row["item"] for row in both["rows"]], ["a", "what to run"])
+        self.assertEqual((both["items"], both["outcome"]), (["a"], "failed"))
 
     def test_devices_and_commits_stand_apart(self):
         entries = merged(entry("1", [row("a")]), entry("2", [row("a")], device="H200"),

@@ -10,7 +10,7 @@
 //          peak_reserved_bytes, allocator_retries, communicator_bytes, and trace with name and
 //          record (executor/trial/step_record.h) of the last step where the plan wants it
 //   oom    pipeline_rank, requested_bytes, held_bytes, limit_bytes
-//   error  kind (communication, internal, plan), message
+//   error  kind (communication, internal, plan), message; after done it is about the rank's end
 // In a device benchmark also, the first two of rank 0 alone:
 //   device          name, memory_bytes, compute_units, physical_cores
 //   measured        done, cases, and one of matmul, copy, collective unless it was passed over

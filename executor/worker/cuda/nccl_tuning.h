@@ -19,7 +19,8 @@ struct NcclTuning {
 // the same by group for the same reason (--high-priority-stream-groups).
 //
 // A message is a copy, a receive that is posted ahead holds its SMs until the message comes, and
-// both go on beside computation: they get few SMs. Four carry more than a 400 Gb/s port does.
+// both go on beside computation: they get few SMs. The device benchmark times messages in such a
+// group, so the planner counts with what they reach.
 inline NcclTuning NcclTuningOf(Traffic traffic) {
   constexpr int kMessageCtas = 4;
   if (traffic == Traffic::kMessages) return {.max_ctas = kMessageCtas};

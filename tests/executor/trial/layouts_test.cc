@@ -58,6 +58,7 @@ TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
   plan_.dump_gradients_dir = folder_.path();
   const TrialResult result = RunHere(plan_);
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  EXPECT_EQ(result.message, "");
   const double tolerance = plan_.training.precision == Precision::kFp64 ? 1e-9 : 1e-4;
   ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
@@ -87,6 +88,7 @@ class Bf16LayoutsTest : public LayoutsTest {};
 TEST_P(Bf16LayoutsTest, MemoryIsWithinTwoPercent) {
   const TrialResult result = RunHere(plan_);
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  EXPECT_EQ(result.message, "");
   for (const auto& [pipeline_rank, peak_bytes] : Fullest(result)) {
     const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
     EXPECT_NEAR(static_cast<double>(peak_bytes) / predicted, 1.0, 0.02)

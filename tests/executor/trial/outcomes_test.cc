@@ -61,6 +61,7 @@ TEST_F(OutcomesTest, OkReportsEveryStepAndRank) {
       RunTrial(plan, {.worker_path = WorkerPath(),
                       .progress = [&](const TrialProgress& progress) { told = progress.step; }});
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  EXPECT_EQ(result.message, "");
   EXPECT_EQ(result.losses.size(), 3u);
   EXPECT_EQ(result.step_times_s.size(), 3u);
   EXPECT_EQ(told, 3);

@@ -76,8 +76,8 @@ TEST_F(WorkerGroupTest, AWorkerThatIsDoneMayBeSilentWhileAnotherWorks) {
                                           "; exec sleep 600; fi\n"
                                           "for step in 0 1 2 3 4 5 6 7 8 9; do\n"
                                           R"(echo "{\"event\":\"begin\",\"step\":$step}" >&3)"
-                                          "\nsleep 0.2\ndone\nkill -SEGV $$");
-  EXPECT_EQ(Run(script, 2, 1.5), WorkersEnd::kEnded);
+                                          "\nsleep 0.4\ndone\nkill -SEGV $$");
+  EXPECT_EQ(Run(script, 2, 3.0), WorkersEnd::kEnded);
   EXPECT_FALSE(group_.records()[0].failure.has_value());
   EXPECT_EQ(group_.records()[1].begun_steps, 10);
   EXPECT_TRUE(group_.records()[1].failure.has_value());

@@ -3,6 +3,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
 
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <latch>
@@ -60,11 +61,15 @@ class CudaThreadsTest : public testing::Test {
     std::vector<std::thread> threads;
     for (int32_t rank = 0; rank < kRanks; ++rank) {
       threads.emplace_back([&, rank] {
-        const std::unique_ptr<Device> device = OpenCudaTestDevice(0, &hub_);
-        const auto world = device->Connect(
-            {}, {.name = "world", .ranks = {0, 1, 2}, .timeout = kCommunicatorTimeout}, rank);
-        body(rank, *device, *world);
-        device->Synchronize();
+        try {
+          const std::unique_ptr<Device> device = OpenCudaTestDevice(0, &hub_);
+          const auto world = device->Connect(
+              {}, {.name = "world", .ranks = {0, 1, 2}, .timeout = kCommunicatorTimeout}, rank);
+          body(rank, *device, *world);
+          device->Synchronize();
+        } catch (const std::exception& error) {
+          ADD_FAILURE() << "rank " << rank << ": " << error.what();
+        }
       });
     }
     for (std::thread& thread : threads) thread.join();

@@ -1,4 +1,6 @@
 // How the ranks of a run come by their groups, and how they end them.
+#include "executor/worker/rank_context.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +14,6 @@
 
 #include "executor/worker/cpu_device.h"
 #include "executor/worker/fake_communicator.h"
-#include "executor/worker/rank_context.h"
 #include "tests/executor/layout_cases.h"
 
 namespace meshwright {
@@ -57,7 +58,7 @@ class ClosingCommunicator final : public Communicator {
   const std::function<void()> closed_;
 };
 
-class GroupEndTest : public testing::Test {
+class RankGroupsTest : public testing::Test {
  protected:
   void Prepare(RankContext& context, int32_t rank) const {
     context.model = plan_.model;
@@ -98,7 +99,7 @@ class GroupEndTest : public testing::Test {
   std::map<int32_t, std::vector<std::string>> closed_;  // by rank
 };
 
-TEST_F(GroupEndTest, ChannelsAndTheRingCarryMessagesAlone) {
+TEST_F(RankGroupsTest, ChannelsAndTheRingCarryMessagesAlone) {
   RankContext context;
   Prepare(context, 0);
   std::map<std::string, Traffic> traffic;
@@ -121,7 +122,7 @@ TEST_F(GroupEndTest, ChannelsAndTheRingCarryMessagesAlone) {
   EXPECT_EQ(traffic, expected);
 }
 
-TEST_F(GroupEndTest, NoRankEndsAGroupBeforeAllRanksCame) {
+TEST_F(RankGroupsTest, NoRankEndsAGroupBeforeAllRanksCame) {
   std::atomic<int32_t> came = 0;
   std::vector<int32_t> there(static_cast<size_t>(plan_.layout.devices()), 0);
   OnEveryRank(std::chrono::seconds(20), [&](RankContext& context) {
@@ -137,7 +138,7 @@ TEST_F(GroupEndTest, NoRankEndsAGroupBeforeAllRanksCame) {
 }
 
 // One may wait in Close() for the others of the group.
-TEST_F(GroupEndTest, AllRanksEndTheirGroupsInTheOrderThatTheWorldIsLastOf) {
+TEST_F(RankGroupsTest, AllRanksEndTheirGroupsInTheOrderThatTheWorldIsLastOf) {
   OnEveryRank(std::chrono::seconds(20), [](RankContext& context) { CloseGroups(context); });
   ASSERT_THAT(closed_, SizeIs(plan_.layout.devices()));
   for (const auto& [rank, groups] : closed_) {
@@ -147,7 +148,7 @@ TEST_F(GroupEndTest, AllRanksEndTheirGroupsInTheOrderThatTheWorldIsLastOf) {
   }
 }
 
-TEST_F(GroupEndTest, ARankThatIsGoneIsAnErrorOfTheOthers) {
+TEST_F(RankGroupsTest, ARankThatIsGoneIsAnErrorOfTheOthers) {
   std::atomic<int32_t> failed = 0;
   OnEveryRank(std::chrono::seconds(20), [&](RankContext& context) {
     if (context.rank == 0) return;
@@ -160,7 +161,7 @@ TEST_F(GroupEndTest, ARankThatIsGoneIsAnErrorOfTheOthers) {
   EXPECT_EQ(failed, plan_.layout.devices() - 1);
 }
 
-TEST_F(GroupEndTest, ARankThatStaysAwayIsWaitedForNoLongerThanTheTimeout) {
+TEST_F(RankGroupsTest, ARankThatStaysAwayIsWaitedForNoLongerThanTheTimeout) {
   std::atomic<int32_t> failed = 0;
   OnEveryRank(std::chrono::milliseconds(200), [&](RankContext& context) {
     if (context.rank == 0) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/trial/named_kernels.h"
 #include "executor/trial/slice_runner.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
@@ -131,7 +132,7 @@ void Print(const TrialFlags& flags, const Layout& layout, const Prediction& pred
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const Layout layout, ParseLayout(flags.layout));
+  ASSIGN_OR_RETURN(Layout layout, ParseLayout(flags.layout));
   ASSIGN_OR_RETURN(const DevicesFlag devices, ParseDevices(flags.devices));
   std::optional<int64_t> memory_limit_bytes;
   if (flags.memory_limit_gib != 0.0) {
@@ -146,6 +147,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   }
   ASSIGN_OR_RETURN(const Prediction prediction,
                    Predict(resolved, layout, memory_limit_bytes, context.host_cores));
+  layout = WithNamedKernels(layout, prediction.request.profile, devices.kind);
   ASSIGN_OR_RETURN(TrialPlan plan,
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
   if (flags.slice) {

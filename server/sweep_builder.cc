@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/agent/wire.h"
+#include "executor/trial/named_kernels.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "planner/catalog/catalog.h"
@@ -73,8 +74,11 @@ absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& o
         std::min(request.cluster.device.memory_bytes, *options.memory_limit_bytes);
   }
   request.top = options.trials;
+  const auto named = [&](const Layout& layout) {
+    return WithNamedKernels(layout, request.profile, device);
+  };
   request.runnable = [&](const Layout& layout) {
-    return CheckRunnable(request.model, layout, request.training, device).ok();
+    return CheckRunnable(request.model, named(layout), request.training, device).ok();
   };
   ASSIGN_OR_RETURN(const SearchResult result, Search(request));
   if (result.layouts.empty()) return NothingFits(request, result);
@@ -93,18 +97,17 @@ absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& o
   plan.seed = options.seed;
   plan.memory_limit_bytes = options.memory_limit_bytes;
   for (const RankedLayout& ranked : result.layouts) {
-    plan.layout = ranked.layout;
+    plan.layout = named(ranked.layout);
     plan.peak_flops =
-        RankPeakFlops(request.cluster, request.training.precision, ranked.layout.devices());
-    plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), ranked.layout);
-    plan.estimated_communicator_bytes =
-        EstimateCommunicatorBytes(ContextOf(request), ranked.layout);
+        RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
+    plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), plan.layout);
+    plan.estimated_communicator_bytes = EstimateCommunicatorBytes(ContextOf(request), plan.layout);
     TrialRecord trial;
     trial.number = static_cast<int32_t>(made.trials.size()) + 1;
-    trial.layout = FormatLayout(ranked.layout);
+    trial.layout = FormatLayout(plan.layout);
     trial.reason = "waits for its turn";
     trial.plan_json = ToJson(plan).dump();
-    trial.predicted_json = LayoutToJson(ranked.layout, ranked.estimate).dump();
+    trial.predicted_json = LayoutToJson(plan.layout, ranked.estimate).dump();
     made.trials.push_back(std::move(trial));
   }
   return made;

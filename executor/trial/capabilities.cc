@@ -164,6 +164,7 @@ const Capabilities& WorkerCapabilities() {
                     ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
       .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
       .attention = {AttentionKernel::kFlash2, AttentionKernel::kCudnn},
+      .default_attention = AttentionKernel::kFlash2,
       .max_zero = 3,
       .max_cp = 1024,
       .max_vpp = 1024,

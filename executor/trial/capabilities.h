@@ -28,7 +28,9 @@ struct Capabilities {
   std::vector<Precision> precisions;
   std::vector<ScheduleKind> schedules;
   std::vector<Recompute> recompute;
-  std::vector<AttentionKernel> attention;  // beside the default
+  // What a layout may name, and what is run where it names none.
+  std::vector<AttentionKernel> attention;
+  AttentionKernel default_attention = AttentionKernel::kDefault;
   int32_t max_zero = 0;
   int32_t max_cp = 1;
   int32_t max_vpp = 1;

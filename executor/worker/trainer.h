@@ -1,7 +1,7 @@
 // Training steps of one rank: schedule, gradient reductions, optimizer.
 //
-// What a step's update changed reaches the other ranks when the next one needs it
-// (executor/worker/weight_gatherer.h): between steps only the rank's own shard is up to date.
+// Where ranks divide the update (ZeRO), what it changed reaches the others when the next step needs
+// it (executor/worker/weight_gatherer.h): between steps only a rank's own shard is up to date.
 #pragma once
 
 #include <cstdint>

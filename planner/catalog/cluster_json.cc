@@ -11,6 +11,35 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+std::vector<FastestAttention> ReadFastestAttention(JsonFields& device) {
+  std::vector<FastestAttention> all;
+  for (const json& object : device.ObjectsOr("fastest_attention")) {
+    JsonFields fields(object, "device.fastest_attention.");
+    FastestAttention& fastest = all.emplace_back();
+    fastest.head_dim = fields.Int("head_dim");
+    const auto kernel = ParseAttentionKernel(fields.String("kernel"));
+    if (kernel.ok()) {
+      fastest.kernel = *kernel;
+    } else {
+      fields.Fail(WithField(kernel.status(), "device.fastest_attention.kernel"));
+    }
+    fastest.source = fields.String("source");
+    fields.RefuseUnknownKeys();
+    device.Fail(fields.status());
+  }
+  return all;
+}
+
+ordered_json FastestAttentionToJson(const std::vector<FastestAttention>& all) {
+  ordered_json list = ordered_json::array();
+  for (const FastestAttention& fastest : all) {
+    list.push_back({{"head_dim", fastest.head_dim},
+                    {"kernel", std::string(AttentionKernelName(fastest.kernel))},
+                    {"source", fastest.source}});
+  }
+  return list;
+}
+
 HardwareProfile ReadDevice(JsonFields& fields) {
   HardwareProfile device;
   device.name = fields.String("name");
@@ -28,6 +57,7 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.flash1_ratio = fields.NumberOr("flash1_ratio", device.flash1_ratio);
   device.flash3_ratio = fields.NumberOr("flash3_ratio", device.flash3_ratio);
   device.cudnn_ratio = fields.NumberOr("cudnn_ratio", device.cudnn_ratio);
+  device.fastest_attention = ReadFastestAttention(fields);
   device.straggler_sigma = fields.NumberOr("straggler_sigma", 0.0);
   device.step_time_sigma = fields.NumberOr("step_time_sigma", 0.0);
   device.kernel_launch_s = fields.NumberOr("kernel_launch_s", 0.0);
@@ -134,6 +164,9 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
       {"scale_out", LinkToJson(cluster.scale_out)},
       {"physical_cores", cluster.physical_cores}};
   if (device.peak_tf32_flops > 0.0) object["device"]["peak_tf32_flops"] = device.peak_tf32_flops;
+  if (!device.fastest_attention.empty()) {
+    object["device"]["fastest_attention"] = FastestAttentionToJson(device.fastest_attention);
+  }
   object["source"] = cluster.source;
   if (!cluster.calibration.command.empty()) {
     object["calibration"] = CalibrationToJson(cluster.calibration);

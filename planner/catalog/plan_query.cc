@@ -1,6 +1,7 @@
 #include "planner/catalog/plan_query.h"
 
 #include "planner/catalog/catalog.h"
+#include "planner/profile/attention_default.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -24,6 +25,8 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
   request.training = query.training;
+  request.profile.attention =
+      DefaultAttention(request.profile, request.cluster, request.model, request.training.precision);
   request.devices = query.devices;
   request.top = query.top;
   request.max_oom_probability = query.max_oom_probability;

@@ -38,8 +38,9 @@ absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len)
 // The cluster of a source. `host_cores` as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);
 
-// Looks up presets and parses JSON. `host_cores`: physical cores for clusters of processes on
-// shared cores. Errors as in planner/catalog/catalog.h.
+// Looks up presets and parses JSON. The profile's attention is what layouts get that name no kernel
+// on this cluster (planner/profile/attention_default.h). `host_cores`: physical cores for clusters
+// of processes on shared cores. Errors as in planner/catalog/catalog.h.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
 }  // namespace meshwright

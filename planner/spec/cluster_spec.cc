@@ -35,6 +35,9 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
   for (const double ratio : {device.flash1_ratio, device.flash3_ratio, device.cudnn_ratio}) {
     RETURN_IF_ERROR(CheckPositive("device flash ratio", ratio));
   }
+  for (const FastestAttention& fastest : device.fastest_attention) {
+    RETURN_IF_ERROR(CheckRange("device.fastest_attention.head_dim", fastest.head_dim, 1, 1 << 16));
+  }
   for (const double sigma : {device.straggler_sigma, device.step_time_sigma}) {
     if (sigma >= 0 && sigma < 2) continue;
     return FieldError("device sigma", std::to_string(sigma), "must be from 0 to 2");

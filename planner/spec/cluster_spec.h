@@ -11,10 +11,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "planner/layout/layout.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright {
+
+// The attention kernel that Meshwright's worker was measured to be fastest with, for heads of one
+// size.
+struct FastestAttention {
+  int64_t head_dim = 0;
+  AttentionKernel kernel = AttentionKernel::kFlash2;
+  std::string source;  // which measurement, in words
+
+  friend bool operator==(const FastestAttention&, const FastestAttention&) = default;
+};
 
 // One device: data-sheet peaks and the share of them that real kernels reach.
 struct HardwareProfile {
@@ -37,6 +48,9 @@ struct HardwareProfile {
   double flash1_ratio = 0.45;
   double flash3_ratio = 1.6;
   double cudnn_ratio = 1.0;
+  // Empty until it was measured; decides for layouts that name no kernel
+  // (planner/profile/attention_default.h).
+  std::vector<FastestAttention> fastest_attention = {};
   double kernel_launch_s = 0.0;  // host time of one kernel; the floor under small ones
   int32_t compute_units = 0;     // SMs; tiles of a matmul are spread over them in waves
   int32_t tile_m = 0;            // output tile of one compute unit

@@ -3,6 +3,7 @@
 #include "executor/trial/trial.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/spec/field_error.h"
 #include "tests/db/store_records.h"
@@ -47,6 +48,26 @@ TEST(SweepBuilderTest, TakesTheBestLayoutsThatTheWorkerRuns) {
     EXPECT_EQ(FormatLayout(plan->layout), trial.layout);
     EXPECT_EQ(plan->seed, 9u);
     EXPECT_EQ(plan->steps, 2);
+  }
+}
+
+TEST(SweepBuilderTest, TellsTheWorkerWhichAttentionThePlanIsAbout) {
+  ClusterSpec cluster = FindCluster("h100", 1).value();
+  cluster.device.fastest_attention = {
+      {.head_dim = 64, .kernel = AttentionKernel::kCudnn, .source = "a test"}};
+  PlanQuery query;
+  query.model.name = "llama-3.2-1b";
+  query.cluster = {"here", ClusterToJson(cluster)};
+  query.framework.name = "meshwright";
+  query.devices = 8;
+  query.training = {.seq_len = 4096, .global_batch = 64};
+  const auto made = BuildSweep(*Resolve(query, 1), Options(2), "v", At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_FALSE(made->trials.empty());
+  for (const TrialRecord& trial : made->trials) {
+    EXPECT_THAT(trial.layout, HasSubstr("attn=cudnn"));
+    const auto plan = TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
+    EXPECT_EQ(plan->layout.attention, AttentionKernel::kCudnn);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/trial/named_kernels.h"
 #include "executor/trial/slice_runner.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
@@ -142,7 +143,7 @@ void Print(const TrialFlags& flags, const Layout& layout, const Prediction& pred
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const Layout layout, ParseLayout(flags.layout));
+  ASSIGN_OR_RETURN(Layout layout, ParseLayout(flags.layout));
   ASSIGN_OR_RETURN(const DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
   std::optional<int64_t> memory_limit_bytes;
@@ -158,6 +159,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   }
   ASSIGN_OR_RETURN(const Prediction prediction,
                    Predict(resolved, layout, memory_limit_bytes, context.host_cores));
+  layout = WithNamedKernels(layout, prediction.request.profile, devices.kind);
   ASSIGN_OR_RETURN(TrialPlan plan,
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
   RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));

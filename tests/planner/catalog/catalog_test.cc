@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "nlohmann/json.hpp"
+#include "planner/spec/field_error.h"
 
 namespace meshwright {
 namespace {
@@ -74,6 +75,28 @@ TEST(ClusterJson, RoundTrips) {
     const ClusterSpec cluster = FindCluster(name, 3).value();
     EXPECT_EQ(ClusterFromJson(ClusterToJson(cluster), 99).value(), cluster) << name;
   }
+}
+
+TEST(ClusterJson, HasTheFastestAttentionByHeadSizeWhereItWasMeasured) {
+  auto object = nlohmann::json::parse(ClusterToJson(FindCluster("h100", 1).value()));
+  nlohmann::json& fastest = object["device"]["fastest_attention"];
+  fastest = {{{"head_dim", 64}, {"kernel", "cudnn"}, {"source", "a test"}}};
+  const ClusterSpec cluster = ClusterFromJson(object.dump(), 1).value();
+  EXPECT_EQ(cluster.device.fastest_attention,
+            (std::vector<FastestAttention>{
+                {.head_dim = 64, .kernel = AttentionKernel::kCudnn, .source = "a test"}}));
+  EXPECT_EQ(ClusterFromJson(ClusterToJson(cluster), 1).value(), cluster);
+  const auto problem_with = [&](const char* key, const nlohmann::json& value) {
+    nlohmann::json broken = object;
+    broken["device"]["fastest_attention"][0][key] = value;
+    return FieldOf(ClusterFromJson(broken.dump(), 1).status());
+  };
+  for (const char* key : {"head_dim", "kernel", "source", "unknown"}) {
+    EXPECT_EQ(problem_with(key, nlohmann::json::array()),
+              std::string("device.fastest_attention.") + key);
+  }
+  EXPECT_EQ(problem_with("kernel", "fastest"), "device.fastest_attention.kernel");
+  EXPECT_EQ(problem_with("head_dim", 0), "device.fastest_attention.head_dim");
 }
 
 TEST(ProfileJson, RoundTrips) {

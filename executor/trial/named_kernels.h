@@ -1,0 +1,14 @@
+// Layouts as plans for the worker name them.
+#pragma once
+
+#include "executor/trial/trial.h"
+#include "planner/profile/framework_profile.h"
+
+namespace meshwright {
+
+// `layout`, which is planned for with `profile`, with the attention kernel named where it leaves it
+// to the profile and that has chosen another than the worker's own default: what the worker runs is
+// what the estimate is about. On a CPU the worker has one kernel and `layout` stays as it is.
+Layout WithNamedKernels(const Layout& layout, const FrameworkProfile& profile, DeviceKind device);
+
+}  // namespace meshwright

@@ -1,25 +1,23 @@
 #include <cmath>
 
 #include "kernels/cpu/loops.h"
+#include "kernels/head_strides.h"
 
 namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT {
 namespace {
 
-int64_t At(const HeadStrides& strides, int64_t batch, int64_t query, int64_t head) {
-  return batch * strides.batch + query * strides.query + head * strides.head;
-}
-
 template <typename T>
 void MergeHead(const AttentionMerge& a, int64_t batch, int64_t query, int64_t head) {
   using A = Accumulator<T>;
-  A& log_sum_exp = static_cast<A*>(a.log_sum_exp)[At(a.log_sum_exp_strides, batch, query, head)];
+  A& log_sum_exp =
+      static_cast<A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, head)];
   const A before = log_sum_exp;
-  const A part =
-      static_cast<const A*>(a.part_log_sum_exp)[At(a.part_log_sum_exp_strides, batch, query, head)];
+  const A part = static_cast<const A*>(
+      a.part_log_sum_exp)[OffsetOf(a.part_log_sum_exp_strides, batch, query, head)];
   if (part == -INFINITY) return;
-  A* output = static_cast<A*>(a.output) + At(a.output_strides, batch, query, head);
+  A* output = static_cast<A*>(a.output) + OffsetOf(a.output_strides, batch, query, head);
   const T* part_output =
-      static_cast<const T*>(a.part_output) + At(a.part_output_strides, batch, query, head);
+      static_cast<const T*>(a.part_output) + OffsetOf(a.part_output_strides, batch, query, head);
   if (before == -INFINITY) {
     log_sum_exp = part;
     for (int64_t i = 0; i < a.head_dim; ++i) output[i] = Widen(part_output[i]);

@@ -1,11 +1,8 @@
 #include "kernels/cuda/launch.cuh"
+#include "kernels/head_strides.h"
 
 namespace meshwright::kernels::cuda {
 namespace {
-
-__device__ int64_t At(const HeadStrides& strides, uint32_t batch, uint32_t query, uint32_t head) {
-  return batch * strides.batch + query * strides.query + head * strides.head;
-}
 
 // What a query's head keeps of its output and takes of the part's, and its new log-sum-exp.
 template <typename A>
@@ -19,9 +16,9 @@ template <typename A>
 __device__ Weights<A> WeightsOf(const AttentionMerge& a, uint32_t batch, uint32_t query,
                                 uint32_t head) {
   const A before =
-      static_cast<const A*>(a.log_sum_exp)[At(a.log_sum_exp_strides, batch, query, head)];
-  const A part =
-      static_cast<const A*>(a.part_log_sum_exp)[At(a.part_log_sum_exp_strides, batch, query, head)];
+      static_cast<const A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, head)];
+  const A part = static_cast<const A*>(
+      a.part_log_sum_exp)[OffsetOf(a.part_log_sum_exp_strides, batch, query, head)];
   if (part == -INFINITY) return {.keep = 1, .take = 0, .log_sum_exp = before};
   const A max = before > part ? before : part;
   const A keep = FastExp(before - max);
@@ -53,9 +50,10 @@ __global__ void MergeKernel(AttentionMerge a) {
       const uint32_t at = i % packs;
       const Weights<A> weights = WeightsOf<A>(a, batch, query, head);
       if (weights.take == 0) continue;
-      const auto part = Load<kPack>(
-          static_cast<const T*>(a.part_output) + At(a.part_output_strides, batch, query, head), at);
-      A* head_output = static_cast<A*>(a.output) + At(a.output_strides, batch, query, head);
+      const auto part = Load<kPack>(static_cast<const T*>(a.part_output) +
+                                        OffsetOf(a.part_output_strides, batch, query, head),
+                                    at);
+      A* head_output = static_cast<A*>(a.output) + OffsetOf(a.output_strides, batch, query, head);
       auto output = Load<kPack>(head_output, at);
       for (int k = 0; k < kPack; ++k) {
         // Where there were no keys the output may hold anything.
@@ -69,7 +67,7 @@ __global__ void MergeKernel(AttentionMerge a) {
       const uint32_t row = first + i / heads;
       const uint32_t batch = row / queries;
       const uint32_t query = row % queries;
-      static_cast<A*>(a.log_sum_exp)[At(a.log_sum_exp_strides, batch, query, i % heads)] =
+      static_cast<A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, i % heads)] =
           WeightsOf<A>(a, batch, query, i % heads).log_sum_exp;
     }
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/head_strides.h"
 #include "kernels/kernels.h"
 
 namespace meshwright::kernels {
@@ -50,21 +51,17 @@ void AddAcc(ElementType type, void* data, int64_t index, double value) {
   SetAcc(type, data, index, GetAcc(type, data, index) + value);
 }
 
-int64_t At(const HeadStrides& strides, int64_t batch, int64_t query, int64_t head) {
-  return batch * strides.batch + query * strides.query + head * strides.head;
-}
-
 void MergeHead(const AttentionMerge& a, int64_t batch, int64_t query, int64_t head) {
-  const int64_t at = At(a.log_sum_exp_strides, batch, query, head);
+  const int64_t at = OffsetOf(a.log_sum_exp_strides, batch, query, head);
   const double before = GetAcc(a.type, a.log_sum_exp, at);
   const double part =
-      GetAcc(a.type, a.part_log_sum_exp, At(a.part_log_sum_exp_strides, batch, query, head));
+      GetAcc(a.type, a.part_log_sum_exp, OffsetOf(a.part_log_sum_exp_strides, batch, query, head));
   if (std::isinf(part)) return;
   const double max = std::max(before, part);
   const double sum = std::exp(before - max) + std::exp(part - max);
   SetAcc(a.type, a.log_sum_exp, at, max + std::log(sum));
-  const int64_t output = At(a.output_strides, batch, query, head);
-  const int64_t part_output = At(a.part_output_strides, batch, query, head);
+  const int64_t output = OffsetOf(a.output_strides, batch, query, head);
+  const int64_t part_output = OffsetOf(a.part_output_strides, batch, query, head);
   for (int64_t i = 0; i < a.head_dim; ++i) {
     const double kept =
         std::isinf(before) ? 0.0 : std::exp(before - max) * GetAcc(a.type, a.output, output + i);

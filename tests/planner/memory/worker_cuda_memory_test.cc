@@ -107,11 +107,15 @@ TEST(Communicators, AreThoseThatTheLayoutOpens) {
   EXPECT_EQ(open("tp1.pp1.dp1"), OpenCommunicators());
   // The world and the axis.
   EXPECT_EQ(open("tp2.pp1.dp1"), (OpenCommunicators{.collective = 2}));
-  // Context parallel ranks hold the same parameters.
-  EXPECT_EQ(open("tp1.cp2.pp1.dp1"), (OpenCommunicators{.collective = 3}));
+  // Context parallel ranks hold the same parameters; their ring carries messages.
+  EXPECT_EQ(open("tp1.cp2.pp1.dp1"), (OpenCommunicators{.collective = 2, .point_to_point = 1}));
   EXPECT_EQ(open("tp1.pp2.dp1"), (OpenCommunicators{.collective = 1, .point_to_point = 2}));
   EXPECT_EQ(open("tp2.cp2.pp2.dp2.vpp2.sched=interleaved"),
-            (OpenCommunicators{.collective = 4, .point_to_point = 4}));
+            (OpenCommunicators{.collective = 3, .point_to_point = 5}));
+  // A rank between two others has lanes with both; a V passes each pair of ranks twice.
+  EXPECT_EQ(open("tp1.pp3.dp1", false, 1).point_to_point, 4);
+  EXPECT_EQ(open("tp1.pp3.dp1.vpp2.sched=zb_v", false, 0).point_to_point, 4);
+  EXPECT_EQ(open("tp1.pp3.dp1.vpp2.sched=zb_v", false, 1).point_to_point, 8);
   // Copies of tied embeddings at both ends, but not between them, nor where the ends meet.
   EXPECT_EQ(open("tp1.pp3.dp1", true, 0).collective, 2);
   EXPECT_EQ(open("tp1.pp3.dp1", true, 1).collective, 1);

@@ -8,24 +8,17 @@ namespace meshwright {
 
 void AddUtilisationRows(const TrialResult& result, const Estimate& predicted, Table& table) {
   const auto add = [&](const char* definition, double peak_flops, const char* whose,
-                       double measured_mfu, double predicted_mfu) {
+                       double measured_mfu, const std::string& predicted_mfu) {
     table.Add({absl::StrCat("MFU (", definition, ") of ", FormatFlops(peak_flops), ", ", whose),
-               FormatPercent(measured_mfu), FormatPercent(predicted_mfu)});
+               FormatPercent(measured_mfu), predicted_mfu});
   };
-  if (!result.peak_flops.has_value()) {
-    // What was predicted is against a peak that nothing tells.
-    table.Add({"MFU (PaLM) of the measured peak", FormatPercent(result.mfu), "-"});
-    table.Add({"MFU (causal) of the measured peak", FormatPercent(result.mfu_causal), "-"});
-    return;
+  if (result.peak_flops.has_value()) {
+    add("PaLM", *result.peak_flops, "planned", result.mfu_of_peak, FormatPercent(predicted.mfu));
+    add("causal", *result.peak_flops, "planned", result.mfu_causal_of_peak,
+        FormatPercent(predicted.mfu_causal));
   }
-  const double planned_flops = *result.peak_flops;
-  add("PaLM", planned_flops, "planned", result.mfu_of_peak, predicted.mfu);
-  add("causal", planned_flops, "planned", result.mfu_causal_of_peak, predicted.mfu_causal);
-  if (!(result.measured_peak_flops > 0.0)) return;
-  const double ratio = planned_flops / result.measured_peak_flops;
-  add("PaLM", result.measured_peak_flops, "measured", result.mfu, ratio * predicted.mfu);
-  add("causal", result.measured_peak_flops, "measured", result.mfu_causal,
-      ratio * predicted.mfu_causal);
+  add("PaLM", result.measured_peak_flops, "measured", result.mfu, "-");
+  add("causal", result.measured_peak_flops, "measured", result.mfu_causal, "-");
 }
 
 }  // namespace meshwright

@@ -7,9 +7,9 @@
 
 namespace meshwright {
 
-// Adds rows of three cells to `table`: what is told, measured, predicted. Both are against the same
-// peak of a rank, which the row names: the one that the cluster is said to have, where it is known,
-// and the one that was measured.
+// Adds rows of three cells to `table`: what is told, measured, predicted. Each row names the peak
+// of a rank that it is against: the one that the cluster is said to have, where the result tells
+// it, and the one that was measured, which no prediction is against.
 void AddUtilisationRows(const TrialResult& result, const Estimate& predicted, Table& table);
 
 }  // namespace meshwright

@@ -106,18 +106,20 @@ std::string WhichRank(const RankRecord& record) {
   return absl::StrCat("rank ", record.rank, " (pipeline rank ", record.pipeline_rank, ")");
 }
 
-// Ranks with trouble after they were done: the first of them, and how many more there are.
-void AddTroubleAfterDone(const std::vector<RankRecord>& records,
-                         std::vector<std::string>& sentences) {
+// Ranks with trouble after they were done: the first of them, and how many more there are. Returns
+// the first; null without any.
+const RankRecord* AddTroubleAfterDone(const std::vector<RankRecord>& records,
+                                      std::vector<std::string>& sentences) {
   std::vector<const RankRecord*> troubled;
   for (const RankRecord& record : records) {
     if (!record.after_done.empty()) troubled.push_back(&record);
   }
-  if (troubled.empty()) return;
+  if (troubled.empty()) return nullptr;
   std::string& sentence =
       sentences.emplace_back(absl::StrCat(WhichRank(*troubled.front()), " was done, but then ",
                                           absl::StrJoin(troubled.front()->after_done, " and ")));
   if (troubled.size() > 1) absl::StrAppend(&sentence, ", like ", troubled.size() - 1, " more");
+  return troubled.front();
 }
 
 void AddLeftProcesses(const std::vector<RankRecord>& records, std::vector<std::string>& sentences) {
@@ -142,13 +144,6 @@ std::string Message(const std::vector<std::string>& sentences, const RankRecord*
     absl::StrAppend(&message, "\n", speaker->output_tail);
   }
   return message;
-}
-
-const RankRecord* FirstTroubledAfterDone(const std::vector<RankRecord>& records) {
-  const auto found = std::find_if(records.begin(), records.end(), [](const RankRecord& record) {
-    return !record.after_done.empty();
-  });
-  return found == records.end() ? nullptr : &*found;
 }
 
 std::string OomMessage(const RankRecord& record) {
@@ -196,7 +191,7 @@ const RankRecord* Cause(const std::vector<RankRecord>& records) {
 TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result = Measured(plan, records);
   const RankRecord* cause = Cause(records);
-  const RankRecord* speaker = FirstTroubledAfterDone(records);
+  const RankRecord* speaker = nullptr;
   std::vector<std::string> sentences;
   if (cause == nullptr) {
     result.outcome = Outcome::kOk;
@@ -205,13 +200,15 @@ TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& recor
     result.outcome = Outcome::kOom;
     result.oom = cause->oom;
     sentences.push_back(OomMessage(*cause));
-    speaker = nullptr;
   } else {
     result.outcome = Outcome::kFailed;
     sentences.push_back(FailureMessage(*cause));
     speaker = cause;
   }
-  if (MayMatter(cause)) AddTroubleAfterDone(records, sentences);
+  if (MayMatter(cause)) {
+    const RankRecord* troubled = AddTroubleAfterDone(records, sentences);
+    if (speaker == nullptr) speaker = troubled;
+  }
   AddLeftProcesses(records, sentences);
   result.message = Message(sentences, speaker);
   return result;

@@ -233,8 +233,9 @@ void WorkerProcess::ReadOutput() {
 }
 
 void WorkerProcess::Kill() const {
-  // Not reaped yet, so the id can't belong to another process.
-  if (!ended()) ::kill(pid_, SIGKILL);
+  // Not reaped yet, so the id can't belong to another process; one that was left is reaped
+  // elsewhere.
+  if (!ended() && !left_) ::kill(pid_, SIGKILL);
 }
 
 bool WorkerProcess::TryReap() {

@@ -199,7 +199,8 @@ struct EmbeddingForward {
   void* y;                // [rows, width]
 };
 
-// table_gradient[tokens[r] - vocab_begin] += dy[r].
+// table_gradient[tokens[r] - vocab_begin] += dy[r], in an order that depends on the sizes and the
+// tokens alone, so that every run gives the same bits.
 struct EmbeddingBackward {
   ElementType type;
   int64_t rows;

@@ -20,8 +20,8 @@ __global__ void ForwardKernel(EmbeddingForward a) {
 }
 
 // The backward adds up the rows of each token before it touches the table's gradient, whose
-// elements are then read and written once, by one thread each: no atomic additions, and the same
-// bits in every run and on every device.
+// elements are then read and written by one block each, once unless its list overflows: no atomic
+// additions, and the same bits in every run and on every device.
 //
 // A block has the tokens of one class (token % gridDim.x) and one slice of columns, a pack for each
 // lane. It reads all tokens, lists the rows of its own, sorts the list by token and row, and gives

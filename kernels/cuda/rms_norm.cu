@@ -137,10 +137,11 @@ __global__ void BackwardKernel(RmsNormBackward a) {
     WriteRow<kPack>(a, row, rstd, dot * rstd * rstd / static_cast<A>(a.width), shared);
   }
   if (a.weight_gradient == nullptr) return;
-  for (int64_t i = threadIdx.x; i < packs; i += kThreads) {
-    for (int k = 0; k < kPack; ++k) {
-      atomicAdd(static_cast<A*>(a.weight_gradient) + i * kPack + k, shared.sums[k * packs + i]);
-    }
+  __syncthreads();
+  // Neighbours in a warp add to neighbouring columns, which the cache takes together.
+  for (int64_t column = threadIdx.x; column < a.width; column += kThreads) {
+    atomicAdd(static_cast<A*>(a.weight_gradient) + column,
+              shared.sums[column % kPack * packs + column / kPack]);
   }
 }
 

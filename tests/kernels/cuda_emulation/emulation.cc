@@ -90,9 +90,14 @@ bool Advance(Block& block) {
   return stop == Stop::kBarrier;
 }
 
-void RunBlock(Block& block) {
+// Shared memory behind what the block asked for, which it must leave alone.
+constexpr auto kForeign = std::byte{0xa5};
+
+void RunBlock(Block& block, size_t shared_bytes) {
+  auto* shared = reinterpret_cast<std::byte*>(meshwright::kernels::cuda::dynamic_shared);
   // Nothing that a block before left there.
-  std::memset(meshwright::kernels::cuda::dynamic_shared, 0xff, kSharedBytes);
+  std::fill_n(shared, shared_bytes, std::byte{0xff});
+  std::fill(shared + shared_bytes, shared + kSharedBytes, kForeign);
   for (Fiber& fiber : block.fibers) {
     ::getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
@@ -102,6 +107,9 @@ void RunBlock(Block& block) {
   }
   while (Advance(block)) {
   }
+  Expect(std::all_of(shared + shared_bytes, shared + kSharedBytes,
+                     [](std::byte byte) { return byte == kForeign; }),
+         "a block wrote behind its shared memory");
 }
 
 }  // namespace
@@ -119,7 +127,7 @@ void Run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) 
     const size_t i = AtTurn(turn, blocks);
     blockIdx =
         dim3(static_cast<unsigned int>(i % gridDim.x), static_cast<unsigned int>(i / gridDim.x));
-    RunBlock(block);
+    RunBlock(block, config.dynamicSmemBytes);
   }
   running = nullptr;
 }

@@ -156,24 +156,25 @@ BenchCase Rotary(BenchMemory& m, ElementType t, const BenchShape& s) {
 }
 
 BenchCase Merge(BenchMemory& m, ElementType t, const BenchShape& s) {
-  constexpr int64_t kHeads = kHidden / kHeadDim;
-  const HeadStrides output = {.batch = 0, .query = kHidden, .head = kHeadDim};
+  const int64_t heads = s.model.heads;
+  const int64_t width = heads * s.model.head_dim;
+  const HeadStrides output = {.batch = 0, .query = width, .head = s.model.head_dim};
   const HeadStrides log_sum_exp = {.batch = 0, .query = 1, .head = s.tokens};
   const AttentionMerge args{.type = t,
                             .batch = 1,
                             .queries = s.tokens,
-                            .heads = kHeads,
-                            .head_dim = kHeadDim,
-                            .output = m.Accumulators(t, s.tokens * kHidden),
+                            .heads = heads,
+                            .head_dim = s.model.head_dim,
+                            .output = m.Accumulators(t, s.tokens * width),
                             .output_strides = output,
-                            .log_sum_exp = m.Accumulators(t, s.tokens * kHeads),
+                            .log_sum_exp = m.Accumulators(t, s.tokens * heads),
                             .log_sum_exp_strides = log_sum_exp,
-                            .part_output = m.Elements(t, s.tokens * kHidden),
+                            .part_output = m.Elements(t, s.tokens * width),
                             .part_output_strides = output,
-                            .part_log_sum_exp = m.Accumulators(t, s.tokens * kHeads),
+                            .part_log_sum_exp = m.Accumulators(t, s.tokens * heads),
                             .part_log_sum_exp_strides = log_sum_exp};
-  return Running(args, s.tokens * kHidden * (ElementSize(t) + 2 * AccumulatorSize(t)) +
-                           3 * s.tokens * kHeads * AccumulatorSize(t));
+  return Running(args, s.tokens * width * (ElementSize(t) + 2 * AccumulatorSize(t)) +
+                           3 * s.tokens * heads * AccumulatorSize(t));
 }
 
 BenchCase LossStatistics(BenchMemory& m, ElementType t, const BenchShape& s) {

@@ -30,14 +30,15 @@ def items(session):
 
 def row_of(benchmark, goal):
     """A row from an entry of Google Benchmark's JSON."""
-    operator, dtype = benchmark["name"].split("/")[:2]
-    row = {"operator": operator, "dtype": dtype}
+    operator, dtype, *model = benchmark["name"].removesuffix("/manual_time").split("/")
+    row = {"operator": operator, "dtype": dtype, "model": "".join(model)}
     if benchmark.get("error_occurred"):
         return row | {"outcome": "failed", "message": benchmark.get("error_message", "")}
     share = benchmark["of_copy"]
     return row | {"outcome": "ok", "best_us": benchmark["best_us"], "gb_per_s": benchmark["GB/s"],
                   "copy_gb_per_s": benchmark["copy_GB/s"], "of_copy": share, "meets_goal": share >= goal,
-                  "summary": f"{dtype} {share:.0%} of copies" + ("" if share >= goal else " (below the goal)")}
+                  "summary": " ".join([dtype, *model, f"{share:.0%} of copies"]) +
+                             ("" if share >= goal else " (below the goal)")}
 
 
 def run_operator(name, session):
@@ -54,12 +55,12 @@ def run_operator(name, session):
 
 
 def tables(rows):
-    table = render.Table("Operators", ["operator", "dtype", "fastest run", "GB/s", "copies, GB/s", "share of copies",
-                                       "goal"],
+    table = render.Table("Operators", ["operator", "dtype", "widths of", "fastest run", "GB/s", "copies, GB/s",
+                                       "share of copies", "goal"],
                          note="GB/s counts every input read once and every output written once.")
     for row in rows:
         if row.get("of_copy") is not None:
-            table.add([row["operator"], row["dtype"], f"{row['best_us']:.1f} us", f"{row['gb_per_s']:.1f}",
-                       f"{row['copy_gb_per_s']:.1f}", render.percent(row["of_copy"]),
+            table.add([row["operator"], row["dtype"], row.get("model", ""), f"{row['best_us']:.1f} us",
+                       f"{row['gb_per_s']:.1f}", f"{row['copy_gb_per_s']:.1f}", render.percent(row["of_copy"]),
                        "met" if row["meets_goal"] else "**below**"], row.get("command"))
     return [table]

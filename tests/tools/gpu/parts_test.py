@@ -128,6 +128,11 @@ class Kernels(unittest.TestCase):
         self.assertEqual((row["operator"], row["dtype"], row["meets_goal"]), ("Rope", "bf16", True))
         self.assertFalse(kernels.row_of(benchmark | {"of_copy": 0.89}, goal=0.9)["meets_goal"])
 
+    def test_a_row_says_whose_widths_it_has(self):
+        benchmark = {"GB/s": 2700.0, "of_copy": 0.9, "best_us": 12.0, "copy_GB/s": 3e3}
+        for name, model in {"Rope/bf16/llama-3-8b/manual_time": "llama-3-8b", "AdamW/bf16/manual_time": ""}.items():
+            self.assertEqual(kernels.row_of(benchmark | {"name": name}, goal=0.9)["model"], model)
+
     def test_an_operator_that_failed_fails(self):
         row = kernels.row_of({"name": "Rope/bf16", "error_occurred": True, "error_message": "no"}, goal=0.9)
         self.assertEqual((row["outcome"], row["message"]), ("failed", "no"))

@@ -42,7 +42,8 @@ MeasuredTrial Measured(const TrialResult& result) {
 
 std::string Summary(const TrialResult& result) {
   if (result.outcome == Outcome::kOk) {
-    return absl::StrFormat("%.4g s per step, MFU %.1f %%", result.step_s, 100 * result.mfu);
+    return absl::StrFormat("%.4g s per step, MFU %.1f %% of the measured peak", result.step_s,
+                           100 * result.mfu);
   }
   return result.message.substr(0, result.message.find('\n'));
 }

@@ -48,6 +48,10 @@ TEST(SweepBuilderTest, TakesTheBestLayoutsThatTheWorkerRuns) {
     EXPECT_EQ(FormatLayout(plan->layout), trial.layout);
     EXPECT_EQ(plan->seed, 9u);
     EXPECT_EQ(plan->steps, 2);
+    // What results are held against, as predictions are.
+    EXPECT_GT(plan->peak_flops.value_or(0.0), 0.0);
+    EXPECT_EQ(plan->estimated_bytes.size(), static_cast<size_t>(plan->layout.pp));
+    EXPECT_EQ(plan->estimated_communicator_bytes.size(), static_cast<size_t>(plan->layout.pp));
   }
 }
 

@@ -168,8 +168,8 @@ void PrintSweep(const v1::Sweep& sweep, const std::vector<TrialView>& trials, st
     out << view.trial.name().substr(view.trial.name().rfind('/') + 1) << ": "
         << FirstLine(view.trial.reason()) << "\n";
   }
-  out << "\nRanked by measured MFU; # is the rank by predicted MFU. Predicted MFU is against the\n"
-         "cluster's stated peak, measured MFU against the peak that the workers measured.\n";
+  out << "\nRanked by measured MFU; # is the rank by predicted MFU. Both are against the\n"
+         "cluster's stated peak, or, of a trial that knows none, what its workers measured.\n";
 }
 
 }  // namespace meshwright

@@ -52,6 +52,7 @@ class Walk {
   Walk(const Layout& layout, const WorkerRank& rank)
       : layout_(layout),
         rank_(rank),
+        ends_(layout, rank.pipeline_rank),
         most_open_(OpenSends(layout, rank.micro_batches)),
         actions_(ActionsThatCount(layout, rank)) {
     if (!rank.transient.has_value()) return;
@@ -112,7 +113,7 @@ class Walk {
     const bool weight = action.kind == ActionKind::kBackwardWeight;
     int64_t messages = posted_ + activations_.held() + gradients_.held();
     // The action's own input is counted with the micro-batch.
-    if (InputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) --messages;
+    if (ends_.InputOf(action).way == Way::kOwn) --messages;
     WorkerActivations others = kept_;
     others.workspace_bytes += messages * bytes.boundary_bytes;
     if (!forward) Add(others, weight ? bytes.kept_split : bytes.kept, -1);
@@ -170,14 +171,14 @@ class Walk {
         break;
     }
     Outbox& outbox = OutboxOf(action);
-    if (InputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) outbox.handed_over -= times;
-    if (OutputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) {
+    if (ends_.InputOf(action).way == Way::kOwn) outbox.handed_over -= times;
+    if (ends_.OutputOf(action).way == Way::kOwn) {
       outbox.handed_over += times;
     }
   }
 
   void Send(const Action& action, int64_t times) {
-    const Way way = OutputOf(layout_, rank_.pipeline_rank, action).way;
+    const Way way = ends_.OutputOf(action).way;
     Outbox& outbox = OutboxOf(action);
     if (way == Way::kUp) outbox.up = std::min(outbox.up + times, most_open_);
     if (way == Way::kDown) outbox.down = std::min(outbox.down + times, most_open_);
@@ -190,6 +191,7 @@ class Walk {
 
   const Layout& layout_;
   const WorkerRank& rank_;
+  const MessageEnds ends_;
   const int64_t most_open_;
   WorkerActivations kept_;  // of all micro-batches in flight
   Outbox activations_;

@@ -27,7 +27,7 @@ class Planner {
  public:
   Planner(const Layout& layout, int32_t rank, const std::vector<Action>& actions,
           int64_t open_sends)
-      : layout_(layout), rank_(rank), actions_(actions), open_sends_(open_sends) {
+      : ends_(layout, rank), actions_(actions), open_sends_(open_sends) {
     constexpr size_t kMostPerAction = 5;
     plan_.reserve(kMostPerAction * actions.size());
   }
@@ -35,12 +35,12 @@ class Planner {
   std::vector<Instruction> Plan() {
     PostNext();
     for (size_t i = 0; i < actions_.size(); ++i) {
-      if (InputOf(layout_, rank_, actions_[i]).on_lane()) {
+      if (ends_.InputOf(actions_[i]).on_lane()) {
         Add(InstructionKind::kAwaitReceive, i);
         PostNext();
       }
       Add(InstructionKind::kCompute, i);
-      const MessageEnd output = OutputOf(layout_, rank_, actions_[i]);
+      const MessageEnd& output = ends_.OutputOf(actions_[i]);
       if (output.on_lane()) Send(i, output.way == Way::kUp);
     }
     for (auto& directions : sends_) {
@@ -61,7 +61,7 @@ class Planner {
   }
 
   void PostNext() {
-    while (next_ < actions_.size() && !InputOf(layout_, rank_, actions_[next_]).on_lane()) ++next_;
+    while (next_ < actions_.size() && !ends_.InputOf(actions_[next_]).on_lane()) ++next_;
     if (next_ < actions_.size()) Add(InstructionKind::kPostReceive, next_++);
   }
 
@@ -80,8 +80,7 @@ class Planner {
     }
   }
 
-  const Layout& layout_;
-  const int32_t rank_;
+  const MessageEnds ends_;
   const std::vector<Action>& actions_;
   const int64_t open_sends_;
   size_t next_ = 0;  // the first action whose input has not been asked for
@@ -98,6 +97,18 @@ MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action) {
 
 MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action) {
   return Neighbour(layout, rank, action, 1);
+}
+
+MessageEnds::MessageEnds(const Layout& layout, int32_t rank) {
+  const auto ends_of = [&](ActionKind kind, int32_t chunk) {
+    const Action action = {.kind = kind, .chunk = chunk};
+    return Ends{.input = meshwright::InputOf(layout, rank, action),
+                .output = meshwright::OutputOf(layout, rank, action)};
+  };
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+    forward_.push_back(ends_of(ActionKind::kForward, chunk));
+    backward_.push_back(ends_of(ActionKind::kBackward, chunk));
+  }
 }
 
 std::vector<Lane> LanesOf(const Layout& layout, int32_t rank) {

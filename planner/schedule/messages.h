@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
@@ -42,6 +43,31 @@ struct MessageEnd {
 
 MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action);
 MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action);
+
+// The same for many actions of a rank, worked out once.
+class MessageEnds {
+ public:
+  MessageEnds(const Layout& layout, int32_t rank);
+
+  const MessageEnd& InputOf(const Action& action) const { return OfKind(action).input; }
+  const MessageEnd& OutputOf(const Action& action) const { return OfKind(action).output; }
+
+ private:
+  struct Ends {
+    MessageEnd input;
+    MessageEnd output;
+  };
+
+  const Ends& OfKind(const Action& action) const {
+    if (action.kind == ActionKind::kBackwardWeight) return none_;
+    return (action.kind == ActionKind::kForward ? forward_
+                                                : backward_)[static_cast<size_t>(action.chunk)];
+  }
+
+  const Ends none_;
+  absl::InlinedVector<Ends, 4> forward_;  // by chunk
+  absl::InlinedVector<Ends, 4> backward_;
+};
 
 // Of a pipeline's ranks.
 struct Lane {

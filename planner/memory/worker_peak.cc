@@ -50,8 +50,7 @@ Actions ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
 class Walk {
  public:
   Walk(const Layout& layout, const WorkerRank& rank)
-      : layout_(layout),
-        rank_(rank),
+      : rank_(rank),
         ends_(layout, rank.pipeline_rank),
         most_open_(OpenSends(layout, rank.micro_batches)),
         actions_(ActionsThatCount(layout, rank)) {
@@ -64,31 +63,8 @@ class Walk {
   }
 
   void Run() {
-    for (const Instruction& instruction :
-         PlanMessages(layout_, rank_.pipeline_rank, actions_.list, most_open_)) {
-      const auto index = static_cast<size_t>(instruction.action);
-      const Action& action = actions_.list[index];
-      switch (instruction.kind) {
-        case InstructionKind::kPostReceive:
-          ++posted_;
-          break;
-        case InstructionKind::kAwaitReceive:
-          // The action's own input is counted with the micro-batch.
-          --posted_;
-          break;
-        case InstructionKind::kCompute:
-          if (actions_.skipped[index] > 0) Skip(action, actions_.skipped[index]);
-          Start(action);
-          Finish(action, 1);
-          break;
-        case InstructionKind::kAwaitSend:
-          // Follows from how many are open: skipped actions sent as well.
-          break;
-        case InstructionKind::kSend:
-          Send(action, 1);
-          break;
-      }
-    }
+    ForEachInstruction(ends_, actions_.list, most_open_,
+                       [&](const Instruction& instruction) { Run(instruction); });
   }
 
   const WorkerActivations& peak() const { return peak_; }
@@ -102,6 +78,31 @@ class Walk {
 
     int64_t held() const { return up + down + handed_over; }
   };
+
+  void Run(const Instruction& instruction) {
+    const auto index = static_cast<size_t>(instruction.action);
+    const Action& action = actions_.list[index];
+    switch (instruction.kind) {
+      case InstructionKind::kPostReceive:
+        ++posted_;
+        break;
+      case InstructionKind::kAwaitReceive:
+        // The action's own input is counted with the micro-batch.
+        --posted_;
+        break;
+      case InstructionKind::kCompute:
+        if (actions_.skipped[index] > 0) Skip(action, actions_.skipped[index]);
+        Start(action);
+        Finish(action, 1);
+        break;
+      case InstructionKind::kAwaitSend:
+        // Follows from how many are open: skipped actions sent as well.
+        break;
+      case InstructionKind::kSend:
+        Send(action, 1);
+        break;
+    }
+  }
 
   Outbox& OutboxOf(const Action& action) {
     return action.kind == ActionKind::kForward ? activations_ : gradients_;
@@ -189,7 +190,6 @@ class Walk {
     sum.loss_bytes += times * part.loss_bytes;
   }
 
-  const Layout& layout_;
   const WorkerRank& rank_;
   const MessageEnds ends_;
   const int64_t most_open_;

@@ -50,8 +50,8 @@ Actions ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
 class Walk {
  public:
   Walk(const Layout& layout, const WorkerRank& rank)
-      : layout_(layout),
-        rank_(rank),
+      : rank_(rank),
+        ends_(layout, rank.pipeline_rank),
         most_open_(OpenSends(layout, rank.micro_batches)),
         actions_(ActionsThatCount(layout, rank)) {
     if (!rank.transient.has_value()) return;
@@ -63,31 +63,8 @@ class Walk {
   }
 
   void Run() {
-    for (const Instruction& instruction :
-         PlanMessages(layout_, rank_.pipeline_rank, actions_.list, most_open_)) {
-      const auto index = static_cast<size_t>(instruction.action);
-      const Action& action = actions_.list[index];
-      switch (instruction.kind) {
-        case InstructionKind::kPostReceive:
-          ++posted_;
-          break;
-        case InstructionKind::kAwaitReceive:
-          // The action's own input is counted with the micro-batch.
-          --posted_;
-          break;
-        case InstructionKind::kCompute:
-          if (actions_.skipped[index] > 0) Skip(action, actions_.skipped[index]);
-          Start(action);
-          Finish(action, 1);
-          break;
-        case InstructionKind::kAwaitSend:
-          // Follows from how many are open: skipped actions sent as well.
-          break;
-        case InstructionKind::kSend:
-          Send(action, 1);
-          break;
-      }
-    }
+    ForEachInstruction(ends_, actions_.list, most_open_,
+                       [&](const Instruction& instruction) { Run(instruction); });
   }
 
   const WorkerActivations& peak() const { return peak_; }
@@ -102,6 +79,31 @@ class Walk {
     int64_t held() const { return up + down + handed_over; }
   };
 
+  void Run(const Instruction& instruction) {
+    const auto index = static_cast<size_t>(instruction.action);
+    const Action& action = actions_.list[index];
+    switch (instruction.kind) {
+      case InstructionKind::kPostReceive:
+        ++posted_;
+        break;
+      case InstructionKind::kAwaitReceive:
+        // The action's own input is counted with the micro-batch.
+        --posted_;
+        break;
+      case InstructionKind::kCompute:
+        if (actions_.skipped[index] > 0) Skip(action, actions_.skipped[index]);
+        Start(action);
+        Finish(action, 1);
+        break;
+      case InstructionKind::kAwaitSend:
+        // Follows from how many are open: skipped actions sent as well.
+        break;
+      case InstructionKind::kSend:
+        Send(action, 1);
+        break;
+    }
+  }
+
   Outbox& OutboxOf(const Action& action) {
     return action.kind == ActionKind::kForward ? activations_ : gradients_;
   }
@@ -112,7 +114,7 @@ class Walk {
     const bool weight = action.kind == ActionKind::kBackwardWeight;
     int64_t messages = posted_ + activations_.held() + gradients_.held();
     // The action's own input is counted with the micro-batch.
-    if (InputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) --messages;
+    if (ends_.InputOf(action).way == Way::kOwn) --messages;
     WorkerActivations others = kept_;
     others.workspace_bytes += messages * bytes.boundary_bytes;
     if (!forward) Add(others, weight ? bytes.kept_split : bytes.kept, -1);
@@ -162,14 +164,14 @@ class Walk {
         break;
     }
     Outbox& outbox = OutboxOf(action);
-    if (InputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) outbox.handed_over -= times;
-    if (OutputOf(layout_, rank_.pipeline_rank, action).way == Way::kOwn) {
+    if (ends_.InputOf(action).way == Way::kOwn) outbox.handed_over -= times;
+    if (ends_.OutputOf(action).way == Way::kOwn) {
       outbox.handed_over += times;
     }
   }
 
   void Send(const Action& action, int64_t times) {
-    const Way way = OutputOf(layout_, rank_.pipeline_rank, action).way;
+    const Way way = ends_.OutputOf(action).way;
     Outbox& outbox = OutboxOf(action);
     if (way == Way::kUp) outbox.up = std::min(outbox.up + times, most_open_);
     if (way == Way::kDown) outbox.down = std::min(outbox.down + times, most_open_);
@@ -180,8 +182,8 @@ class Walk {
     sum.loss_bytes += times * part.loss_bytes;
   }
 
-  const Layout& layout_;
   const WorkerRank& rank_;
+  const MessageEnds ends_;
   const int64_t most_open_;
   WorkerActivations kept_;  // of all micro-batches in flight
   Outbox activations_;

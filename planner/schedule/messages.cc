@@ -1,7 +1,6 @@
 #include "planner/schedule/messages.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "planner/schedule/placement.h"
@@ -23,73 +22,6 @@ MessageEnd Neighbour(const Layout& layout, int32_t rank, const Action& action, i
   return EndAt(layout, rank, action.kind == ActionKind::kForward ? stage + steps : stage - steps);
 }
 
-class Planner {
- public:
-  Planner(const Layout& layout, int32_t rank, const std::vector<Action>& actions,
-          int64_t open_sends)
-      : layout_(layout), rank_(rank), actions_(actions), open_sends_(open_sends) {
-    constexpr size_t kMostPerAction = 5;
-    plan_.reserve(kMostPerAction * actions.size());
-  }
-
-  std::vector<Instruction> Plan() {
-    PostNext();
-    for (size_t i = 0; i < actions_.size(); ++i) {
-      if (InputOf(layout_, rank_, actions_[i]).on_lane()) {
-        Add(InstructionKind::kAwaitReceive, i);
-        PostNext();
-      }
-      Add(InstructionKind::kCompute, i);
-      const MessageEnd output = OutputOf(layout_, rank_, actions_[i]);
-      if (output.on_lane()) Send(i, output.way == Way::kUp);
-    }
-    for (auto& directions : sends_) {
-      for (Sends& sends : directions) Await(sends, 0);
-    }
-    return std::move(plan_);
-  }
-
- private:
-  // The actions that sent, and how many of these sends were waited for.
-  struct Sends {
-    std::vector<size_t> actions;
-    size_t awaited = 0;
-  };
-
-  void Add(InstructionKind kind, size_t action) {
-    plan_.push_back({.kind = kind, .action = static_cast<int32_t>(action)});
-  }
-
-  void PostNext() {
-    while (next_ < actions_.size() && !InputOf(layout_, rank_, actions_[next_]).on_lane()) ++next_;
-    if (next_ < actions_.size()) Add(InstructionKind::kPostReceive, next_++);
-  }
-
-  void Send(size_t action, bool up) {
-    const bool activations = actions_[action].kind == ActionKind::kForward;
-    Sends& sends = sends_[activations ? 1 : 0][up ? 1 : 0];
-    Await(sends, static_cast<size_t>(open_sends_ - 1));
-    Add(InstructionKind::kSend, action);
-    sends.actions.push_back(action);
-  }
-
-  // Until at most `most_open` are open.
-  void Await(Sends& sends, size_t most_open) {
-    while (sends.actions.size() - sends.awaited > most_open) {
-      Add(InstructionKind::kAwaitSend, sends.actions[sends.awaited++]);
-    }
-  }
-
-  const Layout& layout_;
-  const int32_t rank_;
-  const std::vector<Action>& actions_;
-  const int64_t open_sends_;
-  size_t next_ = 0;  // the first action whose input has not been asked for
-  // By kind and direction: a rank sends to at most one other in each.
-  std::array<std::array<Sends, 2>, 2> sends_;
-  std::vector<Instruction> plan_;
-};
-
 }  // namespace
 
 MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action) {
@@ -98,6 +30,18 @@ MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action) {
 
 MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action) {
   return Neighbour(layout, rank, action, 1);
+}
+
+MessageEnds::MessageEnds(const Layout& layout, int32_t rank) {
+  const auto ends_of = [&](ActionKind kind, int32_t chunk) {
+    const Action action = {.kind = kind, .chunk = chunk};
+    return Ends{.input = meshwright::InputOf(layout, rank, action),
+                .output = meshwright::OutputOf(layout, rank, action)};
+  };
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+    forward_.push_back(ends_of(ActionKind::kForward, chunk));
+    backward_.push_back(ends_of(ActionKind::kBackward, chunk));
+  }
 }
 
 std::vector<Lane> LanesOf(const Layout& layout, int32_t rank) {
@@ -126,7 +70,10 @@ std::vector<Lane> LanesOf(const Layout& layout, int32_t rank) {
 
 std::vector<Instruction> PlanMessages(const Layout& layout, int32_t rank,
                                       const std::vector<Action>& actions, int64_t open_sends) {
-  return Planner(layout, rank, actions, open_sends).Plan();
+  std::vector<Instruction> plan;
+  ForEachInstruction(MessageEnds(layout, rank), actions, open_sends,
+                     [&](const Instruction& instruction) { plan.push_back(instruction); });
+  return plan;
 }
 
 }  // namespace meshwright

@@ -17,9 +17,11 @@
 // of its list, so how long a message is held follows from the rank's own actions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright {
@@ -42,6 +44,31 @@ struct MessageEnd {
 
 MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action);
 MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action);
+
+// The same for many actions of a rank, worked out once.
+class MessageEnds {
+ public:
+  MessageEnds(const Layout& layout, int32_t rank);
+
+  const MessageEnd& InputOf(const Action& action) const { return OfKind(action).input; }
+  const MessageEnd& OutputOf(const Action& action) const { return OfKind(action).output; }
+
+ private:
+  struct Ends {
+    MessageEnd input;
+    MessageEnd output;
+  };
+
+  const Ends& OfKind(const Action& action) const {
+    if (action.kind == ActionKind::kBackwardWeight) return none_;
+    return (action.kind == ActionKind::kForward ? forward_
+                                                : backward_)[static_cast<size_t>(action.chunk)];
+  }
+
+  const Ends none_;
+  absl::InlinedVector<Ends, 4> forward_;  // by chunk
+  absl::InlinedVector<Ends, 4> backward_;
+};
 
 // Of a pipeline's ranks.
 struct Lane {
@@ -73,7 +100,59 @@ struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-// Requires open_sends >= 1.
+// Calls visit(instruction) for what a rank does, in its order. Requires open_sends >= 1. Linear in
+// the number of actions, without allocation.
+template <typename Visit>
+void ForEachInstruction(const MessageEnds& ends, const std::vector<Action>& actions,
+                        int64_t open_sends, const Visit& visit) {
+  const auto count = static_cast<int32_t>(actions.size());
+  const auto on = [&](InstructionKind kind, int32_t action) {
+    visit(Instruction{.kind = kind, .action = action});
+  };
+  int32_t next = 0;  // the first action whose input has not been asked for
+  const auto post_next = [&] {
+    while (next < count && !ends.InputOf(actions[next]).on_lane()) ++next;
+    if (next < count) on(InstructionKind::kPostReceive, next++);
+  };
+  // A rank sends to at most one other by kind and direction.
+  struct Sends {
+    bool forward = false;
+    Way way = Way::kNone;
+    int64_t open = 0;
+    int32_t oldest = 0;  // no open one is before this action
+  };
+  std::array<Sends, 4> lanes = {
+      {{false, Way::kUp}, {false, Way::kDown}, {true, Way::kUp}, {true, Way::kDown}}};
+  const auto await = [&](Sends& sends, int64_t most_open) {
+    const auto is_of_lane = [&](const Action& action) {
+      return (action.kind == ActionKind::kForward) == sends.forward &&
+             ends.OutputOf(action).way == sends.way;
+    };
+    for (; sends.open > most_open; --sends.open) {
+      while (!is_of_lane(actions[sends.oldest])) ++sends.oldest;
+      on(InstructionKind::kAwaitSend, sends.oldest++);
+    }
+  };
+  post_next();
+  for (int32_t i = 0; i < count; ++i) {
+    const Action& action = actions[i];
+    if (ends.InputOf(action).on_lane()) {
+      on(InstructionKind::kAwaitReceive, i);
+      post_next();
+    }
+    on(InstructionKind::kCompute, i);
+    const Way way = ends.OutputOf(action).way;
+    if (way != Way::kUp && way != Way::kDown) continue;
+    Sends& sends =
+        lanes[(action.kind == ActionKind::kForward ? 2U : 0U) + (way == Way::kDown ? 1U : 0U)];
+    await(sends, open_sends - 1);
+    on(InstructionKind::kSend, i);
+    ++sends.open;
+  }
+  for (Sends& sends : lanes) await(sends, 0);
+}
+
+// The same as a list.
 std::vector<Instruction> PlanMessages(const Layout& layout, int32_t rank,
                                       const std::vector<Action>& actions, int64_t open_sends);
 

@@ -97,7 +97,7 @@ Heads RunRank(int32_t rank, int32_t cp, Precision precision, const Heads& heads,
   GroupSpec group = {
       .name = "cp", .ranks = std::vector<int32_t>(cp), .timeout = std::chrono::seconds(60)};
   std::iota(group.ranks.begin(), group.ranks.end(), 0);
-  context.groups.cp = hub.Join(group, rank);
+  context.groups.cp = context.device->Connect({}, group, rank);
   const Heads share = ShareOf(heads, rank, cp);
   const AttentionShape shape = ShapeOf(share);
   const AttentionResult forward = RingAttentionForward(context, shape, share.q, share.k, share.v);

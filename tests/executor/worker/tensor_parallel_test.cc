@@ -121,7 +121,7 @@ class BlockOverlapTest : public TensorParallelTest {
     Make(sequence_parallel);
     const RopeTable rope(context_);
     FlatUnit unit(context_, LayerUnit(context_.model, 0, 0, 2));
-    unit.ZeroGradients();
+    unit.ClearGradients();
     const Block block(context_, unit, rope, 0);
     BlockSaved saved;
     block.Forward(Stream(), saved);
@@ -172,8 +172,8 @@ TEST_F(TensorParallelTest, TheHeadsWeightGradientRunsBesideTheScatter) {
   Make(/*sequence_parallel=*/true);
   FlatUnit projection(context_, HeadUnit(context_.model, 0, 2));
   FlatUnit final_norm(context_, FinalNormUnit(context_.model));
-  projection.ZeroGradients();
-  final_norm.ZeroGradients();
+  projection.ClearGradients();
+  final_norm.ClearGradients();
   const HeadLayer head(context_, projection, final_norm);
   const at::Tensor targets = at::ones({context_.tokens()}, context_.options_of(at::kInt));
   const at::Tensor loss_sum = at::zeros({1}, context_.options_of(at::kDouble));

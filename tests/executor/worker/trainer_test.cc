@@ -330,9 +330,9 @@ TEST(TrainerTest, BreadthFirstCompletesLayersFromTheLastToTheFirst) {
     }));
     stages[i]->BeginStep(observers.back().get());
   }
-  PipelineExecutor executor(*context, stages, 1);
   const std::vector<Action> actions = ActionsOf(*context);
-  executor.Run(actions, TokenSource(*context, 0));
+  PipelineExecutor executor(*context, stages, actions, /*open_sends=*/1);
+  executor.Run(TokenSource(*context, 0));
   EXPECT_EQ(ready, (std::vector<int32_t>{3, 3, 3, 2, 1, 0, 0}));
   EXPECT_EQ(executor.peak_in_flight(), PeakInFlight(actions));
 }

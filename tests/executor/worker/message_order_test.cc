@@ -77,6 +77,7 @@ class ForwardingCommunicator : public Communicator {
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
     return communicator_->Receive(tensor, from);
   }
+  void Close() override { communicator_->Close(); }
 
  private:
   const std::unique_ptr<Communicator> communicator_;

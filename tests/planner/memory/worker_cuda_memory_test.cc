@@ -129,11 +129,12 @@ TEST(Communicators, HoldWhatTheClusterSaysOfEachKind) {
   device.communicator_bytes = 1000;
   device.point_to_point_communicator_bytes = 100;
   const Layout layout = MakeLayout("tp2.pp3.dp1");
-  // The world, tensor parallel, and for the tied embeddings' copies the ends; two channels.
+  // The world, tensor parallel, and for the tied embeddings' copies the ends; lanes to one
+  // neighbour or to two.
   EXPECT_EQ(EstimateCommunicatorBytes(context.get(), layout),
-            (std::vector<int64_t>{3200, 2200, 3200}));
+            (std::vector<int64_t>{3200, 2400, 3200}));
   EXPECT_EQ(EstimateRankMemory(context.get(), layout, 1).overhead_bytes,
-            device.context_bytes + 2200);
+            device.context_bytes + 2400);
 }
 
 }  // namespace

@@ -26,13 +26,13 @@ SANITIZER = """
 KERNEL_BENCH = """
     import json, sys
     if "--benchmark_list_tests" in sys.argv:
-        print("Rope/fp32/manual_time\\nRope/bf16/manual_time\\nAdamW/fp32/manual_time")
+        print("Rope/fp32/llama-3-8b/manual_time\\nRope/bf16/llama-3-8b/manual_time\\nAdamW/fp32/manual_time")
     else:
         name = next(a for a in sys.argv if a.startswith("--benchmark_filter="))[len("--benchmark_filter=^"):-1]
         if name == "AdamW":
             sys.exit("an illegal memory access was encountered")
-        print(json.dumps({"benchmarks": [{"name": f"{name}/bf16/manual_time", "GB/s": 2800.0, "of_copy": 0.95,
-                                          "best_us": 90.0, "copy_GB/s": 2950.0}]}))
+        print(json.dumps({"benchmarks": [{"name": f"{name}/bf16/llama-3-8b/manual_time", "GB/s": 2800.0,
+                                          "of_copy": 0.95, "best_us": 90.0, "copy_GB/s": 2950.0}]}))
 """
 
 MESHWRIGHT = """
@@ -138,7 +138,7 @@ class CudaRun(unittest.TestCase):
         self.assertEqual([(row["item"], row["outcome"]) for row in entry["rows"]],
                          [("Rope", "ok"), ("AdamW", "failed")])
         self.assertIn("illegal memory access", page)
-        self.assertIn("| Rope | bf16 | 90.0 us | 2800.0 | 2950.0 | 95.0 % | met |", page)
+        self.assertIn("| Rope | bf16 | llama-3-8b | 90.0 us | 2800.0 | 2950.0 | 95.0 % | met |", page)
 
     def test_machine_stands_beside_the_devices_own_preset(self):
         entry, page = self.run_part("machine")

@@ -34,7 +34,8 @@ MeasuredTrial Measured(const TrialResult& result) {
     measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
   }
   if (result.outcome == Outcome::kOk) {
-    measured.mfu = result.mfu;
+    // Those of a sweep compare where they are shares of the same peak.
+    measured.mfu = result.peak_flops.has_value() ? result.mfu_of_peak : result.mfu;
     measured.step_s = result.step_s;
   }
   return measured;
@@ -42,8 +43,10 @@ MeasuredTrial Measured(const TrialResult& result) {
 
 std::string Summary(const TrialResult& result) {
   if (result.outcome == Outcome::kOk) {
-    return absl::StrFormat("%.4g s per step, MFU %.1f %% of the measured peak", result.step_s,
-                           100 * result.mfu);
+    const bool planned = result.peak_flops.has_value();
+    return absl::StrFormat("%.4g s per step, MFU %.1f %% of the %s peak", result.step_s,
+                           100 * (planned ? result.mfu_of_peak : result.mfu),
+                           planned ? "cluster's" : "measured");
   }
   return result.message.substr(0, result.message.find('\n'));
 }

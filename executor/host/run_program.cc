@@ -9,6 +9,7 @@ extern "C" {
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ extern "C" {
 #include <cstring>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 extern char** environ;
@@ -35,13 +37,16 @@ absl::Status ErrnoStatus(absl::string_view what, int error) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(error)));
 }
 
-absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, int output) {
+constexpr size_t kMostOutputBytes = 1 << 20;
+constexpr off_t kTailBytes = 2000;
+
+absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, int output, int errors) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   const absl::Cleanup destroy = [&] { ::posix_spawn_file_actions_destroy(&actions); };
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv;
   for (std::string& copy : copies) argv.push_back(copy.data());
@@ -70,10 +75,25 @@ bool ReadAll(int fd, Clock::time_point until, std::string& text) {
   while (WaitFor(fd, until)) {
     const ssize_t n = ::read(fd, buffer.data(), buffer.size());
     if (n == 0) return true;
-    if (n > 0) text.append(buffer.data(), static_cast<size_t>(n));
+    if (n > 0) {
+      const size_t room = kMostOutputBytes - text.size();
+      text.append(buffer.data(), std::min(static_cast<size_t>(n), room));
+    }
     if (n < 0 && errno != EINTR) return true;
   }
   return false;
+}
+
+// The end of what was written to `file`, after a colon; empty where nothing was.
+std::string TailOf(int file) {
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  if (size <= 0) return "";
+  const off_t length = std::min(size, kTailBytes);
+  std::string text(static_cast<size_t>(length), '\0');
+  const ssize_t n = ::pread(file, text.data(), text.size(), size - length);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  absl::StripTrailingAsciiWhitespace(&text);
+  return text.empty() ? "" : absl::StrCat(": ", text);
 }
 
 }  // namespace
@@ -85,7 +105,14 @@ absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus("pipe", errno);
   const absl::Cleanup close_read = [&] { ::close(ends[0]); };
-  const absl::StatusOr<pid_t> pid = Spawn(arguments, ends[1]);
+  // A file, so that a program which writes a lot there is not held up.
+  const int errors = ::memfd_create("stderr", MFD_CLOEXEC);
+  if (errors < 0) {
+    ::close(ends[1]);
+    return ErrnoStatus("memfd_create", errno);
+  }
+  const absl::Cleanup close_errors = [&] { ::close(errors); };
+  const absl::StatusOr<pid_t> pid = Spawn(arguments, ends[1], errors);
   ::close(ends[1]);
   if (!pid.ok()) return pid.status();
   const int exit_fd = ::pidfd_open(*pid, 0);
@@ -103,7 +130,8 @@ absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments
   return absl::InternalError(
       WIFSIGNALED(wait_status)
           ? absl::StrCat(arguments[0], " was killed by signal ", WTERMSIG(wait_status))
-          : absl::StrCat(arguments[0], " ended with exit code ", WEXITSTATUS(wait_status)));
+          : absl::StrCat(arguments[0], " ended with exit code ", WEXITSTATUS(wait_status),
+                         TailOf(errors)));
 }
 
 }  // namespace meshwright

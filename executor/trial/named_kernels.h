@@ -7,8 +7,9 @@
 namespace meshwright {
 
 // `layout`, which is planned for with `profile`, with the attention kernel named where it leaves it
-// to the profile and that has chosen another than the worker's own default: what the worker runs is
-// what the estimate is about. On a CPU the worker has one kernel and `layout` stays as it is.
+// to the profile and that is the worker's own and has chosen another than the worker's default:
+// what the worker runs is what the estimate is about. On a CPU the worker has one kernel, and it
+// has none of another framework's: there `layout` stays as it is.
 Layout WithNamedKernels(const Layout& layout, const FrameworkProfile& profile, DeviceKind device);
 
 }  // namespace meshwright

@@ -68,7 +68,6 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
     ApplyFinite(event, "gradient_square_sum", "a gradient norm", record.gradient_square_sums,
                 record);
   } else if (kind == "done") {
-    record.done = true;
     record.stop_reason =
         ParseStopReason(event.at("stop_reason").get<std::string>()).value_or(StopReason::kNone);
     record.peak_bytes = event.at("peak_bytes");
@@ -76,6 +75,8 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
     record.peak_in_flight = event.at("peak_in_flight");
     record.measured_peak_flops = event.at("measured_peak_flops");
     if (event.contains("trace")) ApplyTrace(event["trace"], record);
+    // Only when all of it was read.
+    record.done = true;
   } else if (kind == "oom") {
     ApplyOom(event, record);
   } else if (kind == "error") {

@@ -303,7 +303,7 @@ nlohmann::json ToJson(const TrialResult& result) {
                          {"step_s", result.step_s},
                          {"stop_reason", std::string(StopReasonName(result.stop_reason))},
                          {"mfu", result.mfu},
-                         {"mfu_causal", result.mfu_causal},
+                         {"mfu_causal", nullptr},
                          {"measured_peak_flops", result.measured_peak_flops},
                          {"peak_flops", nullptr},
                          {"mfu_of_peak", nullptr},
@@ -314,6 +314,8 @@ nlohmann::json ToJson(const TrialResult& result) {
                          {"ranks", std::move(ranks)},
                          {"worker_version", result.worker_version},
                          {"host", result.host}};
+  // A worker of an older version told none.
+  if (result.mfu_causal > 0.0) json["mfu_causal"] = result.mfu_causal;
   if (result.peak_flops.has_value()) {
     json["peak_flops"] = *result.peak_flops;
     json["mfu_of_peak"] = result.mfu_of_peak;

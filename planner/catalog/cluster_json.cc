@@ -11,17 +11,22 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+// NCCL_BUFFSIZE's 4 MiB for each of the 4 channels that the worker gives a group of messages.
+constexpr int64_t kLaneBufferBytes = int64_t{16} << 20;
+
 std::vector<FastestAttention> ReadFastestAttention(JsonFields& device) {
   std::vector<FastestAttention> all;
   for (const json& object : device.ObjectsOr("fastest_attention")) {
     JsonFields fields(object, "device.fastest_attention.");
     FastestAttention& fastest = all.emplace_back();
     fastest.head_dim = fields.Int("head_dim");
-    const auto kernel = ParseAttentionKernel(fields.String("kernel"));
+    const std::string name = fields.String("kernel");
+    const auto kernel = ParseAttentionKernel(name);
     if (kernel.ok()) {
       fastest.kernel = *kernel;
     } else {
-      fields.Fail(WithField(kernel.status(), "device.fastest_attention.kernel"));
+      fields.Fail(FieldError("device.fastest_attention.kernel", name,
+                             "must be the name of an attention kernel, such as flash2 or cudnn"));
     }
     fastest.source = fields.String("source");
     fields.RefuseUnknownKeys();
@@ -66,8 +71,8 @@ HardwareProfile ReadDevice(JsonFields& fields) {
   device.tile_n = static_cast<int32_t>(fields.IntOr("tile_n", 1));
   device.context_bytes = fields.IntOr("context_bytes", 0);
   device.communicator_bytes = fields.IntOr("communicator_bytes", 0);
-  device.point_to_point_communicator_bytes =
-      fields.IntOr("point_to_point_communicator_bytes", device.communicator_bytes);
+  device.point_to_point_communicator_bytes = fields.IntOr(
+      "point_to_point_communicator_bytes", std::min(device.communicator_bytes, kLaneBufferBytes));
   device.matmul_workspace_bytes = fields.IntOr("matmul_workspace_bytes", 0);
   return device;
 }

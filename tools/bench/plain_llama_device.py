@@ -197,13 +197,17 @@ def main():
         try:
             with attention:
                 train(options, config, told)
-        except torch.OutOfMemoryError as error:
-            told |= {"outcome": "oom", "message": str(error).splitlines()[0]}
         except RuntimeError as error:
+            out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
+                text in str(error) for text in ("out of memory", "ALLOC_FAILED"))
             # Compiling takes compilers and headers that a machine may lack, which says nothing about the step.
             compiling = options.compile and not told["losses"]
-            told |= {"outcome": "skipped" if compiling else "failed",
-                     "message": ("torch.compile can't run here: " if compiling else "") + str(error)[:2000]}
+            if out_of_memory:
+                told |= {"outcome": "oom", "message": str(error).splitlines()[0]}
+            elif compiling:
+                told |= {"outcome": "skipped", "message": f"torch.compile can't run here: {str(error)[:2000]}"}
+            else:
+                told |= {"outcome": "failed", "message": str(error)[:2000]}
         tell_memory(options, told)
     print(json.dumps(told))
     return 0 if told["outcome"] in ("ok", "oom", "skipped") else 1

@@ -85,11 +85,13 @@ def merge_files(files, folder):
     open_folder(folder).update(lambda report: reports.merge([report, *given]))
 
 
-def known_items(path, part, entry):
-    """The items that the report tells of the same commit and device, and not as failed."""
-    return {row["item"] for known in reports.read(path)["parts"].get(part, [])
-            if reports.identity(known) == reports.identity(entry)
-            for row in known["rows"] if row["outcome"] not in reports.FAILED}
+def earlier_items(path, part, entry):
+    """The items that the report tells of the same commit and device: those that need not run again, and those that
+    failed."""
+    rows = [row for known in reports.read(path)["parts"].get(part, [])
+            if reports.identity(known) == reports.identity(entry) for row in known["rows"]]
+    failed = {row["item"] for row in rows if row["outcome"] in reports.FAILED}
+    return {row["item"] for row in rows} - failed, failed
 
 
 def run_part(part, options, installation, facts, folder, command):
@@ -100,9 +102,9 @@ def run_part(part, options, installation, facts, folder, command):
                       processes=Processes(Deadline(options.budget_s), log.tell), folder=options.out,
                       limit_s=options.limit_s)
     entry = new_entry(options.devices, facts, installation.commit, command)
-    known = known_items(folder.path, part.NAME, entry) if options.go_on else set()
+    known, failed = earlier_items(folder.path, part.NAME, entry) if options.go_on else (set(), set())
     run = PartRun(part, session, entry, lambda changed: folder.add(part.NAME, changed), say, log.say)
-    return run.run(known)
+    return run.run(known, failed)
 
 
 def run_parts(options, arguments):

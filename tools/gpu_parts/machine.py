@@ -6,7 +6,11 @@ from gpu_parts.session import Item
 
 NAME = "machine"
 ANSWERS = "how far are the preset's constants from what this machine reaches?"
-CLUSTER_FILE = "cluster.json"
+
+
+def file_name(preset):
+    """The measured cluster's: reports of several kinds of devices share a folder."""
+    return f"cluster-{preset}.json"
 
 
 def items(session):
@@ -35,7 +39,7 @@ def field_rows(measured, preset):
 def run_benchmark(session):
     cases = session.cases[NAME]
     preset = presets.cluster_name(session)
-    file = session.folder / CLUSTER_FILE
+    file = session.folder / file_name(preset)
     command = [session.installation.meshwright, "benchmark", "--devices", cases["devices"], "--budget-s",
                str(cases["budget_s"]), "--out", str(file), "--format", "json"]
     finished = session.run(command, cases["limit_s"])
@@ -55,7 +59,7 @@ def tables(rows):
     fields = render.Table(f"Measured beside the preset {profile['preset']}",
                           ["field", "measured", "preset", "measured / preset"],
                           note=f"{profile['cluster'].get('source', '')}. The whole file is in report.json, and beside "
-                               f"it as {CLUSTER_FILE}.")
+                               f"it as {file_name(profile['preset'])}.")
     for row in rows:
         if row.get("table") == "fields":
             fields.add([row["field"], f"{row['measured']:.5g}", f"{row['preset']:.5g}", render.ratio(row["ratio"])],

@@ -59,14 +59,15 @@ def die_with_parent():
 
 
 def end_group(process):
-    """Ends the process and what it started in its group, also what ignores the first signal."""
-    for number, grace_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, None)):
+    """Ends the process and what it started in its group, also what ignores the first signal. What a driver holds
+    outlives both and is left."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
         except ProcessLookupError:
             pass
         try:
-            process.wait(grace_s)
+            process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             continue
 

@@ -79,12 +79,14 @@ class PartRun:
         self._log = log    # keeps text
         self._start_s = time.monotonic()
 
-    def run(self, known_items):
-        """Runs the items that are not in `known_items`. Returns the entry. What interrupts it is passed on, with
-        everything recorded that was done."""
+    def run(self, known_items, failed_items):
+        """Runs the items that are not in `known_items`, those of `failed_items` last: what fails slowly must not keep
+        the others from their turn. Returns the entry. What interrupts it is passed on, with everything recorded that was
+        done."""
         waiting = [Item(LISTING, None)]
         try:
             waiting = [item for item in self._items() if item.name not in known_items]
+            waiting.sort(key=lambda item: item.name in failed_items)
             while waiting:
                 self._do(waiting[0])
                 self._record()

@@ -7,6 +7,7 @@ namespace {
 
 FrameworkProfile With(AttentionKernel attention) {
   FrameworkProfile profile;
+  profile.worker_allocations = true;
   profile.attention = attention;
   return profile;
 }
@@ -24,6 +25,12 @@ TEST(NamedKernels, OfALayoutThatNamesThemStay) {
 
 TEST(NamedKernels, AreLeftOutWhereTheWorkerRunsThemAnyway) {
   EXPECT_EQ(WithNamedKernels({}, With(AttentionKernel::kFlash2), DeviceKind::kCuda), Layout());
+}
+
+TEST(NamedKernels, OfAnotherFrameworkAreNotTheWorkers) {
+  FrameworkProfile other = With(AttentionKernel::kFlash1);
+  other.worker_allocations = false;
+  EXPECT_EQ(WithNamedKernels({}, other, DeviceKind::kCuda), Layout());
 }
 
 TEST(NamedKernels, AreNeverADevicesOnACpu) {

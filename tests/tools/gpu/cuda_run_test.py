@@ -144,7 +144,7 @@ class CudaRun(unittest.TestCase):
         entry, page = self.run_part("machine")
         self.assertEqual(entry["rows"][0]["preset"], "h100")
         self.assertIn("| device.memory_bytes_per_s | 3e+12 | 3.35e+12 | 0.896 |", page)
-        self.assertIn("cluster.json", self.kept)
+        self.assertIn("cluster-h100.json", self.kept)
         self.assertLessEqual(len(self.kept), 8)
 
     def test_trials_record_what_runs_out_of_memory(self):

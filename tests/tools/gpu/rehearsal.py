@@ -43,7 +43,7 @@ class Rehearsal(unittest.TestCase):
             self.assertEqual(run.returncode, 0)
             report = json.loads(pathlib.Path(folder, "report.json").read_text())
             page = pathlib.Path(folder, "report.md").read_text()
-            self.assertIn("bf16_flops", pathlib.Path(folder, "cluster.json").read_text())
+            self.assertIn("bf16_flops", pathlib.Path(folder, "cluster-local-cpu.json").read_text())
         for part in ("tests", "kernels", "machine", "trials", "peer", "ranks"):
             with self.subTest(part):
                 (entry,) = report["parts"][part]

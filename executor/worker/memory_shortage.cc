@@ -27,9 +27,10 @@ constexpr std::array<std::string_view, 3> kNcclTexts = {
     "Failed to CUDA malloc ",
 };
 
-constexpr std::array<std::string_view, 6> kDeviceTexts = {
+constexpr std::array<std::string_view, 7> kDeviceTexts = {
     "CUDA error: out of memory",         // cudaErrorMemoryAllocation of a call or a launch
     "CUDA driver error: out of memory",  // CUDA_ERROR_OUT_OF_MEMORY
+    "CUDA kernel: out of memory",        // a launch of kernels/cuda
     "CUBLAS_STATUS_ALLOC_FAILED",       "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
     "Cuda failure 2 'out of memory'",  // NCCL's last error
     "Cuda failure 'out of memory'",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/worker/gradient_dump.h"
+#include "executor/worker/rehearsal.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright {
@@ -25,6 +26,8 @@ Trainer::Trainer(RankContext& context, std::vector<Action> actions, int32_t open
   }
   gatherer_.emplace(context, stages_, actions_);
 }
+
+void Trainer::Rehearse() { meshwright::Rehearse(context_, stages_); }
 
 StepResult Trainer::Step(int64_t step) {
   const auto start = std::chrono::steady_clock::now();

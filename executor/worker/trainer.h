@@ -45,6 +45,9 @@ class Trainer : private UnitObserver {
 
   void PadActions(const ActionPadding& padding) { executor_.PadActions(padding); }
 
+  // Before the first step (executor/worker/rehearsal.h).
+  void Rehearse();
+
   // Steps are counted from 0, in order.
   StepResult Step(int64_t step);
 

@@ -51,6 +51,11 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
       OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
   Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
   trainer.PadActions(plan.padded_action_s);
+  // A slice's messages are there at once, and only a pipeline posts receives ahead.
+  if (plan.device == DeviceKind::kCuda && plan.layout.pp > 1 && !plan.slice) {
+    trainer.Rehearse();
+    context.device->ResetPeakMemory();
+  }
   if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
   const bool tells_loss =
       context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;

@@ -39,13 +39,17 @@ void NoteRefusals() {
       });
 }
 
-// Segments that grow leave no gaps that only a block of another size would fit. A user's own
-// settings stand, all of them: each change resets those that it does not name.
+// Segments that grow leave no gaps that only a block of another size would fit, and are given back
+// without waiting for the whole device, on which a posted receive may stand. What else a user has
+// set stands: each change resets what it does not name.
 void UseExpandableSegments() {
-  if (::getenv("PYTORCH_CUDA_ALLOC_CONF") != nullptr || ::getenv("PYTORCH_ALLOC_CONF") != nullptr) {
-    return;
+  std::string settings;
+  for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
+    if (const char* value = ::getenv(name); value != nullptr && settings.empty()) settings = value;
   }
-  c10::CachingAllocator::setAllocatorSettings("expandable_segments:True");
+  if (settings.find("expandable_segments") != std::string::npos) return;
+  if (!settings.empty()) settings += ",";
+  c10::CachingAllocator::setAllocatorSettings(settings + "expandable_segments:True");
 }
 
 DeviceMemory MemoryOf(int32_t index) {

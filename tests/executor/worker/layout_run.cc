@@ -22,9 +22,9 @@ void Record(const char* property, double deviation) {
 
 }  // namespace
 
-void LayoutRun::Run(const OpenRankDevice& open_device) {
+void LayoutRun::Run(const ThreadRunOptions& options) {
   plan_.dump_gradients_dir = folder_.path();
-  ranks_ = RunOnThreads(plan_, {.open_device = open_device});
+  ranks_ = RunOnThreads(plan_, options);
   for (const ThreadRank& rank : ranks_) EXPECT_EQ(rank.error, "");
 }
 

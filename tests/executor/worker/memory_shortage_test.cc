@@ -40,8 +40,8 @@ TEST(MemoryShortageTest, TheAllocatorsErrorIsItsOwn) {
 }
 
 TEST(MemoryShortageTest, LibrariesLaunchesAndCommunicatorsLackTheDevicesMemory) {
-  for (const char* text :
-       {kLaunch, kCublas, kCudnn, kNcclCalloc, kNcclCuda, "CUDA driver error: out of memory"}) {
+  for (const char* text : {kLaunch, kCublas, kCudnn, kNcclCalloc, kNcclCuda,
+                           "CUDA driver error: out of memory", "CUDA kernel: out of memory"}) {
     EXPECT_EQ(WhatWasRefused(text), RefusedMemory::kDevice) << text;
   }
 }

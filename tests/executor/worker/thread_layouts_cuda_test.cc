@@ -30,7 +30,8 @@ class ThreadLayoutsCudaTest : public testing::TestWithParam<LayoutCase> {
 
   void ExpectReferenceNumbers(Precision precision, double gradient_tolerance, double tolerance) {
     run_.plan().training.precision = precision;
-    run_.Run([](ThreadHub* hub) { return OpenCudaTestDevice(0, hub); });
+    run_.Run({.open_device = [](ThreadHub* hub) { return OpenCudaTestDevice(0, hub); },
+              .rehearse = true});
     run_.ExpectReferenceNumbers(gradient_tolerance, tolerance);
     run_.ExpectPlannedInFlight();
   }

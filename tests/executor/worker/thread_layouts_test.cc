@@ -106,6 +106,15 @@ TEST_P(UninitialisedMemoryTest, IsNotReadInFp32) {
 
 TEST_P(UninitialisedMemoryTest, IsNotReadInBf16) { ExpectWithinBf16(); }
 
+using RehearsedLayoutsTest = ThreadLayoutsTest;
+
+TEST_P(RehearsedLayoutsTest, TrainAsTheReferenceDoes) {
+  run_.plan().training.precision = Precision::kFp64;
+  run_.Run({.rehearse = true});
+  run_.ExpectReferenceNumbers(1e-9, 1e-9);
+  run_.ExpectPlannedInFlight();
+}
+
 // Sequences so long that a rank holds the most while its ring runs.
 class LongLayoutsTest : public ThreadLayoutsTest {
  protected:
@@ -139,6 +148,16 @@ INSTANTIATE_TEST_SUITE_P(
                     LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
                     LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first", {.tied = true}}),
     [](const auto& test) { return CaseName(test.param); });
+// Of each ZeRO stage, with shared tables and split backwards.
+INSTANTIATE_TEST_SUITE_P(
+    Some, RehearsedLayoutsTest,
+    testing::Values(LayoutCase{"tp2.pp2.dp1.sp1", {.tied = true}},
+                    LayoutCase{"tp1.pp2.dp2.zero1", {.tied = true, .odd = true}},
+                    LayoutCase{"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", {.tied = true}},
+                    LayoutCase{"tp1.cp2.pp2.dp1.zero3.rc=full.sched=zb_h1"},
+                    LayoutCase{"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first"}),
+    [](const auto& test) { return CaseName(test.param); });
+
 INSTANTIATE_TEST_SUITE_P(Some, LongLayoutsTest,
                          testing::Values(LayoutCase{"tp1.cp2.pp1.dp1"},
                                          LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.kv_heads = 4}},

@@ -51,6 +51,7 @@ void Train(const TrialPlan& plan, int32_t rank, const ThreadRunOptions& options,
   {
     Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
     trainer.PadActions(plan.padded_action_s);
+    if (options.rehearse) trainer.Rehearse();
     if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
     for (int32_t step = 0; step < plan.steps; ++step) {
       StepResult done = trainer.Step(step);

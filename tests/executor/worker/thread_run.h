@@ -37,6 +37,7 @@ using WrapCommunicator = std::function<std::unique_ptr<Communicator>(
 struct ThreadRunOptions {
   OpenRankDevice open_device = OpenCpuRank;
   WrapCommunicator wrap = {};  // may be empty
+  bool rehearse = false;       // before the first step
 };
 
 // Runs `plan` with one compute thread per rank; gradients go to its dump_gradients_dir. The result

@@ -29,14 +29,6 @@ absl::Status CheckOptions(const SweepOptions& options) {
 }
 
 absl::Status NothingFits(const SearchRequest& request, const SearchResult& result) {
-  const int64_t not_run = result.funnel.invalid_by_rule[static_cast<size_t>(Rule::kWorker)];
-  if (result.funnel.memory == 0 && not_run > 0) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("the worker runs none of the %d layouts of %s on %d devices that %s "
-                        "allows; meshwright-worker "
-                        "--capabilities says what it runs",
-                        not_run, request.model.name, request.devices, request.profile.name));
-  }
   const std::string nearest =
       result.nearest ? absl::StrFormat(": the nearest, %s, is %.1f MiB over",
                                        FormatLayout(result.nearest->layout),

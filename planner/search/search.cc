@@ -75,6 +75,14 @@ absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel,
                            int64_t smallest_batch) {
   const std::string none = absl::StrCat("none of ", funnel.enumerated, " layouts of ",
                                         request.devices, " devices can run this model");
+  const int64_t not_run = funnel.invalid_by_rule[static_cast<size_t>(Rule::kWorker)];
+  if (not_run > 0) {
+    return FieldError(
+        "framework", request.profile.name,
+        absl::StrCat("the worker runs none of the ", not_run, " layouts of ", request.devices,
+                     " devices that it allows; must be planned as "
+                     "meshwright-worker --capabilities says"));
+  }
   if (smallest_batch > 0) {
     return FieldError("global_batch", request.training.global_batch,
                       absl::StrCat(none, " with this batch; must be a multiple of ", smallest_batch,

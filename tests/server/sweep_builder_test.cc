@@ -75,6 +75,35 @@ TEST(SweepBuilderTest, TellsTheWorkerWhichAttentionThePlanIsAbout) {
   }
 }
 
+// Its kernels are not the worker's, whose own default runs then.
+TEST(SweepBuilderTest, LeavesTheAttentionOfAnotherFrameworkToTheWorker) {
+  PlanQuery query;
+  query.model.name = "llama-3.2-1b";
+  query.cluster.name = "h100";
+  query.framework.name = "llm-foundry-fsdp";
+  query.devices = 8;
+  query.training = {.seq_len = 4096, .global_batch = 64};
+  const auto made = BuildSweep(*Resolve(query, 1), Options(1), "v", At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_EQ(made->trials.size(), 1u);
+  EXPECT_THAT(made->trials[0].layout, testing::Not(HasSubstr("attn=")));
+}
+
+TEST(SweepBuilderTest, SaysThatTheWorkerRunsNoneOfTheLayouts) {
+  PlanQuery query;
+  query.model.name = "llama-3.2-1b";
+  ClusterSpec cluster = FindCluster("h100", 1).value();
+  cluster.device.fastest_attention = {
+      {.head_dim = 64, .kernel = AttentionKernel::kFlash3, .source = "a test"}};
+  query.cluster = {"here", ClusterToJson(cluster)};
+  query.framework.name = "meshwright";
+  query.devices = 8;
+  query.training = {.seq_len = 2048, .global_batch = 64};
+  const absl::Status status = BuildSweep(*Resolve(query, 1), Options(1), "v", At(0)).status();
+  EXPECT_EQ(FieldOf(status), "framework");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the worker runs none of the"));
+}
+
 TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {
   EXPECT_EQ(FieldOf(BuildSweep(Tiny(), Options(0), "v", At(0)).status()), "trials");
   SweepOptions backwards = Options(1);

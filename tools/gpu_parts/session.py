@@ -81,8 +81,8 @@ class PartRun:
 
     def run(self, known_items, failed_items):
         """Runs the items that are not in `known_items`, those of `failed_items` last: what fails slowly must not keep
-        the others from their turn. Returns the entry. What interrupts it is passed on, with everything recorded that was
-        done."""
+        the others from their turn. Returns the entry. What interrupts it is passed on, with everything recorded that
+        was done."""
         waiting = [Item(LISTING, None)]
         try:
             waiting = [item for item in self._items() if item.name not in known_items]

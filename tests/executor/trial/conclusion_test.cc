@@ -243,6 +243,16 @@ TEST(ConclusionTest, NothingThatARankTellsAfterItIsDoneFailsTheTrial) {
                                         "code 1, like 1 more"));
 }
 
+TEST(ConclusionTest, ARankWhoseEndCannotBeReadIsNotDone) {
+  auto records = TwoRanks();
+  for (RankRecord& record : records) FinishStep(record, 0, 2.0);
+  Done(records[0], 1e9);
+  Apply({{"event", "done"}, {"stop_reason", "steps"}}, records[1]);
+  const TrialResult result = Conclude(PlanOf(1), records);
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("sent an event that can't be read"));
+}
+
 TEST(ConclusionTest, ACrashAfterARankWasDoneMayHaveCostTheOthersTheirPeer) {
   auto records = TwoRanks();
   for (RankRecord& record : records) FinishStep(record, 0, 2.0);

@@ -67,6 +67,16 @@ TEST(RunProgramTest, AFailureHasItsExitCode) {
   EXPECT_THAT(std::string(output.status().message()), HasSubstr("exit code 3"));
 }
 
+TEST(RunProgramTest, AFailureHasTheEndOfWhatTheProgramSaid) {
+  const auto output = RunProgram({"/bin/sh", "-c", "echo no LibTorch here >&2; exit 2"}, 60.0);
+  EXPECT_THAT(std::string(output.status().message()), HasSubstr("exit code 2: no LibTorch here"));
+}
+
+TEST(RunProgramTest, AnEndlessOutputIsCut) {
+  const auto output = RunProgram({"/bin/sh", "-c", "head -c 3000000 /dev/zero"}, 60.0);
+  EXPECT_EQ(output.value().size(), 1u << 20);
+}
+
 TEST(RunProgramTest, OneThatDoesNotEndIsKilled) {
   const auto output = RunProgram({"/bin/sleep", "600"}, 0.1);
   EXPECT_TRUE(absl::IsDeadlineExceeded(output.status())) << output.status();

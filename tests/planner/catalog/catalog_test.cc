@@ -63,9 +63,11 @@ TEST(ClusterJson, AFileWithoutTf32sPeakMeansWhatItSays) {
   EXPECT_EQ(cluster->device.peak_tf32_flops, 0.0);
 }
 
-TEST(ClusterJson, PairsTakeWhatAnyCommunicatorDoesWhereNothingElseIsSaid) {
+TEST(ClusterJson, MessagesTakeFewChannelsBuffersWhereNothingElseIsSaid) {
   auto object = nlohmann::json::parse(ClusterToJson(FindCluster("h100", 1).value()));
   object["device"].erase("point_to_point_communicator_bytes");
+  EXPECT_EQ(ClusterFromJson(object.dump(), 1)->device.point_to_point_communicator_bytes, 16 << 20);
+  // No more than any other communicator.
   object["device"]["communicator_bytes"] = 12345;
   EXPECT_EQ(ClusterFromJson(object.dump(), 1)->device.point_to_point_communicator_bytes, 12345);
 }

@@ -17,6 +17,7 @@
 #include "planner/schedule/placement.h"
 #include "planner/schedule/simulator.h"
 #include "tests/executor/layout_cases.h"
+#include "tests/executor/worker/forwarding_communicator.h"
 #include "tests/executor/worker/thread_run.h"
 
 namespace meshwright {
@@ -49,38 +50,6 @@ class LoggedWork final : public PendingWork {
   Pending work_;
   const Message message_;
   EventLog& log_;
-};
-
-// Passes everything on.
-class ForwardingCommunicator : public Communicator {
- public:
-  explicit ForwardingCommunicator(std::unique_ptr<Communicator> communicator)
-      : communicator_(std::move(communicator)) {}
-
-  int32_t rank() const override { return communicator_->rank(); }
-  int32_t size() const override { return communicator_->size(); }
-  Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
-    return communicator_->AllReduce(tensor, reduction);
-  }
-  Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
-    return communicator_->AllGather(output, input);
-  }
-  Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
-    return communicator_->ReduceScatter(output, input);
-  }
-  Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
-    return communicator_->Broadcast(tensor, root);
-  }
-  Pending Send(const at::Tensor& tensor, int32_t to) override {
-    return communicator_->Send(tensor, to);
-  }
-  Pending Receive(const at::Tensor& tensor, int32_t from) override {
-    return communicator_->Receive(tensor, from);
-  }
-  void Close() override { communicator_->Close(); }
-
- private:
-  const std::unique_ptr<Communicator> communicator_;
 };
 
 // Takes down messages.

@@ -15,6 +15,7 @@
 #include "executor/worker/cpu_device.h"
 #include "executor/worker/fake_communicator.h"
 #include "tests/executor/layout_cases.h"
+#include "tests/executor/worker/forwarding_communicator.h"
 
 namespace meshwright {
 namespace {
@@ -23,38 +24,17 @@ using testing::Each;
 using testing::SizeIs;
 
 // Says in which order groups are closed.
-class ClosingCommunicator final : public Communicator {
+class ClosingCommunicator final : public ForwardingCommunicator {
  public:
   ClosingCommunicator(std::unique_ptr<Communicator> communicator, std::function<void()> closed)
-      : communicator_(std::move(communicator)), closed_(std::move(closed)) {}
+      : ForwardingCommunicator(std::move(communicator)), closed_(std::move(closed)) {}
 
-  int32_t rank() const override { return communicator_->rank(); }
-  int32_t size() const override { return communicator_->size(); }
-  Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
-    return communicator_->AllReduce(tensor, reduction);
-  }
-  Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
-    return communicator_->AllGather(output, input);
-  }
-  Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
-    return communicator_->ReduceScatter(output, input);
-  }
-  Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
-    return communicator_->Broadcast(tensor, root);
-  }
-  Pending Send(const at::Tensor& tensor, int32_t to) override {
-    return communicator_->Send(tensor, to);
-  }
-  Pending Receive(const at::Tensor& tensor, int32_t from) override {
-    return communicator_->Receive(tensor, from);
-  }
   void Close() override {
     closed_();
-    communicator_->Close();
+    ForwardingCommunicator::Close();
   }
 
  private:
-  const std::unique_ptr<Communicator> communicator_;
   const std::function<void()> closed_;
 };
 

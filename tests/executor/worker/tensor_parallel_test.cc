@@ -19,6 +19,7 @@
 #include "executor/worker/fake_communicator.h"
 #include "executor/worker/head_layer.h"
 #include "tests/executor/test_models.h"
+#include "tests/executor/worker/forwarding_communicator.h"
 
 namespace meshwright {
 namespace {
@@ -39,28 +40,19 @@ class ReportedWork final : public PendingWork {
 };
 
 // Reports collectives when they are issued and when they are waited for.
-class ReportedCommunicator final : public Communicator {
+class ReportedCommunicator final : public ForwardingCommunicator {
  public:
   explicit ReportedCommunicator(Report report)
-      : fake_(MakeFakeCommunicator(0, 2, nullptr)), report_(std::move(report)) {}
+      : ForwardingCommunicator(MakeFakeCommunicator(0, 2, nullptr)), report_(std::move(report)) {}
 
-  int32_t rank() const override { return fake_->rank(); }
-  int32_t size() const override { return fake_->size(); }
   Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
-    return Reported("reduce", fake_->AllReduce(tensor, reduction));
+    return Reported("reduce", ForwardingCommunicator::AllReduce(tensor, reduction));
   }
   Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
-    return Reported("gather", fake_->AllGather(output, input));
+    return Reported("gather", ForwardingCommunicator::AllGather(output, input));
   }
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
-    return Reported("scatter", fake_->ReduceScatter(output, input));
-  }
-  Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
-    return fake_->Broadcast(tensor, root);
-  }
-  Pending Send(const at::Tensor& tensor, int32_t to) override { return fake_->Send(tensor, to); }
-  Pending Receive(const at::Tensor& tensor, int32_t from) override {
-    return fake_->Receive(tensor, from);
+    return Reported("scatter", ForwardingCommunicator::ReduceScatter(output, input));
   }
 
  private:
@@ -69,7 +61,6 @@ class ReportedCommunicator final : public Communicator {
     return Pending(std::make_unique<ReportedWork>(std::move(work), report_));
   }
 
-  const std::unique_ptr<Communicator> fake_;
   const Report report_;
 };
 

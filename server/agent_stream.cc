@@ -160,8 +160,9 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   if (message.name().empty() || message.name().size() > kMaxAgentName) {
     return FieldError("register.name", message.name(), "must have 1 to 128 characters");
   }
-  RETURN_IF_ERROR(ParseDeviceKind(message.devices().kind()).status());
-  RETURN_IF_ERROR(CheckRange("register.devices.count", message.devices().count(), 1, kMaxDevices));
+  RETURN_IF_ERROR(ParseDeviceKind(message.device_set().device_kind()).status());
+  RETURN_IF_ERROR(
+      CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
   std::string cluster_json = message.cluster_json();
   // An agent of another version may write clusters otherwise; it can run trials all the same.
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
@@ -173,9 +174,9 @@ absl::Status AgentStream::Register(const v1::Register& message) {
       {.name = message.name(),
        .instance = message.instance(),
        .host = message.host(),
-       .device_kind = message.devices().kind(),
-       .devices = message.devices().count(),
-       .memory_bytes = message.devices().memory_bytes(),
+       .device_kind = message.device_set().device_kind(),
+       .devices = message.device_set().devices(),
+       .memory_bytes = message.device_set().memory_bytes(),
        .version = message.version(),
        .cluster_json = std::move(cluster_json),
        .connect_time = {}},

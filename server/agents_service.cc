@@ -17,9 +17,9 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
     v1::Agent* agent = response->add_agents();
     agent->set_name(status.info.name);
     agent->set_host(status.info.host);
-    agent->mutable_devices()->set_kind(status.info.device_kind);
-    agent->mutable_devices()->set_count(status.info.devices);
-    agent->mutable_devices()->set_memory_bytes(status.info.memory_bytes);
+    agent->mutable_device_set()->set_device_kind(status.info.device_kind);
+    agent->mutable_device_set()->set_devices(status.info.devices);
+    agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
     agent->set_version(status.info.version);
     *agent->mutable_connect_time() = ToWire(status.info.connect_time);
     agent->set_cluster_json(status.info.cluster_json);

@@ -10,7 +10,7 @@ namespace meshwright {
 absl::StatusOr<PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                    std::string_view default_framework, int32_t host_cores) {
   ASSIGN_OR_RETURN(PlanQuery query, FromWire(request, default_framework));
-  if (request.precision().empty()) {
+  if (request.dtype().empty()) {
     ASSIGN_OR_RETURN(const SearchRequest resolved, Resolve(query, host_cores));
     if (resolved.cluster.physical_cores > 0) query.training.precision = Precision::kFp32;
   }

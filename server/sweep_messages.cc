@@ -39,18 +39,18 @@ v1::Sweep ToWire(const SweepRecord& sweep) {
   out.set_cluster_hash(sweep.cluster_hash);
   out.set_profile(sweep.profile);
   out.set_profile_hash(sweep.profile_hash);
-  out.set_devices(sweep.devices);
+  out.set_gpus(sweep.devices);
   out.set_device_kind(sweep.device_kind);
   out.set_seq_len(sweep.seq_len);
   out.set_global_batch(sweep.global_batch);
-  out.set_precision(sweep.precision);
+  out.set_dtype(sweep.precision);
   out.set_steps(sweep.steps);
   out.set_seed(sweep.seed);
   out.set_memory_limit_bytes(sweep.memory_limit_bytes.value_or(0));
   ParseStored(sweep.funnel_json, out.mutable_funnel());
   out.set_planner_version(sweep.planner_version);
-  out.set_trial_count(sweep.trial_count);
-  out.set_ended_trial_count(sweep.ended_trial_count);
+  out.set_trials(sweep.trial_count);
+  out.set_trials_ended(sweep.ended_trial_count);
   out.set_last_sequence(sweep.last_sequence);
   return out;
 }

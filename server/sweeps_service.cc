@@ -67,7 +67,7 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
                    BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
   if (request.validate_only()) {
     *response = ToWire(made.sweep);
-    response->set_trial_count(static_cast<int32_t>(made.trials.size()));
+    response->set_trials(static_cast<int32_t>(made.trials.size()));
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const SweepRecord sweep, parts_.engine->Create(made));

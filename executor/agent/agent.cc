@@ -71,9 +71,9 @@ void Agent::Dial() {
   out->set_name(options_.name);
   out->set_instance(options_.instance);
   out->set_host(options_.host);
-  out->mutable_devices()->set_kind(std::string(DeviceKindName(options_.devices.kind)));
-  out->mutable_devices()->set_count(options_.devices.count);
-  out->mutable_devices()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
+  out->mutable_device_set()->set_device_kind(std::string(DeviceKindName(options_.devices.kind)));
+  out->mutable_device_set()->set_devices(options_.devices.count);
+  out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
   out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");

@@ -86,11 +86,11 @@ absl::StatusOr<PlanQuery> FromWire(const v1::PlanRequest& request,
     ASSIGN_OR_RETURN(query.framework, ReadSource("framework", request.framework(), "framework",
                                                  request.framework().profile_json()));
   }
-  query.devices = request.devices();
+  query.devices = request.gpus();
   query.training.seq_len = request.seq_len();
   query.training.global_batch = request.global_batch();
-  if (!request.precision().empty()) {
-    ASSIGN_OR_RETURN(query.training.precision, ParsePrecision(request.precision()));
+  if (!request.dtype().empty()) {
+    ASSIGN_OR_RETURN(query.training.precision, ParsePrecision(request.dtype()));
   }
   return query;
 }
@@ -113,10 +113,10 @@ v1::PlanRequest ToWire(const PlanQuery& query) {
   } else {
     out.mutable_framework()->set_profile_json(query.framework.json);
   }
-  out.set_devices(query.devices);
+  out.set_gpus(query.devices);
   out.set_seq_len(query.training.seq_len);
   out.set_global_batch(query.training.global_batch);
-  out.set_precision(std::string(PrecisionName(query.training.precision)));
+  out.set_dtype(std::string(PrecisionName(query.training.precision)));
   return out;
 }
 

@@ -21,7 +21,7 @@
 
 namespace meshwright {
 
-// `default_framework` stands where the request names none. A request without a precision gets bf16
+// `default_framework` stands where the request names none. A request without a dtype gets bf16
 // here; what is right depends on the cluster that the query resolves to.
 absl::StatusOr<PlanQuery> FromWire(const v1::PlanRequest& request,
                                    std::string_view default_framework);

@@ -71,7 +71,7 @@ v1::ChargedOperation OperationToWire(const ChargedOperation& operation) {
 absl::StatusOr<ChargedOperation> OperationFromWire(const v1::ChargedOperation& in) {
   const auto operation = ParseCommOperation(in.operation());
   if (!operation.has_value()) {
-    return FieldError("slice.charged.operation", in.operation(), "must be an operation");
+    return FieldError("slice.operations.operation", in.operation(), "must be an operation");
   }
   return ChargedOperation{.measured_rank = in.measured_rank(),
                           .group = in.group(),
@@ -90,7 +90,7 @@ v1::SliceMeasurement ToWire(const SliceResult& slice) {
   out.set_cluster(slice.cluster);
   for (const SliceStage& stage : slice.stages) *out.add_stages() = StageToWire(stage);
   for (const ChargedOperation& operation : slice.charged) {
-    *out.add_charged() = OperationToWire(operation);
+    *out.add_operations() = OperationToWire(operation);
   }
   out.set_hop_s(slice.hop_s);
   out.set_compute_s(slice.step.compute_s);
@@ -111,7 +111,7 @@ absl::StatusOr<SliceResult> FromWire(const v1::SliceMeasurement& in) {
     ASSIGN_OR_RETURN(SliceStage read, StageFromWire(stage));
     slice.stages.push_back(std::move(read));
   }
-  for (const v1::ChargedOperation& operation : in.charged()) {
+  for (const v1::ChargedOperation& operation : in.operations()) {
     ASSIGN_OR_RETURN(ChargedOperation read, OperationFromWire(operation));
     slice.charged.push_back(std::move(read));
   }

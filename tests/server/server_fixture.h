@@ -122,7 +122,7 @@ class ServerFixture : public testing::Test {
     v1::CreateSweepRequest request;
     request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
     request.mutable_plan()->mutable_cluster()->set_preset("local-cpu");
-    request.mutable_plan()->set_devices(4);
+    request.mutable_plan()->set_gpus(4);
     request.mutable_plan()->set_seq_len(64);
     request.mutable_plan()->set_global_batch(8);
     request.set_trials(trials);

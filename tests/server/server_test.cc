@@ -50,7 +50,7 @@ TEST_F(ServerTest, RunsASweepAndReportsPredictedBesideMeasured) {
   ASSERT_TRUE(Create(TinySweep(3), &sweep).ok());
   EXPECT_EQ(sweep.name(), "sweeps/tinystories-15m-1");
   EXPECT_THAT(sweep.reason(), HasSubstr("needs 4, connected 0"));
-  EXPECT_EQ(sweep.precision(), "fp32");
+  EXPECT_EQ(sweep.dtype(), "fp32");
   EXPECT_GT(sweep.funnel().invalid_by_rule().size(), 0u);
   const TestAgent agent(server_->address(), "a", RunAtOnce);
   const auto events = Watch(sweep.name());
@@ -88,7 +88,7 @@ TEST_F(ServerTest, CreateSweepNamesTheFieldThatIsOff) {
   v1::CreateSweepRequest request = TinySweep(0);
   EXPECT_EQ(violation(request), "trials");
   request = TinySweep(1);
-  request.mutable_plan()->set_devices(0);
+  request.mutable_plan()->set_gpus(0);
   EXPECT_EQ(violation(request), "gpus");
   request = TinySweep(1);
   request.mutable_plan()->set_global_batch(-8);
@@ -121,7 +121,7 @@ TEST_F(ServerTest, ValidateOnlyCreatesNothingAndRequestIdsCreateOnce) {
   request.set_validate_only(true);
   v1::Sweep sweep;
   ASSERT_TRUE(Create(request, &sweep).ok());
-  EXPECT_EQ(sweep.trial_count(), 2);
+  EXPECT_EQ(sweep.trials(), 2);
   request.set_validate_only(false);
   request.set_request_id("once");
   ASSERT_TRUE(Create(request, &sweep).ok());
@@ -210,7 +210,7 @@ TEST_F(ServerTest, AnswersAsThePlannerDoes) {
   v1::RecommendRequest request;
   request.mutable_plan()->mutable_model()->set_preset("llama-3-8b");
   request.mutable_plan()->mutable_cluster()->set_preset("h100");
-  request.mutable_plan()->set_devices(16);
+  request.mutable_plan()->set_gpus(16);
   request.mutable_plan()->set_seq_len(4096);
   request.mutable_plan()->set_global_batch(64);
   request.set_top(3);
@@ -245,7 +245,7 @@ TEST_F(ServerTest, KeepsWhatAnAgentMeasuredWithIt) {
   request.mutable_plan()->mutable_cluster()->set_cluster_json(agents[0].cluster_json());
   v1::Sweep sweep;
   ASSERT_TRUE(Create(request, &sweep).ok());
-  EXPECT_EQ(sweep.precision(), "fp32");
+  EXPECT_EQ(sweep.dtype(), "fp32");
   EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
 }
 

@@ -24,14 +24,15 @@ constexpr std::string_view kPrefix = "agent:";
 ordered_json AgentToJson(const v1::Agent& agent) {
   ordered_json json = {{"name", agent.name()},
                        {"host", agent.host()},
-                       {"device_kind", agent.devices().kind()},
-                       {"devices", agent.devices().count()},
+                       {"device_kind", agent.device_set().device_kind()},
+                       {"devices", agent.device_set().devices()},
                        {"memory_bytes", nullptr},
                        {"version", agent.version()},
                        {"connect_time", TimeText(agent.connect_time())},
                        {"running", nullptr},
                        {"cluster", nullptr}};
-  if (agent.devices().memory_bytes() > 0) json["memory_bytes"] = agent.devices().memory_bytes();
+  if (agent.device_set().memory_bytes() > 0)
+    json["memory_bytes"] = agent.device_set().memory_bytes();
   if (agent.has_running()) json["running"] = ShortName(agent.running().trial());
   const ordered_json cluster = ordered_json::parse(agent.cluster_json(), nullptr, false);
   if (!cluster.is_discarded()) json["cluster"] = cluster;
@@ -89,7 +90,7 @@ void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std:
   Table table({"agent", "host", "devices", "runs", "measured"});
   for (const v1::Agent& agent : agents) {
     table.Add({agent.name(), agent.host(),
-               absl::StrCat(agent.devices().kind(), ":", agent.devices().count()),
+               absl::StrCat(agent.device_set().device_kind(), ":", agent.device_set().devices()),
                agent.has_running() ? ShortName(agent.running().trial()) : "-",
                MeasuredText(agent)});
   }

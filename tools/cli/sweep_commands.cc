@@ -58,7 +58,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags) {
   ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(flags.output.server));
   *request.mutable_plan() = ToWire(query);
   // Only the server knows what a cluster file resolves to.
-  if (flags.query.dtype.empty()) request.mutable_plan()->clear_precision();
+  if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
   if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   request.set_trials(flags.trials);
@@ -88,7 +88,7 @@ absl::Status Start(const SweepFlags& flags, CommandContext& context) {
   const std::string name = ShortName(sweep.name());
   if (flags.watch) {
     if (flags.output.format == OutputFormat::kText) {
-      context.out << "sweep " << name << ": " << sweep.trial_count() << " trials" << std::endl;
+      context.out << "sweep " << name << ": " << sweep.trials() << " trials" << std::endl;
     }
     RETURN_IF_ERROR(FollowSweep(flags.output.server, name, 0, flags.output.format, context));
     if (flags.output.format == OutputFormat::kText && context.exit_code == kExitOk) {
@@ -100,7 +100,7 @@ absl::Status Start(const SweepFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     context.out << SweepToJson(sweep).dump(2) << "\n";
   } else {
-    context.out << "sweep " << name << ": " << sweep.trial_count() << " trials, "
+    context.out << "sweep " << name << ": " << sweep.trials() << " trials, "
                 << StateName(sweep.state()) << " (" << sweep.reason() << ")\n"
                 << "follow it with: meshwright sweep watch " << name << " --server "
                 << flags.output.server << "\n";
@@ -188,8 +188,8 @@ absl::Status Cancel(const SweepFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     context.out << SweepToJson(sweep).dump(2) << "\n";
   } else {
-    context.out << "sweep " << id << " is cancelled; " << sweep.ended_trial_count() << " of "
-                << sweep.trial_count() << " trials have ended\n";
+    context.out << "sweep " << id << " is cancelled; " << sweep.trials_ended() << " of "
+                << sweep.trials() << " trials have ended\n";
   }
   return absl::OkStatus();
 }

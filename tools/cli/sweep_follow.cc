@@ -55,9 +55,9 @@ class Follower {
   int64_t last() const { return last_; }
   const std::string& end_kind() const { return end_kind_; }
   void SetCounts(const v1::Sweep& sweep, int64_t after) {
-    total_ = sweep.trial_count();
+    total_ = sweep.trials();
     // Events that are not shown again still count.
-    ended_ = after == 0 ? 0 : sweep.ended_trial_count();
+    ended_ = after == 0 ? 0 : sweep.trials_ended();
   }
   void CloseLine() { progress_.Finish(); }
 

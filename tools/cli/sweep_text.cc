@@ -82,16 +82,16 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"cluster_hash", sweep.cluster_hash()},
                        {"profile", sweep.profile()},
                        {"profile_hash", sweep.profile_hash()},
-                       {"gpus", sweep.devices()},
+                       {"gpus", sweep.gpus()},
                        {"device_kind", sweep.device_kind()},
                        {"seq_len", sweep.seq_len()},
                        {"global_batch", sweep.global_batch()},
-                       {"dtype", sweep.precision()},
+                       {"dtype", sweep.dtype()},
                        {"steps", sweep.steps()},
                        {"seed", sweep.seed()},
                        {"memory_limit_bytes", nullptr},
-                       {"trials", sweep.trial_count()},
-                       {"trials_ended", sweep.ended_trial_count()},
+                       {"trials", sweep.trials()},
+                       {"trials_ended", sweep.trials_ended()},
                        {"planner_version", sweep.planner_version()},
                        {"create_time", TimeText(sweep.create_time())},
                        {"end_time", nullptr},
@@ -140,9 +140,9 @@ void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {
   Table table({"sweep", "state", "trials", "model", "cluster", "devices", "created", "why"});
   for (const v1::Sweep& sweep : sweeps) {
     table.Add({ShortName(sweep.name()), StateName(sweep.state()),
-               absl::StrFormat("%d/%d", sweep.ended_trial_count(), sweep.trial_count()),
-               sweep.model(), sweep.cluster(), std::to_string(sweep.devices()),
-               TimeText(sweep.create_time()), sweep.reason()});
+               absl::StrFormat("%d/%d", sweep.trials_ended(), sweep.trials()), sweep.model(),
+               sweep.cluster(), std::to_string(sweep.gpus()), TimeText(sweep.create_time()),
+               sweep.reason()});
   }
   table.Print(out);
 }
@@ -153,8 +153,8 @@ void PrintSweep(const v1::Sweep& sweep, const std::vector<TrialView>& trials, st
   out << absl::StrFormat(
       "%s on %d x %s, sequence length %d, global batch %d, %s, up to %d steps, seed %d, profile "
       "%s\n",
-      sweep.model(), sweep.devices(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
-      sweep.precision(), sweep.steps(), sweep.seed(), sweep.profile());
+      sweep.model(), sweep.gpus(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
+      sweep.dtype(), sweep.steps(), sweep.seed(), sweep.profile());
   const v1::Funnel& funnel = sweep.funnel();
   out << absl::StrFormat("%s layouts enumerated: %s invalid, %s over memory, %s evaluated\n\n",
                          FormatCount(funnel.enumerated()), FormatCount(funnel.invalid()),

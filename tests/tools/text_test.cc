@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 namespace meshwright {
 namespace {
 
@@ -21,15 +19,6 @@ TEST(Text, PicksTheUnit) {
   EXPECT_EQ(FormatSeconds(0.0123), "12.3 ms");
   EXPECT_EQ(FormatSeconds(2.5), "2.50 s");
   EXPECT_EQ(FormatPercent(0.4567), "45.7 %");
-}
-
-TEST(Text, TablesAlignNumbersRight) {
-  Table table({"name", "n"});
-  table.Add({"a", "1"});
-  table.Add({"long", "100"});
-  std::ostringstream out;
-  table.Print(out);
-  EXPECT_EQ(out.str(), "name    n\na       1\nlong  100\n");
 }
 
 }  // namespace

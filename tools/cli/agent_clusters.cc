@@ -12,7 +12,7 @@
 #include "tools/cli/benchmark_text.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_text.h"
-#include "tools/cli/text.h"
+#include "tools/cli/table.h"
 
 namespace meshwright {
 namespace {

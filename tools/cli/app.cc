@@ -10,6 +10,7 @@
 #include "tools/cli/schedule_command.h"
 #include "tools/cli/serve_command.h"
 #include "tools/cli/sweep_commands.h"
+#include "tools/cli/terminal.h"
 #include "tools/cli/trial_command.h"
 #include "tools/cli/validate_command.h"
 
@@ -20,6 +21,15 @@ std::string FailureMessage(const CLI::App*, const CLI::Error& error) {
   std::string message = std::string("meshwright: ") + error.what();
   if (error.get_name() == "ConversionError") message += ": a number is needed";
   return message + " (--help shows what is accepted)\n";
+}
+
+// --wide for every command that prints text: those that can print something else instead.
+void AddWide(CLI::App& command, CommandContext& context) {
+  for (CLI::App* subcommand : command.get_subcommands({})) AddWide(*subcommand, context);
+  if (command.get_option_no_throw("--format") == nullptr) return;
+  command.add_flag_callback(
+      "--wide", [&context] { KeepTablesWide(context.out); },
+      "Rows of tables in one line each, however narrow the terminal");
 }
 
 }  // namespace
@@ -43,15 +53,15 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   AddServeCommand(app, context);
   AddAgentCommand(app, context);
   AddDbCommand(app, context);
+  AddWide(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version come this way too, with exit code 0.
     const int code = app.exit(error, context.out, context.err);
-    return code == 0 ? kExitOk : kExitBadInput;
+    return FinishOutput(context, code == 0 ? kExitOk : kExitBadInput);
   }
-  context.out.flush();
-  return context.exit_code;
+  return FinishOutput(context, context.exit_code);
 }
 
 }  // namespace meshwright

@@ -11,6 +11,7 @@
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/terminal.h"
 #include "tools/cli/whole_file.h"
 
 namespace meshwright {
@@ -57,14 +58,14 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
                            .ranks = devices.count,
                            .budget_s = flags.budget_s,
                            .timeout_s = flags.timeout_s};
-  ProgressLine progress(context.err, context.err_is_terminal);
+  ProgressLine progress(context.err);
   const BenchmarkRunnerOptions options{
       .worker_path = context.worker_path(),
       .cancelled = [&context] { return context.interrupted.load(); },
       // A line for each case is of use only where the next one overwrites it.
       .progress =
           [&](int32_t done, int32_t cases) {
-            if (context.err_is_terminal) progress.Update(done, cases, "cases");
+            if (TerminalOf(context.err).is_terminal) progress.Update(done, cases, "cases");
           }};
   const absl::StatusOr<DeviceBenchmark> benchmark = MeasureDevices(plan, options);
   progress.Finish();

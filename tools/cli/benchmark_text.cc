@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/cli/table.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {

@@ -19,6 +19,7 @@
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/measurement_files.h"
+#include "tools/cli/table.h"
 #include "tools/cli/text.h"
 #include "tools/cli/whole_file.h"
 

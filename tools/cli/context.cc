@@ -1,13 +1,18 @@
 #include "tools/cli/context.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include "nlohmann/json.hpp"
 #include "planner/spec/field_error.h"
+#include "tools/cli/terminal.h"
 
 namespace meshwright {
 
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
   const std::string message(status.message());
-  context.err << "meshwright: " << message << std::endl;
+  context.out.flush();  // what was printed before comes before
+  context.err << Styled(context.err, Style::kBad, "meshwright:") << " " << message << std::endl;
   if (format == OutputFormat::kJson) {
     nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},
                                     {"message", message}};
@@ -27,6 +32,18 @@ int ReportError(CommandContext& context, OutputFormat format, const absl::Status
     default:
       return kExitFailed;
   }
+}
+
+int FinishOutput(CommandContext& context, int exit_code) {
+  context.out.flush();
+  if (context.out.good()) return exit_code;
+  const int error = context.out_errno();
+  if (error == EPIPE) return exit_code;
+  context.err << Styled(context.err, Style::kBad, "meshwright:")
+              << " standard output can't be written, so what was printed is not complete";
+  if (error != 0) context.err << ": " << std::strerror(error);
+  context.err << std::endl;
+  return kExitFailed;
 }
 
 }  // namespace meshwright

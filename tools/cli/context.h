@@ -22,8 +22,6 @@ inline constexpr int kExitInterrupted = 130;
 struct CommandContext {
   std::ostream& out;
   std::ostream& err;
-  bool out_is_terminal = false;
-  bool err_is_terminal = false;
   int32_t host_cores = 1;                // physical cores of this machine
   std::string binary_dir;                // where this binary lies; the worker lies beside it
   std::function<double()> now_s;         // monotonic seconds
@@ -31,6 +29,8 @@ struct CommandContext {
   // The CUDA devices that the worker at a path is shown.
   std::function<absl::StatusOr<DeviceList>(const std::string& worker_path)> list_devices =
       ListDevicesHere;
+  // errno of the first write to `out` that failed, 0 where none did.
+  std::function<int()> out_errno = [] { return 0; };
   int exit_code = kExitOk;  // set by the command that ran
 
   // Where the worker lies, unless a flag says otherwise.
@@ -42,5 +42,9 @@ enum class OutputFormat { kText, kJson };
 // Prints `status` as one sentence (under JSON also as {"error": …} on the output) and returns the
 // exit code for it: bad input for InvalidArgument, NotFound and OutOfRange, failed for the rest.
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status);
+
+// Hands all of `out` over and returns `exit_code`, or says that it could not be written and returns
+// kExitFailed. A reader that went away (`| head`) had enough: that is no failure.
+int FinishOutput(CommandContext& context, int exit_code);
 
 }  // namespace meshwright

@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "executor/host/host.h"
 #include "tools/cli/app.h"
 #include "tools/cli/context.h"
+#include "tools/cli/fd_stream.h"
+#include "tools/cli/terminal.h"
 
 namespace {
 
@@ -31,18 +34,23 @@ std::string BinaryDir() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  meshwright::OpenStandardDescriptors();
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
   sigaction(SIGINT, &action, nullptr);
   // A reader that went away shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
-  meshwright::CommandContext context{.out = std::cout,
+  meshwright::Terminal out_terminal = meshwright::TerminalAt(STDOUT_FILENO, std::getenv);
+  meshwright::Terminal err_terminal = meshwright::TerminalAt(STDERR_FILENO, std::getenv);
+  meshwright::FdStream out(STDOUT_FILENO);
+  meshwright::AttachTerminal(out, &out_terminal);
+  meshwright::AttachTerminal(std::cerr, &err_terminal);
+  meshwright::CommandContext context{.out = out,
                                      .err = std::cerr,
-                                     .out_is_terminal = isatty(STDOUT_FILENO) == 1,
-                                     .err_is_terminal = isatty(STDERR_FILENO) == 1,
                                      .host_cores = meshwright::PhysicalCores(),
                                      .binary_dir = BinaryDir(),
                                      .now_s = MonotonicSeconds,
-                                     .interrupted = interrupted};
+                                     .interrupted = interrupted,
+                                     .out_errno = [&out] { return out.write_errno(); }};
   return meshwright::RunCommandLine(argc, argv, context);
 }

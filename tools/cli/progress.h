@@ -1,4 +1,8 @@
-// Shows how far long work is: one line that redraws itself on a terminal, plain lines elsewhere.
+// Shows how far long work is: a bar that redraws itself at the bottom of a terminal, plain lines
+// elsewhere.
+//
+// A bar never takes more than one line of the window as it is when it is drawn. What is to stay is
+// printed above it in full.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +13,20 @@ namespace meshwright {
 
 class ProgressLine {
  public:
-  ProgressLine(std::ostream& out, bool is_terminal) : out_(out), is_terminal_(is_terminal) {}
+  explicit ProgressLine(std::ostream& out) : out_(out) {}
   ~ProgressLine() { Finish(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   // `done` of `total` with what is going on now. Off a terminal each call prints a line.
   void Update(int64_t done, int64_t total, const std::string& text);
+  // A line that stays, with the count as Update() shows it.
+  void Keep(int64_t done, int64_t total, const std::string& text);
   // Leaves the bar as it stands and goes to the next line.
   void Finish();
 
  private:
   std::ostream& out_;
-  bool is_terminal_;
   bool open_ = false;  // a bar stands on the current line
 };
 

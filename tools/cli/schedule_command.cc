@@ -11,6 +11,7 @@
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/schedule_times.h"
+#include "tools/cli/table.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {

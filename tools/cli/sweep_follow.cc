@@ -15,6 +15,7 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_text.h"
+#include "tools/cli/terminal.h"
 
 namespace meshwright {
 namespace {
@@ -74,22 +75,26 @@ class Follower {
     const std::string layout = data.is_object() ? data.value("layout", "") : "";
     const bool trial_ended = event.kind() == "trial_ended";
     if (trial_ended) ended_ = std::min(ended_ + 1, total_);
+    const std::string trial =
+        event.trial().empty()
+            ? ""
+            : absl::StrCat("trial ", event.trial().substr(event.trial().rfind('/') + 1));
+    // Of what the next line overwrites, a narrow window shows the beginning: what changes.
+    if (event.kind() == "trial_progress" || event.kind() == "trial_running") {
+      progress_.Update(ended_, total_, absl::StrCat(trial, ": ", event.message(), ", ", layout));
+      return;
+    }
     std::string text = event.message();
     if (trial_ended) text = absl::StrCat(data.value("state", ""), ", ", text);
-    if (!event.trial().empty()) {
-      text = absl::StrCat("trial ", event.trial().substr(event.trial().rfind('/') + 1), " ", layout,
-                          ": ", text);
-    }
-    progress_.Update(ended_, total_, text);
-    // What a reader wants to see later keeps its line.
-    if (event.kind() != "trial_progress" && event.kind() != "trial_running") progress_.Finish();
+    if (!trial.empty()) text = absl::StrCat(trial, " ", layout, ": ", text);
+    progress_.Keep(ended_, total_, text);
   }
 
  private:
   int64_t last_;
   const OutputFormat format_;
   CommandContext& context_;
-  ProgressLine progress_{context_.out, context_.out_is_terminal};
+  ProgressLine progress_{context_.out};
   int64_t total_ = 0;
   int64_t ended_ = 0;
   std::string end_kind_;
@@ -116,12 +121,16 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
   const std::unique_ptr<grpc::ClientReader<v1::SweepEvent>> events =
       stub->WatchSweep(&call, request);
   v1::SweepEvent event;
-  while (events->Read(&event)) follower.Show(event);
+  // Once nobody reads what is printed there is nothing to follow for.
+  while (context.out.good() && events->Read(&event)) follower.Show(event);
+  if (!context.out.good()) call.TryCancel();
   return CallStatus(events->Finish());
 }
 
 void SayDetached(const std::string& server, const std::string& sweep, int64_t last,
                  CommandContext& context) {
+  // Over the ^C that the terminal showed.
+  if (TerminalOf(context.err).is_terminal) context.err << "\r\x1b[K";
   context.err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep
               << " --server " << server << " --after " << last << std::endl;
   context.exit_code = kExitInterrupted;
@@ -137,6 +146,7 @@ absl::Status FollowSweep(const std::string& server, const std::string& sweep, in
     const int64_t before = follower.last();
     const absl::Status status = Stream(server, sweep, follower, context);
     follower.CloseLine();
+    if (!context.out.good()) return absl::OkStatus();
     if (context.interrupted.load()) {
       SayDetached(server, sweep, follower.last(), context);
       return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "executor/agent/wire.h"
 #include "planner/report/estimate_json.h"
 #include "planner/spec/status_macros.h"
+#include "tools/cli/table.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {

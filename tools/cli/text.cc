@@ -1,9 +1,7 @@
 #include "tools/cli/text.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 
 namespace meshwright {
@@ -11,11 +9,6 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr double kMib = 1024.0 * 1024.0;
-
-bool IsNumber(const std::string& cell) {
-  return !cell.empty() && (absl::ascii_isdigit(static_cast<unsigned char>(cell[0])) ||
-                           cell[0] == '-' || cell[0] == '+');
-}
 
 }  // namespace
 
@@ -48,26 +41,6 @@ std::string FormatSeconds(double seconds) {
 }
 
 std::string FormatPercent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100.0); }
-
-void Table::Print(std::ostream& out) const {
-  std::vector<size_t> widths(rows_.front().size(), 0);
-  for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (size_t r = 0; r < rows_.size(); ++r) {
-    std::string line;
-    for (size_t i = 0; i < widths.size(); ++i) {
-      const std::string& cell = rows_[r][i];
-      // A header stands over its column as the first cell below it does.
-      const std::string& model = r == 0 && rows_.size() > 1 ? rows_[1][i] : cell;
-      const std::string pad(widths[i] - cell.size(), ' ');
-      line += (i == 0 ? "" : "  ");
-      line += IsNumber(model) ? pad + cell : cell + pad;
-    }
-    absl::StripTrailingAsciiWhitespace(&line);
-    out << line << '\n';
-  }
-}
 
 std::string FormatFlops(double flops_per_s) {
   if (flops_per_s >= 1e12) return absl::StrFormat("%.1f TFLOP/s", flops_per_s / 1e12);

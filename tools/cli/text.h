@@ -1,10 +1,8 @@
-// Text for people: numbers with units, and tables.
+// Text for people: numbers with units.
 #pragma once
 
 #include <cstdint>
-#include <ostream>
 #include <string>
-#include <vector>
 
 namespace meshwright {
 
@@ -14,18 +12,5 @@ std::string FormatBytes(int64_t bytes);       // 12.34 GiB, 45.6 MiB, 789 B
 std::string FormatSeconds(double seconds);    // 12.3 s, 45.6 ms, 7.8 us
 std::string FormatPercent(double fraction);   // 45.6 %
 std::string FormatFlops(double flops_per_s);  // 12.3 TFLOP/s, 45.6 GFLOP/s
-
-// A table with a header; columns are as wide as their widest cell, numbers stand right.
-class Table {
- public:
-  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
-
-  // Requires as many cells as the header has.
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void Print(std::ostream& out) const;
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
 
 }  // namespace meshwright

@@ -110,7 +110,7 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const SearchRequest& re
 // `trace` gets that of all ranks, where it is wanted and the trial ends well.
 TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequest& request,
                 std::string& trace, CommandContext& context) {
-  ProgressLine progress(context.err, context.err_is_terminal);
+  ProgressLine progress(context.err);
   TrialRunnerOptions options{
       .worker_path = context.worker_path(), .progress = {}, .cancel = &context.interrupted};
   options.progress = [&progress](const TrialProgress& at) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "tools/cli/slice_text.h"
+#include "tools/cli/table.h"
 #include "tools/cli/text.h"
 #include "tools/cli/utilisation_text.h"
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "tools/cli/text.h"
 
 namespace meshwright {
 

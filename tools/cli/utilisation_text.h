@@ -3,7 +3,7 @@
 
 #include "executor/trial/trial.h"
 #include "planner/estimate/estimate.h"
-#include "tools/cli/text.h"
+#include "tools/cli/table.h"
 
 namespace meshwright {
 

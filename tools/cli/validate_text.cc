@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "tools/cli/table.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/model_json.h"
 #include "executor/trial/timeout.h"
 #include "planner/catalog/json_fields.h"
 #include "planner/spec/field_error.h"
@@ -17,7 +18,6 @@ constexpr std::array<std::string_view, 5> kOutcomeNames = {"ok", "oom", "failed"
                                                            "cancelled"};
 constexpr std::array<std::string_view, 2> kDeviceNames = {"cpu", "cuda"};
 constexpr std::array<std::string_view, 2> kFaultNames = {"crash", "hang"};
-constexpr std::array<std::string_view, 2> kFfnNames = {"swiglu", "gelu"};
 
 // The enumerator whose name stands at its place in `names`.
 template <typename Enum, size_t N>
@@ -43,64 +43,6 @@ T Take(JsonFields& fields, absl::StatusOr<T> parsed) {
   if (parsed.ok()) return *std::move(parsed);
   fields.Fail(parsed.status());
   return T();
-}
-
-nlohmann::json ModelToJson(const ModelSpec& model) {
-  nlohmann::json groups = nlohmann::json::array();
-  for (const LayerGroup& group : model.groups) {
-    groups.push_back({{"ffn", NameOf(kFfnNames, group.ffn)},
-                      {"ffn_hidden", group.ffn_hidden},
-                      {"count", group.count}});
-  }
-  return {{"name", model.name},
-          {"hidden", model.hidden},
-          {"heads", model.heads},
-          {"kv_heads", model.kv_heads},
-          {"head_dim", model.head_dim},
-          {"vocab", model.vocab},
-          {"tied_embeddings", model.tied_embeddings},
-          {"qkv_bias", model.qkv_bias},
-          {"qk_norm", model.qk_norm},
-          {"norm_epsilon", model.norm_epsilon},
-          {"rope_theta", model.rope_theta},
-          {"groups", std::move(groups)}};
-}
-
-absl::StatusOr<LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "model.groups.");
-  LayerGroup group;
-  group.ffn = Take(fields, ParseName<FfnKind>(kFfnNames, "model.groups.ffn", fields.String("ffn")));
-  group.ffn_hidden = fields.Int("ffn_hidden");
-  group.count = fields.Int("count");
-  RETURN_IF_ERROR(fields.status());
-  return group;
-}
-
-absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "model.");
-  ModelSpec model{.name = fields.String("name"),
-                  .hidden = fields.Int("hidden"),
-                  .heads = fields.Int("heads"),
-                  .kv_heads = fields.Int("kv_heads"),
-                  .head_dim = fields.Int("head_dim"),
-                  .vocab = fields.Int("vocab"),
-                  .tied_embeddings = fields.BoolOr("tied_embeddings", false),
-                  .qkv_bias = fields.BoolOr("qkv_bias", false),
-                  .qk_norm = fields.BoolOr("qk_norm", false),
-                  .norm_epsilon = fields.Number("norm_epsilon"),
-                  .rope_theta = fields.Number("rope_theta"),
-                  .groups = {}};
-  RETURN_IF_ERROR(fields.status());
-  const auto groups = json.find("groups");
-  if (groups == json.end() || !groups->is_array()) {
-    return FieldError("model.groups", "missing", "expected a list of layer groups");
-  }
-  for (const nlohmann::json& item : *groups) {
-    ASSIGN_OR_RETURN(LayerGroup group, LayerGroupFromJson(item));
-    model.groups.push_back(group);
-  }
-  RETURN_IF_ERROR(Validate(model));
-  return model;
 }
 
 nlohmann::json TrainingToJson(const TrainingSpec& training) {

@@ -15,8 +15,6 @@
 namespace meshwright {
 namespace {
 
-constexpr float kInitialDeviation = 0.02f;
-
 int64_t ShardCount(const RankContext& context) {
   return context.zero() == 0 ? 1 : context.groups.replicas->size();
 }
@@ -31,7 +29,7 @@ constexpr int64_t kInitialBlockElements = int64_t{1} << 22;
 constexpr int64_t kInitialGrainElements = int64_t{1} << 14;
 
 // Values of one part's row `row`, counted within the part.
-void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) {
+void FillRow(const ParameterPart& part, const RankContext& context, int64_t row, float* out) {
   switch (part.initial) {
     case Initial::kOnes:
       std::fill_n(out, part.columns, 1.0f);
@@ -40,18 +38,19 @@ void FillRow(const ParameterPart& part, uint64_t seed, int64_t row, float* out) 
       std::fill_n(out, part.columns, 0.0f);
       return;
     case Initial::kNormal:
-      FillNormal(RandomKey(seed, part.name),
+      FillNormal(RandomKey(context.seed, part.name),
                  (part.row_begin + row) * part.global_columns + part.column_begin, part.columns,
-                 kInitialDeviation, out);
+                 static_cast<float>(context.model.initializer_range), out);
       return;
   }
 }
 
-void FillRows(const ParameterPart& part, uint64_t seed, int64_t first, int64_t rows, float* out) {
+void FillRows(const ParameterPart& part, const RankContext& context, int64_t first, int64_t rows,
+              float* out) {
   const int64_t grain = std::max<int64_t>(1, kInitialGrainElements / part.columns);
   at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      FillRow(part, seed, first + row, out + row * part.columns);
+      FillRow(part, context, first + row, out + row * part.columns);
     }
   });
 }
@@ -101,7 +100,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
   first_moment_ = at::zeros({shard_elements_}, wide);
   second_moment_ = at::zeros({shard_elements_}, wide);
   if (context.dtype() != context.accumulator_dtype()) master_ = at::zeros({shard_elements_}, wide);
-  Initialize(context.seed);
+  Initialize(context);
 }
 
 void FlatUnit::AllocateWeights(const at::TensorOptions& options) {
@@ -137,7 +136,7 @@ void FlatUnit::ViewWeights() {
   }
 }
 
-void FlatUnit::Initialize(uint64_t seed) {
+void FlatUnit::Initialize(const RankContext& context) {
   const at::Tensor& weights = keeps_weights_ ? weights_ : own_weights_;
   const int64_t weights_begin = keeps_weights_ ? 0 : own_begin_;
   const int64_t weights_end = weights_begin + weights.numel();
@@ -151,7 +150,7 @@ void FlatUnit::Initialize(uint64_t seed) {
         const int64_t elements = rows * part.columns;
         if (begin < weights_end && begin + elements > weights_begin) {
           values.resize(static_cast<size_t>(elements));
-          FillRows(part, seed, row, rows, values.data());
+          FillRows(part, context, row, rows, values.data());
           CopyWhatOverlaps(values, begin, weights, weights_begin);
           if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
         }

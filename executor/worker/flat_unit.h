@@ -110,7 +110,7 @@ class FlatUnit {
   // The whole gradients of vectors, and what pads them.
   void ZeroBehindMatrices();
   void EmptyMatrices();
-  void Initialize(uint64_t seed);
+  void Initialize(const RankContext& context);
   void ViewWeights();
   OwnRange OwnRangeOf(int64_t begin, int64_t end) const;
 

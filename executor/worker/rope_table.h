@@ -8,8 +8,8 @@
 namespace meshwright {
 
 // [local sequence, head_dim / 2] each in the accumulator dtype, for the positions of the rank's
-// tokens (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / head_dim). Holds
-// head_dim elements a position.
+// tokens (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / head_dim), scaled
+// as the model says (planner/spec/rope_scaling.h). Holds head_dim elements a position.
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);

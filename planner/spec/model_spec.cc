@@ -32,6 +32,8 @@ absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckRange("vocab_size", model.vocab, 1, kMaxVocab));
   RETURN_IF_ERROR(CheckPositive("rms_norm_eps", model.norm_epsilon));
   RETURN_IF_ERROR(CheckPositive("rope_theta", model.rope_theta));
+  RETURN_IF_ERROR(Validate(model.rope_scaling));
+  RETURN_IF_ERROR(CheckPositive("initializer_range", model.initializer_range));
   for (const LayerGroup& group : model.groups) {
     RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn_hidden, 1, kMaxWidth));
     RETURN_IF_ERROR(CheckRange("num_hidden_layers", group.count, 1, kMaxLayers));

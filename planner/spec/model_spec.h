@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "planner/spec/rope_scaling.h"
 
 namespace meshwright {
 
@@ -37,6 +38,8 @@ struct ModelSpec {
   bool qk_norm = false;   // Qwen3: RMSNorm over head_dim of q and k
   double norm_epsilon = 1e-5;
   double rope_theta = 10000.0;
+  RopeScaling rope_scaling = {};
+  double initializer_range = 0.02;  // standard deviation of the matrices' first values
   std::vector<LayerGroup> groups;
 
   int64_t layers() const;

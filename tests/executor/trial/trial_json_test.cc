@@ -13,6 +13,12 @@ TrialPlan FullPlan() {
   plan.model = TinyModel();
   plan.model.tied_embeddings = true;
   plan.model.qkv_bias = true;
+  plan.model.rope_scaling = {.kind = RopeScalingKind::kLlama3,
+                             .factor = 32.0,
+                             .low_freq_factor = 2.0,
+                             .high_freq_factor = 5.0,
+                             .original_max_positions = 4096};
+  plan.model.initializer_range = 0.01;
   plan.layout = {.tp = 2, .pp = 2, .dp = 2, .micro_batch = 2};
   plan.training = TinyTraining();
   plan.device = DeviceKind::kCuda;

@@ -13,9 +13,11 @@
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/triu.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "executor/worker/random.h"
 
@@ -60,7 +62,8 @@ void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bo
   const bool bias = name.ends_with("bias");
   at::Tensor initial = at::full(shape, bias ? 0.0 : 1.0, at::kFloat);
   if (random) {
-    FillNormal(RandomKey(seed_, name), 0, initial.numel(), 0.02f, initial.data_ptr<float>());
+    FillNormal(RandomKey(seed_, name), 0, initial.numel(),
+               static_cast<float>(model_.initializer_range), initial.data_ptr<float>());
   }
   const at::Tensor weight = initial.to(dtype_);
   weights_[name] = weight.requires_grad_(true);
@@ -78,12 +81,31 @@ at::Tensor ReferenceModel::Project(const at::Tensor& x, const std::string& name,
   return bias.empty() ? y : y + weights_.at(bias);
 }
 
+namespace {
+
+// Written from wavelengths, as the rule was published, and not with the planner's own function.
+at::Tensor Scaled(const at::Tensor& frequencies, const RopeScaling& scaling) {
+  if (scaling.kind == RopeScalingKind::kNone) return frequencies;
+  const at::Tensor divided = frequencies / scaling.factor;
+  if (scaling.kind == RopeScalingKind::kLinear) return divided;
+  const auto positions = static_cast<double>(scaling.original_max_positions);
+  const at::Tensor wavelengths = 2.0 * std::numbers::pi / frequencies;
+  const at::Tensor smooth = (positions / wavelengths - scaling.low_freq_factor) /
+                            (scaling.high_freq_factor - scaling.low_freq_factor);
+  const at::Tensor between = (1.0 - smooth) * divided + smooth * frequencies;
+  const at::Tensor short_or_between =
+      at::where(wavelengths < positions / scaling.high_freq_factor, frequencies, between);
+  return at::where(wavelengths > positions / scaling.low_freq_factor, divided, short_or_between);
+}
+
+}  // namespace
+
 // heads [batch, heads, seq_len, head_dim].
 at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
   const int64_t half = model_.head_dim / 2;
   const at::Tensor exponents = at::arange(half, at::kDouble) * (-1.0 / static_cast<double>(half));
-  const at::Tensor frequencies =
-      at::pow(at::full({half}, model_.rope_theta, at::kDouble), exponents);
+  const at::Tensor frequencies = Scaled(
+      at::pow(at::full({half}, model_.rope_theta, at::kDouble), exponents), model_.rope_scaling);
   const at::Tensor angles = at::outer(at::arange(training_.seq_len, at::kDouble), frequencies);
   const at::Tensor cosine = at::cat({angles.cos(), angles.cos()}, 1).to(dtype_);
   const at::Tensor sine = at::cat({angles.sin(), angles.sin()}, 1).to(dtype_);

@@ -78,6 +78,8 @@ struct Variant {
   bool grouped = true;
   bool bias = false;
   bool qk_norm = false;
+  RopeScaling rope_scaling = {};
+  double initializer_range = 0.02;
   int32_t micro_batch = 2;
   ScheduleKind schedule = ScheduleKind::k1f1b;
   int32_t vpp = 1;
@@ -93,6 +95,8 @@ TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
   model.tied_embeddings = variant.tied;
   model.qkv_bias = variant.bias;
   model.qk_norm = variant.qk_norm;
+  model.rope_scaling = variant.rope_scaling;
+  model.initializer_range = variant.initializer_range;
   if (!variant.grouped) model.kv_heads = model.heads;
   const auto context = OneRank(model, variant.micro_batch, precision);
   context->layout.schedule = variant.schedule;
@@ -127,6 +131,13 @@ std::string NameOf(const testing::TestParamInfo<std::tuple<Variant, Precision>>&
   return variant.name + (precision == Precision::kFp64 ? "Fp64" : "Fp32");
 }
 
+// Of TinyModel()'s four frequencies one stays, one is on the ramp and two are divided.
+constexpr RopeScaling kTinyLlama3Rope = {.kind = RopeScalingKind::kLlama3,
+                                         .factor = 8.0,
+                                         .low_freq_factor = 1.0,
+                                         .high_freq_factor = 4.0,
+                                         .original_max_positions = 100};
+
 INSTANTIATE_TEST_SUITE_P(
     Models, TrainerReferenceTest,
     testing::Combine(
@@ -136,6 +147,10 @@ INSTANTIATE_TEST_SUITE_P(
                         Variant{.name = "QkNorm", .qk_norm = true},
                         Variant{.name = "QkNormMultiHead", .grouped = false, .qk_norm = true},
                         Variant{.name = "QkvBiasAndQkNorm", .bias = true, .qk_norm = true},
+                        Variant{.name = "Llama3Rope", .rope_scaling = kTinyLlama3Rope},
+                        Variant{.name = "LinearRope",
+                                .rope_scaling = {.kind = RopeScalingKind::kLinear, .factor = 4.0}},
+                        Variant{.name = "SmallFirstWeights", .initializer_range = 0.005},
                         Variant{.name = "OneMicroBatch", .micro_batch = 8}),
         testing::Values(Precision::kFp32, Precision::kFp64)),
     NameOf);

@@ -1,0 +1,117 @@
+#include "executor/trial/model_json.h"
+
+#include <string>
+#include <utility>
+
+#include "planner/catalog/json_fields.h"
+#include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+// `value` of `parsed`, its error going to `fields`.
+template <typename T>
+T Take(JsonFields& fields, absl::StatusOr<T> parsed) {
+  if (parsed.ok()) return *std::move(parsed);
+  fields.Fail(parsed.status());
+  return T();
+}
+
+std::string_view FfnName(FfnKind ffn) { return ffn == FfnKind::kSwiGlu ? "swiglu" : "gelu"; }
+
+absl::StatusOr<FfnKind> ParseFfn(std::string_view name) {
+  for (const FfnKind ffn : {FfnKind::kSwiGlu, FfnKind::kGelu}) {
+    if (name == FfnName(ffn)) return ffn;
+  }
+  return FieldError("model.groups.ffn", name, "expected one of swiglu, gelu");
+}
+
+nlohmann::json RopeScalingToJson(const RopeScaling& scaling) {
+  return {{"rope_type", std::string(RopeScalingName(scaling.kind))},
+          {"factor", scaling.factor},
+          {"low_freq_factor", scaling.low_freq_factor},
+          {"high_freq_factor", scaling.high_freq_factor},
+          {"original_max_position_embeddings", scaling.original_max_positions}};
+}
+
+RopeScaling RopeScalingFromJson(JsonFields& model) {
+  if (!model.Has("rope_scaling")) return {};
+  JsonFields fields(model.Object("rope_scaling"), "model.rope_scaling.");
+  RopeScaling scaling;
+  scaling.kind = Take(
+      fields, ParseRopeScalingKind("model.rope_scaling.rope_type", fields.String("rope_type")));
+  scaling.factor = fields.Number("factor");
+  scaling.low_freq_factor = fields.Number("low_freq_factor");
+  scaling.high_freq_factor = fields.Number("high_freq_factor");
+  scaling.original_max_positions = fields.Int("original_max_position_embeddings");
+  model.Fail(fields.status());
+  return scaling;
+}
+
+absl::StatusOr<LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "model.groups.");
+  LayerGroup group;
+  group.ffn = Take(fields, ParseFfn(fields.String("ffn")));
+  group.ffn_hidden = fields.Int("ffn_hidden");
+  group.count = fields.Int("count");
+  RETURN_IF_ERROR(fields.status());
+  return group;
+}
+
+}  // namespace
+
+nlohmann::json ModelToJson(const ModelSpec& model) {
+  nlohmann::json groups = nlohmann::json::array();
+  for (const LayerGroup& group : model.groups) {
+    groups.push_back({{"ffn", std::string(FfnName(group.ffn))},
+                      {"ffn_hidden", group.ffn_hidden},
+                      {"count", group.count}});
+  }
+  return {{"name", model.name},
+          {"hidden", model.hidden},
+          {"heads", model.heads},
+          {"kv_heads", model.kv_heads},
+          {"head_dim", model.head_dim},
+          {"vocab", model.vocab},
+          {"tied_embeddings", model.tied_embeddings},
+          {"qkv_bias", model.qkv_bias},
+          {"qk_norm", model.qk_norm},
+          {"norm_epsilon", model.norm_epsilon},
+          {"rope_theta", model.rope_theta},
+          {"rope_scaling", RopeScalingToJson(model.rope_scaling)},
+          {"initializer_range", model.initializer_range},
+          {"groups", std::move(groups)}};
+}
+
+absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json) {
+  JsonFields fields(json, "model.");
+  ModelSpec model{
+      .name = fields.String("name"),
+      .hidden = fields.Int("hidden"),
+      .heads = fields.Int("heads"),
+      .kv_heads = fields.Int("kv_heads"),
+      .head_dim = fields.Int("head_dim"),
+      .vocab = fields.Int("vocab"),
+      .tied_embeddings = fields.BoolOr("tied_embeddings", false),
+      .qkv_bias = fields.BoolOr("qkv_bias", false),
+      .qk_norm = fields.BoolOr("qk_norm", false),
+      .norm_epsilon = fields.Number("norm_epsilon"),
+      .rope_theta = fields.Number("rope_theta"),
+      .rope_scaling = RopeScalingFromJson(fields),
+      .initializer_range = fields.NumberOr("initializer_range", ModelSpec().initializer_range),
+      .groups = {}};
+  RETURN_IF_ERROR(fields.status());
+  const auto groups = json.find("groups");
+  if (groups == json.end() || !groups->is_array()) {
+    return FieldError("model.groups", "missing", "expected a list of layer groups");
+  }
+  for (const nlohmann::json& item : *groups) {
+    ASSIGN_OR_RETURN(LayerGroup group, LayerGroupFromJson(item));
+    model.groups.push_back(group);
+  }
+  RETURN_IF_ERROR(Validate(model));
+  return model;
+}
+
+}  // namespace meshwright

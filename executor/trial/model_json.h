@@ -1,0 +1,14 @@
+// The model of a trial's plan in JSON: what a worker is told to train.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright {
+
+nlohmann::json ModelToJson(const ModelSpec& model);
+// A model that passed Validate(); InvalidArgument naming the key.
+absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json);
+
+}  // namespace meshwright

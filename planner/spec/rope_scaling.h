@@ -1,0 +1,43 @@
+// How the frequencies of a rotary embedding are changed, so that a model reads sequences longer
+// than those it was first trained on.
+//
+// The keys of config.json's rope_scaling, for the kinds that are planned and run.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace meshwright {
+
+enum class RopeScalingKind : uint8_t {
+  kNone,
+  kLinear,  // every frequency divided by factor
+  kLlama3   // Llama 3.1: low frequencies divided, high ones kept, a ramp between them
+};
+
+std::string_view RopeScalingName(RopeScalingKind kind);  // default, linear, llama3: rope_type
+// InvalidArgument about `field` otherwise.
+absl::StatusOr<RopeScalingKind> ParseRopeScalingKind(std::string_view field, std::string_view name);
+
+struct RopeScaling {
+  RopeScalingKind kind = RopeScalingKind::kNone;
+  double factor = 1.0;
+  // Of kLlama3 alone. A wavelength is high where original_max_positions holds at most
+  // low_freq_factor of it, low where it holds at least high_freq_factor.
+  double low_freq_factor = 1.0;
+  double high_freq_factor = 4.0;
+  int64_t original_max_positions = 8192;
+
+  friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
+};
+
+// The frequency, in radians per position, that takes the place of `frequency`.
+double ScaledFrequency(const RopeScaling& scaling, double frequency);
+
+// InvalidArgument naming the field, its value and what would be accepted.
+absl::Status Validate(const RopeScaling& scaling);
+
+}  // namespace meshwright

@@ -22,6 +22,7 @@
 #include "tools/cli/grpc_log.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -159,7 +160,8 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
       app.add_subcommand("agent", "Run trials of a server's sweeps on this machine");
   command->add_option("--server", flags->server, "Server to work for")
       ->capture_default_str()
-      ->option_text("HOST:PORT");
+      ->option_text("HOST:PORT")
+      ->group(kCommonFlags);
   command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
       ->required()
       ->option_text("cpu:N|cuda");
@@ -170,7 +172,7 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
                    "What each rank's allocator may hold")
       ->option_text("X");
   command->add_option("--worker", flags->worker, "Default: meshwright-worker beside this program")
-      ->option_text("PATH");
+      ->option_text("FILE");
   command
       ->add_option("--state-dir", flags->state_dir,
                    "Where results wait until a server has them, and what was measured of the "
@@ -185,6 +187,7 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
                    "What measuring the devices may take, about")
       ->capture_default_str()
       ->option_text("S");
+  AddExample(*command, "meshwright agent --server 127.0.0.1:7077 --devices cpu:4");
   command->callback([flags, &context] {
     const absl::Status status = RunAgent(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);

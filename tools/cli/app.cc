@@ -1,5 +1,7 @@
 #include "tools/cli/app.h"
 
+#include <memory>
+
 #include "CLI/CLI.hpp"
 #include "tools/cli/agent_command.h"
 #include "tools/cli/benchmark_command.h"
@@ -13,6 +15,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/trial_command.h"
 #include "tools/cli/validate_command.h"
+#include "tools/command_line/help.h"
 
 namespace meshwright {
 namespace {
@@ -37,7 +40,8 @@ void AddWide(CLI::App& command, CommandContext& context) {
 int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   CLI::App app("Which parallel layout trains this model fastest on this cluster, and does it fit?",
                "meshwright");
-  app.set_version_flag("--version", MESHWRIGHT_VERSION);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("-V,--version", MESHWRIGHT_VERSION, "Print the version and exit");
   app.require_subcommand(1);
   app.failure_message(FailureMessage);
   AddRecommendCommand(app, context);

@@ -13,6 +13,7 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/whole_file.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -23,10 +24,8 @@ constexpr char kFooter[] = R"(
 Measured are matrix products by shape, with all ranks at work and one alone, copies within memory,
 and, where there are several ranks, collectives of all of them and of pairs. The constants of the
 planner's own formulas are fitted to the times of all ranks. What one host can't measure (links
-between hosts, attention, the spread of step times) comes from --base.
-
-Example: meshwright benchmark --devices cpu:4 --out here.json
-         meshwright recommend --cluster here.json --gpus 4 --framework meshwright …)";
+between hosts, attention, the spread of step times) comes from --base. What --out writes is a cluster
+for the other commands: --cluster here.json.)";
 
 struct BenchmarkFlags {
   std::string devices;
@@ -103,7 +102,7 @@ void AddBenchmarkCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--base", flags->base,
                    "Cluster that says what can't be measured; default: the nearest preset")
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|CLUSTER");
   command
       ->add_option("--budget-s", flags->budget_s,
                    "What measuring may take, about; larger sizes need more")
@@ -113,6 +112,7 @@ void AddBenchmarkCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str()
       ->option_text("T");
   flags->output.AddFormat(*command);
+  AddExample(*command, "meshwright benchmark --devices cpu:4 --out here.json");
   command->callback([flags, &context] {
     const absl::Status status = RunBenchmark(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

@@ -22,6 +22,7 @@
 #include "tools/cli/table.h"
 #include "tools/cli/text.h"
 #include "tools/cli/whole_file.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -33,10 +34,7 @@ data-sheet values and bounds. Constants that the rows say nothing about stay at 
 
 The profile keeps the command that made it, and each constant's prior, value and uncertainty; fitting
 again from it starts at the recorded priors. The spread of the errors becomes the interval of every
-estimate with it.
-
-Example: meshwright calibrate --measurements runs.csv --cluster a100-80 --framework megatron
-         -o a100-here.json)";
+estimate with it.)";
 
 struct CalibrateFlags {
   std::vector<std::string> measurements;
@@ -65,9 +63,6 @@ std::string CommandOf(const CalibrateFlags& flags, const CalibrationRequest& req
 
 absl::StatusOr<CalibrationRequest> MakeRequest(const CalibrateFlags& flags, int32_t host_cores) {
   CalibrationRequest request;
-  if (flags.fit != "all" && flags.fit != "hardware" && flags.fit != "framework") {
-    return FieldError("fit", flags.fit, "must be all, hardware or framework");
-  }
   request.options.fit_cluster = flags.fit != "framework";
   request.options.fit_framework = flags.fit != "hardware";
   ASSIGN_OR_RETURN(request.measurements, ReadMeasurementFiles(flags.measurements));
@@ -178,9 +173,10 @@ absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) 
   ASSIGN_OR_RETURN(const CalibrationRequest request, MakeRequest(flags, context.host_cores));
   ASSIGN_OR_RETURN(CalibrationResult result, Calibrate(request));
   SignProfiles(request, flags, result.fit);
-  RETURN_IF_ERROR(WriteWholeFile("o", flags.output_file, ClusterToJson(result.fit.cluster) + "\n"));
+  RETURN_IF_ERROR(
+      WriteWholeFile("output", flags.output_file, ClusterToJson(result.fit.cluster) + "\n"));
   if (!flags.framework_file.empty()) {
-    RETURN_IF_ERROR(WriteWholeFile("framework-output", flags.framework_file,
+    RETURN_IF_ERROR(WriteWholeFile("framework_output", flags.framework_file,
                                    ProfileToJson(result.fit.profile) + "\n"));
   }
   if (flags.output.format == OutputFormat::kJson) {
@@ -202,27 +198,31 @@ void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
   command->footer(kFooter);
   command->add_option("--measurements", flags->measurements, "CSV files of measured runs")
       ->required()
-      ->option_text("FILE...");
+      ->option_text("FILE.csv...");
   command->add_option("--cluster", flags->cluster, "Cluster file or preset to start from")
       ->required()
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|CLUSTER");
   command->add_option("--framework", flags->framework, "Framework profile, file or preset")
       ->required()
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|PROFILE");
   command->add_option("-o,--output", flags->output_file, "Where the fitted cluster file goes")
       ->required()
-      ->option_text("PROFILE_FILE");
+      ->option_text("FILE.json");
   command
       ->add_option("--framework-output", flags->framework_file,
                    "Where the framework profile with its fitted constants goes")
-      ->option_text("PROFILE_FILE");
+      ->option_text("FILE.json");
   command->add_option("--sweep", flags->sweeps, "Use only this sweep; may be given several times")
       ->option_text("NAME");
-  command
-      ->add_option("--fit", flags->fit,
-                   "Which constants: all, hardware (the cluster's), framework (its profile's)")
-      ->option_text("all|hardware|framework");
+  TakeWords(command->add_option("--fit", flags->fit,
+                                "Which constants: all, the cluster's or the profile's"),
+            {"all", "hardware", "framework"})
+      ->capture_default_str();
   flags->output.AddFormat(*command);
+  AddExample(
+      *command,
+      "meshwright calibrate --measurements runs.csv --cluster a100-80 --framework megatron -o "
+      "a100-here.json");
   command->callback([flags, &context] {
     const absl::Status status = RunCalibrate(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

@@ -7,6 +7,7 @@
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/text.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -48,6 +49,7 @@ void AddDbCommand(CLI::App& app, CommandContext& context) {
   CLI::App* check = group->add_subcommand("check", "Check that the file is whole; changes nothing");
   check->add_option("--db", *path, "Database file")->required()->option_text("FILE");
   output->AddFormat(*check);
+  AddExample(*check, "meshwright db check --db sweeps.db");
   check->callback([path, output, &context] {
     const absl::Status status = Check(*path, output->format, context);
     if (!status.ok()) context.exit_code = ReportError(context, output->format, status);

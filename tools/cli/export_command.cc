@@ -9,6 +9,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -63,14 +64,15 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand(
       "export", "A layout as the launch flags of Megatron-LM or the configuration of torchtitan");
-  command->add_option("--to", flags->to, "megatron or torchtitan")
-      ->required()
-      ->option_text("megatron|torchtitan");
+  TakeWords(command->add_option("--to", flags->to, "The framework that will train it"),
+            {"megatron", "torchtitan"})
+      ->required();
   command
-      ->add_option("--model", flags->model,
-                   "HuggingFace config.json, or a preset (meshwright list models)")
+      ->add_option(
+          "--model", flags->model,
+          "HuggingFace config.json, the folder of one, or a preset (meshwright list models)")
       ->required()
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|MODEL");
   command->add_option("--layout", flags->layout, "tp2.pp2.dp8.mb1.zero1.sp1, as estimate takes it")
       ->required()
       ->option_text("LAYOUT");
@@ -84,10 +86,14 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--gpus-per-node", flags->devices_per_node, "Devices that a node has")
       ->capture_default_str()
       ->option_text("N");
-  command->add_option("--dtype", flags->dtype, "bf16 or fp32")
-      ->capture_default_str()
-      ->option_text("bf16|fp32");
+  TakeWords(command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
+            {"bf16", "fp32"})
+      ->capture_default_str();
   flags->output.AddFormat(*command);
+  AddExample(
+      *command,
+      "meshwright export --to megatron --model llama-3-8b --layout tp2.pp2.dp4.mb2.zero1.sp1 "
+      "--seq-len 8192 --global-batch 64");
   command->callback([flags, &context] {
     const absl::Status status = RunExport(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

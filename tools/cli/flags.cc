@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -75,22 +75,22 @@ absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::stri
 }
 
 void OutputFlags::AddFormat(CLI::App& app) {
-  static const std::map<std::string, OutputFormat> kFormats = {{"text", OutputFormat::kText},
-                                                               {"json", OutputFormat::kJson}};
-  app.add_option("--format", format, "text or json")
-      ->transform(CLI::CheckedTransformer(kFormats).description(""))
-      ->option_text("text|json");
+  AddEnumOption<OutputFormat>(app, "--format", format, "How the answer is printed",
+                              {{"text", OutputFormat::kText}, {"json", OutputFormat::kJson}})
+      ->group(kCommonFlags);
 }
 
 void OutputFlags::AddServer(CLI::App& app) {
   app.add_option("--server", server, "Ask this server instead of computing here")
-      ->option_text("HOST:PORT");
+      ->option_text("HOST:PORT")
+      ->group(kCommonFlags);
 }
 
 void QueryFlags::AddModel(CLI::App& app) {
-  app.add_option("--model", model, "HuggingFace config.json, or a preset (meshwright list models)")
+  app.add_option("--model", model,
+                 "HuggingFace config.json, the folder of one, or a preset (meshwright list models)")
       ->required()
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|MODEL");
 }
 
 void QueryFlags::AddTraining(CLI::App& app) {
@@ -98,8 +98,10 @@ void QueryFlags::AddTraining(CLI::App& app) {
   app.add_option("--global-batch", global_batch, "Sequences per optimizer step")
       ->required()
       ->option_text("B");
-  app.add_option("--dtype", dtype, "bf16, fp32 or fp64; default bf16, on processor cores fp32")
-      ->option_text("bf16|fp32|fp64");
+  TakeWords(app.add_option("--dtype", dtype,
+                           "Number format of the matrix products; default bf16, on processor cores "
+                           "fp32"),
+            {"bf16", "fp32", "fp64"});
 }
 
 void QueryFlags::AddCluster(CLI::App& app) {
@@ -108,7 +110,7 @@ void QueryFlags::AddCluster(CLI::App& app) {
          "Cluster file, a preset (meshwright list clusters), or what an agent of the server "
          "measured (meshwright list agents)")
       ->required()
-      ->option_text("FILE|PRESET|agent:NAME");
+      ->option_text("FILE|CLUSTER|agent:NAME");
   app.add_option("--gpus", devices, "Devices to use")->required()->option_text("N");
 }
 
@@ -116,7 +118,7 @@ void QueryFlags::AddFramework(CLI::App& app) {
   app.add_option("--framework", framework,
                  "Framework profile, file or preset (meshwright list profiles)")
       ->capture_default_str()
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|PROFILE");
 }
 
 absl::StatusOr<PlanQuery> QueryFlags::ToQuery(const std::string& server) const {

@@ -16,6 +16,7 @@
 #include "tools/cli/planner_api.h"
 #include "tools/cli/planner_text.h"
 #include "tools/cli/server_client.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -156,6 +157,9 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       ->option_text("P");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
+  AddExample(*command,
+             "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
+             "--global-batch 1024 --top 3");
   command->callback(
       [flags, &context] { Finish(context, flags->output.format, RunRecommend(*flags, context)); });
 }
@@ -171,11 +175,14 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
   flags->query.AddFramework(*command);
   command
       ->add_option("--layout", flags->layout,
-                   "tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b")
+                   "Such as tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b")
       ->required()
       ->option_text("LAYOUT");
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
+  AddExample(*command,
+             "meshwright estimate --model llama-3-70b --cluster h100 --gpus 64 --seq-len 4096 "
+             "--global-batch 512 --layout tp4.pp4.dp4.mb2.zero1.sp1");
   command->callback(
       [flags, &context] { Finish(context, flags->output.format, RunEstimate(*flags, context)); });
 }
@@ -186,16 +193,17 @@ void AddListCommand(CLI::App& app, CommandContext& context) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
       "list", "Names of the presets, the file behind one, or the agents of a server");
-  command->add_option("kind", *kind, "models, clusters, profiles or agents")
-      ->required()
-      ->check(CLI::IsMember({"models", "clusters", "profiles", "agents"}).description(""))
-      ->option_text("models|clusters|profiles|agents");
+  TakeWords(command->add_option("kind", *kind, "What to list"),
+            {"models", "clusters", "profiles", "agents"})
+      ->required();
   command
       ->add_option("name", *name,
                    "A preset, whose JSON is printed: a start for a model or cluster file")
-      ->option_text("[NAME]");
+      ->option_text("PRESET");
   flags->AddFormat(*command);
   flags->AddServer(*command);
+  AddExample(*command, "meshwright list clusters");
+  AddExample(*command, "meshwright list clusters h100");
   command->callback([flags, kind, name, &context] {
     Finish(context, flags->format,
            name->empty() ? RunList(*kind, *flags, context) : PrintPreset(*kind, *name, context));

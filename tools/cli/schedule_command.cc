@@ -13,6 +13,7 @@
 #include "tools/cli/schedule_times.h"
 #include "tools/cli/table.h"
 #include "tools/cli/text.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -184,7 +185,7 @@ void AddScheduleCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ScheduleFlags>();
   CLI::App* command =
       app.add_subcommand("schedule", "Simulate and draw one step of a layout's pipeline");
-  command->add_option("--layout", flags->layout, "tp1.pp4.dp1.vpp2.sched=interleaved")
+  command->add_option("--layout", flags->layout, "Such as tp1.pp4.dp1.vpp2.sched=interleaved")
       ->required()
       ->option_text("LAYOUT");
   flags->query.AddModel(*command);
@@ -206,6 +207,13 @@ void AddScheduleCommand(CLI::App& app, CommandContext& context) {
                    "Write a trace for Perfetto (.json) or a picture (.svg)")
       ->option_text("FILE");
   flags->output.AddFormat(*command);
+  AddExample(*command,
+             "meshwright schedule --layout tp1.pp4.dp1.vpp2.sched=zb_v --micro-batches 12 -o "
+             "timeline.svg");
+  AddExample(
+      *command,
+      "meshwright schedule --layout tp8.pp4.dp1 --model llama-3-70b --cluster h100 --seq-len "
+      "4096 --global-batch 16");
   command->callback([flags, &context] {
     const absl::Status status = RunSchedule(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

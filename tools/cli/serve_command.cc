@@ -11,6 +11,7 @@
 #include "tools/cli/grpc_log.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -67,6 +68,7 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Silence after which an agent's trials go to others, seconds")
       ->capture_default_str()
       ->option_text("T");
+  AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command->callback([flags, &context] {
     const absl::Status status = Serve(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);

@@ -16,6 +16,7 @@
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_follow.h"
 #include "tools/cli/sweep_text.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -204,7 +205,8 @@ CLI::App* AddAction(CLI::App& group, CommandContext& context, const std::string&
   flags->output.server = kDefaultServer;
   command->add_option("--server", flags->output.server, "Server that runs the sweeps")
       ->capture_default_str()
-      ->option_text("HOST:PORT");
+      ->option_text("HOST:PORT")
+      ->group(kCommonFlags);
   flags->output.AddFormat(*command);
   command->callback([flags, &context, action] {
     const absl::Status status = action(*flags, context);
@@ -240,6 +242,10 @@ void AddStart(CLI::App& group, CommandContext& context) {
   start->add_option("--name", flags->name, "Default: the model's name and a number")
       ->option_text("NAME");
   start->add_flag("--watch", flags->watch, "Follow the sweep until it has ended");
+  AddExample(
+      *start,
+      "meshwright sweep start --model tinystories-15m --cluster local-cpu --gpus 4 --seq-len "
+      "256 --global-batch 8 --trials 8 --watch");
 }
 
 CLI::App* AddNamed(CLI::App& group, CommandContext& context, const std::string& name,
@@ -247,6 +253,7 @@ CLI::App* AddNamed(CLI::App& group, CommandContext& context, const std::string& 
                    Action action) {
   CLI::App* command = AddAction(group, context, name, description, flags, action);
   command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
+  AddExample(*command, "meshwright sweep " + name + " tinystories-15m-1");
   return command;
 }
 
@@ -256,8 +263,9 @@ void AddSweepCommand(CLI::App& app, CommandContext& context) {
   CLI::App* group = app.add_subcommand("sweep", "Measure layouts on a server's agents");
   group->require_subcommand(1);
   AddStart(*group, context);
-  AddAction(*group, context, "list", "Sweeps of a server, newest first",
-            std::make_shared<SweepFlags>(), List);
+  AddExample(*AddAction(*group, context, "list", "Sweeps of a server, newest first",
+                        std::make_shared<SweepFlags>(), List),
+             "meshwright sweep list");
   AddNamed(*group, context, "show", "Predicted beside measured, ranked by measured MFU",
            std::make_shared<SweepFlags>(), Show);
   auto watch = std::make_shared<SweepFlags>();

@@ -22,6 +22,7 @@
 #include "tools/cli/text.h"
 #include "tools/cli/trial_text.h"
 #include "tools/cli/whole_file.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -181,7 +182,7 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("trial", "Run a few real steps of one layout here");
   flags->query.AddModel(*command);
   flags->query.AddTraining(*command);
-  command->add_option("--layout", flags->layout, "tp2.cp1.pp2.dp1.mb1")
+  command->add_option("--layout", flags->layout, "Such as tp2.cp1.pp2.dp1.mb1")
       ->required()
       ->option_text("LAYOUT");
   command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
@@ -191,7 +192,7 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
       ->add_option(
           "--cluster", flags->query.cluster,
           "What the prediction is for; default local-cpu, with cuda h100; required with --slice")
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|CLUSTER");
   command
       ->add_option(
           "--steps", flags->steps,
@@ -217,6 +218,9 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
                  "cluster's model and compose the step: one device answers for any layout")
       ->excludes("--trace");
   flags->output.AddFormat(*command);
+  AddExample(*command,
+             "meshwright trial --model tinystories-15m --layout tp2.pp2.dp1.mb2 --seq-len 256 "
+             "--global-batch 8 --devices cpu:4 --steps 3");
   command->callback([flags, &context] {
     const absl::Status status = RunTrialCommand(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

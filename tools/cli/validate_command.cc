@@ -15,6 +15,7 @@
 #include "tools/cli/measurement_files.h"
 #include "tools/cli/validate_text.h"
 #include "tools/cli/whole_file.h"
+#include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
@@ -43,8 +44,7 @@ Per sweep and in total:
                             best; in total the mean over sweeps of at least 2 rows
   regret_likely_points      the same below an OOM probability of 0.5 (row pick_likely)
   inside_interval           share of measured step times inside the predicted interval
-
-Example: meshwright validate --measurements runs.csv more.csv --rows out.csv --plot out.svg)";
+)";
 
 struct ValidateFlags {
   std::vector<std::string> measurements;
@@ -121,23 +121,25 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--measurements", flags->measurements,
                    "CSV files of measured runs; rows count from 0 over all files in this order")
       ->required()
-      ->option_text("FILE...");
+      ->option_text("FILE.csv...");
   command
       ->add_option("--cluster", flags->cluster,
                    "Cluster file or preset for all rows, in place of what their columns say")
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|CLUSTER");
   command
       ->add_option("--framework", flags->framework,
                    "Framework profile, file or preset, for all rows")
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|PROFILE");
   command
       ->add_option("--rows", flags->rows,
-                   "Write one CSV line per row: row,sweep,peak_bytes,fraction_of_device,"
-                   "oom_probability,step_s,mfu,reason")
-      ->option_text("OUT.csv");
+                   "Write one CSV line per row: row, sweep, peak_bytes, fraction_of_device, "
+                   "oom_probability, step_s, mfu, reason")
+      ->option_text("FILE.csv");
   command->add_option("--plot", flags->plot, "Draw predicted against measured into this SVG file")
       ->option_text("FILE.svg");
   flags->output.AddFormat(*command);
+  AddExample(*command,
+             "meshwright validate --measurements runs.csv more.csv --rows out.csv --plot out.svg");
   command->callback([flags, &context] {
     const absl::Status status = RunValidate(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

@@ -1,0 +1,31 @@
+// The text of --help, for a terminal of 80 columns: usage with what is required, what the command
+// does, its arguments and flags with their defaults, its commands, notes and examples.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+
+namespace meshwright {
+
+class HelpFormatter final : public CLI::FormatterBase {
+ public:
+  // `name`: the command with those that it belongs to.
+  std::string make_help(const CLI::App* command, std::string name,
+                        CLI::AppFormatMode mode) const override;
+};
+
+// "-o,--output FILE": an option as help lists it.
+std::string OptionTerm(const CLI::Option& option);
+
+// What help says of an option: its description, whether it is required, and its default.
+std::string OptionText(const CLI::Option& option);
+
+// What the command needs and may be given, after its name; each piece belongs on one line.
+std::vector<std::string> UsageOf(const CLI::App& command);
+
+// A command line in lines of 80 columns that a shell reads as one.
+std::string FormatCommandLine(const std::string& command_line);
+
+}  // namespace meshwright

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nlohmann/json.hpp"
+#include "planner/catalog/json_text.h"
 
 namespace meshwright {
 
@@ -17,10 +17,10 @@ std::optional<double> BestStep(const SweepView& sweep) {
 
 std::string PlanToBeat(const std::string& plan_json, std::optional<double> best_step_s) {
   if (!best_step_s) return plan_json;
-  nlohmann::json plan = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
-  if (!plan.is_object() || !plan.value("adaptive", false)) return plan_json;
-  plan["beat_step_s"] = *best_step_s;
-  return plan.dump();
+  absl::StatusOr<nlohmann::json> plan = ParseJson("plan", plan_json);
+  if (!plan.ok() || !plan->is_object() || !plan->value("adaptive", false)) return plan_json;
+  (*plan)["beat_step_s"] = *best_step_s;
+  return plan->dump();
 }
 
 }  // namespace meshwright

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/trial.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 
@@ -66,9 +67,10 @@ absl::StatusOr<v1::Trial> ToWire(const TrialRecord& trial, const SweepRecord& sw
     return Damaged(trial, "prediction");
   }
   if (trial.measured) {
-    const nlohmann::json json = nlohmann::json::parse(trial.measured->result_json, nullptr, false);
-    if (json.is_discarded()) return Damaged(trial, "result");
-    ASSIGN_OR_RETURN(const TrialResult result, TrialResultFromJson(json));
+    const absl::StatusOr<nlohmann::json> json =
+        ParseJson("result", trial.measured->result_json);
+    if (!json.ok()) return Damaged(trial, "result");
+    ASSIGN_OR_RETURN(const TrialResult result, TrialResultFromJson(*json));
     *out.mutable_measured() = ToWire(result);
   }
   out.set_agent(trial.agent);

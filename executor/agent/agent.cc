@@ -7,6 +7,7 @@
 #include "executor/agent/backoff.h"
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -146,8 +147,9 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
   if (!key.ok()) return;
   const std::vector<AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
-  const nlohmann::json json = nlohmann::json::parse(assignment.plan_json(), nullptr, false);
-  absl::StatusOr<TrialPlan> plan = TrialPlanFromJson(json);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("plan", assignment.plan_json());
+  absl::StatusOr<TrialPlan> plan =
+      json.ok() ? TrialPlanFromJson(*json) : absl::StatusOr<TrialPlan>(json.status());
   if (plan.ok() && plan->layout.devices() > options_.devices.count) {
     plan = absl::FailedPreconditionError("it needs more devices than the agent has");
   }

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "planner/catalog/json_text.h"
 
 namespace meshwright {
 namespace {
@@ -20,13 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<KeptResult> ReadKept(const fs::path& path) {
-  std::ifstream file(path);
-  const nlohmann::json json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("result")) return std::nullopt;
-  const absl::StatusOr<TrialResult> result = TrialResultFromJson(json["result"]);
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const absl::StatusOr<nlohmann::json> json = ParseJson("result", text);
+  if (!json.ok() || !json->is_object() || !json->contains("result")) return std::nullopt;
+  const absl::StatusOr<TrialResult> result = TrialResultFromJson((*json)["result"]);
   if (!result.ok()) return std::nullopt;
-  return KeptResult{json.value("store_id", ""),
-                    {json.value("sweep", ""), json.value("trial", 0), json.value("attempt", 0)},
+  return KeptResult{json->value("store_id", ""),
+                    {json->value("sweep", ""), json->value("trial", 0), json->value("attempt", 0)},
                     *result};
 }
 

@@ -8,6 +8,7 @@
 #include "executor/trial/timeout.h"
 #include "executor/trial/worker_group.h"
 #include "planner/catalog/json_fields.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -39,10 +40,10 @@ class BenchmarkRun {
 };
 
 void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
-  const json event = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  absl::Status status;
+  const absl::StatusOr<json> event = ParseJson("event", line);
+  absl::Status status = event.status();
   try {
-    if (event.is_object()) status = TakeOwn(event, record);
+    if (status.ok() && event->is_object()) status = TakeOwn(*event, record);
   } catch (const json::exception& error) {
     status = absl::InternalError(error.what());
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/host/run_program.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -51,7 +52,8 @@ absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const Pro
         text.status().code(),
         absl::StrCat("the worker can't be asked for its devices: ", text.status().message()));
   }
-  return DeviceListFromJson(nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false));
+  ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("devices", *text));
+  return DeviceListFromJson(json);
 }
 
 absl::StatusOr<DeviceList> ListDevicesHere(const std::string& worker_path) {

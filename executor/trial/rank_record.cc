@@ -7,9 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "planner/catalog/json_text.h"
+#include "planner/spec/short_text.h"
 
 namespace meshwright {
 namespace {
+
+constexpr size_t kShownBytes = 1000;
 
 void Fail(RankRecord& record, FailureKind kind, std::string message) {
   if (record.done) {
@@ -89,11 +93,17 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
 }  // namespace
 
 void ApplyEvent(const std::string& line, RankRecord& record) {
-  try {
-    ApplyParsed(nlohmann::json::parse(line), record);
-  } catch (const nlohmann::json::exception& error) {
+  const auto unreadable = [&](absl::string_view why) {
     Fail(record, FailureKind::kOwn,
-         absl::StrCat("sent an event that can't be read (", error.what(), "): ", line));
+         absl::StrCat("sent an event that can't be read (", why, "): ",
+                      ShortText(line, kShownBytes)));
+  };
+  const absl::StatusOr<nlohmann::json> event = ParseJson("event", line);
+  if (!event.ok()) return unreadable(event.status().message());
+  try {
+    ApplyParsed(*event, record);
+  } catch (const nlohmann::json::exception& error) {
+    unreadable(error.what());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/trial/step_profile.h"
+#include "planner/catalog/json_text.h"
 
 namespace meshwright {
 nlohmann::json ToJson(const TimeSpan& span) { return {span.begin_s, span.end_s}; }
@@ -19,7 +20,7 @@ ActionKind ActionKindFromJson(const nlohmann::json& json) {
   const std::string letter = json;
   const size_t kind = kActionLetters.find(letter);
   if (letter.size() != 1 || kind == std::string_view::npos) {
-    throw nlohmann::json::other_error::create(500, "no kind of action: " + json.dump(), &json);
+    throw nlohmann::json::other_error::create(500, "no kind of action: " + ShowJson(json), &json);
   }
   return static_cast<ActionKind>(kind);
 }
@@ -27,7 +28,7 @@ ActionKind ActionKindFromJson(const nlohmann::json& json) {
 CommOperation CommOperationFromJson(const nlohmann::json& json) {
   const auto operation = ParseCommOperation(json.get<std::string>());
   if (operation.has_value()) return *operation;
-  throw nlohmann::json::other_error::create(500, "no operation: " + json.dump(), &json);
+  throw nlohmann::json::other_error::create(500, "no operation: " + ShowJson(json), &json);
 }
 
 bool IsPipelineGroup(std::string_view group) {

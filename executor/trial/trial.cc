@@ -8,6 +8,7 @@
 #include "executor/trial/model_json.h"
 #include "executor/trial/timeout.h"
 #include "planner/catalog/json_fields.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -104,7 +105,7 @@ std::vector<int64_t> Integers(JsonFields& fields, const nlohmann::json& json, co
   std::vector<int64_t> integers;
   for (const nlohmann::json& value : *values) {
     if (!value.is_number_integer()) {
-      fields.Fail(FieldError(key, value.dump(), "expected an integer"));
+      fields.Fail(FieldError(key, ShowJson(value), "expected an integer"));
       return {};
     }
     integers.push_back(value.get<int64_t>());
@@ -118,7 +119,7 @@ std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, cons
   std::vector<double> numbers;
   for (const nlohmann::json& value : *values) {
     if (!value.is_number()) {
-      fields.Fail(FieldError(key, value.dump(), "expected numbers"));
+      fields.Fail(FieldError(key, ShowJson(value), "expected numbers"));
       return {};
     }
     numbers.push_back(value.get<double>());
@@ -202,7 +203,7 @@ nlohmann::json ToJson(const TrialPlan& plan) {
 }
 
 absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
-  if (!json.is_object()) return FieldError("plan", json.type_name(), "expected an object");
+  if (!json.is_object()) return FieldError("plan", ShowJson(json), "expected an object");
   JsonFields fields(json);
   TrialPlan plan;
   plan.layout = Take(fields, ParseLayout(fields.String("layout")));
@@ -223,7 +224,7 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   plan.training = Take(fields, TrainingFromJson(fields.Object("training")));
   // Seeds use all 64 bits.
   if (const auto seed = json.find("seed"); seed != json.end()) {
-    if (!seed->is_number_integer()) return FieldError("seed", seed->dump(), "expected an integer");
+    if (!seed->is_number_integer()) return FieldError("seed", ShowJson(*seed), "expected an integer");
     plan.seed = seed->get<uint64_t>();
   }
   if (fields.Has("fault")) plan.fault = Take(fields, FaultFromJson(fields.Object("fault")));
@@ -279,7 +280,7 @@ nlohmann::json ToJson(const TrialResult& result) {
 }
 
 absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
-  if (!json.is_object()) return FieldError("result", json.type_name(), "expected an object");
+  if (!json.is_object()) return FieldError("result", ShowJson(json), "expected an object");
   JsonFields fields(json);
   TrialResult result;
   result.outcome = Take(fields, ParseOutcome(fields.String("outcome")));

@@ -24,6 +24,7 @@
 #include "executor/worker/device_benchmark.h"
 #include "executor/worker/open_device.h"
 #include "executor/worker/worker.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -110,9 +111,7 @@ absl::StatusOr<WorkerEnvironment> ReadEnvironment() {
 
 absl::StatusOr<nlohmann::json> ReadInput() {
   const std::string text((std::istreambuf_iterator<char>(std::cin)), {});
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return absl::InvalidArgumentError("standard input is not a JSON plan");
-  return json;
+  return ParseJson("standard input", text);
 }
 
 absl::Status CheckRanks(const char* what, int64_t ranks, const WorkerEnvironment& environment) {

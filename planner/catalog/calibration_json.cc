@@ -1,5 +1,6 @@
 #include "planner/catalog/calibration_json.h"
 
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 
 namespace meshwright {
@@ -19,7 +20,7 @@ Calibration ReadCalibration(JsonFields& fields) {
   if (inside.Has("constants")) {
     for (const auto& [name, values] : inside.Object("constants").items()) {
       if (!values.is_object()) {
-        inside.Fail(FieldError("calibration.constants." + name, values.dump(),
+        inside.Fail(FieldError("calibration.constants." + name, ShowJson(values),
                                "must be an object with prior, prior_sigma, value and sigma"));
         break;
       }

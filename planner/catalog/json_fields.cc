@@ -4,21 +4,18 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "planner/catalog/json_text.h"
 #include "planner/catalog/nearest.h"
 #include "planner/spec/field_error.h"
+#include "planner/spec/status_macros.h"
 
 namespace meshwright {
 
 using nlohmann::json;
 
 absl::StatusOr<json> ParseJsonObject(std::string_view what, std::string_view text) {
-  json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (parsed.is_discarded()) {
-    return FieldError(what, "(" + std::to_string(text.size()) + " bytes)", "is not valid JSON");
-  }
-  if (!parsed.is_object()) {
-    return FieldError(what, parsed.type_name(), "must be a JSON object");
-  }
+  ASSIGN_OR_RETURN(json parsed, ParseJson(what, text, kMaxSpecBytes));
+  if (!parsed.is_object()) return FieldError(what, ShowJson(parsed), "must be a JSON object");
   return parsed;
 }
 
@@ -40,7 +37,7 @@ void JsonFields::RefuseUnknownKeys() {
   for (const auto& [key, value] : object_.items()) {
     if (asked_.contains(key)) continue;
     const std::vector<std::string> known(asked_.begin(), asked_.end());
-    Fail(FieldError(prefix_ + key, value.dump().substr(0, 60),
+    Fail(FieldError(prefix_ + key, ShowJson(value),
                     std::string(UnknownName("key", key, known).message())));
   }
 }
@@ -50,7 +47,7 @@ void JsonFields::Fail(absl::Status status) {
 }
 
 void JsonFields::WrongType(std::string_view key, const json& value, std::string_view expected) {
-  Fail(FieldError(prefix_ + std::string(key), value.dump().substr(0, 60),
+  Fail(FieldError(prefix_ + std::string(key), ShowJson(value),
                   "must be " + std::string(expected)));
 }
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_fields.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -62,7 +63,7 @@ absl::Status CheckWindow(JsonFields& fields, std::string_view family, const json
   for (const json& type : *types) {
     if (type == "full_attention") continue;
     if (type == "sliding_attention" && window && *window >= seq_len) continue;
-    return FieldError("layer_types", type.dump(), "must be full_attention for every layer");
+    return FieldError("layer_types", ShowJson(type), "must be full_attention for every layer");
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_fields.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -201,7 +202,7 @@ std::vector<std::pair<std::string, std::string>> ReadSources(JsonFields& fields)
   if (!fields.Has("sources")) return sources;
   for (const auto& [key, text] : fields.Object("sources").items()) {
     if (!text.is_string()) {
-      fields.Fail(FieldError("sources." + key, text.dump(), "must be text"));
+      fields.Fail(FieldError("sources." + key, ShowJson(text), "must be text"));
       break;
     }
     sources.emplace_back(key, text);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "planner/catalog/json_fields.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -56,9 +57,9 @@ absl::Status ReadList(const json& object, const char* key,
                       absl::StatusOr<T> (*read)(const json& entry), std::vector<T>& list) {
   const auto entries = object.find(key);
   if (entries == object.end()) return absl::OkStatus();
-  if (!entries->is_array()) return FieldError(key, entries->type_name(), "must be a list");
+  if (!entries->is_array()) return FieldError(key, ShowJson(*entries), "must be a list");
   for (const json& entry : *entries) {
-    if (!entry.is_object()) return FieldError(key, entry.dump(), "must hold objects");
+    if (!entry.is_object()) return FieldError(key, ShowJson(entry), "must hold objects");
     ASSIGN_OR_RETURN(T timing, read(entry));
     list.push_back(std::move(timing));
   }
@@ -156,7 +157,7 @@ absl::StatusOr<CollectiveTiming> CollectiveTimingFromJson(const json& json) {
 }
 
 absl::StatusOr<DeviceBenchmark> DeviceBenchmarkFromJson(const json& json) {
-  if (!json.is_object()) return FieldError("benchmark", json.type_name(), "must be a JSON object");
+  if (!json.is_object()) return FieldError("benchmark", ShowJson(json), "must be a JSON object");
   JsonFields fields(json);
   DeviceBenchmark benchmark;
   benchmark.host = fields.String("host");

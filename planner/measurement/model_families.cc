@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "planner/catalog/json_fields.h"
+#include "planner/catalog/json_text.h"
 #include "planner/data/embedded.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -56,7 +57,7 @@ const json& List(const json& object, const char* key) {
 absl::StatusOr<std::vector<std::string>> Matches(JsonFields& fields, const std::string& key) {
   std::vector<std::string> matches;
   for (const json& match : List(fields.Object(key), "match")) {
-    if (!match.is_string()) return FieldError(key + ".match", match.dump(), "must be a text");
+    if (!match.is_string()) return FieldError(key + ".match", ShowJson(match), "must be a text");
     matches.push_back(match);
   }
   RETURN_IF_ERROR(fields.status());
@@ -72,7 +73,7 @@ absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(families.experts, Matches(fields, "experts"));
   ASSIGN_OR_RETURN(families.adapters, Matches(fields, "adapters"));
   for (const json& entry : List(object, "families")) {
-    if (!entry.is_object()) return FieldError("families", entry.dump(), "must be an object");
+    if (!entry.is_object()) return FieldError("families", ShowJson(entry), "must be an object");
     JsonFields family(entry, "families.");
     families.families.push_back(
         {family.String("match"), OptionalBool(family, "gated"), OptionalBool(family, "tied")});

@@ -6,11 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/optional.h"
+#include "planner/spec/short_text.h"
 
 namespace meshwright {
 namespace {
 
 constexpr char kFieldPayload[] = "meshwright/field";
+constexpr size_t kShownBytes = 400;  // a path or a layout in full, a file in part
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -18,7 +20,7 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem) {
   absl::Status status = absl::InvalidArgumentError(
-      absl::StrCat(View(field), " = ", View(value), ": ", View(problem)));
+      absl::StrCat(View(field), " = ", ShortText(value, kShownBytes), ": ", View(problem)));
   return WithField(std::move(status), field);
 }
 

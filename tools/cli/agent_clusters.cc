@@ -6,6 +6,7 @@
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/json_text.h"
 #include "planner/catalog/nearest.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -34,8 +35,8 @@ ordered_json AgentToJson(const v1::Agent& agent) {
   if (agent.device_set().memory_bytes() > 0)
     json["memory_bytes"] = agent.device_set().memory_bytes();
   if (agent.has_running()) json["running"] = ShortName(agent.running().trial());
-  const ordered_json cluster = ordered_json::parse(agent.cluster_json(), nullptr, false);
-  if (!cluster.is_discarded()) json["cluster"] = cluster;
+  const absl::StatusOr<ordered_json> cluster = ParseOrderedJson("cluster", agent.cluster_json());
+  if (cluster.ok()) json["cluster"] = *cluster;
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/benchmark_text.h"
 #include "tools/cli/device_profile.h"
@@ -46,7 +47,7 @@ void PrintJson(const DeviceBenchmark& benchmark, const BenchmarkedCluster& made,
       {"benchmark", ToJson(benchmark)},
       {"fit",
        {{"matmuls", ErrorsToJson(made.matmuls)}, {"collectives", ErrorsToJson(made.collectives)}}},
-      {"cluster", ordered_json::parse(ClusterToJson(made.cluster))}};
+      {"cluster", ParseOrderedJson("cluster", ClusterToJson(made.cluster)).value()}};
   out << object.dump(2) << "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "executor/host/host.h"
 #include "executor/trial/version.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/json_text.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
@@ -61,8 +62,9 @@ std::optional<DeviceBenchmark> ReadKeptBenchmark(const std::string& path,
                                                  const BenchmarkPlan& plan) {
   const absl::StatusOr<std::string> text = ReadWholeFile("benchmark", path);
   if (!text.ok()) return std::nullopt;
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  const absl::StatusOr<DeviceBenchmark> kept = DeviceBenchmarkFromJson(json);
+  const absl::StatusOr<nlohmann::json> json = ParseJson("benchmark", *text);
+  if (!json.ok()) return std::nullopt;
+  const absl::StatusOr<DeviceBenchmark> kept = DeviceBenchmarkFromJson(*json);
   const int32_t cores = plan.device == DeviceKind::kCpu ? PhysicalCores() : 0;
   if (!kept.ok() || kept->host != HostName() || kept->devices != plan.ranks ||
       kept->physical_cores != cores || kept->worker_version != WorkerVersion()) {

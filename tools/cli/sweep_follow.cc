@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "nlohmann/json.hpp"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/progress.h"
@@ -71,7 +72,7 @@ class Follower {
       context_.out << EventToJson(event).dump() << std::endl;
       return;
     }
-    const nlohmann::json data = nlohmann::json::parse(event.data_json(), nullptr, false);
+    const nlohmann::json data = ParseJson("data", event.data_json()).value_or(nullptr);
     const std::string layout = data.is_object() ? data.value("layout", "") : "";
     const bool trial_ended = event.kind() == "trial_ended";
     if (trial_ended) ended_ = std::min(ended_ + 1, total_);

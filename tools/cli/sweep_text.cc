@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "db/records.h"
 #include "executor/agent/wire.h"
+#include "planner/catalog/json_text.h"
 #include "planner/report/estimate_json.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/table.h"
@@ -127,9 +128,8 @@ ordered_json EventToJson(const v1::SweepEvent& event) {
                        {"attempt", event.attempt()},
                        {"kind", event.kind()},
                        {"message", event.message()},
-                       {"data", ordered_json::parse(event.data_json(), nullptr, false)}};
+                       {"data", ParseOrderedJson("data", event.data_json()).value_or(nullptr)}};
   if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
-  if (json["data"].is_discarded()) json["data"] = nullptr;
   return json;
 }
 

@@ -39,6 +39,8 @@ bool IsHeld(TrialState state);
 struct SweepRecord {
   int64_t id = 0;  // given by the store
   std::string name;
+  std::string
+      name_stem;  // what a name that the store makes begins with; only read where `name` is empty
   std::string request_id;  // empty where the caller gave none
   SweepState state = SweepState::kPending;
   std::string reason;
@@ -86,11 +88,10 @@ struct TrialRecord {
   std::string layout;
   TrialState state = TrialState::kPending;
   std::string reason;
-  int32_t attempt = 1;        // of the attempt that runs, or comes next
+  int32_t attempt = 1;        // that runs, comes next or gave the result
   int32_t lost_attempts = 0;  // attempts whose agent vanished
   std::string agent;          // of the current or last attempt
   std::string host;
-  std::optional<absl::Time> lease_expires;  // set while an agent holds it
   std::string plan_json;
   std::string predicted_json;
   std::optional<MeasuredTrial> measured;

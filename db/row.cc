@@ -36,10 +36,10 @@ const std::string_view kSweepColumns =
     "('pending', 'assigned', 'running')), "
     "(SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)";
 
+// lease_expires_us is left alone: leases are kept in memory by whoever hands out trials.
 const std::string_view kTrialColumns =
-    "sweep_id, number, layout, state, reason, attempt, lost_attempts, agent, host, "
-    "lease_expires_us, plan_json, predicted_json, result_json, worker_version, mfu, step_s, "
-    "peak_bytes";
+    "sweep_id, number, layout, state, reason, attempt, lost_attempts, agent, host, plan_json, "
+    "predicted_json, result_json, worker_version, mfu, step_s, peak_bytes";
 
 const std::string_view kAttemptColumns =
     "number, agent, host, start_time_us, end_time_us, outcome, reason";
@@ -48,11 +48,6 @@ const std::string_view kEventColumns =
     "sequence, sweep_id, trial, attempt, kind, message, data_json, time_us";
 
 int64_t ToMicros(absl::Time time) { return absl::ToUnixMicros(time); }
-
-std::optional<int64_t> ToMicros(const std::optional<absl::Time>& time) {
-  if (!time) return std::nullopt;
-  return ToMicros(*time);
-}
 
 SweepRecord ReadSweep(const SqliteStatement& row) {
   SweepRecord sweep;
@@ -98,12 +93,11 @@ TrialRecord ReadTrial(const SqliteStatement& row) {
   trial.lost_attempts = static_cast<int32_t>(row.Int(6));
   trial.agent = row.Text(7);
   trial.host = row.Text(8);
-  trial.lease_expires = ReadOptionalTime(row, 9);
-  trial.plan_json = row.Text(10);
-  trial.predicted_json = row.Text(11);
-  if (!row.IsNull(12)) {
-    trial.measured = MeasuredTrial{row.Text(12), row.Text(13), ReadOptionalReal(row, 14),
-                                   ReadOptionalReal(row, 15), ReadOptionalInt(row, 16)};
+  trial.plan_json = row.Text(9);
+  trial.predicted_json = row.Text(10);
+  if (!row.IsNull(11)) {
+    trial.measured = MeasuredTrial{row.Text(11), row.Text(12), ReadOptionalReal(row, 13),
+                                   ReadOptionalReal(row, 14), ReadOptionalInt(row, 15)};
   }
   return trial;
 }

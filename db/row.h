@@ -9,7 +9,6 @@
 namespace meshwright {
 
 int64_t ToMicros(absl::Time time);
-std::optional<int64_t> ToMicros(const std::optional<absl::Time>& time);
 
 // Columns in the order in which the Read functions expect them.
 extern const std::string_view kSweepColumns;

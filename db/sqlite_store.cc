@@ -59,6 +59,20 @@ absl::StatusOr<SweepRecord> SqliteSweepStore::ReadSweepById(int64_t id) {
   return sweeps.front();
 }
 
+absl::StatusOr<std::string> SqliteSweepStore::NextName(std::string_view stem) {
+  ASSIGN_OR_RETURN(int64_t number, connection_->QueryInt("SELECT coalesce((SELECT seq FROM "
+                                                         "sqlite_sequence WHERE name = 'sweeps'), "
+                                                         "0) + 1"));
+  for (;; ++number) {
+    std::string name = absl::StrCat(View(stem), "-", number);
+    ASSIGN_OR_RETURN(SqliteStatement select,
+                     connection_->Prepare("SELECT 1 FROM sweeps WHERE name = ?"));
+    select.Bind(name);
+    ASSIGN_OR_RETURN(const bool taken, select.Step());
+    if (!taken) return name;
+  }
+}
+
 absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& sweep,
                                                           const std::vector<TrialRecord>& trials) {
   absl::MutexLock lock(&mutex_);
@@ -72,11 +86,7 @@ absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& swe
   }
   SweepRecord record = sweep;
   if (record.name.empty()) {
-    ASSIGN_OR_RETURN(
-        const int64_t last,
-        connection_->QueryInt(
-            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sweeps'), 0)"));
-    record.name = absl::StrCat(record.model, "-", last + 1);
+    ASSIGN_OR_RETURN(record.name, NextName(record.name_stem));
   }
   if (absl::Status status = InsertSweep(connection_.get(), record); !status.ok()) {
     if (!absl::IsAlreadyExists(status)) return status;

@@ -38,8 +38,6 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                           int32_t number) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
-  absl::Status RenewLease(int64_t sweep_id, int32_t number, int32_t attempt,
-                          absl::Time expires) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
                                                       int32_t limit) override;
@@ -54,12 +52,18 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::vector<SweepRecord>> ReadSweeps(SqliteStatement& select)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<SweepRecord> ReadSweepById(int64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The name of a sweep that was given none.
+  absl::StatusOr<std::string> NextName(std::string_view stem) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ApplyTransition(const TrialTransition& transition)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RecordAttempt(const TrialTransition& transition)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Not ended without `end_us`.
+  absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,
+                          std::optional<int64_t> end_us, std::string_view outcome,
+                          const std::string& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Mutex mutex_;
   const std::unique_ptr<SqliteConnection> connection_ ABSL_PT_GUARDED_BY(mutex_);

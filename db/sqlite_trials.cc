@@ -1,4 +1,6 @@
 // The part of SqliteSweepStore that is about trials and their attempts.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "db/row.h"
 #include "db/sqlite_store.h"
@@ -62,6 +64,18 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweepStore::ListAttempts(int64_
   }
 }
 
+absl::Status SqliteSweepStore::SetAttempt(const TrialTransition& transition, int32_t attempt,
+                                          std::optional<int64_t> end_us, std::string_view outcome,
+                                          const std::string& reason) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement update,
+      connection_->Prepare("UPDATE attempts SET end_time_us = ?, outcome = ?, reason = ? "
+                           "WHERE sweep_id = ? AND trial = ? AND number = ?"));
+  update.Bind(end_us).Bind(outcome).Bind(reason);
+  update.Bind(transition.sweep_id).Bind(int64_t{transition.number}).Bind(int64_t{attempt});
+  return update.Run();
+}
+
 absl::Status SqliteSweepStore::RecordAttempt(const TrialTransition& transition) {
   if (transition.to_state == TrialState::kAssigned) {
     ASSIGN_OR_RETURN(SqliteStatement insert,
@@ -72,38 +86,38 @@ absl::Status SqliteSweepStore::RecordAttempt(const TrialTransition& transition) 
     insert.Bind(ToMicros(transition.time));
     return insert.Run();
   }
-  if (!IsHeld(transition.from_state) || IsHeld(transition.to_state)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(
-      SqliteStatement update,
-      connection_->Prepare("UPDATE attempts SET end_time_us = ?, outcome = ?, reason = ? "
-                           "WHERE sweep_id = ? AND trial = ? AND number = ?"));
-  const bool measured = HasEnded(transition.to_state) && !transition.lost;
-  update.Bind(ToMicros(transition.time));
-  update.Bind(measured ? TrialStateName(transition.to_state) : std::string_view("lost"));
-  update.Bind(transition.reason).Bind(transition.sweep_id).Bind(int64_t{transition.number});
-  update.Bind(int64_t{transition.from_attempt});
-  return update.Run();
+  const bool held = IsHeld(transition.from_state);
+  if (!held && transition.to_state == TrialState::kRunning) {
+    return SetAttempt(transition, transition.to_attempt, std::nullopt, "", "");
+  }
+  if (HasEnded(transition.to_state) && !transition.lost) {
+    RETURN_IF_ERROR(SetAttempt(transition, transition.to_attempt, ToMicros(transition.time),
+                               TrialStateName(transition.to_state), transition.reason));
+    if (!held || transition.from_attempt == transition.to_attempt) return absl::OkStatus();
+    return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time),
+                      TrialStateName(TrialState::kCancelled),
+                      absl::StrCat("the result of attempt ", transition.to_attempt, " came"));
+  }
+  if (!held || IsHeld(transition.to_state)) return absl::OkStatus();
+  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time), "lost",
+                    transition.reason);
 }
 
 absl::Status SqliteSweepStore::ApplyTransition(const TrialTransition& transition) {
-  const bool assigned = transition.to_state == TrialState::kAssigned;
   ASSIGN_OR_RETURN(
       SqliteStatement update,
       connection_->Prepare(
           "UPDATE trials SET state = ?, attempt = ?, reason = ?, lost_attempts = lost_attempts + "
           "?, "
-          "agent = coalesce(?, agent), host = coalesce(?, host), lease_expires_us = ?, "
+          "agent = coalesce(nullif(?, ''), agent), host = coalesce(nullif(?, ''), host), "
           "result_json = ?, worker_version = ?, mfu = ?, step_s = ?, peak_bytes = ? "
           "WHERE sweep_id = ? AND number = ? AND state = ? AND attempt = ?"));
   const MeasuredTrial measured = transition.measured.value_or(MeasuredTrial{});
   std::optional<std::string> json;
   if (transition.measured) json = measured.result_json;
-  const std::optional<std::string> none;
   update.Bind(TrialStateName(transition.to_state)).Bind(int64_t{transition.to_attempt});
   update.Bind(transition.reason).Bind(int64_t{transition.lost ? 1 : 0});
-  update.Bind(assigned ? std::optional<std::string>(transition.agent) : none);
-  update.Bind(assigned ? std::optional<std::string>(transition.host) : none);
-  update.Bind(ToMicros(transition.lease_expires)).Bind(json).Bind(measured.worker_version);
+  update.Bind(transition.agent).Bind(transition.host).Bind(json).Bind(measured.worker_version);
   update.Bind(measured.mfu).Bind(measured.step_s).Bind(measured.peak_bytes);
   update.Bind(transition.sweep_id).Bind(int64_t{transition.number});
   update.Bind(TrialStateName(transition.from_state)).Bind(int64_t{transition.from_attempt});
@@ -122,26 +136,13 @@ absl::Status SqliteSweepStore::UpdateTrial(const TrialTransition& transition) {
   ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
-  RETURN_IF_ERROR(
-      InsertEvent(connection_.get(),
-                  EventRecord{0, transition.sweep_id, transition.number, transition.from_attempt,
-                              transition.event_kind, transition.event_message,
-                              transition.event_data_json, transition.time}));
+  // Of the two attempts the earlier one is what it is about: the other comes next, or is over.
+  const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
+  RETURN_IF_ERROR(InsertEvent(
+      connection_.get(),
+      EventRecord{0, transition.sweep_id, transition.number, attempt, transition.event_kind,
+                  transition.event_message, transition.event_data_json, transition.time}));
   return transaction.Commit();
-}
-
-absl::Status SqliteSweepStore::RenewLease(int64_t sweep_id, int32_t number, int32_t attempt,
-                                          absl::Time expires) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(
-      SqliteStatement update,
-      connection_->Prepare(
-          "UPDATE trials SET lease_expires_us = ? WHERE sweep_id = ? AND number = ? AND "
-          "attempt = ? AND state IN ('assigned', 'running')"));
-  update.Bind(ToMicros(expires)).Bind(sweep_id).Bind(int64_t{number}).Bind(int64_t{attempt});
-  RETURN_IF_ERROR(update.Run());
-  if (connection_->Changes() == 1) return absl::OkStatus();
-  return absl::AbortedError(absl::StrCat("no agent holds attempt ", attempt, " of trial ", number));
 }
 
 absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view reason,
@@ -165,8 +166,8 @@ absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view re
   attempts.Bind(ToMicros(time)).Bind(text).Bind(sweep_id);
   RETURN_IF_ERROR(attempts.Run());
   ASSIGN_OR_RETURN(SqliteStatement trials,
-                   connection_->Prepare("UPDATE trials SET state = 'cancelled', reason = ?, "
-                                        "lease_expires_us = NULL WHERE sweep_id = ? AND state IN "
+                   connection_->Prepare("UPDATE trials SET state = 'cancelled', reason = ? "
+                                        "WHERE sweep_id = ? AND state IN "
                                         "('pending', 'assigned', 'running')"));
   trials.Bind(text).Bind(sweep_id);
   RETURN_IF_ERROR(trials.Run());

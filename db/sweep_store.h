@@ -21,7 +21,8 @@
 
 namespace meshwright {
 
-// A trial in (from_state, from_attempt) goes to (to_state, to_attempt).
+// A trial in (from_state, from_attempt) goes to (to_state, to_attempt). An earlier attempt than
+// before is one that was given up too soon: it goes on, or the final state is its result.
 struct TrialTransition {
   int64_t sweep_id = 0;
   int32_t number = 0;
@@ -31,11 +32,10 @@ struct TrialTransition {
   int32_t to_attempt = 0;
   bool lost = false;  // the attempt's agent vanished: counts into lost_attempts
   std::string reason;
-  // Who holds it from now on; only read when to_state is assigned.
+  // Who holds it from now on, or whose result it is; empty: as before.
   std::string agent = {};
   std::string host = {};
-  std::optional<absl::Time> lease_expires = {};  // required for assigned and running
-  std::optional<MeasuredTrial> measured = {};    // only with a final state
+  std::optional<MeasuredTrial> measured = {};  // only with a final state
   std::string event_kind;
   std::string event_message;
   std::string event_data_json = "{}";
@@ -61,7 +61,8 @@ class SweepStore {
   // Identity of the stored data, the same for as long as it exists.
   virtual absl::StatusOr<std::string> StoreId() = 0;
 
-  // Stores a sweep, its trials and a first event. An empty name becomes "<model>-<number>". A
+  // Stores a sweep, its trials and a first event. An empty name becomes "<name_stem>-<number>",
+  // with the number of the sweep or the first after it that makes a name which is not taken. A
   // request_id that was seen before returns the sweep it made; AlreadyExists for a name that is
   // taken.
   virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
@@ -85,9 +86,6 @@ class SweepStore {
                                                                   int32_t number) = 0;
   // Aborted, naming the state found, when the trial is not in (from_state, from_attempt).
   virtual absl::Status UpdateTrial(const TrialTransition& transition) = 0;
-  // Moves the lease of a held trial. Aborted when the attempt is not the one that is held.
-  virtual absl::Status RenewLease(int64_t sweep_id, int32_t number, int32_t attempt,
-                                  absl::Time expires) = 0;
 
   // Stores an event that changes no state and returns its sequence.
   virtual absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) = 0;

@@ -51,12 +51,11 @@ std::string FinishReason(const std::vector<TrialRecord>& trials) {
                       trials.size() == 1 ? " trial: " : " trials: ", absl::StrJoin(parts, ", "));
 }
 
-void AddLosses(absl::Time now, const SweepView& view, const std::set<std::string>& connected,
+void AddLosses(MonotonicTime now, const SweepView& view, const std::set<std::string>& connected,
                const PolicyOptions& options, std::vector<PolicyAction>& actions) {
   for (const TrialRecord& trial : view.trials) {
-    if (!IsHeld(trial.state)) continue;
-    const absl::Time lease = trial.lease_expires.value_or(absl::InfinitePast());
-    if (lease > now) continue;
+    const auto lease = view.lease_ends.find(trial.number);
+    if (lease == view.lease_ends.end() || lease->second > now) continue;
     const std::string why = connected.contains(trial.agent)
                                 ? absl::StrCat("agent ", trial.agent, " stopped renewing its lease")
                                 : absl::StrCat("agent ", trial.agent, " vanished");
@@ -95,7 +94,7 @@ PolicyAction AfterLoss(const TrialRecord& trial, const std::string& why,
                        trial.attempt + 1)};
 }
 
-std::vector<PolicyAction> NextActions(absl::Time now, const PolicyState& state,
+std::vector<PolicyAction> NextActions(MonotonicTime now, const PolicyState& state,
                                       const PolicyOptions& options) {
   std::vector<PolicyAction> actions;
   std::vector<AgentView> agents = state.agents;

@@ -6,11 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "absl/time/time.h"
 #include "db/records.h"
+#include "executor/host/monotonic_time.h"
 
 namespace meshwright {
 
@@ -24,6 +25,8 @@ struct AgentView {
 struct SweepView {
   SweepRecord sweep;
   std::vector<TrialRecord> trials;  // all of them, by number
+  // Of the trials that are held, by their numbers: when their agents must have been heard of.
+  std::map<int32_t, MonotonicTime> lease_ends = {};
 };
 
 struct PolicyState {
@@ -53,7 +56,7 @@ struct PolicyAction {
   friend bool operator==(const PolicyAction&, const PolicyAction&) = default;
 };
 
-std::vector<PolicyAction> NextActions(absl::Time now, const PolicyState& state,
+std::vector<PolicyAction> NextActions(MonotonicTime now, const PolicyState& state,
                                       const PolicyOptions& options);
 
 // What becomes of a held trial whose agent is gone: kRequeue or kFail. `why` says how it went.

@@ -1,6 +1,7 @@
 // Which try at which trial: what assignments, heartbeats and results name.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -11,7 +12,7 @@ struct AttemptKey {
   int32_t trial = 0;
   int32_t attempt = 0;
 
-  friend bool operator==(const AttemptKey&, const AttemptKey&) = default;
+  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 
 }  // namespace meshwright

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
@@ -60,9 +61,45 @@ TEST_P(StoreConformanceTest, ReturnsWhatWasCreated) {
   EXPECT_EQ(trials->front().layout, "layout2");
 }
 
-TEST_P(StoreConformanceTest, NamesSweepsAfterTheirModel) {
-  EXPECT_EQ(Create("").name, "tiny-1");
-  EXPECT_EQ(Create("").name, "tiny-2");
+SweepRecord Unnamed(const std::string& request_id = "") {
+  SweepRecord sweep = SomeSweep("", request_id);
+  sweep.name_stem = "tiny";
+  return sweep;
+}
+
+TEST_P(StoreConformanceTest, NumbersSweepsThatHaveNoName) {
+  EXPECT_EQ(store_->CreateSweep(Unnamed(), SomeTrials(1))->name, "tiny-1");
+  EXPECT_EQ(store_->CreateSweep(Unnamed(), SomeTrials(1))->name, "tiny-2");
+}
+
+TEST_P(StoreConformanceTest, ANumberThatIsTakenGivesWayToTheNext) {
+  Create("tiny-2");
+  Create("tiny-3");
+  // It would be the third sweep.
+  EXPECT_EQ(store_->CreateSweep(Unnamed("r"), SomeTrials(1))->name, "tiny-4");
+  EXPECT_EQ(store_->CreateSweep(Unnamed("r"), SomeTrials(1))->name, "tiny-4");
+}
+
+TEST_P(StoreConformanceTest, SweepsThatAreMadeAtOnceGetNamesOfTheirOwn) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 10;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([this, i] {
+      for (int k = 0; k < kEach; ++k) {
+        // Every other one takes a name that an automatic one may want.
+        if (k % 2 == 0) {
+          EXPECT_TRUE(store_->CreateSweep(Unnamed(), SomeTrials(1)).ok());
+        } else {
+          const std::string name = "tiny-" + std::to_string(i * kEach + k);
+          const absl::Status status = store_->CreateSweep(SomeSweep(name), SomeTrials(1)).status();
+          EXPECT_TRUE(status.ok() || absl::IsAlreadyExists(status)) << status;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GE(store_->ListSweepNames()->size(), size_t{kThreads * kEach / 2});
 }
 
 TEST_P(StoreConformanceTest, RefusesATakenName) {
@@ -109,14 +146,7 @@ TEST_P(StoreConformanceTest, ATrialChangesOnlyFromTheStateThatIsNamed) {
 TEST_P(StoreConformanceTest, KeepsAttemptsAndResults) {
   const SweepRecord sweep = Create("one");
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
-  TrialTransition lost = Assign(sweep.id, 1, 1);
-  lost.from_state = TrialState::kAssigned;
-  lost.to_state = TrialState::kPending;
-  lost.to_attempt = 2;
-  lost.lost = true;
-  lost.reason = "agent a vanished";
-  lost.lease_expires.reset();
-  ASSERT_TRUE(store_->UpdateTrial(lost).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Lose(sweep.id, 1, 1)).ok());
   EXPECT_EQ(store_->GetTrial(sweep.id, 1)->lost_attempts, 1);
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 2)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 2, 0.25)).ok());
@@ -126,7 +156,6 @@ TEST_P(StoreConformanceTest, KeepsAttemptsAndResults) {
   EXPECT_EQ(trial->measured->mfu, 0.25);
   EXPECT_EQ(trial->measured->result_json, R"({"outcome":"ok"})");
   EXPECT_EQ(trial->host, "h");
-  EXPECT_FALSE(trial->lease_expires.has_value());
   const auto attempts = store_->ListAttempts(sweep.id, 1);
   ASSERT_EQ(attempts->size(), 2u);
   EXPECT_EQ((*attempts)[0].outcome, "lost");
@@ -146,13 +175,41 @@ TEST_P(StoreConformanceTest, RanksByMeasuredMfu) {
   EXPECT_THAT(order, ElementsAre(3, 1, 2));
 }
 
-TEST_P(StoreConformanceTest, RenewsOnlyTheLeaseThatIsHeld) {
+TEST_P(StoreConformanceTest, AnEarlierAttemptsResultEndsTheRunUnderWay) {
   const SweepRecord sweep = Create("one");
-  EXPECT_TRUE(absl::IsAborted(store_->RenewLease(sweep.id, 1, 1, At(50))));
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
-  EXPECT_TRUE(store_->RenewLease(sweep.id, 1, 1, At(50)).ok());
-  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->lease_expires, At(50));
-  EXPECT_TRUE(absl::IsAborted(store_->RenewLease(sweep.id, 1, 2, At(60))));
+  ASSERT_TRUE(store_->UpdateTrial(Lose(sweep.id, 1, 1)).ok());
+  TrialTransition second = Assign(sweep.id, 1, 2);
+  second.agent = "b";
+  ASSERT_TRUE(store_->UpdateTrial(second).ok());
+  TrialTransition late = Finish(sweep.id, 1, 2, 0.25);
+  late.to_attempt = 1;
+  late.agent = "a";
+  ASSERT_TRUE(store_->UpdateTrial(late).ok());
+  const auto trial = store_->GetTrial(sweep.id, 1);
+  EXPECT_EQ(trial->attempt, 1);
+  EXPECT_EQ(trial->agent, "a");
+  EXPECT_EQ(trial->host, "h");
+  const auto attempts = store_->ListAttempts(sweep.id, 1);
+  EXPECT_EQ((*attempts)[0].outcome, "ok");
+  EXPECT_EQ((*attempts)[1].outcome, "cancelled");
+  EXPECT_EQ((*attempts)[1].reason, "the result of attempt 1 came");
+  EXPECT_EQ(store_->ListEvents(sweep.id, 0, 10)->back().attempt, 1);
+}
+
+TEST_P(StoreConformanceTest, AnAttemptThatWasGivenUpTooSoonGoesOn) {
+  const SweepRecord sweep = Create("one");
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Lose(sweep.id, 1, 1)).ok());
+  TrialTransition back = Assign(sweep.id, 1, 2);
+  back.to_state = TrialState::kRunning;
+  back.to_attempt = 1;
+  ASSERT_TRUE(store_->UpdateTrial(back).ok());
+  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->attempt, 1);
+  const auto attempts = store_->ListAttempts(sweep.id, 1);
+  ASSERT_EQ(attempts->size(), 1u);
+  EXPECT_EQ(attempts->front().outcome, "");
+  EXPECT_FALSE(attempts->front().end_time.has_value());
 }
 
 TEST_P(StoreConformanceTest, CancelEndsWhatHasNotEnded) {

@@ -59,9 +59,23 @@ inline TrialTransition Assign(int64_t sweep_id, int32_t number, int32_t attempt)
           .reason = "agent a is idle",
           .agent = "a",
           .host = "h",
-          .lease_expires = At(10),
           .event_kind = "trial_assigned",
           .event_message = "agent a is idle",
+          .time = At(1)};
+}
+
+// Its agent vanished.
+inline TrialTransition Lose(int64_t sweep_id, int32_t number, int32_t attempt) {
+  return {.sweep_id = sweep_id,
+          .number = number,
+          .from_state = TrialState::kAssigned,
+          .from_attempt = attempt,
+          .to_state = TrialState::kPending,
+          .to_attempt = attempt + 1,
+          .lost = true,
+          .reason = "agent a vanished",
+          .event_kind = "trial_requeued",
+          .event_message = "agent a vanished",
           .time = At(1)};
 }
 

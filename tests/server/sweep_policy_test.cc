@@ -22,16 +22,18 @@ AgentView CpuAgent(const std::string& name, int32_t devices, bool idle = true) {
   return {name, "cpu", devices, idle};
 }
 
-void Hold(TrialRecord& trial, const std::string& agent, absl::Time lease) {
-  trial.state = TrialState::kRunning;
-  trial.agent = agent;
-  trial.lease_expires = lease;
+MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
+
+void Hold(SweepView& view, const std::string& agent, MonotonicTime lease_ends) {
+  view.trials[0].state = TrialState::kRunning;
+  view.trials[0].agent = agent;
+  view.lease_ends[view.trials[0].number] = lease_ends;
 }
 
 TEST(SweepPolicyTest, AssignsOneTrialPerIdleAgentInOrder) {
   const PolicyState state{{CpuAgent("a", 4), CpuAgent("b", 8), CpuAgent("c", 4, false)},
                           {View(1, 4, 1), View(2, 8, 2)}};
-  const auto actions = NextActions(At(0), state, {});
+  const auto actions = NextActions(Second(0), state, {});
   ASSERT_EQ(actions.size(), 2u);
   EXPECT_EQ(actions[0].type, ActionType::kAssign);
   EXPECT_EQ(actions[0].sweep_id, 1);
@@ -44,7 +46,7 @@ TEST(SweepPolicyTest, AssignsOneTrialPerIdleAgentInOrder) {
 
 TEST(SweepPolicyTest, SaysWhatASweepWaitsFor) {
   const auto reason = [](std::vector<AgentView> agents) {
-    const auto actions = NextActions(At(0), {std::move(agents), {View(1, 8, 1)}}, {});
+    const auto actions = NextActions(Second(0), {std::move(agents), {View(1, 8, 1)}}, {});
     EXPECT_EQ(actions.size(), 1u);
     EXPECT_EQ(actions[0].type, ActionType::kWait);
     return actions[0].reason;
@@ -57,7 +59,7 @@ TEST(SweepPolicyTest, SaysWhatASweepWaitsFor) {
 }
 
 TEST(SweepPolicyTest, ASweepThatWaitsDoesNotBlockTheNext) {
-  const auto actions = NextActions(At(0), {{CpuAgent("a", 4)}, {View(1, 8, 1), View(2, 4, 1)}}, {});
+  const auto actions = NextActions(Second(0), {{CpuAgent("a", 4)}, {View(1, 8, 1), View(2, 4, 1)}}, {});
   ASSERT_EQ(actions.size(), 2u);
   EXPECT_EQ(actions[0].type, ActionType::kWait);
   EXPECT_EQ(actions[1].type, ActionType::kAssign);
@@ -65,10 +67,10 @@ TEST(SweepPolicyTest, ASweepThatWaitsDoesNotBlockTheNext) {
 
 TEST(SweepPolicyTest, AnEndedLeaseSendsTheTrialBack) {
   SweepView view = View(1, 4, 1);
-  Hold(view.trials[0], "a", At(10));
+  Hold(view, "a", Second(10));
   const PolicyState state{{}, {view}};
-  EXPECT_THAT(NextActions(At(9), state, {}), IsEmpty());
-  const auto actions = NextActions(At(10), state, {});
+  EXPECT_THAT(NextActions(Second(9), state, {}), IsEmpty());
+  const auto actions = NextActions(Second(10), state, {});
   ASSERT_EQ(actions.size(), 1u);
   EXPECT_EQ(actions[0].type, ActionType::kRequeue);
   EXPECT_EQ(actions[0].reason, "agent a vanished in attempt 1; it runs again as attempt 2");
@@ -76,17 +78,17 @@ TEST(SweepPolicyTest, AnEndedLeaseSendsTheTrialBack) {
 
 TEST(SweepPolicyTest, ASilentButConnectedAgentIsNamedSo) {
   SweepView view = View(1, 4, 1);
-  Hold(view.trials[0], "a", At(10));
-  const auto actions = NextActions(At(11), {{CpuAgent("a", 4, false)}, {view}}, {});
+  Hold(view, "a", Second(10));
+  const auto actions = NextActions(Second(11), {{CpuAgent("a", 4, false)}, {view}}, {});
   EXPECT_THAT(actions[0].reason, HasSubstr("stopped renewing its lease"));
 }
 
 TEST(SweepPolicyTest, TheThirdLossFailsTheTrial) {
   SweepView view = View(1, 4, 1);
-  Hold(view.trials[0], "a", At(10));
+  Hold(view, "a", Second(10));
   view.trials[0].attempt = 3;
   view.trials[0].lost_attempts = 2;
-  const auto actions = NextActions(At(11), {{}, {view}}, {});
+  const auto actions = NextActions(Second(11), {{}, {view}}, {});
   ASSERT_EQ(actions.size(), 1u);
   EXPECT_EQ(actions[0].type, ActionType::kFail);
   EXPECT_THAT(actions[0].reason, HasSubstr("agent lost 3 times"));
@@ -97,7 +99,7 @@ TEST(SweepPolicyTest, FinishesASweepWithTheCounts) {
   view.trials[0].state = TrialState::kOk;
   view.trials[1].state = TrialState::kOk;
   view.trials[2].state = TrialState::kOom;
-  const auto actions = NextActions(At(0), {{}, {view}}, {});
+  const auto actions = NextActions(Second(0), {{}, {view}}, {});
   ASSERT_EQ(actions.size(), 1u);
   EXPECT_EQ(actions[0].type, ActionType::kFinish);
   EXPECT_EQ(actions[0].reason, "3 trials: 2 ok, 1 oom");

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kSweeps = "sweeps/";
 constexpr std::string_view kTrials = "/trials/";
 constexpr size_t kMaxSweepId = 63;
+constexpr size_t kMaxStem = kMaxSweepId - 20;  // leaves room for "-" and 19 digits
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -39,20 +40,32 @@ absl::Status CheckSweepId(std::string_view sweep) {
                    "'_', at most ", kMaxSweepId, " of them, not starting with '.'"));
 }
 
+std::string SweepIdStem(std::string_view model) {
+  std::string stem;
+  for (const char c : model) {
+    if (stem.size() == kMaxStem) break;
+    const char kept = IsNameCharacter(c) ? c : '-';
+    // A name begins with neither, and one '-' stands for all that can't be held.
+    if (stem.empty() && (kept == '-' || kept == '.')) continue;
+    if (kept == '-' && stem.back() == '-') continue;
+    stem += kept;
+  }
+  while (!stem.empty() && stem.back() == '-') stem.pop_back();
+  return stem.empty() ? "sweep" : stem;
+}
+
 absl::StatusOr<std::string> ParseSweepName(std::string_view name) {
-  if (!name.starts_with(kSweeps)) {
+  if (!name.starts_with(kSweeps) || name.size() == kSweeps.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", View(name), "\" is not a sweep's name: it looks like sweeps/NAME"));
   }
-  name.remove_prefix(kSweeps.size());
-  if (absl::Status status = CheckSweepId(name); !status.ok()) return status;
-  return std::string(name);
+  return std::string(name.substr(kSweeps.size()));
 }
 
 absl::StatusOr<TrialName> ParseTrialName(std::string_view name) {
   const absl::Status malformed = absl::InvalidArgumentError(absl::StrCat(
       "\"", View(name), "\" is not a trial's name: it looks like sweeps/NAME/trials/1"));
-  const size_t split = name.find(kTrials);
+  const size_t split = name.rfind(kTrials);
   if (split == std::string_view::npos) return malformed;
   absl::StatusOr<std::string> sweep = ParseSweepName(name.substr(0, split));
   if (!sweep.ok()) return malformed;

@@ -2,6 +2,8 @@
 //
 //   sweeps/{sweep}                   {sweep}: letters, digits, '.', '-', '_', at most 63
 //   sweeps/{sweep}/trials/{trial}    {trial}: a whole number from 1
+//
+// New sweeps get such names only; a stored sweep is found under whatever name it has.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +25,16 @@ struct TrialName {
 std::string FormatSweepName(std::string_view sweep);
 std::string FormatTrialName(std::string_view sweep, int32_t number);
 
-// The {sweep} part. InvalidArgument says what a name looks like.
+// The {sweep} part, which may be one that no new sweep could have. InvalidArgument says what a name
+// looks like.
 absl::StatusOr<std::string> ParseSweepName(std::string_view name);
 absl::StatusOr<TrialName> ParseTrialName(std::string_view name);
 
-// Whether `sweep` may stand as the {sweep} part.
+// Whether a new sweep may have `sweep` as its {sweep} part.
 absl::Status CheckSweepId(std::string_view sweep);
+
+// `model` as far as a name can hold it: with "-" and any number from 0 behind it, it passes
+// CheckSweepId().
+std::string SweepIdStem(std::string_view model);
 
 }  // namespace meshwright

@@ -1,0 +1,87 @@
+#include "executor/trial/result_check.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/executor/some_slice.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr ResultLimits kLimits = {.devices = 2, .steps = 3};
+
+TrialResult GoodResult() {
+  TrialResult result;
+  result.outcome = Outcome::kOk;
+  result.step_s = 0.5;
+  result.step_interval = MedianInterval{.low_s = 0.4, .high_s = 0.6};
+  result.mfu = 0.25;
+  result.step_times_s = {0.6, 0.5, 0.4};
+  result.losses = {10.0, -1e-3, 9.0};
+  result.gradient_norms = {1.0};
+  result.ranks = {{.rank = 0, .peak_bytes = 1}, {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2}};
+  result.ranks[0].communication = {
+      {.group = "tp", .operation = CommOperation::kAllReduce, .calls = 1.0}};
+  return result;
+}
+
+std::string ProblemAfter(const std::function<void(TrialResult&)>& change) {
+  TrialResult result = GoodResult();
+  change(result);
+  return std::string(CheckResult(result, kLimits).message());
+}
+
+TEST(ResultCheckTest, TakesWhatATrialCanHave) {
+  EXPECT_TRUE(CheckResult(GoodResult(), kLimits).ok());
+  EXPECT_TRUE(CheckResult(TrialResult{.outcome = Outcome::kFailed}, kLimits).ok());
+  TrialResult slice = GoodResult();
+  slice.slice = SomeSlice();
+  EXPECT_TRUE(CheckResult(slice, kLimits).ok());
+}
+
+TEST(ResultCheckTest, NamesTheNumberThatIsNotFinite) {
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_s = kNan; }),
+              HasSubstr("step_s = nan: must be finite"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.losses[1] = kNan; }), HasSubstr("losses[1]"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.mfu = kInfinity; }), HasSubstr("mfu = inf"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_interval->high_s = kNan; }),
+              HasSubstr("step_interval.high_s"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[0].phases[Phase::kForward] = kNan; }),
+              HasSubstr("ranks[0].phases.forward"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[0].communication[0].calls = kNan; }),
+              HasSubstr("ranks[0].communication[0].calls"));
+}
+
+TEST(ResultCheckTest, RefusesNegativeTimesAndSizes) {
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_times_s[2] = -0.1; }),
+              HasSubstr("step_times_s[2] = -0.1: must not be negative"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[1].peak_bytes = -5; }),
+              HasSubstr("ranks[1].peak_bytes = -5"));
+  // The difference of two equal readings may come out a hair below 0.
+  EXPECT_EQ(ProblemAfter([](TrialResult& r) { r.ranks[0].phases[Phase::kOther] = -1e-17; }), "");
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_s = 0.0; }), HasSubstr("step_s = 0"));
+}
+
+TEST(ResultCheckTest, RefusesMoreThanTheTrialHas) {
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.step_times_s.push_back(0.5); }),
+              HasSubstr("number of step_times_s = 4: must be a whole number from 0 to 3"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks.push_back({}); }),
+              HasSubstr("number of ranks = 3"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[1].rank = 2; }),
+              HasSubstr("ranks[1].rank = 2: must be a whole number from 0 to 1"));
+  EXPECT_THAT(ProblemAfter([](TrialResult& r) {
+                r.outcome = Outcome::kOom;
+                r.oom = OomDetail{.rank = 7};
+              }),
+              HasSubstr("oom.rank = 7"));
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -10,12 +9,9 @@
 #include "executor/host/host.h"
 #include "tools/cli/app.h"
 #include "tools/cli/context.h"
+#include "tools/cli/stop_request.h"
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-void OnInterrupt(int) { interrupted.store(true); }
 
 double MonotonicSeconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -31,9 +27,6 @@ std::string BinaryDir() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  struct sigaction action = {};
-  action.sa_handler = OnInterrupt;
-  sigaction(SIGINT, &action, nullptr);
   // A reader that went away shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
   meshwright::CommandContext context{.out = std::cout,
@@ -43,6 +36,6 @@ int main(int argc, char** argv) {
                                      .host_cores = meshwright::PhysicalCores(),
                                      .binary_dir = BinaryDir(),
                                      .now_s = MonotonicSeconds,
-                                     .interrupted = interrupted};
+                                     .interrupted = meshwright::StopRequested()};
   return meshwright::RunCommandLine(argc, argv, context);
 }

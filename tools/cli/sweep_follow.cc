@@ -14,6 +14,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
+#include "tools/cli/stop_request.h"
 #include "tools/cli/sweep_text.h"
 
 namespace meshwright {
@@ -121,24 +122,25 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
 }
 
 void SayDetached(const std::string& server, const std::string& sweep, int64_t last,
-                 CommandContext& context) {
-  context.err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep
-              << " --server " << server << " --after " << last << std::endl;
-  context.exit_code = kExitInterrupted;
+                 std::ostream& err) {
+  err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep
+      << " --server " << server << " --after " << last << std::endl;
 }
 
 }  // namespace
 
 absl::Status FollowSweep(const std::string& server, const std::string& sweep, int64_t after,
                          OutputFormat format, CommandContext& context) {
+  const StopRequest stop(context);
   Follower follower(after, format, context);
   bool connected_before = false;
   while (true) {
     const int64_t before = follower.last();
     const absl::Status status = Stream(server, sweep, follower, context);
     follower.CloseLine();
-    if (context.interrupted.load()) {
-      SayDetached(server, sweep, follower.last(), context);
+    if (stop.Requested()) {
+      SayDetached(server, sweep, follower.last(), context.err);
+      context.exit_code = stop.exit_code();
       return absl::OkStatus();
     }
     if (status.ok()) break;

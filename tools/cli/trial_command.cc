@@ -19,6 +19,7 @@
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/stop_request.h"
 #include "tools/cli/text.h"
 #include "tools/cli/trial_text.h"
 #include "tools/cli/whole_file.h"
@@ -168,11 +169,12 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
   RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
   if (!flags.trace.empty()) RETURN_IF_ERROR(CheckWritable("trace", flags.trace));
+  const StopRequest stop(context);
   std::string trace;
   const TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);
   Print(flags, layout, prediction, result, context.out);
   context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
-                      : result.outcome == Outcome::kCancelled ? kExitInterrupted
+                      : result.outcome == Outcome::kCancelled ? stop.exit_code()
                                                               : kExitFailed;
   return trace.empty() ? absl::OkStatus() : WriteWholeFile("trace", flags.trace, trace);
 }

@@ -30,4 +30,7 @@ absl::StatusOr<TrialName> ParseTrialName(std::string_view name);
 // Whether `sweep` may stand as the {sweep} part.
 absl::Status CheckSweepId(std::string_view sweep);
 
+// Agents are named by the same rule.
+absl::Status CheckAgentName(std::string_view agent);
+
 }  // namespace meshwright

@@ -235,6 +235,9 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   RETURN_IF_ERROR(CheckRange("steps", steps, 1, kMostSteps));
   plan.steps = static_cast<int32_t>(steps);
   RETURN_IF_ERROR(CheckTimeout(plan.timeout_s));
+  if (plan.memory_limit_bytes.has_value()) {
+    RETURN_IF_ERROR(CheckRange("memory_limit_bytes", *plan.memory_limit_bytes, 1, INT64_MAX));
+  }
   return plan;
 }
 

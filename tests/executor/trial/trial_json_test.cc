@@ -136,8 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"/device", "abacus", "device"}, BadField{"/layout", "tp0", "tp"},
                     BadField{"/training/precision", "fp8", "fp8"},
                     BadField{"/model/hidden", -1, "hidden"}, BadField{"/seed", "x", "seed"},
-                    BadField{"/model/groups", 3, "groups"},
-                    BadField{"/steps", 4294967297, "steps"},
+                    BadField{"/model/groups", 3, "groups"}, BadField{"/steps", 4294967297, "steps"},
+                    BadField{"/memory_limit_bytes", -1, "memory_limit_bytes"},
                     BadField{"/timeout_s", -1.0, "timeout_s"},
                     BadField{"/timeout_s", 1e16, "must be above 0 and at most 604800"}));
 
@@ -147,8 +147,7 @@ TEST(TrialJsonTest, APlanHasNoFieldsBesideItsOwn) {
        {BadField{"/dump_gradients_dir", "/somewhere", "dump_gradients_dir"},
         BadField{"/fault", {{"kind", "crash"}}, "fault"},
         BadField{"/padded_action_s", {{"forward", 1e9}}, "padded_action_s"},
-        BadField{"/sead", 5, "seed"},
-        BadField{"/training/seqlen", 5, "training.seqlen"},
+        BadField{"/sead", 5, "seed"}, BadField{"/training/seqlen", 5, "training.seqlen"},
         BadField{"/model/rope", 5, "model.rope"}}) {
     nlohmann::json json = ToJson(FullPlan());
     json[nlohmann::json::json_pointer(pointer)] = value;

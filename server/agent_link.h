@@ -12,7 +12,8 @@ namespace meshwright {
 
 struct AgentInfo {
   std::string name;
-  std::string instance;  // tells this process from another one of the same name
+  std::string instance;       // tells this process from another one of the same name
+  std::string identity = {};  // what the agent keeps when it is started anew; may be empty
   std::string host;
   std::string device_kind;  // cpu or cuda
   int32_t devices = 0;

@@ -7,12 +7,13 @@
 #include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
 #include "server/plan_request.h"
 
 namespace meshwright {
 namespace {
 
-constexpr size_t kMaxAgentName = 128;
+constexpr size_t kMaxIdentity = 64;
 constexpr int64_t kMaxDevices = 1024;
 constexpr size_t kMaxClusterBytes = 64 << 10;
 
@@ -157,8 +158,10 @@ std::vector<AttemptKey> AgentStream::ReadHeld(
 
 absl::Status AgentStream::Register(const v1::Register& message) {
   if (!agent_.empty()) return absl::FailedPreconditionError("the agent is already registered");
-  if (message.name().empty() || message.name().size() > kMaxAgentName) {
-    return FieldError("register.name", message.name(), "must have 1 to 128 characters");
+  RETURN_IF_ERROR(WithField(CheckAgentName(message.name()), "register.name"));
+  if (message.identity().size() > kMaxIdentity) {
+    return FieldError("register.identity", message.identity().substr(0, kMaxIdentity),
+                      "must have at most 64 characters");
   }
   RETURN_IF_ERROR(ParseDeviceKind(message.device_set().device_kind()).status());
   RETURN_IF_ERROR(
@@ -167,12 +170,14 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   // An agent of another version may write clusters otherwise; it can run trials all the same.
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
     engine_->Log(absl::StrCat("agent ", message.name(), ": its measured cluster can't be used (",
-                              status.message(), ")"));
+                              status.message(), ")"),
+                 LogLevel::kWarning);
     cluster_json.clear();
   }
   RETURN_IF_ERROR(engine_->Connect(
       {.name = message.name(),
        .instance = message.instance(),
+       .identity = message.identity(),
        .host = message.host(),
        .device_kind = message.device_set().device_kind(),
        .devices = message.device_set().devices(),

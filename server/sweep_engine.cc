@@ -7,6 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/catalog/nearest.h"
 #include "planner/spec/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
 #include "server/step_to_beat.h"
 
 namespace meshwright {
@@ -24,7 +25,7 @@ SweepEngine::SweepEngine(SweepStore* store, EventHub* hub, Clock clock, EngineOp
 void SweepEngine::ExtendLeases() {
   const absl::StatusOr<PolicyState> state = LoadState();
   if (!state.ok()) {
-    Log(std::string(state.status().message()));
+    Log(std::string(state.status().message()), LogLevel::kError);
     return;
   }
   for (const SweepView& view : state->sweeps) {
@@ -37,8 +38,8 @@ void SweepEngine::ExtendLeases() {
   }
 }
 
-void SweepEngine::Log(const std::string& line) const {
-  if (options_.log) options_.log(line);
+void SweepEngine::Log(const std::string& line, LogLevel level) const {
+  if (options_.log) options_.log(level, line);
 }
 
 bool SweepEngine::Done(const absl::Status& status, int64_t sweep_id) {
@@ -47,7 +48,7 @@ bool SweepEngine::Done(const absl::Status& status, int64_t sweep_id) {
     return true;
   }
   // Aborted: somebody else was first, which is how compare-and-set is meant to end.
-  if (!absl::IsAborted(status)) Log(std::string(status.message()));
+  if (!absl::IsAborted(status)) Log(std::string(status.message()), LogLevel::kError);
   return false;
 }
 
@@ -105,7 +106,7 @@ void SweepEngine::Step() {
     changed = false;
     const absl::StatusOr<PolicyState> state = LoadState();
     if (!state.ok()) {
-      Log(std::string(state.status().message()));
+      Log(std::string(state.status().message()), LogLevel::kError);
       return;
     }
     for (const PolicyAction& action : NextActions(clock_(), *state, policy_)) {
@@ -129,7 +130,7 @@ bool SweepEngine::Apply(const PolicyAction& action, const PolicyState& state) {
       }
       return false;
     case ActionType::kFinish:
-      Log(absl::StrCat("sweep ", view->sweep.name, " finished: ", action.reason));
+      Log(absl::StrCat(FormatSweepName(view->sweep.name), " finished: ", action.reason));
       SetSweep(view->sweep, SweepState::kFinished, action.reason, "sweep_finished");
       return false;
   }
@@ -171,7 +172,10 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
 
 bool SweepEngine::Unassign(const PolicyAction& action, const TrialRecord& trial, bool lost) {
   const bool failed = action.type == ActionType::kFail;
-  Log(absl::StrCat("trial ", trial.number, " of sweep #", trial.sweep_id, ": ", action.reason));
+  if (const auto sweep = store_->GetSweepById(trial.sweep_id); sweep.ok()) {
+    Log(absl::StrCat(FormatTrialName(sweep->name, trial.number), ": ", action.reason),
+        lost || failed ? LogLevel::kWarning : LogLevel::kInfo);
+  }
   TrialTransition transition{.sweep_id = trial.sweep_id,
                              .number = trial.number,
                              .from_state = trial.state,

@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "db/sweep_store.h"
+#include "executor/host/log.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/agent_link.h"
@@ -34,7 +35,7 @@ struct EngineOptions {
   absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report
   absl::Duration reconnect_grace = absl::Seconds(5);  // after a broken stream, instead of the lease
   int32_t max_lost_attempts = 3;
-  std::function<void(const std::string&)> log;  // what an operator should read; may be empty
+  LogFunction log;  // may be empty
 };
 
 // What became of a delivered result.
@@ -58,8 +59,9 @@ class SweepEngine {
   absl::StatusOr<SweepRecord> Create(const NewSweep& made);
   absl::StatusOr<SweepRecord> Cancel(std::string_view sweep);
 
-  // AlreadyExists when another process of that name is connected. `held`: attempts that the agent
-  // runs or still has results of.
+  // AlreadyExists when another agent of that name is connected; Aborted while it may be the same
+  // one before it was started anew, until a lease has gone by. One that was not heard of for a
+  // lease loses its place. `held`: attempts that the agent runs or still has results of.
   absl::Status Connect(AgentInfo info, const std::vector<AttemptKey>& held,
                        std::shared_ptr<AgentLink> link);
   // The stream of `link` broke.
@@ -80,13 +82,17 @@ class SweepEngine {
 
   const EngineOptions& options() const { return options_; }
   // To the operator.
-  void Log(const std::string& line) const;
+  void Log(const std::string& line, LogLevel level = LogLevel::kInfo) const;
 
  private:
   struct ConnectedAgent {
     AgentInfo info;
     std::shared_ptr<AgentLink> link;
     std::vector<AttemptKey> held;
+    absl::Time heard;  // when it connected, or its last heartbeat
+    // The process that claims to be this agent started anew, and since when.
+    std::string claimant = {};
+    absl::Time claimed = absl::InfinitePast();
   };
   struct FoundTrial {
     SweepRecord sweep;
@@ -107,6 +113,9 @@ class SweepEngine {
   bool SetSweep(const SweepRecord& sweep, SweepState to, const std::string& reason,
                 const std::string& event_kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // Whether `info` may take the place of the agent that is connected under its name.
+  absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<FoundTrial> Find(const AttemptKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Trials that the store says `agent` holds.
   std::vector<FoundTrial> HeldBy(const std::string& agent) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -95,23 +95,44 @@ void SweepEngine::RenewAll(ConnectedAgent& agent, const std::vector<AttemptKey>&
   }
 }
 
+absl::Status SweepEngine::CheckReplaces(const AgentInfo& info, ConnectedAgent& connected) {
+  const absl::Time now = clock_();
+  const AgentInfo& other = connected.info;
+  if (other.instance == info.instance || now >= connected.heard + options_.lease) {
+    return absl::OkStatus();
+  }
+  if (!info.identity.empty() && info.identity == other.identity) {
+    if (connected.claimant != info.instance) {
+      connected.claimant = info.instance;
+      connected.claimed = now;
+    }
+    // A process that has ended is heard of no more, and loses its place before this is over.
+    const absl::Duration left = connected.claimed + options_.lease - now;
+    if (left > absl::ZeroDuration()) {
+      return absl::AbortedError(absl::StrCat(
+          "agent ", info.name, " is connected, maybe as it was before it was started anew: it ",
+          "loses its place unless it is heard of within ", absl::FormatDuration(left)));
+    }
+  }
+  return absl::AlreadyExistsError(absl::StrCat("an agent named \"", info.name,
+                                               "\" is already connected, from ", other.host,
+                                               ": choose another --name, or end that one"));
+}
+
 absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<AttemptKey>& held,
                                   std::shared_ptr<AgentLink> link) {
   absl::MutexLock lock(&mutex_);
   info.connect_time = clock_();
   const std::string name = info.name;
   if (const auto old = agents_.find(name); old != agents_.end()) {
-    if (old->second.info.instance != info.instance) {
-      return absl::AlreadyExistsError(absl::StrCat(
-          "an agent named \"", name, "\" is already connected: choose another --name"));
-    }
+    RETURN_IF_ERROR(CheckReplaces(info, old->second));
     old->second.link->Close(absl::AbortedError("the agent connected again"));
     agents_.erase(old);
   }
   Log(absl::StrCat("agent ", name, " connected from ", info.host, " with ", info.devices, " ",
                    info.device_kind, " devices"));
   ConnectedAgent& agent = agents_[name];
-  agent = ConnectedAgent{std::move(info), std::move(link), held};
+  agent = ConnectedAgent{std::move(info), std::move(link), held, clock_()};
   agent.link->Welcome();
   RenewAll(agent, held);
   for (const FoundTrial& found : HeldBy(name)) {
@@ -129,7 +150,7 @@ void SweepEngine::Disconnect(const std::string& name, const AgentLink* link) {
   const auto found = agents_.find(name);
   if (found == agents_.end() || found->second.link.get() != link) return;
   agents_.erase(found);
-  Log(absl::StrCat("agent ", name, " lost its connection"));
+  Log(absl::StrCat("agent ", name, " lost its connection"), LogLevel::kWarning);
   // It may only be the network: its trials wait for a moment before they go to others.
   const absl::Time grace = clock_() + options_.reconnect_grace;
   for (const FoundTrial& held : HeldBy(name)) {
@@ -159,6 +180,7 @@ void SweepEngine::Heartbeat(const std::string& name, const std::vector<AttemptKe
   absl::MutexLock lock(&mutex_);
   const auto found = agents_.find(name);
   if (found == agents_.end()) return;
+  found->second.heard = clock_();
   RenewAll(found->second, held);
 }
 

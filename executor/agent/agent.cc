@@ -35,7 +35,7 @@ Agent::~Agent() {
   trials_.reset();
 }
 
-void Agent::Log(const std::string& line) const { options_.log(line); }
+void Agent::Log(const std::string& line, LogLevel level) const { options_.log(level, line); }
 
 absl::Status Agent::Run(const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
@@ -71,6 +71,7 @@ void Agent::Dial() {
   v1::Register* out = message.mutable_register_();
   out->set_name(options_.name);
   out->set_instance(options_.instance);
+  out->set_identity(options_.identity);
   out->set_host(options_.host);
   out->mutable_device_set()->set_device_kind(std::string(DeviceKindName(options_.devices.kind)));
   out->mutable_device_set()->set_devices(options_.devices.count);
@@ -91,7 +92,7 @@ void Agent::DoDue() {
   const absl::Time now = options_.clock();
   if (stream_ == nullptr) {
     if (now >= lease_ends_ && !running_.empty()) {
-      Log("the lease is over without a server: ending what runs");
+      Log("the lease is over without a server: ending what runs", LogLevel::kWarning);
       for (const AttemptKey& key : running_) trials_->Cancel(key);
       lease_ends_ = absl::InfiniteFuture();
     }
@@ -177,7 +178,8 @@ void Agent::OnAck(const v1::ResultAck& ack) {
   results_->Remove(store_id_, *key);
   if (!ack.accepted()) {
     Log(absl::StrCat("the server refused the result of ", ack.ref().trial(), ", attempt ",
-                     key->attempt, ": ", ack.reason()));
+                     key->attempt, ": ", ack.reason()),
+        LogLevel::kWarning);
   }
 }
 
@@ -187,14 +189,19 @@ void Agent::On(const StreamEnded& event) {
   stream_.reset();
   const absl::Time now = options_.clock();
   if (registered_) lease_ends_ = now + lease_;
-  if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status)) {
+  if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
+      absl::IsAlreadyExists(status)) {
     fatal_ = status;
     return;
   }
   if (!said_unreachable_) {
     said_unreachable_ = true;
-    Log(absl::StrCat(registered_ ? "lost the server " : "can't reach the server ", options_.server,
-                     " (", status.message(), "); trying again until it answers"));
+    const bool waits = !registered_ && absl::IsAborted(status);
+    Log(absl::StrCat(registered_ ? "lost the server "
+                     : waits     ? "has to wait for its place at the server "
+                                 : "can't reach the server ",
+                     options_.server, " (", status.message(), "); trying again until it answers"),
+        LogLevel::kWarning);
   }
   registered_ = false;
   next_dial_ = now + BackoffDelay(++failures_, options_.uniform());
@@ -224,7 +231,7 @@ void Agent::KeepResult(const AttemptKey& key, TrialResult result) {
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{store_id_, key, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
-    Log(absl::StrCat("keeps a result in memory only: ", status.message()));
+    Log(absl::StrCat("keeps a result in memory only: ", status.message()), LogLevel::kWarning);
   }
   Deliver(kept);
 }

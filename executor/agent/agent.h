@@ -20,6 +20,7 @@
 #include "executor/agent/result_box.h"
 #include "executor/agent/server_stream.h"
 #include "executor/agent/trial_thread.h"
+#include "executor/host/log.h"
 
 namespace meshwright {
 
@@ -27,6 +28,7 @@ struct AgentOptions {
   std::string server;    // HOST:PORT
   std::string name;      // unique among the server's agents
   std::string instance;  // tells this process from another one of the same name
+  std::string identity;  // the same in every process of this agent; empty where it keeps none
   std::string host;
   std::string version;
   DeviceSet devices;
@@ -36,8 +38,8 @@ struct AgentOptions {
   std::string result_folder;  // where unacknowledged results are kept; empty: in memory
   TrialRunner runner;
   std::function<absl::Time()> clock;
-  std::function<double()> uniform;              // random numbers from 0 to 1
-  std::function<void(const std::string&)> log;  // what an operator should read
+  std::function<double()> uniform;  // random numbers from 0 to 1
+  LogFunction log;
 };
 
 class Agent {
@@ -46,7 +48,8 @@ class Agent {
   ~Agent();
 
   // Serves until `stop` returns true: then kills what runs, tells the server and returns OK. An
-  // error is final: the server refused the agent, or the result folder can't be used.
+  // error is final: the server refused the agent, for its name as AlreadyExists, or the result
+  // folder can't be used.
   absl::Status Run(const std::function<bool()>& stop);
 
  private:
@@ -84,7 +87,7 @@ class Agent {
   std::vector<AttemptKey> Held() const;
   void KeepResult(const AttemptKey& key, TrialResult result);
   void Leave();
-  void Log(const std::string& line) const;
+  void Log(const std::string& line, LogLevel level = LogLevel::kInfo) const;
 
   const AgentOptions options_;
   Inbox<Event> inbox_;

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <optional>
 #include <set>
+
+#include "executor/host/host_memory.h"
 
 namespace meshwright {
 namespace {
@@ -20,14 +21,6 @@ std::string CoreOf(int processor) {
   std::string siblings;
   if (!std::getline(file, siblings) || siblings.empty()) return std::to_string(processor);
   return siblings;
-}
-
-// The limit of the control group that a container sees as its own root; none where there is none.
-std::optional<int64_t> ContainerLimitBytes() {
-  std::ifstream file("/sys/fs/cgroup/memory.max");
-  int64_t limit_bytes = 0;
-  if (file >> limit_bytes && limit_bytes > 0) return limit_bytes;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -59,10 +52,11 @@ std::string ProcessorName() {
 }
 
 int64_t MemoryBytes() {
-  const int64_t machine_bytes =
-      static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  return std::max<int64_t>(1,
-                           std::min(machine_bytes, ContainerLimitBytes().value_or(machine_bytes)));
+  int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  for (const CgroupMemoryLimit& limit : CgroupMemoryLimits()) {
+    bytes = std::min(bytes, limit.limit_bytes);
+  }
+  return std::max<int64_t>(1, bytes);
 }
 
 }  // namespace meshwright

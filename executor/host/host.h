@@ -15,7 +15,7 @@ std::string HostName();
 // As the kernel has it, such as "AMD EPYC 9654 96-Core Processor"; "CPU" where it does not tell.
 std::string ProcessorName();
 
-// Main memory, or what a container leaves of it; at least 1.
+// Main memory, or what control groups leave of it; at least 1.
 int64_t MemoryBytes();
 
 }  // namespace meshwright

@@ -45,6 +45,7 @@ RopeScaling RopeScalingFromJson(JsonFields& model) {
   scaling.low_freq_factor = fields.Number("low_freq_factor");
   scaling.high_freq_factor = fields.Number("high_freq_factor");
   scaling.original_max_positions = fields.Int("original_max_position_embeddings");
+  fields.RefuseUnknownKeys();
   model.Fail(fields.status());
   return scaling;
 }
@@ -55,6 +56,7 @@ absl::StatusOr<LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
   group.ffn = Take(fields, ParseFfn(fields.String("ffn")));
   group.ffn_hidden = fields.Int("ffn_hidden");
   group.count = fields.Int("count");
+  fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
   return group;
 }
@@ -101,12 +103,13 @@ absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json) {
       .rope_scaling = RopeScalingFromJson(fields),
       .initializer_range = fields.NumberOr("initializer_range", ModelSpec().initializer_range),
       .groups = {}};
+  const bool has_groups = fields.Has("groups");
+  fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
-  const auto groups = json.find("groups");
-  if (groups == json.end() || !groups->is_array()) {
+  if (!has_groups || !json["groups"].is_array()) {
     return FieldError("model.groups", "missing", "expected a list of layer groups");
   }
-  for (const nlohmann::json& item : *groups) {
+  for (const nlohmann::json& item : json["groups"]) {
     ASSIGN_OR_RETURN(LayerGroup group, LayerGroupFromJson(item));
     model.groups.push_back(group);
   }

@@ -56,8 +56,15 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const EstimateContext& context,
   TrialRunnerOptions slice_options = options;
   slice_options.trace = {};  // there is no step of all ranks
   TrialResult result;
+  std::vector<DistinctStage> stages = DistinctStages(plan.model, plan.layout, plan.estimated_bytes);
+  // Before the first of them runs: they run one at a time, so each has all that is left.
+  for (const DistinctStage& stage : stages) {
+    const int32_t rank = FirstRankOf(plan.layout, stage.measured_rank);
+    const absl::Status fits = CheckMemory(slice_plan, {rank}, slice_options);
+    if (!fits.ok()) return Failed(fits.message());
+  }
   std::vector<MeasuredSlice> slices;
-  for (DistinctStage& stage : DistinctStages(plan.model, plan.layout, plan.estimated_bytes)) {
+  for (DistinctStage& stage : stages) {
     const int32_t rank = FirstRankOf(plan.layout, stage.measured_rank);
     if (options.progress) {
       // A stage alone has made-up activations to work with: its loss says nothing.

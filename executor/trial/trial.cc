@@ -18,7 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kOutcomeNames = {"ok", "oom", "failed", "timeout",
                                                            "cancelled"};
 constexpr std::array<std::string_view, 2> kDeviceNames = {"cpu", "cuda"};
-constexpr std::array<std::string_view, 2> kFaultNames = {"crash", "hang"};
 
 // The enumerator whose name stands at its place in `names`.
 template <typename Enum, size_t N>
@@ -58,52 +57,16 @@ absl::StatusOr<TrainingSpec> TrainingFromJson(const nlohmann::json& json) {
   training.seq_len = fields.Int("seq_len");
   training.global_batch = fields.Int("global_batch");
   training.precision = Take(fields, ParsePrecision(fields.String("precision")));
+  fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(Validate(training));
   return training;
 }
 
-nlohmann::json FaultToJson(const InjectedFault& fault) {
-  return {{"kind", NameOf(kFaultNames, fault.kind)}, {"rank", fault.rank}, {"step", fault.step}};
-}
-
-absl::StatusOr<InjectedFault> FaultFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "fault.");
-  InjectedFault fault;
-  fault.kind = Take(
-      fields, ParseName<InjectedFault::Kind>(kFaultNames, "fault.kind", fields.String("kind")));
-  const int64_t rank = fields.Int("rank");
-  const int64_t step = fields.Int("step");
-  RETURN_IF_ERROR(fields.status());
-  RETURN_IF_ERROR(CheckRange("fault.rank", rank, 0, INT32_MAX));
-  RETURN_IF_ERROR(CheckRange("fault.step", step, 0, kMostSteps));
-  fault.rank = static_cast<int32_t>(rank);
-  fault.step = static_cast<int32_t>(step);
-  return fault;
-}
-
-nlohmann::json PaddingToJson(const ActionPadding& padding) {
-  return {{"forward", padding.forward_s},
-          {"backward", padding.backward_s},
-          {"backward_input", padding.backward_input_s},
-          {"backward_weight", padding.backward_weight_s}};
-}
-
-absl::StatusOr<ActionPadding> PaddingFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "padded_action_s.");
-  ActionPadding padding{.forward_s = fields.NumberOr("forward", 0.0),
-                        .backward_s = fields.NumberOr("backward", 0.0),
-                        .backward_input_s = fields.NumberOr("backward_input", 0.0),
-                        .backward_weight_s = fields.NumberOr("backward_weight", 0.0)};
-  RETURN_IF_ERROR(fields.status());
-  return padding;
-}
-
 std::vector<int64_t> Integers(JsonFields& fields, const nlohmann::json& json, const char* key) {
-  const auto values = json.find(key);
-  if (values == json.end()) return {};
+  if (!fields.Has(key)) return {};
   std::vector<int64_t> integers;
-  for (const nlohmann::json& value : *values) {
+  for (const nlohmann::json& value : json[key]) {
     if (!value.is_number_integer()) {
       fields.Fail(FieldError(key, ShowJson(value), "expected an integer"));
       return {};
@@ -155,20 +118,6 @@ absl::StatusOr<Outcome> ParseOutcome(std::string_view name) {
   return ParseName<Outcome>(kOutcomeNames, "outcome", name);
 }
 
-double ActionPadding::Of(ActionKind kind) const {
-  switch (kind) {
-    case ActionKind::kForward:
-      return forward_s;
-    case ActionKind::kBackward:
-      return backward_s;
-    case ActionKind::kBackwardInput:
-      return backward_input_s;
-    case ActionKind::kBackwardWeight:
-      return backward_weight_s;
-  }
-  return 0.0;
-}
-
 std::string_view DeviceKindName(DeviceKind device) {
   return kDeviceNames[static_cast<size_t>(device)];
 }
@@ -190,15 +139,10 @@ nlohmann::json ToJson(const TrialPlan& plan) {
                          {"estimated_communicator_bytes", plan.estimated_communicator_bytes},
                          {"known_peak_flops", plan.known_peak_flops},
                          {"slice", plan.slice},
-                         {"trace", plan.trace},
-                         {"dump_gradients_dir", plan.dump_gradients_dir}};
+                         {"trace", plan.trace}};
   if (plan.peak_flops.has_value()) json["peak_flops"] = *plan.peak_flops;
   if (plan.memory_limit_bytes.has_value()) json["memory_limit_bytes"] = *plan.memory_limit_bytes;
   if (plan.beat_step_s.has_value()) json["beat_step_s"] = *plan.beat_step_s;
-  if (plan.fault.has_value()) json["fault"] = FaultToJson(*plan.fault);
-  if (plan.padded_action_s != ActionPadding()) {
-    json["padded_action_s"] = PaddingToJson(plan.padded_action_s);
-  }
   return json;
 }
 
@@ -219,22 +163,22 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   plan.estimated_communicator_bytes = Integers(fields, json, "estimated_communicator_bytes");
   plan.slice = fields.BoolOr("slice", false);
   plan.trace = fields.BoolOr("trace", false);
-  plan.dump_gradients_dir = fields.StringOr("dump_gradients_dir", "");
   plan.model = Take(fields, ModelFromJson(fields.Object("model")));
   plan.training = Take(fields, TrainingFromJson(fields.Object("training")));
   // Seeds use all 64 bits.
-  if (const auto seed = json.find("seed"); seed != json.end()) {
-    if (!seed->is_number_integer()) return FieldError("seed", ShowJson(*seed), "expected an integer");
-    plan.seed = seed->get<uint64_t>();
+  if (fields.Has("seed")) {
+    const nlohmann::json& seed = json["seed"];
+    if (!seed.is_number_integer()) return FieldError("seed", ShowJson(seed), "expected an integer");
+    plan.seed = seed.get<uint64_t>();
   }
-  if (fields.Has("fault")) plan.fault = Take(fields, FaultFromJson(fields.Object("fault")));
-  if (fields.Has("padded_action_s")) {
-    plan.padded_action_s = Take(fields, PaddingFromJson(fields.Object("padded_action_s")));
-  }
+  fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(CheckRange("steps", steps, 1, kMostSteps));
   plan.steps = static_cast<int32_t>(steps);
   RETURN_IF_ERROR(CheckTimeout(plan.timeout_s));
+  if (plan.memory_limit_bytes.has_value()) {
+    RETURN_IF_ERROR(CheckRange("memory_limit_bytes", *plan.memory_limit_bytes, 1, INT64_MAX));
+  }
   return plan;
 }
 

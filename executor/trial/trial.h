@@ -27,29 +27,6 @@ enum class DeviceKind { kCpu, kCuda };
 std::string_view DeviceKindName(DeviceKind device);  // cpu, cuda
 absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
 
-// A failure that a worker brings about on purpose, so that tests see the real outcome paths.
-struct InjectedFault {
-  enum class Kind { kCrash, kHang };
-  Kind kind = Kind::kCrash;
-  int32_t rank = 0;
-  int32_t step = 0;  // before which step, from 0
-
-  friend bool operator==(const InjectedFault&, const InjectedFault&) = default;
-};
-
-// The least that actions take, brought about by sleeping: tests run pipelines of many ranks on few
-// cores with it.
-struct ActionPadding {
-  double forward_s = 0.0;
-  double backward_s = 0.0;
-  double backward_input_s = 0.0;
-  double backward_weight_s = 0.0;
-
-  double Of(ActionKind kind) const;
-
-  friend bool operator==(const ActionPadding&, const ActionPadding&) = default;
-};
-
 inline constexpr int64_t kMostSteps = 100'000;
 
 struct TrialPlan {
@@ -74,10 +51,7 @@ struct TrialPlan {
   // Whether the ranks run one by one, each as if the others were there (executor/trial/
   // slice_runner.h).
   bool slice = false;
-  bool trace = false;              // whether each rank tells what it did in the last step
-  std::string dump_gradients_dir;  // when set, rank files of step 0's gradients for tests
-  std::optional<InjectedFault> fault;
-  ActionPadding padded_action_s;
+  bool trace = false;  // whether each rank tells what it did in the last step
 
   friend bool operator==(const TrialPlan&, const TrialPlan&) = default;
 };
@@ -129,6 +103,7 @@ struct TrialResult {
 inline int64_t RanksAtOnce(const TrialPlan& plan) { return plan.slice ? 1 : plan.layout.devices(); }
 
 nlohmann::json ToJson(const TrialPlan& plan);
+// InvalidArgument naming the field that is wrong, missing or not a plan's.
 absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json);
 nlohmann::json ToJson(const TrialResult& result);
 absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json);

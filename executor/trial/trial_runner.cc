@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "executor/trial/conclusion.h"
+#include "executor/trial/memory_check.h"
 #include "executor/trial/rank_record.h"
 #include "executor/trial/worker_group.h"
 #include "planner/spec/status_macros.h"
@@ -84,8 +86,30 @@ TrialResult Failed(absl::string_view message) {
 
 }  // namespace
 
+absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
+                         const TrialRunnerOptions& options) {
+  const auto warn = [&](absl::string_view why) {
+    if (options.warn) {
+      options.warn(absl::StrCat("whether the trial fits the memory here is not checked: ", why));
+    }
+  };
+  if (!BytesOfRanks(plan, ranks).has_value()) {
+    warn("its plan has no estimate");
+    return absl::OkStatus();
+  }
+  if (plan.device == DeviceKind::kCuda) {
+    return CheckDeviceMemory(plan, ranks, options.device_memory_bytes);
+  }
+  const absl::StatusOr<MemoryRoom> room = options.available_memory();
+  if (room.ok()) return CheckHostMemory(plan, ranks, *room);
+  warn(room.status().message());
+  return absl::OkStatus();
+}
+
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options) {
+  const absl::Status fits = CheckMemory(plan, ranks, options);
+  if (!fits.ok()) return {.result = Failed(fits.message()), .records = {}};
   TrialRun run(plan, ranks, options);
   const absl::Status started = run.Start();
   if (!started.ok()) return {.result = Failed(started.message()), .records = {}};

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "executor/host/host_memory.h"
 #include "executor/trial/rank_record.h"
 #include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
@@ -28,11 +31,17 @@ struct TrialRunnerOptions {
   const std::atomic<bool>* cancel = nullptr;  // when it turns true the workers are killed
   // What a trial that ended well tells of its last step, where the plan wants it; may be empty.
   std::function<void(const std::vector<RankTrace>&)> trace = {};
+  // What this host has left: asked before workers on its processor are started.
+  std::function<absl::StatusOr<MemoryRoom>()> available_memory = [] { return AvailableMemory(); };
+  // Of the CUDA devices, in the order in which ranks get them; empty where it is not known.
+  std::vector<int64_t> device_memory_bytes = {};
+  // What keeps no trial from running but should be known; may be empty.
+  std::function<void(const std::string&)> warn = {};
 };
 
 // Spawns plan.layout.devices() workers, waits for their end and reports what came of it. Always
-// returns a typed outcome: an out-of-memory, a crash, a hang and a worker that can't start are
-// results, not errors. The calling thread must outlive the workers: they die when it ends
+// returns a typed outcome: an out-of-memory, a crash, a hang, a worker that can't start and ranks
+// that this machine has no memory for, which are not started, are results, not errors. The calling thread must outlive the workers: they die when it ends
 // (PR_SET_PDEATHSIG).
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options);
 
@@ -44,6 +53,11 @@ struct RanksRun {
 };
 RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                   const TrialRunnerOptions& options);
+
+// OK, or ResourceExhausted where these ranks at once would take more memory than is left
+// (executor/trial/memory_check.h). Warns where that can't be known.
+absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
+                         const TrialRunnerOptions& options);
 
 // What the workers can run: OK, or Unimplemented naming the axis and the values that are supported.
 absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,

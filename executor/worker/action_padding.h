@@ -1,14 +1,36 @@
-// Makes a rank take as long for an action as its plan says (ActionPadding in
-// executor/trial/trial.h).
+// Makes a rank take a given time for an action, so that pipelines of many ranks run on few cores as
+// on as many devices.
 #pragma once
 
 #include <cerrno>
 #include <ctime>
 
-#include "executor/trial/trial.h"
 #include "executor/worker/device_clock.h"
+#include "planner/schedule/schedule.h"
 
 namespace meshwright {
+
+// The least that actions take.
+struct ActionPadding {
+  double forward_s = 0.0;
+  double backward_s = 0.0;
+  double backward_input_s = 0.0;
+  double backward_weight_s = 0.0;
+
+  double Of(ActionKind kind) const {
+    switch (kind) {
+      case ActionKind::kForward:
+        return forward_s;
+      case ActionKind::kBackward:
+        return backward_s;
+      case ActionKind::kBackwardInput:
+        return backward_input_s;
+      case ActionKind::kBackwardWeight:
+        return backward_weight_s;
+    }
+    return 0.0;
+  }
+};
 
 // Sleeps at the end of the scope until the action's time is over. Sleeping ranks leave their core
 // to others, so that a few cores carry many ranks at the pace of as many devices.

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -31,11 +30,6 @@
 namespace meshwright {
 namespace {
 
-void BringAbout(InjectedFault::Kind fault) {
-  if (fault == InjectedFault::Kind::kCrash) std::abort();
-  while (true) ::pause();
-}
-
 // "rank 3 (tp0 pp1 dp0)"
 std::string NameOf(const RankContext& context) {
   const RankCoordinates& at = context.coordinates;
@@ -45,18 +39,17 @@ std::string NameOf(const RankContext& context) {
 
 // Steps, and the events that tell of them.
 void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, double peak_flops,
-           const EventWriter& events) {
+           const EventWriter& events, const WorkerHooks& hooks) {
   context.device->ResetPeakMemory();
   const int32_t open_sends =
       OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
   Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
-  trainer.PadActions(plan.padded_action_s);
   // A slice's messages are there at once, and only a pipeline posts receives ahead.
   if (plan.device == DeviceKind::kCuda && plan.layout.pp > 1 && !plan.slice) {
     trainer.Rehearse();
     context.device->ResetPeakMemory();
   }
-  if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
+  if (hooks.before_training) hooks.before_training(trainer);
   const bool tells_loss =
       context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;
   StepAgreement agreement(
@@ -64,9 +57,7 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
   StepRecord last;
   StopReason stop = StopReason::kNone;
   for (int32_t step = 0; stop == StopReason::kNone; ++step) {
-    if (plan.fault.has_value() && plan.fault->rank == context.rank && plan.fault->step == step) {
-      BringAbout(plan.fault->kind);
-    }
+    if (hooks.before_step) hooks.before_step(context.rank, step);
     events.Write({{"event", "begin"}, {"step", step}});
     StepResult result = trainer.Step(step);
     nlohmann::json event = {{"event", "step"},
@@ -92,7 +83,7 @@ void Train(RankContext& context, const TrialPlan& plan, ScheduleLists lists, dou
 }
 
 absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment,
-                     const EventWriter& events, RankContext& context) {
+                     const EventWriter& events, const WorkerHooks& hooks, RankContext& context) {
   context.model = plan.model;
   context.layout = plan.layout;
   context.training = plan.training;
@@ -123,7 +114,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
   if (plan.memory_limit_bytes.has_value()) {
     context.device->SetMemoryLimit(*plan.memory_limit_bytes);
   }
-  Train(context, plan, *std::move(lists), peak_flops, events);
+  Train(context, plan, *std::move(lists), peak_flops, events, hooks);
   CloseGroups(context);
   return absl::OkStatus();
 }
@@ -131,7 +122,7 @@ absl::Status RunRank(const TrialPlan& plan, const WorkerEnvironment& environment
 }  // namespace
 
 int RunWorker(const TrialPlan& plan, const WorkerEnvironment& environment,
-              const EventWriter& events) {
+              const EventWriter& events, const WorkerHooks& hooks) {
   DisableFlightRecorder();
   KeepMatmulsWithoutScratch();
   events.Write({{"event", "hello"},
@@ -140,7 +131,7 @@ int RunWorker(const TrialPlan& plan, const WorkerEnvironment& environment,
                 {"version", std::string(WorkerVersion())}});
   RankContext context;
   try {
-    const absl::Status status = RunRank(plan, environment, events, context);
+    const absl::Status status = RunRank(plan, environment, events, hooks, context);
     if (status.ok()) return 0;
     events.Write(
         {{"event", "error"}, {"kind", "plan"}, {"message", std::string(status.message())}});

@@ -7,6 +7,7 @@
 
 #include "executor/trial/trial.h"
 #include "executor/worker/event_writer.h"
+#include "executor/worker/worker_hooks.h"
 
 namespace meshwright {
 
@@ -24,6 +25,6 @@ struct WorkerEnvironment {
 // Runs the rank and reports through `events`. Returns the process' exit code: 0 when all steps ran.
 // Catches everything that Torch throws.
 int RunWorker(const TrialPlan& plan, const WorkerEnvironment& environment,
-              const EventWriter& events);
+              const EventWriter& events, const WorkerHooks& hooks);
 
 }  // namespace meshwright

@@ -100,6 +100,12 @@ TEST_F(BadInputTest, AgentsNameWhatIsWrong) {
   ran = Run({"agent", "--devices", "cpu:1", "--server", "nowhere"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("HOST:PORT"));
+  ran = Run({"agent", "--devices", "cpu:1", "--name", "a b"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("can't name an agent"));
+  ran = Run({"agent", "--devices", "cpu:1", "--worker", "/bin/ls"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("is no meshwright-worker of version"));
 }
 
 }  // namespace

@@ -49,9 +49,18 @@ class SweepTest : public BinaryTest {
   std::unique_ptr<Process> Watch(const std::string& log) {
     return Start(log, {"sweep", "watch", "s", "--server", address_, "--format", "json"});
   }
-  // Waits until the watcher has seen a training step.
-  static bool SawStep(Process& watch) {
-    return WaitFor([&] { return watch.out().find("trial_progress") != std::string::npos; });
+  // Waits until the watcher has seen a training step of that attempt.
+  static bool SawStep(Process& watch, int attempt = 1) {
+    return WaitFor([&] {
+      std::istringstream lines(watch.out());
+      for (std::string line; std::getline(lines, line);) {
+        const json event = json::parse(line, nullptr, /*allow_exceptions=*/false);
+        if (event.is_object() && event["kind"] == "trial_progress" && event["attempt"] == attempt) {
+          return true;
+        }
+      }
+      return false;
+    });
   }
 };
 
@@ -150,18 +159,38 @@ TEST_F(SweepTest, DetachingAWatchSaysHowToResume) {
   EXPECT_EQ(watch->WaitWithin(std::chrono::seconds(20)), 130);
   EXPECT_NE(watch->err().find("meshwright sweep watch s --server " + address_), std::string::npos)
       << watch->err();
+  const auto again = Start("again", {"sweep", "watch", "s", "--server", address_});
+  ASSERT_TRUE(WaitFor([&] { return again->out().find("needs 2") != std::string::npos; }));
+  again->Signal(SIGTERM);
+  EXPECT_EQ(again->WaitWithin(std::chrono::seconds(20)), 143);
+  EXPECT_NE(again->err().find("detached"), std::string::npos) << again->err();
 }
 
-TEST_F(SweepTest, AnInterruptedAgentLeavesNoWorkers) {
+TEST_F(SweepTest, AnAgentThatIsStoppedLeavesNoWorkers) {
   const auto server = Serve("server", "127.0.0.1:0");
-  const auto agent = StartAgent("a", 2);
   StartSweep(2, 1, 1000);
-  const auto watch = Watch("watch");
-  ASSERT_TRUE(SawStep(*watch)) << watch->err();
-  agent->Signal(SIGINT);
-  EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), 130) << agent->err();
-  EXPECT_TRUE(WaitFor([&] { return Show()["trials"][0]["state"] == "pending"; }));
-  EXPECT_EQ(Show()["trials"][0]["attempt"], 2);
+  int attempt = 1;
+  for (const auto& [signal, exit_code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 0)}) {
+    const auto agent = StartAgent("a", 2);
+    const auto watch = Watch("watch");
+    ASSERT_TRUE(SawStep(*watch, attempt)) << watch->err();
+    agent->Signal(signal);
+    EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), exit_code) << agent->err();
+    EXPECT_TRUE(WaitFor([&] { return Show()["trials"][0]["state"] == "pending"; }));
+    EXPECT_EQ(Show()["trials"][0]["attempt"], ++attempt);
+  }
+}
+
+TEST_F(SweepTest, ATrialThatIsStoppedLeavesNoWorkers) {
+  for (const auto& [signal, exit_code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+    const auto trial = Start(
+        "trial", {"trial", "--model", "tinystories-15m", "--layout", "tp1.pp2.dp1.mb2", "--seq-len",
+                  "64", "--global-batch", "4", "--devices", "cpu:2", "--steps", "100000"});
+    ASSERT_TRUE(WaitFor([&] { return trial->err().find("steps") != std::string::npos; }));
+    trial->Signal(signal);
+    EXPECT_EQ(trial->WaitWithin(std::chrono::seconds(20)), exit_code) << trial->err();
+    EXPECT_NE(trial->out().find("cancelled"), std::string::npos) << trial->out();
+  }
 }
 
 }  // namespace

@@ -46,6 +46,16 @@ TEST(ResourceNamesTest, RefusesOtherText) {
   }
 }
 
+TEST(ResourceNamesTest, AgentsAreNamedByTheRuleOfSweeps) {
+  EXPECT_TRUE(CheckAgentName("node-7.cluster_a").ok());
+  for (const std::string& name : {std::string(), std::string("a b"), std::string("a\nb"),
+                                  std::string("../a"), std::string(64, 'a')}) {
+    const absl::Status status = CheckAgentName(name);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << name;
+    EXPECT_NE(status.message().find("can't name an agent"), std::string::npos) << status;
+  }
+}
+
 TEST(AddressTest, ReadsHostAndPort) {
   EXPECT_EQ(*ParseHostPort("127.0.0.1:0"), (HostPort{"127.0.0.1", 0}));
   EXPECT_EQ(*ParseHostPort("[::1]:7077"), (HostPort{"[::1]", 7077}));

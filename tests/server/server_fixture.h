@@ -35,11 +35,12 @@ inline TrialResult Measured(const TrialPlan& plan) {
 class TestAgent {
  public:
   TestAgent(const std::string& server, const std::string& name, TrialRunner runner,
-            const std::string& result_folder = "", const std::string& cluster_json = "") {
+            const std::string& result_folder = "", const std::string& cluster_json = "",
+            const std::string& instance = "") {
     AgentOptions options;
     options.server = server;
     options.name = name;
-    options.instance = name;
+    options.instance = instance.empty() ? name : instance;
     options.host = "test-host";
     options.version = "test";
     options.devices = {DeviceKind::kCpu, 4};
@@ -48,11 +49,16 @@ class TestAgent {
     options.runner = std::move(runner);
     options.clock = absl::Now;
     options.uniform = [] { return 0.0; };
-    options.log = [](const std::string&) {};
+    options.log = [](LogLevel, const std::string&) {};
     agent_ = std::make_unique<Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
   }
   ~TestAgent() { Stop().IgnoreError(); }
+  // What it ends with by itself.
+  absl::Status Wait() {
+    if (thread_.joinable()) thread_.join();
+    return status_;
+  }
   absl::Status Stop() {
     stop_.store(true);
     if (thread_.joinable()) thread_.join();

@@ -206,6 +206,24 @@ TEST_F(ServerTest, AStoppedAgentsTrialRunsElsewhere) {
   EXPECT_EQ(Trials(sweep.name())[0].agent(), "b");
 }
 
+TEST_F(ServerTest, AnAgentWithTheNameOfALivingOneEndsWithAnError) {
+  const TestAgent first(server_->address(), "a", RunAtOnce);
+  AwaitAgents(1);
+  TestAgent second(server_->address(), "a", RunAtOnce, "", "", "another process");
+  const absl::Status status = second.Wait();
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("an agent named \"a\" is already connected"));
+  EXPECT_EQ(Agents().size(), 1u);
+}
+
+TEST_F(ServerTest, AnAgentWhoseNameIsNoneEndsWithAnError) {
+  TestAgent agent(server_->address(), "a b\n", RunAtOnce);
+  const absl::Status status = agent.Wait();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("can't name an agent"));
+}
+
 TEST_F(ServerTest, AnswersAsThePlannerDoes) {
   v1::RecommendRequest request;
   request.mutable_plan()->mutable_model()->set_preset("llama-3-8b");

@@ -209,6 +209,72 @@ TEST_F(SweepEngineTest, TwoProcessesCantShareAName) {
   EXPECT_FALSE(link->welcomed);
 }
 
+// What an agent that was killed and started anew sees while the server still holds its connection.
+class RestartedAgentTest : public SweepEngineTest {
+ protected:
+  absl::Status ConnectAs(const std::string& identity, const std::string& instance) {
+    AgentInfo info = Info("a", instance);
+    info.identity = identity;
+    link_ = std::make_shared<FakeLink>();
+    return engine_->Connect(info, {}, link_);
+  }
+
+  std::shared_ptr<FakeLink> link_;
+};
+
+TEST_F(RestartedAgentTest, HasItsPlaceOnceTheLeaseIsOver) {
+  ASSERT_TRUE(ConnectAs("id", "first").ok());
+  const std::shared_ptr<FakeLink> first = link_;
+  now_ += absl::Seconds(20);
+  EXPECT_TRUE(absl::IsAborted(ConnectAs("id", "second")));
+  now_ += absl::Seconds(9);
+  EXPECT_TRUE(absl::IsAborted(ConnectAs("id", "second")));
+  EXPECT_FALSE(first->closed.has_value());
+  now_ += absl::Seconds(1);
+  EXPECT_TRUE(ConnectAs("id", "second").ok());
+  EXPECT_TRUE(link_->welcomed);
+  EXPECT_TRUE(first->closed.has_value());
+}
+
+TEST_F(RestartedAgentTest, IsADuplicateWhereTheOtherLivesOn) {
+  ASSERT_TRUE(ConnectAs("id", "first").ok());
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_TRUE(absl::IsAborted(ConnectAs("id", "second"))) << i;
+    now_ += absl::Seconds(5);
+    engine_->Heartbeat("a", {});
+  }
+  const absl::Status status = ConnectAs("id", "second");
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("from host-a: choose another --name"));
+  // A later one has a lease of its own to wait.
+  EXPECT_TRUE(absl::IsAborted(ConnectAs("id", "third")));
+}
+
+TEST_F(RestartedAgentTest, IsKnownByItsIdentityAlone) {
+  ASSERT_TRUE(ConnectAs("id", "first").ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(ConnectAs("other", "second")));
+  EXPECT_TRUE(absl::IsAlreadyExists(ConnectAs("", "second")));
+  engine_->Disconnect("a", link_.get());  // not the one that is connected
+  EXPECT_TRUE(absl::IsAlreadyExists(ConnectAs("other", "second")));
+  now_ += absl::Seconds(30);
+  EXPECT_TRUE(ConnectAs("other", "second").ok());
+}
+
+TEST_F(SweepEngineTest, LogsOneNameForASweep) {
+  std::vector<std::string> lines;
+  EngineOptions options;
+  options.log = [&](LogLevel, const std::string& line) { lines.push_back(line); };
+  engine_ = std::make_unique<SweepEngine>(
+      store_.get(), &hub_, [this] { return now_; }, options);
+  Create("night", 1);
+  const auto link = Connect("a");
+  engine_->Leave("a", link.get(), "it was stopped");
+  Connect("a");
+  engine_->Finish("a", {"night", 1, 2}, OkResult(0.3));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sweeps/night/trials/1: agent a left")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sweeps/night finished: ")));
+}
+
 TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
   Create("s", 3);
   const auto link = Connect("a");

@@ -5,21 +5,28 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "executor/agent/agent.h"
+#include "executor/agent/state_dir.h"
 #include "executor/host/host.h"
+#include "executor/host/run_program.h"
+#include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
 #include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/benchmark_text.h"
 #include "tools/cli/device_profile.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/grpc_log.h"
+#include "tools/cli/log_sink.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
 #include "tools/command_line/declare.h"
@@ -33,14 +40,15 @@ struct AgentFlags {
   std::string name;
   std::string worker;
   std::string state_dir;
+  LogLevel log_level = LogLevel::kInfo;
   double memory_limit_gib = 0.0;
   bool benchmark = false;
   bool no_benchmark = false;
   double benchmark_budget_s = BenchmarkPlan().budget_s;
 };
 
-// Where results wait for a server: of the user, as for other programs' state.
-std::string DefaultStateDir() {
+// What all agents of the user on all machines share, as for other programs' state.
+std::string SharedStateDir() {
   const char* state = std::getenv("XDG_STATE_HOME");
   if (state != nullptr && *state != '\0') return absl::StrCat(state, "/meshwright");
   const char* home = std::getenv("HOME");
@@ -48,8 +56,17 @@ std::string DefaultStateDir() {
   return "";
 }
 
-std::string StateDir(const AgentFlags& flags) {
-  return flags.state_dir.empty() ? DefaultStateDir() : flags.state_dir;
+// One agent's: of another name, or on another machine with the same home, it is another one.
+std::string StateDirOf(const AgentFlags& flags, const std::string& name) {
+  if (!flags.state_dir.empty()) return flags.state_dir;
+  const std::string shared = SharedStateDir();
+  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name);
+}
+
+// What was measured of the devices holds for every agent that has the same ones.
+std::string BenchmarkDir(const AgentFlags& flags) {
+  const std::string state = flags.state_dir.empty() ? SharedStateDir() : flags.state_dir;
+  return state.empty() ? "" : state + "/benchmarks";
 }
 
 absl::StatusOr<AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext& context) {
@@ -60,15 +77,16 @@ absl::StatusOr<AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext
     ASSIGN_OR_RETURN(options.memory_limit_bytes, ParseMemoryLimit(flags.memory_limit_gib));
   }
   options.host = HostName();
-  options.name = flags.name.empty() ? absl::StrCat(options.host, "-", getpid()) : flags.name;
+  options.name = flags.name.empty() ? options.host : flags.name;
+  RETURN_IF_ERROR(WithField(CheckAgentName(options.name), "name"));
   options.version = std::string(WorkerVersion());
   options.worker_path = flags.worker.empty() ? context.worker_path() : flags.worker;
   if (access(options.worker_path.c_str(), X_OK) != 0) {
     return FieldError("worker", options.worker_path, "is not a program that can be run");
   }
+  RETURN_IF_ERROR(CheckWorkerVersion(options.worker_path, RunProgram));
   ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
-  const std::string state = StateDir(flags);
-  if (!state.empty()) options.result_folder = state + "/results";
+  options.log = MakeLog(context.err, flags.log_level, absl::Now);
   return options;
 }
 
@@ -80,35 +98,36 @@ BenchmarkPlan PlanOf(const AgentFlags& flags, const AgentOptions& options) {
 
 // What an earlier agent measured of the same devices, or else what they reach now.
 absl::StatusOr<DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags, const AgentOptions& options,
-                                               const StopRequest& stop, CommandContext& context) {
+                                               const StopRequest& stop) {
   const BenchmarkPlan plan = PlanOf(flags, options);
-  const std::string state = StateDir(flags);
-  const std::string path = state.empty() ? "" : KeptBenchmarkPath(state + "/benchmarks", plan);
+  const std::string folder = BenchmarkDir(flags);
+  const std::string path = folder.empty() ? "" : KeptBenchmarkPath(folder, plan);
   if (!flags.benchmark && !path.empty()) {
     if (const std::optional<DeviceBenchmark> kept = ReadKeptBenchmark(path, plan)) {
-      context.err << "devices as measured on " << kept->date << " (--benchmark measures again)"
-                  << std::endl;
+      options.log(LogLevel::kInfo, absl::StrCat("devices as measured on ", kept->date,
+                                                " (--benchmark measures again)"));
       return *kept;
     }
   }
-  context.err << absl::StrFormat(
-                     "measuring the devices for about %.1f s (--no-benchmark leaves it out)",
-                     plan.budget_s)
-              << std::endl;
+  options.log(
+      LogLevel::kInfo,
+      absl::StrFormat("measuring the devices for about %.1f s (--no-benchmark leaves it out)",
+                      plan.budget_s));
   ASSIGN_OR_RETURN(DeviceBenchmark benchmark,
                    MeasureDevices(plan, {.worker_path = options.worker_path,
                                          .cancelled = [&stop] { return stop.Requested(); },
                                          .progress = {}}));
   if (path.empty()) return benchmark;
   if (const absl::Status status = KeepBenchmark(path, benchmark); !status.ok()) {
-    context.err << "can't keep what was measured: " << status.message() << std::endl;
+    options.log(LogLevel::kWarning,
+                absl::StrCat("can't keep what was measured: ", status.message()));
   }
   return benchmark;
 }
 
 absl::StatusOr<ClusterSpec> MeasuredCluster(const AgentFlags& flags, const AgentOptions& options,
                                             const StopRequest& stop, CommandContext& context) {
-  ASSIGN_OR_RETURN(const DeviceBenchmark benchmark, KeptOrMeasured(flags, options, stop, context));
+  ASSIGN_OR_RETURN(const DeviceBenchmark benchmark, KeptOrMeasured(flags, options, stop));
   ASSIGN_OR_RETURN(BenchmarkedCluster made, ProfileOf(benchmark, /*base=*/"", context.host_cores));
   int64_t& memory_bytes = made.cluster.device.memory_bytes;
   memory_bytes = std::min(memory_bytes, options.memory_limit_bytes.value_or(memory_bytes));
@@ -122,11 +141,21 @@ std::string ClusterOfDevices(const AgentFlags& flags, const AgentOptions& option
   if (flags.no_benchmark) return "";
   const absl::StatusOr<ClusterSpec> cluster = MeasuredCluster(flags, options, stop, context);
   if (!cluster.ok()) {
-    context.err << "there is no measured profile: " << cluster.status().message() << std::endl;
+    options.log(LogLevel::kWarning,
+                absl::StrCat("there is no measured profile: ", cluster.status().message()));
     return "";
   }
-  context.err << "devices reach " << SummaryOf(*cluster) << std::endl;
+  options.log(LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
   return ClusterToJson(*cluster);
+}
+
+TrialRunner RunnerOn(const DeviceSet& devices, const LogFunction& log) {
+  return [devices, log](const TrialPlan& plan, const TrialRunnerOptions& given) {
+    TrialRunnerOptions options = given;
+    options.device_memory_bytes = devices.memory_bytes;
+    options.warn = [&log](const std::string& text) { log(LogLevel::kWarning, text); };
+    return RunTrial(plan, options);
+  };
 }
 
 absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
@@ -137,18 +166,26 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   }
   ASSIGN_OR_RETURN(AgentOptions options, ReadOptions(flags, context));
   RETURN_IF_ERROR(Validate(PlanOf(flags, options)));
-  options.cluster_json = ClusterOfDevices(flags, options, stop, context);
   std::random_device entropy;
+  std::optional<StateDir> state;
+  if (const std::string folder = StateDirOf(flags, options.name); !folder.empty()) {
+    ASSIGN_OR_RETURN(state, StateDir::Open(folder, options.name, [&entropy] {
+                       return uint64_t{entropy()} << 32 | entropy();
+                     }));
+    options.identity = state->identity();
+    options.result_folder = state->results();
+  }
+  options.cluster_json = ClusterOfDevices(flags, options, stop, context);
   options.instance = absl::StrCat(getpid(), "-", entropy());
   options.uniform = [random = std::mt19937(entropy())]() mutable {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
-  options.runner = RunTrial;
+  options.runner = RunnerOn(options.devices, options.log);
   options.clock = absl::Now;
-  options.log = [&context](const std::string& line) { context.err << line << std::endl; };
   Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
-  if (stop.Interrupted()) context.exit_code = kExitInterrupted;
+  // To be stopped is how a service ends.
+  if (stop.Requested() && !stop.Terminated()) context.exit_code = kExitInterrupted;
   return absl::OkStatus();
 }
 
@@ -165,7 +202,9 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
       ->required()
       ->option_text("cpu:N|cuda");
-  command->add_option("--name", flags->name, "Default: the host's name and the process id")
+  command
+      ->add_option("--name", flags->name,
+                   "Letters, digits, '.', '-' and '_'; default: the host's name")
       ->option_text("NAME");
   command
       ->add_option("--memory-limit-gib", flags->memory_limit_gib,
@@ -175,9 +214,11 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE");
   command
       ->add_option("--state-dir", flags->state_dir,
-                   "Where results wait until a server has them, and what was measured of the "
-                   "devices is kept; default: the user's state folder")
+                   "This agent's own: where results wait until a server has them, and what was "
+                   "measured of the devices is kept; default: one for its name in the user's state "
+                   "folder")
       ->option_text("DIR");
+  AddLogLevel(*command, flags->log_level);
   command->add_flag("--benchmark", flags->benchmark,
                     "Measure the devices although a measurement is kept");
   command->add_flag("--no-benchmark", flags->no_benchmark,

@@ -12,6 +12,7 @@
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/stop_request.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/whole_file.h"
 #include "tools/command_line/declare.h"
@@ -58,10 +59,11 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
                            .ranks = devices.count,
                            .budget_s = flags.budget_s,
                            .timeout_s = flags.timeout_s};
+  const StopRequest stop(context);
   ProgressLine progress(context.err);
   const BenchmarkRunnerOptions options{
       .worker_path = context.worker_path(),
-      .cancelled = [&context] { return context.interrupted.load(); },
+      .cancelled = [&stop] { return stop.Requested(); },
       // A line for each case is of use only where the next one overwrites it.
       .progress =
           [&](int32_t done, int32_t cases) {
@@ -70,7 +72,7 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
   const absl::StatusOr<DeviceBenchmark> benchmark = MeasureDevices(plan, options);
   progress.Finish();
   if (absl::IsCancelled(benchmark.status())) {
-    context.exit_code = kExitInterrupted;
+    context.exit_code = stop.exit_code();
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(benchmark.status());

@@ -14,10 +14,11 @@ namespace meshwright {
 
 // Exit codes of the binary.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;       // something went wrong while running
-inline constexpr int kExitBadInput = 2;     // the request can't be taken as it is
-inline constexpr int kExitNothingFits = 3;  // no layout fits the device's memory
-inline constexpr int kExitInterrupted = 130;
+inline constexpr int kExitFailed = 1;         // something went wrong while running
+inline constexpr int kExitBadInput = 2;       // the request can't be taken as it is
+inline constexpr int kExitNothingFits = 3;    // no layout fits the device's memory
+inline constexpr int kExitInterrupted = 130;  // by SIGINT
+inline constexpr int kExitTerminated = 143;   // by SIGTERM
 
 struct CommandContext {
   std::ostream& out;
@@ -25,7 +26,7 @@ struct CommandContext {
   int32_t host_cores = 1;                // physical cores of this machine
   std::string binary_dir;                // where this binary lies; the worker lies beside it
   std::function<double()> now_s;         // monotonic seconds
-  const std::atomic<bool>& interrupted;  // turned true by SIGINT
+  const std::atomic<bool>& interrupted;  // turned true by signals (tools/cli/stop_request.h)
   // The CUDA devices that the worker at a path is shown.
   std::function<absl::StatusOr<DeviceList>(const std::string& worker_path)> list_devices =
       ListDevicesHere;

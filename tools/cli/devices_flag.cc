@@ -27,7 +27,13 @@ absl::StatusOr<DeviceSet> ResolveDevices(std::string_view text, const std::strin
   ASSIGN_OR_RETURN(const DevicesFlag flag, ParseDevices(text));
   if (flag.kind == DeviceKind::kCpu) return DeviceSet{flag.kind, flag.count};
   ASSIGN_OR_RETURN(const DeviceList list, context.list_devices(worker_path));
-  if (list.count() > 0) return DeviceSet{flag.kind, list.count()};
+  if (list.count() > 0) {
+    DeviceSet devices{flag.kind, list.count()};
+    for (const ListedDevice& device : list.devices) {
+      devices.memory_bytes.push_back(device.memory_bytes);
+    }
+    return devices;
+  }
   return FieldError("devices", text, absl::StrCat("there is no CUDA device here: ", list.reason));
 }
 

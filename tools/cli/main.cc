@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -12,13 +11,10 @@
 #include "tools/cli/app.h"
 #include "tools/cli/context.h"
 #include "tools/cli/fd_stream.h"
+#include "tools/cli/stop_request.h"
 #include "tools/cli/terminal.h"
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-void OnInterrupt(int) { interrupted.store(true); }
 
 double MonotonicSeconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -35,9 +31,6 @@ std::string BinaryDir() {
 
 int main(int argc, char** argv) {
   meshwright::OpenStandardDescriptors();
-  struct sigaction action = {};
-  action.sa_handler = OnInterrupt;
-  sigaction(SIGINT, &action, nullptr);
   // A reader that went away shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
   meshwright::Terminal out_terminal = meshwright::TerminalAt(STDOUT_FILENO, std::getenv);
@@ -50,7 +43,7 @@ int main(int argc, char** argv) {
                                      .host_cores = meshwright::PhysicalCores(),
                                      .binary_dir = BinaryDir(),
                                      .now_s = MonotonicSeconds,
-                                     .interrupted = interrupted,
+                                     .interrupted = meshwright::StopRequested(),
                                      .out_errno = [&out] { return out.write_errno(); }};
   return meshwright::RunCommandLine(argc, argv, context);
 }

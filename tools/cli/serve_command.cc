@@ -9,6 +9,7 @@
 #include "planner/spec/status_macros.h"
 #include "server/server.h"
 #include "tools/cli/grpc_log.h"
+#include "tools/cli/log_sink.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
 #include "tools/command_line/declare.h"
@@ -23,6 +24,7 @@ struct ServeFlags {
   std::string listen = kDefaultServer;
   bool insecure_listen = false;
   double lease_s = 30.0;
+  LogLevel log_level = LogLevel::kInfo;
 };
 
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
@@ -41,7 +43,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.lease = absl::Seconds(flags.lease_s);
   options.engine.heartbeat = options.engine.lease / 6;
   options.engine.reconnect_grace = options.engine.lease / 6;
-  options.engine.log = [&context](const std::string& line) { context.err << line << std::endl; };
+  options.engine.log = MakeLog(context.err, flags.log_level, absl::Now);
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                    Server::Start(std::move(store), std::move(options)));
   context.out << "listening on " << server->address() << std::endl;
@@ -68,6 +70,7 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
                    "Silence after which an agent's trials go to others, seconds")
       ->capture_default_str()
       ->option_text("T");
+  AddLogLevel(*command, flags->log_level);
   AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
   command->callback([flags, &context] {
     const absl::Status status = Serve(*flags, context);

@@ -1,21 +1,27 @@
-// Whether a long-running command was asked to stop, and how.
+// Whether a long-running command was asked to stop, and how: Ctrl-C (SIGINT) and SIGTERM ask for
+// the same orderly end.
 #pragma once
 
 #include "tools/cli/context.h"
 
 namespace meshwright {
 
-// Takes SIGTERM from its construction on; SIGINT comes through the context.
+// Takes both signals from its construction on; before, and in commands that have none, they end the
+// process. Turns context.interrupted true.
 class StopRequest {
  public:
   explicit StopRequest(const CommandContext& context);
 
-  bool Requested() const { return Interrupted() || Terminated(); }
-  bool Interrupted() const { return context_.interrupted.load(); }
+  bool Requested() const { return context_.interrupted.load(); }
+  // Of a command that was stopped before it was done.
+  int exit_code() const { return Terminated() ? kExitTerminated : kExitInterrupted; }
   bool Terminated() const;
 
  private:
   const CommandContext& context_;
 };
+
+// What `interrupted` of the binary's context refers to.
+const std::atomic<bool>& StopRequested();
 
 }  // namespace meshwright

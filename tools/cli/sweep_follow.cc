@@ -15,6 +15,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
+#include "tools/cli/stop_request.h"
 #include "tools/cli/sweep_text.h"
 #include "tools/cli/terminal.h"
 
@@ -129,18 +130,18 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
 }
 
 void SayDetached(const std::string& server, const std::string& sweep, int64_t last,
-                 CommandContext& context) {
+                 std::ostream& err) {
   // Over the ^C that the terminal showed.
-  if (TerminalOf(context.err).is_terminal) context.err << "\r\x1b[K";
-  context.err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep
-              << " --server " << server << " --after " << last << std::endl;
-  context.exit_code = kExitInterrupted;
+  if (TerminalOf(err).is_terminal) err << "\r\x1b[K";
+  err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep
+      << " --server " << server << " --after " << last << std::endl;
 }
 
 }  // namespace
 
 absl::Status FollowSweep(const std::string& server, const std::string& sweep, int64_t after,
                          OutputFormat format, CommandContext& context) {
+  const StopRequest stop(context);
   Follower follower(after, format, context);
   bool connected_before = false;
   while (true) {
@@ -148,8 +149,9 @@ absl::Status FollowSweep(const std::string& server, const std::string& sweep, in
     const absl::Status status = Stream(server, sweep, follower, context);
     follower.CloseLine();
     if (!context.out.good()) return absl::OkStatus();
-    if (context.interrupted.load()) {
-      SayDetached(server, sweep, follower.last(), context);
+    if (stop.Requested()) {
+      SayDetached(server, sweep, follower.last(), context.err);
+      context.exit_code = stop.exit_code();
       return absl::OkStatus();
     }
     if (status.ok()) break;

@@ -19,6 +19,7 @@
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/stop_request.h"
 #include "tools/cli/text.h"
 #include "tools/cli/trial_text.h"
 #include "tools/cli/whole_file.h"
@@ -110,7 +111,7 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const SearchRequest& re
 
 // `trace` gets that of all ranks, where it is wanted and the trial ends well.
 TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequest& request,
-                std::string& trace, CommandContext& context) {
+                const DeviceSet& devices, std::string& trace, CommandContext& context) {
   ProgressLine progress(context.err);
   TrialRunnerOptions options{
       .worker_path = context.worker_path(), .progress = {}, .cancel = &context.interrupted};
@@ -119,6 +120,10 @@ TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequ
     if (at.loss) absl::StrAppendFormat(&text, ", loss %.4f", *at.loss);
     absl::StrAppend(&text, ", ", FormatSeconds(at.step_s), " per step");
     progress.Update(at.step, at.steps, text);
+  };
+  options.device_memory_bytes = devices.memory_bytes;
+  options.warn = [&context](const std::string& text) {
+    context.err << "meshwright: " << text << std::endl;
   };
   options.trace = [&](const std::vector<RankTrace>& ranks) {
     trace = StepTrace(plan.layout, ranks);
@@ -165,11 +170,12 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
   RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
   if (!flags.trace.empty()) RETURN_IF_ERROR(CheckWritable("trace", flags.trace));
+  const StopRequest stop(context);
   std::string trace;
-  const TrialResult result = Run(flags, plan, prediction.request, trace, context);
+  const TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);
   Print(flags, layout, prediction, result, context.out);
   context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
-                      : result.outcome == Outcome::kCancelled ? kExitInterrupted
+                      : result.outcome == Outcome::kCancelled ? stop.exit_code()
                                                               : kExitFailed;
   return trace.empty() ? absl::OkStatus() : WriteWholeFile("trace", flags.trace, trace);
 }

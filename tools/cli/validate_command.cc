@@ -13,6 +13,7 @@
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/measurement_files.h"
+#include "tools/cli/stop_request.h"
 #include "tools/cli/validate_text.h"
 #include "tools/cli/whole_file.h"
 #include "tools/command_line/declare.h"
@@ -84,11 +85,12 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
                    ReadMeasurementFiles(flags.measurements));
   ASSIGN_OR_RETURN(const MeasurementPresets presets, Presets(flags, context.host_cores));
+  const StopRequest stop(context);
   std::vector<RowPrediction> rows;
   for (const Measurement& measurement : measured) {
-    if (context.interrupted.load()) {
+    if (stop.Requested()) {
       context.err << "meshwright: interrupted; nothing was written" << std::endl;
-      context.exit_code = kExitInterrupted;
+      context.exit_code = stop.exit_code();
       return absl::OkStatus();
     }
     rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), measurement, presets));

@@ -4,7 +4,7 @@ bin/           meshwright; meshwright-worker, the launcher that finds LibTorch; 
 libexec/       the worker itself, and the CUDA module beside it
 lib/           libraries for everything; lib/cli has those that meshwright alone needs
 share/         models, clusters and framework profiles (the binary holds these too), as examples
-tests/         what --tests adds: gpu tests, those that stand in for them on a CPU, benchmarks
+tests/         what --tests adds: gpu tests, those that stand in for them on a CPU, a worker for them, benchmarks
 tools/         what --tests adds: tools/gpu and what belongs to it, at the paths of a checkout
 licences/      of everything that comes from elsewhere
 README.md, MANIFEST.json: what this is, what it needs, and every file
@@ -82,9 +82,10 @@ def copy_programs(build, with_tests, root):
         copy_elf(path, root / CLI_LIBRARIES / name, ["$ORIGIN", "$ORIGIN/.."])
     for path in build.test_lists() if with_tests else []:
         copy_file(path, root / "tests" / path.name)
-    # Tests look for the module in the folder in which they find the worker.
+    # Tests look for the module in the folder in which they find the worker; a worker of theirs, in its own.
     for module in sorted((root / "libexec").glob("*.so")):
-        (root / "bin" / module.name).symlink_to(f"../libexec/{module.name}")
+        for folder in ["bin", "tests"] if with_tests else ["bin"]:
+            (root / folder / module.name).symlink_to(f"../libexec/{module.name}")
     return [*shared.values(), *cli_only.values()]
 
 

@@ -11,13 +11,24 @@ namespace {
 
 constexpr std::string_view kSweeps = "sweeps/";
 constexpr std::string_view kTrials = "/trials/";
-constexpr size_t kMaxSweepId = 63;
-constexpr size_t kMaxStem = kMaxSweepId - 20;  // leaves room for "-" and 19 digits
+constexpr size_t kMaxName = 63;
+constexpr size_t kMaxStem = kMaxName - 20;  // leaves room for "-" and 19 digits
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 bool IsNameCharacter(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
+}
+
+// `what`: "a sweep".
+absl::Status CheckName(std::string_view what, std::string_view name) {
+  if (!name.empty() && name.size() <= kMaxName && name.front() != '.' &&
+      std::all_of(name.begin(), name.end(), IsNameCharacter)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", View(name), "\" can't name ", View(what), ": use letters, digits, '.', '-' and ",
+      "'_', at most ", kMaxName, " of them, not starting with '.'"));
 }
 
 }  // namespace
@@ -30,15 +41,9 @@ std::string FormatTrialName(std::string_view sweep, int32_t number) {
   return absl::StrCat(View(kSweeps), View(sweep), View(kTrials), number);
 }
 
-absl::Status CheckSweepId(std::string_view sweep) {
-  if (!sweep.empty() && sweep.size() <= kMaxSweepId && sweep.front() != '.' &&
-      std::all_of(sweep.begin(), sweep.end(), IsNameCharacter)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", View(sweep), "\" can't name a sweep: use letters, digits, '.', '-' and ",
-                   "'_', at most ", kMaxSweepId, " of them, not starting with '.'"));
-}
+absl::Status CheckSweepId(std::string_view sweep) { return CheckName("a sweep", sweep); }
+
+absl::Status CheckAgentName(std::string_view agent) { return CheckName("an agent", agent); }
 
 std::string SweepIdStem(std::string_view model) {
   std::string stem;

@@ -33,6 +33,8 @@ absl::StatusOr<TrialName> ParseTrialName(std::string_view name);
 // Whether a new sweep may have `sweep` as its {sweep} part.
 absl::Status CheckSweepId(std::string_view sweep);
 
+// Agents are named by the same rule.
+absl::Status CheckAgentName(std::string_view agent);
 // `model` as far as a name can hold it: with "-" and any number from 0 behind it, it passes
 // CheckSweepId().
 std::string SweepIdStem(std::string_view model);

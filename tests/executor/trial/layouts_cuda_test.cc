@@ -53,8 +53,7 @@ class LayoutsCudaTest : public testing::TestWithParam<Case> {
 
 TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   const TemporaryFolder folder;
-  plan_.dump_gradients_dir = folder.path();
-  const TrialResult result = RunHere(plan_);
+  const TrialResult result = RunWith({.gradients_folder = folder.path()}, plan_);
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
   ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);

@@ -55,8 +55,7 @@ class LayoutsTest : public testing::TestWithParam<Case> {
 };
 
 TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
-  plan_.dump_gradients_dir = folder_.path();
-  const TrialResult result = RunHere(plan_);
+  const TrialResult result = RunWith({.gradients_folder = folder_.path()}, plan_);
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
   EXPECT_EQ(result.message, "");
   const double tolerance = plan_.training.precision == Precision::kFp64 ? 1e-9 : 1e-4;

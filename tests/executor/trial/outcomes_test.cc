@@ -97,9 +97,8 @@ TEST_F(OutcomesTest, OomNamesRankStageAndBytes) {
 }
 
 TEST_F(OutcomesTest, ACrashIsAFailureThatNamesRankSignalAndStep) {
-  TrialPlan plan = TinyPlan({.dp = 2}, 3);
-  plan.fault = InjectedFault{.kind = InjectedFault::Kind::kCrash, .rank = 1, .step = 1};
-  const TrialResult result = RunHere(plan);
+  const InjectedFault crash{.kind = InjectedFault::Kind::kCrash, .rank = 1, .step = 1};
+  const TrialResult result = RunWith({.fault = crash}, TinyPlan({.dp = 2}, 3));
   EXPECT_EQ(result.outcome, Outcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 0) was killed by signal 6"));
   EXPECT_THAT(result.message, HasSubstr("before step 1"));
@@ -109,9 +108,9 @@ TEST_F(OutcomesTest, ACrashIsAFailureThatNamesRankSignalAndStep) {
 TEST_F(OutcomesTest, AHangIsATimeoutThatNamesTheRank) {
   TrialPlan plan = TinyPlan({.dp = 2}, 3);
   plan.timeout_s = 3.0;
-  plan.fault = InjectedFault{.kind = InjectedFault::Kind::kHang, .rank = 1, .step = 1};
+  const InjectedFault hang{.kind = InjectedFault::Kind::kHang, .rank = 1, .step = 1};
   const auto start = std::chrono::steady_clock::now();
-  const TrialResult result = RunHere(plan);
+  const TrialResult result = RunWith({.fault = hang}, plan);
   EXPECT_EQ(result.outcome, Outcome::kTimeout);
   EXPECT_THAT(result.message, HasSubstr("rank 1"));
   EXPECT_THAT(result.message, HasSubstr("step 0"));

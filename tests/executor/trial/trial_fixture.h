@@ -1,18 +1,25 @@
-// Trials of the tiny model on this machine, with the worker that was built beside the tests.
+// Trials of the tiny model on this machine.
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "tests/executor/test_models.h"
+#include "tests/executor/trial/test_hooks.h"
 
 namespace meshwright {
 
 inline std::string WorkerPath() {
   const char* folder = std::getenv("MESHWRIGHT_BIN_DIR");
   return std::string(folder == nullptr ? "." : folder) + "/meshwright-worker";
+}
+
+// The worker with hooks lies beside the tests, as does a link to the CUDA module.
+inline std::string TestWorkerPath() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-test-worker";
 }
 
 inline TrialPlan TinyPlan(const Layout& layout, int32_t steps = 2) {
@@ -28,6 +35,11 @@ inline TrialPlan TinyPlan(const Layout& layout, int32_t steps = 2) {
 
 inline TrialResult RunHere(const TrialPlan& plan) {
   return RunTrial(plan, {.worker_path = WorkerPath(), .progress = {}});
+}
+
+inline TrialResult RunWith(const TestHooks& hooks, const TrialPlan& plan) {
+  const ScopedTestHooks scope(hooks);
+  return RunTrial(plan, {.worker_path = TestWorkerPath(), .progress = {}});
 }
 
 }  // namespace meshwright

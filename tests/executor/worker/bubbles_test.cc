@@ -114,18 +114,19 @@ std::string Text(const IdleShares& shares) {
 class BubblesTest : public testing::TestWithParam<LayoutCase> {};
 
 TEST_P(BubblesTest, IdleSharesOfARealStepAreTheSimulators) {
-  TrialPlan plan = PlanOf(GetParam(), 2);
+  const TrialPlan plan = PlanOf(GetParam(), 2);
   const StageDurations chunk = ChunkDurations(plan.layout);
-  plan.padded_action_s = {.forward_s = chunk.forward_s,
-                          .backward_s = chunk.backward_s(),
-                          .backward_input_s = chunk.input_gradient_s,
-                          .backward_weight_s = chunk.weight_gradient_s};
+  ThreadRunOptions options;
+  options.padding = {.forward_s = chunk.forward_s,
+                     .backward_s = chunk.backward_s(),
+                     .backward_input_s = chunk.input_gradient_s,
+                     .backward_weight_s = chunk.weight_gradient_s};
   const IdleShares expected = Simulated(plan);
   // A machine that is busy with something else adds idle time; a step that shows the right bubbles
   // is proof enough.
   constexpr int kAttempts = 4;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::vector<ThreadRank> ranks = RunOnThreads(plan);
+    const std::vector<ThreadRank> ranks = RunOnThreads(plan, options);
     for (const ThreadRank& rank : ranks) ASSERT_EQ(rank.error, "");
     for (size_t step = 0; step < static_cast<size_t>(plan.steps); ++step) {
       const IdleShares measured =

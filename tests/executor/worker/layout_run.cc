@@ -22,8 +22,8 @@ void Record(const char* property, double deviation) {
 
 }  // namespace
 
-void LayoutRun::Run(const ThreadRunOptions& options) {
-  plan_.dump_gradients_dir = folder_.path();
+void LayoutRun::Run(ThreadRunOptions options) {
+  options.gradients_folder = folder_.path();
   ranks_ = RunOnThreads(plan_, options);
   for (const ThreadRank& rank : ranks_) EXPECT_EQ(rank.error, "");
 }

@@ -20,7 +20,7 @@ class LayoutRun {
   const std::vector<ThreadRank>& ranks() const { return ranks_; }
 
   // Expects that no rank fails.
-  void Run(const ThreadRunOptions& options = {});
+  void Run(ThreadRunOptions options = {});
 
   // Every gradient of the first step, and of each step the loss and the norm of the gradients. The
   // largest deviations of each kind become properties of the test.

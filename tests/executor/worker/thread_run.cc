@@ -50,9 +50,9 @@ void Train(const TrialPlan& plan, int32_t rank, const ThreadRunOptions& options,
   const int32_t open_sends = OpenSendsNeeded(plan.layout, micro_batches, lists);
   {
     Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
-    trainer.PadActions(plan.padded_action_s);
+    trainer.PadActions(options.padding);
     if (options.rehearse) trainer.Rehearse();
-    if (!plan.dump_gradients_dir.empty()) trainer.DumpGradientsTo(plan.dump_gradients_dir);
+    if (!options.gradients_folder.empty()) trainer.DumpGradientsTo(options.gradients_folder);
     for (int32_t step = 0; step < plan.steps; ++step) {
       StepResult done = trainer.Step(step);
       if (done.loss.has_value()) result.losses.push_back(*done.loss);

@@ -9,6 +9,7 @@
 
 #include "executor/trial/step_record.h"
 #include "executor/trial/trial.h"
+#include "executor/worker/action_padding.h"
 #include "executor/worker/communicator.h"
 #include "executor/worker/device.h"
 #include "executor/worker/thread_communicator.h"
@@ -38,10 +39,11 @@ struct ThreadRunOptions {
   OpenRankDevice open_device = OpenCpuRank;
   WrapCommunicator wrap = {};  // may be empty
   bool rehearse = false;       // before the first step
+  ActionPadding padding = {};
+  std::string gradients_folder = {};  // where those of the first step go; empty: nowhere
 };
 
-// Runs `plan` with one compute thread per rank; gradients go to its dump_gradients_dir. The result
-// is by rank.
+// Runs `plan` with one compute thread per rank. The result is by rank.
 std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const ThreadRunOptions& options = {});
 
 // Runs each rank of `plan` alone, as if the others were there.

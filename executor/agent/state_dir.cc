@@ -1,0 +1,95 @@
+#include "executor/agent/state_dir.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "planner/spec/status_macros.h"
+
+namespace meshwright {
+namespace {
+
+constexpr size_t kIdentityDigits = 32;
+
+absl::Status Failed(absl::string_view what, const std::string& path) {
+  return absl::UnavailableError(
+      absl::StrCat("can't ", what, " ", path, ": ", std::strerror(errno)));
+}
+
+bool IsIdentity(const std::string& text) {
+  return text.size() == kIdentityDigits &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
+         });
+}
+
+// What the process that has the folder wrote about itself; it may not have come to that yet.
+std::string HolderOf(int lock) {
+  std::array<char, 200> text{};
+  const ssize_t length = ::pread(lock, text.data(), text.size(), 0);
+  std::string holder(text.data(), static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  holder.resize(std::min(holder.find('\n'), holder.size()));
+  return holder.empty() ? "another agent" : holder;
+}
+
+absl::StatusOr<UniqueFd> Take(const std::string& folder, const std::string& agent) {
+  const std::string path = folder + "/lock";
+  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock.is_open()) return Failed("open", path);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return Failed("lock", path);
+    return absl::FailedPreconditionError(
+        absl::StrCat("the state folder ", folder, " is in use by ", HolderOf(lock.get()),
+                     ": give each agent another --name or --state-dir"));
+  }
+  // Only for who is refused: the lock itself is the kernel's, and ends with the process.
+  const std::string holder = absl::StrCat("agent ", agent, " (process ", ::getpid(), ")\n");
+  if (::ftruncate(lock.get(), 0) != 0 || ::pwrite(lock.get(), holder.data(), holder.size(), 0) !=
+                                             static_cast<ssize_t>(holder.size())) {
+    return Failed("write", path);
+  }
+  return lock;
+}
+
+}  // namespace
+
+absl::StatusOr<StateDir> StateDir::Open(const std::string& folder, const std::string& agent,
+                                        const std::function<uint64_t()>& random) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("can't create the state folder ", folder, ": ", error.message()));
+  }
+  ASSIGN_OR_RETURN(UniqueFd lock, Take(folder, agent));
+  StateDir state(folder, std::move(lock));
+  RETURN_IF_ERROR(state.ReadOrMakeIdentity(random));
+  return state;
+}
+
+absl::Status StateDir::ReadOrMakeIdentity(const std::function<uint64_t()>& random) {
+  const std::string path = folder_ + "/identity";
+  std::ifstream(path) >> identity_;
+  if (IsIdentity(identity_)) return absl::OkStatus();
+  identity_ = absl::StrFormat("%016x%016x", random(), random());
+  // Under its name only when it is whole.
+  const std::string temporary = path + ".tmp";
+  std::ofstream file(temporary);
+  file << identity_ << "\n";
+  file.close();
+  if (!file || ::rename(temporary.c_str(), path.c_str()) != 0) return Failed("write", path);
+  return absl::OkStatus();
+}
+
+}  // namespace meshwright

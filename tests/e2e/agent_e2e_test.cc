@@ -1,0 +1,138 @@
+// Agents as processes: who may be one, how they end, what they log. The worker is a script that
+// knows its version; no trial runs.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/e2e/process.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AgentTest : public BinaryTest {
+ protected:
+  void SetUp() override {
+    BinaryTest::SetUp();
+    worker_ = folder_ + "/worker";
+    std::ofstream(worker_) << "#!/bin/sh\necho " MESHWRIGHT_VERSION "\n";
+    ASSERT_EQ(chmod(worker_.c_str(), 0700), 0);
+  }
+  std::unique_ptr<Process> StartAgent(const std::string& log, const std::string& name,
+                                      const std::string& state) {
+    return Start(
+        log, {"agent", "--server", address_, "--devices", "cpu:1", "--name", name, "--state-dir",
+              folder_ + "/" + state, "--worker", worker_, "--no-benchmark"});
+  }
+  static bool Connected(const Process& agent) {
+    return WaitFor([&] { return agent.err().find("connected to") != std::string::npos; });
+  }
+
+  std::string worker_;
+};
+
+TEST_F(AgentTest, AStateFolderIsOneAgents) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto first = StartAgent("first", "a", "state");
+  ASSERT_TRUE(Connected(*first)) << first->err();
+  const auto second = StartAgent("second", "b", "state");
+  EXPECT_EQ(second->WaitWithin(std::chrono::seconds(20)), 1) << second->err();
+  EXPECT_THAT(second->err(),
+              HasSubstr("is in use by agent a (process " + std::to_string(first->pid()) + ")"));
+}
+
+TEST_F(AgentTest, ADuplicateOfALivingAgentEndsWithAnError) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto first = StartAgent("first", "a", "state-1");
+  ASSERT_TRUE(Connected(*first)) << first->err();
+  const auto second = StartAgent("second", "a", "state-2");
+  EXPECT_EQ(second->WaitWithin(std::chrono::seconds(20)), 2) << second->err();
+  EXPECT_THAT(second->err(), HasSubstr("an agent named \"a\" is already connected"));
+  EXPECT_TRUE(first->running());
+}
+
+// A connection that the server never hears the end of: its agent stands still.
+TEST_F(AgentTest, AnAgentThatIsStartedAnewWaitsForItsPlace) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto first = StartAgent("first", "a", "state");
+  ASSERT_TRUE(Connected(*first)) << first->err();
+  first->Signal(SIGSTOP);
+  // As where the lock is lost with the machine, and the folder is not.
+  std::filesystem::copy(folder_ + "/state", folder_ + "/again");
+  const auto second = StartAgent("second", "a", "again");
+  EXPECT_TRUE(WaitFor([&] { return second->err().find("has to wait") != std::string::npos; }))
+      << second->err();
+  EXPECT_TRUE(Connected(*second)) << second->err();
+  // The first one, which lives after all, is the duplicate now.
+  first->Signal(SIGCONT);
+  EXPECT_EQ(first->WaitWithin(std::chrono::seconds(30)), 2) << first->err();
+  EXPECT_TRUE(second->running());
+}
+
+TEST_F(AgentTest, AWorkerOfAnotherVersionIsRefused) {
+  std::ofstream(worker_) << "#!/bin/sh\necho 0.0.1\n";
+  address_ = "127.0.0.1:1";
+  const auto agent = StartAgent("agent", "a", "state");
+  EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), 2) << agent->err();
+  EXPECT_THAT(agent->err(), HasSubstr("is a worker of version 0.0.1, and this program is of "
+                                      "version " MESHWRIGHT_VERSION));
+}
+
+// A cluster file that promises its ranks more memory than there is.
+TEST_F(AgentTest, ATrialThatTheHostHasNoMemoryForFailsWithoutWorkers) {
+  const char* source = std::getenv("MESHWRIGHT_SOURCE_DIR");
+  ASSERT_NE(source, nullptr);
+  nlohmann::json cluster = nlohmann::json::parse(
+      ReadFile(std::string(source) + "/planner/data/clusters/local-cpu.json"));
+  cluster["device"]["memory_bytes"] = int64_t{1} << 50;
+  std::ofstream(folder_ + "/huge.json") << cluster;
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto start =
+      Start("start", {"sweep", "start", "--server", address_, "--name", "s", "--model",
+                      "llama-3-405b", "--cluster", folder_ + "/huge.json", "--gpus", "1",
+                      "--seq-len", "4096", "--global-batch", "8", "--trials", "1"});
+  ASSERT_EQ(start->WaitWithin(std::chrono::seconds(60)), 0) << start->err();
+  const auto agent = StartAgent("agent", "a", "state");
+  const auto watch = Start("watch", {"sweep", "watch", "s", "--server", address_});
+  EXPECT_TRUE(watch->WaitWithin(std::chrono::seconds(60)).has_value()) << watch->out();
+  EXPECT_THAT(watch->out(), HasSubstr("failed, 1 rank would take"));
+  EXPECT_THAT(watch->out(), HasSubstr("are available ("));
+}
+
+TEST_F(AgentTest, CtrlCAndSigtermEndServerAndAgentInOrder) {
+  for (const auto& [signal, of_agent] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 0)}) {
+    const auto server = Serve("server", "127.0.0.1:0");
+    const auto agent = StartAgent("agent", "a", "state");
+    ASSERT_TRUE(Connected(*agent)) << agent->err();
+    agent->Signal(signal);
+    EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), of_agent) << agent->err();
+    EXPECT_TRUE(WaitFor([&] {
+      return server->err().find("agent a left: it was stopped") != std::string::npos;
+    })) << server->err();
+    server->Signal(signal);
+    EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 0) << server->err();
+  }
+}
+
+TEST_F(AgentTest, EveryLineOfALogHasATimeAndALevel) {
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto agent = StartAgent("agent", "a", "state");
+  ASSERT_TRUE(Connected(*agent)) << agent->err();
+  agent->Signal(SIGTERM);
+  agent->Wait();
+  EXPECT_TRUE(WaitFor([&] { return server->err().find("left") != std::string::npos; }));
+  const std::regex line(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (error|warning|info|debug) .+)");
+  std::istringstream lines(server->err() + agent->err());
+  for (std::string text; std::getline(lines, text);) {
+    EXPECT_TRUE(std::regex_match(text, line)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,63 @@
+// What a test wants of the workers that it starts and no plan can ask for. It reaches the test's
+// worker (tests/executor/worker/test_worker.cc) through the environment; the one that users run
+// knows nothing of it.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace meshwright {
+
+// A failure that a worker brings about on purpose, so that tests see the real outcome paths.
+struct InjectedFault {
+  enum class Kind { kCrash, kHang };
+  Kind kind = Kind::kCrash;
+  int32_t rank = 0;
+  int32_t step = 0;  // before which step, from 0
+};
+
+struct TestHooks {
+  std::string gradients_folder = {};  // where those of the first step go; empty: nowhere
+  std::optional<InjectedFault> fault = std::nullopt;
+};
+
+inline constexpr char kTestHooksVariable[] = "MESHWRIGHT_TEST_HOOKS";
+
+// While it lives, workers that this process starts find `hooks`.
+class ScopedTestHooks {
+ public:
+  explicit ScopedTestHooks(const TestHooks& hooks) {
+    nlohmann::json json = {{"gradients_folder", hooks.gradients_folder}};
+    if (hooks.fault.has_value()) {
+      json["fault"] = {{"hangs", hooks.fault->kind == InjectedFault::Kind::kHang},
+                       {"rank", hooks.fault->rank},
+                       {"step", hooks.fault->step}};
+    }
+    ::setenv(kTestHooksVariable, json.dump().c_str(), /*replace=*/1);
+  }
+  ~ScopedTestHooks() { ::unsetenv(kTestHooksVariable); }
+  ScopedTestHooks(const ScopedTestHooks&) = delete;
+  ScopedTestHooks& operator=(const ScopedTestHooks&) = delete;
+};
+
+// None where the variable is not set. Throws nlohmann's exceptions on anything but the above.
+inline TestHooks ReadTestHooks() {
+  const char* text = std::getenv(kTestHooksVariable);
+  if (text == nullptr) return {};
+  const nlohmann::json json = nlohmann::json::parse(text);
+  TestHooks hooks{.gradients_folder = json.at("gradients_folder")};
+  if (json.contains("fault")) {
+    const nlohmann::json& fault = json["fault"];
+    hooks.fault = InjectedFault{.kind = fault.at("hangs") ? InjectedFault::Kind::kHang
+                                                          : InjectedFault::Kind::kCrash,
+                                .rank = fault.at("rank"),
+                                .step = fault.at("step")};
+  }
+  return hooks;
+}
+
+}  // namespace meshwright

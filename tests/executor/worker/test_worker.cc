@@ -1,0 +1,38 @@
+// meshwright-test-worker: the worker with the hooks of tests (tests/executor/trial/test_hooks.h).
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "executor/worker/trainer.h"
+#include "executor/worker/worker_main.h"
+#include "tests/executor/trial/test_hooks.h"
+
+namespace meshwright {
+namespace {
+
+void BringAbout(InjectedFault::Kind fault) {
+  if (fault == InjectedFault::Kind::kCrash) std::abort();
+  while (true) ::pause();
+}
+
+WorkerHooks HooksOf(const TestHooks& test) {
+  WorkerHooks hooks;
+  if (!test.gradients_folder.empty()) {
+    hooks.before_training = [folder = test.gradients_folder](Trainer& trainer) {
+      trainer.DumpGradientsTo(folder);
+    };
+  }
+  if (test.fault.has_value()) {
+    hooks.before_step = [fault = *test.fault](int32_t rank, int32_t step) {
+      if (fault.rank == rank && fault.step == step) BringAbout(fault.kind);
+    };
+  }
+  return hooks;
+}
+
+}  // namespace
+}  // namespace meshwright
+
+int main(int argc, char** argv) {
+  return meshwright::WorkerMain(argc, argv, meshwright::HooksOf(meshwright::ReadTestHooks()));
+}

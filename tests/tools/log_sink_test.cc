@@ -1,0 +1,68 @@
+#include "tools/cli/log_sink.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "tests/tools/command_runner.h"
+
+namespace meshwright {
+namespace {
+
+using testing::HasSubstr;
+
+absl::Time SomeTime() { return absl::FromUnixMillis(1'760'000'000'123); }
+
+TEST(LogSinkTest, LinesHaveATimeALevelAndTheText) {
+  std::ostringstream out;
+  const LogFunction log = MakeLog(out, LogLevel::kInfo, SomeTime);
+  log(LogLevel::kInfo, "listening {} %s");
+  log(LogLevel::kWarning, "agent a lost its connection");
+  EXPECT_EQ(out.str(),
+            "2025-10-09T08:53:20.123Z info listening {} %s\n"
+            "2025-10-09T08:53:20.123Z warning agent a lost its connection\n");
+}
+
+TEST(LogSinkTest, LighterLinesAreLeftOut) {
+  std::ostringstream out;
+  const LogFunction log = MakeLog(out, LogLevel::kWarning, SomeTime);
+  log(LogLevel::kDebug, "one");
+  log(LogLevel::kInfo, "two");
+  log(LogLevel::kWarning, "three");
+  log(LogLevel::kError, "four");
+  EXPECT_THAT(out.str(), HasSubstr(" warning three\n"));
+  EXPECT_THAT(out.str(), HasSubstr(" error four\n"));
+  EXPECT_THAT(out.str(), testing::Not(HasSubstr("one")));
+  EXPECT_THAT(out.str(), testing::Not(HasSubstr("two")));
+}
+
+TEST(LogSinkTest, TextFromOutsideStaysInItsLine) {
+  std::ostringstream out;
+  MakeLog(out, LogLevel::kInfo, SomeTime)(
+      LogLevel::kInfo, "agent left: bye\n2025-10-09T08:53:20.123Z error all is lost\r\x1b[2J");
+  EXPECT_THAT(out.str(),
+              HasSubstr("bye\\n2025-10-09T08:53:20.123Z error all is lost\\r\\x1b[2J\n"));
+}
+
+TEST(EscapeControlsTest, KeepsTextAndShowsTheRestInHexadecimal) {
+  EXPECT_EQ(EscapeControls("µs, 模型, \U0001F600"), "µs, 模型, \U0001F600");
+  EXPECT_EQ(EscapeControls("a\tb\x7f"), "a\\tb\\x7f");
+  EXPECT_EQ(EscapeControls(std::string("a\0b", 3)), "a\\x00b");
+  // U+009B begins a terminal's command as "\x1b[" does.
+  EXPECT_EQ(EscapeControls("\xc2\x9b"), "\\xc2\\x9b");
+  for (const char* wrong : {"\xff", "\xc3", "\xe2\x82", "\x80", "\xc0\xaf", "\xe0\x80\xaf",
+                            "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8"}) {
+    EXPECT_EQ(EscapeControls(wrong).substr(0, 2), "\\x") << EscapeControls(wrong);
+  }
+}
+
+TEST(LogLevelFlag, NamesWhatItTakes) {
+  const CommandOutput run = RunCommand({"serve", "--db", "x.db", "--log-level", "loud"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--log-level"));
+}
+
+}  // namespace
+}  // namespace meshwright

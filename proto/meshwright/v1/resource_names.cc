@@ -19,6 +19,18 @@ bool IsNameCharacter(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
 }
 
+// What sweeps that are stored may be called.
+bool IsKnownForm(std::string_view sweep) {
+  return !sweep.empty() && sweep.size() <= kMaxSweepId && sweep.front() != '.' &&
+         std::all_of(sweep.begin(), sweep.end(), IsNameCharacter);
+}
+
+absl::Status CantName(std::string_view sweep) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", View(sweep), "\" can't name a sweep: use letters, digits, '.', '-' and ",
+                   "'_', at most ", kMaxSweepId, " of them, not starting with '.' or '-'"));
+}
+
 }  // namespace
 
 std::string FormatSweepName(std::string_view sweep) {
@@ -30,13 +42,8 @@ std::string FormatTrialName(std::string_view sweep, int32_t number) {
 }
 
 absl::Status CheckSweepId(std::string_view sweep) {
-  if (!sweep.empty() && sweep.size() <= kMaxSweepId && sweep.front() != '.' &&
-      std::all_of(sweep.begin(), sweep.end(), IsNameCharacter)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", View(sweep), "\" can't name a sweep: use letters, digits, '.', '-' and ",
-                   "'_', at most ", kMaxSweepId, " of them, not starting with '.'"));
+  if (IsKnownForm(sweep) && sweep.front() != '-') return absl::OkStatus();
+  return CantName(sweep);
 }
 
 absl::StatusOr<std::string> ParseSweepName(std::string_view name) {
@@ -45,7 +52,7 @@ absl::StatusOr<std::string> ParseSweepName(std::string_view name) {
         absl::StrCat("\"", View(name), "\" is not a sweep's name: it looks like sweeps/NAME"));
   }
   name.remove_prefix(kSweeps.size());
-  if (absl::Status status = CheckSweepId(name); !status.ok()) return status;
+  if (!IsKnownForm(name)) return CantName(name);
   return std::string(name);
 }
 

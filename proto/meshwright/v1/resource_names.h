@@ -1,6 +1,7 @@
 // Resource names of the API: built and read here and nowhere else.
 //
-//   sweeps/{sweep}                   {sweep}: letters, digits, '.', '-', '_', at most 63
+//   sweeps/{sweep}                   {sweep}: letters, digits, '.', '-', '_', at most 63, not
+//                                    starting with '.' or '-', which a command line could not name
 //   sweeps/{sweep}/trials/{trial}    {trial}: a whole number from 1
 #pragma once
 
@@ -23,11 +24,12 @@ struct TrialName {
 std::string FormatSweepName(std::string_view sweep);
 std::string FormatTrialName(std::string_view sweep, int32_t number);
 
-// The {sweep} part. InvalidArgument says what a name looks like.
+// The {sweep} part; a sweep that is stored under a '-' can still be read. InvalidArgument says what
+// a name looks like.
 absl::StatusOr<std::string> ParseSweepName(std::string_view name);
 absl::StatusOr<TrialName> ParseTrialName(std::string_view name);
 
-// Whether `sweep` may stand as the {sweep} part.
+// Whether a new sweep may have `sweep` as the {sweep} part.
 absl::Status CheckSweepId(std::string_view sweep);
 
 }  // namespace meshwright

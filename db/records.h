@@ -3,6 +3,7 @@
 // JSON columns are opaque here; who writes them decides what is in them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ enum class TrialState : uint8_t {
   kTimeout,
   kCancelled
 };
+inline constexpr size_t kTrialStates = 8;
 
 std::string_view SweepStateName(SweepState state);
 std::string_view TrialStateName(TrialState state);
@@ -35,6 +37,23 @@ bool HasEnded(SweepState state);
 bool HasEnded(TrialState state);
 // Whether an agent holds it: assigned or running.
 bool IsHeld(TrialState state);
+
+// How many trials of a sweep are in which state.
+class TrialCounts {
+ public:
+  int32_t& operator[](TrialState state) { return counts_[static_cast<size_t>(state)]; }
+  int32_t operator[](TrialState state) const { return counts_[static_cast<size_t>(state)]; }
+
+  int32_t total() const;
+  int32_t ended() const;  // cancelled ones among them
+  // "3 ok, 5 cancelled", in the order of the states; empty without trials.
+  std::string ToText() const;
+
+  friend bool operator==(const TrialCounts&, const TrialCounts&) = default;
+
+ private:
+  std::array<int32_t, kTrialStates> counts_{};
+};
 
 struct SweepRecord {
   int64_t id = 0;  // given by the store
@@ -63,9 +82,9 @@ struct SweepRecord {
   std::optional<int64_t> memory_limit_bytes;
   std::string funnel_json;
   std::string planner_version;
+  std::string rerun_of;  // name of the sweep whose trials these are again; empty for none
   // Counted by the store when it reads a sweep; ignored on writes.
-  int32_t trial_count = 0;
-  int32_t ended_trial_count = 0;
+  TrialCounts trial_counts;
   int64_t last_sequence = 0;
 
   friend bool operator==(const SweepRecord&, const SweepRecord&) = default;
@@ -75,7 +94,7 @@ struct SweepRecord {
 struct MeasuredTrial {
   std::string result_json;
   std::string worker_version;
-  std::optional<double> mfu;
+  std::optional<double> mfu;  // of the peak that the prediction is against
   std::optional<double> step_s;
   std::optional<int64_t> peak_bytes;
 
@@ -86,6 +105,7 @@ struct TrialRecord {
   int64_t sweep_id = 0;
   int32_t number = 0;  // from 1, the rank by predicted MFU
   std::string layout;
+  bool requested = false;  // the request named this layout
   TrialState state = TrialState::kPending;
   std::string reason;
   int32_t attempt = 1;        // that runs, comes next or gave the result

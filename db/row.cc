@@ -1,5 +1,6 @@
 #include "db/row.h"
 
+#include "absl/strings/str_cat.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -27,25 +28,35 @@ std::optional<double> ReadOptionalReal(const SqliteStatement& row, int column) {
 }  // namespace
 
 // The state columns have CHECK constraints, so their names always parse.
-const std::string_view kSweepColumns =
-    "id, name, coalesce(request_id, ''), state, reason, create_time_us, end_time_us, model, "
-    "cluster, cluster_json, cluster_hash, profile, profile_json, profile_hash, devices, "
-    "device_kind, seq_len, global_batch, precision, steps, seed, memory_limit_bytes, funnel_json, "
-    "planner_version, (SELECT count(*) FROM trials WHERE sweep_id = sweeps.id), "
-    "(SELECT count(*) FROM trials WHERE sweep_id = sweeps.id AND state NOT IN "
-    "('pending', 'assigned', 'running')), "
-    "(SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)";
-
 // lease_expires_us is left alone: leases are kept in memory by whoever hands out trials.
 const std::string_view kTrialColumns =
     "sweep_id, number, layout, state, reason, attempt, lost_attempts, agent, host, plan_json, "
-    "predicted_json, result_json, worker_version, mfu, step_s, peak_bytes";
+    "predicted_json, result_json, worker_version, mfu, step_s, peak_bytes, requested";
 
 const std::string_view kAttemptColumns =
     "number, agent, host, start_time_us, end_time_us, outcome, reason";
 
 const std::string_view kEventColumns =
     "sequence, sweep_id, trial, attempt, kind, message, data_json, time_us";
+
+const std::string& SweepColumns() {
+  static const std::string* const kColumns = [] {
+    auto* columns = new std::string(
+        "id, name, coalesce(request_id, ''), state, reason, create_time_us, end_time_us, model, "
+        "cluster, cluster_json, cluster_hash, profile, profile_json, profile_hash, devices, "
+        "device_kind, seq_len, global_batch, precision, steps, seed, memory_limit_bytes, "
+        "funnel_json, planner_version, rerun_of, "
+        "(SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)");
+    // One look into the index by state each.
+    for (size_t i = 0; i < kTrialStates; ++i) {
+      const std::string_view state = TrialStateName(static_cast<TrialState>(i));
+      absl::StrAppend(columns, ", (SELECT count(*) FROM trials WHERE state = '",
+                      absl::string_view(state.data(), state.size()), "' AND sweep_id = sweeps.id)");
+    }
+    return columns;
+  }();
+  return *kColumns;
+}
 
 int64_t ToMicros(absl::Time time) { return absl::ToUnixMicros(time); }
 
@@ -76,9 +87,11 @@ SweepRecord ReadSweep(const SqliteStatement& row) {
   sweep.memory_limit_bytes = ReadOptionalInt(row, column++);
   sweep.funnel_json = row.Text(column++);
   sweep.planner_version = row.Text(column++);
-  sweep.trial_count = static_cast<int32_t>(row.Int(column++));
-  sweep.ended_trial_count = static_cast<int32_t>(row.Int(column++));
+  sweep.rerun_of = row.Text(column++);
   sweep.last_sequence = row.Int(column++);
+  for (size_t i = 0; i < kTrialStates; ++i) {
+    sweep.trial_counts[static_cast<TrialState>(i)] = static_cast<int32_t>(row.Int(column++));
+  }
   return sweep;
 }
 
@@ -99,6 +112,7 @@ TrialRecord ReadTrial(const SqliteStatement& row) {
     trial.measured = MeasuredTrial{row.Text(11), row.Text(12), ReadOptionalReal(row, 13),
                                    ReadOptionalReal(row, 14), ReadOptionalInt(row, 15)};
   }
+  trial.requested = row.Int(16) != 0;
   return trial;
 }
 
@@ -125,8 +139,8 @@ absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep)
           "INSERT INTO sweeps (name, request_id, state, reason, create_time_us, model, "
           "cluster, cluster_json, cluster_hash, profile, profile_json, profile_hash, "
           "devices, device_kind, seq_len, global_batch, precision, steps, seed, "
-          "memory_limit_bytes, funnel_json, planner_version) VALUES (?, nullif(?, ''), "
-          "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+          "memory_limit_bytes, funnel_json, planner_version, rerun_of) VALUES "
+          "(?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   insert.Bind(sweep.name).Bind(sweep.request_id).Bind(SweepStateName(sweep.state));
   insert.Bind(sweep.reason).Bind(ToMicros(sweep.create_time)).Bind(sweep.model);
   insert.Bind(sweep.cluster).Bind(sweep.cluster_json).Bind(sweep.cluster_hash);
@@ -134,7 +148,7 @@ absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep)
   insert.Bind(sweep.devices).Bind(sweep.device_kind).Bind(sweep.seq_len);
   insert.Bind(sweep.global_batch).Bind(sweep.precision).Bind(int64_t{sweep.steps});
   insert.Bind(static_cast<int64_t>(sweep.seed)).Bind(sweep.memory_limit_bytes);
-  insert.Bind(sweep.funnel_json).Bind(sweep.planner_version);
+  insert.Bind(sweep.funnel_json).Bind(sweep.planner_version).Bind(sweep.rerun_of);
   return insert.Run();
 }
 
@@ -142,11 +156,11 @@ absl::Status InsertTrial(SqliteConnection* connection, const TrialRecord& trial)
   ASSIGN_OR_RETURN(
       SqliteStatement insert,
       connection->Prepare("INSERT INTO trials (sweep_id, number, layout, state, reason, "
-                          "attempt, plan_json, predicted_json) "
-                          "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+                          "attempt, plan_json, predicted_json, requested) "
+                          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   insert.Bind(trial.sweep_id).Bind(int64_t{trial.number}).Bind(trial.layout);
   insert.Bind(TrialStateName(trial.state)).Bind(trial.reason).Bind(int64_t{trial.attempt});
-  insert.Bind(trial.plan_json).Bind(trial.predicted_json);
+  insert.Bind(trial.plan_json).Bind(trial.predicted_json).Bind(int64_t{trial.requested ? 1 : 0});
   return insert.Run();
 }
 

@@ -1,6 +1,7 @@
 // How records and rows of the tables correspond.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "db/records.h"
@@ -11,7 +12,7 @@ namespace meshwright {
 int64_t ToMicros(absl::Time time);
 
 // Columns in the order in which the Read functions expect them.
-extern const std::string_view kSweepColumns;
+const std::string& SweepColumns();
 extern const std::string_view kTrialColumns;
 extern const std::string_view kAttemptColumns;
 extern const std::string_view kEventColumns;

@@ -16,7 +16,7 @@ absl::Status SweepNotFound(std::string_view name) {
 }
 
 std::string SelectSweeps(std::string_view rest) {
-  return absl::StrCat("SELECT ", View(kSweepColumns), " FROM sweeps ", View(rest));
+  return absl::StrCat("SELECT ", SweepColumns(), " FROM sweeps ", View(rest));
 }
 
 }  // namespace
@@ -93,8 +93,10 @@ absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& swe
     return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", record.name, "\" exists"));
   }
   record.id = connection_->LastInsertId();
+  ASSIGN_OR_RETURN(const int32_t first_attempt, FirstAttempt(record.name));
   for (TrialRecord trial : trials) {
     trial.sweep_id = record.id;
+    trial.attempt = first_attempt;
     RETURN_IF_ERROR(InsertTrial(connection_.get(), trial));
   }
   EventRecord event;
@@ -105,6 +107,35 @@ absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& swe
   RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
   RETURN_IF_ERROR(transaction.Commit());
   return ReadSweepById(record.id);
+}
+
+absl::StatusOr<int32_t> SqliteSweepStore::FirstAttempt(std::string_view name) {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare("SELECT last_attempt FROM retired_names WHERE name = ?"));
+  select.Bind(name);
+  ASSIGN_OR_RETURN(const bool retired, select.Step());
+  return retired ? static_cast<int32_t>(select.Int(0)) + 1 : 1;
+}
+
+absl::Status SqliteSweepStore::DeleteSweep(int64_t sweep_id) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
+  ASSIGN_OR_RETURN(const SweepRecord sweep, ReadSweepById(sweep_id));
+  if (!HasEnded(sweep.state)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "sweep ", sweep.name, " is ", View(SweepStateName(sweep.state)), " and has not ended"));
+  }
+  ASSIGN_OR_RETURN(SqliteStatement retire,
+                   connection_->Prepare("INSERT OR REPLACE INTO retired_names (name, last_attempt) "
+                                        "SELECT ?1, coalesce(max(attempt), 1) FROM trials "
+                                        "WHERE sweep_id = ?2"));
+  retire.Bind(sweep.name).Bind(sweep_id);
+  RETURN_IF_ERROR(retire.Run());
+  // Trials, attempts and events go with it.
+  ASSIGN_OR_RETURN(SqliteStatement remove, connection_->Prepare("DELETE FROM sweeps WHERE id = ?"));
+  remove.Bind(sweep_id);
+  RETURN_IF_ERROR(remove.Run());
+  return transaction.Commit();
 }
 
 absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweep(std::string_view name) {

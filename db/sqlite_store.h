@@ -32,6 +32,7 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<std::vector<std::string>> ListSweepNames() override;
   absl::Status UpdateSweep(const SweepTransition& transition) override;
   absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) override;
+  absl::Status DeleteSweep(int64_t sweep_id) override;
   absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                       int32_t offset, int32_t limit) override;
   absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) override;
@@ -54,6 +55,8 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<SweepRecord> ReadSweepById(int64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The name of a sweep that was given none.
   absl::StatusOr<std::string> NextName(std::string_view stem) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The number that the first attempts of a new sweep get.
+  absl::StatusOr<int32_t> FirstAttempt(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ApplyTransition(const TrialTransition& transition)

@@ -11,6 +11,18 @@ namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
+absl::string_view OrderBy(TrialOrder order) {
+  switch (order) {
+    case TrialOrder::kStepTime:
+      return "step_s NULLS LAST, number";
+    case TrialOrder::kMeasuredMfu:
+      return "mfu DESC NULLS LAST, number";
+    case TrialOrder::kNumber:
+      break;
+  }
+  return "number";
+}
+
 }  // namespace
 
 absl::StatusOr<TrialRecord> SqliteSweepStore::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
@@ -33,8 +45,7 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrials(int64_t sw
                                                                       int32_t offset,
                                                                       int32_t limit) {
   absl::MutexLock lock(&mutex_);
-  const absl::string_view by =
-      order == TrialOrder::kMeasuredMfu ? "mfu DESC NULLS LAST, number" : "number";
+  const absl::string_view by = OrderBy(order);
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->Prepare(absl::StrCat("SELECT ", View(kTrialColumns), " FROM trials ",

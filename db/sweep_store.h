@@ -52,7 +52,8 @@ struct SweepTransition {
   absl::Time time;
 };
 
-enum class TrialOrder { kNumber, kMeasuredMfu };  // best first, trials without one last
+// Best first, trials without a measurement last.
+enum class TrialOrder { kNumber, kStepTime, kMeasuredMfu };
 
 class SweepStore {
  public:
@@ -64,7 +65,7 @@ class SweepStore {
   // Stores a sweep, its trials and a first event. An empty name becomes "<name_stem>-<number>",
   // with the number of the sweep or the first after it that makes a name which is not taken. A
   // request_id that was seen before returns the sweep it made; AlreadyExists for a name that is
-  // taken.
+  // taken. Under the name of a deleted sweep attempts are numbered from where that one's ended.
   virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                                   const std::vector<TrialRecord>& trials) = 0;
   virtual absl::StatusOr<SweepRecord> GetSweep(std::string_view name) = 0;
@@ -78,6 +79,9 @@ class SweepStore {
   virtual absl::Status UpdateSweep(const SweepTransition& transition) = 0;
   // Cancels the sweep and every trial that has not ended. FailedPrecondition once it has ended.
   virtual absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) = 0;
+  // Forgets the sweep with its trials, attempts and events. NotFound when there is none;
+  // FailedPrecondition while it has not ended.
+  virtual absl::Status DeleteSweep(int64_t sweep_id) = 0;
 
   virtual absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                               int32_t offset, int32_t limit) = 0;

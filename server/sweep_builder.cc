@@ -1,6 +1,7 @@
 #include "server/sweep_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,8 +21,20 @@ constexpr int64_t kMaxTrials = 1000;
 constexpr int64_t kMinMemoryLimit = 1 << 20;
 constexpr int64_t kMaxMemoryLimit = int64_t{1} << 50;
 
+constexpr char kJustCreated[] = "was just created";
+constexpr char kWaits[] = "waits for its turn";
+
+struct Candidate {
+  RankedLayout ranked;  // as the plan names it
+  bool requested = false;
+};
+
 absl::Status CheckOptions(const SweepOptions& options) {
-  RETURN_IF_ERROR(CheckRange("trials", options.trials, 1, kMaxTrials));
+  // Layouts that the request names are enough.
+  const int64_t least = options.layouts.empty() ? 1 : 0;
+  RETURN_IF_ERROR(CheckRange("trials", options.trials, least, kMaxTrials));
+  const auto named = static_cast<int64_t>(options.layouts.size());
+  if (named > kMaxTrials) return CheckRange("layouts", named, 0, kMaxTrials);
   RETURN_IF_ERROR(CheckRange("steps", options.steps, 1, kMostSteps));
   if (!options.memory_limit_bytes) return absl::OkStatus();
   return CheckRange("memory_limit_bytes", *options.memory_limit_bytes, kMinMemoryLimit,
@@ -43,7 +56,7 @@ SweepRecord DescribeSweep(const SearchRequest& request, const SweepOptions& opti
   SweepRecord sweep;
   sweep.name = options.sweep_id;
   sweep.request_id = options.request_id;
-  sweep.reason = "was just created";
+  sweep.reason = kJustCreated;
   sweep.model = request.model.name;
   sweep.cluster = request.cluster.name;
   sweep.cluster_json = ClusterToJson(request.cluster);
@@ -61,6 +74,53 @@ SweepRecord DescribeSweep(const SearchRequest& request, const SweepOptions& opti
   return sweep;
 }
 
+// One trial each, however often a layout comes.
+void AddCandidate(Candidate candidate, std::vector<Candidate>& candidates) {
+  const bool known = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+    return other.ranked.layout == candidate.ranked.layout;
+  });
+  if (!known) candidates.push_back(std::move(candidate));
+}
+
+// Those that the request names. Whether they fit is for the trials to find out.
+absl::StatusOr<std::vector<Candidate>> NamedLayouts(const SearchRequest& request,
+                                                    const SweepOptions& options,
+                                                    DeviceKind device) {
+  std::vector<Candidate> candidates;
+  for (const std::string& text : options.layouts) {
+    ASSIGN_OR_RETURN(Layout layout, ParseLayout(text));
+    ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
+    layout = WithNamedKernels(layout, request.profile, device);
+    RETURN_IF_ERROR(CheckRunnable(request.model, layout, request.training, device));
+    AddCandidate({{layout, estimate}, /*requested=*/true}, candidates);
+  }
+  return candidates;
+}
+
+TrialRecord DescribeTrial(const SearchRequest& request, const SweepOptions& options,
+                          const Candidate& candidate, DeviceKind device) {
+  TrialPlan plan;
+  plan.model = request.model;
+  plan.layout = candidate.ranked.layout;
+  plan.training = request.training;
+  plan.device = device;
+  plan.steps = options.steps;
+  plan.adaptive = options.adaptive;
+  plan.seed = options.seed;
+  plan.memory_limit_bytes = options.memory_limit_bytes;
+  plan.peak_flops =
+      RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
+  plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), plan.layout);
+  plan.estimated_communicator_bytes = EstimateCommunicatorBytes(ContextOf(request), plan.layout);
+  TrialRecord trial;
+  trial.layout = FormatLayout(plan.layout);
+  trial.requested = candidate.requested;
+  trial.reason = kWaits;
+  trial.plan_json = ToJson(plan).dump();
+  trial.predicted_json = LayoutToJson(plan.layout, candidate.ranked.estimate).dump();
+  return trial;
+}
+
 }  // namespace
 
 absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& options,
@@ -73,41 +133,58 @@ absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& o
     request.cluster.device.memory_bytes =
         std::min(request.cluster.device.memory_bytes, *options.memory_limit_bytes);
   }
-  request.top = options.trials;
   const auto named = [&](const Layout& layout) {
     return WithNamedKernels(layout, request.profile, device);
   };
   request.runnable = [&](const Layout& layout) {
     return CheckRunnable(request.model, named(layout), request.training, device).ok();
   };
-  ASSIGN_OR_RETURN(const SearchResult result, Search(request));
-  if (result.layouts.empty()) return NothingFits(request, result);
+  ASSIGN_OR_RETURN(std::vector<Candidate> candidates, NamedLayouts(request, options, device));
+  Funnel funnel;
+  if (options.trials > 0) {
+    request.top = options.trials;
+    ASSIGN_OR_RETURN(const SearchResult result, Search(request));
+    if (result.layouts.empty() && candidates.empty()) return NothingFits(request, result);
+    funnel = result.funnel;
+    for (const RankedLayout& ranked : result.layouts) {
+      AddCandidate({{named(ranked.layout), ranked.estimate}, /*requested=*/false}, candidates);
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return a.ranked.estimate.mfu > b.ranked.estimate.mfu;
+  });
 
   NewSweep made{DescribeSweep(request, options), {}};
   made.sweep.device_kind = std::string(DeviceKindName(device));
-  made.sweep.funnel_json = FunnelToJson(result.funnel).dump();
+  made.sweep.funnel_json = FunnelToJson(funnel).dump();
   made.sweep.planner_version = planner_version;
   made.sweep.create_time = now;
-  TrialPlan plan;
-  plan.model = request.model;
-  plan.training = request.training;
-  plan.device = device;
-  plan.steps = options.steps;
-  plan.adaptive = options.adaptive;
-  plan.seed = options.seed;
-  plan.memory_limit_bytes = options.memory_limit_bytes;
-  for (const RankedLayout& ranked : result.layouts) {
-    plan.layout = named(ranked.layout);
-    plan.peak_flops =
-        RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
-    plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), plan.layout);
-    plan.estimated_communicator_bytes = EstimateCommunicatorBytes(ContextOf(request), plan.layout);
-    TrialRecord trial;
+  for (const Candidate& candidate : candidates) {
+    TrialRecord trial = DescribeTrial(request, options, candidate, device);
     trial.number = static_cast<int32_t>(made.trials.size()) + 1;
-    trial.layout = FormatLayout(plan.layout);
-    trial.reason = "waits for its turn";
-    trial.plan_json = ToJson(plan).dump();
-    trial.predicted_json = LayoutToJson(plan.layout, ranked.estimate).dump();
+    made.trials.push_back(std::move(trial));
+  }
+  return made;
+}
+
+NewSweep RepeatSweep(const SweepRecord& source, const std::vector<TrialRecord>& trials,
+                     const SweepOptions& options, absl::Time now) {
+  NewSweep made{source, {}};
+  made.sweep.name = options.sweep_id;
+  made.sweep.request_id = options.request_id;
+  made.sweep.rerun_of = source.name;
+  made.sweep.state = SweepState::kPending;
+  made.sweep.reason = kJustCreated;
+  made.sweep.create_time = now;
+  made.sweep.end_time.reset();
+  for (const TrialRecord& measured : trials) {
+    TrialRecord trial;
+    trial.number = measured.number;
+    trial.layout = measured.layout;
+    trial.requested = measured.requested;
+    trial.reason = kWaits;
+    trial.plan_json = measured.plan_json;
+    trial.predicted_json = measured.predicted_json;
     made.trials.push_back(std::move(trial));
   }
   return made;

@@ -1,5 +1,5 @@
-// From a request to a sweep and its trials: searches, takes the best layouts, records what produced
-// them.
+// From a request to a sweep and its trials: searches, takes the best layouts and those that the
+// request names, records what produced them.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@
 namespace meshwright {
 
 struct SweepOptions {
-  std::string sweep_id;    // empty: the store picks a name
-  std::string request_id;  // empty: none
-  int32_t trials = 0;
+  std::string sweep_id;              // empty: the store picks a name
+  std::string request_id;            // empty: none
+  int32_t trials = 0;                // best layouts of the search, beside those that are named
+  std::vector<std::string> layouts;  // named ones, in their text form
   int32_t steps = 5;
   bool adaptive = false;  // whether fewer steps will do
   uint64_t seed = 0;
@@ -29,10 +30,16 @@ struct NewSweep {
   std::vector<TrialRecord> trials;
 };
 
-// InvalidArgument for a number that is out of range or a request that no layout can serve;
-// FailedPrecondition, with the nearest layout and the bytes it is over, when nothing fits.
+// Trials are numbered by predicted MFU; a layout that is named and found as well is one trial.
+// InvalidArgument for a number that is out of range, a request that no layout can serve or a named
+// layout that can't run, with the rule that it breaks; FailedPrecondition, with the nearest layout
+// and the bytes it is over, when nothing fits and no layout is named.
 absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now);
+
+// The same trials once more, as if nobody had run them. Of `options` only the ids count.
+NewSweep RepeatSweep(const SweepRecord& source, const std::vector<TrialRecord>& trials,
+                     const SweepOptions& options, absl::Time now);
 
 // 64-bit FNV-1a of `text`, hexadecimal: the same text has the same hash on every machine.
 std::string ContentHash(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
@@ -62,7 +63,37 @@ absl::StatusOr<SweepRecord> SweepEngine::Create(const NewSweep& made) {
 absl::StatusOr<SweepRecord> SweepEngine::Cancel(std::string_view name) {
   absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const SweepRecord sweep, store_->GetSweep(name));
-  const std::string reason = "cancelled by request";
+  RETURN_IF_ERROR(CancelTrials(sweep));
+  Step();
+  return store_->GetSweepById(sweep.id);
+}
+
+absl::Status SweepEngine::Delete(std::string_view name, bool force) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(const SweepRecord sweep, store_->GetSweep(name));
+  if (!HasEnded(sweep.state)) {
+    if (!force) {
+      const std::string_view state = SweepStateName(sweep.state);
+      return absl::FailedPreconditionError(absl::StrCat(
+          "sweep ", sweep.name, " can't be deleted: it is ",
+          absl::string_view(state.data(), state.size()), "; cancel it first, or force it"));
+    }
+    RETURN_IF_ERROR(CancelTrials(sweep));
+  }
+  RETURN_IF_ERROR(store_->DeleteSweep(sweep.id));
+  Log(absl::StrCat("sweep ", sweep.name, " was deleted"));
+  hub_->Notify(sweep.id);
+  Step();
+  return absl::OkStatus();
+}
+
+absl::Status SweepEngine::CancelTrials(const SweepRecord& sweep) {
+  TrialCounts after = sweep.trial_counts;
+  for (const TrialState state :
+       {TrialState::kPending, TrialState::kAssigned, TrialState::kRunning}) {
+    after[TrialState::kCancelled] += std::exchange(after[state], 0);
+  }
+  const std::string reason = absl::StrCat("cancelled by request: ", after.ToText());
   if (absl::Status status = store_->CancelSweep(sweep.id, reason, clock_()); !status.ok()) {
     if (!absl::IsFailedPrecondition(status)) return status;
     const std::string_view state = SweepStateName(sweep.state);
@@ -76,8 +107,7 @@ absl::StatusOr<SweepRecord> SweepEngine::Cancel(std::string_view name) {
       if (key.sweep == sweep.name) agent.link->Cancel(key, reason);
     }
   }
-  Step();
-  return store_->GetSweepById(sweep.id);
+  return absl::OkStatus();
 }
 
 void SweepEngine::Tick() {

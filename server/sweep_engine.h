@@ -58,6 +58,8 @@ class SweepEngine {
 
   absl::StatusOr<SweepRecord> Create(const NewSweep& made);
   absl::StatusOr<SweepRecord> Cancel(std::string_view sweep);
+  // FailedPrecondition while the sweep has not ended, unless `force` cancels it first.
+  absl::Status Delete(std::string_view sweep, bool force);
 
   // AlreadyExists when another agent of that name is connected; Aborted while it may be the same
   // one before it was started anew, until a lease has gone by. One that was not heard of for a
@@ -99,6 +101,7 @@ class SweepEngine {
     TrialRecord trial;
   };
 
+  absl::Status CancelTrials(const SweepRecord& sweep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // No agent could renew its lease while there was no server.
   void ExtendLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Step() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

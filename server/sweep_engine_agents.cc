@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/trial/utilisation.h"
 #include "nlohmann/json.hpp"
 #include "planner/spec/status_macros.h"
 #include "server/sweep_engine.h"
@@ -34,28 +35,48 @@ MeasuredTrial Measured(const TrialResult& result) {
     measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
   }
   if (result.outcome == Outcome::kOk) {
-    // Those of a sweep compare where they are shares of the same peak.
-    measured.mfu = result.peak_flops.has_value() ? result.mfu_of_peak : result.mfu;
+    if (result.peak_flops.has_value()) measured.mfu = result.mfu_of_peak;
     measured.step_s = result.step_s;
   }
   return measured;
 }
 
-std::string Summary(const TrialResult& result) {
-  if (result.outcome == Outcome::kOk) {
-    const bool planned = result.peak_flops.has_value();
-    return absl::StrFormat("%.4g s per step, MFU %.1f %% of the %s peak", result.step_s,
-                           100 * (planned ? result.mfu_of_peak : result.mfu),
-                           planned ? "cluster's" : "measured");
+// MFU as shares of the peak that the trial was planned for, whatever its worker knew: those of a
+// sweep compare, on whichever agents they ran.
+TrialResult AgainstThePlansPeak(TrialResult result, const std::string& plan_json) {
+  const nlohmann::json json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
+  const absl::StatusOr<TrialPlan> plan = TrialPlanFromJson(json);
+  if (plan.ok() && result.outcome == Outcome::kOk) {
+    AddUtilisation(*plan, plan->layout.devices(), result);
   }
-  return result.message.substr(0, result.message.find('\n'));
+  return result;
+}
+
+std::string Summary(const TrialResult& result) {
+  if (result.outcome != Outcome::kOk) return result.message.substr(0, result.message.find('\n'));
+  std::string text = absl::StrFormat("%.4g s per step", result.step_s);
+  if (result.step_interval) {
+    absl::StrAppendFormat(&text, " (%.4g to %.4g)", result.step_interval->low_s,
+                          result.step_interval->high_s);
+  }
+  if (result.peak_flops.has_value()) {
+    absl::StrAppendFormat(&text, ", MFU %.1f %% of the cluster's peak", 100 * result.mfu_of_peak);
+  }
+  return text;
 }
 
 std::string ResultEvent(const TrialRecord& trial, std::string_view state, const TrialResult& result,
                         const MeasuredTrial& measured) {
   nlohmann::json data = {{"layout", trial.layout}, {"state", std::string(state)}};
   if (measured.step_s) data["step_s"] = *measured.step_s;
-  if (measured.mfu) data["mfu"] = *measured.mfu;
+  if (result.step_interval) {
+    data["step_low_s"] = result.step_interval->low_s;
+    data["step_high_s"] = result.step_interval->high_s;
+  }
+  if (measured.mfu) {
+    data["mfu"] = *measured.mfu;
+    data["mfu_causal"] = result.mfu_causal_of_peak;
+  }
   if (measured.peak_bytes) data["peak_bytes"] = *measured.peak_bytes;
   if (!result.message.empty()) data["message"] = result.message;
   return data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -248,7 +269,7 @@ FinishVerdict SweepEngine::Refuse(const AttemptKey& key, const FoundTrial& found
 }
 
 FinishVerdict SweepEngine::Store(const AttemptKey& key, const std::string& agent,
-                                 const TrialResult& result) {
+                                 const TrialResult& told) {
   const absl::StatusOr<FoundTrial> found = Find(key);
   if (!found.ok()) {
     const std::string reason(found.status().message());
@@ -257,6 +278,7 @@ FinishVerdict SweepEngine::Store(const AttemptKey& key, const std::string& agent
             reason};
   }
   const TrialRecord& trial = found->trial;
+  const TrialResult result = AgainstThePlansPeak(told, trial.plan_json);
   const bool same_attempt = trial.attempt == key.attempt;
   if (same_attempt && HasEnded(trial.state) && trial.measured) {
     return {FinishVerdict::Kind::kStored, "it was stored before"};

@@ -50,8 +50,15 @@ v1::Sweep ToWire(const SweepRecord& sweep) {
   out.set_memory_limit_bytes(sweep.memory_limit_bytes.value_or(0));
   ParseStored(sweep.funnel_json, out.mutable_funnel());
   out.set_planner_version(sweep.planner_version);
-  out.set_trials(sweep.trial_count);
-  out.set_trials_ended(sweep.ended_trial_count);
+  out.set_trials(sweep.trial_counts.total());
+  out.set_trials_ended(sweep.trial_counts.ended());
+  for (size_t i = 0; i < kTrialStates; ++i) {
+    const auto state = static_cast<TrialState>(i);
+    if (sweep.trial_counts[state] == 0) continue;
+    (*out.mutable_trials_by_state())[std::string(TrialStateName(state))] =
+        sweep.trial_counts[state];
+  }
+  if (!sweep.rerun_of.empty()) out.set_rerun_of(FormatSweepName(sweep.rerun_of));
   out.set_last_sequence(sweep.last_sequence);
   return out;
 }
@@ -76,6 +83,7 @@ absl::StatusOr<v1::Trial> ToWire(const TrialRecord& trial, const SweepRecord& sw
   out.set_agent(trial.agent);
   out.set_host(trial.host);
   out.set_seed(sweep.seed);
+  out.set_requested(trial.requested);
   return out;
 }
 

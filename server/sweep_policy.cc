@@ -40,15 +40,10 @@ std::string WaitReason(const SweepRecord& sweep, const std::vector<AgentView>& a
 }
 
 std::string FinishReason(const std::vector<TrialRecord>& trials) {
-  std::map<TrialState, int> counts;
+  TrialCounts counts;
   for (const TrialRecord& trial : trials) ++counts[trial.state];
-  std::vector<std::string> parts;
-  for (const auto& [state, count] : counts) {
-    const std::string_view name = TrialStateName(state);
-    parts.push_back(absl::StrCat(count, " ", absl::string_view(name.data(), name.size())));
-  }
   return absl::StrCat(trials.size(),
-                      trials.size() == 1 ? " trial: " : " trials: ", absl::StrJoin(parts, ", "));
+                      trials.size() == 1 ? " trial: " : " trials: ", counts.ToText());
 }
 
 void AddLosses(MonotonicTime now, const SweepView& view, const std::set<std::string>& connected,

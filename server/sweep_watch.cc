@@ -34,6 +34,10 @@ bool SweepWatch::Load(bool* ended) {
   const absl::StatusOr<SweepRecord> sweep = store_->GetSweepById(sweep_id_);
   const absl::StatusOr<std::vector<EventRecord>> events =
       store_->ListEvents(sweep_id_, last_sequence_, kBatch);
+  if (absl::IsNotFound(sweep.status())) {
+    End(grpc::Status(grpc::StatusCode::NOT_FOUND, "sweep " + sweep_name_ + " was deleted"));
+    return false;
+  }
   if (!sweep.ok() || !events.ok()) {
     End(ToGrpcStatus(sweep.ok() ? events.status() : sweep.status()));
     return false;

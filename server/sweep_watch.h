@@ -1,5 +1,5 @@
 // One WatchSweep call: sends a sweep's events from the store, in order and once each, until the
-// sweep has ended or the server stops.
+// sweep has ended, is deleted (NOT_FOUND) or the server stops.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 #include "server/sweeps_service.h"
 
+#include <limits>
 #include <vector>
 
 #include "planner/catalog/nearest.h"
@@ -35,11 +36,25 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
   options.sweep_id = request.sweep_id();
   options.request_id = request.request_id();
   options.trials = request.trials();
+  options.layouts.assign(request.layouts().begin(), request.layouts().end());
   options.adaptive = request.steps() == 0;
   options.steps = options.adaptive ? kMostAdaptiveSteps : request.steps();
   options.seed = request.seed();
   if (request.memory_limit_bytes() != 0) options.memory_limit_bytes = request.memory_limit_bytes();
   return options;
+}
+
+// What a new sweep is to be called; empty leaves it to the store.
+absl::Status CheckNewName(const std::string& sweep_id) {
+  const absl::Status status = sweep_id.empty() ? absl::OkStatus() : CheckSweepId(sweep_id);
+  return status.ok() ? status : FieldError("sweep_id", sweep_id, std::string(status.message()));
+}
+
+absl::StatusOr<TrialOrder> ReadOrder(const std::string& order_by) {
+  if (order_by.empty()) return TrialOrder::kNumber;
+  if (order_by == "step_s") return TrialOrder::kStepTime;
+  if (order_by == "mfu desc") return TrialOrder::kMeasuredMfu;
+  return FieldError("order_by", order_by, "must be empty, \"step_s\" or \"mfu desc\"");
 }
 
 }  // namespace
@@ -55,11 +70,7 @@ absl::StatusOr<SweepRecord> SweepsService::Find(const std::string& name) const {
 
 absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
                                    v1::Sweep* response) const {
-  if (!request.sweep_id().empty()) {
-    if (absl::Status status = CheckSweepId(request.sweep_id()); !status.ok()) {
-      return FieldError("sweep_id", request.sweep_id(), std::string(status.message()));
-    }
-  }
+  RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
   ASSIGN_OR_RETURN(const PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
   ASSIGN_OR_RETURN(const SearchRequest search, Resolve(query, parts_.host_cores));
@@ -71,6 +82,21 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const SweepRecord sweep, parts_.engine->Create(made));
+  *response = ToWire(sweep);
+  return absl::OkStatus();
+}
+
+absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const {
+  RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
+  ASSIGN_OR_RETURN(const SweepRecord source, Find(request.name()));
+  ASSIGN_OR_RETURN(const std::vector<TrialRecord> trials,
+                   parts_.store->ListTrials(source.id, TrialOrder::kNumber, 0,
+                                            std::numeric_limits<int32_t>::max()));
+  SweepOptions options;
+  options.sweep_id = request.sweep_id();
+  options.request_id = request.request_id();
+  ASSIGN_OR_RETURN(const SweepRecord sweep,
+                   parts_.engine->Create(RepeatSweep(source, trials, options, parts_.clock())));
   *response = ToWire(sweep);
   return absl::OkStatus();
 }
@@ -93,12 +119,7 @@ absl::Status SweepsService::List(const v1::ListSweepsRequest& request,
 
 absl::Status SweepsService::Trials(const v1::ListTrialsRequest& request,
                                    v1::ListTrialsResponse* response) const {
-  TrialOrder order = TrialOrder::kNumber;
-  if (request.order_by() == "mfu desc") {
-    order = TrialOrder::kMeasuredMfu;
-  } else if (!request.order_by().empty()) {
-    return FieldError("order_by", request.order_by(), "must be empty or \"mfu desc\"");
-  }
+  ASSIGN_OR_RETURN(const TrialOrder order, ReadOrder(request.order_by()));
   ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
   ASSIGN_OR_RETURN(const SweepRecord sweep, Find(request.parent()));
   ASSIGN_OR_RETURN(const std::vector<TrialRecord> trials,
@@ -136,7 +157,10 @@ grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* c
                                                   const v1::GetSweepRequest* request,
                                                   v1::Sweep* response) {
   const absl::StatusOr<SweepRecord> sweep = Find(request->name());
-  if (sweep.ok()) *response = ToWire(*sweep);
+  if (sweep.ok()) {
+    *response = ToWire(*sweep);
+    response->set_cluster_json(sweep->cluster_json);
+  }
   return Answer(context, sweep.status());
 }
 
@@ -161,6 +185,20 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
   if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name);
   if (sweep.ok()) *response = ToWire(*sweep);
   return Answer(context, sweep.status());
+}
+
+grpc::ServerUnaryReactor* SweepsService::RerunSweep(grpc::CallbackServerContext* context,
+                                                    const v1::RerunSweepRequest* request,
+                                                    v1::Sweep* response) {
+  return Answer(context, Rerun(*request, response));
+}
+
+grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext* context,
+                                                     const v1::DeleteSweepRequest* request,
+                                                     google::protobuf::Empty*) {
+  const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+  return Answer(context,
+                sweep.ok() ? parts_.engine->Delete(sweep->name, request->force()) : sweep.status());
 }
 
 grpc::ServerUnaryReactor* SweepsService::ListTrials(grpc::CallbackServerContext* context,

@@ -42,6 +42,12 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   grpc::ServerUnaryReactor* CancelSweep(grpc::CallbackServerContext* context,
                                         const v1::CancelSweepRequest* request,
                                         v1::Sweep* response) override;
+  grpc::ServerUnaryReactor* RerunSweep(grpc::CallbackServerContext* context,
+                                       const v1::RerunSweepRequest* request,
+                                       v1::Sweep* response) override;
+  grpc::ServerUnaryReactor* DeleteSweep(grpc::CallbackServerContext* context,
+                                        const v1::DeleteSweepRequest* request,
+                                        google::protobuf::Empty* response) override;
   grpc::ServerUnaryReactor* ListTrials(grpc::CallbackServerContext* context,
                                        const v1::ListTrialsRequest* request,
                                        v1::ListTrialsResponse* response) override;
@@ -53,6 +59,7 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   // By resource name; NotFound lists the nearest names.
   absl::StatusOr<SweepRecord> Find(const std::string& name) const;
   absl::Status Create(const v1::CreateSweepRequest& request, v1::Sweep* response) const;
+  absl::Status Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const;
   absl::Status List(const v1::ListSweepsRequest& request, v1::ListSweepsResponse* response) const;
   absl::Status Trials(const v1::ListTrialsRequest& request, v1::ListTrialsResponse* response) const;
   absl::Status Trial(const v1::GetTrialRequest& request, v1::Trial* response) const;

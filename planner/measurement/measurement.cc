@@ -189,7 +189,49 @@ Measurement ReadRow(int64_t number, std::string_view line,
   return row;
 }
 
+std::string CellOf(std::string text) {
+  std::replace(text.begin(), text.end(), '"', '\'');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text.find(',') == std::string::npos ? text : '"' + text + '"';
+}
+
+// The shortest text that is read as the same number.
+std::string CellOf(double number) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  return std::string(text.data(), end);
+}
+
+std::string CellOf(int64_t number) { return std::to_string(number); }
+
+std::string CellOf(Outcome outcome) {
+  constexpr std::array<const char*, 4> kNames = {"", "ok", "oom", "error"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+template <typename T>
+std::string CellOf(const std::optional<T>& value) {
+  return value ? CellOf(*value) : std::string();
+}
+
 }  // namespace
+
+std::string FormatMeasurements(const std::vector<Measurement>& rows) {
+  std::string text;
+  for (const Column& column : kColumns) {
+    text += (text.empty() ? "" : ",") + std::string(column.name);
+  }
+  text += '\n';
+  for (const Measurement& row : rows) {
+    for (const Column& column : kColumns) {
+      if (&column != kColumns.data()) text += ',';
+      text += std::visit([&](const auto member) { return CellOf(row.*member); }, column.field);
+    }
+    text += '\n';
+  }
+  return text;
+}
 
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";

@@ -74,4 +74,9 @@ struct Measurement {
 // InvalidArgument for a header without known columns or with one twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 
+// A header with every column and one line per row, as ParseMeasurements() reads them again. A text
+// with a comma is quoted; quotes and line ends, which the format has no room for, become ' and a
+// blank.
+std::string FormatMeasurements(const std::vector<Measurement>& rows);
+
 }  // namespace meshwright

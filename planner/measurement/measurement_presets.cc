@@ -47,7 +47,9 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
   const ClusterSpec* best = nullptr;
   size_t best_prefix = 1;  // a prefix of no letters names nothing
   for (const ClusterSpec& cluster : clusters) {
-    const size_t prefix = LongestPrefix(row.gpu, cluster.gpu_names);
+    std::vector<std::string> names = cluster.gpu_names;
+    names.push_back(cluster.name);
+    const size_t prefix = LongestPrefix(row.gpu, names);
     if (prefix < best_prefix) continue;
     if (prefix > best_prefix || best == nullptr ||
         MemoryDistance(cluster, row) < MemoryDistance(*best, row)) {

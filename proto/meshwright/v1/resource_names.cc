@@ -22,13 +22,13 @@ bool IsNameCharacter(char c) {
 
 // `what`: "a sweep".
 absl::Status CheckName(std::string_view what, std::string_view name) {
-  if (!name.empty() && name.size() <= kMaxName && name.front() != '.' &&
+  if (!name.empty() && name.size() <= kMaxName && name.front() != '.' && name.front() != '-' &&
       std::all_of(name.begin(), name.end(), IsNameCharacter)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "\"", View(name), "\" can't name ", View(what), ": use letters, digits, '.', '-' and ",
-      "'_', at most ", kMaxName, " of them, not starting with '.'"));
+      "'_', at most ", kMaxName, " of them, not starting with '.' or '-'"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Resource names of the API: built and read here and nowhere else.
 //
-//   sweeps/{sweep}                   {sweep}: letters, digits, '.', '-', '_', at most 63
+//   sweeps/{sweep}                   {sweep}: letters, digits, '.', '-', '_', at most 63, not
+//                                    starting with '.' or '-', which a command line could not name
 //   sweeps/{sweep}/trials/{trial}    {trial}: a whole number from 1
 //
 // New sweeps get such names only; a stored sweep is found under whatever name it has.

@@ -1,0 +1,109 @@
+#include "planner/measurement/run_rows.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "planner/measurement/measurement.h"
+#include "planner/spec/parameters.h"
+
+namespace meshwright {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+
+Outcome OutcomeOf(RunEnd end) {
+  switch (end) {
+    case RunEnd::kOk:
+      return Outcome::kOk;
+    case RunEnd::kOom:
+      return Outcome::kOom;
+    case RunEnd::kError:
+      break;
+  }
+  return Outcome::kError;
+}
+
+// The words that PlanRow() looks for, and what no column holds.
+std::string NotesOn(const ModelSpec& model) {
+  std::string notes = model.tied_embeddings ? "tied embeddings" : "untied embeddings";
+  if (model.groups.front().ffn == FfnKind::kSwiGlu) absl::StrAppend(&notes, "; swiglu");
+  if (model.heads * model.head_dim != model.hidden) {
+    absl::StrAppend(&notes, "; head_dim=", model.head_dim);
+  }
+  if (model.qkv_bias) absl::StrAppend(&notes, "; qkv bias");
+  if (model.qk_norm) absl::StrAppend(&notes, "; qk norm");
+  return notes;
+}
+
+void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
+  const ModelSpec& model = specs.model;
+  const ClusterSpec& cluster = specs.cluster;
+  row.source = "meshwright";
+  row.sweep = std::string(specs.sweep);
+  row.model = model.name;
+  row.layers = model.layers();
+  row.hidden = model.hidden;
+  row.ffn = model.groups.front().ffn_hidden;
+  row.heads = model.heads;
+  row.kv_heads = model.kv_heads;
+  row.vocab = model.vocab;
+  row.seq = specs.training.seq_len;
+  row.gpu = cluster.gpu_names.empty() ? cluster.name : cluster.gpu_names.front();
+  row.gpu_mem_gib = static_cast<double>(cluster.device.memory_bytes) / kGib;
+  row.gpus_per_node = cluster.devices_per_node;
+  row.gbs = specs.training.global_batch;
+  row.precision = std::string(PrecisionName(specs.training.precision));
+  row.framework = std::string(specs.framework);
+  row.notes = NotesOn(model);
+}
+
+void DescribeLayout(const Layout& layout, Measurement& row) {
+  row.gpus = layout.devices();
+  row.tp = layout.tp;
+  row.pp = layout.pp;
+  row.cp = layout.cp;
+  row.ep = 1;
+  row.dp = layout.dp;
+  row.vpp = layout.vpp;
+  row.mbs = layout.micro_batch;
+  row.act_ckpt = std::string(RecomputeName(layout.recompute));
+  if (layout.recompute == Recompute::kBlock) {
+    row.act_ckpt = absl::StrCat("block:", layout.recompute_layers);
+  }
+  row.attn = std::string(AttentionKernelName(layout.attention));
+  row.norm_kernel = std::string(NormKernelName(layout.norm));
+  row.seq_parallel = layout.sequence_parallel ? "1" : "0";
+  row.zero_stage = layout.zero;
+  row.schedule = std::string(ScheduleName(layout.schedule));
+}
+
+void DescribeResult(const RunSpecs& specs, const MeasuredRun& run, Measurement& row) {
+  row.outcome = OutcomeOf(run.end);
+  if (run.peak_bytes) row.peak_mem_gib = static_cast<double>(*run.peak_bytes) / kGib;
+  if (run.end != RunEnd::kOk || !run.step_s) return;
+  const int64_t devices = run.layout.devices();
+  const double device_seconds = *run.step_s * static_cast<double>(devices);
+  const double flops_per_s = PalmStepFlops(specs.model, specs.training) / device_seconds;
+  const double tokens = static_cast<double>(specs.training.global_batch) *
+                        static_cast<double>(specs.training.seq_len);
+  row.step_time_s = run.step_s;
+  row.mfu = flops_per_s / RankPeakFlops(specs.cluster, specs.training.precision, devices);
+  row.tflops_per_gpu = flops_per_s / 1e12;
+  row.tokens_per_s_per_gpu = tokens / device_seconds;
+}
+
+}  // namespace
+
+std::string RunsToCsv(const RunSpecs& specs, absl::Span<const MeasuredRun> runs) {
+  std::vector<Measurement> rows;
+  for (const MeasuredRun& run : runs) {
+    Measurement& row = rows.emplace_back();
+    DescribeSpecs(specs, row);
+    DescribeLayout(run.layout, row);
+    DescribeResult(specs, run, row);
+  }
+  return FormatMeasurements(rows);
+}
+
+}  // namespace meshwright

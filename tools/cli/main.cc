@@ -44,5 +44,7 @@ int main(int argc, char** argv) {
                                      .binary_dir = BinaryDir(),
                                      .now_s = MonotonicSeconds,
                                      .interrupted = interrupted};
+  context.files.AddStream("standard output", STDOUT_FILENO);
+  context.files.AddStream("standard error", STDERR_FILENO);
   return meshwright::RunCommandLine(argc, argv, context);
 }

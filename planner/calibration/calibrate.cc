@@ -1,8 +1,12 @@
 #include "planner/calibration/calibrate.h"
 
 #include <algorithm>
+#include <string_view>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "planner/measurement/row_prediction.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -27,35 +31,80 @@ bool Wanted(const CalibrationRequest& request, const MeasurementPresets& presets
   if (!sweeps.empty() && std::find(sweeps.begin(), sweeps.end(), measured.sweep) == sweeps.end()) {
     return false;
   }
+  // Nobody knows whose an unreadable row is, so it is told.
+  if (!measured.problem.empty()) return true;
   const auto cluster = ClusterOf(presets, measured);
   const auto profile = ProfileOf(presets, measured);
   return cluster.ok() && profile.ok() && cluster->name == request.cluster.name &&
          (*profile)->name == request.profile.name;
 }
 
+// The first row that was refused and why, to say what to do about it.
+std::string FirstReason(const Refusals& refusals) {
+  if (!refusals.unreadable.empty()) {
+    const UnreadableRow& row = refusals.unreadable.front();
+    return absl::StrCat(row.file, row.file.empty() ? "" : " ", row.reason);
+  }
+  if (refusals.not_modelled.empty()) return "";
+  const Refusal& refusal = refusals.not_modelled.front();
+  return absl::StrCat(refusal.cause, " [", refusal.values.front().first, "]");
+}
+
+absl::Status NoRows(const CalibrationResult& result) {
+  std::string problem =
+      "must hold at least one measured step of this framework that can be modelled";
+  const std::string left_out = DescribeLeftOut(result);
+  if (!left_out.empty()) absl::StrAppend(&problem, "; left out: ", left_out);
+  const std::string reason = FirstReason(result.refusals);
+  if (!reason.empty()) absl::StrAppend(&problem, "; for example, ", reason);
+  return FieldError("measurements", "0 rows", problem);
+}
+
 }  // namespace
+
+int64_t CalibrationResult::unmodelled_rows() const {
+  int64_t total = 0;
+  for (const Refusal& refusal : refusals.not_modelled) total += refusal.rows;
+  return total;
+}
+
+std::string DescribeLeftOut(const CalibrationResult& result) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](int64_t rows, std::string_view what) {
+    if (rows > 0)
+      parts.push_back(absl::StrCat(rows, " ", absl::string_view(what.data(), what.size())));
+  };
+  add(result.other_rows, "of another device, framework or sweep");
+  add(result.unmeasured_rows, "without a step time");
+  add(result.unmodelled_rows(), "not modelled");
+  add(result.unreadable_rows(), "unreadable");
+  return absl::StrJoin(parts, ", ");
+}
 
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
   CalibrationResult result;
   const MeasurementPresets presets = PresetsOf(request);
+  std::vector<RowPrediction> refused;
   for (const Measurement& measured : request.measurements) {
     if (!Wanted(request, presets, measured)) {
       ++result.other_rows;
       continue;
     }
     const RowPrediction row = PredictRow(0, measured, presets);
-    RowPlan plan = PlanRow(measured, presets);
-    if (!plan.layout) {
-      ++result.unmodelled_rows;
+    if (!row.predicted) {
+      refused.push_back(row);
     } else if (!row.step_s) {
       ++result.unmeasured_rows;
     } else {
+      RowPlan plan = PlanRow(measured, presets);
       plan.row->profile = &request.profile;
       result.rows.push_back(
           {*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device});
       result.sweeps.push_back(measured.sweep);
     }
   }
+  result.refusals = CountRefusals(refused);
+  if (result.rows.empty()) return NoRows(result);
   ASSIGN_OR_RETURN(result.fit,
                    FitConstants(result.rows, request.cluster, request.profile, request.options));
   return result;

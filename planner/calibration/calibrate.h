@@ -9,6 +9,7 @@
 #include "planner/calibration/fit.h"
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/measurement_presets.h"
+#include "planner/measurement/refusals.h"
 
 namespace meshwright {
 
@@ -25,14 +26,23 @@ struct CalibrationResult {
   FitResult fit;
   std::vector<FitRow> rows;         // that took part; they point to the request's profile
   std::vector<std::string> sweeps;  // of each of them
-  // Rows that did not: of another device, framework or sweep; without a step time; not modelled.
+  // Rows that did not: of another device, framework or sweep; without a step time; and those with a
+  // reason, which are not modelled or unreadable.
   int64_t other_rows = 0;
   int64_t unmeasured_rows = 0;
-  int64_t unmodelled_rows = 0;
+  Refusals refusals;
+
+  int64_t unmodelled_rows() const;
+  int64_t unreadable_rows() const { return static_cast<int64_t>(refusals.unreadable.size()); }
 };
 
+// "2 of another device, framework or sweep, 1 without a step time, …"; empty where every row took
+// part.
+std::string DescribeLeftOut(const CalibrationResult& result);
+
 // Rows whose own columns name this cluster's device and this framework, the request's own before
-// any preset's. Errors as FitConstants().
+// any preset's. InvalidArgument where there is none, with what was left out and why; other errors
+// as FitConstants().
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
 
 }  // namespace meshwright

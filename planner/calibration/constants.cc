@@ -1,5 +1,8 @@
 #include "planner/calibration/constants.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace meshwright {
 namespace {
 
@@ -19,6 +22,13 @@ namespace {
 #name, sigma, low, high, true,                                                  \
         [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.name; }, true \
   }
+
+// How far one machine, or one version of a framework, is from another of its kind: power limits,
+// clocks, cabling. A fit says what the machines that it saw reach, this one adds another.
+constexpr double kMachineSigma = 0.03;
+
+// Of the prior's standard deviation, where the rows have halved the variance.
+constexpr double kDecidedShare = 0.7;
 
 std::vector<CalibrationConstant> MakeConstants() {
   return {
@@ -63,14 +73,22 @@ const std::vector<CalibrationConstant>& CalibrationConstants() {
   return *kConstants;
 }
 
-double PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
-               const FrameworkProfile& profile) {
-  const Calibration& recorded = constant.of_framework ? profile.calibration : cluster.calibration;
-  if (const CalibratedConstant* before = Recorded(recorded, constant.name)) return before->prior;
+ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
+                      const FrameworkProfile& profile, PriorSource source) {
   // The accessor wants specs that it may change; copies are cheap beside a fit.
   ClusterSpec cluster_copy = cluster;
   FrameworkProfile profile_copy = profile;
-  return *constant.field(cluster_copy, profile_copy);
+  const double value = *constant.field(cluster_copy, profile_copy);
+  const Calibration& calibration =
+      constant.of_framework ? profile.calibration : cluster.calibration;
+  const CalibratedConstant* before = Recorded(calibration, constant.name);
+  if (before == nullptr) return {value, constant.prior_sigma};
+  if (source == PriorSource::kRecorded) return {before->prior, before->prior_sigma};
+  return {value, std::min(constant.prior_sigma, std::hypot(before->sigma, kMachineSigma))};
+}
+
+bool RowsDecided(const CalibratedConstant& constant) {
+  return !constant.at_bound && constant.sigma < kDecidedShare * constant.prior_sigma;
 }
 
 }  // namespace meshwright

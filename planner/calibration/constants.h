@@ -1,10 +1,12 @@
 // The physical constants that a calibration may fit, and what is known about them beforehand.
 //
-// A prior is the value that data sheets, micro-benchmarks or counting bytes give; its standard
-// deviation says how far real runs stray from it. Where a profile was fitted before, its recorded
-// priors stay the priors, so that fitting again from a fitted profile gives the same result.
+// Before any fit a prior is the value that data sheets, micro-benchmarks or counting bytes give;
+// its standard deviation says how far real runs stray from it. Where a profile was fitted before,
+// there are two beginnings: its fit, for rows that had no part in it, and the priors that it
+// records, for fitting again with all of its rows, which gives the same result.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -31,8 +33,19 @@ struct CalibrationConstant {
 // operators, what the host adds.
 const std::vector<CalibrationConstant>& CalibrationConstants();
 
-// The prior of `constant` for these profiles; 0 where the profile does without it.
-double PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
-               const FrameworkProfile& profile);
+enum class PriorSource : uint8_t { kFit, kRecorded };
+
+struct ConstantPrior {
+  double value = 0.0;  // 0 where the profile does without the constant
+  double sigma = 0.0;  // of the logarithm
+};
+
+// The prior of `constant` for these profiles. From a fit it is the fitted value, as uncertain as
+// the fit left it and as machines of one kind differ, but never more than without a fit.
+ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cluster,
+                      const FrameworkProfile& profile, PriorSource source);
+
+// Whether the rows of a fit decided a constant: they did where its uncertainty shrank.
+bool RowsDecided(const CalibratedConstant& constant);
 
 }  // namespace meshwright

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "ceres/ceres.h"
-#include "planner/calibration/constants.h"
+#include "planner/calibration/spread.h"
 #include "planner/cost/step_time.h"
-#include "planner/estimate/estimate.h"
 #include "planner/spec/field_error.h"
 
 namespace meshwright {
@@ -24,16 +24,18 @@ class Parameters {
     for (const CalibrationConstant& constant : CalibrationConstants()) {
       if (constant.of_framework ? !options.fit_framework : !options.fit_cluster) continue;
       if (constant.share_of_cluster && options.fit_cluster) continue;
-      const double prior = PriorOf(constant, cluster, profile);
-      if (prior <= 0.0) continue;
+      const ConstantPrior prior = PriorOf(constant, cluster, profile, options.priors);
+      if (prior.value <= 0.0) continue;
       constants_.push_back(&constant);
-      prior_.push_back(std::log(std::clamp(prior, constant.low, constant.high)));
+      prior_.push_back(std::log(std::clamp(prior.value, constant.low, constant.high)));
+      prior_sigma_.push_back(prior.sigma);
     }
   }
 
   size_t size() const { return constants_.size(); }
   const CalibrationConstant& constant(size_t i) const { return *constants_[i]; }
   double prior(size_t i) const { return prior_[i]; }
+  double prior_sigma(size_t i) const { return prior_sigma_[i]; }
   const std::vector<double>& priors() const { return prior_; }
 
   void Apply(const double* point, ClusterSpec& cluster, FrameworkProfile& profile) const {
@@ -50,6 +52,7 @@ class Parameters {
   const FrameworkProfile& profile_;
   std::vector<const CalibrationConstant*> constants_;
   std::vector<double> prior_;
+  std::vector<double> prior_sigma_;
 };
 
 double LogError(const FitRow& row, ClusterSpec cluster, const FrameworkProfile& profile) {
@@ -108,7 +111,8 @@ void AddResiduals(const Parameters& parameters, const std::vector<FitRow>& rows,
   for (size_t i = 0; i < parameters.size(); ++i) {
     const CalibrationConstant& constant = parameters.constant(i);
     problem.AddResidualBlock(
-        MakeCost(PriorResidual{i, parameters.prior(i), constant.prior_sigma}, parameters.size()),
+        MakeCost(PriorResidual{i, parameters.prior(i), parameters.prior_sigma(i)},
+                 parameters.size()),
         nullptr, point);
     problem.SetParameterLowerBound(point, static_cast<int>(i), std::log(constant.low));
     problem.SetParameterUpperBound(point, static_cast<int>(i), std::log(constant.high));
@@ -130,7 +134,7 @@ std::vector<double> Covariance(const Parameters& parameters, double* point,
     return covariance;
   }
   for (size_t i = 0; i < n; ++i) {
-    const double sigma = parameters.constant(i).prior_sigma;
+    const double sigma = parameters.prior_sigma(i);
     covariance[i * n + i] = sigma * sigma;
   }
   return covariance;
@@ -162,12 +166,6 @@ double ParameterVariance(const Parameters& parameters, const std::vector<FitRow>
   return total / static_cast<double>(rows.size());
 }
 
-double Quantile(std::vector<double> values, double share) {
-  const auto index = static_cast<size_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(index), values.end());
-  return values[index];
-}
-
 void Record(const Parameters& parameters, const std::vector<double>& point,
             const std::vector<double>& covariance, const FitOptions& options, FitResult& result) {
   const size_t n = parameters.size();
@@ -177,6 +175,8 @@ void Record(const Parameters& parameters, const std::vector<double>& point,
   if (options.fit_cluster) changed.push_back(&result.cluster.calibration);
   if (options.fit_framework) changed.push_back(&result.profile.calibration);
   for (Calibration* calibration : changed) {
+    const bool from_fit = options.priors == PriorSource::kFit;
+    calibration->prior_rows = from_fit ? calibration->rows + calibration->prior_rows : 0;
     calibration->rows = static_cast<int64_t>(errors.size());
     calibration->median_error = Quantile(errors, 0.5);
     calibration->mean_error =
@@ -192,7 +192,7 @@ void Record(const Parameters& parameters, const std::vector<double>& point,
                           point[i] >= std::log(constant.high) - kBoundSlack;
     calibration.constants.push_back({.name = std::string(constant.name),
                                      .prior = std::exp(parameters.prior(i)),
-                                     .prior_sigma = constant.prior_sigma,
+                                     .prior_sigma = parameters.prior_sigma(i),
                                      .value = std::exp(point[i]),
                                      .sigma = std::sqrt(covariance[i * n + i]),
                                      .at_bound = at_bound});
@@ -230,11 +230,14 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
   }
   const std::vector<double> covariance = Covariance(parameters, point.data(), problem);
   Record(parameters, point, covariance, options, result);
-  std::vector<double> spread;
-  for (const double residual : result.residuals) spread.push_back(std::abs(residual));
-  const double scatter = Quantile(spread, 0.8) / kEightyPercentSigmas;
+  std::optional<SpreadPrior> known;
+  if (options.priors == PriorSource::kFit) known = SpreadPriorOf(cluster, profile);
   result.step_time_sigma =
-      std::sqrt(scatter * scatter + ParameterVariance(parameters, rows, point, covariance));
+      PredictiveSigma({.errors = result.residuals,
+                       .constants = parameters.size(),
+                       .constants_variance = ParameterVariance(parameters, rows, point, covariance),
+                       .error_sigma = options.loss_scale},
+                      known);
   if (options.fit_cluster) result.cluster.device.step_time_sigma = result.step_time_sigma;
   if (options.fit_framework) result.profile.step_time_sigma = result.step_time_sigma;
   return result;

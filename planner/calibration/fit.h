@@ -3,7 +3,9 @@
 //
 // Least squares over log(predicted / measured) with a soft-L1 loss, so that a run on a sick node
 // counts as one row and no more; a Gaussian prior on the logarithm of each constant, and bounds.
-// What the rows say nothing about stays at its prior, with the prior's uncertainty.
+// What the rows say nothing about stays at its prior, with the prior's uncertainty. Profiles that
+// were fitted before are where the fit begins (planner/calibration/constants.h), and so is their
+// spread of errors (planner/calibration/spread.h).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "planner/calibration/constants.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/profile/framework_profile.h"
@@ -30,6 +33,7 @@ struct FitRow {
 struct FitOptions {
   bool fit_cluster = true;
   bool fit_framework = true;
+  PriorSource priors = PriorSource::kFit;
   // Errors (of the logarithm) beyond this count linearly.
   double loss_scale = 0.03;
 };
@@ -39,7 +43,8 @@ struct FitResult {
   ClusterSpec cluster;
   FrameworkProfile profile;
   std::vector<double> residuals;  // log(predicted / measured), by row
-  double step_time_sigma = 0.0;   // spread of errors, with what the constants' uncertainty adds
+  // Of the next run like these: the spread of errors, with what the constants' uncertainty adds.
+  double step_time_sigma = 0.0;
 };
 
 // InvalidArgument without rows, or where nothing is left to fit.

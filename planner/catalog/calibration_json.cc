@@ -1,5 +1,7 @@
 #include "planner/catalog/calibration_json.h"
 
+#include <utility>
+
 #include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 
@@ -15,6 +17,7 @@ Calibration ReadCalibration(JsonFields& fields) {
   JsonFields inside(object, "calibration.");
   calibration.command = inside.StringOr("command", "");
   calibration.rows = inside.IntOr("rows", 0);
+  calibration.prior_rows = inside.IntOr("prior_rows", 0);
   calibration.median_error = inside.NumberOr("median_error", 0.0);
   calibration.mean_error = inside.NumberOr("mean_error", 0.0);
   if (inside.Has("constants")) {
@@ -47,11 +50,12 @@ ordered_json CalibrationToJson(const Calibration& calibration) {
                                 {"sigma", constant.sigma}};
     if (constant.at_bound) constants[constant.name]["at_bound"] = true;
   }
-  return {{"command", calibration.command},
-          {"rows", calibration.rows},
-          {"median_error", calibration.median_error},
-          {"mean_error", calibration.mean_error},
-          {"constants", constants}};
+  ordered_json object = {{"command", calibration.command}, {"rows", calibration.rows}};
+  if (calibration.prior_rows > 0) object["prior_rows"] = calibration.prior_rows;
+  object["median_error"] = calibration.median_error;
+  object["mean_error"] = calibration.mean_error;
+  object["constants"] = std::move(constants);
+  return object;
 }
 
 }  // namespace meshwright

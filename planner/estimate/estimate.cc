@@ -7,6 +7,10 @@
 
 namespace meshwright {
 
+double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  return profile.step_time_sigma > 0.0 ? profile.step_time_sigma : cluster.device.step_time_sigma;
+}
+
 Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(context, layout, EstimateMemory(context, layout));
 }
@@ -27,10 +31,8 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
                           static_cast<double>(context.training.seq_len) / step_s;
   estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
-  const double sigma = context.profile.step_time_sigma > 0.0
-                           ? context.profile.step_time_sigma
-                           : context.cluster.device.step_time_sigma;
-  const double spread = std::exp(kEightyPercentSigmas * sigma);
+  const double spread =
+      std::exp(kEightyPercentSigmas * StepTimeSigma(context.cluster, context.profile));
   estimate.step_low_s = step_s / spread;
   estimate.step_high_s = step_s * spread;
   return estimate;

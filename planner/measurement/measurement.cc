@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <utility>
 #include <variant>
 
+#include "planner/measurement/csv.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -16,9 +16,21 @@ namespace {
 using Field = std::variant<std::string Measurement::*, OptionalInt Measurement::*,
                            OptionalNumber Measurement::*, Outcome Measurement::*>;
 
+// What a number of a column may be.
+struct Range {
+  double low = 0.0;
+  double high = 0.0;
+  std::string_view problem;  // of any other number
+};
+constexpr Range kCount{1.0, 1e15, "must be at least 1, or empty"};
+constexpr Range kZeroStage{0.0, 3.0, "must be 0, 1, 2, 3 or empty"};
+constexpr Range kPositive{1e-9, 1e12, "must be above 0 (1e-9 to 1e12), or empty"};
+constexpr Range kMfu{1e-9, kMostMfu, "must be a fraction above 0 (0.45, not 45), or empty"};
+
 struct Column {
   std::string_view name;
   Field field;
+  Range range = {};  // of numbers
 };
 
 using M = Measurement;
@@ -26,77 +38,41 @@ constexpr std::array<Column, 37> kColumns = {{
     {"source", &M::source},
     {"sweep", &M::sweep},
     {"model", &M::model},
-    {"layers", &M::layers},
-    {"hidden", &M::hidden},
-    {"ffn", &M::ffn},
-    {"heads", &M::heads},
-    {"kv_heads", &M::kv_heads},
-    {"vocab", &M::vocab},
-    {"seq", &M::seq},
+    {"layers", &M::layers, kCount},
+    {"hidden", &M::hidden, kCount},
+    {"ffn", &M::ffn, kCount},
+    {"heads", &M::heads, kCount},
+    {"kv_heads", &M::kv_heads, kCount},
+    {"vocab", &M::vocab, kCount},
+    {"seq", &M::seq, kCount},
     {"gpu", &M::gpu},
-    {"gpu_mem_gib", &M::gpu_mem_gib},
-    {"gpus", &M::gpus},
-    {"gpus_per_node", &M::gpus_per_node},
-    {"tp", &M::tp},
-    {"pp", &M::pp},
-    {"cp", &M::cp},
-    {"ep", &M::ep},
-    {"dp", &M::dp},
-    {"vpp", &M::vpp},
-    {"mbs", &M::mbs},
-    {"gbs", &M::gbs},
+    {"gpu_mem_gib", &M::gpu_mem_gib, kPositive},
+    {"gpus", &M::gpus, kCount},
+    {"gpus_per_node", &M::gpus_per_node, kCount},
+    {"tp", &M::tp, kCount},
+    {"pp", &M::pp, kCount},
+    {"cp", &M::cp, kCount},
+    {"ep", &M::ep, kCount},
+    {"dp", &M::dp, kCount},
+    {"vpp", &M::vpp, kCount},
+    {"mbs", &M::mbs, kCount},
+    {"gbs", &M::gbs, kCount},
     {"precision", &M::precision},
     {"act_ckpt", &M::act_ckpt},
     {"attn", &M::attn},
     {"norm_kernel", &M::norm_kernel},
     {"seq_parallel", &M::seq_parallel},
-    {"zero_stage", &M::zero_stage},
+    {"zero_stage", &M::zero_stage, kZeroStage},
     {"schedule", &M::schedule},
     {"framework", &M::framework},
     {"outcome", &M::outcome},
-    {"step_time_s", &M::step_time_s},
-    {"mfu", &M::mfu},
-    {"tflops_per_gpu", &M::tflops_per_gpu},
-    {"tokens_per_s_per_gpu", &M::tokens_per_s_per_gpu},
-    {"peak_mem_gib", &M::peak_mem_gib},
+    {"step_time_s", &M::step_time_s, kPositive},
+    {"mfu", &M::mfu, kMfu},
+    {"tflops_per_gpu", &M::tflops_per_gpu, kPositive},
+    {"tokens_per_s_per_gpu", &M::tokens_per_s_per_gpu, kPositive},
+    {"peak_mem_gib", &M::peak_mem_gib, kPositive},
     {"notes", &M::notes},
 }};
-
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-// Takes what stands before the next `separator` off the front of `text`.
-std::string_view Take(std::string_view& text, char separator) {
-  const size_t end = text.find(separator);
-  const std::string_view taken = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return taken;
-}
-
-// Takes the next cell off the front of `line`; a quoted one may hold commas.
-std::string_view TakeCell(std::string_view& line) {
-  const std::string_view start = Trim(line);
-  if (!start.starts_with('"')) return Trim(Take(line, ','));
-  const size_t end = start.find('"', 1);
-  if (end == std::string_view::npos) return Trim(Take(line, ','));
-  const std::string_view quoted = start.substr(1, end - 1);
-  line = start.substr(end + 1);
-  Take(line, ',');
-  return quoted;
-}
-
-std::vector<std::string_view> Cells(std::string_view line) {
-  std::vector<std::string_view> cells;
-  // A comma at the end stands before an empty cell.
-  const bool open = Trim(line).ends_with(',');
-  while (!line.empty()) cells.push_back(TakeCell(line));
-  if (open || cells.empty()) cells.push_back({});
-  return cells;
-}
 
 OptionalNumber ReadNumber(std::string_view text) {
   double value = 0.0;
@@ -121,70 +97,83 @@ std::optional<Outcome> ReadOutcome(std::string_view text) {
   return std::nullopt;
 }
 
-// Writes a cell that is not empty; returns what it should have been, or empty where it could be
-// read.
-std::string_view Fill(const Field& field, std::string_view cell, Measurement& row) {
-  if (const auto* text = std::get_if<std::string M::*>(&field)) {
-    row.*(*text) = std::string(cell);
-    return {};
-  }
-  if (const auto* whole = std::get_if<OptionalInt M::*>(&field)) {
-    row.*(*whole) = ReadInt(cell);
-    return row.*(*whole) ? "" : "must be a whole number or empty";
-  }
-  if (const auto* number = std::get_if<OptionalNumber M::*>(&field)) {
-    row.*(*number) = ReadNumber(cell);
-    return row.*(*number) ? "" : "must be a number or empty";
-  }
-  const std::optional<Outcome> outcome = ReadOutcome(cell);
-  if (!outcome) return "must be ok, oom, error or empty";
-  row.*std::get<Outcome M::*>(field) = *outcome;
+// Takes what was read of a cell; returns what the cell should have been, or empty.
+template <typename T>
+std::string_view Take(const std::optional<T>& value, const Range& range, std::string_view kind,
+                      std::optional<T>& field) {
+  if (!value) return kind;
+  const auto number = static_cast<double>(*value);
+  if (number < range.low || number > range.high) return range.problem;
+  field = value;
   return {};
 }
 
-absl::Status LineError(int64_t line, std::string_view column, std::string_view value,
-                       std::string_view problem) {
-  const std::string where = "line " + std::to_string(line) + " " + std::string(column);
-  return FieldError(where, value.substr(0, 60), problem);
+// Writes a cell that is not empty; returns what it should have been, or empty where it could be
+// read.
+std::string_view Fill(const Column& column, std::string_view cell, Measurement& row) {
+  if (const auto* text = std::get_if<std::string M::*>(&column.field)) {
+    row.*(*text) = std::string(cell);
+    return {};
+  }
+  if (const auto* whole = std::get_if<OptionalInt M::*>(&column.field)) {
+    return Take(ReadInt(cell), column.range, "must be a whole number or empty", row.*(*whole));
+  }
+  if (const auto* number = std::get_if<OptionalNumber M::*>(&column.field)) {
+    return Take(ReadNumber(cell), column.range, "must be a number or empty", row.*(*number));
+  }
+  const std::optional<Outcome> outcome = ReadOutcome(cell);
+  if (!outcome) return "must be ok, oom, error or empty";
+  row.*std::get<Outcome M::*>(column.field) = *outcome;
+  return {};
+}
+
+absl::Status CellError(std::string_view column, std::string_view value, std::string_view problem) {
+  return FieldError(column, value.substr(0, 60), problem);
 }
 
 // The known column of each cell of the header; nullptr for the others.
-absl::StatusOr<std::vector<const Column*>> ReadHeader(std::string_view line) {
+absl::StatusOr<std::vector<const Column*>> ReadHeader(const std::vector<std::string>& cells) {
   std::vector<const Column*> columns;
   bool any = false;
-  for (const std::string_view name : Cells(line)) {
+  for (const std::string& name : cells) {
     const auto* found = std::find_if(kColumns.begin(), kColumns.end(),
                                      [&](const Column& column) { return column.name == name; });
     columns.push_back(found == kColumns.end() ? nullptr : found);
     if (columns.back() == nullptr) continue;
     any = true;
     if (std::count(columns.begin(), columns.end(), found) > 1) {
-      return LineError(1, "column", name, "stands in the header twice");
+      return CellError("column", name, "stands in the header twice");
     }
   }
   if (!any) {
-    return LineError(1, "header", line,
-                     "names no column of the measurement format (source, sweep, model, layers, …)");
+    return CellError("header", cells.front(),
+                     "names no column of the measurement format (source, sweep, model, layers, …, "
+                     "with commas between them)");
   }
   return columns;
 }
 
-Measurement ReadRow(int64_t number, std::string_view line,
-                    const std::vector<const Column*>& columns) {
-  const std::vector<std::string_view> cells = Cells(line);
+bool AnyFilled(const std::vector<std::string>& cells, size_t from) {
+  return std::any_of(cells.begin() + static_cast<ptrdiff_t>(std::min(from, cells.size())),
+                     cells.end(), [](const std::string& cell) { return !cell.empty(); });
+}
+
+Measurement ReadRow(const CsvRecord& record, const std::vector<const Column*>& columns) {
+  const std::vector<std::string>& cells = record.cells;
   Measurement row;
+  row.line = record.line;
   const auto note = [&row](const absl::Status& problem) {
     if (row.problem.empty()) row.problem = std::string(problem.message());
   };
-  if (cells.size() != columns.size()) {
-    note(LineError(number, "cells", std::to_string(cells.size()),
+  if (cells.size() < columns.size() || AnyFilled(cells, columns.size())) {
+    note(CellError("cells", std::to_string(cells.size()),
                    "the header has " + std::to_string(columns.size()) +
                        "; a value with commas stands in quotes, and an unknown one is left empty"));
   }
   for (size_t i = 0; i < std::min(cells.size(), columns.size()); ++i) {
     if (columns[i] == nullptr || cells[i].empty()) continue;
-    const std::string_view problem = Fill(columns[i]->field, cells[i], row);
-    if (!problem.empty()) note(LineError(number, columns[i]->name, cells[i], problem));
+    const std::string_view problem = Fill(*columns[i], cells[i], row);
+    if (!problem.empty()) note(CellError(columns[i]->name, cells[i], problem));
   }
   return row;
 }
@@ -234,15 +223,11 @@ std::string FormatMeasurements(const std::vector<Measurement>& rows) {
 }
 
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  ASSIGN_OR_RETURN(const std::vector<const Column*> columns, ReadHeader(Take(text, '\n')));
+  const std::vector<CsvRecord> records = ParseCsv(text);
+  if (records.empty()) return CellError("header", "", "is missing: the file is empty");
+  ASSIGN_OR_RETURN(const std::vector<const Column*> columns, ReadHeader(records.front().cells));
   std::vector<Measurement> rows;
-  for (int64_t number = 2; !text.empty(); ++number) {
-    const std::string_view line = Take(text, '\n');
-    if (Trim(line).empty()) continue;
-    rows.push_back(ReadRow(number, line, columns));
-  }
+  for (size_t i = 1; i < records.size(); ++i) rows.push_back(ReadRow(records[i], columns));
   return rows;
 }
 

@@ -1,9 +1,10 @@
 // Published training runs: one layout that someone ran, and what came of it.
 //
 // The CSV has a header line that names the columns, in any order; columns that are not known here
-// are ignored and absent ones are empty. Values hold no commas and no quotes. Callers may rely on
-// every number being finite; nothing else about a row was checked, for a row that makes no sense is
-// one that the planner can't model, not a reason to refuse the file.
+// are ignored and absent ones are empty. Callers may rely on every number being one that a run can
+// have by itself: counts of at least one, positive times and sizes. Whether the numbers of a row go
+// together was not checked, for a row that makes no sense is one that the planner can't model, not
+// a reason to refuse the file.
 #pragma once
 
 #include <cstdint>
@@ -65,12 +66,19 @@ struct Measurement {
   OptionalNumber tokens_per_s_per_gpu;
   OptionalNumber peak_mem_gib;
   std::string notes;
-  // What could not be read in this row, with its column: such a row is kept and not modelled.
+  std::string file;  // where the row stands, for messages; set by who read the file
+  int64_t line = 0;
+  // The first cell that could not be read or holds what no run can have, with its column: such a
+  // row is kept and not modelled.
   std::string problem;
 };
 
-// One measurement per line after the header; blank lines are no data. Cells may stand in double
-// quotes. A row with a cell that can't be read keeps the others and says so in `problem`.
+// Far beyond what the worst statement of a peak explains: such an MFU is a percentage, or its time
+// is not of this run.
+inline constexpr double kMostMfu = 5.0;
+
+// One measurement per record after the header, as ParseCsv() reads them. A row with a cell that
+// can't be read keeps the others and says so in `problem`; cells beyond the header must be empty.
 // InvalidArgument for a header without known columns or with one twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 

@@ -33,6 +33,13 @@ size_t LongestPrefix(std::string_view text, const std::vector<std::string>& name
   return longest;
 }
 
+// How much of the row's GPU name speaks for this cluster, in letters; 0 for none.
+size_t GpuNameMatch(const Measurement& row, const ClusterSpec& cluster) {
+  const bool is_its_own = absl::EqualsIgnoreCase(row.gpu, cluster.name) ||
+                          absl::EqualsIgnoreCase(row.gpu, cluster.device.name);
+  return is_its_own ? row.gpu.size() : LongestPrefix(row.gpu, cluster.gpu_names);
+}
+
 double MemoryGib(const ClusterSpec& cluster) {
   return static_cast<double>(cluster.device.memory_bytes) / kGib;
 }
@@ -47,9 +54,7 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
   const ClusterSpec* best = nullptr;
   size_t best_prefix = 1;  // a prefix of no letters names nothing
   for (const ClusterSpec& cluster : clusters) {
-    std::vector<std::string> names = cluster.gpu_names;
-    names.push_back(cluster.name);
-    const size_t prefix = LongestPrefix(row.gpu, names);
+    const size_t prefix = GpuNameMatch(row, cluster);
     if (prefix < best_prefix) continue;
     if (prefix > best_prefix || best == nullptr ||
         MemoryDistance(cluster, row) < MemoryDistance(*best, row)) {
@@ -64,6 +69,10 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
 
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores) {
   MeasurementPresets presets;
+  for (const std::string& name : ModelNames()) {
+    ASSIGN_OR_RETURN(ModelSpec model, FindModel(name));
+    presets.models.push_back(std::move(model));
+  }
   for (const std::string& name : ClusterNames()) {
     ASSIGN_OR_RETURN(ClusterSpec cluster, FindCluster(name, host_cores));
     presets.clusters.push_back(std::move(cluster));
@@ -74,6 +83,13 @@ absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores) {
   }
   ASSIGN_OR_RETURN(presets.families, LoadModelFamilies());
   return presets;
+}
+
+const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& row) {
+  for (const ModelSpec& model : presets.models) {
+    if (absl::EqualsIgnoreCase(row.model, model.name)) return &model;
+  }
+  return nullptr;
 }
 
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row) {

@@ -1,7 +1,7 @@
-// The presets that measurements are matched against: which cluster a row's `gpu` names, and which
-// framework profile its `framework`.
+// The presets that measurements are matched against: which cluster a row's `gpu` names, which
+// framework profile its `framework`, and which model its `model`.
 //
-// Both go by data: a new cluster or profile file makes its rows modelled, without a change here.
+// All go by data: a new preset file makes its rows modelled, without a change here.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,12 @@
 #include "planner/measurement/model_families.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
+#include "planner/spec/model_spec.h"
 
 namespace meshwright {
 
 struct MeasurementPresets {
+  std::vector<ModelSpec> models;
   std::vector<ClusterSpec> clusters;
   std::vector<FrameworkProfile> profiles;
   ModelFamilies families;
@@ -28,11 +30,15 @@ struct MeasurementPresets {
 // All that are compiled in. `host_cores` as in FindCluster().
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores);
 
-// The cluster one of whose GPU names, or whose own name, is the longest prefix of `gpu`, in any case
-// of letters; among equals the one whose memory is nearest to gpu_mem_gib, or the largest where that
-// is unknown. gpus_per_node takes the place of the preset's where a host is what scale_up connects,
-// and so does gpu_mem_gib where it is far from the preset's memory (a variant of the device).
-// InvalidArgument where no cluster has such a GPU.
+// The preset with the name that `model` gives, in any case of letters; nullptr where none has it.
+// The pointer lives as long as `presets`.
+const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& row);
+
+// The cluster one of whose GPU names is the longest prefix of `gpu`, in any case of letters, or
+// whose own name or device's name `gpu` is; among equals the one whose memory is nearest to
+// gpu_mem_gib, or the largest where that is unknown. gpus_per_node takes the place of the preset's
+// where a host is what scale_up connects, and so does gpu_mem_gib where it is far from the preset's
+// memory (a variant of the device). InvalidArgument where no cluster has such a GPU.
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row);
 
 // The profile with this name or alias, else the one with the longest that begins the framework's

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "planner/measurement/measured_layout.h"
 #include "planner/search/rules.h"
 #include "planner/spec/field_error.h"
@@ -11,38 +12,48 @@
 namespace meshwright {
 namespace {
 
-absl::Status CheckColumns(const Measurement& row) {
-  const std::pair<std::string_view, const OptionalInt*> needed[] = {
-      {"layers", &row.layers}, {"hidden", &row.hidden}, {"ffn", &row.ffn}, {"heads", &row.heads},
-      {"vocab", &row.vocab},   {"seq", &row.seq},       {"gbs", &row.gbs},
-  };
-  for (const auto& [column, value] : needed) {
-    if (!value->has_value()) return FieldError(column, "(empty)", "this column is needed");
-    if (**value < 1) return FieldError(column, **value, "must be at least 1");
-  }
+// Writes what a column says to `value`, which keeps what is known already where the cell is empty.
+absl::Status Fill(std::string_view column, const OptionalInt& cell, int64_t& value) {
+  if (cell) value = *cell;
+  if (!cell && value == 0) return FieldError(column, "(empty)", "this column is needed");
+  if (value < 1) return FieldError(column, value, "must be at least 1");
   return absl::OkStatus();
 }
 
-// Requires CheckColumns(row).
-absl::StatusOr<ModelSpec> ModelOf(const Measurement& row, const ModelFamilies& families,
-                                  const FrameworkProfile& profile) {
-  if (*row.hidden % *row.heads != 0) {
-    return FieldError("hidden", *row.hidden,
-                      "must be a multiple of heads = " + std::to_string(*row.heads));
-  }
+// What is known of the model before the row's columns: all of it where its name is a preset's, else
+// what its family says.
+ModelSpec KnownModel(const Measurement& row, const MeasurementPresets& presets,
+                     const FrameworkProfile& profile) {
+  if (const ModelSpec* preset = ModelOf(presets, row)) return *preset;
+  const ModelFamilies& families = presets.families;
   const bool gated = HasGatedFfn(families, row).value_or(profile.gated_mlp);
   ModelSpec model;
   model.name = row.model;
-  model.hidden = *row.hidden;
-  model.heads = *row.heads;
-  model.kv_heads = row.kv_heads.value_or(*row.heads);
-  model.head_dim = *row.hidden / *row.heads;
-  model.vocab = *row.vocab;
   model.tied_embeddings = HasTiedEmbeddings(families, row).value_or(profile.tied_embeddings);
   model.groups = {{.attention = AttentionKind::kGroupedQuery,
-                   .ffn = gated ? FfnKind::kSwiGlu : FfnKind::kGelu,
-                   .ffn_hidden = *row.ffn,
-                   .count = *row.layers}};
+                   .ffn = gated ? FfnKind::kSwiGlu : FfnKind::kGelu}};
+  return model;
+}
+
+absl::StatusOr<ModelSpec> ShapeOf(const Measurement& row, ModelSpec model) {
+  const int64_t known_hidden = model.hidden;
+  const int64_t known_heads = model.heads;
+  model.groups.resize(1);  // a row says one shape for all layers
+  RETURN_IF_ERROR(Fill("layers", row.layers, model.groups.front().count));
+  RETURN_IF_ERROR(Fill("hidden", row.hidden, model.hidden));
+  RETURN_IF_ERROR(Fill("ffn", row.ffn, model.groups.front().ffn_hidden));
+  RETURN_IF_ERROR(Fill("heads", row.heads, model.heads));
+  RETURN_IF_ERROR(Fill("vocab", row.vocab, model.vocab));
+  const bool known_attention = model.hidden == known_hidden && model.heads == known_heads;
+  if (!known_attention) {
+    if (model.hidden % model.heads != 0) {
+      return FieldError("hidden", model.hidden,
+                        "must be a multiple of heads = " + std::to_string(model.heads));
+    }
+    model.head_dim = model.hidden / model.heads;
+    model.kv_heads = model.heads;
+  }
+  model.kv_heads = row.kv_heads.value_or(model.kv_heads);
   RETURN_IF_ERROR(Validate(model));
   return model;
 }
@@ -59,10 +70,9 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
   ASSIGN_OR_RETURN(planned.cluster, ClusterOf(presets, row));
   ASSIGN_OR_RETURN(planned.profile, ProfileOf(presets, row));
-  RETURN_IF_ERROR(CheckColumns(row));
-  ASSIGN_OR_RETURN(planned.model, ModelOf(row, presets.families, *planned.profile));
-  planned.training.seq_len = *row.seq;
-  planned.training.global_batch = *row.gbs;
+  ASSIGN_OR_RETURN(planned.model, ShapeOf(row, KnownModel(row, presets, *planned.profile)));
+  RETURN_IF_ERROR(Fill("seq", row.seq, planned.training.seq_len));
+  RETURN_IF_ERROR(Fill("gbs", row.gbs, planned.training.global_batch));
   RETURN_IF_ERROR(Validate(planned.training));
   ASSIGN_OR_RETURN(planned.devices, DevicesOf(row));
   return planned;
@@ -76,11 +86,15 @@ RowPlan Refuse(RowPlan plan, const absl::Status& status) {
 
 }  // namespace
 
+std::string AtLine(const Measurement& row, std::string_view problem) {
+  return absl::StrCat("line ", row.line, " ", absl::string_view(problem.data(), problem.size()));
+}
+
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   RowPlan plan;
   if (!row.problem.empty()) {
-    plan.reason = row.problem;
-    plan.subject = "unreadable";
+    plan.reason = AtLine(row, row.problem);
+    plan.subject = std::string(kUnreadable);
     return plan;
   }
   absl::StatusOr<PlannedRow> specs = SpecsOf(row, presets);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "planner/layout/layout.h"
 #include "planner/measurement/measurement.h"
@@ -33,8 +34,13 @@ struct RowPlan {
   // One sentence with a column and its value, or the rule that the layout breaks; empty where
   // `layout` is set.
   std::string reason;
-  std::string subject;  // what the reason is about: the column, or the name of the rule
+  std::string subject;  // what the reason is about: the column, the name of the rule, kUnreadable
 };
+
+// The subject of rows that hold what can't be read or what no run can have.
+inline constexpr std::string_view kUnreadable = "unreadable";
+// The reason of such a row, with its line in its file.
+std::string AtLine(const Measurement& row, std::string_view problem);
 
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);
 

@@ -1,19 +1,16 @@
 #include "planner/measurement/row_prediction.h"
 
+#include "absl/strings/str_format.h"
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/memory/rank_memory.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/parameters.h"
 
 namespace meshwright {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-
-// A figure that no run can have is as good as none, and would end in infinite errors.
-OptionalNumber Plausible(const OptionalNumber& value) {
-  return value && *value > 1e-9 && *value < 1e12 ? value : std::nullopt;
-}
 
 double StepTokens(const PlannedRow& planned) {
   return static_cast<double>(planned.training.global_batch) *
@@ -29,15 +26,31 @@ double PeakFlops(const PlannedRow& planned) {
 // What was measured, in the planner's terms.
 void AddMeasured(const Measurement& measured, const PlannedRow& planned, RowPrediction& row) {
   const auto devices = static_cast<double>(planned.devices);
-  row.step_s = Plausible(measured.step_time_s);
-  const OptionalNumber tokens_per_s = Plausible(measured.tokens_per_s_per_gpu);
+  const OptionalNumber& tokens_per_s = measured.tokens_per_s_per_gpu;
+  row.step_s = measured.step_time_s;
   if (!row.step_s && tokens_per_s) row.step_s = StepTokens(planned) / (*tokens_per_s * devices);
   if (!row.step_s) {
-    row.mfu = Plausible(measured.mfu);
+    row.mfu = measured.mfu;
     return;
   }
   row.tokens_per_s_per_device = StepTokens(planned) / (*row.step_s * devices);
   row.mfu = PalmStepFlops(planned.model, planned.training) / (*row.step_s * PeakFlops(planned));
+}
+
+// Takes back all that was worked out of a row whose time can't be right.
+void RefuseTime(const Measurement& measured, RowPrediction& row) {
+  const bool by_step = measured.step_time_s.has_value();
+  const double value = by_step ? *measured.step_time_s : *measured.tokens_per_s_per_gpu;
+  const absl::Status status = FieldError(
+      by_step ? "step_time_s" : "tokens_per_s_per_gpu", absl::StrFormat("%g", value),
+      absl::StrFormat("makes an MFU of %.0f %% on these devices; must be at most %.0f %%",
+                      100.0 * *row.mfu, 100.0 * kMostMfu));
+  row.predicted.reset();
+  row.step_s.reset();
+  row.tokens_per_s_per_device.reset();
+  row.mfu.reset();
+  row.reason = AtLine(measured, std::string(status.message()));
+  row.subject = std::string(kUnreadable);
 }
 
 Prediction Predict(const PlannedRow& planned, const Layout& layout) {
@@ -61,16 +74,19 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
                          const MeasurementPresets& presets) {
   RowPrediction result;
   result.row = row;
+  result.file = measured.file;
+  result.line = measured.line;
   result.sweep = measured.sweep;
   result.outcome = measured.outcome;
   const RowPlan plan = PlanRow(measured, presets);
   result.reason = plan.reason;
   result.subject = plan.subject;
   if (plan.layout) result.predicted = Predict(*plan.row, *plan.layout);
-  if (measured.outcome != Outcome::kOk) return result;
-  if (plan.row) AddMeasured(measured, *plan.row, result);
-  if (const OptionalNumber peak = Plausible(measured.peak_mem_gib))
-    result.peak_bytes = *peak * kGib;
+  if (measured.outcome != Outcome::kOk || result.subject == kUnreadable) return result;
+  if (measured.peak_mem_gib) result.peak_bytes = *measured.peak_mem_gib * kGib;
+  if (!plan.row) return result;
+  AddMeasured(measured, *plan.row, result);
+  if (result.step_s && *result.mfu > kMostMfu) RefuseTime(measured, result);
   return result;
 }
 

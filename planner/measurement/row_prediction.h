@@ -25,15 +25,16 @@ struct Prediction {
 };
 
 struct RowPrediction {
-  int64_t row = 0;  // data line, from 0 over all files in the order given
+  int64_t row = 0;   // data line, from 0 over all files in the order given
+  std::string file;  // as Measurement's
+  int64_t line = 0;
   std::string sweep;
   Outcome outcome = Outcome::kUnknown;
   std::optional<Prediction> predicted;
   std::string reason;   // why there is no prediction; empty where there is one
-  std::string subject;  // column or rule that the reason is about
+  std::string subject;  // column or rule that the reason is about, or kUnreadable
 
-  // Set only for runs that went through (kOk), and only to values that a run can have (1e-9 to 1e12
-  // in the units of the columns).
+  // Set only for runs that went through (kOk).
   OptionalNumber step_s;  // step_time_s, else from tokens_per_s_per_gpu
   OptionalNumber tokens_per_s_per_device;
   // PaLM definition from the step time where model, cluster and batch are known (else nullopt); the
@@ -42,6 +43,8 @@ struct RowPrediction {
   OptionalNumber peak_bytes;
 };
 
+// A run that would be faster than kMostMfu allows is refused as an unreadable row: it holds the
+// time of something else, or in another unit.
 RowPrediction PredictRow(int64_t row, const Measurement& measured,
                          const MeasurementPresets& presets);
 

@@ -68,6 +68,25 @@ ordered_json ValidationToJson(const ValidationReport& report) {
   return {{"sweeps", std::move(sweeps)}, {"total", std::move(total)}};
 }
 
+ordered_json RefusalsToJson(const Refusals& refusals) {
+  ordered_json unreadable = ordered_json::array();
+  for (const UnreadableRow& row : refusals.unreadable) {
+    unreadable.push_back({{"file", row.file}, {"line", row.line}, {"reason", row.reason}});
+  }
+  ordered_json not_modelled = ordered_json::array();
+  for (const Refusal& refusal : refusals.not_modelled) {
+    ordered_json values = ordered_json::array();
+    for (const auto& [value, rows] : refusal.values) {
+      values.push_back({{"value", value}, {"rows", rows}});
+    }
+    not_modelled.push_back(
+        {{"cause", refusal.cause}, {"rows", refusal.rows}, {"values", std::move(values)}});
+  }
+  return {{"unreadable_rows", refusals.unreadable.size()},
+          {"unreadable", std::move(unreadable)},
+          {"not_modelled", std::move(not_modelled)}};
+}
+
 std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
   std::string csv = "row,sweep,peak_bytes,fraction_of_device,oom_probability,step_s,mfu,reason\n";
   for (const RowPrediction& row : rows) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -128,7 +129,9 @@ absl::StatusOr<DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags, const Ag
 absl::StatusOr<ClusterSpec> MeasuredCluster(const AgentFlags& flags, const AgentOptions& options,
                                             const StopRequest& stop, CommandContext& context) {
   ASSIGN_OR_RETURN(const DeviceBenchmark benchmark, KeptOrMeasured(flags, options, stop));
-  ASSIGN_OR_RETURN(BenchmarkedCluster made, ProfileOf(benchmark, /*base=*/"", context.host_cores));
+  ASSIGN_OR_RETURN(const std::vector<ClusterSpec> known,
+                   BaseClusters(context.files, /*base=*/"", context.host_cores));
+  ASSIGN_OR_RETURN(BenchmarkedCluster made, ProfileOf(benchmark, known));
   int64_t& memory_bytes = made.cluster.device.memory_bytes;
   memory_bytes = std::min(memory_bytes, options.memory_limit_bytes.value_or(memory_bytes));
   return made.cluster;

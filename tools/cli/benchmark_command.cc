@@ -14,7 +14,6 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/stop_request.h"
 #include "tools/cli/terminal.h"
-#include "tools/cli/whole_file.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright {
@@ -55,6 +54,9 @@ void PrintJson(const DeviceBenchmark& benchmark, const BenchmarkedCluster& made,
 absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
+  ASSIGN_OR_RETURN(const OutputFile output, context.files.Claim("out", flags.output_file));
+  ASSIGN_OR_RETURN(const std::vector<ClusterSpec> known,
+                   BaseClusters(context.files, flags.base, context.host_cores));
   const BenchmarkPlan plan{.device = devices.kind,
                            .ranks = devices.count,
                            .budget_s = flags.budget_s,
@@ -76,17 +78,14 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(benchmark.status());
-  ASSIGN_OR_RETURN(const BenchmarkedCluster made,
-                   ProfileOf(*benchmark, flags.base, context.host_cores));
-  if (!flags.output_file.empty()) {
-    RETURN_IF_ERROR(WriteWholeFile("out", flags.output_file, ClusterToJson(made.cluster) + "\n"));
-  }
+  ASSIGN_OR_RETURN(const BenchmarkedCluster made, ProfileOf(*benchmark, known));
+  RETURN_IF_ERROR(output.Write(ClusterToJson(made.cluster) + "\n"));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(*benchmark, made, context.out);
     return absl::OkStatus();
   }
   PrintDeviceBenchmark(*benchmark, made, context.out);
-  if (!flags.output_file.empty()) context.out << "wrote " << flags.output_file << "\n";
+  if (output.wanted()) context.out << "wrote " << output.path() << "\n";
   return absl::OkStatus();
 }
 

@@ -1,27 +1,20 @@
 #include "tools/cli/calibrate_command.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "planner/calibration/calibrate.h"
-#include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
-#include "planner/estimate/estimate.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "tools/cli/calibrate_text.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/measurement_files.h"
-#include "tools/cli/table.h"
-#include "tools/cli/text.h"
-#include "tools/cli/whole_file.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright {
@@ -29,12 +22,21 @@ namespace {
 
 constexpr char kFooter[] = R"(
 Rows take part whose own columns name this cluster's device and this framework and that were timed.
-The fit minimises the error of log(step time) with a loss that lets single bad runs go, priors at
-data-sheet values and bounds. Constants that the rows say nothing about stay at their priors.
+The fit minimises the error of log(step time) with a loss that lets single bad runs go, within
+bounds. It starts from what --cluster and --framework were fitted to before: constants stay near
+their values there as far as these are known, and few rows move them little. What the rows did not
+decide is named.
 
-The profile keeps the command that made it, and each constant's prior, value and uncertainty; fitting
-again from it starts at the recorded priors. The spread of the errors becomes the interval of every
-estimate with it.)";
+The spread of the errors becomes the interval of every estimate with the profiles. The spread known
+before counts like at most 20 rows, and as long as there are no more rows than constants the
+interval is not narrower than before.
+
+The profile keeps the command that made it, and each constant's prior, value and uncertainty. Give
+it new rows only: those that it was fitted to would count twice. --from-recorded-priors starts where
+its own fit started, for fitting again with all rows; the spread is then that of the rows alone.
+
+A cell that can't be read or holds what no run can have (a negative time) costs its row, which is
+listed with its line.)";
 
 struct CalibrateFlags {
   std::vector<std::string> measurements;
@@ -44,6 +46,7 @@ struct CalibrateFlags {
   std::string fit = "all";
   std::string output_file;
   std::string framework_file;
+  bool from_recorded_priors = false;
   OutputFlags output;
 };
 
@@ -58,17 +61,21 @@ std::string CommandOf(const CalibrateFlags& flags, const CalibrationRequest& req
                    request.cluster.name, " --framework ", request.profile.name);
   for (const std::string& sweep : flags.sweeps) absl::StrAppend(&command, " --sweep ", sweep);
   if (flags.fit != "all") absl::StrAppend(&command, " --fit ", flags.fit);
+  if (flags.from_recorded_priors) absl::StrAppend(&command, " --from-recorded-priors");
   return command;
 }
 
-absl::StatusOr<CalibrationRequest> MakeRequest(const CalibrateFlags& flags, int32_t host_cores) {
+absl::StatusOr<CalibrationRequest> MakeRequest(const CalibrateFlags& flags,
+                                               CommandContext& context) {
   CalibrationRequest request;
   request.options.fit_cluster = flags.fit != "framework";
   request.options.fit_framework = flags.fit != "hardware";
-  ASSIGN_OR_RETURN(request.measurements, ReadMeasurementFiles(flags.measurements));
-  ASSIGN_OR_RETURN(request.presets, LoadMeasurementPresets(host_cores));
-  ASSIGN_OR_RETURN(request.cluster, ReadCluster(flags.cluster, host_cores));
-  ASSIGN_OR_RETURN(request.profile, ReadFramework(flags.framework));
+  if (flags.from_recorded_priors) request.options.priors = PriorSource::kRecorded;
+  CommandFiles& files = context.files;
+  ASSIGN_OR_RETURN(request.measurements, ReadMeasurementFiles(files, flags.measurements));
+  ASSIGN_OR_RETURN(request.presets, LoadMeasurementPresets(context.host_cores));
+  ASSIGN_OR_RETURN(request.cluster, ReadCluster(files, flags.cluster, context.host_cores));
+  ASSIGN_OR_RETURN(request.profile, ReadFramework(files, flags.framework));
   request.sweeps = flags.sweeps;
   return request;
 }
@@ -92,99 +99,28 @@ void SignProfiles(const CalibrationRequest& request, const CalibrateFlags& flags
   }
 }
 
-struct SweepError {
-  int64_t rows = 0;
-  double sum = 0.0;
-
-  double mean() const { return sum / static_cast<double>(rows); }
-};
-
-std::map<std::string, SweepError> ErrorsBySweep(const CalibrationResult& result) {
-  std::map<std::string, SweepError> errors;
-  for (size_t i = 0; i < result.rows.size(); ++i) {
-    SweepError& error = errors[result.sweeps[i]];
-    ++error.rows;
-    error.sum += std::abs(std::expm1(result.fit.residuals[i]));
-  }
-  return errors;
-}
-
-// The data said something where the uncertainty shrank.
-const char* DecidedBy(const CalibratedConstant& constant) {
-  if (constant.at_bound) return "its bound";
-  return constant.sigma < 0.7 * constant.prior_sigma ? "the rows" : "its prior";
-}
-
-void AddConstants(const Calibration& calibration, Table& table) {
-  for (const CalibratedConstant& constant : calibration.constants) {
-    table.Add({constant.name, absl::StrFormat("%.4g", constant.prior),
-               absl::StrFormat("%.4g", constant.value),
-               absl::StrFormat("%.1f %%", 100.0 * constant.sigma), DecidedBy(constant)});
-  }
-}
-
-void PrintText(const CalibrationResult& result, const FitOptions& options, std::ostream& out) {
-  out << absl::StrFormat(
-      "%d measured steps (left out: %d of another device, framework or sweep, %d without a step "
-      "time, %d not modelled)\n\n",
-      result.rows.size(), result.other_rows, result.unmeasured_rows, result.unmodelled_rows);
-  Table constants({"constant", "prior", "fitted", "uncertainty", "decided by"});
-  if (options.fit_cluster) AddConstants(result.fit.cluster.calibration, constants);
-  if (options.fit_framework) AddConstants(result.fit.profile.calibration, constants);
-  constants.Print(out);
-  out << "\n";
-  Table sweeps({"sweep", "rows", "mean step error"});
-  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
-    sweeps.Add({sweep, FormatCount(error.rows), FormatPercent(error.mean())});
-  }
-  sweeps.Print(out);
-  const Calibration& calibration =
-      options.fit_cluster ? result.fit.cluster.calibration : result.fit.profile.calibration;
-  out << absl::StrFormat(
-      "\nstep time: median error %.1f %%, mean %.1f %%; 80 %% of runs within a factor of %.3f\n",
-      100.0 * calibration.median_error, 100.0 * calibration.mean_error,
-      std::exp(kEightyPercentSigmas * result.fit.step_time_sigma));
-}
-
-nlohmann::ordered_json ToJson(const CalibrationResult& result) {
-  nlohmann::ordered_json sweeps = nlohmann::ordered_json::array();
-  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
-    sweeps.push_back({{"sweep", sweep}, {"rows", error.rows}, {"step_time_mape", error.mean()}});
-  }
-  nlohmann::ordered_json residuals = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < result.rows.size(); ++i) {
-    residuals.push_back({{"sweep", result.sweeps[i]},
-                         {"layout", FormatLayout(result.rows[i].layout)},
-                         {"step_s", result.rows[i].step_s},
-                         {"log_error", result.fit.residuals[i]}});
-  }
-  return {{"rows", result.rows.size()},
-          {"other_rows", result.other_rows},
-          {"unmeasured_rows", result.unmeasured_rows},
-          {"unmodelled_rows", result.unmodelled_rows},
-          {"cluster", CalibrationToJson(result.fit.cluster.calibration)},
-          {"framework", CalibrationToJson(result.fit.profile.calibration)},
-          {"step_time_sigma", result.fit.step_time_sigma},
-          {"sweeps", sweeps},
-          {"residuals", residuals}};
-}
-
 absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const CalibrationRequest request, MakeRequest(flags, context.host_cores));
+  ASSIGN_OR_RETURN(const OutputFile cluster_file, context.files.Claim("output", flags.output_file));
+  ASSIGN_OR_RETURN(const OutputFile framework_file,
+                   context.files.Claim("framework_output", flags.framework_file));
+  ASSIGN_OR_RETURN(const CalibrationRequest request, MakeRequest(flags, context));
   ASSIGN_OR_RETURN(CalibrationResult result, Calibrate(request));
   SignProfiles(request, flags, result.fit);
-  RETURN_IF_ERROR(
-      WriteWholeFile("output", flags.output_file, ClusterToJson(result.fit.cluster) + "\n"));
-  if (!flags.framework_file.empty()) {
-    RETURN_IF_ERROR(WriteWholeFile("framework_output", flags.framework_file,
-                                   ProfileToJson(result.fit.profile) + "\n"));
-  }
+  RETURN_IF_ERROR(cluster_file.Write(ClusterToJson(result.fit.cluster) + "\n"));
+  RETURN_IF_ERROR(framework_file.Write(ProfileToJson(result.fit.profile) + "\n"));
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << ToJson(result).dump(2) << "\n";
-  } else {
-    PrintText(result, request.options, context.out);
-    context.out << "wrote " << flags.output_file
-                << (flags.framework_file.empty() ? "" : " and " + flags.framework_file) << "\n";
+    // Names of sweeps need not be UTF-8.
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    context.out << CalibrationToJson(request, result).dump(2, ' ', false, replace) << "\n";
+    return absl::OkStatus();
+  }
+  PrintCalibration(request, result, context.out);
+  context.out << "wrote " << cluster_file.path();
+  if (framework_file.wanted()) context.out << " and " << framework_file.path();
+  context.out << "\n";
+  if (request.options.fit_framework && !framework_file.wanted()) {
+    context.out << "the constants of " << request.profile.name
+                << " were fitted too and are in no file; --framework-output writes them\n";
   }
   return absl::OkStatus();
 }
@@ -214,10 +150,14 @@ void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE.json");
   command->add_option("--sweep", flags->sweeps, "Use only this sweep; may be given several times")
       ->option_text("NAME");
-  TakeWords(command->add_option("--fit", flags->fit,
-                                "Which constants: all, the cluster's or the profile's"),
+  TakeWords(command->add_option(
+                "--fit", flags->fit,
+                "Which constants: all, hardware (the cluster's), framework (its profile's)"),
             {"all", "hardware", "framework"})
       ->capture_default_str();
+  command->add_flag("--from-recorded-priors", flags->from_recorded_priors,
+                    "Start from the priors that the profiles record, not from their fits: for "
+                    "fitting again with all rows that they were fitted to");
   flags->output.AddFormat(*command);
   AddExample(
       *command,

@@ -9,14 +9,16 @@
 
 #include "absl/status/status.h"
 #include "executor/trial/device_list.h"
+#include "tools/cli/command_files.h"
 
 namespace meshwright {
 
 // Exit codes of the binary.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;         // something went wrong while running
-inline constexpr int kExitBadInput = 2;       // the request can't be taken as it is
-inline constexpr int kExitNothingFits = 3;    // no layout fits the device's memory
+inline constexpr int kExitFailed = 1;    // something went wrong while running
+inline constexpr int kExitBadInput = 2;  // the request can't be taken as it is
+// No layout fits the device's memory, or no measured run can be modelled.
+inline constexpr int kExitNothingFits = 3;
 inline constexpr int kExitInterrupted = 130;  // by SIGINT
 inline constexpr int kExitTerminated = 143;   // by SIGTERM
 
@@ -32,6 +34,7 @@ struct CommandContext {
       ListDevicesHere;
   // errno of the first write to `out` that failed, 0 where none did.
   std::function<int()> out_errno = [] { return 0; };
+  CommandFiles files = {};
   int exit_code = kExitOk;  // set by the command that ran
 
   // Where the worker lies, unless a flag says otherwise.

@@ -1,7 +1,6 @@
 #include "tools/cli/device_profile.h"
 
 #include <filesystem>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -22,20 +21,6 @@ std::string DevicesName(DeviceKind kind, int32_t count) {
   return absl::StrCat(std::string(DeviceKindName(kind)), count);
 }
 
-absl::StatusOr<std::vector<ClusterSpec>> KnownClusters(const std::string& base,
-                                                       int32_t host_cores) {
-  std::vector<ClusterSpec> known;
-  if (!base.empty()) {
-    ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource("base", base));
-    ASSIGN_OR_RETURN(known.emplace_back(), ResolveCluster(source, host_cores));
-    return known;
-  }
-  for (const std::string& name : ClusterNames()) {
-    ASSIGN_OR_RETURN(known.emplace_back(), FindCluster(name, host_cores));
-  }
-  return known;
-}
-
 }  // namespace
 
 absl::StatusOr<DeviceBenchmark> MeasureDevices(const BenchmarkPlan& plan,
@@ -45,9 +30,22 @@ absl::StatusOr<DeviceBenchmark> MeasureDevices(const BenchmarkPlan& plan,
   return benchmark;
 }
 
+absl::StatusOr<std::vector<ClusterSpec>> BaseClusters(CommandFiles& files, const std::string& base,
+                                                      int32_t host_cores) {
+  std::vector<ClusterSpec> known;
+  if (!base.empty()) {
+    ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource(files, "base", base));
+    ASSIGN_OR_RETURN(known.emplace_back(), ResolveCluster(source, host_cores));
+    return known;
+  }
+  for (const std::string& name : ClusterNames()) {
+    ASSIGN_OR_RETURN(known.emplace_back(), FindCluster(name, host_cores));
+  }
+  return known;
+}
+
 absl::StatusOr<BenchmarkedCluster> ProfileOf(const DeviceBenchmark& benchmark,
-                                             const std::string& base_name, int32_t host_cores) {
-  ASSIGN_OR_RETURN(const std::vector<ClusterSpec> known, KnownClusters(base_name, host_cores));
+                                             const std::vector<ClusterSpec>& known) {
   ASSIGN_OR_RETURN(const BenchmarkBase base, BaseFor(benchmark, known));
   const DeviceKind kind = benchmark.physical_cores > 0 ? DeviceKind::kCpu : DeviceKind::kCuda;
   return ClusterFromBenchmark(

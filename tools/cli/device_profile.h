@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "executor/trial/device_benchmark.h"
 #include "planner/calibration/cluster_from_benchmark.h"
+#include "tools/cli/command_files.h"
 
 namespace meshwright {
 
@@ -16,10 +18,15 @@ namespace meshwright {
 absl::StatusOr<DeviceBenchmark> MeasureDevices(const BenchmarkPlan& plan,
                                                const BenchmarkRunnerOptions& options);
 
-// The cluster that follows, named after the host and its devices. `base`, a preset or a file, says
-// what can't be measured; where it is empty the nearest preset does.
+// The clusters that may say what can't be measured: `base`, a preset or a file, or every preset
+// where that is empty.
+absl::StatusOr<std::vector<ClusterSpec>> BaseClusters(CommandFiles& files, const std::string& base,
+                                                      int32_t host_cores);
+
+// The cluster that follows, named after the host and its devices; the nearest of `known` says what
+// can't be measured.
 absl::StatusOr<BenchmarkedCluster> ProfileOf(const DeviceBenchmark& benchmark,
-                                             const std::string& base, int32_t host_cores);
+                                             const std::vector<ClusterSpec>& known);
 
 // A file in `folder` keeps the benchmark of this host and of as many devices of a kind.
 std::string KeptBenchmarkPath(const std::string& folder, const BenchmarkPlan& plan);

@@ -25,9 +25,9 @@ struct ExportFlags {
   OutputFlags output;
 };
 
-absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags) {
+absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags, CommandFiles& files) {
   ExportJob job;
-  ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource("model", flags.model));
+  ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource(files, "model", flags.model));
   ASSIGN_OR_RETURN(job.layout, ParseLayout(flags.layout));
   job.training.seq_len = flags.seq_len;
   job.training.global_batch = flags.global_batch;
@@ -42,7 +42,7 @@ absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags) {
 
 absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const ExportTarget target, ParseExportTarget(flags.to));
-  ASSIGN_OR_RETURN(const ExportJob job, ReadJob(flags));
+  ASSIGN_OR_RETURN(const ExportJob job, ReadJob(flags, context.files));
   ASSIGN_OR_RETURN(const std::string text, Export(target, job));
   if (flags.output.format == OutputFormat::kText) {
     context.out << text;

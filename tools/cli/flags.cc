@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <map>
+#include <utility>
 
 #include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
@@ -14,7 +14,7 @@
 namespace meshwright {
 namespace {
 
-constexpr uintmax_t kMaxFileBytes = 16u << 20;
+constexpr uintmax_t kMaxSpecBytes = 16u << 20;
 
 bool IsPreset(const std::string& value) {
   for (const auto& names : {ModelNames(), ClusterNames(), ProfileNames()}) {
@@ -38,9 +38,9 @@ std::string NameOf(const std::filesystem::path& path) {
   return folder.empty() ? stem : folder;
 }
 
-absl::StatusOr<SpecSource> ReadClusterSource(const std::string& cluster,
+absl::StatusOr<SpecSource> ReadClusterSource(CommandFiles& files, const std::string& cluster,
                                              const std::string& server) {
-  if (!NamesAgent(cluster)) return ReadSpecSource("cluster", cluster);
+  if (!NamesAgent(cluster)) return ReadSpecSource(files, "cluster", cluster);
   if (server.empty()) {
     return FieldError("cluster", cluster,
                       "what an agent measured is known to its server: name that with --server "
@@ -59,19 +59,13 @@ bool IsOfProcessorCores(const SpecSource& cluster) {
 
 }  // namespace
 
-absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::string& value) {
+absl::StatusOr<SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
+                                          const std::string& value) {
   if (value.empty()) return FieldError(flag, value, "must not be empty");
   if (!LooksLikeFile(value)) return SpecSource{value, ""};
-  std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(value, error);
-  if (error) return FieldError(flag, value, "cannot be read: " + error.message());
-  if (size > kMaxFileBytes) return FieldError(flag, value, "is larger than 16 MiB");
-  std::ifstream file(value, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return FieldError(flag, value, "cannot be read");
-  if (text.str().empty()) return FieldError(flag, value, "is an empty file");
-  return SpecSource{NameOf(value), text.str()};
+  ASSIGN_OR_RETURN(std::string text, files.Read(flag, value, kMaxSpecBytes));
+  if (text.empty()) return FieldError(flag, value, "is an empty file");
+  return SpecSource{NameOf(value), std::move(text)};
 }
 
 void OutputFlags::AddFormat(CLI::App& app) {
@@ -121,11 +115,12 @@ void QueryFlags::AddFramework(CLI::App& app) {
       ->option_text("FILE|PROFILE");
 }
 
-absl::StatusOr<PlanQuery> QueryFlags::ToQuery(const std::string& server) const {
+absl::StatusOr<PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
+                                              const std::string& server) const {
   PlanQuery query;
-  ASSIGN_OR_RETURN(query.model, ReadSpecSource("model", model));
-  ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(cluster, server));
-  ASSIGN_OR_RETURN(query.framework, ReadSpecSource("framework", framework));
+  ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model));
+  ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
+  ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;
   query.training = {.seq_len = seq_len, .global_batch = global_batch};
   if (!dtype.empty()) {

@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
+#include "tools/cli/command_files.h"
 #include "tools/cli/context.h"
 
 namespace meshwright {
@@ -15,7 +16,8 @@ namespace meshwright {
 // A model, cluster or framework as a flag names it: a preset where one has that name, else a file
 // where one exists or the name ends in .json or has a slash. InvalidArgument about `flag` where the
 // file can't be read.
-absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::string& value);
+absl::StatusOr<SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
+                                          const std::string& value);
 
 // --format text|json and --server HOST:PORT.
 struct OutputFlags {
@@ -43,7 +45,7 @@ struct QueryFlags {
 
   // Reads the files that are named, as ReadSpecSource() does, and asks `server` for the cluster of
   // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.
-  absl::StatusOr<PlanQuery> ToQuery(const std::string& server = "") const;
+  absl::StatusOr<PlanQuery> ToQuery(CommandFiles& files, const std::string& server = "") const;
 };
 
 }  // namespace meshwright

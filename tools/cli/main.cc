@@ -45,5 +45,7 @@ int main(int argc, char** argv) {
                                      .now_s = MonotonicSeconds,
                                      .interrupted = meshwright::StopRequested(),
                                      .out_errno = [&out] { return out.write_errno(); }};
+  context.files.AddStream("standard output", STDOUT_FILENO);
+  context.files.AddStream("standard error", STDERR_FILENO);
   return meshwright::RunCommandLine(argc, argv, context);
 }

@@ -8,15 +8,18 @@
 #include "planner/measurement/measurement.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
+#include "tools/cli/command_files.h"
 
 namespace meshwright {
 
 // All rows of all files, in the order given. InvalidArgument names the file.
 absl::StatusOr<std::vector<Measurement>> ReadMeasurementFiles(
-    const std::vector<std::string>& paths);
+    CommandFiles& files, const std::vector<std::string>& paths);
 
 // A preset's name or a file.
-absl::StatusOr<ClusterSpec> ReadCluster(const std::string& name_or_file, int32_t host_cores);
-absl::StatusOr<FrameworkProfile> ReadFramework(const std::string& name_or_file);
+absl::StatusOr<ClusterSpec> ReadCluster(CommandFiles& files, const std::string& name_or_file,
+                                        int32_t host_cores);
+absl::StatusOr<FrameworkProfile> ReadFramework(CommandFiles& files,
+                                               const std::string& name_or_file);
 
 }  // namespace meshwright

@@ -65,7 +65,7 @@ void PrintRecommendationJson(const PlanQuery& query, const RecommendAnswer& answ
 
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
-  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery(flags.output.server));
+  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
   ASSIGN_OR_RETURN(const RecommendAnswer answer,
@@ -82,7 +82,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
 
 absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
-  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(flags.output.server));
+  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
   ASSIGN_OR_RETURN(
       const EstimateAnswer answer,
       PlannerAt(flags.output.server, context.host_cores)->Estimate(query, flags.layout));

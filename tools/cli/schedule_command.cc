@@ -1,9 +1,7 @@
 #include "tools/cli/schedule_command.h"
 
-#include <fstream>
 #include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
 #include "planner/report/timeline.h"
@@ -64,12 +62,12 @@ absl::StatusOr<Step> StepByHand(const ScheduleFlags& flags) {
   return step;
 }
 
-absl::StatusOr<Step> StepOfModel(const ScheduleFlags& flags, int32_t host_cores) {
+absl::StatusOr<Step> StepOfModel(const ScheduleFlags& flags, CommandContext& context) {
   Step step;
   ASSIGN_OR_RETURN(step.layout, ParseLayout(flags.layout));
-  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery());
+  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery(context.files));
   if (query.devices == 0) query.devices = step.layout.devices();
-  ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
+  ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, context.host_cores));
   // Refuses a layout that breaks a rule, with the reason.
   RETURN_IF_ERROR(CheckAndEstimate(request, step.layout).status());
   step.micro_batches =
@@ -129,35 +127,27 @@ ordered_json ToJson(const Step& step, const Timeline& timeline) {
   return object;
 }
 
-absl::Status WriteDrawing(const std::string& path, const Step& step, const Timeline& timeline) {
+std::string Drawing(const std::string& path, const Step& step, const Timeline& timeline) {
   const TimelineSubject subject{step.layout, step.micro_batches};
-  const std::string text =
-      path.ends_with(".svg") ? TimelineSvg(subject, timeline) : TimelineTrace(subject, timeline);
-  std::ofstream file(path, std::ios::binary);
-  file << text << std::flush;
-  if (file) return absl::OkStatus();
-  return WithField(absl::UnavailableError(absl::StrCat("output = ", path, ": cannot be written")),
-                   "output");
+  return path.ends_with(".svg") ? TimelineSvg(subject, timeline) : TimelineTrace(subject, timeline);
 }
 
 absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
   if (!flags.file.empty() && !flags.file.ends_with(".svg") && !flags.file.ends_with(".json")) {
     return FieldError("output", flags.file, "must end in .json (a trace) or .svg (a picture)");
   }
-  ASSIGN_OR_RETURN(Step step,
-                   flags.HasModel() ? StepOfModel(flags, context.host_cores) : StepByHand(flags));
+  ASSIGN_OR_RETURN(const OutputFile file, context.files.Claim("output", flags.file));
+  ASSIGN_OR_RETURN(Step step, flags.HasModel() ? StepOfModel(flags, context) : StepByHand(flags));
   if (flags.blocking_hops) step.times.hop_mode = HopMode::kBlocking;
   ASSIGN_OR_RETURN(const Timeline timeline,
                    SimulateLayout(step.layout, step.micro_batches, step.times));
-  if (!flags.file.empty()) {
-    RETURN_IF_ERROR(WriteDrawing(flags.file, step, timeline));
-  }
+  if (file.wanted()) RETURN_IF_ERROR(file.Write(Drawing(flags.file, step, timeline)));
   if (flags.output.format == OutputFormat::kJson) {
     context.out << ToJson(step, timeline).dump(2) << "\n";
-  } else if (flags.file.empty()) {
+  } else if (!file.wanted()) {
     PrintText(step, timeline, context.out);
   } else {
-    context.out << flags.file << ": " << FormatCount(static_cast<int64_t>(timeline.actions.size()))
+    context.out << file.path() << ": " << FormatCount(static_cast<int64_t>(timeline.actions.size()))
                 << " actions, step " << FormatSeconds(timeline.makespan_s) << ", bubble "
                 << FormatPercent(timeline.BubbleShare()) << "\n";
   }

@@ -54,9 +54,9 @@ absl::StatusOr<std::string> SweepId(const std::string& typed) {
 }
 
 // Numbers are sent as they are: what is out of range the server says.
-absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags) {
+absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags, CommandFiles& files) {
   v1::CreateSweepRequest request;
-  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(flags.output.server));
+  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(files, flags.output.server));
   *request.mutable_plan() = ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
@@ -74,7 +74,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags) {
 }
 
 absl::Status Start(const SweepFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags));
+  ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, context.files));
   ASSIGN_OR_RETURN(const Stub stub, Dial(flags));
   grpc::ClientContext call;
   SetDeadline(call);

@@ -22,7 +22,6 @@
 #include "tools/cli/stop_request.h"
 #include "tools/cli/text.h"
 #include "tools/cli/trial_text.h"
-#include "tools/cli/whole_file.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright {
@@ -51,11 +50,11 @@ struct Prediction {
 
 absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const Layout& layout,
                                    const std::optional<int64_t>& memory_limit_bytes,
-                                   int32_t host_cores) {
-  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery());
+                                   CommandContext& context) {
+  ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery(context.files));
   query.devices = layout.devices();
   Prediction prediction;
-  ASSIGN_OR_RETURN(prediction.request, Resolve(query, host_cores));
+  ASSIGN_OR_RETURN(prediction.request, Resolve(query, context.host_cores));
   if (memory_limit_bytes) prediction.request.cluster.device.memory_bytes = *memory_limit_bytes;
   ASSIGN_OR_RETURN(prediction.estimate, CheckAndEstimate(prediction.request, layout));
   return prediction;
@@ -164,12 +163,12 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
     resolved.query.cluster = devices.kind == DeviceKind::kCpu ? "local-cpu" : "h100";
   }
   ASSIGN_OR_RETURN(const Prediction prediction,
-                   Predict(resolved, layout, memory_limit_bytes, context.host_cores));
+                   Predict(resolved, layout, memory_limit_bytes, context));
   layout = WithNamedKernels(layout, prediction.request.profile, devices.kind);
   ASSIGN_OR_RETURN(TrialPlan plan,
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
   RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
-  if (!flags.trace.empty()) RETURN_IF_ERROR(CheckWritable("trace", flags.trace));
+  ASSIGN_OR_RETURN(const OutputFile trace_file, context.files.Claim("trace", flags.trace));
   const StopRequest stop(context);
   std::string trace;
   const TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);
@@ -177,7 +176,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
                       : result.outcome == Outcome::kCancelled ? stop.exit_code()
                                                               : kExitFailed;
-  return trace.empty() ? absl::OkStatus() : WriteWholeFile("trace", flags.trace, trace);
+  return trace.empty() ? absl::OkStatus() : trace_file.Write(trace);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/ascii.h"
+#include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
 #include "planner/report/scatter_svg.h"
 #include "planner/report/validation_report.h"
@@ -15,7 +16,6 @@
 #include "tools/cli/measurement_files.h"
 #include "tools/cli/stop_request.h"
 #include "tools/cli/validate_text.h"
-#include "tools/cli/whole_file.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright {
@@ -26,10 +26,13 @@ The files hold one run per line under a header that names the columns, in any or
 model, layers, hidden, ffn, heads, kv_heads, vocab, seq, gpu, gpu_mem_gib, gpus, gpus_per_node, tp,
 pp, cp, ep, dp, vpp, mbs, gbs, precision, act_ckpt, attn, norm_kernel, seq_parallel, zero_stage,
 schedule, framework, outcome, step_time_s, mfu, tflops_per_gpu, tokens_per_s_per_gpu, peak_mem_gib,
-notes. An empty cell is unknown; outcome is ok, oom or error.
+notes. An empty cell is unknown; outcome is ok, oom or error. A row whose model is a preset's name
+(meshwright list models) needs no shape.
 
-Each row is predicted with the cluster whose GPU name begins `gpu` and the profile that `framework`
-names (empty: megatron). A row that can't be modelled keeps its place, with the reason.
+Each row is predicted with the cluster whose GPU name begins `gpu`, nvidia-smi's names too, and the
+profile that `framework` names (empty: megatron). A row that can't be modelled keeps its place, with
+the reason; one with a cell that can't be read or holds what no run can have (a negative time) is
+listed with its line. Where no row at all could be modelled the exit code is 3.
 
 Per sweep and in total:
   oom_caught, oom_missed    runs that ran out of memory, at or above and below 80 % of the device
@@ -56,35 +59,30 @@ struct ValidateFlags {
   OutputFlags output;
 };
 
-absl::StatusOr<MeasurementPresets> Presets(const ValidateFlags& flags, int32_t host_cores) {
-  ASSIGN_OR_RETURN(MeasurementPresets presets, LoadMeasurementPresets(host_cores));
+absl::StatusOr<MeasurementPresets> Presets(const ValidateFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(MeasurementPresets presets, LoadMeasurementPresets(context.host_cores));
   if (!flags.cluster.empty()) {
-    ASSIGN_OR_RETURN(presets.cluster, ReadCluster(flags.cluster, host_cores));
+    ASSIGN_OR_RETURN(presets.cluster,
+                     ReadCluster(context.files, flags.cluster, context.host_cores));
   }
   if (!flags.framework.empty()) {
-    ASSIGN_OR_RETURN(presets.profile, ReadFramework(flags.framework));
+    ASSIGN_OR_RETURN(presets.profile, ReadFramework(context.files, flags.framework));
   }
   return presets;
 }
 
-// Nothing is written over what is read, and not two things into one file.
-absl::Status CheckOutputs(const ValidateFlags& flags) {
-  if (!flags.plot.empty() && flags.plot == flags.rows) {
-    return FieldError("plot", flags.plot, "must be another file than --rows");
-  }
-  for (const std::string& input : flags.measurements) {
-    for (const std::string& output : {flags.rows, flags.plot}) {
-      if (output == input) return FieldError("measurements", input, "must not be written over");
-    }
-  }
-  return absl::OkStatus();
+absl::Status CheckPlot(const std::string& path) {
+  if (path.empty() || absl::AsciiStrToLower(path).ends_with(".svg")) return absl::OkStatus();
+  return FieldError("plot", path, "must end in .svg: that is what is drawn");
 }
 
 absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
-  RETURN_IF_ERROR(CheckOutputs(flags));
+  RETURN_IF_ERROR(CheckPlot(flags.plot));
+  ASSIGN_OR_RETURN(const OutputFile rows_file, context.files.Claim("rows", flags.rows));
+  ASSIGN_OR_RETURN(const OutputFile plot_file, context.files.Claim("plot", flags.plot));
   ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
-                   ReadMeasurementFiles(flags.measurements));
-  ASSIGN_OR_RETURN(const MeasurementPresets presets, Presets(flags, context.host_cores));
+                   ReadMeasurementFiles(context.files, flags.measurements));
+  ASSIGN_OR_RETURN(const MeasurementPresets presets, Presets(flags, context));
   const StopRequest stop(context);
   std::vector<RowPrediction> rows;
   for (const Measurement& measurement : measured) {
@@ -96,19 +94,19 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
     rows.push_back(PredictRow(static_cast<int64_t>(rows.size()), measurement, presets));
   }
   const ValidationReport report = ReportValidation(rows);
-  if (!flags.rows.empty()) {
-    RETURN_IF_ERROR(WriteWholeFile("rows", flags.rows, RowsToCsv(rows)));
-  }
-  if (!flags.plot.empty()) {
-    RETURN_IF_ERROR(WriteWholeFile("plot", flags.plot, ScatterSvg(rows)));
-  }
+  const Refusals refusals = CountRefusals(rows);
+  if (rows_file.wanted()) RETURN_IF_ERROR(rows_file.Write(RowsToCsv(rows)));
+  if (plot_file.wanted()) RETURN_IF_ERROR(plot_file.Write(ScatterSvg(rows)));
   if (flags.output.format == OutputFormat::kJson) {
+    nlohmann::ordered_json object = ValidationToJson(report);
+    object.update(RefusalsToJson(refusals));
     // Names of sweeps need not be UTF-8.
     const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    context.out << ValidationToJson(report).dump(2, ' ', false, replace) << "\n";
+    context.out << object.dump(2, ' ', false, replace) << "\n";
   } else {
-    PrintValidation(report, rows, context.out);
+    PrintValidation(report, refusals, context.out);
   }
+  context.exit_code = report.total.modelled > 0 ? kExitOk : kExitNothingFits;
   return absl::OkStatus();
 }
 

@@ -1,12 +1,11 @@
 #include "tools/cli/validate_text.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "tools/cli/refusals_text.h"
 #include "tools/cli/table.h"
 #include "tools/cli/text.h"
 
@@ -14,7 +13,6 @@ namespace meshwright {
 namespace {
 
 constexpr size_t kShownSweeps = 30;
-constexpr size_t kShownValues = 3;  // of one cause of refusal
 
 using Sweeps = std::vector<const SweepReport*>;
 
@@ -47,13 +45,17 @@ Sweeps ShownSweeps(const ValidationReport& report) {
   return shown;
 }
 
-void PrintSummary(const ValidationReport& report, std::ostream& out) {
+void PrintSummary(const ValidationReport& report, const Refusals& refusals, std::ostream& out) {
   const SweepReport& total = report.total;
   out << FormatCount(total.rows) << (total.rows == 1 ? " measurement" : " measurements") << " in "
       << FormatCount(static_cast<int64_t>(report.sweeps.size()))
       << (report.sweeps.size() == 1 ? " sweep: " : " sweeps: ") << FormatCount(total.ok) << " ok, "
       << FormatCount(total.oom) << " out of memory, " << FormatCount(total.error)
-      << " failed otherwise; " << FormatCount(total.modelled) << " modelled\n";
+      << " failed otherwise; " << FormatCount(total.modelled) << " modelled";
+  if (!refusals.unreadable.empty()) {
+    out << ", " << FormatCount(static_cast<int64_t>(refusals.unreadable.size())) << " unreadable";
+  }
+  out << "\n";
 }
 
 void PrintMemory(const Sweeps& sweeps, const SweepReport& total, std::ostream& out) {
@@ -113,75 +115,17 @@ void PrintLeftOut(const ValidationReport& report, size_t shown, std::ostream& ou
   }
 }
 
-// Rows that were refused for one cause, by what was wrong in each.
-struct Refusal {
-  int64_t rows = 0;
-  std::map<std::string, int64_t> values;
-};
-
-// Takes "column = value: problem" apart into cause and value; a broken rule is its own cause, with
-// the sentence as the value.
-std::pair<std::string, std::string> CauseAndValue(const RowPrediction& row) {
-  const std::string start = row.subject + " = ";
-  const size_t colon = row.reason.rfind(": ");
-  if (!row.reason.starts_with(start) || colon == std::string::npos) {
-    return {row.subject, row.reason};
-  }
-  return {row.subject + ": " + row.reason.substr(colon + 2),
-          row.reason.substr(start.size(), colon - start.size())};
-}
-
-// The commonest first, those beyond kShownValues as a count; of one kind of sentence the commonest.
-std::string DescribeValues(const std::string& cause, const Refusal& refusal) {
-  std::vector<std::pair<std::string, int64_t>> values(refusal.values.begin(), refusal.values.end());
-  std::stable_sort(values.begin(), values.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  const bool is_rule = cause.find(": ") == std::string::npos;
-  if (is_rule) return "for example, " + values.front().first;
-  std::string text;
-  for (size_t i = 0; i < std::min(values.size(), kShownValues); ++i) {
-    if (i > 0) text += "; ";
-    text += values[i].first;
-    if (values.size() > 1) text += " (" + FormatCount(values[i].second) + ")";
-  }
-  if (values.size() > kShownValues) {
-    text += absl::StrFormat("; %d more", values.size() - kShownValues);
-  }
-  return text;
-}
-
-void PrintReasons(absl::Span<const RowPrediction> rows, std::ostream& out) {
-  std::map<std::string, Refusal> causes;
-  for (const RowPrediction& row : rows) {
-    if (row.reason.empty()) continue;
-    const auto [cause, value] = CauseAndValue(row);
-    ++causes[cause].rows;
-    ++causes[cause].values[value];
-  }
-  if (causes.empty()) return;
-  std::vector<std::pair<std::string, Refusal>> sorted(causes.begin(), causes.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second.rows > b.second.rows; });
-  out << "\nNot modelled (--rows FILE has the reason of each row):\n";
-  for (const auto& [cause, refusal] : sorted) {
-    const std::string values = DescribeValues(cause, refusal);
-    out << absl::StrFormat("%7s  %s%s\n", FormatCount(refusal.rows), cause,
-                           values == "(empty)" ? "" : " [" + values + "]");
-  }
-}
-
 }  // namespace
 
-void PrintValidation(const ValidationReport& report, absl::Span<const RowPrediction> rows,
-                     std::ostream& out) {
-  PrintSummary(report, out);
+void PrintValidation(const ValidationReport& report, const Refusals& refusals, std::ostream& out) {
+  PrintSummary(report, refusals, out);
   const Sweeps shown = ShownSweeps(report);
   if (!shown.empty()) {
     PrintMemory(shown, report.total, out);
     PrintSpeed(shown, report, out);
     PrintLeftOut(report, shown.size(), out);
   }
-  PrintReasons(rows, out);
+  PrintRefusals(refusals, "--rows FILE has the reason of each row", out);
 }
 
 }  // namespace meshwright

@@ -3,14 +3,13 @@
 
 #include <ostream>
 
-#include "absl/types/span.h"
+#include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
 
 namespace meshwright {
 
 // What was read, a table about memory, one about speed, and why rows were not modelled. Of many
 // sweeps the largest are shown, and how many are left out.
-void PrintValidation(const ValidationReport& report, absl::Span<const RowPrediction> rows,
-                     std::ostream& out);
+void PrintValidation(const ValidationReport& report, const Refusals& refusals, std::ostream& out);
 
 }  // namespace meshwright

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -16,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uintmax_t kMaxFileBytes = uintmax_t{256} << 20;
+// As many as the kernel follows.
+constexpr int kMaxLinks = 40;
 
 // Empty on success, else what went wrong.
 std::string WriteStraight(const std::string& path, std::string_view text) {
@@ -27,25 +29,40 @@ std::string WriteStraight(const std::string& path, std::string_view text) {
   return file ? "" : std::string("cannot be written: ") + std::strerror(errno);
 }
 
-// What there is and isn't a regular file can't be replaced by one.
+// What there is and isn't a regular file with a name can't be replaced by one.
 bool IsWrittenInPlace(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  return fs::exists(status) && !fs::is_regular_file(status);
+  if (!fs::exists(status)) return false;
+  return !fs::is_regular_file(status) || !fs::exists(WrittenFile(path), error);
 }
 
 std::string TemporaryOf(const std::string& path) {
-  return path + "." + std::to_string(getpid()) + ".tmp";
+  return WrittenFile(path) + "." + std::to_string(getpid()) + ".tmp";
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::string& path) {
+std::string WrittenFile(const std::string& path) {
+  fs::path file = path;
+  std::error_code error;
+  for (int i = 0; i < kMaxLinks && fs::is_symlink(fs::symlink_status(file, error)); ++i) {
+    const fs::path target = fs::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / target;  // an absolute target stands for itself
+  }
+  return file.string();
+}
+
+absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::string& path,
+                                          uintmax_t max_bytes) {
   std::error_code error;
   if (fs::is_directory(path, error)) return FieldError(flag, path, "is a folder, not a file");
   const uintmax_t size = fs::file_size(path, error);
   // Pipes have no size; they are read to their end.
-  if (!error && size > kMaxFileBytes) return FieldError(flag, path, "is larger than 256 MiB");
+  if (!error && size > max_bytes) {
+    return FieldError(flag, path, absl::StrCat("is larger than ", max_bytes >> 20, " MiB"));
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -62,12 +79,12 @@ absl::Status WriteWholeFile(std::string_view flag, const std::string& path, std:
   const std::string target = in_place ? path : TemporaryOf(path);
   std::string problem = WriteStraight(target, text);
   if (problem.empty() && !in_place) {
-    fs::rename(target, path, error);
+    fs::rename(target, WrittenFile(path), error);
     if (error) problem = "cannot be written: " + error.message();
   }
   if (problem.empty()) return absl::OkStatus();
   if (!in_place) fs::remove(target, error);
-  return FieldError(flag, path, problem);
+  return WithField(absl::UnavailableError(FieldError(flag, path, problem).message()), flag);
 }
 
 absl::Status CheckWritable(std::string_view flag, const std::string& path) {

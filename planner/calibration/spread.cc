@@ -1,0 +1,65 @@
+#include "planner/calibration/spread.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planner/estimate/estimate.h"
+
+namespace meshwright {
+namespace {
+
+// Earlier rows count for at most so many: they were of other machines, and a few dozen of this one
+// must be able to say what its spread is.
+constexpr double kMostPriorRows = 20.0;
+// A spread that somebody wrote down without a fit, or that nobody knows.
+constexpr double kUnfittedRows = 5.0;
+constexpr double kUnknownSigma = 0.1;
+// Fewer have no fifth that could be left out.
+constexpr size_t kRowsOfFifth = 5;
+
+// Standard deviation of the errors by the size that four fifths of them keep below, which single
+// bad runs do not change.
+double Scatter(const std::vector<double>& errors) {
+  std::vector<double> sizes;
+  for (const double error : errors) sizes.push_back(std::abs(error));
+  return Quantile(sizes, sizes.size() < kRowsOfFifth ? 1.0 : 0.8) / kEightyPercentSigmas;
+}
+
+// How much further out than a normal distribution's a t distribution's 80 % end: the first term of
+// the Cornish-Fisher expansion.
+double TailFactor(double degrees_of_freedom) {
+  return 1.0 + (kEightyPercentSigmas * kEightyPercentSigmas + 1.0) / (4.0 * degrees_of_freedom);
+}
+
+}  // namespace
+
+double Quantile(std::vector<double> values, double share) {
+  const auto index = static_cast<size_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(index), values.end());
+  return values[index];
+}
+
+SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  const Calibration& calibration =
+      profile.step_time_sigma > 0.0 ? profile.calibration : cluster.calibration;
+  const double sigma = StepTimeSigma(cluster, profile);
+  const auto rows = static_cast<double>(calibration.rows + calibration.prior_rows);
+  return {.sigma = sigma > 0.0 ? sigma : kUnknownSigma,
+          .rows = rows > 0.0 ? std::min(rows, kMostPriorRows) : kUnfittedRows};
+}
+
+double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior) {
+  const auto rows = static_cast<double>(fit.errors.size());
+  const double scatter = Scatter(fit.errors);
+  if (!prior) return std::sqrt(scatter * scatter + fit.constants_variance);
+  // A row's leverage is the share of its error that the constants take up; the sum over the rows
+  // is how many rows the constants used.
+  const double leverage = fit.constants_variance / (fit.error_sigma * fit.error_sigma);
+  const double freedom = prior->rows + rows * std::max(0.0, 1.0 - leverage);
+  const double known = prior->sigma * prior->sigma;
+  double variance = (prior->rows * known + rows * scatter * scatter) / freedom;
+  if (fit.errors.size() <= fit.constants) variance = std::max(variance, known);
+  return TailFactor(freedom) * std::sqrt(variance + fit.constants_variance);
+}
+
+}  // namespace meshwright

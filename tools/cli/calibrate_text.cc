@@ -1,0 +1,136 @@
+#include "tools/cli/calibrate_text.h"
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "planner/calibration/constants.h"
+#include "planner/catalog/calibration_json.h"
+#include "planner/estimate/estimate.h"
+#include "planner/report/validation_report.h"
+#include "tools/cli/refusals_text.h"
+#include "tools/cli/text.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct SweepError {
+  int64_t rows = 0;
+  double sum = 0.0;
+
+  double mean() const { return sum / static_cast<double>(rows); }
+};
+
+std::map<std::string, SweepError> ErrorsBySweep(const CalibrationResult& result) {
+  std::map<std::string, SweepError> errors;
+  for (size_t i = 0; i < result.rows.size(); ++i) {
+    SweepError& error = errors[result.sweeps[i]];
+    ++error.rows;
+    error.sum += std::abs(std::expm1(result.fit.residuals[i]));
+  }
+  return errors;
+}
+
+// The calibrations that this fit made.
+std::vector<const Calibration*> Fitted(const CalibrationRequest& request,
+                                       const CalibrationResult& result) {
+  std::vector<const Calibration*> fitted;
+  if (request.options.fit_cluster) fitted.push_back(&result.fit.cluster.calibration);
+  if (request.options.fit_framework) fitted.push_back(&result.fit.profile.calibration);
+  return fitted;
+}
+
+std::vector<std::string> Undecided(const CalibrationRequest& request,
+                                   const CalibrationResult& result) {
+  std::vector<std::string> names;
+  for (const Calibration* calibration : Fitted(request, result)) {
+    for (const CalibratedConstant& constant : calibration->constants) {
+      if (!RowsDecided(constant)) names.push_back(constant.name);
+    }
+  }
+  return names;
+}
+
+const char* DecidedBy(const CalibratedConstant& constant) {
+  if (RowsDecided(constant)) return "the rows";
+  return constant.at_bound ? "its bound" : "its prior";
+}
+
+void PrintConstants(const CalibrationRequest& request, const CalibrationResult& result,
+                    std::ostream& out) {
+  Table table({"constant", "prior", "fitted", "uncertainty", "decided by"});
+  for (const Calibration* calibration : Fitted(request, result)) {
+    for (const CalibratedConstant& constant : calibration->constants) {
+      table.Add({constant.name, absl::StrFormat("%.4g", constant.prior),
+                 absl::StrFormat("%.4g", constant.value),
+                 absl::StrFormat("%.1f %%", 100.0 * constant.sigma), DecidedBy(constant)});
+    }
+  }
+  table.Print(out);
+  const std::vector<std::string> undecided = Undecided(request, result);
+  if (undecided.empty()) return;
+  out << "not decided by the rows, at or near where they were: " << absl::StrJoin(undecided, ", ")
+      << "\n";
+}
+
+}  // namespace
+
+void PrintCalibration(const CalibrationRequest& request, const CalibrationResult& result,
+                      std::ostream& out) {
+  out << FormatCount(static_cast<int64_t>(result.rows.size())) << " measured steps";
+  const std::string left_out = DescribeLeftOut(result);
+  if (!left_out.empty()) out << " (left out: " << left_out << ")";
+  out << "\n";
+  PrintRefusals(result.refusals, /*all_in=*/"", out);
+  out << "\n";
+  PrintConstants(request, result, out);
+  out << "\n";
+  Table sweeps({"sweep", "rows", "mean step error"});
+  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
+    sweeps.Add({sweep, FormatCount(error.rows), FormatPercent(error.mean())});
+  }
+  sweeps.Print(out);
+  const Calibration& calibration = *Fitted(request, result).front();
+  const auto factor = [](double sigma) { return std::exp(kEightyPercentSigmas * sigma); };
+  out << absl::StrFormat(
+      "\nstep time: median error %.1f %%, mean %.1f %%; 80 %% of runs within a factor of %.3f",
+      100.0 * calibration.median_error, 100.0 * calibration.mean_error,
+      factor(result.fit.step_time_sigma));
+  const double before = StepTimeSigma(request.cluster, request.profile);
+  if (before > 0.0) out << absl::StrFormat(" (before: %.3f)", factor(before));
+  out << "\n";
+}
+
+ordered_json CalibrationToJson(const CalibrationRequest& request, const CalibrationResult& result) {
+  ordered_json sweeps = ordered_json::array();
+  for (const auto& [sweep, error] : ErrorsBySweep(result)) {
+    sweeps.push_back({{"sweep", sweep}, {"rows", error.rows}, {"step_time_mape", error.mean()}});
+  }
+  ordered_json residuals = ordered_json::array();
+  for (size_t i = 0; i < result.rows.size(); ++i) {
+    residuals.push_back({{"sweep", result.sweeps[i]},
+                         {"layout", FormatLayout(result.rows[i].layout)},
+                         {"step_s", result.rows[i].step_s},
+                         {"log_error", result.fit.residuals[i]}});
+  }
+  ordered_json object = {{"rows", result.rows.size()},
+                         {"other_rows", result.other_rows},
+                         {"unmeasured_rows", result.unmeasured_rows},
+                         {"unmodelled_rows", result.unmodelled_rows()}};
+  object.update(RefusalsToJson(result.refusals));
+  object["cluster"] = CalibrationToJson(result.fit.cluster.calibration);
+  object["framework"] = CalibrationToJson(result.fit.profile.calibration);
+  object["undecided"] = Undecided(request, result);
+  object["step_time_sigma"] = result.fit.step_time_sigma;
+  object["step_time_sigma_before"] = StepTimeSigma(request.cluster, request.profile);
+  object["sweeps"] = std::move(sweeps);
+  object["residuals"] = std::move(residuals);
+  return object;
+}
+
+}  // namespace meshwright

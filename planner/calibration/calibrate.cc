@@ -60,6 +60,12 @@ absl::Status NoRows(const CalibrationResult& result) {
   return FieldError("measurements", "0 rows", problem);
 }
 
+// Rows without a source say nothing of whose they are.
+void AddOnce(const std::string& source, std::vector<std::string>& sources) {
+  if (source.empty()) return;
+  if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
+}
+
 }  // namespace
 
 int64_t CalibrationResult::unmodelled_rows() const {
@@ -83,6 +89,7 @@ std::string DescribeLeftOut(const CalibrationResult& result) {
 
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
   CalibrationResult result;
+  std::vector<std::string> sources;
   const MeasurementPresets presets = PresetsOf(request);
   std::vector<RowPrediction> refused;
   for (const Measurement& measured : request.measurements) {
@@ -101,12 +108,18 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
       result.rows.push_back(
           {*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device});
       result.sweeps.push_back(measured.sweep);
+      AddOnce(measured.source, sources);
     }
   }
   result.refusals = CountRefusals(refused);
   if (result.rows.empty()) return NoRows(result);
   ASSIGN_OR_RETURN(result.fit,
                    FitConstants(result.rows, request.cluster, request.profile, request.options));
+  if (request.options.fit_cluster) {
+    result.fit.cluster.rests_on = Evidence::kRuns;
+    result.fit.cluster.calibration.sources = sources;
+  }
+  if (request.options.fit_framework) result.fit.profile.calibration.sources = sources;
   return result;
 }
 

@@ -18,6 +18,7 @@ Calibration ReadCalibration(JsonFields& fields) {
   calibration.command = inside.StringOr("command", "");
   calibration.rows = inside.IntOr("rows", 0);
   calibration.prior_rows = inside.IntOr("prior_rows", 0);
+  calibration.sources = inside.StringsOr("sources");
   calibration.median_error = inside.NumberOr("median_error", 0.0);
   calibration.mean_error = inside.NumberOr("mean_error", 0.0);
   if (inside.Has("constants")) {
@@ -50,7 +51,9 @@ ordered_json CalibrationToJson(const Calibration& calibration) {
                                 {"sigma", constant.sigma}};
     if (constant.at_bound) constants[constant.name]["at_bound"] = true;
   }
-  ordered_json object = {{"command", calibration.command}, {"rows", calibration.rows}};
+  ordered_json object = {{"command", calibration.command},
+                         {"rows", calibration.rows},
+                         {"sources", calibration.sources}};
   if (calibration.prior_rows > 0) object["prior_rows"] = calibration.prior_rows;
   object["median_error"] = calibration.median_error;
   object["mean_error"] = calibration.mean_error;

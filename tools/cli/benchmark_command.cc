@@ -11,6 +11,7 @@
 #include "tools/cli/device_profile.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/stop_request.h"
 #include "tools/cli/terminal.h"
@@ -41,14 +42,14 @@ ordered_json ErrorsToJson(const LogFitErrors& errors) {
   return {{"rows", errors.rows}, {"median_error", errors.median}, {"worst_error", errors.worst}};
 }
 
-void PrintJson(const DeviceBenchmark& benchmark, const BenchmarkedCluster& made,
-               std::ostream& out) {
+void PrintBenchmarkJson(const DeviceBenchmark& benchmark, const BenchmarkedCluster& made,
+                        std::ostream& out) {
   const ordered_json object = {
       {"benchmark", ToJson(benchmark)},
       {"fit",
        {{"matmuls", ErrorsToJson(made.matmuls)}, {"collectives", ErrorsToJson(made.collectives)}}},
       {"cluster", ParseOrderedJson("cluster", ClusterToJson(made.cluster)).value()}};
-  out << object.dump(2) << "\n";
+  PrintJson(object, out);
 }
 
 absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) {
@@ -81,7 +82,7 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
   ASSIGN_OR_RETURN(const BenchmarkedCluster made, ProfileOf(*benchmark, known));
   RETURN_IF_ERROR(output.Write(ClusterToJson(made.cluster) + "\n"));
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson(*benchmark, made, context.out);
+    PrintBenchmarkJson(*benchmark, made, context.out);
     return absl::OkStatus();
   }
   PrintDeviceBenchmark(*benchmark, made, context.out);

@@ -14,6 +14,7 @@
 #include "planner/spec/status_macros.h"
 #include "tools/cli/calibrate_text.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/measurement_files.h"
 #include "tools/command_line/declare.h"
 
@@ -109,9 +110,7 @@ absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) 
   RETURN_IF_ERROR(cluster_file.Write(ClusterToJson(result.fit.cluster) + "\n"));
   RETURN_IF_ERROR(framework_file.Write(ProfileToJson(result.fit.profile) + "\n"));
   if (flags.output.format == OutputFormat::kJson) {
-    // Names of sweeps need not be UTF-8.
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    context.out << CalibrationToJson(request, result).dump(2, ' ', false, replace) << "\n";
+    PrintJson(CalibrationToJson(request, result), context.out);
     return absl::OkStatus();
   }
   PrintCalibration(request, result, context.out);

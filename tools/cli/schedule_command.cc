@@ -8,6 +8,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/schedule_times.h"
 #include "tools/cli/table.h"
 #include "tools/cli/text.h"
@@ -143,7 +144,7 @@ absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
                    SimulateLayout(step.layout, step.micro_batches, step.times));
   if (file.wanted()) RETURN_IF_ERROR(file.Write(Drawing(flags.file, step, timeline)));
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << ToJson(step, timeline).dump(2) << "\n";
+    PrintJson(ToJson(step, timeline), context.out);
   } else if (!file.wanted()) {
     PrintText(step, timeline, context.out);
   } else {

@@ -13,6 +13,7 @@
 #include "planner/catalog/json_text.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
@@ -70,7 +71,7 @@ class Follower {
       end_kind_ = event.kind();
     }
     if (format_ == OutputFormat::kJson) {
-      context_.out << EventToJson(event).dump() << std::endl;
+      PrintJsonLine(EventToJson(event), context_.out);
       return;
     }
     const nlohmann::json data = ParseJson("data", event.data_json()).value_or(nullptr);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "planner/report/amounts.h"
 
 namespace meshwright {
 namespace {
@@ -12,13 +13,7 @@ constexpr double kMib = 1024.0 * 1024.0;
 
 }  // namespace
 
-std::string FormatCount(int64_t value) {
-  std::string digits = std::to_string(value);
-  for (auto i = static_cast<int64_t>(digits.size()) - 3; i > (value < 0 ? 1 : 0); i -= 3) {
-    digits.insert(static_cast<size_t>(i), ",");
-  }
-  return digits;
-}
+std::string FormatCount(int64_t value) { return Grouped(value); }
 
 std::string FormatGib(int64_t bytes) {
   return absl::StrFormat("%.2f", static_cast<double>(bytes) / kGib);
@@ -40,7 +35,7 @@ std::string FormatSeconds(double seconds) {
   return "0 s";
 }
 
-std::string FormatPercent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100.0); }
+std::string FormatPercent(double fraction) { return Percent(fraction); }
 
 std::string FormatFlops(double flops_per_s) {
   if (flops_per_s >= 1e12) return absl::StrFormat("%.1f TFLOP/s", flops_per_s / 1e12);

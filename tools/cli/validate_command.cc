@@ -13,6 +13,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/measurement_files.h"
 #include "tools/cli/stop_request.h"
 #include "tools/cli/validate_text.h"
@@ -100,9 +101,7 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
   if (flags.output.format == OutputFormat::kJson) {
     nlohmann::ordered_json object = ValidationToJson(report);
     object.update(RefusalsToJson(refusals));
-    // Names of sweeps need not be UTF-8.
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    context.out << object.dump(2, ' ', false, replace) << "\n";
+    PrintJson(object, context.out);
   } else {
     PrintValidation(report, refusals, context.out);
   }

@@ -265,5 +265,37 @@ TEST(CheckAndEstimate, RefusesALayoutOfAnotherSize) {
   EXPECT_THAT(std::string(estimate.status().message()), HasSubstr("is 4, but there are 8"));
 }
 
+// The rank is counted without keeping the layouts: held to a search that keeps them all. Pressure
+// makes some of them slower than they seem without their memory.
+TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  context.profile.pressure_slope = 1.0;
+  context.profile.pressure_from = 0.2;
+  SearchRequest request = MakeRequest(context, 32);
+  request.top = 100000;
+  const SearchResult all = Search(request).value();
+  for (const size_t place : {size_t{0}, all.layouts.size() / 3, all.layouts.size() - 1}) {
+    const RankedLayout& mine = all.layouts[place];
+    request.mine = mine.layout;
+    request.top = 3;
+    const SearchResult result = Search(request).value();
+    EXPECT_EQ(result.mine->faster,
+              std::count_if(all.layouts.begin(), all.layouts.end(), [&](const RankedLayout& other) {
+                return other.estimate.mfu > mine.estimate.mfu;
+              }));
+    EXPECT_EQ(result.mine->estimate, mine.estimate);
+    EXPECT_EQ(result.mine->over_bytes, 0);
+    EXPECT_EQ(result.layouts.size(), 3u);
+  }
+}
+
+TEST(Search, MineMayBeWhatTheWorkerDoesNotRun) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  SearchRequest request = MakeRequest(context, 32);
+  request.mine = MakeLayout("tp8.pp1.dp4");
+  request.runnable = [](const Layout& layout) { return layout.tp < 8; };
+  EXPECT_EQ(Search(request)->mine->violation->rule, Rule::kWorker);
+}
+
 }  // namespace
 }  // namespace meshwright

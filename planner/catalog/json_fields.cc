@@ -36,11 +36,18 @@ const json* JsonFields::Require(std::string_view key) {
   return value;
 }
 
-void JsonFields::RefuseUnknownKeys() {
+std::vector<std::string> JsonFields::UnaskedKeys() const {
+  std::vector<std::string> keys;
   for (const auto& [key, value] : object_.items()) {
-    if (asked_.contains(key)) continue;
+    if (!asked_.contains(key)) keys.push_back(key);
+  }
+  return keys;
+}
+
+void JsonFields::RefuseUnknownKeys() {
+  for (const std::string& key : UnaskedKeys()) {
     const std::vector<std::string> known(asked_.begin(), asked_.end());
-    Fail(FieldError(prefix_ + key, value.dump().substr(0, 60),
+    Fail(FieldError(prefix_ + key, object_.at(key).dump().substr(0, 60),
                     std::string(UnknownName("key", key, known).message())));
   }
 }

@@ -1,9 +1,10 @@
 #include "planner/report/answers.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "planner/catalog/catalog.h"
+#include "planner/spec/node_placement.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -11,8 +12,7 @@ namespace meshwright {
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores) {
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
   ASSIGN_OR_RETURN(SearchResult result, Search(request));
-  return RecommendAnswer{std::move(result), AllowedBytes(request),
-                         NotesOn(request.cluster, request.devices)};
+  return RecommendAnswer{std::move(result), AllowedBytes(request), NotesOn(query, request)};
 }
 
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view text,
@@ -21,19 +21,33 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   ASSIGN_OR_RETURN(const Layout layout, ParseLayout(text));
   ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
   const int64_t allowed_bytes = AllowedBytes(request.cluster);
-  return EstimateAnswer{layout, estimate, allowed_bytes, NotesOn(request.cluster, request.devices),
+  return EstimateAnswer{layout, estimate, allowed_bytes, NotesOn(query, request),
                         Explain(ContextOf(request), {layout, estimate}, allowed_bytes)};
+}
+
+std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request) {
+  std::vector<std::string> notes = NotesOnModel(query.model, query.training.seq_len);
+  for (std::string& note : NotesOn(request.cluster, request.devices)) {
+    notes.push_back(std::move(note));
+  }
+  return notes;
 }
 
 PresetNames AnswerPresets() { return {ModelNames(), ClusterNames(), ProfileNames()}; }
 
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices) {
   std::vector<std::string> notes;
-  const int64_t ranks = std::min<int64_t>(devices, cluster.devices_per_node);
-  if (cluster.physical_cores > 0 && ranks > cluster.physical_cores) {
-    notes.push_back(
-        absl::StrFormat("%d ranks share %d physical cores: each has %.2f of a core's throughput",
-                        ranks, cluster.physical_cores, ThroughputShare(cluster, ranks)));
+  const NodePlacement placed = FillNodes(devices, cluster.devices_per_node);
+  if (cluster.physical_cores > 0 && placed.per_node > cluster.physical_cores) {
+    notes.push_back(absl::StrFormat(
+        "%d ranks share %d physical cores: each has %.2f of a core's throughput", placed.per_node,
+        cluster.physical_cores, ThroughputShare(cluster, placed.per_node)));
+  }
+  if (!placed.fills_last()) {
+    notes.push_back(absl::StrFormat(
+        "%d devices fill nodes of %d only partly: the last of %d nodes has %d in use, and ranks "
+        "are taken to stand on the nodes in order",
+        devices, placed.per_node, placed.nodes, placed.on_last));
   }
   return notes;
 }

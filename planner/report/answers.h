@@ -41,7 +41,10 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                                               int32_t host_cores);
 PresetNames AnswerPresets();
 
-// Says so where ranks share processor cores.
+// What a reader of the figures should know about the question.
+std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
+// The part about the cluster: says so where ranks share processor cores, and where devices fill the
+// last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 
 }  // namespace meshwright

@@ -33,11 +33,18 @@ const json* JsonFields::Require(std::string_view key) {
   return value;
 }
 
-void JsonFields::RefuseUnknownKeys() {
+std::vector<std::string> JsonFields::UnaskedKeys() const {
+  std::vector<std::string> keys;
   for (const auto& [key, value] : object_.items()) {
-    if (asked_.contains(key)) continue;
+    if (!asked_.contains(key)) keys.push_back(key);
+  }
+  return keys;
+}
+
+void JsonFields::RefuseUnknownKeys() {
+  for (const std::string& key : UnaskedKeys()) {
     const std::vector<std::string> known(asked_.begin(), asked_.end());
-    Fail(FieldError(prefix_ + key, ShowJson(value),
+    Fail(FieldError(prefix_ + key, ShowJson(object_.at(key)),
                     std::string(UnknownName("key", key, known).message())));
   }
 }

@@ -46,8 +46,9 @@ class JsonFields {
   const nlohmann::json& Object(std::string_view key);
 
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
-  // Fails on the first key that no getter asked for: a misspelt one would silently keep its
-  // default.
+  // The keys that no getter asked for.
+  std::vector<std::string> UnaskedKeys() const;
+  // Fails on the first of them: a misspelt one would silently keep its default.
   void RefuseUnknownKeys();
   // Remembers `status` if it is the first problem.
   void Fail(absl::Status status);

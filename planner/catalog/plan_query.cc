@@ -1,6 +1,7 @@
 #include "planner/catalog/plan_query.h"
 
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/model_config.h"
 #include "planner/profile/attention_default.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -10,6 +11,12 @@ namespace meshwright {
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len) {
   return model.json.empty() ? FindModel(model.name)
                             : ModelFromConfig(model.name, model.json, seq_len);
+}
+
+std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len) {
+  if (model.json.empty()) return {};
+  const absl::StatusOr<ModelConfig> read = ReadModelConfig(model.name, model.json, seq_len);
+  return read.ok() ? NotesOn(*read) : std::vector<std::string>();
 }
 
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores) {

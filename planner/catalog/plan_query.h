@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "planner/search/search.h"
@@ -35,6 +36,10 @@ struct PlanQuery {
 // The model of a source: a preset, or a config.json. `seq_len` decides whether a sliding window
 // matters.
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len);
+
+// What a reader of figures about that model should know: which keys of its config.json the planner
+// left aside. Empty for presets, and for what ResolveModel() refuses.
+std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len);
 
 // The cluster of a source. `host_cores` as in FindCluster().
 absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t host_cores);

@@ -4,13 +4,13 @@
 // CheckLayout() accepts.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "planner/cost/collective.h"
 #include "planner/cost/operators.h"
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
+#include "planner/spec/node_placement.h"
 
 namespace meshwright {
 
@@ -20,7 +20,7 @@ struct StepShape {
         layout(l),
         device{
             c.cluster.device, c.training.precision,
-            ThroughputShare(c.cluster, std::min<int64_t>(l.devices(), c.cluster.devices_per_node)),
+            ThroughputShare(c.cluster, FillNodes(l.devices(), c.cluster.devices_per_node).per_node),
             c.profile.matmul_share},
         network{c.cluster, c.profile.network_share, c.profile.network_contention},
         tokens(c.training.seq_len / l.cp * l.micro_batch),

@@ -1,4 +1,4 @@
-// Data files compiled into the binary: model presets, clusters, framework profiles.
+// Data files compiled into the binary: model presets, clusters, framework profiles, and tables.
 #pragma once
 
 #include <string_view>
@@ -18,5 +18,7 @@ absl::Span<const EmbeddedFile> EmbeddedClusters();
 absl::Span<const EmbeddedFile> EmbeddedProfiles();
 // planner/data/families.json alone.
 absl::Span<const EmbeddedFile> EmbeddedFamilies();
+// planner/data/architectures.json alone.
+absl::Span<const EmbeddedFile> EmbeddedArchitectures();
 
 }  // namespace meshwright

@@ -1,11 +1,12 @@
 #include "planner/report/answers.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "planner/catalog/catalog.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/report/amounts.h"
+#include "planner/spec/node_placement.h"
 #include "planner/spec/parameters.h"
 #include "planner/spec/status_macros.h"
 
@@ -18,7 +19,7 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   if (request.mine) answer.mine = Report(*request.mine, result, MemoryCriterion(query));
   answer.result = std::move(result);
   answer.allowed_bytes = AllowedBytes(request);
-  answer.notes = NotesOn(request.cluster, request.devices);
+  answer.notes = NotesOn(query, request);
   answer.parameters = Parameters(request.model);
   answer.rests_on = RestsOnOf(request.cluster, request.profile);
   return answer;
@@ -34,11 +35,19 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
   return EstimateAnswer{layout,
                         estimate,
                         allowed_bytes,
-                        NotesOn(request.cluster, request.devices),
+                        NotesOn(query, request),
                         Explain(context, {layout, estimate}, allowed_bytes),
                         Parameters(request.model),
                         LayoutParameters(context, layout).Most(),
                         RestsOnOf(request.cluster, request.profile)};
+}
+
+std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request) {
+  std::vector<std::string> notes = NotesOnModel(query.model, query.training.seq_len);
+  for (std::string& note : NotesOn(request.cluster, request.devices)) {
+    notes.push_back(std::move(note));
+  }
+  return notes;
 }
 
 PresetNames AnswerPresets() { return {ModelNames(), ClusterNames(), ProfileNames()}; }
@@ -50,11 +59,17 @@ std::string MemoryCriterion(const PlanQuery& query) {
 
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices) {
   std::vector<std::string> notes;
-  const int64_t ranks = std::min<int64_t>(devices, cluster.devices_per_node);
-  if (cluster.physical_cores > 0 && ranks > cluster.physical_cores) {
-    notes.push_back(
-        absl::StrFormat("%d ranks share %d physical cores: each has %.2f of a core's throughput",
-                        ranks, cluster.physical_cores, ThroughputShare(cluster, ranks)));
+  const NodePlacement placed = FillNodes(devices, cluster.devices_per_node);
+  if (cluster.physical_cores > 0 && placed.per_node > cluster.physical_cores) {
+    notes.push_back(absl::StrFormat(
+        "%d ranks share %d physical cores: each has %.2f of a core's throughput", placed.per_node,
+        cluster.physical_cores, ThroughputShare(cluster, placed.per_node)));
+  }
+  if (!placed.fills_last()) {
+    notes.push_back(absl::StrFormat(
+        "%d devices fill nodes of %d only partly: the last of %d nodes has %d in use, and ranks "
+        "are taken to stand on the nodes in order",
+        devices, placed.per_node, placed.nodes, placed.on_last));
   }
   return notes;
 }

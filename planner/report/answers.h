@@ -53,7 +53,10 @@ PresetNames AnswerPresets();
 // The criterion of the memory pass, as answers name it: "the 80 % memory rule".
 std::string MemoryCriterion(const PlanQuery& query);
 
-// Says so where ranks share processor cores.
+// What a reader of the figures should know about the question.
+std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request);
+// The part about the cluster: says so where ranks share processor cores, and where devices fill the
+// last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 
 }  // namespace meshwright

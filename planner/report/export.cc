@@ -1,9 +1,8 @@
 #include "planner/report/export.h"
 
-#include <algorithm>
 #include <optional>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
 #include "planner/profile/context.h"
 #include "planner/report/export_megatron.h"
@@ -40,16 +39,6 @@ absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
 }
 
-absl::Status CheckNodes(const ExportJob& job) {
-  RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
-  const int64_t devices = job.layout.devices();
-  if (devices <= job.devices_per_node || devices % job.devices_per_node == 0) {
-    return absl::OkStatus();
-  }
-  return FieldError("gpus_per_node", job.devices_per_node,
-                    absl::StrFormat("must divide the %d devices of the layout", devices));
-}
-
 }  // namespace
 
 std::string_view ExportTargetName(ExportTarget target) {
@@ -69,7 +58,7 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   if (job.training.precision == Precision::kFp64) {
     return FieldError("dtype", PrecisionName(job.training.precision), "must be bf16 or fp32");
   }
-  RETURN_IF_ERROR(CheckNodes(job));
+  RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
   if (job.model.groups.size() > 1) {
     return FieldError("model", job.model.name,
                       "has layers of different shapes; must have one shape for all layers");
@@ -81,10 +70,14 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   return text;
 }
 
-std::string TorchrunSize(const ExportJob& job) {
-  const int64_t devices = job.layout.devices();
-  const int64_t per_node = std::min<int64_t>(devices, job.devices_per_node);
-  return absl::StrFormat("--nnodes %d --nproc-per-node %d", devices / per_node, per_node);
+NodePlacement PlacementOf(const ExportJob& job) {
+  return FillNodes(job.layout.devices(), job.devices_per_node);
+}
+
+std::string CommentLines(const std::vector<std::string>& comments) {
+  std::string lines;
+  for (const std::string& comment : comments) absl::StrAppend(&lines, "# ", comment, "\n");
+  return lines;
 }
 
 absl::Status CannotExport(std::string_view part, std::string_view problem) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -38,7 +39,57 @@ absl::Status CheckSchedule(const Layout& layout) {
   return CannotExport(part, "Megatron-LM does not have this schedule; must be 1f1b or interleaved");
 }
 
-void AddModel(const ExportJob& job, Script& script) {
+// --use-rope-scaling has all but the factor fixed.
+absl::Status CheckLlama3Scaling(const RopeScaling& scaling) {
+  constexpr char kFixed[] = "Megatron-LM's --use-rope-scaling has it fixed; must be ";
+  const RopeScaling fixed;
+  if (scaling.low_freq_factor != fixed.low_freq_factor) {
+    return FieldError("rope_scaling.low_freq_factor", absl::StrCat(scaling.low_freq_factor),
+                      absl::StrCat(kFixed, fixed.low_freq_factor));
+  }
+  if (scaling.high_freq_factor != fixed.high_freq_factor) {
+    return FieldError("rope_scaling.high_freq_factor", absl::StrCat(scaling.high_freq_factor),
+                      absl::StrCat(kFixed, fixed.high_freq_factor));
+  }
+  if (scaling.original_max_positions != fixed.original_max_positions) {
+    return FieldError("rope_scaling.original_max_position_embeddings",
+                      scaling.original_max_positions,
+                      absl::StrCat(kFixed, fixed.original_max_positions));
+  }
+  return absl::OkStatus();
+}
+
+// Flags that take whole numbers alone.
+absl::Status CheckWhole(std::string_view key, double value, const char* flag) {
+  if (value == std::floor(value)) return absl::OkStatus();
+  return FieldError(key, absl::StrCat(value),
+                    absl::StrCat("Megatron-LM's ", flag, " takes a whole number; must be one"));
+}
+
+absl::Status AddRope(const ModelSpec& model, Script& script) {
+  RETURN_IF_ERROR(CheckWhole("rope_theta", model.rope_theta, "--rotary-base"));
+  script.flags.push_back(absl::StrFormat("--position-embedding-type rope --rotary-base %d",
+                                         std::llround(model.rope_theta)));
+  const RopeScaling& scaling = model.rope_scaling;
+  switch (scaling.kind) {
+    case RopeScalingKind::kNone:
+      return absl::OkStatus();
+    case RopeScalingKind::kLinear:
+      RETURN_IF_ERROR(CheckWhole("rope_scaling.factor", scaling.factor,
+                                 "--rotary-seq-len-interpolation-factor"));
+      script.flags.push_back(absl::StrFormat("--rotary-seq-len-interpolation-factor %d",
+                                             std::llround(scaling.factor)));
+      return absl::OkStatus();
+    case RopeScalingKind::kLlama3:
+      RETURN_IF_ERROR(CheckLlama3Scaling(scaling));
+      script.flags.push_back(
+          absl::StrFormat("--use-rope-scaling --rope-scaling-factor %g", scaling.factor));
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddModel(const ExportJob& job, Script& script) {
   const ModelSpec& model = job.model;
   const LayerGroup& layer = model.groups.front();
   auto& flags = script.flags;
@@ -52,8 +103,7 @@ void AddModel(const ExportJob& job, Script& script) {
   }
   if (layer.ffn == FfnKind::kSwiGlu) flags.push_back("--swiglu");
   flags.push_back(absl::StrFormat("--normalization RMSNorm --norm-epsilon %g", model.norm_epsilon));
-  flags.push_back(absl::StrFormat("--position-embedding-type rope --rotary-base %d",
-                                  std::llround(model.rope_theta)));
+  RETURN_IF_ERROR(AddRope(model, script));
   flags.push_back(absl::StrFormat("--seq-length %d --max-position-embeddings %d",
                                   job.training.seq_len, job.training.seq_len));
   flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
@@ -62,8 +112,10 @@ void AddModel(const ExportJob& job, Script& script) {
                                  : "--disable-bias-linear");
   if (model.qk_norm) flags.push_back("--qk-layernorm");
   if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
+  flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
   // Megatron-LM's own defaults are 0.1.
   flags.push_back("--attention-dropout 0.0 --hidden-dropout 0.0");
+  return absl::OkStatus();
 }
 
 void AddParallelism(const ExportJob& job, Script& script) {
@@ -154,6 +206,19 @@ void AddKernels(const ExportJob& job, Script& script) {
   if (bf16) flags.push_back("--bf16");
 }
 
+// The start of the command, with what comes before it.
+std::string Torchrun(const NodePlacement& placed) {
+  if (placed.fills_last()) {
+    return absl::StrFormat("torchrun --nnodes %d --nproc-per-node %d", placed.nodes,
+                           placed.per_node);
+  }
+  return absl::StrFormat(
+      "# The last of %d nodes runs fewer processes; every node needs its NODE_RANK.\n"
+      "processes=%d\nif [ \"${NODE_RANK:-0}\" -eq %d ]; then processes=%d; fi\n"
+      "torchrun --nnodes %d --nproc-per-node \"$processes\"",
+      placed.nodes, placed.per_node, placed.nodes - 1, placed.on_last, placed.nodes);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
@@ -165,7 +230,7 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   script.flags.push_back(absl::StrFormat("--micro-batch-size %d --global-batch-size %d",
                                          layout.micro_batch, job.training.global_batch));
   AddRecompute(layout, script);
-  AddModel(job, script);
+  RETURN_IF_ERROR(AddModel(job, script));
   AddKernels(job, script);
 
   std::string text =
@@ -173,14 +238,14 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   absl::StrAppend(&text, "# on ", layout.devices(),
                   " devices with Megatron-LM. Data, tokenizer, learning rate and checkpoints are "
                   "yours: pass their\n# flags to this script.\n");
-  for (const std::string& comment : script.comments) absl::StrAppend(&text, "# ", comment, "\n");
+  absl::StrAppend(&text, CommentLines(job.notes), CommentLines(script.comments));
   // Tensor and context parallel want their collectives in launch order; FSDP wants them free.
   if (UsesFsdp(layout)) {
     absl::StrAppend(&text, "unset CUDA_DEVICE_MAX_CONNECTIONS\n");
   } else if (layout.tp > 1 || layout.cp > 1) {
     absl::StrAppend(&text, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
   }
-  absl::StrAppend(&text, "torchrun ", TorchrunSize(job), " \\\n",
+  absl::StrAppend(&text, Torchrun(PlacementOf(job)), " \\\n",
                   "  --node-rank \"${NODE_RANK:-0}\" --master-addr \"${MASTER_ADDR:-localhost}\" "
                   "--master-port \"${MASTER_PORT:-29500}\" \\\n",
                   "  pretrain_gpt.py \\\n  ", absl::StrJoin(script.flags, " \\\n  "),

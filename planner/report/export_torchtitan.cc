@@ -11,35 +11,88 @@
 namespace meshwright {
 namespace {
 
+// What all of torchtitan's models of one name share.
+struct Family {
+  const char* name;
+  int64_t vocab;
+  double norm_epsilon;
+  double rope_theta;
+  RopeScaling rope_scaling;
+};
+
+// Its Llama 3 is Llama 3.1: the scaling of the rotary embedding cannot be left out, only given
+// another factor.
+constexpr Family kLlama3 = {
+    "llama3", 128256, 1e-5, 500000.0, {.kind = RopeScalingKind::kLlama3, .factor = 8.0}};
+constexpr Family kQwen3 = {"qwen3", 151936, 1e-6, 1000000.0, {}};
+
+const Family& FamilyOf(const ModelSpec& model) { return model.qk_norm ? kQwen3 : kLlama3; }
+
 // Models that torchtitan has under a name of its own.
 struct Flavor {
   const char* name;
-  bool qk_norm;  // Qwen3, else Llama 3
+  const Family& family;
   int64_t hidden, layers, heads, kv_heads, ffn_hidden;
+  int64_t head_dim = 128;
+  bool tied_embeddings = false;
 };
 
 constexpr Flavor kFlavors[] = {
-    {"8B", false, 4096, 32, 32, 8, 14336},      {"70B", false, 8192, 80, 64, 8, 28672},
-    {"405B", false, 16384, 126, 128, 8, 53248}, {"0.6B", true, 1024, 28, 16, 8, 3072},
-    {"1.7B", true, 2048, 28, 16, 8, 6144},      {"4B", true, 2560, 36, 32, 8, 9728},
-    {"8B", true, 4096, 36, 32, 8, 12288},       {"14B", true, 5120, 40, 40, 8, 17408},
-    {"32B", true, 5120, 64, 64, 8, 25600},
+    {"8B", kLlama3, 4096, 32, 32, 8, 14336},
+    {"70B", kLlama3, 8192, 80, 64, 8, 28672},
+    {"405B", kLlama3, 16384, 126, 128, 8, 53248},
+    {"0.6B", kQwen3, 1024, 28, 16, 8, 3072, 128, true},
+    {"1.7B", kQwen3, 2048, 28, 16, 8, 6144, 128, true},
+    {"4B", kQwen3, 2560, 36, 32, 8, 9728, 128, true},
+    {"8B", kQwen3, 4096, 36, 32, 8, 12288},
+    {"14B", kQwen3, 5120, 40, 40, 8, 17408},
+    {"32B", kQwen3, 5120, 64, 64, 8, 25600},
 };
 
-constexpr int64_t kLlama3Vocab = 128256;
-constexpr int64_t kQwen3Vocab = 151936;
-
-// Mistral 7B has the shape of Llama 3 8B but for the vocabulary.
+// Mistral 7B has the shape of Llama 3 8B but for the vocabulary, and Llama 3 8B differs from
+// Llama 3.1 8B in the rotary embedding alone.
 const Flavor* FindFlavor(const ModelSpec& model) {
-  if (model.vocab != (model.qk_norm ? kQwen3Vocab : kLlama3Vocab)) return nullptr;
+  const Family& family = FamilyOf(model);
+  if (model.vocab != family.vocab || model.norm_epsilon != family.norm_epsilon ||
+      model.rope_theta != family.rope_theta || model.rope_scaling != family.rope_scaling) {
+    return nullptr;
+  }
   for (const Flavor& flavor : kFlavors) {
-    if (flavor.qk_norm == model.qk_norm && flavor.hidden == model.hidden &&
+    if (&flavor.family == &family && flavor.hidden == model.hidden &&
         flavor.layers == model.layers() && flavor.heads == model.heads &&
-        flavor.kv_heads == model.kv_heads && flavor.ffn_hidden == model.groups.front().ffn_hidden) {
+        flavor.kv_heads == model.kv_heads && flavor.ffn_hidden == model.groups.front().ffn_hidden &&
+        flavor.head_dim == model.head_dim && flavor.tied_embeddings == model.tied_embeddings) {
       return &flavor;
     }
   }
   return nullptr;
+}
+
+absl::Status CheckRope(const ModelSpec& model) {
+  const RopeScalingKind kind = model.rope_scaling.kind;
+  if (kind == RopeScalingKind::kLinear) {
+    return FieldError("rope_scaling.rope_type", RopeScalingName(kind),
+                      "torchtitan has no such scaling; must be default or, for Llama, llama3");
+  }
+  if (kind == RopeScalingKind::kLlama3 && model.qk_norm) {
+    return FieldError("rope_scaling.rope_type", RopeScalingName(kind),
+                      "torchtitan's Qwen3 has no scaled rotary embedding; must be default");
+  }
+  return absl::OkStatus();
+}
+
+// What torchtitan's Llama 3 derives or leaves out, where Qwen3 has an argument.
+absl::Status CheckLlama3(const ModelSpec& model) {
+  if (model.tied_embeddings) {
+    return FieldError("tie_word_embeddings", "true",
+                      "torchtitan's Llama 3 has a head of its own; must be false");
+  }
+  if (model.heads * model.head_dim != model.hidden) {
+    return FieldError("head_dim", model.head_dim,
+                      "torchtitan's Llama 3 divides hidden_size among the heads; must be "
+                      "hidden_size / num_attention_heads");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckModel(const ModelSpec& model) {
@@ -52,7 +105,8 @@ absl::Status CheckModel(const ModelSpec& model) {
     return FieldError("model", model.name,
                       "torchtitan's models have a gated FFN; must be shaped like Llama 3 or Qwen3");
   }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckRope(model));
+  return model.qk_norm ? absl::OkStatus() : CheckLlama3(model);
 }
 
 absl::Status CheckDataParallel(const Layout& l) {
@@ -135,24 +189,38 @@ std::vector<std::string> Comments(const ExportJob& job) {
   if (l.attention != AttentionKernel::kDefault || l.norm != NormKernel::kDefault) {
     comments.push_back("attn and norm: torchtitan chooses its kernels itself.");
   }
-  if (job.model.tied_embeddings) {
-    comments.push_back("the model ties its embeddings: check that the flavor does.");
+  if (job.model.initializer_range != ModelSpec().initializer_range) {
+    comments.push_back(absl::StrCat("initializer_range ", job.model.initializer_range,
+                                    ": torchtitan draws the first weights by a rule of its own."));
   }
   return comments;
 }
 
+// What only one of the two families has arguments for.
+std::string FamilyArguments(const ModelSpec& model) {
+  if (model.qk_norm) {
+    return absl::StrCat(",\n# head_dim ", model.head_dim, ", enable_weight_tying ",
+                        model.tied_embeddings ? "True" : "False");
+  }
+  const RopeScaling& scaling = model.rope_scaling;  // a factor of 1 where there is none
+  return absl::StrCat(",\n# rope_scaling_args with scaling_factor ", scaling.factor,
+                      ", low_freq_factor ", scaling.low_freq_factor, ", high_freq_factor ",
+                      scaling.high_freq_factor, ",\n# original_max_position_embeddings ",
+                      scaling.original_max_positions);
+}
+
 void AppendModel(const ModelSpec& model, std::string& text) {
   const Flavor* flavor = FindFlavor(model);
-  absl::StrAppend(&text, "\n[model]\nname = \"", model.qk_norm ? "qwen3" : "llama3", "\"\n");
+  absl::StrAppend(&text, "\n[model]\nname = \"", FamilyOf(model).name, "\"\n");
   if (flavor != nullptr) {
     absl::StrAppend(&text, "flavor = \"", flavor->name, "\"\n");
     return;
   }
-  absl::StrAppend(&text, "# torchtitan has no flavor of this shape; add one: dim ", model.hidden,
+  absl::StrAppend(&text, "# torchtitan has no flavor of this model; add one: dim ", model.hidden,
                   ", n_layers ", model.layers(), ", n_heads ", model.heads, ", n_kv_heads ",
-                  model.kv_heads, ",\n# FFN width ", model.groups.front().ffn_hidden, ", head_dim ",
-                  model.head_dim, ", vocab_size ", model.vocab, ", norm_eps ", model.norm_epsilon,
-                  ", rope_theta ", model.rope_theta, ".\nflavor = \"custom\"\n");
+                  model.kv_heads, ",\n# FFN width ", model.groups.front().ffn_hidden,
+                  ", vocab_size ", model.vocab, ", norm_eps ", model.norm_epsilon, ", rope_theta ",
+                  model.rope_theta, FamilyArguments(model), ".\nflavor = \"custom\"\n");
 }
 
 void AppendTraining(const ExportJob& job, std::string& text) {
@@ -219,10 +287,16 @@ absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job) {
   std::string text =
       absl::StrFormat("# %s as %s\n# on %d devices with torchtitan:\n", job.model.name,
                       FormatLayout(job.layout), job.layout.devices());
-  absl::StrAppend(&text, "#   torchrun ", TorchrunSize(job),
-                  " -m torchtitan.train --job.config_file THIS_FILE\n"
-                  "# Data, tokenizer, learning rate and checkpoints are yours.\n");
-  for (const std::string& comment : Comments(job)) absl::StrAppend(&text, "# ", comment, "\n");
+  const NodePlacement placed = PlacementOf(job);
+  absl::StrAppendFormat(&text,
+                        "#   torchrun --nnodes %d --nproc-per-node %d -m torchtitan.train "
+                        "--job.config_file THIS_FILE\n",
+                        placed.nodes, placed.per_node);
+  if (!placed.fills_last()) {
+    absl::StrAppendFormat(&text, "# On the last node --nproc-per-node is %d.\n", placed.on_last);
+  }
+  absl::StrAppend(&text, "# Data, tokenizer, learning rate and checkpoints are yours.\n",
+                  CommentLines(job.notes), CommentLines(Comments(job)));
   AppendModel(job.model, text);
   AppendTraining(job, text);
   AppendParallelism(job, text);

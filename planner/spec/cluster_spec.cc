@@ -4,6 +4,7 @@
 #include <array>
 
 #include "planner/spec/field_error.h"
+#include "planner/spec/node_placement.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -102,7 +103,7 @@ int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once) {
 }
 
 double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks) {
-  const int64_t ranks_per_node = std::min<int64_t>(ranks, cluster.devices_per_node);
+  const int64_t ranks_per_node = FillNodes(ranks, cluster.devices_per_node).per_node;
   return cluster.device.PeakFlops(precision) * ThroughputShare(cluster, ranks_per_node);
 }
 

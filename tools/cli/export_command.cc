@@ -1,6 +1,7 @@
 #include "tools/cli/export_command.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "nlohmann/json.hpp"
@@ -18,17 +19,36 @@ namespace {
 struct ExportFlags {
   std::string to;
   std::string model;
+  std::string cluster;
   std::string layout;
   int64_t seq_len = 4096;
   int64_t global_batch = 0;  // 0: one micro-batch for every pipeline rank
-  int32_t devices_per_node = 8;
+  std::optional<int32_t> devices_per_node;
   std::string dtype = "bf16";
   OutputFlags output;
 };
 
-absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags, CommandFiles& files) {
+constexpr int32_t kDefaultDevicesPerNode = 8;
+
+absl::StatusOr<int32_t> DevicesPerNode(const ExportFlags& flags, CommandContext& context) {
+  if (flags.devices_per_node) return *flags.devices_per_node;
+  if (flags.cluster.empty()) return kDefaultDevicesPerNode;
+  ASSIGN_OR_RETURN(const SpecSource source,
+                   ReadSpecSource(context.files, "cluster", flags.cluster));
+  ASSIGN_OR_RETURN(const ClusterSpec cluster, ResolveCluster(source, context.host_cores));
+  if (cluster.scale_up_spans_hosts) {
+    return FieldError("gpus_per_node", "(absent)",
+                      "the " + std::to_string(cluster.devices_per_node) + " devices of " +
+                          source.name +
+                          " that its scale_up joins stand in several hosts; must say how many "
+                          "devices a host has");
+  }
+  return cluster.devices_per_node;
+}
+
+absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags, CommandContext& context) {
   ExportJob job;
-  ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource(files, "model", flags.model));
+  ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource(context.files, "model", flags.model));
   ASSIGN_OR_RETURN(job.layout, ParseLayout(flags.layout));
   job.training.seq_len = flags.seq_len;
   job.training.global_batch = flags.global_batch;
@@ -37,13 +57,14 @@ absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags, CommandFiles& files)
   }
   ASSIGN_OR_RETURN(job.training.precision, ParsePrecision(flags.dtype));
   ASSIGN_OR_RETURN(job.model, ResolveModel(source, job.training.seq_len));
-  job.devices_per_node = flags.devices_per_node;
+  job.notes = NotesOnModel(source, job.training.seq_len);
+  ASSIGN_OR_RETURN(job.devices_per_node, DevicesPerNode(flags, context));
   return job;
 }
 
 absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const ExportTarget target, ParseExportTarget(flags.to));
-  ASSIGN_OR_RETURN(const ExportJob job, ReadJob(flags, context.files));
+  ASSIGN_OR_RETURN(const ExportJob job, ReadJob(flags, context));
   ASSIGN_OR_RETURN(const std::string text, Export(target, job));
   if (flags.output.format == OutputFormat::kText) {
     context.out << text;
@@ -54,6 +75,8 @@ absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
                                          {"layout", FormatLayout(job.layout)},
                                          {"seq_len", job.training.seq_len},
                                          {"global_batch", job.training.global_batch},
+                                         {"gpus_per_node", job.devices_per_node},
+                                         {"notes", job.notes},
                                          {"text", text}};
   PrintJson(object, context.out);
   return absl::OkStatus();
@@ -84,8 +107,14 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--global-batch", flags->global_batch,
                    "Sequences per optimizer step; default dp * mb * pp")
       ->option_text("B");
-  command->add_option("--gpus-per-node", flags->devices_per_node, "Devices that a node has")
-      ->capture_default_str()
+  command
+      ->add_option("--cluster", flags->cluster,
+                   "Cluster file, or a preset (meshwright list clusters), that says how many "
+                   "devices a node has")
+      ->option_text("FILE|PRESET");
+  command
+      ->add_option("--gpus-per-node", flags->devices_per_node,
+                   "Devices that a node has; default the cluster's, without one 8")
       ->option_text("N");
   TakeWords(command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
             {"bf16", "fp32"})

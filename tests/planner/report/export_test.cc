@@ -54,6 +54,66 @@ TEST(ExportMegatron, WritesTheModel) {
               AllOf(HasSubstr("--qk-layernorm"), Not(HasSubstr("--untie"))));
 }
 
+TEST(ExportMegatron, WritesHowTheRotaryEmbeddingIsScaled) {
+  EXPECT_THAT(Megatron("llama-3.2-1b", "tp1.pp1.dp8"),
+              HasSubstr("--rotary-base 500000 \\\n  --use-rope-scaling --rope-scaling-factor 32"));
+  EXPECT_THAT(Megatron("llama-3-405b", "tp8.pp2.dp1.sp1"), HasSubstr("--rope-scaling-factor 8"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8"), Not(HasSubstr("scaling")));
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
+  job.model.rope_scaling = {.kind = RopeScalingKind::kLinear, .factor = 4.0};
+  EXPECT_THAT(*Export(ExportTarget::kMegatron, job),
+              HasSubstr("--rotary-seq-len-interpolation-factor 4"));
+}
+
+TEST(ExportMegatron, WritesTheSpreadOfTheFirstWeights) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
+  job.model.initializer_range = 0.006;
+  EXPECT_THAT(*Export(ExportTarget::kMegatron, job), HasSubstr("--init-method-std 0.006"));
+}
+
+// The field that each framework names for a model that it can't train.
+struct LackingModel {
+  ExportTarget target;
+  const char* field;
+  void (*change)(ModelSpec&);
+};
+
+class ExportRefusesTheModel : public testing::TestWithParam<LackingModel> {};
+
+TEST_P(ExportRefusesTheModel, NamingTheKeyOfItsConfig) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8.zero3");
+  job.model.rope_scaling = {.kind = RopeScalingKind::kLlama3, .factor = 8.0};
+  ASSERT_TRUE(Export(GetParam().target, job).ok());
+  GetParam().change(job.model);
+  const auto text = Export(GetParam().target, job);
+  EXPECT_EQ(FieldOf(text.status()), GetParam().field);
+  EXPECT_THAT(std::string(text.status().message()), HasSubstr("must be"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ExportRefusesTheModel,
+    testing::Values(
+        LackingModel{ExportTarget::kMegatron, "rope_scaling.low_freq_factor",
+                     [](ModelSpec& m) { m.rope_scaling.low_freq_factor = 2.0; }},
+        LackingModel{ExportTarget::kMegatron, "rope_scaling.high_freq_factor",
+                     [](ModelSpec& m) { m.rope_scaling.high_freq_factor = 8.0; }},
+        LackingModel{ExportTarget::kMegatron, "rope_scaling.original_max_position_embeddings",
+                     [](ModelSpec& m) { m.rope_scaling.original_max_positions = 4096; }},
+        LackingModel{ExportTarget::kMegatron, "rope_scaling.factor",
+                     [](ModelSpec& m) {
+                       m.rope_scaling = {.kind = RopeScalingKind::kLinear, .factor = 2.5};
+                     }},
+        LackingModel{ExportTarget::kMegatron, "rope_theta",
+                     [](ModelSpec& m) { m.rope_theta = 500000.5; }},
+        LackingModel{ExportTarget::kTorchtitan, "rope_scaling.rope_type",
+                     [](ModelSpec& m) { m.rope_scaling.kind = RopeScalingKind::kLinear; }},
+        LackingModel{ExportTarget::kTorchtitan, "rope_scaling.rope_type",
+                     [](ModelSpec& m) { m.qk_norm = true; }},
+        LackingModel{ExportTarget::kTorchtitan, "tie_word_embeddings",
+                     [](ModelSpec& m) { m.tied_embeddings = true; }},
+        LackingModel{ExportTarget::kTorchtitan, "head_dim",
+                     [](ModelSpec& m) { m.head_dim = 64; }}));
+
 TEST(ExportMegatron, GivesEmbeddingAndLossAPlaceWhereLayersDoNotDivide) {
   EXPECT_THAT(Megatron("llama-3-405b", "tp8.pp16.dp1.sp1"),
               HasSubstr("--account-for-embedding-in-pipeline-split "
@@ -94,13 +154,36 @@ TEST(ExportMegatron, TakesPartOfANode) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp2.pp1.dp2"), HasSubstr("--nnodes 1 --nproc-per-node 4"));
 }
 
+// 12 devices on nodes of 8: recommend ranks such layouts.
+TEST(Export, StartsFewerProcessesOnALastNodeThatIsPartlyFilled) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp2.pp1.dp4.cp1.mb1.zero3.sp1"),
+              HasSubstr("torchrun --nnodes 1 --nproc-per-node 8 "));
+  ExportJob job = Job("llama-3-8b", "tp2.pp1.dp6.zero3.sp1", 96);
+  EXPECT_THAT(*Export(ExportTarget::kMegatron, job),
+              HasSubstr("processes=8\nif [ \"${NODE_RANK:-0}\" -eq 1 ]; then processes=4; fi\n"
+                        "torchrun --nnodes 2 --nproc-per-node \"$processes\" "));
+  EXPECT_THAT(*Export(ExportTarget::kTorchtitan, job),
+              HasSubstr("--nnodes 2 --nproc-per-node 8 -m torchtitan.train --job.config_file "
+                        "THIS_FILE\n# On the last node --nproc-per-node is 4.\n"));
+  job.devices_per_node = 6;
+  EXPECT_THAT(*Export(ExportTarget::kMegatron, job),
+              HasSubstr("torchrun --nnodes 2 --nproc-per-node 6 "));
+}
+
+TEST(Export, WritesNotesAsComments) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8.zero3");
+  job.notes = {"keys that nobody knows: foo"};
+  for (const ExportTarget target : {ExportTarget::kMegatron, ExportTarget::kTorchtitan}) {
+    EXPECT_THAT(*Export(target, job), HasSubstr("\n# keys that nobody knows: foo\n"));
+  }
+}
+
 TEST(ExportTorchtitan, LeavesMicroBatchesToThePipeline) {
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp2.dp4.mb2.zero3.sp1"),
               AllOf(HasSubstr("local_batch_size = 16\nglobal_batch_size = 64"),
                     HasSubstr("pipeline_parallel_microbatch_size = 2"),
                     HasSubstr("pipeline_parallel_layers_per_stage = 16\n"
-                              "pipeline_parallel_first_stage_less_layers = 0"),
-                    HasSubstr("flavor = \"8B\"")));
+                              "pipeline_parallel_first_stage_less_layers = 0")));
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp1.dp4.mb2.zero3.sp1"),
               AllOf(HasSubstr("local_batch_size = 2\n"), Not(HasSubstr("schedule"))));
 }
@@ -124,8 +207,20 @@ TEST(ExportTorchtitan, ShardsOrReplicates) {
 
 TEST(ExportTorchtitan, SaysWhichFlavorIsMissing) {
   EXPECT_THAT(Torchtitan("llama-2-7b", "tp1.pp1.dp8.zero3"),
-              AllOf(HasSubstr("# torchtitan has no flavor of this shape; add one: dim 4096"),
+              AllOf(HasSubstr("# torchtitan has no flavor of this model; add one: dim 4096"),
+                    HasSubstr("rope_scaling_args with scaling_factor 1,"),
                     HasSubstr("flavor = \"custom\"")));
+}
+
+// torchtitan's Llama 3 flavors are Llama 3.1, whose rotary embedding is scaled.
+TEST(ExportTorchtitan, TakesAFlavorOnlyForTheModelThatItIs) {
+  EXPECT_THAT(Torchtitan("llama-3-405b", "tp8.pp2.dp2.zero3.sp1"), HasSubstr("flavor = \"405B\""));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp1.dp8.zero3"), HasSubstr("flavor = \"custom\""));
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8.zero3");
+  job.model.rope_scaling = {.kind = RopeScalingKind::kLlama3, .factor = 8.0};
+  EXPECT_THAT(*Export(ExportTarget::kTorchtitan, job), HasSubstr("flavor = \"8B\""));
+  job.model.rope_scaling.factor = 32.0;
+  EXPECT_THAT(*Export(ExportTarget::kTorchtitan, job), HasSubstr("scaling_factor 32,"));
 }
 
 struct Refused {
@@ -169,10 +264,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{kTorchtitan, "llama-3-8b", "tp1.pp2.dp4.zero3.sched=zb_h1", "zb_v"},
         Refused{kTorchtitan, "qwen2.5-7b", "tp1.pp1.dp8.zero3", "biases on q, k and v"}));
 
-TEST(ExportRefusal, NamesDevicesThatFillNoWholeNodes) {
+TEST(ExportRefusal, NamesNodesWithoutDevices) {
   ExportJob job = Job("llama-3-8b", "tp4.pp1.dp4.sp1.zero3");
-  job.devices_per_node = 6;
-  EXPECT_EQ(FieldOf(Export(ExportTarget::kMegatron, job).status()), "gpus_per_node");
   job.devices_per_node = 0;
   EXPECT_EQ(FieldOf(Export(ExportTarget::kMegatron, job).status()), "gpus_per_node");
 }

@@ -1,0 +1,25 @@
+// How the devices of a run fill nodes: one node after the other, in rank order, the last one with
+// what is left. Estimates, notes and launch commands all count nodes here.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace meshwright {
+
+struct NodePlacement {
+  int64_t nodes = 1;
+  int64_t per_node = 1;  // devices in use on every node but the last
+  int64_t on_last = 1;
+
+  bool fills_last() const { return on_last == per_node; }
+};
+
+// Requires both to be positive. A run smaller than a node is one node of its size.
+constexpr NodePlacement FillNodes(int64_t devices, int64_t devices_per_node) {
+  const int64_t per_node = std::min(devices, devices_per_node);
+  const int64_t nodes = (devices + per_node - 1) / per_node;
+  return {nodes, per_node, devices - (nodes - 1) * per_node};
+}
+
+}  // namespace meshwright

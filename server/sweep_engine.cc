@@ -190,6 +190,9 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
   transition.event_data_json =
       nlohmann::json{{"layout", trial.layout}, {"agent", agent.info.name}}.dump();
   if (!Done(store_->UpdateTrial(transition), sweep.id)) return false;
+  Log(absl::StrCat(FormatTrialName(sweep.name, trial.number), ": attempt ", trial.attempt,
+                   " goes to agent ", agent.info.name),
+      LogLevel::kDebug);
   const AttemptKey key{sweep.name, trial.number, trial.attempt};
   agent.held.push_back(key);
   agent.link->Assign(key, PlanToBeat(trial.plan_json, BestStep(view)), action.reason);

@@ -7,6 +7,7 @@
 #include "executor/trial/utilisation.h"
 #include "nlohmann/json.hpp"
 #include "planner/spec/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
 #include "server/sweep_engine.h"
 
 namespace meshwright {
@@ -308,6 +309,10 @@ FinishVerdict SweepEngine::Store(const AttemptKey& key, const std::string& agent
   if (!Done(store_->UpdateTrial(transition), found->sweep.id)) {
     return {FinishVerdict::Kind::kRetry, "the store can't be written"};
   }
+  Log(absl::StrCat(FormatTrialName(key.sweep, key.trial), ": ",
+                   std::string(OutcomeName(result.outcome)), " by agent ", agent, ": ",
+                   Summary(result)),
+      LogLevel::kDebug);
   return {FinishVerdict::Kind::kStored, ""};
 }
 

@@ -180,7 +180,10 @@ void Agent::OnAck(const v1::ResultAck& ack) {
     Log(absl::StrCat("the server refused the result of ", ack.ref().trial(), ", attempt ",
                      key->attempt, ": ", ack.reason()),
         LogLevel::kWarning);
+    return;
   }
+  Log(absl::StrCat("the server has the result of ", ack.ref().trial(), ", attempt ", key->attempt),
+      LogLevel::kDebug);
 }
 
 void Agent::On(const StreamEnded& event) {

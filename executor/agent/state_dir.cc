@@ -82,7 +82,8 @@ absl::Status StateDir::ReadOrMakeIdentity(const std::function<uint64_t()>& rando
   const std::string path = folder_ + "/identity";
   std::ifstream(path) >> identity_;
   if (IsIdentity(identity_)) return absl::OkStatus();
-  identity_ = absl::StrFormat("%016x%016x", random(), random());
+  const uint64_t high = random();
+  identity_ = absl::StrFormat("%016x%016x", high, random());
   // Under its name only when it is whole.
   const std::string temporary = path + ".tmp";
   std::ofstream file(temporary);

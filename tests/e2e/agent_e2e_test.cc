@@ -59,7 +59,7 @@ TEST_F(AgentTest, ADuplicateOfALivingAgentEndsWithAnError) {
 
 // A connection that the server never hears the end of: its agent stands still.
 TEST_F(AgentTest, AnAgentThatIsStartedAnewWaitsForItsPlace) {
-  const auto server = Serve("server", "127.0.0.1:0");
+  const auto server = Serve("server", "127.0.0.1:0", "2");
   const auto first = StartAgent("first", "a", "state");
   ASSERT_TRUE(Connected(*first)) << first->err();
   first->Signal(SIGSTOP);
@@ -69,10 +69,6 @@ TEST_F(AgentTest, AnAgentThatIsStartedAnewWaitsForItsPlace) {
   EXPECT_TRUE(WaitFor([&] { return second->err().find("has to wait") != std::string::npos; }))
       << second->err();
   EXPECT_TRUE(Connected(*second)) << second->err();
-  // The first one, which lives after all, is the duplicate now.
-  first->Signal(SIGCONT);
-  EXPECT_EQ(first->WaitWithin(std::chrono::seconds(30)), 2) << first->err();
-  EXPECT_TRUE(second->running());
 }
 
 TEST_F(AgentTest, AWorkerOfAnotherVersionIsRefused) {
@@ -107,8 +103,9 @@ TEST_F(AgentTest, ATrialThatTheHostHasNoMemoryForFailsWithoutWorkers) {
 
 TEST_F(AgentTest, CtrlCAndSigtermEndServerAndAgentInOrder) {
   for (const auto& [signal, of_agent] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 0)}) {
-    const auto server = Serve("server", "127.0.0.1:0");
-    const auto agent = StartAgent("agent", "a", "state");
+    const std::string by = std::to_string(signal);
+    const auto server = Serve("server-" + by, "127.0.0.1:0");
+    const auto agent = StartAgent("agent-" + by, "a", "state");
     ASSERT_TRUE(Connected(*agent)) << agent->err();
     agent->Signal(signal);
     EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), of_agent) << agent->err();

@@ -119,9 +119,10 @@ class BinaryTest : public testing::Test {
     arguments.insert(arguments.begin(), meshwright_);
     return std::make_unique<Process>(arguments, folder_ + "/" + log);
   }
-  std::unique_ptr<Process> Serve(const std::string& log, const std::string& listen) {
-    auto server =
-        Start(log, {"serve", "--db", folder_ + "/sweeps.db", "--listen", listen, "--lease-s", "6"});
+  std::unique_ptr<Process> Serve(const std::string& log, const std::string& listen,
+                                 const std::string& lease_s = "6") {
+    auto server = Start(
+        log, {"serve", "--db", folder_ + "/sweeps.db", "--listen", listen, "--lease-s", lease_s});
     EXPECT_TRUE(WaitFor([&] {
       return server->out().find('\n') != std::string::npos || !server->running();
     })) << server->err();

@@ -172,7 +172,7 @@ TEST_F(SweepTest, AnAgentThatIsStoppedLeavesNoWorkers) {
   int attempt = 1;
   for (const auto& [signal, exit_code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 0)}) {
     const auto agent = StartAgent("a", 2);
-    const auto watch = Watch("watch");
+    const auto watch = Watch("watch-" + std::to_string(attempt));
     ASSERT_TRUE(SawStep(*watch, attempt)) << watch->err();
     agent->Signal(signal);
     EXPECT_EQ(agent->WaitWithin(std::chrono::seconds(20)), exit_code) << agent->err();

@@ -39,8 +39,9 @@ TEST(TrialMemory, ALimitThatTheHostHasMemoryForIsTaken) {
 }
 
 TEST(TrialMemory, ADeviceThatIsTooSmallIsNamed) {
-  const DeviceList devices = {
-      .devices = {{.index = 0, .name = "small", .memory_bytes = int64_t{8} << 30}}, .reason = ""};
+  ListedDevice small;
+  small.memory_bytes = int64_t{8} << 30;
+  const DeviceList devices = {.devices = {small}, .reason = ""};
   const CommandOutput run =
       RunCommand({"trial", "--model", "llama-3-8b", "--layout", "tp1.pp1.dp1.mb1", "--seq-len",
                   "4096", "--global-batch", "4", "--devices", "cuda"},

@@ -47,8 +47,7 @@ void JsonFields::Fail(absl::Status status) {
 }
 
 void JsonFields::WrongType(std::string_view key, const json& value, std::string_view expected) {
-  Fail(FieldError(prefix_ + std::string(key), ShowJson(value),
-                  "must be " + std::string(expected)));
+  Fail(FieldError(prefix_ + std::string(key), ShowJson(value), "must be " + std::string(expected)));
 }
 
 std::optional<int64_t> JsonFields::OptionalInt(std::string_view key) {

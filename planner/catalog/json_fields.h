@@ -14,8 +14,8 @@
 
 namespace meshwright {
 
-// InvalidArgument when `text` is not a JSON object of at most kMaxSpecBytes; `what` names the text in
-// the message.
+// InvalidArgument when `text` is not a JSON object of at most kMaxSpecBytes; `what` names the text
+// in the message.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view what, std::string_view text);
 
 // Each getter returns a default-made value once something was wrong; ask status() at the end.

@@ -95,8 +95,8 @@ void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
 void ApplyEvent(const std::string& line, RankRecord& record) {
   const auto unreadable = [&](absl::string_view why) {
     Fail(record, FailureKind::kOwn,
-         absl::StrCat("sent an event that can't be read (", why, "): ",
-                      ShortText(line, kShownBytes)));
+         absl::StrCat("sent an event that can't be read (", why,
+                      "): ", ShortText(line, kShownBytes)));
   };
   const absl::StatusOr<nlohmann::json> event = ParseJson("event", line);
   if (!event.ok()) return unreadable(event.status().message());

@@ -282,7 +282,8 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   plan.training = Take(fields, TrainingFromJson(fields.Object("training")));
   // Seeds use all 64 bits.
   if (const auto seed = json.find("seed"); seed != json.end()) {
-    if (!seed->is_number_integer()) return FieldError("seed", ShowJson(*seed), "expected an integer");
+    if (!seed->is_number_integer())
+      return FieldError("seed", ShowJson(*seed), "expected an integer");
     plan.seed = seed->get<uint64_t>();
   }
   if (fields.Has("fault")) plan.fault = Take(fields, FaultFromJson(fields.Object("fault")));

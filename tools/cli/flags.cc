@@ -6,15 +6,15 @@
 #include <map>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
 
 namespace meshwright {
 namespace {
-
-constexpr uintmax_t kMaxFileBytes = 16u << 20;
 
 bool IsPreset(const std::string& value) {
   for (const auto& names : {ModelNames(), ClusterNames(), ProfileNames()}) {
@@ -65,7 +65,10 @@ absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::stri
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(value, error);
   if (error) return FieldError(flag, value, "cannot be read: " + error.message());
-  if (size > kMaxFileBytes) return FieldError(flag, value, "is larger than 16 MiB");
+  if (size > kMaxSpecBytes) {
+    return FieldError(flag, value,
+                      absl::StrCat("has ", size, " bytes; must be at most ", kMaxSpecBytes));
+  }
   std::ifstream file(value, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();

@@ -68,7 +68,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
   ASSIGN_OR_RETURN(const RecommendAnswer answer,
-                   PlannerAt(flags.output.server, context.host_cores)->Recommend(query));
+                   PlannerAt(flags.output.server, context)->Recommend(query));
   const double elapsed_s = context.now_s() - start_s;
   if (flags.output.format == OutputFormat::kJson) {
     PrintRecommendationJson(query, answer, elapsed_s, context.out);
@@ -82,9 +82,8 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
 absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(flags.output.server));
-  ASSIGN_OR_RETURN(
-      const EstimateAnswer answer,
-      PlannerAt(flags.output.server, context.host_cores)->Estimate(query, flags.layout));
+  ASSIGN_OR_RETURN(const EstimateAnswer answer,
+                   PlannerAt(flags.output.server, context)->Estimate(query, flags.layout));
   if (flags.output.format == OutputFormat::kText) {
     PrintEstimate(query, answer, context.out);
     return absl::OkStatus();
@@ -120,7 +119,7 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
     PrintAgents(agents, flags.format, context.out);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const PresetNames names, PlannerAt(flags.server, context.host_cores)->Presets());
+  ASSIGN_OR_RETURN(const PresetNames names, PlannerAt(flags.server, context)->Presets());
   const std::vector<std::string>& chosen = kind == "models"     ? names.models
                                            : kind == "clusters" ? names.clusters
                                                                 : names.profiles;

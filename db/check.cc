@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "db/integrity.h"
 #include "db/migrations.h"
 #include "db/sqlite.h"
 #include "planner/spec/status_macros.h"
@@ -11,24 +12,13 @@
 namespace meshwright {
 namespace {
 
-absl::Status CheckIntegrity(SqliteConnection* connection, StoreCheck* check) {
-  ASSIGN_OR_RETURN(SqliteStatement integrity, connection->Prepare("PRAGMA integrity_check"));
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, integrity.Step());
-    if (!row) break;
-    if (integrity.Text(0) != "ok") check->problems.push_back(integrity.Text(0));
-  }
-  ASSIGN_OR_RETURN(SqliteStatement keys, connection->Prepare("PRAGMA foreign_key_check"));
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, keys.Step());
-    if (!row) break;
-    check->problems.push_back(
-        absl::StrCat("a row of ", keys.Text(0), " refers to a missing row of ", keys.Text(2)));
-  }
-  return absl::OkStatus();
-}
+namespace fs = std::filesystem;
+using Mode = SqliteConnection::Mode;
 
-absl::Status CountRows(SqliteConnection* connection, StoreCheck* check) {
+absl::Status FindProblems(SqliteConnection* connection, StoreCheck* check) {
+  ASSIGN_OR_RETURN(check->problems, FindDamage(connection));
+  ASSIGN_OR_RETURN(const std::vector<std::string> dangling, DanglingReferences(connection));
+  check->problems.insert(check->problems.end(), dangling.begin(), dangling.end());
   ASSIGN_OR_RETURN(check->sweeps, connection->QueryInt("SELECT count(*) FROM sweeps"));
   ASSIGN_OR_RETURN(check->trials, connection->QueryInt("SELECT count(*) FROM trials"));
   ASSIGN_OR_RETURN(check->attempts, connection->QueryInt("SELECT count(*) FROM attempts"));
@@ -36,17 +26,13 @@ absl::Status CountRows(SqliteConnection* connection, StoreCheck* check) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<StoreCheck> CheckStore(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    return absl::NotFoundError(absl::StrCat("there is no database file ", path));
-  }
+absl::StatusOr<StoreCheck> CheckIn(const std::string& path, Mode mode) {
   ASSIGN_OR_RETURN(const std::unique_ptr<SqliteConnection> connection,
-                   SqliteConnection::Open(path, SqliteConnection::Mode::kReadOnly));
+                   SqliteConnection::Open(path, mode));
   StoreCheck check;
-  ASSIGN_OR_RETURN(check.schema_version, SchemaVersion(connection.get()));
+  const absl::StatusOr<int64_t> version = SchemaVersion(connection.get());
+  if (!version.ok() && !absl::IsDataLoss(version.status())) return version.status();
+  check.schema_version = version.value_or(LatestSchemaVersion());
   if (check.schema_version == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, " is empty: no server has used it yet"));
@@ -56,14 +42,40 @@ absl::StatusOr<StoreCheck> CheckStore(const std::string& path) {
         path, " has schema version ", check.schema_version, ", older than ", LatestSchemaVersion(),
         ": start `meshwright serve` on it to bring it up to date"));
   }
-  absl::Status status = CheckIntegrity(connection.get(), &check);
-  if (status.ok()) status = CountRows(connection.get(), &check);
+  const absl::Status status = FindProblems(connection.get(), &check);
   // Damage that stops the check is a finding, not a failure to look.
   if (absl::IsDataLoss(status)) {
-    check.problems.emplace_back(status.message());
+    if (check.problems.empty()) check.problems.emplace_back(status.message());
     return check;
   }
   RETURN_IF_ERROR(status);
+  return check;
+}
+
+// Of the write-ahead log beside the file; 0 where there is none, as after a server that has
+// stopped.
+int64_t WalBytes(const std::string& path) {
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path + "-wal", error);
+  return error ? 0 : static_cast<int64_t>(size);
+}
+
+}  // namespace
+
+absl::StatusOr<StoreCheck> CheckStore(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return absl::NotFoundError(absl::StrCat("there is no database file ", path));
+  }
+  if (WalBytes(path) == 0) {
+    absl::StatusOr<StoreCheck> check = CheckIn(path, Mode::kImmutable);
+    // A server that began to write meanwhile makes this look like damage.
+    if (WalBytes(path) == 0) return check;
+  }
+  absl::StatusOr<StoreCheck> check = CheckIn(path, Mode::kReadOnly);
+  if (!absl::IsUnavailable(check.status())) return check;
+  check = CheckIn(path, Mode::kImmutable);
+  if (check.ok()) check->unseen_wal_bytes = WalBytes(path);
   return check;
 }
 

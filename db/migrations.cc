@@ -1,9 +1,8 @@
 #include "db/migrations.h"
 
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "db/integrity.h"
 #include "planner/data/embedded.h"
 #include "planner/spec/status_macros.h"
 
@@ -12,9 +11,47 @@ namespace meshwright {
 // db/migrations/*.sql in order of their names.
 absl::Span<const EmbeddedFile> EmbeddedMigrations();
 
-int64_t LatestSchemaVersion() { return static_cast<int64_t>(EmbeddedMigrations().size()); }
+namespace {
 
-absl::StatusOr<int64_t> SchemaVersion(SqliteConnection* connection) {
+absl::Status Apply(SqliteConnection* connection, const MigrationScripts& scripts, int64_t version) {
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection));
+  // Another process may have migrated it while this one waited for the lock.
+  ASSIGN_OR_RETURN(const int64_t current,
+                   SchemaVersion(connection, static_cast<int64_t>(scripts.size())));
+  if (current >= version) return absl::OkStatus();
+  RETURN_IF_ERROR(connection->Execute(std::string(scripts[static_cast<size_t>(version - 1)])));
+  ASSIGN_OR_RETURN(const std::vector<std::string> dangling, DanglingReferences(connection));
+  if (!dangling.empty()) {
+    return absl::DataLossError(absl::StrCat("database ", connection->path(),
+                                            " can't be brought to schema version ", version,
+                                            " and stays as it is: ", dangling.front()));
+  }
+  RETURN_IF_ERROR(connection->Execute(absl::StrCat("PRAGMA application_id = ", kApplicationId,
+                                                   "; PRAGMA user_version = ", version)));
+  return transaction.Commit();
+}
+
+absl::Status EnforceForeignKeys(SqliteConnection* connection) {
+  RETURN_IF_ERROR(connection->Execute("PRAGMA foreign_keys = ON"));
+  ASSIGN_OR_RETURN(const int64_t enforced, connection->QueryInt("PRAGMA foreign_keys"));
+  if (enforced == 1) return absl::OkStatus();
+  return absl::InternalError("this SQLite does not enforce foreign keys");
+}
+
+}  // namespace
+
+const MigrationScripts& SchemaMigrations() {
+  static const MigrationScripts* const kScripts = [] {
+    auto* scripts = new MigrationScripts();
+    for (const EmbeddedFile& file : EmbeddedMigrations()) scripts->push_back(file.text);
+    return scripts;
+  }();
+  return *kScripts;
+}
+
+int64_t LatestSchemaVersion() { return static_cast<int64_t>(SchemaMigrations().size()); }
+
+absl::StatusOr<int64_t> SchemaVersion(SqliteConnection* connection, int64_t latest) {
   ASSIGN_OR_RETURN(const int64_t application, connection->QueryInt("PRAGMA application_id"));
   ASSIGN_OR_RETURN(const int64_t version, connection->QueryInt("PRAGMA user_version"));
   ASSIGN_OR_RETURN(const int64_t tables,
@@ -24,29 +61,32 @@ absl::StatusOr<int64_t> SchemaVersion(SqliteConnection* connection) {
     return absl::FailedPreconditionError(
         absl::StrCat(connection->path(), " is a database of another application"));
   }
-  if (version > LatestSchemaVersion()) {
+  if (version > latest) {
     return absl::FailedPreconditionError(
         absl::StrCat(connection->path(), " has schema version ", version,
-                     ", and this program knows versions up to ", LatestSchemaVersion(),
+                     ", and this program knows versions up to ", latest,
                      ": use the newer meshwright that wrote it"));
   }
   return version;
 }
 
-absl::Status Migrate(SqliteConnection* connection) {
-  ASSIGN_OR_RETURN(const int64_t version, SchemaVersion(connection));
-  const absl::Span<const EmbeddedFile> migrations = EmbeddedMigrations();
-  for (int64_t next = version; next < LatestSchemaVersion(); ++next) {
-    ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection));
-    // Another process may have migrated it while this one waited for the lock.
-    ASSIGN_OR_RETURN(const int64_t current, SchemaVersion(connection));
-    if (current > next) continue;
-    RETURN_IF_ERROR(connection->Execute(std::string(migrations[static_cast<size_t>(next)].text)));
-    RETURN_IF_ERROR(connection->Execute(absl::StrCat("PRAGMA application_id = ", kApplicationId,
-                                                     "; PRAGMA user_version = ", next + 1)));
-    RETURN_IF_ERROR(transaction.Commit());
+std::string CopyBeforeMigration(const std::string& path, int64_t version) {
+  return absl::StrCat(path, ".before-v", version + 1);
+}
+
+absl::Status Migrate(SqliteConnection* connection, const MigrationScripts& scripts) {
+  const auto latest = static_cast<int64_t>(scripts.size());
+  ASSIGN_OR_RETURN(const int64_t version, SchemaVersion(connection, latest));
+  if (0 < version && version < latest) {
+    RETURN_IF_ERROR(connection->CopyTo(CopyBeforeMigration(connection->path(), version)));
   }
-  return absl::OkStatus();
+  // Dropping a table to rebuild it would delete what refers to it; this can't be set inside a
+  // transaction.
+  RETURN_IF_ERROR(connection->Execute("PRAGMA foreign_keys = OFF"));
+  for (int64_t next = version + 1; next <= latest; ++next) {
+    RETURN_IF_ERROR(Apply(connection, scripts, next));
+  }
+  return EnforceForeignKeys(connection);
 }
 
 }  // namespace meshwright

@@ -1,7 +1,15 @@
 #include "db/sqlite.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "planner/spec/status_macros.h"
 
@@ -9,6 +17,37 @@ namespace meshwright {
 namespace {
 
 constexpr int kBusyTimeoutMs = 5000;
+constexpr mode_t kOwnerOnly = 0600;
+
+// SQLite gives the files beside a database the permissions of the database itself. A file that
+// can't be made or changed is left for SQLite to report.
+void KeepToOwner(const std::string& path) {
+  struct stat file = {};
+  if (stat(path.c_str(), &file) == 0) {
+    // Not through a descriptor: closing one ends every lock that this process has on the file.
+    if (S_ISREG(file.st_mode)) chmod(path.c_str(), kOwnerOnly);
+    return;
+  }
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  if (fd >= 0) close(fd);
+}
+
+// `path` in an SQLite URI.
+std::string EscapePath(const std::string& path) {
+  std::string escaped;
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      absl::StrAppend(&escaped, "%", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+absl::Status CantWrite(const std::string& path, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", why));
+}
 
 absl::StatusCode CodeOf(int extended) {
   if (extended == SQLITE_CONSTRAINT_UNIQUE || extended == SQLITE_CONSTRAINT_PRIMARYKEY) {
@@ -93,9 +132,16 @@ bool SqliteStatement::IsNull(int column) const {
 absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path,
                                                                          Mode mode) {
   sqlite3* db = nullptr;
-  const int flags =
-      mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const int code = sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READONLY;
+  std::string name = path;
+  if (mode == Mode::kReadWriteCreate) {
+    flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (path != kInMemory) KeepToOwner(path);
+  } else if (mode == Mode::kImmutable) {
+    flags |= SQLITE_OPEN_URI;
+    name = absl::StrCat("file:", EscapePath(path), "?immutable=1");
+  }
+  const int code = sqlite3_open_v2(name.c_str(), &db, flags, nullptr);
   std::unique_ptr<SqliteConnection> connection(new SqliteConnection(path, db));
   if (code != SQLITE_OK) return connection->Error(code);
   sqlite3_extended_result_codes(db, 1);
@@ -126,6 +172,36 @@ absl::StatusOr<std::string> SqliteConnection::QueryText(std::string_view sql) {
   ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
   RETURN_IF_ERROR(statement.Step().status());
   return statement.Text(0);
+}
+
+absl::StatusOr<std::vector<std::string>> SqliteConnection::QueryTexts(std::string_view sql) {
+  ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
+  std::vector<std::string> texts;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, statement.Step());
+    if (!row) return texts;
+    texts.push_back(statement.Text(0));
+  }
+}
+
+absl::Status SqliteConnection::CopyTo(const std::string& path) {
+  const std::string temporary = absl::StrCat(path, ".tmp");
+  unlink(temporary.c_str());
+  absl::Cleanup remove = [&] { unlink(temporary.c_str()); };
+  {
+    ASSIGN_OR_RETURN(const std::unique_ptr<SqliteConnection> copy,
+                     Open(temporary, Mode::kReadWriteCreate));
+    sqlite3_backup* backup = sqlite3_backup_init(copy->db_.get(), "main", db_.get(), "main");
+    if (backup == nullptr) return copy->Error(sqlite3_errcode(copy->db_.get()));
+    constexpr int kAllPages = -1;
+    const int step = sqlite3_backup_step(backup, kAllPages);
+    const int finish = sqlite3_backup_finish(backup);
+    if (finish != SQLITE_OK) return copy->Error(finish);
+    if (step != SQLITE_DONE) return CantWrite(temporary, sqlite3_errstr(step));
+  }
+  if (rename(temporary.c_str(), path.c_str()) != 0) return CantWrite(path, std::strerror(errno));
+  std::move(remove).Cancel();
+  return absl::OkStatus();
 }
 
 int64_t SqliteConnection::LastInsertId() const { return sqlite3_last_insert_rowid(db_.get()); }

@@ -12,11 +12,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace meshwright {
+
+// The path of a database that is in memory alone.
+inline constexpr char kInMemory[] = ":memory:";
 
 class SqliteConnection;
 
@@ -61,7 +65,13 @@ class SqliteStatement {
 // Not thread-safe: callers hold a lock of their own.
 class SqliteConnection {
  public:
-  enum class Mode { kReadWriteCreate, kReadOnly };
+  enum class Mode {
+    kReadWriteCreate,  // only the owner of the process may read or write the file from then on
+    kReadOnly,         // needs to write a -shm file beside a file in WAL mode
+    // Writes nothing and takes no lock: for a file that nobody else writes. What is still in its
+    // WAL is not seen.
+    kImmutable,
+  };
 
   static absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path, Mode mode);
 
@@ -71,6 +81,13 @@ class SqliteConnection {
   // The first column of the first row of a statement that must have one.
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);
+
+  // The first column of every row of a statement.
+  absl::StatusOr<std::vector<std::string>> QueryTexts(std::string_view sql);
+
+  // Writes all that this connection sees to `path`, readable for the owner alone; the file is there
+  // whole or not at all, and replaces one of that name.
+  absl::Status CopyTo(const std::string& path);
 
   int64_t LastInsertId() const;
   // Rows that the last statement changed.

@@ -2,6 +2,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "db/integrity.h"
 #include "db/migrations.h"
 #include "db/row.h"
 #include "planner/spec/status_macros.h"
@@ -24,10 +25,11 @@ std::string SelectSweeps(std::string_view rest) {
 absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const std::string& path) {
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
                    SqliteConnection::Open(path, SqliteConnection::Mode::kReadWriteCreate));
-  // Before anything is written: a file that is not ours stays as it is.
-  RETURN_IF_ERROR(SchemaVersion(connection.get()).status());
-  RETURN_IF_ERROR(connection->Execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
+  // Before anything is written: a file that is damaged or not ours stays as it is.
+  const absl::Status version = SchemaVersion(connection.get()).status();
+  if (!version.ok() && !absl::IsDataLoss(version)) return version;
+  RETURN_IF_ERROR(CheckIsWhole(connection.get()));
+  RETURN_IF_ERROR(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
   RETURN_IF_ERROR(Migrate(connection.get()));
   return absl::WrapUnique(new SqliteSweepStore(std::move(connection)));
 }

@@ -14,12 +14,11 @@
 
 namespace meshwright {
 
-inline constexpr char kInMemory[] = ":memory:";
-
 class SqliteSweepStore final : public SweepStore {
  public:
-  // Opens or creates the file and migrates it. FailedPrecondition, naming the file, for one that is
-  // not a database, belongs to another application or has a newer schema.
+  // Opens or creates the file and migrates it, after a look through all of it. FailedPrecondition,
+  // naming the file, for one that is not a database, belongs to another application or has a newer
+  // schema; DataLoss for one that is damaged. Readable for the owner of the process alone.
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(const std::string& path);
 
   absl::StatusOr<std::string> StoreId() override;

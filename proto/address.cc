@@ -1,5 +1,9 @@
 #include "proto/address.h"
 
+#include <arpa/inet.h>
+
+#include <cstdint>
+
 #include "absl/strings/numbers.h"
 
 namespace meshwright {
@@ -21,7 +25,12 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view text) {
 }
 
 bool IsLoopback(const HostPort& address) {
-  return address.host == "localhost" || address.host == "[::1]" || address.host.starts_with("127.");
+  if (address.host == "localhost" || address.host == "[::1]") return true;
+  // A name may begin with "127." and lead anywhere.
+  in_addr ipv4 = {};
+  if (inet_pton(AF_INET, address.host.c_str(), &ipv4) != 1) return false;
+  constexpr uint32_t kLoopbackNet = 127;
+  return ntohl(ipv4.s_addr) >> 24 == kLoopbackNet;
 }
 
 }  // namespace meshwright

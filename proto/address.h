@@ -18,7 +18,8 @@ struct HostPort {
 // InvalidArgument says what an address looks like.
 absl::StatusOr<HostPort> ParseHostPort(std::string_view text);
 
-// Whether only this machine reaches it.
+// Whether only this machine reaches it, as far as the host itself says: localhost, [::1], or an
+// IPv4 address of 127.0.0.0/8.
 bool IsLoopback(const HostPort& address);
 
 }  // namespace meshwright

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/agent/field_limits.h"
 #include "executor/agent/wire.h"
 #include "planner/catalog/catalog.h"
 #include "planner/spec/field_error.h"
@@ -192,7 +193,9 @@ absl::Status AgentStream::Register(const v1::Register& message) {
 }
 
 void AgentStream::Finished(const AttemptKey& key, const v1::TrialFinished& message) {
-  const absl::StatusOr<TrialResult> result = FromWire(message.measurement());
+  const absl::Status within = CheckLimits(message);
+  const absl::StatusOr<TrialResult> result =
+      within.ok() ? FromWire(message.measurement()) : absl::StatusOr<TrialResult>(within);
   // A result that can't be read would come again for ever; refusing it ends that.
   const FinishVerdict verdict = result.ok() ? engine_->Finish(agent_, key, *result)
                                             : FinishVerdict{FinishVerdict::Kind::kRefused,
@@ -201,6 +204,8 @@ void AgentStream::Finished(const AttemptKey& key, const v1::TrialFinished& messa
 }
 
 absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
+  // A result says on its own what is wrong with it: see Finished().
+  if (!message.has_finished()) RETURN_IF_ERROR(CheckLimits(message));
   if (message.has_register_()) return Register(message.register_());
   if (agent_.empty()) {
     return absl::FailedPreconditionError("the first message of an agent must be `register`");

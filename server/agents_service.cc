@@ -2,32 +2,51 @@
 
 #include "executor/agent/wire.h"
 #include "server/agent_stream.h"
+#include "server/plan_request.h"
 
 namespace meshwright {
+namespace {
+
+// A stream that can't begin: ends at once with a status.
+class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
+ public:
+  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
+
+void AgentsService::Begin(SweepEngine* engine, std::string store_id) {
+  engine_ = engine;
+  store_id_ = std::move(store_id);
+}
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
     grpc::CallbackServerContext*) {
+  // Nothing was read yet: the stream looks at each message itself.
+  const absl::Status status = calls_->Admit(v1::AgentMessage());
+  if (!status.ok()) return new RefusedStream(Reply(status));
   return new AgentStream(engine_, store_id_);
 }
 
 grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext* context,
-                                                    const v1::ListAgentsRequest*,
+                                                    const v1::ListAgentsRequest* request,
                                                     v1::ListAgentsResponse* response) {
-  for (const AgentStatus& status : engine_->ListAgents()) {
-    v1::Agent* agent = response->add_agents();
-    agent->set_name(status.info.name);
-    agent->set_host(status.info.host);
-    agent->mutable_device_set()->set_device_kind(status.info.device_kind);
-    agent->mutable_device_set()->set_devices(status.info.devices);
-    agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
-    agent->set_version(status.info.version);
-    *agent->mutable_connect_time() = ToWire(status.info.connect_time);
-    agent->set_cluster_json(status.info.cluster_json);
-    if (!status.held.empty()) *agent->mutable_running() = ToWire(status.held.front());
-  }
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+  return calls_->Answer(context, *request, [this, response] {
+    for (const AgentStatus& status : engine_->ListAgents()) {
+      v1::Agent* agent = response->add_agents();
+      agent->set_name(status.info.name);
+      agent->set_host(status.info.host);
+      agent->mutable_device_set()->set_device_kind(status.info.device_kind);
+      agent->mutable_device_set()->set_devices(status.info.devices);
+      agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
+      agent->set_version(status.info.version);
+      *agent->mutable_connect_time() = ToWire(status.info.connect_time);
+      agent->set_cluster_json(status.info.cluster_json);
+      if (!status.held.empty()) *agent->mutable_running() = ToWire(status.held.front());
+    }
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace meshwright

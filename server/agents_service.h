@@ -4,15 +4,17 @@
 #include <string>
 
 #include "meshwright/v1/agents.grpc.pb.h"
+#include "server/calls.h"
 #include "server/sweep_engine.h"
 
 namespace meshwright {
 
 class AgentsService final : public v1::Agents::CallbackService {
  public:
-  // `engine` must outlive the service.
-  AgentsService(SweepEngine* engine, std::string store_id)
-      : engine_(engine), store_id_(std::move(store_id)) {}
+  // `calls` outlives it.
+  explicit AgentsService(const Calls* calls) : calls_(calls) {}
+  // Before calls are let in. `engine` outlives the service.
+  void Begin(SweepEngine* engine, std::string store_id);
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Connect(
       grpc::CallbackServerContext* context) override;
@@ -21,8 +23,9 @@ class AgentsService final : public v1::Agents::CallbackService {
                                        v1::ListAgentsResponse* response) override;
 
  private:
-  SweepEngine* const engine_;
-  const std::string store_id_;
+  const Calls* const calls_;
+  SweepEngine* engine_ = nullptr;
+  std::string store_id_;
 };
 
 }  // namespace meshwright

@@ -2,10 +2,19 @@
 
 #include "executor/agent/wire.h"
 #include "planner/spec/field_error.h"
+#include "planner/spec/short_text.h"
 #include "planner/spec/status_macros.h"
 #include "proto/rpc_status.h"
 
 namespace meshwright {
+namespace {
+
+// A status travels in HTTP/2 headers, of which peers take 8 KiB; the message goes three times, once
+// percent-encoded.
+constexpr size_t kMaxMessageBytesInStatus = 1000;
+constexpr size_t kMaxFieldBytesInStatus = 200;
+
+}  // namespace
 
 absl::StatusOr<PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                    std::string_view default_framework, int32_t host_cores) {
@@ -18,9 +27,11 @@ absl::StatusOr<PlanQuery> ReadPlan(const v1::PlanRequest& request,
 }
 
 grpc::Status Reply(const absl::Status& status) {
-  const std::string field = FieldOf(status);
-  if (field.empty()) return ToGrpcStatus(status);
-  return ToGrpcStatus(status, {{field, std::string(status.message())}});
+  const std::string message = ShortText(std::string(status.message()), kMaxMessageBytesInStatus);
+  const absl::Status said(status.code(), message);
+  const std::string field = ShortText(FieldOf(status), kMaxFieldBytesInStatus);
+  if (field.empty()) return ToGrpcStatus(said);
+  return ToGrpcStatus(said, {{field, message}});
 }
 
 }  // namespace meshwright

@@ -15,7 +15,8 @@ namespace meshwright {
 absl::StatusOr<PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                    std::string_view default_framework, int32_t host_cores);
 
-// With the status's field, where it names one, as a field violation.
+// With the status's field, where it names one, as a field violation. What is too long for a status
+// on the wire is shortened.
 grpc::Status Reply(const absl::Status& status);
 
 }  // namespace meshwright

@@ -2,14 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "meshwright/v1/planner.grpc.pb.h"
+#include "planner/report/answers.h"
+#include "server/calls.h"
 
 namespace meshwright {
 
+// As AnswerRecommend().
+using Recommender = std::function<absl::StatusOr<RecommendAnswer>(
+    const PlanQuery& query, int32_t host_cores, const Cancelled& cancelled)>;
+
 class PlannerService final : public v1::Planner::CallbackService {
  public:
-  explicit PlannerService(int32_t host_cores) : host_cores_(host_cores) {}
+  // `calls` outlives it.
+  PlannerService(const Calls* calls, int32_t host_cores, Recommender recommend)
+      : calls_(calls), host_cores_(host_cores), recommend_(std::move(recommend)) {}
 
   grpc::ServerUnaryReactor* Recommend(grpc::CallbackServerContext* context,
                                       const v1::RecommendRequest* request,
@@ -22,7 +32,9 @@ class PlannerService final : public v1::Planner::CallbackService {
                                         v1::ListPresetsResponse* response) override;
 
  private:
+  const Calls* const calls_;
   const int32_t host_cores_;
+  const Recommender recommend_;
 };
 
 }  // namespace meshwright

@@ -5,6 +5,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "executor/agent/field_limits.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
@@ -31,29 +32,27 @@ absl::Status CheckListenAddress(const std::string& listen, bool insecure) {
                     "listen on 127.0.0.1, or pass --insecure-listen on a network you trust");
 }
 
-Server::Server(std::unique_ptr<SweepStore> store, std::string store_id, ServerOptions options)
+Server::Server(ServerOptions options)
     : options_(std::move(options)),
-      store_(std::move(store)),
-      engine_(store_.get(), &hub_, options_.clock, options_.engine),
-      planner_service_(options_.host_cores),
-      sweeps_service_({.store = store_.get(),
-                       .engine = &engine_,
-                       .hub = &hub_,
-                       .stopping = &stopping_,
-                       .clock = options_.clock,
-                       .host_cores = options_.host_cores,
-                       .version = options_.version}),
-      agents_service_(&engine_, std::move(store_id)) {}
+      searches_(options_.search_threads, options_.most_waiting_searches),
+      calls_(&searches_, &stopping_),
+      planner_service_(&calls_, options_.host_cores, options_.recommend),
+      sweeps_service_(&calls_),
+      agents_service_(&calls_) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
+                                                      ServerOptions options) {
+  RETURN_IF_ERROR(CheckListenAddress(options.listen, options.insecure_listen));
+  std::unique_ptr<Server> server = absl::WrapUnique(new Server(std::move(options)));
+  RETURN_IF_ERROR(server->Listen());
+  ASSIGN_OR_RETURN(std::unique_ptr<SweepStore> store, open());
+  RETURN_IF_ERROR(server->Begin(std::move(store)));
+  return server;
+}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<SweepStore> store,
                                                       ServerOptions options) {
-  RETURN_IF_ERROR(CheckListenAddress(options.listen, options.insecure_listen));
-  ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
-  std::unique_ptr<Server> server =
-      absl::WrapUnique(new Server(std::move(store), std::move(store_id), std::move(options)));
-  RETURN_IF_ERROR(server->Listen());
-  server->timer_ = std::thread([raw = server.get()] { raw->RunTimer(); });
-  return server;
+  return Start([&store] { return std::move(store); }, std::move(options));
 }
 
 absl::Status Server::Listen() {
@@ -66,6 +65,7 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
   builder.RegisterService(&agents_service_);
@@ -77,18 +77,38 @@ absl::Status Server::Listen() {
         ": the port is in use or the address is not one of this machine; choose another, port 0 "
         "picks a free one"));
   }
+  grpc_->GetHealthCheckService()->SetServingStatus(false);
   address_ = absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", port);
   return absl::OkStatus();
 }
 
+absl::Status Server::Begin(std::unique_ptr<SweepStore> store) {
+  ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
+  store_ = std::move(store);
+  engine_ = std::make_unique<SweepEngine>(store_.get(), &hub_, options_.clock, options_.engine);
+  sweeps_service_.Begin({.store = store_.get(),
+                         .engine = engine_.get(),
+                         .hub = &hub_,
+                         .stopping = &stopping_,
+                         .clock = options_.clock,
+                         .host_cores = options_.host_cores,
+                         .version = options_.version});
+  agents_service_.Begin(engine_.get(), std::move(store_id));
+  timer_ = std::thread([this] { RunTimer(); });
+  calls_.Open();
+  grpc_->GetHealthCheckService()->SetServingStatus(true);
+  return absl::OkStatus();
+}
+
 void Server::RunTimer() {
-  while (!timer_stop_.WaitForNotificationWithTimeout(kTick)) engine_.Tick();
+  while (!timer_stop_.WaitForNotificationWithTimeout(kTick)) engine_->Tick();
 }
 
 void Server::Stop() {
   if (stopping_.exchange(true)) return;
   hub_.NotifyAll();
-  engine_.CloseAgents(absl::UnavailableError("the server stops"));
+  if (engine_ != nullptr) engine_->CloseAgents(absl::UnavailableError("the server stops"));
+  searches_.Stop();
   if (grpc_ != nullptr) {
     grpc_->Shutdown(std::chrono::system_clock::now() + kStopDeadline);
     grpc_->Wait();

@@ -1,10 +1,13 @@
 // The server as a whole: store, engine, services and the port they listen on.
 //
-// Callers may rely on: after Start() the port is open; Stop() ends every call, waits for them and
-// leaves the store closed and whole.
+// Callers may rely on: the port is bound before the store is opened, so that one server at most
+// brings a file up to date; until the store is open calls end with UNAVAILABLE and the health
+// service says NOT_SERVING. Searches run on threads of their own. Stop() ends every call, waits for
+// them and leaves the store closed and whole.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -13,8 +16,10 @@
 #include "absl/synchronization/notification.h"
 #include "grpcpp/server.h"
 #include "server/agents_service.h"
+#include "server/calls.h"
 #include "server/event_hub.h"
 #include "server/planner_service.h"
+#include "server/search_pool.h"
 #include "server/sweep_engine.h"
 #include "server/sweeps_service.h"
 
@@ -27,7 +32,13 @@ struct ServerOptions {
   std::string version;
   Clock clock;
   EngineOptions engine;
+  // Two, so that a short search need not wait for a long one.
+  int32_t search_threads = 2;
+  int32_t most_waiting_searches = 32;
+  Recommender recommend = AnswerRecommend;
 };
+
+using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<SweepStore>>()>;
 
 // OK when `listen` is HOST:PORT and, unless `insecure` is set, HOST is this machine only.
 // InvalidArgument says what is wrong.
@@ -35,7 +46,11 @@ absl::Status CheckListenAddress(const std::string& listen, bool insecure);
 
 class Server {
  public:
-  // InvalidArgument for an address that can't be used; Unavailable when the port is taken.
+  // InvalidArgument for an address that can't be used; Unavailable when the port is taken: the
+  // store was not touched then. Else what `open` returns.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const StoreOpener& open,
+                                                       ServerOptions options);
+  // With a store that is open already.
   static absl::StatusOr<std::unique_ptr<Server>> Start(std::unique_ptr<SweepStore> store,
                                                        ServerOptions options);
   ~Server();
@@ -45,15 +60,19 @@ class Server {
   void Stop();
 
  private:
-  Server(std::unique_ptr<SweepStore> store, std::string store_id, ServerOptions options);
+  explicit Server(ServerOptions options);
   absl::Status Listen();
+  // Works with this store from now on, and lets calls in.
+  absl::Status Begin(std::unique_ptr<SweepStore> store);
   void RunTimer();
 
   const ServerOptions options_;
-  const std::unique_ptr<SweepStore> store_;
   std::atomic<bool> stopping_{false};
+  SearchPool searches_;
+  Calls calls_;
   EventHub hub_;
-  SweepEngine engine_;
+  std::unique_ptr<SweepStore> store_;    // set by Begin()
+  std::unique_ptr<SweepEngine> engine_;  // set by Begin()
   PlannerService planner_service_;
   SweepsService sweeps_service_;
   AgentsService agents_service_;

@@ -74,8 +74,7 @@ absl::StatusOr<v1::Trial> ToWire(const TrialRecord& trial, const SweepRecord& sw
     return Damaged(trial, "prediction");
   }
   if (trial.measured) {
-    const absl::StatusOr<nlohmann::json> json =
-        ParseJson("result", trial.measured->result_json);
+    const absl::StatusOr<nlohmann::json> json = ParseJson("result", trial.measured->result_json);
     if (!json.ok()) return Damaged(trial, "result");
     ASSIGN_OR_RETURN(const TrialResult result, TrialResultFromJson(*json));
     *out.mutable_measured() = ToWire(result);

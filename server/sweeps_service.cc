@@ -25,12 +25,6 @@ class RefusedWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   void OnDone() override { delete this; }
 };
 
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const absl::Status& status) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(Reply(status));
-  return reactor;
-}
-
 SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
   SweepOptions options;
   options.sweep_id = request.sweep_id();
@@ -69,11 +63,12 @@ absl::StatusOr<SweepRecord> SweepsService::Find(const std::string& name) const {
 }
 
 absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
-                                   v1::Sweep* response) const {
+                                   const Cancelled& cancelled, v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
   ASSIGN_OR_RETURN(const PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
-  ASSIGN_OR_RETURN(const SearchRequest search, Resolve(query, parts_.host_cores));
+  ASSIGN_OR_RETURN(SearchRequest search, Resolve(query, parts_.host_cores));
+  search.cancelled = cancelled;
   ASSIGN_OR_RETURN(const NewSweep made,
                    BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
   if (request.validate_only()) {
@@ -150,28 +145,35 @@ absl::Status SweepsService::Trial(const v1::GetTrialRequest& request, v1::Trial*
 grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
                                                      const v1::CreateSweepRequest* request,
                                                      v1::Sweep* response) {
-  return Answer(context, Create(*request, response));
+  return calls_->AnswerWithSearch(context, *request, [=, this](const Cancelled& cancelled) {
+    return Create(*request, cancelled, response);
+  });
 }
 
 grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* context,
                                                   const v1::GetSweepRequest* request,
                                                   v1::Sweep* response) {
-  const absl::StatusOr<SweepRecord> sweep = Find(request->name());
-  if (sweep.ok()) {
-    *response = ToWire(*sweep);
-    response->set_cluster_json(sweep->cluster_json);
-  }
-  return Answer(context, sweep.status());
+  return calls_->Answer(context, *request, [=, this] {
+    const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+    if (sweep.ok()) {
+      *response = ToWire(*sweep);
+      response->set_cluster_json(sweep->cluster_json);
+    }
+    return sweep.status();
+  });
 }
 
 grpc::ServerUnaryReactor* SweepsService::ListSweeps(grpc::CallbackServerContext* context,
                                                     const v1::ListSweepsRequest* request,
                                                     v1::ListSweepsResponse* response) {
-  return Answer(context, List(*request, response));
+  return calls_->Answer(context, *request, [=, this] { return List(*request, response); });
 }
 
 grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
     grpc::CallbackServerContext*, const v1::WatchSweepRequest* request) {
+  if (const absl::Status status = calls_->Admit(*request); !status.ok()) {
+    return new RefusedWatch(Reply(status));
+  }
   const absl::StatusOr<SweepRecord> sweep = Find(request->name());
   if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
   return new SweepWatch(parts_.store, parts_.hub, parts_.stopping, *sweep,
@@ -181,36 +183,39 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
 grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext* context,
                                                      const v1::CancelSweepRequest* request,
                                                      v1::Sweep* response) {
-  absl::StatusOr<SweepRecord> sweep = Find(request->name());
-  if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name);
-  if (sweep.ok()) *response = ToWire(*sweep);
-  return Answer(context, sweep.status());
+  return calls_->Answer(context, *request, [=, this] {
+    absl::StatusOr<SweepRecord> sweep = Find(request->name());
+    if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name);
+    if (sweep.ok()) *response = ToWire(*sweep);
+    return sweep.status();
+  });
 }
 
 grpc::ServerUnaryReactor* SweepsService::RerunSweep(grpc::CallbackServerContext* context,
                                                     const v1::RerunSweepRequest* request,
                                                     v1::Sweep* response) {
-  return Answer(context, Rerun(*request, response));
+  return calls_->Answer(context, *request, [=, this] { return Rerun(*request, response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext* context,
                                                      const v1::DeleteSweepRequest* request,
                                                      google::protobuf::Empty*) {
-  const absl::StatusOr<SweepRecord> sweep = Find(request->name());
-  return Answer(context,
-                sweep.ok() ? parts_.engine->Delete(sweep->name, request->force()) : sweep.status());
+  return calls_->Answer(context, *request, [=, this] {
+    const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+    return sweep.ok() ? parts_.engine->Delete(sweep->name, request->force()) : sweep.status();
+  });
 }
 
 grpc::ServerUnaryReactor* SweepsService::ListTrials(grpc::CallbackServerContext* context,
                                                     const v1::ListTrialsRequest* request,
                                                     v1::ListTrialsResponse* response) {
-  return Answer(context, Trials(*request, response));
+  return calls_->Answer(context, *request, [=, this] { return Trials(*request, response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* context,
                                                   const v1::GetTrialRequest* request,
                                                   v1::Trial* response) {
-  return Answer(context, Trial(*request, response));
+  return calls_->Answer(context, *request, [=, this] { return Trial(*request, response); });
 }
 
 }  // namespace meshwright

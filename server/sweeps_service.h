@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "db/sweep_store.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
+#include "server/calls.h"
 #include "server/event_hub.h"
 #include "server/sweep_engine.h"
 
@@ -26,7 +28,10 @@ struct SweepsServiceParts {
 
 class SweepsService final : public v1::Sweeps::CallbackService {
  public:
-  explicit SweepsService(SweepsServiceParts parts) : parts_(std::move(parts)) {}
+  // `calls` outlives it.
+  explicit SweepsService(const Calls* calls) : calls_(calls) {}
+  // Before calls are let in.
+  void Begin(SweepsServiceParts parts) { parts_ = std::move(parts); }
 
   grpc::ServerUnaryReactor* CreateSweep(grpc::CallbackServerContext* context,
                                         const v1::CreateSweepRequest* request,
@@ -58,13 +63,15 @@ class SweepsService final : public v1::Sweeps::CallbackService {
  private:
   // By resource name; NotFound lists the nearest names.
   absl::StatusOr<SweepRecord> Find(const std::string& name) const;
-  absl::Status Create(const v1::CreateSweepRequest& request, v1::Sweep* response) const;
+  absl::Status Create(const v1::CreateSweepRequest& request, const Cancelled& cancelled,
+                      v1::Sweep* response) const;
   absl::Status Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const;
   absl::Status List(const v1::ListSweepsRequest& request, v1::ListSweepsResponse* response) const;
   absl::Status Trials(const v1::ListTrialsRequest& request, v1::ListTrialsResponse* response) const;
   absl::Status Trial(const v1::GetTrialRequest& request, v1::Trial* response) const;
 
-  const SweepsServiceParts parts_;
+  const Calls* const calls_;
+  SweepsServiceParts parts_;
 };
 
 }  // namespace meshwright

@@ -148,7 +148,8 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
   if (!key.ok()) return;
   const std::vector<AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
-  const absl::StatusOr<nlohmann::json> json = ParseJson("plan", assignment.plan_json());
+  const absl::StatusOr<nlohmann::json> json =
+      ParseJson("plan", assignment.plan_json(), kMaxSpecBytes);
   absl::StatusOr<TrialPlan> plan =
       json.ok() ? TrialPlanFromJson(*json) : absl::StatusOr<TrialPlan>(json.status());
   if (plan.ok() && plan->layout.devices() > options_.devices.count) {

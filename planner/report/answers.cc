@@ -12,8 +12,10 @@
 
 namespace meshwright {
 
-absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores) {
-  ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
+absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
+                                                Cancelled cancelled) {
+  ASSIGN_OR_RETURN(SearchRequest request, Resolve(query, host_cores));
+  request.cancelled = std::move(cancelled);
   ASSIGN_OR_RETURN(SearchResult result, Search(request));
   RecommendAnswer answer;
   if (request.mine) answer.mine = Report(*request.mine, result, MemoryCriterion(query));

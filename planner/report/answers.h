@@ -44,7 +44,9 @@ struct PresetNames {
   std::vector<std::string> profiles;
 };
 
-absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores);
+// Cancelled once `cancelled` says so.
+absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
+                                                Cancelled cancelled = {});
 // `layout` is the text form.
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
                                               int32_t host_cores);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "planner/search/space.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -95,6 +96,17 @@ absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel,
   absl::StrAppend(&problem, "; must be a product of tp that divides ", request.model.heads,
                   " heads, pp that divides ", request.model.layers(), " layers, cp and dp");
   return FieldError("gpus", request.devices, problem);
+}
+
+// What is refused is known from the count alone: nothing of the space was walked.
+absl::Status CheckSize(const SearchRequest& request, const SearchSpace& space) {
+  if (space.size() <= kMostPoints) return absl::OkStatus();
+  return FieldError("gpus", request.devices,
+                    absl::StrFormat("the search space has %d layouts; must be at most %d: take a "
+                                    "number of devices with fewer divisors (such as a power of "
+                                    "two), a smaller global batch, or a framework with fewer "
+                                    "schedules",
+                                    space.size(), kMostPoints));
 }
 
 // Goes through the layouts and keeps what is asked for. Memory in full, the slowest part, is worked
@@ -228,13 +240,21 @@ int64_t AllowedBytes(const SearchRequest& request) {
 
 absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
   RETURN_IF_ERROR(ValidateRequest(request));
-  RETURN_IF_ERROR(CheckRange("top", request.top, 1, 100000));
+  RETURN_IF_ERROR(CheckRange("top", request.top, 1, kMostLayouts));
   if (request.max_oom_probability) {
     RETURN_IF_ERROR(CheckShare("max_oom_probability", *request.max_oom_probability));
   }
+  const SearchSpace space(request.model, request.devices, request.training.global_batch,
+                          request.profile);
+  RETURN_IF_ERROR(CheckSize(request, space));
   Selection selection(request);
-  SearchSpace(request.model, request.devices, request.training.global_batch, request.profile)
-      .ForEach([&](const Layout& layout) { selection.Visit(layout); });
+  int64_t visited = 0;
+  const bool whole = space.ForEachWhile([&](const Layout& layout) {
+    if (visited++ % kPointsPerPoll == 0 && request.cancelled && request.cancelled()) return false;
+    selection.Visit(layout);
+    return true;
+  });
+  if (!whole) return absl::CancelledError("the search was cancelled");
   return selection.Take();
 }
 

@@ -22,6 +22,19 @@ inline constexpr double kMemoryShare = 0.8;
 inline constexpr double kTrialOomProbability = 0.5;
 inline constexpr int32_t kMostTrials = 5;
 
+// A search goes through at most so many points, which takes minutes: one takes about 10 us where it
+// runs and fits. The clusters that exist stay below half of it; numbers of devices with hundreds of
+// divisors reach billions.
+inline constexpr int64_t kMostPoints = 20'000'000;
+
+// Layouts that one answer lists, at most.
+inline constexpr int32_t kMostLayouts = 1000;
+
+// Whether nobody waits for the answer any more; may be empty. Called from the thread that searches,
+// every kPointsPerPoll points.
+using Cancelled = std::function<bool()>;
+inline constexpr int64_t kPointsPerPoll = 64;
+
 // How many points each pass dropped. enumerated == invalid + memory + evaluated.
 struct Funnel {
   int64_t enumerated = 0;
@@ -62,6 +75,7 @@ struct SearchRequest {
   std::optional<double> max_oom_probability = std::nullopt;
   // A layout whose standing is asked for; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
+  Cancelled cancelled = {};
 };
 
 // Refers to the request's specs.
@@ -86,8 +100,9 @@ int64_t AllowedBytes(const ClusterSpec& cluster);
 // The same under the criterion of `request`: its OOM probability where it names one.
 int64_t AllowedBytes(const SearchRequest& request);
 
-// InvalidArgument for a spec or a number that is out of range, and where no enumerated layout is
-// valid (the message names the rule that dropped the most). A search in which nothing fits is OK
+// InvalidArgument for a spec or a number that is out of range, for a search space of more than
+// kMostPoints, and where no enumerated layout is valid (the message names the rule that dropped the
+// most). Cancelled once `cancelled` says so. A search in which nothing fits is OK
 // with `layouts` empty and `nearest` set; `worth_a_trial` may still name some.
 absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 

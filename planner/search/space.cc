@@ -73,11 +73,18 @@ SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global
 }
 
 int64_t SearchSpace::size() const {
-  int64_t pipelines = 0;
-  for (const Layout& mesh : meshes_) {
-    for (const auto& [schedule, vpp] : schedules_) pipelines += HasUse(mesh, schedule) ? 1 : 0;
-  }
-  return pipelines * static_cast<int64_t>(micro_batches_.size()) * kModes;
+  // Whether a schedule has a use is a matter of whether there is a pipeline, and of nothing else.
+  const auto schedules_of = [&](const Layout& mesh) {
+    return std::count_if(schedules_.begin(), schedules_.end(),
+                         [&](const auto& entry) { return HasUse(mesh, entry.first); });
+  };
+  Layout pipeline;
+  pipeline.pp = 2;
+  const int64_t single = std::count_if(meshes_.begin(), meshes_.end(),
+                                       [](const Layout& mesh) { return mesh.pp == 1; });
+  const int64_t pipelines = static_cast<int64_t>(meshes_.size()) - single;
+  return (single * schedules_of(Layout()) + pipelines * schedules_of(pipeline)) *
+         static_cast<int64_t>(micro_batches_.size()) * kModes;
 }
 
 }  // namespace meshwright

@@ -23,6 +23,15 @@ class SearchSpace {
   // Calls visit(layout) for every point, in the same order each time.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
+    ForEachWhile([&visit](const Layout& layout) {
+      visit(layout);
+      return true;
+    });
+  }
+
+  // The same until visit(layout) returns false; whether it never did.
+  template <typename Visit>
+  bool ForEachWhile(const Visit& visit) const {
     for (const Layout& mesh : meshes_) {
       Layout layout = mesh;
       for (const auto& [schedule, vpp] : schedules_) {
@@ -31,12 +40,14 @@ class SearchSpace {
         layout.schedule = schedule;
         for (const int32_t micro_batch : micro_batches_) {
           layout.micro_batch = micro_batch;
-          VisitModes(layout, visit);
+          if (!VisitModes(layout, visit)) return false;
         }
       }
     }
+    return true;
   }
 
+  // Known without a walk through the points.
   int64_t size() const;
 
  private:
@@ -46,17 +57,18 @@ class SearchSpace {
   }
 
   template <typename Visit>
-  static void VisitModes(Layout layout, const Visit& visit) {
+  static bool VisitModes(Layout layout, const Visit& visit) {
     for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
       layout.recompute = recompute;
       for (const bool sequence_parallel : {false, true}) {
         layout.sequence_parallel = sequence_parallel;
         for (int32_t zero = 0; zero <= 3; ++zero) {
           layout.zero = zero;
-          visit(static_cast<const Layout&>(layout));
+          if (!visit(static_cast<const Layout&>(layout))) return false;
         }
       }
     }
+    return true;
   }
 
   std::vector<Layout> meshes_;  // every (tp, cp, pp, dp), the rest at its default

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "db/check.h"
 #include "db/migrations.h"
@@ -33,6 +34,39 @@ class StoreFaultsTest : public testing::Test {
     auto store = SqliteSweepStore::Open(path_);
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
+  }
+  std::string Bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(file)), {});
+  }
+  // The counts of CheckStore() by a user who may read the folder and write nothing; -1 where it
+  // fails or finds damage.
+  StoreCheck CheckAsNobody() const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      chmod(entry.path().c_str(), 0444);
+    }
+    chmod(folder_.c_str(), 0555);
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      constexpr uid_t kNobody = 65534;  // root would write it all the same
+      if (geteuid() == 0 && setuid(kNobody) != 0) _exit(2);
+      const auto check = CheckStore(path_);
+      const bool whole = check.ok() && check->ok();
+      const int64_t found[2] = {whole ? check->trials : -1, whole ? check->unseen_wal_bytes : -1};
+      _exit(write(ends[1], found, sizeof(found)) == sizeof(found) ? 0 : 1);
+    }
+    close(ends[1]);
+    int64_t found[2] = {-1, -1};
+    EXPECT_EQ(read(ends[0], found, sizeof(found)), static_cast<ssize_t>(sizeof(found)));
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    chmod(folder_.c_str(), 0755);
+    StoreCheck check;
+    check.trials = found[0];
+    check.unseen_wal_bytes = found[1];
+    return check;
   }
   void Execute(const std::string& sql) const {
     auto connection = SqliteConnection::Open(path_, SqliteConnection::Mode::kReadWriteCreate);
@@ -149,6 +183,82 @@ TEST_F(StoreFaultsTest, CheckCountsAndFindsDanglingRows) {
   check = CheckStore(path_);
   ASSERT_TRUE(check.ok());
   EXPECT_FALSE(check->ok());
+}
+
+TEST_F(StoreFaultsTest, ADatabaseIsItsOwnersAlone) {
+  const auto mode = [this](const std::string& suffix) {
+    struct stat file = {};
+    EXPECT_EQ(stat((path_ + suffix).c_str(), &file), 0) << suffix;
+    return file.st_mode & 0777;
+  };
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store->CreateSweep(SomeSweep("one"), SomeTrials(1)).ok());
+    for (const char* suffix : {"", "-wal", "-shm"}) EXPECT_EQ(mode(suffix), 0600u) << suffix;
+  }
+  // One that an earlier release made.
+  chmod(path_.c_str(), 0644);
+  Open();
+  EXPECT_EQ(mode(""), 0600u);
+}
+
+TEST_F(StoreFaultsTest, ADamagedFileIsRefusedAndLeftAlone) {
+  Open()->CreateSweep(SomeSweep("one"), SomeTrials(50)).status().IgnoreError();
+  const std::string whole = Bytes();
+  const std::string junk(4096, '\x5a');
+  std::vector<std::string> damaged = {whole.substr(0, whole.size() / 2)};  // cut off
+  for (size_t page = 1; (page + 1) * 4096 <= whole.size(); page += 3) {
+    damaged.push_back(whole);
+    damaged.back().replace(page * 4096, 4096, junk);
+  }
+  for (const std::string& bytes : damaged) {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+    const absl::Status status = SqliteSweepStore::Open(path_).status();
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("database " + path_ + " is damaged ("));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("`meshwright db check --db " + path_));
+    EXPECT_TRUE(Bytes() == bytes);
+    const auto check = CheckStore(path_);
+    ASSERT_TRUE(check.ok()) << check.status();
+    EXPECT_FALSE(check->ok());
+  }
+}
+
+TEST_F(StoreFaultsTest, CheckLeavesNothingBehind) {
+  Open();
+  ASSERT_TRUE(CheckStore(path_).ok());
+  for (const char* suffix : {"-wal", "-shm"}) EXPECT_FALSE(std::filesystem::exists(path_ + suffix));
+}
+
+TEST_F(StoreFaultsTest, CheckNeedsNoRightToWrite) {
+  Open()->CreateSweep(SomeSweep("one"), SomeTrials(3)).status().IgnoreError();
+  const auto check = CheckAsNobody();
+  EXPECT_EQ(check.trials, 3);
+  EXPECT_EQ(check.unseen_wal_bytes, 0);
+}
+
+TEST_F(StoreFaultsTest, CheckSaysWhatItCouldNotSee) {
+  // What a killed server leaves: the newest changes are in the log alone.
+  const auto store = Open();
+  ASSERT_TRUE(store->CreateSweep(SomeSweep("one"), SomeTrials(3)).ok());
+  const auto wal_bytes = static_cast<int64_t>(std::filesystem::file_size(path_ + "-wal"));
+  ASSERT_GT(wal_bytes, 0);
+  EXPECT_EQ(CheckStore(path_)->trials, 3);
+  EXPECT_EQ(CheckStore(path_)->unseen_wal_bytes, 0);
+  const std::string copy = folder_ + "/copy";
+  std::filesystem::create_directories(copy);
+  // The main file as of the last checkpoint.
+  Execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  ASSERT_TRUE(store->CreateSweep(SomeSweep("two"), SomeTrials(5)).ok());
+  for (const char* suffix : {"", "-wal"}) {
+    std::filesystem::copy_file(path_ + suffix, copy + "/sweeps.db" + suffix);
+  }
+  folder_ = copy;
+  path_ = copy + "/sweeps.db";
+  const auto check = CheckAsNobody();
+  EXPECT_EQ(check.trials, 3);
+  EXPECT_EQ(check.unseen_wal_bytes,
+            static_cast<int64_t>(std::filesystem::file_size(path_ + "-wal")));
 }
 
 TEST_F(StoreFaultsTest, CheckNeedsAFile) {

@@ -36,6 +36,7 @@ TEST_F(BadInputTest, ServeSaysWhyItCantListen) {
   Ran ran = Run({"serve", "--db", db, "--listen", address_});
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.err, HasSubstr("in use"));
+  EXPECT_FALSE(std::filesystem::exists(db));
   ran = Run({"serve", "--db", db, "--listen", "nonsense"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("HOST:PORT"));
@@ -57,6 +58,25 @@ TEST_F(BadInputTest, ADatabaseThatIsNoneIsNamed) {
   const Ran missing = Run({"db", "check", "--db", folder_ + "/missing.db"});
   EXPECT_EQ(missing.code, 2);
   EXPECT_THAT(missing.err, HasSubstr("no database file"));
+}
+
+TEST_F(BadInputTest, ADamagedDatabaseIsRefusedAtTheStart) {
+  {
+    const auto server = Serve("server", "127.0.0.1:0");
+    server->Signal(SIGTERM);
+    ASSERT_EQ(server->WaitWithin(std::chrono::seconds(20)), 0);
+  }
+  const std::string path = folder_ + "/sweeps.db";
+  const auto size = std::filesystem::file_size(path);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);
+    file << std::string(size - 4096, 'x');
+  }
+  const auto server = Start("damaged", {"serve", "--db", path, "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 1);
+  EXPECT_EQ(server->out(), "");
+  EXPECT_THAT(server->err(), HasSubstr("database " + path + " is damaged ("));
 }
 
 TEST_F(BadInputTest, NoServerIsSaidInOneSentence) {

@@ -69,6 +69,10 @@ TEST(AddressTest, KnowsWhatOnlyThisMachineReaches) {
   EXPECT_TRUE(IsLoopback({"localhost", 1}));
   EXPECT_FALSE(IsLoopback({"0.0.0.0", 1}));
   EXPECT_FALSE(IsLoopback({"[::]", 1}));
+  // Names, whatever they begin with.
+  for (const char* host : {"127.example.com", "127.0.0.1.example.com", "127.0.0.1x", "127."}) {
+    EXPECT_FALSE(IsLoopback({host, 1})) << host;
+  }
 }
 
 TEST(RpcStatusTest, CarriesFieldViolations) {

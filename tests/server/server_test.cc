@@ -267,6 +267,21 @@ TEST_F(ServerTest, KeepsWhatAnAgentMeasuredWithIt) {
   EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
 }
 
+// As a server of another kind, or one whose file was changed, could send it.
+TEST_F(ServerTest, AnAgentOutlivesADeepPlan) {
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  const std::string deep = std::string(80'000, '[') + std::string(80'000, ']');
+  const auto connection =
+      SqliteConnection::Open(folder_ + "/sweeps.db", SqliteConnection::Mode::kReadWriteCreate);
+  ASSERT_TRUE((*connection)->Execute("UPDATE trials SET plan_json = '" + deep + "'").ok());
+  const TestAgent agent(server_->address(), "a", RunAtOnce);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  const auto trials = Trials(sweep.name());
+  EXPECT_EQ(trials[0].state(), v1::TRIAL_STATE_FAILED);
+  EXPECT_THAT(trials[0].measured().message(), HasSubstr("nested too deep"));
+}
+
 TEST_F(ServerTest, ATakenPortIsReported) {
   ServerOptions options;
   options.listen = server_->address();

@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <fstream>
 
 #include "absl/time/clock.h"
 #include "db/sqlite_store.h"
+#include "planner/catalog/json_text.h"
 #include "server/server.h"
 #include "tests/tools/command_runner.h"
 
@@ -77,6 +81,52 @@ TEST_P(RemotePlannerTest, ExplainsALayoutThatDoesNotFit) {
 
 TEST_P(RemotePlannerTest, RefusesARiskOutOfRange) {
   ExpectSame(Ask("recommend", {"--max-oom-probability", "2"}));
+}
+
+// Limits are the same on both sides.
+TEST_P(RemotePlannerTest, RefusesMoreLayoutsThanItLists) {
+  ExpectSame(Ask("recommend", {"--top", "1001"}));
+}
+
+TEST_P(RemotePlannerTest, RefusesASearchSpaceThatIsTooLarge) {
+  std::vector<std::string> arguments = Ask("recommend", {"--framework", "meshwright"});
+  *std::find(arguments.begin(), arguments.end(), "64") = "720720";
+  *std::find(arguments.begin(), arguments.end(), "512") = "65536";
+  ExpectSame(arguments);
+  const CommandOutput run = RunCommand(arguments);
+  EXPECT_EQ(run.exit_code, kExitBadInput);
+  EXPECT_NE(run.err.find("must be at most 20000000"), std::string::npos) << run.err;
+}
+
+TEST_P(RemotePlannerTest, RefusesAModelFileThatIsTooLong) {
+  const std::string file = folder_ + "/config.json";
+  std::ofstream(file) << std::string(kMaxSpecBytes + 1, ' ');
+  std::vector<std::string> arguments = Ask("recommend", {});
+  *std::find(arguments.begin(), arguments.end(), "llama-3-70b") = file;
+  ExpectSame(arguments);
+  const CommandOutput run = RunCommand(arguments);
+  EXPECT_EQ(run.exit_code, kExitBadInput);
+  EXPECT_NE(run.err.find("has 1048577 bytes; must be at most 1048576"), std::string::npos)
+      << run.err;
+}
+
+TEST_P(RemotePlannerTest, OutlivesAModelFileThatIsNestedTooDeep) {
+  const std::string file = folder_ + "/config.json";
+  std::ofstream(file) << "{\"hidden_size\": " << std::string(80'000, '[')
+                      << std::string(80'000, ']') << "}";
+  std::vector<std::string> arguments = Ask("recommend", {});
+  *std::find(arguments.begin(), arguments.end(), "llama-3-70b") = file;
+  ExpectSame(arguments);
+  EXPECT_EQ(RunCommand(arguments).exit_code, kExitBadInput);
+}
+
+TEST_P(RemotePlannerTest, CtrlCEndsASearch) {
+  const std::atomic<bool> interrupted{true};
+  for (const bool remote : {false, true}) {
+    std::vector<std::string> arguments = Ask("recommend", {});
+    if (remote) arguments.insert(arguments.end(), {"--server", server_->address()});
+    EXPECT_EQ(RunCommand(arguments, "/nonexistent", interrupted).exit_code, kExitInterrupted);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, RemotePlannerTest, testing::Values("text", "json"),

@@ -27,6 +27,8 @@ int ReportError(CommandContext& context, OutputFormat format, const absl::Status
     case absl::StatusCode::kUnimplemented:
     case absl::StatusCode::kAlreadyExists:
       return kExitBadInput;
+    case absl::StatusCode::kCancelled:
+      return kExitInterrupted;
     default:
       return kExitFailed;
   }

@@ -44,7 +44,8 @@ struct CommandContext {
 enum class OutputFormat { kText, kJson };
 
 // Prints `status` as one sentence (under JSON also as {"error": …} on the output) and returns the
-// exit code for it: bad input for InvalidArgument, NotFound and OutOfRange, failed for the rest.
+// exit code for it: bad input for InvalidArgument, NotFound and OutOfRange, interrupted for
+// Cancelled, failed for the rest.
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status);
 
 // Hands all of `out` over and returns `exit_code`, or says that it could not be written and returns

@@ -19,6 +19,10 @@ void PrintText(const std::string& path, const StoreCheck& check, std::ostream& o
       << check.schema_version << ", " << FormatCount(check.sweeps) << " sweeps, "
       << FormatCount(check.trials) << " trials, " << FormatCount(check.attempts) << " attempts, "
       << FormatCount(check.events) << " events\n";
+  if (check.unseen_wal_bytes > 0) {
+    out << "not looked at: the newest changes, " << FormatBytes(check.unseen_wal_bytes) << " in "
+        << path << "-wal; that takes the right to write in the folder\n";
+  }
 }
 
 absl::Status Check(const std::string& path, OutputFormat format, CommandContext& context) {
@@ -33,6 +37,7 @@ absl::Status Check(const std::string& path, OutputFormat format, CommandContext&
                {"trials", check.trials},
                {"attempts", check.attempts},
                {"events", check.events},
+               {"unseen_wal_bytes", check.unseen_wal_bytes},
                {"problems", check.problems}},
               context.out);
   }

@@ -5,7 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
@@ -13,8 +15,6 @@
 
 namespace meshwright {
 namespace {
-
-constexpr uintmax_t kMaxSpecBytes = 16u << 20;
 
 bool IsPreset(const std::string& value) {
   for (const auto& names : {ModelNames(), ClusterNames(), ProfileNames()}) {

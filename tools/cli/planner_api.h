@@ -1,12 +1,14 @@
 // The planner as the commands see it: in this process, or a running server.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "planner/report/answers.h"
+#include "tools/cli/context.h"
 
 namespace meshwright {
 
@@ -19,9 +21,10 @@ class PlannerApi {
   virtual absl::StatusOr<PresetNames> Presets() = 0;
 };
 
-std::unique_ptr<PlannerApi> LocalPlanner(int32_t host_cores);
+// A search of either ends with Cancelled once `interrupted`, which outlives it, turns true.
+std::unique_ptr<PlannerApi> LocalPlanner(int32_t host_cores, const std::atomic<bool>& interrupted);
 
 // `server` is HOST:PORT; empty means in this process.
-std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, int32_t host_cores);
+std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context);
 
 }  // namespace meshwright

@@ -3,8 +3,9 @@
 
 namespace meshwright {
 
-std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, int32_t host_cores) {
-  return server.empty() ? LocalPlanner(host_cores) : RemotePlanner(server);
+std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context) {
+  return server.empty() ? LocalPlanner(context.host_cores, context.interrupted)
+                        : RemotePlanner(server, context.interrupted);
 }
 
 }  // namespace meshwright

@@ -46,7 +46,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   query.max_oom_probability = flags.max_oom_probability;
   query.mine = flags.mine;
   ASSIGN_OR_RETURN(const RecommendAnswer answer,
-                   PlannerAt(flags.output.server, context.host_cores)->Recommend(query));
+                   PlannerAt(flags.output.server, context)->Recommend(query));
   const double elapsed_s = context.now_s() - start_s;
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, elapsed_s), context.out);
@@ -60,9 +60,8 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
 absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
-  ASSIGN_OR_RETURN(
-      const EstimateAnswer answer,
-      PlannerAt(flags.output.server, context.host_cores)->Estimate(query, flags.layout));
+  ASSIGN_OR_RETURN(const EstimateAnswer answer,
+                   PlannerAt(flags.output.server, context)->Estimate(query, flags.layout));
   const double elapsed_s = context.now_s() - start_s;
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(ToJson(query, answer, elapsed_s), context.out);
@@ -91,7 +90,7 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
     PrintAgents(agents, flags.format, context.out);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const PresetNames names, PlannerAt(flags.server, context.host_cores)->Presets());
+  ASSIGN_OR_RETURN(const PresetNames names, PlannerAt(flags.server, context)->Presets());
   const std::vector<std::string>& chosen = kind == "models"     ? names.models
                                            : kind == "clusters" ? names.clusters
                                                                 : names.profiles;

@@ -3,6 +3,7 @@
 #include "executor/agent/wire.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "planner/spec/status_macros.h"
+#include "tools/cli/interrupt_guard.h"
 #include "tools/cli/server_client.h"
 
 namespace meshwright {
@@ -10,7 +11,8 @@ namespace {
 
 class GrpcPlanner final : public PlannerApi {
  public:
-  explicit GrpcPlanner(std::string server) : server_(std::move(server)) {}
+  GrpcPlanner(std::string server, const std::atomic<bool>& interrupted)
+      : server_(std::move(server)), interrupted_(interrupted) {}
 
   absl::StatusOr<RecommendAnswer> Recommend(const PlanQuery& query) override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
@@ -21,6 +23,7 @@ class GrpcPlanner final : public PlannerApi {
     request.set_mine(query.mine);
     grpc::ClientContext context;
     SetDeadline(context);
+    const InterruptGuard guard(interrupted_, context);
     v1::RecommendResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Recommend(&context, request, &response)));
     return FromWire(response);
@@ -34,6 +37,7 @@ class GrpcPlanner final : public PlannerApi {
     request.set_layout(std::string(layout));
     grpc::ClientContext context;
     SetDeadline(context);
+    const InterruptGuard guard(interrupted_, context);
     v1::EstimateResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Estimate(&context, request, &response)));
     return FromWire(response);
@@ -57,12 +61,14 @@ class GrpcPlanner final : public PlannerApi {
   }
 
   const std::string server_;
+  const std::atomic<bool>& interrupted_;
 };
 
 }  // namespace
 
-std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server) {
-  return std::make_unique<GrpcPlanner>(server);
+std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server,
+                                          const std::atomic<bool>& interrupted) {
+  return std::make_unique<GrpcPlanner>(server, interrupted);
 }
 
 }  // namespace meshwright

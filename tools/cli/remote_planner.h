@@ -9,6 +9,7 @@
 namespace meshwright {
 
 // `server` is HOST:PORT; every call connects anew and fails with a sentence for people.
-std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server);
+std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server,
+                                          const std::atomic<bool>& interrupted);
 
 }  // namespace meshwright

@@ -31,9 +31,6 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   QuietGrpcLog();
   RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
-  // The address first: a mistake there must not leave a new database behind.
-  RETURN_IF_ERROR(CheckListenAddress(flags.listen, flags.insecure_listen));
-  ASSIGN_OR_RETURN(std::unique_ptr<SweepStore> store, SqliteSweepStore::Open(flags.db));
   ServerOptions options;
   options.listen = flags.listen;
   options.insecure_listen = flags.insecure_listen;
@@ -44,8 +41,10 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.heartbeat = options.engine.lease / 6;
   options.engine.reconnect_grace = options.engine.lease / 6;
   options.engine.log = MakeLog(context.err, flags.log_level, absl::Now);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
-                   Server::Start(std::move(store), std::move(options)));
+  const auto open = [&flags]() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+    return SqliteSweepStore::Open(flags.db);
+  };
+  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(open, std::move(options)));
   context.out << "listening on " << server->address() << std::endl;
   while (!stop.Requested()) absl::SleepFor(kPoll);
   server->Stop();

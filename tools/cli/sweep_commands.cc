@@ -13,6 +13,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/interrupt_guard.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_follow.h"
@@ -79,6 +80,7 @@ absl::Status Start(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const Stub stub, Dial(flags));
   grpc::ClientContext call;
   SetDeadline(call);
+  const InterruptGuard guard(context.interrupted, call);
   v1::Sweep sweep;
   const absl::Status status = CallStatus(stub->CreateSweep(&call, request, &sweep));
   if (absl::IsFailedPrecondition(status)) {

@@ -1,9 +1,7 @@
 #include "tools/cli/sweep_follow.h"
 
-#include <atomic>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -13,6 +11,7 @@
 #include "planner/catalog/json_text.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/interrupt_guard.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
@@ -23,33 +22,7 @@
 namespace meshwright {
 namespace {
 
-constexpr absl::Duration kPoll = absl::Milliseconds(50);
 constexpr absl::Duration kReconnectEvery = absl::Seconds(1);
-
-// Cancels a call once the user interrupts; a blocked read can't look for itself.
-class InterruptGuard {
- public:
-  InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call)
-      : thread_([this, &interrupted, &call] {
-          while (!done_.load()) {
-            if (interrupted.load()) {
-              call.TryCancel();
-              return;
-            }
-            absl::SleepFor(kPoll);
-          }
-        }) {}
-  ~InterruptGuard() {
-    done_.store(true);
-    thread_.join();
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  std::atomic<bool> done_{false};
-  std::thread thread_;
-};
 
 class Follower {
  public:

@@ -36,6 +36,19 @@ TEST(SearchSpace, IsTheFullCrossProduct) {
   EXPECT_EQ(visited, space.size());
 }
 
+TEST(SearchSpace, KnowsItsSizeWithEverySchedule) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  FrameworkProfile profile;
+  profile.has_breadth_first = true;
+  profile.has_zb_h1 = true;
+  for (const int64_t devices : {1, 7, 24}) {
+    const SearchSpace space(model, devices, 4, profile);
+    int64_t visited = 0;
+    space.ForEach([&visited](const Layout&) { ++visited; });
+    EXPECT_EQ(visited, space.size()) << devices;
+  }
+}
+
 // One chunk is 1F1B, more interleave; without a pipeline the other schedules say nothing new.
 TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
   const ModelSpec model = FindModel("llama-2-7b").value();
@@ -175,6 +188,51 @@ TEST(Search, RefusesDevicesThatNothingDivides) {
   const auto result = Search(MakeRequest(context, 1048573));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// 720720 has 240 divisors; 5040 layers have 60.
+TEST(Search, RefusesASpaceThatIsTooLargeBeforeItWalksIt) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64, "meshwright");
+  context.model.groups.front().count = 5040;
+  SearchRequest request = MakeRequest(context, 720720);
+  request.cancelled = [] {
+    ADD_FAILURE() << "the space is walked";
+    return true;
+  };
+  const auto result = Search(request);
+  ASSERT_TRUE(absl::IsInvalidArgument(result.status())) << result.status();
+  EXPECT_EQ(FieldOf(result.status()), "gpus");
+  const int64_t size = SearchSpace(context.model, 720720, 64, context.profile).size();
+  EXPECT_GT(size, 1'000'000'000);
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr(absl::StrCat("gpus = 720720: the search space has ", size,
+                                     " layouts; must be at most 20000000: take ")));
+}
+
+TEST(Search, TakesAsManyDevicesAsTheLargestClustersHave) {
+  for (const int64_t devices : {16384, 24576, 98304}) {
+    const TestContext context = MakeContext("llama-3-405b", "h100", 8192, 2048);
+    EXPECT_LE(SearchSpace(context.model, devices, 2048, context.profile).size(), kMostPoints);
+  }
+}
+
+TEST(Search, EndsSoonOnceItIsCancelled) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  SearchRequest request = MakeRequest(context, 64);
+  int64_t looked_at = 0;
+  request.runnable = [&looked_at](const Layout&) {
+    ++looked_at;
+    return true;
+  };
+  int polls = 0;
+  request.cancelled = [&polls] { return ++polls == 3; };
+  EXPECT_TRUE(absl::IsCancelled(Search(request).status()));
+  EXPECT_LE(looked_at, 2 * kPointsPerPoll);
+  // Nobody cancels: the answer is the same as without the question.
+  request.cancelled = [] { return false; };
+  const SearchResult asked = Search(request).value();
+  request.cancelled = nullptr;
+  EXPECT_EQ(Search(request)->funnel, asked.funnel);
 }
 
 TEST(Search, NamesFasterLayoutsThatAreMoreLikelyToFitThanNot) {

@@ -1,0 +1,51 @@
+#include "server/calls.h"
+
+#include <utility>
+
+#include "executor/agent/field_limits.h"
+#include "server/plan_request.h"
+
+namespace meshwright {
+
+absl::Status Calls::Admit(const google::protobuf::Message& request) const {
+  if (!open_.load()) {
+    return absl::UnavailableError(
+        "the server is opening its database and answers once that is done: try again");
+  }
+  return CheckLimits(request);
+}
+
+grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,
+                                        const google::protobuf::Message& request,
+                                        const std::function<absl::Status()>& work) const {
+  absl::Status status = Admit(request);
+  if (status.ok()) status = work();
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(Reply(status));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* Calls::AnswerWithSearch(
+    grpc::CallbackServerContext* context, const google::protobuf::Message& request,
+    std::function<absl::Status(const Cancelled&)> search) const {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (const absl::Status status = Admit(request); !status.ok()) {
+    reactor->Finish(Reply(status));
+    return reactor;
+  }
+  // gRPC cancels a call whose deadline has passed.
+  const Cancelled cancelled = [context, stopping = stopping_] {
+    return stopping->load() || context->IsCancelled();
+  };
+  searches_->Submit(
+      {.cancelled = cancelled,
+       .work = [search = std::move(search), cancelled] { return search(cancelled); },
+       .done =
+           [reactor, stopping = stopping_](const absl::Status& status) {
+             const bool stopped = absl::IsCancelled(status) && stopping->load();
+             reactor->Finish(Reply(stopped ? absl::UnavailableError("the server stops") : status));
+           }});
+  return reactor;
+}
+
+}  // namespace meshwright

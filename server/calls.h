@@ -1,0 +1,48 @@
+// What every call goes through before a service looks at it, and how it is answered.
+//
+// Callers may rely on: no service is entered before Open(), so that what it works with may be made
+// after the port is bound; what it is entered with is within the limits of the wire.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "google/protobuf/message.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/server_callback.h"
+#include "planner/search/search.h"
+#include "server/search_pool.h"
+
+namespace meshwright {
+
+class Calls {
+ public:
+  // Both outlive it. `stopping` turns true when the server stops.
+  Calls(SearchPool* searches, const std::atomic<bool>* stopping)
+      : searches_(searches), stopping_(stopping) {}
+
+  // Lets calls in.
+  void Open() { open_.store(true); }
+
+  // Unavailable before Open(); InvalidArgument for a field that is too long.
+  absl::Status Admit(const google::protobuf::Message& request) const;
+
+  // Answers with what `work` returns.
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
+                                   const google::protobuf::Message& request,
+                                   const std::function<absl::Status()>& work) const;
+
+  // The same on a thread for searches. `search` is to end soon once what it is given says that the
+  // client is gone, its deadline has passed, or the server stops.
+  grpc::ServerUnaryReactor* AnswerWithSearch(
+      grpc::CallbackServerContext* context, const google::protobuf::Message& request,
+      std::function<absl::Status(const Cancelled&)> search) const;
+
+ private:
+  SearchPool* const searches_;
+  const std::atomic<bool>* const stopping_;
+  std::atomic<bool> open_{false};
+};
+
+}  // namespace meshwright

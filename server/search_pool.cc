@@ -1,0 +1,79 @@
+#include "server/search_pool.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright {
+namespace {
+
+absl::Status Abandoned() { return absl::CancelledError("the call ended before its turn came"); }
+absl::Status Stopping() { return absl::UnavailableError("the server stops"); }
+
+}  // namespace
+
+SearchPool::SearchPool(int32_t threads, int32_t most_waiting)
+    : most_waiting_(static_cast<size_t>(most_waiting)) {
+  for (int32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+}
+
+std::vector<SearchTask> SearchPool::TakeAbandoned() {
+  const auto gone = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                          [](const SearchTask& task) { return !task.cancelled(); });
+  std::vector<SearchTask> abandoned(std::make_move_iterator(gone),
+                                    std::make_move_iterator(waiting_.end()));
+  waiting_.erase(gone, waiting_.end());
+  return abandoned;
+}
+
+void SearchPool::Submit(SearchTask task) {
+  absl::Status refusal;
+  std::vector<SearchTask> abandoned;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (waiting_.size() >= most_waiting_) abandoned = TakeAbandoned();
+    if (stopped_) {
+      refusal = Stopping();
+    } else if (waiting_.size() >= most_waiting_) {
+      refusal = absl::ResourceExhaustedError(
+          absl::StrCat("the server searches for others, and ", waiting_.size(),
+                       " requests wait already: try again later"));
+    } else {
+      waiting_.push_back(std::move(task));
+    }
+  }
+  for (const SearchTask& left : abandoned) left.done(Abandoned());
+  if (!refusal.ok()) task.done(refusal);
+}
+
+void SearchPool::Run() {
+  while (true) {
+    std::optional<SearchTask> task;
+    {
+      absl::MutexLock lock(&mutex_);
+      mutex_.Await(absl::Condition(this, &SearchPool::HasWorkOrStops));
+      if (stopped_) return;
+      task = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    task->done(task->cancelled() ? Abandoned() : task->work());
+  }
+}
+
+void SearchPool::Stop() {
+  std::deque<SearchTask> dropped;
+  {
+    absl::MutexLock lock(&mutex_);
+    stopped_ = true;
+    dropped.swap(waiting_);
+  }
+  for (const SearchTask& task : dropped) task.done(Stopping());
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+}  // namespace meshwright

@@ -1,0 +1,52 @@
+// The threads on which a server searches, so that a long search holds up other searches and nothing
+// else.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "planner/search/search.h"
+
+namespace meshwright {
+
+struct SearchTask {
+  Cancelled cancelled;  // whether its client is gone; required
+  std::function<absl::Status()> work;
+  std::function<void(const absl::Status&)> done;
+};
+
+// Callers may rely on: `done` of every task is called once, with what `work` returned or with why
+// it never began: ResourceExhausted where too many wait, Cancelled where its client left before its
+// turn, Unavailable where the pool has stopped.
+class SearchPool {
+ public:
+  // At most `most_waiting` tasks wait for one of `threads` threads.
+  SearchPool(int32_t threads, int32_t most_waiting);
+  ~SearchPool() { Stop(); }
+
+  void Submit(SearchTask task);
+  // Drops what waits, and returns once what runs has ended.
+  void Stop();
+
+ private:
+  void Run();
+  bool HasWorkOrStops() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return stopped_ || !waiting_.empty();
+  }
+  // Tasks whose clients are gone make room for others.
+  std::vector<SearchTask> TakeAbandoned() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const size_t most_waiting_;
+  absl::Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<SearchTask> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace meshwright

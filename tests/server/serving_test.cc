@@ -1,0 +1,353 @@
+// A server under load, at its start, and given more than it takes.
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "grpcpp/generic/generic_stub.h"
+#include "proto/rpc_status.h"
+#include "tests/server/server_fixture.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What the standard health service answers: 1 serving, 2 not; 0 where it does not answer. Written
+// out, as the project has no stub of it: the reply's only field is a number.
+int HealthOf(const std::shared_ptr<grpc::Channel>& channel) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  grpc::CompletionQueue queue;
+  const grpc::ByteBuffer request;
+  const auto call =
+      stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
+  call->StartCall();
+  grpc::ByteBuffer reply;
+  grpc::Status status;
+  call->Finish(&reply, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  if (!status.ok()) return 0;
+  std::vector<grpc::Slice> slices;
+  reply.Dump(&slices);
+  return slices.empty() || slices[0].size() < 2 ? 0 : slices[0].begin()[1];
+}
+
+constexpr int kServing = 1;
+constexpr int kNotServing = 2;
+
+template <typename Condition>
+bool WaitFor(const Condition& condition) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  while (absl::Now() < deadline) {
+    if (condition()) return true;
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  return false;
+}
+
+class ServingTest : public testing::Test {
+ protected:
+  static ServerOptions Options() {
+    ServerOptions options;
+    options.listen = "127.0.0.1:0";
+    options.host_cores = 4;
+    options.version = "test";
+    options.clock = absl::Now;
+    return options;
+  }
+  void Start(ServerOptions options) {
+    auto server = Server::Start(*SqliteSweepStore::Open(kInMemory), std::move(options));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    Connect(server_->address());
+  }
+  void Connect(const std::string& address) {
+    channel_ = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
+    sweeps_ = v1::Sweeps::NewStub(channel_);
+    planner_ = v1::Planner::NewStub(channel_);
+    agents_ = v1::Agents::NewStub(channel_);
+  }
+  grpc::Status ListSweeps() {
+    grpc::ClientContext context;
+    v1::ListSweepsResponse response;
+    return sweeps_->ListSweeps(&context, {}, &response);
+  }
+  grpc::Status Recommend(const v1::PlanRequest& plan, grpc::ClientContext& context) {
+    v1::RecommendRequest request;
+    *request.mutable_plan() = plan;
+    v1::RecommendResponse response;
+    return planner_->Recommend(&context, request, &response);
+  }
+  static v1::PlanRequest TinyPlan() {
+    v1::PlanRequest plan;
+    plan.mutable_model()->set_preset("tinystories-15m");
+    plan.mutable_cluster()->set_preset("local-cpu");
+    plan.set_devices(2);
+    plan.set_seq_len(64);
+    plan.set_global_batch(4);
+    return plan;
+  }
+
+  std::unique_ptr<Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::Sweeps::Stub> sweeps_;
+  std::unique_ptr<v1::Planner::Stub> planner_;
+  std::unique_ptr<v1::Agents::Stub> agents_;
+};
+
+// Searches that go on until they are released, or nobody waits for them.
+class SlowSearches {
+ public:
+  Recommender recommender() {
+    return [this](const PlanQuery&, int32_t,
+                  const Cancelled& cancelled) -> absl::StatusOr<RecommendAnswer> {
+      ++running_;
+      while (!released_.load() && !cancelled()) absl::SleepFor(absl::Milliseconds(2));
+      --running_;
+      if (!released_.load()) return absl::CancelledError("the search was cancelled");
+      return RecommendAnswer{};
+    };
+  }
+  int running() const { return running_.load(); }
+  void Release() { released_.store(true); }
+
+ private:
+  std::atomic<int> running_{0};
+  std::atomic<bool> released_{false};
+};
+
+class SearchLoadTest : public ServingTest {
+ protected:
+  // Calls on threads of their own.
+  void Ask(int count) {
+    for (int i = 0; i < count; ++i) {
+      Call& call = *calls_.emplace_back(std::make_unique<Call>());
+      call.thread = std::thread([this, &call] {
+        call.status = Recommend(TinyPlan(), call.context);
+        call.ended.store(true);
+      });
+    }
+  }
+  void TearDown() override {
+    slow_.Release();
+    for (const auto& call : calls_) {
+      if (call->thread.joinable()) call->thread.join();
+    }
+    server_.reset();
+  }
+
+  struct Call {
+    grpc::ClientContext context;
+    std::thread thread;
+    grpc::Status status;
+    std::atomic<bool> ended{false};
+  };
+  SlowSearches slow_;
+  std::vector<std::unique_ptr<Call>> calls_;
+};
+
+TEST_F(SearchLoadTest, EverythingElseAnswersBesideFourSearches) {
+  ServerOptions options = Options();
+  options.recommend = slow_.recommender();
+  options.search_threads = 4;
+  options.most_waiting_searches = 1;
+  Start(std::move(options));
+  Ask(4);
+  ASSERT_TRUE(WaitFor([&] { return slow_.running() == 4; }));
+  EXPECT_EQ(HealthOf(channel_), kServing);
+  EXPECT_TRUE(ListSweeps().ok());
+  const TestAgent agent(server_->address(), "a",
+                        [](const TrialPlan& plan, const auto&) { return Measured(plan); });
+  EXPECT_TRUE(WaitFor([&] {
+    grpc::ClientContext context;
+    v1::ListAgentsResponse response;
+    return agents_->ListAgents(&context, {}, &response).ok() && response.agents_size() == 1;
+  }));
+  EXPECT_EQ(slow_.running(), 4);
+
+  // All kinds of searches share the threads, and the queue before them.
+  Ask(1);
+  v1::CreateSweepRequest sweep;
+  *sweep.mutable_plan() = TinyPlan();
+  sweep.set_trials(1);
+  v1::EstimateRequest estimate;
+  *estimate.mutable_plan() = TinyPlan();
+  const auto refused = [](const grpc::Status& status) {
+    return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
+  };
+  EXPECT_TRUE(WaitFor([&] {  // once the fifth waits
+    grpc::ClientContext context;
+    v1::Sweep created;
+    return refused(sweeps_->CreateSweep(&context, sweep, &created));
+  }));
+  grpc::ClientContext context;
+  v1::EstimateResponse estimated;
+  EXPECT_TRUE(refused(planner_->Estimate(&context, estimate, &estimated)));
+  slow_.Release();
+  for (const auto& call : calls_) {
+    call->thread.join();
+    EXPECT_TRUE(call->status.ok()) << call->status.error_message();
+  }
+}
+
+TEST_F(SearchLoadTest, ASearchEndsWithItsCallsDeadlineOrCancellation) {
+  ServerOptions options = Options();
+  options.recommend = slow_.recommender();
+  Start(std::move(options));
+  Ask(1);
+  ASSERT_TRUE(WaitFor([&] { return slow_.running() == 1; }));
+  calls_[0]->context.TryCancel();
+  EXPECT_TRUE(WaitFor([&] { return slow_.running() == 0; }));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
+  EXPECT_EQ(Recommend(TinyPlan(), context).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_TRUE(WaitFor([&] { return slow_.running() == 0; }));
+}
+
+TEST_F(SearchLoadTest, AServerThatStopsEndsItsSearches) {
+  ServerOptions options = Options();
+  options.recommend = slow_.recommender();
+  options.search_threads = 1;
+  Start(std::move(options));
+  Ask(3);
+  ASSERT_TRUE(WaitFor([&] { return slow_.running() == 1; }));
+  server_->Stop();
+  for (const auto& call : calls_) {
+    call->thread.join();
+    EXPECT_EQ(call->status.error_code(), grpc::StatusCode::UNAVAILABLE)
+        << call->status.error_message();
+  }
+}
+
+TEST_F(ServingTest, RefusesASearchSpaceThatIsTooLarge) {
+  Start(Options());
+  v1::PlanRequest plan = TinyPlan();
+  plan.mutable_model()->set_preset("llama-3-405b");
+  plan.mutable_cluster()->set_preset("h100");
+  plan.mutable_framework()->set_preset("meshwright");
+  plan.set_devices(720720);
+  plan.set_global_batch(65536);
+  grpc::ClientContext context;
+  const grpc::Status status = Recommend(plan, context);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("layouts; must be at most 20000000"));
+}
+
+TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
+  ServerOptions options = Options();
+  // A port that was free a moment ago.
+  options.listen = (*Server::Start(*SqliteSweepStore::Open(kInMemory), Options()))->address();
+  bool opened = false;
+  const auto open = [&]() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+    Connect(options.listen);
+    EXPECT_EQ(HealthOf(channel_), kNotServing);
+    const grpc::Status status = ListSweeps();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_THAT(status.error_message(), HasSubstr("opening its database"));
+    grpc::ClientContext recommend;
+    EXPECT_EQ(Recommend(TinyPlan(), recommend).error_code(), grpc::StatusCode::UNAVAILABLE);
+    grpc::ClientContext watch;
+    v1::SweepEvent event;
+    const auto events = sweeps_->WatchSweep(&watch, {});
+    EXPECT_FALSE(events->Read(&event));
+    EXPECT_EQ(events->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+    grpc::ClientContext connect;
+    const auto stream = agents_->Connect(&connect);
+    v1::ServerMessage message;
+    EXPECT_FALSE(stream->Read(&message));
+    EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+    opened = true;
+    return SqliteSweepStore::Open(kInMemory);
+  };
+  const auto server = Server::Start(open, options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE(opened);
+  EXPECT_EQ(HealthOf(channel_), kServing);
+  EXPECT_TRUE(ListSweeps().ok());
+}
+
+TEST_F(ServingTest, ATakenPortLeavesTheStoreAlone) {
+  Start(Options());
+  ServerOptions options = Options();
+  options.listen = server_->address();
+  const auto second = Server::Start(
+      []() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+        ADD_FAILURE() << "the store is opened";
+        return SqliteSweepStore::Open(kInMemory);
+      },
+      options);
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+}
+
+TEST_F(ServingTest, AStoreThatCantBeOpenedEndsTheStart) {
+  const auto server = Server::Start(
+      []() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+        return absl::DataLossError("it is damaged");
+      },
+      Options());
+  EXPECT_TRUE(absl::IsDataLoss(server.status()));
+}
+
+// What would overflow the stack of whoever walks the value.
+TEST_F(ServingTest, OutlivesADeepJson) {
+  Start(Options());
+  v1::CreateSweepRequest request;
+  *request.mutable_plan() = TinyPlan();
+  request.set_trials(1);
+  request.mutable_plan()->mutable_model()->set_config_json(
+      "{\"hidden_size\": " + std::string(80'000, '[') + std::string(80'000, ']') + "}");
+  grpc::ClientContext context;
+  v1::Sweep sweep;
+  const grpc::Status status = sweeps_->CreateSweep(&context, request, &sweep);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("nested too deep"));
+  EXPECT_TRUE(ListSweeps().ok());
+}
+
+TEST_F(ServingTest, NamesTheFieldThatIsTooLong) {
+  Start(Options());
+  const auto violation = [&](const v1::PlanRequest& plan) {
+    grpc::ClientContext context;
+    const grpc::Status status = Recommend(plan, context);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+    const auto violations = FieldViolationsOf(status);
+    return violations.empty() ? FieldViolation{} : violations[0];
+  };
+  v1::PlanRequest plan = TinyPlan();
+  plan.mutable_model()->set_config_json(std::string(6 << 20, ' '));  // above gRPC's own limit
+  EXPECT_EQ(violation(plan), (FieldViolation{"plan.model.config_json",
+                                             "plan.model.config_json = (6291456 bytes): must be at "
+                                             "most 1048576 bytes"}));
+  plan = TinyPlan();
+  plan.mutable_cluster()->set_preset(std::string(100'000, 'x'));
+  EXPECT_EQ(violation(plan).field, "plan.cluster.preset");
+  // What is within the limits and wrong all the same is quoted in part: a status has to fit into
+  // headers.
+  plan = TinyPlan();
+  plan.mutable_model()->set_config_json("{\"" + std::string(500'000, 'k') + "\": 1, " +
+                                        "\"model_type\": \"" + std::string(500'000, 'v') + "\"}");
+  EXPECT_EQ(violation(plan).field, "model_type");
+}
+
+TEST_F(ServingTest, EndsTheStreamOfAnAgentThatSaysTooMuch) {
+  Start(Options());
+  grpc::ClientContext context;
+  const auto stream = agents_->Connect(&context);
+  v1::AgentMessage message;
+  message.mutable_register_()->set_name("a");
+  message.mutable_register_()->set_host(std::string(1000, 'h'));
+  stream->Write(message);
+  v1::ServerMessage reply;
+  EXPECT_FALSE(stream->Read(&reply));
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("register.host = (1000 bytes): must be at most 256 bytes"));
+}
+
+}  // namespace
+}  // namespace meshwright

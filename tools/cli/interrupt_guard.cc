@@ -1,0 +1,29 @@
+#include "tools/cli/interrupt_guard.h"
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace meshwright {
+namespace {
+
+constexpr absl::Duration kPoll = absl::Milliseconds(50);
+
+}  // namespace
+
+InterruptGuard::InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call)
+    : thread_([this, &interrupted, &call] {
+        while (!done_.load()) {
+          if (interrupted.load()) {
+            call.TryCancel();
+            return;
+          }
+          absl::SleepFor(kPoll);
+        }
+      }) {}
+
+InterruptGuard::~InterruptGuard() {
+  done_.store(true);
+  thread_.join();
+}
+
+}  // namespace meshwright

@@ -12,9 +12,11 @@ namespace {
 using testing::HasSubstr;
 
 std::vector<std::string> HugeTrial(std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments = {
-      "trial",          "--model", "llama-3-405b", "--layout", "tp1.dp8",  "--seq-len", "4096",
-      "--global-batch", "8",       "--devices",    "cpu:8",    "--format", "json"};
+  std::vector<std::string> arguments = {"trial",     "--model",         "llama-3-405b",
+                                        "--layout",  "tp1.pp1.dp8.mb1", "--seq-len",
+                                        "4096",      "--global-batch",  "8",
+                                        "--devices", "cpu:8",           "--format",
+                                        "json"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

@@ -132,10 +132,10 @@ absl::Status CellError(std::string_view column, std::string_view value, std::str
 }
 
 // The known column of each cell of the header; nullptr for the others.
-absl::StatusOr<std::vector<const Column*>> ReadHeader(const std::vector<std::string>& cells) {
+absl::StatusOr<std::vector<const Column*>> ReadHeader(const CsvRecord& header) {
   std::vector<const Column*> columns;
   bool any = false;
-  for (const std::string& name : cells) {
+  for (const std::string& name : header.cells) {
     const auto* found = std::find_if(kColumns.begin(), kColumns.end(),
                                      [&](const Column& column) { return column.name == name; });
     columns.push_back(found == kColumns.end() ? nullptr : found);
@@ -146,7 +146,7 @@ absl::StatusOr<std::vector<const Column*>> ReadHeader(const std::vector<std::str
     }
   }
   if (!any) {
-    return CellError("header", cells.front(),
+    return CellError("header", header.cells.empty() ? "" : header.cells.front(),
                      "names no column of the measurement format (source, sweep, model, layers, …, "
                      "with commas between them)");
   }
@@ -224,8 +224,8 @@ std::string FormatMeasurements(const std::vector<Measurement>& rows) {
 
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text) {
   const std::vector<CsvRecord> records = ParseCsv(text);
-  if (records.empty()) return CellError("header", "", "is missing: the file is empty");
-  ASSIGN_OR_RETURN(const std::vector<const Column*> columns, ReadHeader(records.front().cells));
+  ASSIGN_OR_RETURN(const std::vector<const Column*> columns,
+                   ReadHeader(records.empty() ? CsvRecord() : records.front()));
   std::vector<Measurement> rows;
   for (size_t i = 1; i < records.size(); ++i) rows.push_back(ReadRow(records[i], columns));
   return rows;

@@ -148,19 +148,88 @@ TEST_F(CalibrateCommandTest, PartsAreFittedAlone) {
   EXPECT_THAT(FittedFramework().calibration.command, testing::EndsWith(" --fit framework"));
 }
 
-// From the files that it wrote, on the same runs: the recorded priors are where it starts.
-TEST_F(CalibrateCommandTest, FittingAgainGivesTheSameProfile) {
+// From the files that it wrote, on the same runs, of which none counts twice.
+TEST_F(CalibrateCommandTest, FittingAgainFromTheRecordedPriorsGivesTheSameProfile) {
   ASSERT_EQ(Run({}).exit_code, 0);
   const ClusterSpec first = FittedCluster();
   const std::string again = folder_ / "again.json";
   ASSERT_EQ(RunCommand({"calibrate", "--measurements", runs_, "--cluster", fitted_cluster_,
-                        "--framework", fitted_framework_, "-o", again})
+                        "--framework", fitted_framework_, "-o", again, "--from-recorded-priors"})
                 .exit_code,
             0);
   const ClusterSpec second = ClusterFromJson(Read(again), 2).value();
+  EXPECT_THAT(second.calibration.command, testing::EndsWith(" --from-recorded-priors"));
   EXPECT_NEAR(second.device.matmul_efficiency / first.device.matmul_efficiency, 1.0, 1e-6);
   EXPECT_NEAR(second.device.memory_efficiency / first.device.memory_efficiency, 1.0, 1e-6);
   EXPECT_NEAR(second.scale_up.efficiency / first.scale_up.efficiency, 1.0, 1e-6);
+}
+
+// Two runs of a preset that take what it says, or nearly.
+constexpr char kTwoRuns[] =
+    "sweep,model,seq,gpu,gpus,tp,pp,mbs,gbs,zero_stage,outcome,step_time_s\r\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,3.3\r\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,3.35\r\n";
+
+TEST_F(CalibrateCommandTest, TwoRunsOfAPresetLeaveItsConstantsAndWidenItsInterval) {
+  const std::string runs = Write("two.csv", kTwoRuns);
+  const CommandOutput run = RunCommand(
+      {"calibrate", "--measurements", runs, "--cluster", "h100", "--framework", "megatron", "-o",
+       fitted_cluster_, "--framework-output", fitted_framework_, "--format", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const ClusterSpec shipped = FindCluster("h100", 2).value();
+  const ClusterSpec fitted = FittedCluster();
+  EXPECT_NEAR(fitted.device.matmul_efficiency / shipped.device.matmul_efficiency, 1.0, 0.02);
+  EXPECT_EQ(fitted.calibration.rows, 2);
+  EXPECT_EQ(fitted.calibration.prior_rows, shipped.calibration.rows);
+  const json result = json::parse(run.out);
+  EXPECT_GE(result["step_time_sigma"], result["step_time_sigma_before"]);
+  EXPECT_LT(result["step_time_sigma"].get<double>(),
+            1.5 * result["step_time_sigma_before"].get<double>());
+  EXPECT_THAT(result["undecided"], testing::IsSupersetOf({"flash1_ratio", "memory_efficiency"}));
+}
+
+TEST_F(CalibrateCommandTest, NamesWhatTheRowsDidNotDecide) {
+  const CommandOutput run = Run({});
+  EXPECT_THAT(run.out,
+              testing::ContainsRegex("not decided by the rows, at or near where they were: .*"
+                                     "flash1_ratio"));
+}
+
+TEST_F(CalibrateCommandTest, SaysThatConstantsAreInNoFile) {
+  const CommandOutput run = RunCommand({"calibrate", "--measurements", runs_, "--cluster", cluster_,
+                                        "--framework", framework_, "-o", fitted_cluster_});
+  EXPECT_THAT(run.out, HasSubstr("the constants of toy-engine were fitted too and are in no file"));
+}
+
+TEST_F(CalibrateCommandTest, UnreadableRowsAreListed) {
+  const std::string runs =
+      Write("some.csv", std::string(kRuns) +
+                            "small,llama-x,16,2048,5632,16,16,32000,2048,toy,8,1,1,8,1,64,"
+                            "toy-engine,ok,-2\n");
+  const std::vector<std::string> arguments = {
+      "calibrate",   "--measurements", runs, "--cluster",    cluster_,
+      "--framework", framework_,       "-o", fitted_cluster_};
+  const CommandOutput text = RunCommand(arguments);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("1 not modelled, 1 unreadable)"));
+  EXPECT_THAT(text.out, HasSubstr("some.csv line 11 step_time_s = -2: must be above 0"));
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const json result = json::parse(RunCommand(as_json).out);
+  EXPECT_EQ(result["unreadable_rows"], 1);
+  EXPECT_EQ(result["unreadable"][0]["line"], 11);
+  EXPECT_EQ(result["not_modelled"][0]["rows"], 1);
+}
+
+TEST_F(CalibrateCommandTest, NoUsableRowSaysWhy) {
+  const std::string runs = Write("bad.csv", "gpu,framework,step_time_s\ntoy,toy-engine,-1\nX,,2\n");
+  const CommandOutput run = RunCommand({"calibrate", "--measurements", runs, "--cluster", cluster_,
+                                        "--framework", framework_, "-o", fitted_cluster_});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("left out: 1 of another device, framework or sweep, 1 unreadable; "
+                                 "for example, " +
+                                 runs + " line 2 step_time_s = -1"));
+  EXPECT_FALSE(fs::exists(fitted_cluster_));
 }
 
 TEST_F(CalibrateCommandTest, TheFittedFilesAreReadByOtherCommands) {

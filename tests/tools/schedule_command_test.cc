@@ -160,9 +160,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "model = "}),
     [](const auto& test) { return test.param.name; });
 
-TEST(ScheduleFile, ThatCannotBeWrittenIsExitCode1) {
+TEST(ScheduleFile, ThatCannotBeWrittenIsBadInput) {
   const CommandOutput run = RunCommand(Schedule("tp1.pp2.dp1", "8", {"-o", "/nonexistent/x.json"}));
-  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("output = /nonexistent/x.json: cannot be written"));
 }
 

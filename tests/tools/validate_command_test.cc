@@ -106,7 +106,7 @@ TEST_F(ValidateCommandTest, UnknownHardwareAndFrameworksAreReasonsNotErrors) {
   const std::string runs = Write("odd.csv", "gpu,framework,outcome\nX1,,ok\nH100,odd,ok\n");
   const std::string rows = folder_ / "rows.csv";
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.exit_code, 3) << run.err;
   EXPECT_THAT(Read(rows), HasSubstr("0,,,,,,,gpu = X1: no cluster preset for this GPU\n"));
   EXPECT_THAT(Read(rows), HasSubstr("framework = odd: no framework profile of this name\n"));
 }
@@ -114,18 +114,18 @@ TEST_F(ValidateCommandTest, UnknownHardwareAndFrameworksAreReasonsNotErrors) {
 TEST_F(ValidateCommandTest, AHeaderAloneIsAnEmptyReport) {
   const std::string empty = Write("header.csv", "sweep,model\n");
   const CommandOutput run = RunCommand({"validate", "--measurements", empty});
-  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.exit_code, 3);
   EXPECT_THAT(run.out, HasSubstr("0 measurements in 0 sweeps"));
 }
 
 TEST_F(ValidateCommandTest, TextThatIsNotUtf8IsReplaced) {
   const std::string runs = Write("latin.csv", "sweep,tp\n\xE9,1\n");
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--format", "json"});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.exit_code, 3) << run.err;
   EXPECT_EQ(json::parse(run.out)["sweeps"][0]["sweep"], "\xEF\xBF\xBD");
   const std::string bad = Write("bad.csv", "sweep,tp\nx,\xE9\n");
   const CommandOutput odd = RunCommand({"validate", "--measurements", bad, "--format", "json"});
-  EXPECT_EQ(odd.exit_code, 0) << odd.err;
+  EXPECT_EQ(odd.exit_code, 3) << odd.err;
   EXPECT_EQ(json::parse(odd.out)["total"]["modelled"], 0);
 }
 
@@ -133,9 +133,70 @@ TEST_F(ValidateCommandTest, ACellThatCannotBeReadCostsItsRowAlone) {
   const std::string runs = Write("odd.csv", "sweep,tp\na,x\nb,1\n");
   const std::string rows = folder_ / "odd_rows.csv";
   const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--rows", rows});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.exit_code, 3) << run.err;
   EXPECT_THAT(Read(rows), HasSubstr("0,a,,,,,,line 2 tp = x: must be a whole number or empty\n"));
   EXPECT_THAT(Read(rows), HasSubstr("1,b,"));
+}
+
+// A run of a preset, as nvidia-smi and a table program write it.
+constexpr char kHeader[] =
+    "sweep,model,seq,gpu,gpus,tp,pp,mbs,gbs,zero_stage,outcome,step_time_s,notes";
+std::string PresetRun(const std::string& gpu, const std::string& step_s) {
+  return "s,llama-3-8b,4096," + gpu + ",16,2,2,1,128,1,ok," + step_s + ",";
+}
+constexpr char kH100[] = "NVIDIA H100 80GB HBM3";
+
+TEST_F(ValidateCommandTest, NothingModelledIsExitCode3WithTheReasonsCounted) {
+  const std::string v100 = PresetRun("Tesla V100-SXM2-32GB", "3");
+  const std::string runs =
+      Write("none.csv", std::string(kHeader) + "\n" + v100 + "\n" + v100 + "\n");
+  const CommandOutput text = RunCommand({"validate", "--measurements", runs});
+  EXPECT_EQ(text.exit_code, 3);
+  EXPECT_THAT(text.out, HasSubstr("2  gpu: no cluster preset for this GPU [Tesla V100-SXM2-32GB]"));
+  const CommandOutput run = RunCommand({"validate", "--measurements", runs, "--format", "json"});
+  EXPECT_EQ(run.exit_code, 3);
+  const json causes = json::parse(run.out)["not_modelled"];
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0]["cause"], "gpu: no cluster preset for this GPU");
+  EXPECT_EQ(causes[0]["rows"], 2);
+  EXPECT_EQ(causes[0]["values"][0]["value"], "Tesla V100-SXM2-32GB");
+}
+
+TEST_F(ValidateCommandTest, WindowsLinesWithAnEmptyLastCellAreReadAsOthers) {
+  const std::string run = PresetRun(kH100, "3.3");
+  const std::string windows = Write("crlf.csv", std::string(kHeader) + "\r\n" + run + "\r\n");
+  const std::string plain = Write("lf.csv", std::string(kHeader) + "\n" + run + "\n");
+  const CommandOutput first = RunCommand({"validate", "--measurements", windows});
+  EXPECT_EQ(first.exit_code, 0) << first.out;
+  EXPECT_THAT(first.out, HasSubstr("; 1 modelled\n"));
+  EXPECT_EQ(first.out, RunCommand({"validate", "--measurements", plain}).out);
+}
+
+TEST_F(ValidateCommandTest, UnreadableRowsAreListedWithFileAndLine) {
+  const std::string runs =
+      Write("some.csv", std::string(kHeader) + "\n" + PresetRun(kH100, "3.3") + "\n" +
+                            PresetRun(kH100, "-1") + "\n" + PresetRun(kH100, "0.001") + "\n");
+  const CommandOutput text = RunCommand({"validate", "--measurements", runs});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("; 1 modelled, 2 unreadable\n"));
+  EXPECT_THAT(text.out, HasSubstr("Unreadable rows, 2"));
+  EXPECT_THAT(text.out, HasSubstr("  " + runs + " line 3 step_time_s = -1: must be above 0"));
+  EXPECT_THAT(text.out, HasSubstr("  " + runs + " line 4 step_time_s = 0.001: makes an MFU of"));
+  const json report =
+      json::parse(RunCommand({"validate", "--measurements", runs, "--format", "json"}).out);
+  EXPECT_EQ(report["unreadable_rows"], 2);
+  EXPECT_EQ(report["unreadable"][0]["file"], runs);
+  EXPECT_EQ(report["unreadable"][0]["line"], 3);
+  EXPECT_THAT(report["unreadable"][0]["reason"].get<std::string>(), HasSubstr("step_time_s = -1"));
+}
+
+TEST_F(ValidateCommandTest, APlotOfAnotherKindIsRefusedBeforeAnyWork) {
+  const std::string plot = folder_ / "plot.png";
+  const CommandOutput run =
+      RunCommand({"validate", "--measurements", "/no/such.csv", "--plot", plot});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("plot = " + plot + ": must end in .svg"));
+  EXPECT_FALSE(fs::exists(plot));
 }
 
 TEST_F(ValidateCommandTest, BadInputNamesTheFile) {
@@ -149,7 +210,8 @@ TEST_F(ValidateCommandTest, BadInputNamesTheFile) {
   expect_error({"validate", "--measurements", Write("empty.csv", "")}, "empty.csv: is an empty");
   const std::string runs = Write("runs.csv", "tp\nx\n");
   expect_error({"validate", "--measurements", runs, "--rows", runs}, "must not be written over");
-  expect_error({"validate", "--measurements", runs, "--rows", "a", "--plot", "a"},
+  expect_error({"validate", "--measurements", runs, "--rows", folder_ / "a.svg", "--plot",
+                folder_ / "a.svg"},
                "must be another file");
   expect_error({"validate"}, "--measurements is required");
   expect_error({"validate", "--measurements", runs_, "--cluster", "h10"}, "h100");

@@ -56,6 +56,14 @@ std::vector<std::string> Undecided(const CalibrationRequest& request,
   return names;
 }
 
+size_t ConstantsOf(const CalibrationRequest& request, const CalibrationResult& result) {
+  size_t constants = 0;
+  for (const Calibration* calibration : Fitted(request, result)) {
+    constants += calibration->constants.size();
+  }
+  return constants;
+}
+
 const char* DecidedBy(const CalibratedConstant& constant) {
   if (RowsDecided(constant)) return "the rows";
   return constant.at_bound ? "its bound" : "its prior";
@@ -74,6 +82,10 @@ void PrintConstants(const CalibrationRequest& request, const CalibrationResult& 
   table.Print(out);
   const std::vector<std::string> undecided = Undecided(request, result);
   if (undecided.empty()) return;
+  if (undecided.size() == ConstantsOf(request, result)) {
+    out << "the rows decided no constant: all are at or near where they were\n";
+    return;
+  }
   out << "not decided by the rows, at or near where they were: " << absl::StrJoin(undecided, ", ")
       << "\n";
 }

@@ -149,6 +149,7 @@ void Print(const TrialFlags& flags, const Layout& layout, const Prediction& pred
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const OutputFile trace_file, context.files.Claim("trace", flags.trace));
   ASSIGN_OR_RETURN(Layout layout, ParseLayout(flags.layout));
   ASSIGN_OR_RETURN(const DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
@@ -169,7 +170,6 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(TrialPlan plan,
                    MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
   RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
-  ASSIGN_OR_RETURN(const OutputFile trace_file, context.files.Claim("trace", flags.trace));
   const StopRequest stop(context);
   std::string trace;
   const TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);

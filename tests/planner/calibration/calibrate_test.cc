@@ -52,7 +52,7 @@ TEST_F(CalibrateTest, LeavesOutWhatWasNotTimedOrHasNoModel) {
   const CalibrationResult result = Calibrate(request_).value();
   EXPECT_EQ(result.rows.size(), 1u);
   EXPECT_EQ(result.unmeasured_rows, 2);
-  EXPECT_EQ(result.unmodelled_rows, 1);
+  EXPECT_EQ(result.unmodelled_rows(), 1);
 }
 
 TEST_F(CalibrateTest, NamesTheSourcesOfTheRowsThatTookPart) {

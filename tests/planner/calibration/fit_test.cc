@@ -133,10 +133,66 @@ TEST_F(FitTest, StaysWithinTheBounds) {
   }
 }
 
-TEST_F(FitTest, FittingAgainFromTheFittedProfilesChangesNothing) {
+// Profiles that were fitted to all runs, as a preset is.
+class FitFromPresetTest : public FitTest {
+ protected:
+  void SetUp() override {
+    std::vector<FitRow> rows = Runs();
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].step_s *= i % 2 == 0 ? 1.05 : 1.0 / 1.05;
+    preset_ = Fit(rows);
+  }
+  FitResult FitMore(const std::vector<FitRow>& rows) const {
+    return FitConstants(rows, preset_.cluster, preset_.profile, {}).value();
+  }
+  // Runs that take `factor` times what the preset says.
+  std::vector<FitRow> RunsOfPreset(size_t count, double factor) const {
+    std::vector<FitRow> rows = SyntheticRuns({preset_.cluster, preset_.profile}, priors_);
+    rows.resize(count);
+    for (FitRow& row : rows) row.step_s *= factor;
+    return rows;
+  }
+  double ShiftOf(const FitResult& fit, const char* name) const {
+    return std::log(FindConstant(fit, name)->value / FindConstant(preset_, name)->value);
+  }
+
+  FitResult preset_;
+};
+
+TEST_F(FitFromPresetTest, TwoRowsThatAgreeLeaveThePresetAndDoNotNarrowIt) {
+  const FitResult fit = FitMore(RunsOfPreset(2, 1.0));
+  for (const CalibrationConstant& constant : CalibrationConstants()) {
+    const CalibratedConstant* found = FindConstant(fit, constant.name);
+    if (found == nullptr) continue;
+    EXPECT_NEAR(ShiftOf(fit, found->name.c_str()), 0.0, 1e-3) << constant.name;
+    EXPECT_FALSE(RowsDecided(*found)) << constant.name;
+  }
+  EXPECT_GE(fit.step_time_sigma, preset_.step_time_sigma);
+  EXPECT_LT(fit.step_time_sigma, 1.3 * preset_.step_time_sigma);
+  EXPECT_EQ(fit.cluster.calibration.rows, 2);
+  EXPECT_EQ(fit.cluster.calibration.prior_rows, 60);
+}
+
+TEST_F(FitFromPresetTest, TwoRowsThatDisagreeMoveLittleAndWidenIt) {
+  const FitResult fit = FitMore(RunsOfPreset(2, 1.5));
+  EXPECT_GT(ShiftOf(fit, "matmul_efficiency"), -0.2);
+  EXPECT_GT(fit.step_time_sigma, 1.5 * preset_.step_time_sigma);
+}
+
+TEST_F(FitFromPresetTest, ManyRowsThatDisagreeWin) {
+  Profiles other = {preset_.cluster, preset_.profile};
+  other.cluster.device.matmul_efficiency *= 0.85;
+  other.profile.eager_norm_traffic_bytes *= 1.4;
+  const FitResult fit = FitMore(SyntheticRuns(other, priors_));
+  EXPECT_LT(fit.cluster.calibration.mean_error, 0.01);
+  EXPECT_NEAR(ShiftOf(fit, "matmul_efficiency"), std::log(0.85), 0.02);
+  EXPECT_LT(fit.step_time_sigma, preset_.step_time_sigma);
+}
+
+TEST_F(FitTest, FittingAgainFromTheRecordedPriorsChangesNothing) {
   const std::vector<FitRow> rows = Runs();
   const FitResult first = Fit(rows);
-  const FitResult second = FitConstants(rows, first.cluster, first.profile, {}).value();
+  const FitResult second =
+      FitConstants(rows, first.cluster, first.profile, {.priors = PriorSource::kRecorded}).value();
   ASSERT_EQ(second.cluster.calibration.constants.size(),
             first.cluster.calibration.constants.size());
   for (const CalibrationConstant& constant : CalibrationConstants()) {

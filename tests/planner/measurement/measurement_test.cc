@@ -49,13 +49,34 @@ TEST(ParseMeasurements, KeepsOddRowsWithLineAndColumn) {
   const auto problem = [](const char* text, size_t row = 0) {
     return ParseMeasurements(text).value().at(row).problem;
   };
-  EXPECT_THAT(problem("tp,pp\n1,1\n1,two\n", 1),
-              HasSubstr("line 3 pp = two: must be a whole number"));
-  EXPECT_THAT(problem("tp\n1.5\n"), HasSubstr("line 2 tp = 1.5"));
-  EXPECT_THAT(problem("mfu\nnan\n"), HasSubstr("line 2 mfu = nan: must be a number"));
+  EXPECT_THAT(problem("tp,pp\n1,1\n1,two\n", 1), "pp = two: must be a whole number or empty");
+  EXPECT_THAT(problem("tp\n1.5\n"), HasSubstr("tp = 1.5"));
+  EXPECT_THAT(problem("mfu\nnan\n"), HasSubstr("mfu = nan: must be a number"));
   EXPECT_THAT(problem("outcome\nfine\n"), HasSubstr("must be ok, oom, error or empty"));
-  EXPECT_THAT(problem("tp,pp\n1\n"), HasSubstr("line 2 cells = 1: the header has 2"));
+  EXPECT_THAT(problem("tp,pp\n1\n"), HasSubstr("cells = 1: the header has 2"));
+  EXPECT_THAT(problem("tp,pp\n1,2,3\n"), HasSubstr("cells = 3: the header has 2"));
   EXPECT_EQ(problem("tp,pp\n1,2\n"), "");
+  EXPECT_EQ(problem("tp,pp\n1,2,\n"), "");
+  EXPECT_EQ(ParseMeasurements("tp,pp\n1,1\n\n1,two\n")->at(1).line, 4);
+}
+
+TEST(ParseMeasurements, RefusesWhatNoRunCanHave) {
+  const auto problem = [](const std::string& column, const char* value) {
+    return ParseMeasurements(column + ",tp\n" + value + ",1\n")->at(0).problem;
+  };
+  for (const char* column : {"step_time_s", "tokens_per_s_per_gpu", "peak_mem_gib"}) {
+    for (const char* value : {"-1", "0", "1e300"}) {
+      EXPECT_THAT(problem(column, value),
+                  HasSubstr(std::string(column) + " = " + value + ": must be above 0"));
+    }
+  }
+  EXPECT_THAT(problem("mfu", "45"), HasSubstr("mfu = 45: must be a fraction above 0"));
+  EXPECT_THAT(problem("mfu", "-0.4"), HasSubstr("mfu = -0.4: must be a fraction above 0"));
+  EXPECT_THAT(problem("gpus", "0"), HasSubstr("gpus = 0: must be at least 1"));
+  EXPECT_THAT(problem("zero_stage", "4"), HasSubstr("zero_stage = 4: must be 0, 1, 2, 3"));
+  // Small models on a processor whose peak is stated too low.
+  EXPECT_EQ(problem("mfu", "1.6"), "");
+  EXPECT_EQ(problem("zero_stage", "0"), "");
 }
 
 TEST(ParseMeasurements, ReadsQuotedCells) {

@@ -56,6 +56,55 @@ TEST(PlanRow, GpuAndMemoryChooseTheCluster) {
   EXPECT_THAT(cluster("", std::nullopt), HasSubstr("no cluster preset"));
 }
 
+TEST(PlanRow, GpusGoByTheNamesOfNvidiaSmi) {
+  const auto cluster = [](const char* gpu) {
+    Measurement row = InventedRow();
+    row.gpu = gpu;
+    row.gpu_mem_gib.reset();
+    const auto found = ClusterOf(Presets(), row);
+    return found.ok() ? found->name : std::string(found.status().message());
+  };
+  EXPECT_EQ(cluster("NVIDIA A100-SXM4-80GB"), "a100-80");
+  EXPECT_EQ(cluster("NVIDIA A100-SXM4-40GB"), "a100-40");
+  EXPECT_EQ(cluster("A100-SXM4-40GB"), "a100-40");  // older drivers
+  EXPECT_EQ(cluster("NVIDIA H100 80GB HBM3"), "h100");
+  EXPECT_EQ(cluster("NVIDIA H200"), "h200");
+  EXPECT_EQ(cluster("NVIDIA B200"), "b200");
+  EXPECT_EQ(cluster("NVIDIA GB200"), "gb200");
+  EXPECT_EQ(cluster("NVIDIA L40S"), "l40s");
+  EXPECT_EQ(cluster("AMD Instinct MI300X"), "mi300x");
+  EXPECT_EQ(cluster("local-cpu"), "local-cpu");
+  EXPECT_EQ(cluster("H100 SXM"), "h100");
+  // Other devices than the presets', whatever their names hold.
+  EXPECT_THAT(cluster("NVIDIA H100 PCIe"), HasSubstr("no cluster preset"));
+  EXPECT_THAT(cluster("NVIDIA GH200 480GB"), HasSubstr("no cluster preset"));
+  EXPECT_THAT(cluster("Tesla V100-SXM2-32GB"), HasSubstr("gpu = Tesla V100-SXM2-32GB: no cluster"));
+}
+
+TEST(PlanRow, APresetsModelNeedsNoShape) {
+  Measurement row;
+  row.model = "Qwen2.5-7B";
+  row.seq = 4096;
+  row.gbs = 64;
+  row.gpu = "H100";
+  row.gpus = 8;
+  row.tp = 2;
+  row.pp = 1;
+  row.mbs = 1;
+  const RowPlan plan = PlanRow(row, Presets());
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(plan.row->model, FindModel("qwen2.5-7b").value());
+  row.layers = 4;
+  row.vocab = 1000;
+  const RowPlan smaller = PlanRow(row, Presets());
+  ASSERT_TRUE(smaller.layout) << smaller.reason;
+  EXPECT_EQ(smaller.row->model.layers(), 4);
+  EXPECT_EQ(smaller.row->model.vocab, 1000);
+  EXPECT_EQ(smaller.row->model.hidden, plan.row->model.hidden);
+  row.model = "qwen2.5-8b";
+  EXPECT_EQ(PlanRow(row, Presets()).reason, "hidden = (empty): this column is needed");
+}
+
 TEST(PlanRow, TheRowsNodesAndUnusualMemoryGoBeforeThePreset) {
   Measurement row = InventedRow();
   row.gpus_per_node = 4;

@@ -146,8 +146,8 @@ TEST_F(Hagemann, LayoutsOf13BAreRankedAsMeasuredButForSevenOddRuns) {
 // memory, and from where on a full device is slower, stays: no calibration fits that.
 void ForgetFits(ClusterSpec& cluster, FrameworkProfile& profile) {
   for (const CalibrationConstant& constant : CalibrationConstants()) {
-    const double prior = PriorOf(constant, cluster, profile);
-    *constant.field(cluster, profile) = prior;
+    *constant.field(cluster, profile) =
+        PriorOf(constant, cluster, profile, PriorSource::kRecorded).value;
   }
 }
 
@@ -178,6 +178,7 @@ TEST_F(Hagemann, AFitToOneSweepCarriesToTheOthers) {
   CalibrationRequest request;
   request.measurements = runs_;
   request.presets = Presets();
+  request.options.priors = PriorSource::kRecorded;
   request.cluster = FindCluster("a100-80", 2).value();
   request.profile = FindProfile("aleph-alpha-scaling").value();
   ForgetFits(request.cluster, request.profile);

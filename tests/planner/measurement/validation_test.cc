@@ -206,15 +206,23 @@ TEST_F(PredictRowTest, MeasuredMfuHasTheDefinitionOfThePredictedOne) {
   EXPECT_THAT(PredictRow(0, row, presets_).mfu, Optional(DoubleEq(flops / (0.5 * 8 * 312e12))));
 }
 
-TEST_F(PredictRowTest, FiguresThatNoRunCanHaveAreUnknown) {
+// Milliseconds in a column of seconds, say.
+TEST_F(PredictRowTest, ATimeThatNoRunCanHaveRefusesTheRow) {
   Measurement row = InventedRow();
-  row.step_time_s = 0.0;
-  row.peak_mem_gib = 1e300;
-  row.mfu = -1.0;
+  row.file = "runs.csv";
+  row.line = 7;
+  row.step_time_s = 1e-4;
   const RowPrediction result = PredictRow(0, row, presets_);
+  EXPECT_THAT(result.reason, testing::HasSubstr("line 7 step_time_s = 0.0001: makes an MFU of"));
+  EXPECT_EQ(result.subject, kUnreadable);
+  EXPECT_EQ(result.file, "runs.csv");
+  EXPECT_FALSE(result.predicted);
   EXPECT_EQ(result.step_s, std::nullopt);
-  EXPECT_EQ(result.peak_bytes, std::nullopt);
   EXPECT_EQ(result.mfu, std::nullopt);
+  row.step_time_s.reset();
+  row.tokens_per_s_per_gpu = 1e9;
+  EXPECT_THAT(PredictRow(0, row, presets_).reason,
+              testing::HasSubstr("line 7 tokens_per_s_per_gpu = 1e+09"));
 }
 
 TEST_F(PredictRowTest, RunsThatFailedHaveNoMeasuredFigures) {

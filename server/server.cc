@@ -16,7 +16,7 @@
 namespace meshwright {
 namespace {
 
-constexpr absl::Duration kTick = absl::Milliseconds(250);
+constexpr std::chrono::milliseconds kTick(250);
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 
@@ -34,7 +34,7 @@ absl::Status CheckListenAddress(const std::string& listen, bool insecure) {
 Server::Server(std::unique_ptr<SweepStore> store, std::string store_id, ServerOptions options)
     : options_(std::move(options)),
       store_(std::move(store)),
-      engine_(store_.get(), &hub_, options_.clock, options_.engine),
+      engine_(store_.get(), &hub_, options_.clock, options_.monotonic_clock, options_.engine),
       planner_service_(options_.host_cores),
       sweeps_service_({.store = store_.get(),
                        .engine = &engine_,
@@ -82,7 +82,9 @@ absl::Status Server::Listen() {
 }
 
 void Server::RunTimer() {
-  while (!timer_stop_.WaitForNotificationWithTimeout(kTick)) engine_.Tick();
+  const auto stopping = [this] { return stopping_.load(); };
+  std::unique_lock lock(timer_mutex_);
+  while (!timer_wakes_.wait_for(lock, kTick, stopping)) engine_.Tick();
 }
 
 void Server::Stop() {
@@ -94,7 +96,9 @@ void Server::Stop() {
     grpc_->Wait();
   }
   if (timer_.joinable()) {
-    timer_stop_.Notify();
+    // Under the lock the timer either sees that the server stops or waits to be woken.
+    { const std::lock_guard lock(timer_mutex_); }
+    timer_wakes_.notify_all();
     timer_.join();
   }
 }

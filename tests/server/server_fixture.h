@@ -46,7 +46,6 @@ class TestAgent {
     options.result_folder = result_folder;
     options.cluster_json = cluster_json;
     options.runner = std::move(runner);
-    options.clock = absl::Now;
     options.uniform = [] { return 0.0; };
     options.log = [](const std::string&) {};
     agent_ = std::make_unique<Agent>(std::move(options));

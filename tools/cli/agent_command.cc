@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "executor/agent/agent.h"
 #include "executor/host/host.h"
 #include "executor/trial/version.h"
@@ -143,7 +142,6 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
   options.runner = RunTrial;
-  options.clock = absl::Now;
   options.log = [&context](const std::string& line) { context.err << line << std::endl; };
   Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));

@@ -27,6 +27,16 @@ TrialResult CantRun(const absl::Status& status) {
   return result;
 }
 
+// Whether a server can be worked for.
+absl::Status CheckRegistered(const v1::Registered& registered) {
+  if (!IsStoreId(registered.store_id())) {
+    return FieldError("store_id", registered.store_id(),
+                      "must be hexadecimal, as those of Meshwright's servers are");
+  }
+  RETURN_IF_ERROR(CheckPositive("lease_s", registered.lease_s()));
+  return CheckPositive("heartbeat_s", registered.heartbeat_s());
+}
+
 }  // namespace
 
 Agent::Agent(AgentOptions options) : options_(std::move(options)) {}
@@ -83,8 +93,9 @@ void Agent::Dial() {
   out->set_held_store_id(store_id_);
   for (const AttemptKey& key : Held()) *out->add_held() = ToWire(key);
   for (const KeptResult& kept : results_->kept()) {
-    *out->add_kept()->mutable_ref() = ToWire(kept.key);
-    out->mutable_kept()->rbegin()->set_store_id(kept.store_id);
+    v1::KeptResult* entry = out->add_kept();
+    *entry->mutable_ref() = ToWire(kept.key);
+    entry->set_store_id(kept.store_id);
   }
   stream_->Send(message);
 }
@@ -135,10 +146,8 @@ void Agent::On(const Received& event) {
 }
 
 void Agent::OnRegistered(const v1::Registered& registered) {
-  if (!IsStoreId(registered.store_id())) {
-    fatal_ = FieldError("store_id", ValidUtf8(registered.store_id()),
-                        absl::StrCat("must be hexadecimal; the server at ", options_.server,
-                                     " is no Meshwright server"));
+  if (absl::Status status = CheckRegistered(registered); !status.ok()) {
+    fatal_ = std::move(status);
     return;
   }
   registered_ = true;

@@ -9,7 +9,6 @@
 #include "executor/trial/stop_rule.h"
 #include "executor/trial/utilisation.h"
 #include "planner/measurement/metrics.h"
-#include "planner/spec/utf8.h"
 
 namespace meshwright {
 namespace {
@@ -142,8 +141,7 @@ bool MayMatter(const RankRecord* cause) {
 std::string Message(const std::vector<std::string>& sentences, const RankRecord* speaker) {
   std::string message = absl::StrJoin(sentences, "; ");
   if (speaker != nullptr && !speaker->output_tail.empty()) {
-    // The tail may begin inside a character, and programs print what they like.
-    absl::StrAppend(&message, "\n", ValidUtf8(speaker->output_tail));
+    absl::StrAppend(&message, "\n", speaker->output_tail);
   }
   return message;
 }

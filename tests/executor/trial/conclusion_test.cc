@@ -6,7 +6,6 @@
 #include <csignal>
 
 #include "planner/spec/parameters.h"
-#include "planner/spec/utf8.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright {
@@ -207,15 +206,6 @@ TEST(ConclusionTest, ACrashExplainsLostPeersAndShowsItsOutput) {
   EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 1) was killed by signal 11"));
   EXPECT_THAT(result.message, HasSubstr("in step 1"));
   EXPECT_THAT(result.message, HasSubstr("something went wrong"));
-}
-
-TEST(ConclusionTest, AnOutputThatIsCutInsideACharacterIsToldAsText) {
-  auto records = TwoRanks();
-  records[0].output_tail = "\x82\xAC too little \xE2\x82\xAC \xFF";
-  ApplyExit(SIGABRT, records[0]);
-  const std::string message = Conclude(PlanOf(1), records).message;
-  EXPECT_THAT(message, HasSubstr("\xEF\xBF\xBD too little \xE2\x82\xAC \xEF\xBF\xBD"));
-  EXPECT_EQ(message, ValidUtf8(message));
 }
 
 TEST(ConclusionTest, AKillSaysThatTheMachineMayBeOutOfMemory) {

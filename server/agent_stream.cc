@@ -18,6 +18,30 @@ constexpr size_t kMaxIdentity = 64;
 constexpr int64_t kMaxDevices = 1024;
 constexpr size_t kMaxClusterBytes = 64 << 10;
 
+// An attempt whose name can't be read is none that this server gave out.
+void AddReadable(const v1::AttemptRef& ref, std::vector<AttemptKey>& keys) {
+  if (absl::StatusOr<AttemptKey> key = FromWire(ref); key.ok()) keys.push_back(*std::move(key));
+}
+
+std::vector<AttemptKey> ReadHeld(const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held) {
+  std::vector<AttemptKey> keys;
+  for (const v1::AttemptRef& ref : held) AddReadable(ref, keys);
+  return keys;
+}
+
+// A measurement that can't be read fails its trial: another try would bring another such.
+TrialResult ReadResult(const v1::Measurement& measurement) {
+  absl::StatusOr<TrialResult> result = FromWire(measurement);
+  if (result.ok()) return *std::move(result);
+  TrialResult failed;
+  failed.outcome = Outcome::kFailed;
+  failed.message =
+      absl::StrCat("what the agent measured can't be read: ", result.status().message());
+  failed.worker_version = measurement.worker_version();
+  failed.host = measurement.host();
+  return failed;
+}
+
 // Why the cluster of an agent can't be planned with; OK for one that did not measure.
 absl::Status CheckCluster(const std::string& json) {
   if (json.empty()) return absl::OkStatus();
@@ -59,9 +83,9 @@ class AgentStream::Link final : public AgentLink {
     Send(std::move(message));
   }
 
-  void Acknowledge(const AttemptKey& key, const FinishVerdict& verdict) {
+  void Acknowledge(const v1::AttemptRef& ref, const FinishVerdict& verdict) {
     v1::ServerMessage message;
-    *message.mutable_ack()->mutable_ref() = ToWire(key);
+    *message.mutable_ack()->mutable_ref() = ref;
     message.mutable_ack()->set_accepted(verdict.kind == FinishVerdict::Kind::kStored);
     message.mutable_ack()->set_reason(verdict.reason);
     Send(std::move(message));
@@ -148,13 +172,13 @@ void AgentStream::OnDone() {
   delete this;
 }
 
-std::vector<AttemptKey> AgentStream::ReadHeld(
-    const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held) {
-  std::vector<AttemptKey> keys;
-  for (const v1::AttemptRef& ref : held) {
-    if (absl::StatusOr<AttemptKey> key = FromWire(ref); key.ok()) keys.push_back(*std::move(key));
+std::vector<AttemptKey> AgentStream::HeldOf(const v1::Register& message) const {
+  std::vector<AttemptKey> held;
+  if (message.held_store_id() == store_id_) held = ReadHeld(message.held());
+  for (const v1::KeptResult& kept : message.kept()) {
+    if (kept.store_id() == store_id_) AddReadable(kept.ref(), held);
   }
-  return keys;
+  return held;
 }
 
 absl::Status AgentStream::Register(const v1::Register& message) {
@@ -175,32 +199,34 @@ absl::Status AgentStream::Register(const v1::Register& message) {
                  LogLevel::kWarning);
     cluster_json.clear();
   }
-  RETURN_IF_ERROR(engine_->Connect(
-      {.name = message.name(),
-       .instance = message.instance(),
-       .identity = message.identity(),
-       .host = message.host(),
-       .device_kind = message.device_set().device_kind(),
-       .devices = message.device_set().devices(),
-       .memory_bytes = message.device_set().memory_bytes(),
-       .version = message.version(),
-       .cluster_json = std::move(cluster_json),
-       .connect_time = {}},
-      message.held_store_id() == store_id_ ? ReadHeld(message.held()) : std::vector<AttemptKey>(),
-      link_));
+  RETURN_IF_ERROR(engine_->Connect({.name = message.name(),
+                                    .instance = message.instance(),
+                                    .identity = message.identity(),
+                                    .host = message.host(),
+                                    .device_kind = message.device_set().device_kind(),
+                                    .devices = message.device_set().devices(),
+                                    .memory_bytes = message.device_set().memory_bytes(),
+                                    .version = message.version(),
+                                    .cluster_json = std::move(cluster_json),
+                                    .connect_time = {}},
+                                   HeldOf(message), link_));
   agent_ = message.name();
   return absl::OkStatus();
 }
 
-void AgentStream::Finished(const AttemptKey& key, const v1::TrialFinished& message) {
+void AgentStream::Finished(const v1::TrialFinished& message) {
   const absl::Status within = CheckLimits(message);
-  const absl::StatusOr<TrialResult> result =
-      within.ok() ? FromWire(message.measurement()) : absl::StatusOr<TrialResult>(within);
-  // A result that can't be read would come again for ever; refusing it ends that.
-  const FinishVerdict verdict = result.ok() ? engine_->Finish(agent_, key, *result)
-                                            : FinishVerdict{FinishVerdict::Kind::kRefused,
-                                                            std::string(result.status().message())};
-  if (verdict.kind != FinishVerdict::Kind::kRetry) link_->Acknowledge(key, verdict);
+  const absl::StatusOr<AttemptKey> key = FromWire(message.ref());
+  // What is not answered would come again for ever.
+  FinishVerdict verdict{FinishVerdict::Kind::kRefused, ""};
+  if (!within.ok()) {
+    verdict.reason = std::string(within.message());
+  } else if (!key.ok()) {
+    verdict.reason = std::string(key.status().message());
+  } else {
+    verdict = engine_->Finish(agent_, *key, ReadResult(message.measurement()));
+  }
+  if (verdict.kind != FinishVerdict::Kind::kRetry) link_->Acknowledge(message.ref(), verdict);
 }
 
 absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
@@ -227,11 +253,9 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
           {progress.step(), progress.total_steps(), progress.step_s(), progress.loss()});
       return absl::OkStatus();
     }
-    case v1::AgentMessage::kFinished: {
-      ASSIGN_OR_RETURN(const AttemptKey key, FromWire(message.finished().ref()));
-      Finished(key, message.finished());
+    case v1::AgentMessage::kFinished:
+      Finished(message.finished());
       return absl::OkStatus();
-    }
     case v1::AgentMessage::kGoodbye:
       engine_->Leave(agent_, link_.get(), message.goodbye().reason());
       return absl::OkStatus();

@@ -34,10 +34,9 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   // A status other than OK ends the stream.
   absl::Status Handle(const v1::AgentMessage& message);
   absl::Status Register(const v1::Register& message);
-  void Finished(const AttemptKey& key, const v1::TrialFinished& message);
-  // Attempts whose names can be read; the server gave them out itself.
-  static std::vector<AttemptKey> ReadHeld(
-      const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held);
+  void Finished(const v1::TrialFinished& message);
+  // What the agent holds of this server's.
+  std::vector<AttemptKey> HeldOf(const v1::Register& message) const;
 
   SweepEngine* const engine_;
   const std::string store_id_;

@@ -17,7 +17,7 @@
 namespace meshwright {
 namespace {
 
-constexpr absl::Duration kTick = absl::Milliseconds(250);
+constexpr std::chrono::milliseconds kTick(250);
 constexpr std::chrono::seconds kStopDeadline(2);
 constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 
@@ -85,7 +85,8 @@ absl::Status Server::Listen() {
 absl::Status Server::Begin(std::unique_ptr<SweepStore> store) {
   ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
   store_ = std::move(store);
-  engine_ = std::make_unique<SweepEngine>(store_.get(), &hub_, options_.clock, options_.engine);
+  engine_ = std::make_unique<SweepEngine>(store_.get(), &hub_, options_.clock,
+                                          options_.monotonic_clock, options_.engine);
   sweeps_service_.Begin({.store = store_.get(),
                          .engine = engine_.get(),
                          .hub = &hub_,
@@ -101,7 +102,9 @@ absl::Status Server::Begin(std::unique_ptr<SweepStore> store) {
 }
 
 void Server::RunTimer() {
-  while (!timer_stop_.WaitForNotificationWithTimeout(kTick)) engine_->Tick();
+  const auto stopping = [this] { return stopping_.load(); };
+  std::unique_lock lock(timer_mutex_);
+  while (!timer_wakes_.wait_for(lock, kTick, stopping)) engine_->Tick();
 }
 
 void Server::Stop() {
@@ -114,7 +117,9 @@ void Server::Stop() {
     grpc_->Wait();
   }
   if (timer_.joinable()) {
-    timer_stop_.Notify();
+    // Under the lock the timer either sees that the server stops or waits to be woken.
+    { const std::lock_guard lock(timer_mutex_); }
+    timer_wakes_.notify_all();
     timer_.join();
   }
 }

@@ -7,13 +7,14 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "absl/synchronization/notification.h"
 #include "grpcpp/server.h"
 #include "server/agents_service.h"
 #include "server/calls.h"
@@ -31,6 +32,7 @@ struct ServerOptions {
   int32_t host_cores = 1;                 // physical cores, for clusters of processes on them
   std::string version;
   Clock clock;
+  MonotonicClock monotonic_clock = MonotonicNow;
   EngineOptions engine;
   // Two, so that a short search need not wait for a long one.
   int32_t search_threads = 2;
@@ -78,7 +80,10 @@ class Server {
   AgentsService agents_service_;
   std::string address_;
   std::unique_ptr<grpc::Server> grpc_;
-  absl::Notification timer_stop_;
+  // Not Abseil's, whose timed waits end by the wall clock: one that is set back would hold up
+  // leases.
+  std::mutex timer_mutex_;
+  std::condition_variable timer_wakes_;
   std::thread timer_;  // wakes the engine so that leases end in time
 };
 

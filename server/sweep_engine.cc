@@ -13,31 +13,14 @@
 
 namespace meshwright {
 
-SweepEngine::SweepEngine(SweepStore* store, EventHub* hub, Clock clock, EngineOptions options)
+SweepEngine::SweepEngine(SweepStore* store, EventHub* hub, Clock clock,
+                         MonotonicClock monotonic_clock, EngineOptions options)
     : store_(store),
       hub_(hub),
       clock_(std::move(clock)),
+      monotonic_clock_(std::move(monotonic_clock)),
       options_(std::move(options)),
-      policy_{.max_lost_attempts = options_.max_lost_attempts} {
-  absl::MutexLock lock(&mutex_);
-  ExtendLeases();
-}
-
-void SweepEngine::ExtendLeases() {
-  const absl::StatusOr<PolicyState> state = LoadState();
-  if (!state.ok()) {
-    Log(std::string(state.status().message()), LogLevel::kError);
-    return;
-  }
-  for (const SweepView& view : state->sweeps) {
-    for (const TrialRecord& trial : view.trials) {
-      if (!IsHeld(trial.state)) continue;
-      Done(
-          store_->RenewLease(view.sweep.id, trial.number, trial.attempt, clock_() + options_.lease),
-          view.sweep.id);
-    }
-  }
-}
+      policy_{.max_lost_attempts = options_.max_lost_attempts} {}
 
 void SweepEngine::Log(const std::string& line, LogLevel level) const {
   if (options_.log) options_.log(level, line);
@@ -55,7 +38,9 @@ bool SweepEngine::Done(const absl::Status& status, int64_t sweep_id) {
 
 absl::StatusOr<SweepRecord> SweepEngine::Create(const NewSweep& made) {
   absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(const SweepRecord sweep, store_->CreateSweep(made.sweep, made.trials));
+  SweepRecord unnamed = made.sweep;
+  unnamed.name_stem = SweepIdStem(made.sweep.model);
+  ASSIGN_OR_RETURN(const SweepRecord sweep, store_->CreateSweep(unnamed, made.trials));
   Step();
   return store_->GetSweepById(sweep.id);
 }
@@ -103,8 +88,8 @@ absl::Status SweepEngine::CancelTrials(const SweepRecord& sweep) {
   }
   hub_->Notify(sweep.id);
   for (auto& [agent_name, agent] : agents_) {
-    for (const AttemptKey& key : agent.held) {
-      if (key.sweep == sweep.name) agent.link->Cancel(key, reason);
+    for (const HeldAttempt& held : agent.held) {
+      if (held.key.sweep == sweep.name) agent.link->Cancel(held.key, reason);
     }
   }
   return absl::OkStatus();
@@ -121,16 +106,29 @@ absl::StatusOr<PolicyState> SweepEngine::LoadState() {
     state.agents.push_back({name, agent.info.device_kind, agent.info.devices, agent.held.empty()});
   }
   ASSIGN_OR_RETURN(std::vector<SweepRecord> sweeps, store_->ListActiveSweeps());
+  const MonotonicTime whole_lease = monotonic_clock_() + options_.lease;
+  std::map<AttemptKey, MonotonicTime> lease_ends;
   for (SweepRecord& sweep : sweeps) {
     ASSIGN_OR_RETURN(
         std::vector<TrialRecord> trials,
         store_->ListTrials(sweep.id, TrialOrder::kNumber, 0, std::numeric_limits<int32_t>::max()));
     state.sweeps.push_back({std::move(sweep), std::move(trials)});
+    SweepView& view = state.sweeps.back();
+    for (const TrialRecord& trial : view.trials) {
+      if (!IsHeld(trial.state)) continue;
+      const AttemptKey key{view.sweep.name, trial.number, trial.attempt};
+      const auto known = lease_ends_.find(key);
+      const MonotonicTime ends = known == lease_ends_.end() ? whole_lease : known->second;
+      lease_ends[key] = ends;
+      view.lease_ends[trial.number] = ends;
+    }
   }
+  lease_ends_ = std::move(lease_ends);
   return state;
 }
 
 void SweepEngine::Step() {
+  DropSilentAgents();
   bool changed = true;
   while (changed) {
     changed = false;
@@ -139,7 +137,7 @@ void SweepEngine::Step() {
       Log(std::string(state.status().message()), LogLevel::kError);
       return;
     }
-    for (const PolicyAction& action : NextActions(clock_(), *state, policy_)) {
+    for (const PolicyAction& action : NextActions(monotonic_clock_(), *state, policy_)) {
       changed = Apply(action, *state) || changed;
     }
   }
@@ -153,7 +151,7 @@ bool SweepEngine::Apply(const PolicyAction& action, const PolicyState& state) {
       return Assign(action, *view);
     case ActionType::kRequeue:
     case ActionType::kFail:
-      return Unassign(action, view->trials[static_cast<size_t>(action.trial - 1)], /*lost=*/true);
+      return GiveUp(action, view->sweep, view->trials[static_cast<size_t>(action.trial - 1)]);
     case ActionType::kWait:
       if (view->sweep.reason != action.reason) {
         SetSweep(view->sweep, view->sweep.state, action.reason, "sweep_waiting");
@@ -173,7 +171,6 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
   const auto found = agents_.find(action.agent);
   if (found == agents_.end()) return false;
   ConnectedAgent& agent = found->second;
-  const absl::Time now = clock_();
   TrialTransition transition{.sweep_id = sweep.id,
                              .number = trial.number,
                              .from_state = TrialState::kPending,
@@ -183,10 +180,9 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
                              .reason = action.reason,
                              .agent = agent.info.name,
                              .host = agent.info.host,
-                             .lease_expires = now + options_.lease,
                              .event_kind = "trial_assigned",
                              .event_message = action.reason,
-                             .time = now};
+                             .time = clock_()};
   transition.event_data_json =
       nlohmann::json{{"layout", trial.layout}, {"agent", agent.info.name}}.dump();
   if (!Done(store_->UpdateTrial(transition), sweep.id)) return false;
@@ -194,13 +190,16 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
                    " goes to agent ", agent.info.name),
       LogLevel::kDebug);
   const AttemptKey key{sweep.name, trial.number, trial.attempt};
-  agent.held.push_back(key);
+  agent.held.push_back({key});
   agent.link->Assign(key, PlanToBeat(trial.plan_json, BestStep(view)), action.reason);
-  const std::string running = "its trials run";
-  if (sweep.state == SweepState::kPending || sweep.reason != running) {
-    SetSweep(sweep, SweepState::kRunning, running, "sweep_running");
-  }
+  SetRunning(sweep);
   return true;
+}
+
+void SweepEngine::SetRunning(const SweepRecord& sweep) {
+  const std::string running = "its trials run";
+  if (sweep.state == SweepState::kRunning && sweep.reason == running) return;
+  SetSweep(sweep, SweepState::kRunning, running, "sweep_running");
 }
 
 bool SweepEngine::Unassign(const PolicyAction& action, const TrialRecord& trial, bool lost) {
@@ -225,6 +224,18 @@ bool SweepEngine::Unassign(const PolicyAction& action, const TrialRecord& trial,
                                               {"state", failed ? "failed" : "pending"}}
                                    .dump();
   return Done(store_->UpdateTrial(transition), trial.sweep_id);
+}
+
+bool SweepEngine::GiveUp(const PolicyAction& action, const SweepRecord& sweep,
+                         const TrialRecord& trial) {
+  if (!Unassign(action, trial, /*lost=*/true)) return false;
+  const AttemptKey key{sweep.name, trial.number, trial.attempt};
+  CancelOn(trial.agent, key, action.reason);
+  // An agent that is still there says with its next heartbeat whether it is free.
+  if (const auto agent = agents_.find(trial.agent); agent != agents_.end()) {
+    for (HeldAttempt& held : agent->second.held) held.confirmed = held.confirmed || held.key == key;
+  }
+  return true;
 }
 
 bool SweepEngine::SetSweep(const SweepRecord& sweep, SweepState to, const std::string& reason,

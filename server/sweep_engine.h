@@ -1,8 +1,12 @@
 // Runs sweeps: keeps what is stored and what the connected agents do in step.
 //
 // Callers may rely on: every decision comes from NextActions() and is stored before an agent hears
-// of it; a result is reported as stored only after it is durable; all functions may be called from
-// any thread and only wait for the store.
+// of it; a result is reported as stored only after it is durable; a trial takes the first result
+// that any of its attempts gives, and no second one; what an agent holds is what its heartbeats
+// say; all functions may be called from any thread and only wait for the store.
+//
+// Leases are kept in memory, by a monotonic clock: the wall clock may jump, and after a restart of
+// the server every agent has a whole lease to come back.
 #pragma once
 
 #include <functional>
@@ -19,6 +23,7 @@
 #include "absl/time/time.h"
 #include "db/sweep_store.h"
 #include "executor/host/log.h"
+#include "executor/host/monotonic_time.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/agent_link.h"
@@ -28,7 +33,7 @@
 
 namespace meshwright {
 
-using Clock = std::function<absl::Time()>;
+using Clock = std::function<absl::Time()>;  // the time that records show to people
 
 struct EngineOptions {
   absl::Duration lease = absl::Seconds(30);           // silence after which an agent counts as gone
@@ -52,9 +57,9 @@ struct AgentStatus {
 
 class SweepEngine {
  public:
-  // `store` and `hub` must outlive the engine. Leases that agents got from an earlier run of the
-  // server last for at least one lease from now.
-  SweepEngine(SweepStore* store, EventHub* hub, Clock clock, EngineOptions options);
+  // `store` and `hub` must outlive the engine.
+  SweepEngine(SweepStore* store, EventHub* hub, Clock clock, MonotonicClock monotonic_clock,
+              EngineOptions options);
 
   absl::StatusOr<SweepRecord> Create(const NewSweep& made);
   absl::StatusOr<SweepRecord> Cancel(std::string_view sweep);
@@ -87,14 +92,20 @@ class SweepEngine {
   void Log(const std::string& line, LogLevel level = LogLevel::kInfo) const;
 
  private:
+  struct HeldAttempt {
+    AttemptKey key;
+    bool confirmed = false;  // the agent said that it has it; before, its assignment is on its way
+  };
   struct ConnectedAgent {
     AgentInfo info;
     std::shared_ptr<AgentLink> link;
-    std::vector<AttemptKey> held;
-    absl::Time heard;  // when it connected, or its last heartbeat
+    std::vector<HeldAttempt> held = {};
+    // Whose results were answered; heartbeats from before the answer arrived still name them.
+    std::vector<AttemptKey> answered = {};
+    MonotonicTime last_heard = {};
     // The process that claims to be this agent started anew, and since when.
     std::string claimant = {};
-    absl::Time claimed = absl::InfinitePast();
+    MonotonicTime claimed = {};
   };
   struct FoundTrial {
     SweepRecord sweep;
@@ -102,9 +113,8 @@ class SweepEngine {
   };
 
   absl::Status CancelTrials(const SweepRecord& sweep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // No agent could renew its lease while there was no server.
-  void ExtendLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Step() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Begins the leases of held trials that have none yet and forgets those of others.
   absl::StatusOr<PolicyState> LoadState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // True when something changed that may make more possible.
   bool Apply(const PolicyAction& action, const PolicyState& state)
@@ -113,6 +123,11 @@ class SweepEngine {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Unassign(const PolicyAction& action, const TrialRecord& trial, bool lost)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes a trial from an agent that was not heard of in time.
+  bool GiveUp(const PolicyAction& action, const SweepRecord& sweep, const TrialRecord& trial)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // One of its trials runs.
+  void SetRunning(const SweepRecord& sweep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool SetSweep(const SweepRecord& sweep, SweepState to, const std::string& reason,
                 const std::string& event_kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -122,23 +137,44 @@ class SweepEngine {
   absl::StatusOr<FoundTrial> Find(const AttemptKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Trials that the store says `agent` holds.
   std::vector<FoundTrial> HeldBy(const std::string& agent) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void RenewAll(ConnectedAgent& agent, const std::vector<AttemptKey>& held)
+  // Ends the streams of agents that were not heard of for a lease.
+  void DropSilentAgents() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The agent says that it holds `named`.
+  void TakeHeld(ConnectedAgent& agent, const std::vector<AttemptKey>& named)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  FinishVerdict Store(const AttemptKey& key, const std::string& agent, const TrialResult& result)
+  // Renews the lease, or tells the agent to stop what counts no more.
+  void Renew(ConnectedAgent& agent, const AttemptKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Gives a pending trial back to the agent that has run it all along.
+  bool TakeBack(const ConnectedAgent& agent, const AttemptKey& key, const FoundTrial& found)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  FinishVerdict Refuse(const AttemptKey& key, const FoundTrial& found, const std::string& agent,
-                       const TrialResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CancelOn(const std::string& agent, const AttemptKey& key, const std::string& reason)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // NotFound when it was never given out.
+  absl::StatusOr<AttemptRecord> FindAttempt(const FoundTrial& found, int32_t attempt)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict Take(const AttemptKey& key, const std::string& agent, const TrialResult& result)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict TakeCancelled(const AttemptKey& key, const std::string& agent,
+                              const FoundTrial& found) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict Store(const AttemptRecord& attempt, const FoundTrial& found,
+                      const TrialResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict Refuse(const AttemptKey& key, const std::string& reason, const FoundTrial& found,
+                       const std::string& agent, const TrialResult& result)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Notes a failed store operation; true when it succeeded.
   bool Done(const absl::Status& status, int64_t sweep_id);
 
   SweepStore* const store_;
   EventHub* const hub_;
   const Clock clock_;
+  const MonotonicClock monotonic_clock_;
   const EngineOptions options_;
   const PolicyOptions policy_;
 
   absl::Mutex mutex_;
   std::map<std::string, ConnectedAgent> agents_ ABSL_GUARDED_BY(mutex_);
+  std::map<AttemptKey, MonotonicTime> lease_ends_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright

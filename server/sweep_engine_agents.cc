@@ -1,10 +1,9 @@
 // The part of SweepEngine that hears from agents.
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "executor/trial/utilisation.h"
 #include "nlohmann/json.hpp"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
@@ -13,74 +12,18 @@
 namespace meshwright {
 namespace {
 
-TrialState StateAfter(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kOk:
-      return TrialState::kOk;
-    case Outcome::kOom:
-      return TrialState::kOom;
-    case Outcome::kTimeout:
-      return TrialState::kTimeout;
-    case Outcome::kFailed:
-    case Outcome::kCancelled:
-      return TrialState::kFailed;
-  }
-  return TrialState::kFailed;
+bool Contains(const std::vector<AttemptKey>& keys, const AttemptKey& key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-MeasuredTrial Measured(const TrialResult& result) {
-  MeasuredTrial measured;
-  measured.result_json = ToJson(result).dump();
-  measured.worker_version = result.worker_version;
-  for (const RankResult& rank : result.ranks) {
-    measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
-  }
-  if (result.outcome == Outcome::kOk) {
-    if (result.peak_flops.has_value()) measured.mfu = result.mfu_of_peak;
-    measured.step_s = result.step_s;
-  }
-  return measured;
+bool Holds(const std::string& agent, const AttemptKey& key, const TrialRecord& trial) {
+  return IsHeld(trial.state) && trial.attempt == key.attempt && trial.agent == agent;
 }
 
-// MFU as shares of the peak that the trial was planned for, whatever its worker knew: those of a
-// sweep compare, on whichever agents they ran.
-TrialResult AgainstThePlansPeak(TrialResult result, const std::string& plan_json) {
-  const nlohmann::json json = nlohmann::json::parse(plan_json, nullptr, /*allow_exceptions=*/false);
-  const absl::StatusOr<TrialPlan> plan = TrialPlanFromJson(json);
-  if (plan.ok() && result.outcome == Outcome::kOk) {
-    AddUtilisation(*plan, plan->layout.devices(), result);
-  }
-  return result;
-}
-
-std::string Summary(const TrialResult& result) {
-  if (result.outcome != Outcome::kOk) return result.message.substr(0, result.message.find('\n'));
-  std::string text = absl::StrFormat("%.4g s per step", result.step_s);
-  if (result.step_interval) {
-    absl::StrAppendFormat(&text, " (%.4g to %.4g)", result.step_interval->low_s,
-                          result.step_interval->high_s);
-  }
-  if (result.peak_flops.has_value()) {
-    absl::StrAppendFormat(&text, ", MFU %.1f %% of the cluster's peak", 100 * result.mfu_of_peak);
-  }
-  return text;
-}
-
-std::string ResultEvent(const TrialRecord& trial, std::string_view state, const TrialResult& result,
-                        const MeasuredTrial& measured) {
-  nlohmann::json data = {{"layout", trial.layout}, {"state", std::string(state)}};
-  if (measured.step_s) data["step_s"] = *measured.step_s;
-  if (result.step_interval) {
-    data["step_low_s"] = result.step_interval->low_s;
-    data["step_high_s"] = result.step_interval->high_s;
-  }
-  if (measured.mfu) {
-    data["mfu"] = *measured.mfu;
-    data["mfu_causal"] = result.mfu_causal_of_peak;
-  }
-  if (measured.peak_bytes) data["peak_bytes"] = *measured.peak_bytes;
-  if (!result.message.empty()) data["message"] = result.message;
-  return data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string NotTheOne(const AttemptKey& key, const TrialRecord& trial) {
+  const std::string_view state = TrialStateName(trial.state);
+  return absl::StrCat("attempt ", key.attempt, " does not count: the trial is ",
+                      absl::string_view(state.data(), state.size()), " in attempt ", trial.attempt);
 }
 
 }  // namespace
@@ -103,37 +46,29 @@ std::vector<SweepEngine::FoundTrial> SweepEngine::HeldBy(const std::string& agen
   return held;
 }
 
-void SweepEngine::RenewAll(ConnectedAgent& agent, const std::vector<AttemptKey>& held) {
-  for (const AttemptKey& key : held) {
-    const absl::StatusOr<FoundTrial> found = Find(key);
-    const absl::Status status =
-        found.ok()
-            ? store_->RenewLease(found->sweep.id, key.trial, key.attempt, clock_() + options_.lease)
-            : found.status();
-    // Only a clear no ends an attempt; a store that can't be written says nothing about it.
-    if (absl::IsAborted(status) || absl::IsNotFound(status)) {
-      agent.link->Cancel(key, std::string(status.message()));
-    }
+void SweepEngine::CancelOn(const std::string& agent, const AttemptKey& key,
+                           const std::string& reason) {
+  if (const auto found = agents_.find(agent); found != agents_.end()) {
+    found->second.link->Cancel(key, reason);
   }
 }
 
 absl::Status SweepEngine::CheckReplaces(const AgentInfo& info, ConnectedAgent& connected) {
-  const absl::Time now = clock_();
+  const MonotonicTime now = monotonic_clock_();
   const AgentInfo& other = connected.info;
-  if (other.instance == info.instance || now >= connected.heard + options_.lease) {
-    return absl::OkStatus();
-  }
+  if (other.instance == info.instance) return absl::OkStatus();
   if (!info.identity.empty() && info.identity == other.identity) {
     if (connected.claimant != info.instance) {
       connected.claimant = info.instance;
       connected.claimed = now;
     }
     // A process that has ended is heard of no more, and loses its place before this is over.
-    const absl::Duration left = connected.claimed + options_.lease - now;
-    if (left > absl::ZeroDuration()) {
+    const MonotonicTime ends = connected.claimed + options_.lease;
+    if (now < ends) {
       return absl::AbortedError(absl::StrCat(
           "agent ", info.name, " is connected, maybe as it was before it was started anew: it ",
-          "loses its place unless it is heard of within ", absl::FormatDuration(left)));
+          "loses its place unless it is heard of within ",
+          absl::FormatDuration(ends.since_start - now.since_start)));
     }
   }
   return absl::AlreadyExistsError(absl::StrCat("an agent named \"", info.name,
@@ -141,9 +76,80 @@ absl::Status SweepEngine::CheckReplaces(const AgentInfo& info, ConnectedAgent& c
                                                ": choose another --name, or end that one"));
 }
 
+void SweepEngine::DropSilentAgents() {
+  const MonotonicTime now = monotonic_clock_();
+  for (auto next = agents_.begin(); next != agents_.end();) {
+    const auto agent = next++;
+    if (agent->second.last_heard + options_.lease > now) continue;
+    const std::string silence =
+        absl::StrCat("gave no sign of life for ", absl::FormatDuration(options_.lease));
+    Log(absl::StrCat("agent ", agent->first, " ", silence));
+    agent->second.link->Close(absl::DeadlineExceededError(absl::StrCat("the agent ", silence)));
+    agents_.erase(agent);
+  }
+}
+
+bool SweepEngine::TakeBack(const ConnectedAgent& agent, const AttemptKey& key,
+                           const FoundTrial& found) {
+  const TrialRecord& trial = found.trial;
+  // Only the last one: the number of the next must be a new one.
+  if (trial.state != TrialState::kPending || key.attempt != trial.attempt - 1) return false;
+  const absl::StatusOr<AttemptRecord> attempt = FindAttempt(found, key.attempt);
+  if (!attempt.ok() || attempt->agent != agent.info.name) return false;
+  const std::string reason = absl::StrCat("agent ", agent.info.name, " came back with attempt ",
+                                          key.attempt, ", which goes on");
+  TrialTransition transition{.sweep_id = found.sweep.id,
+                             .number = trial.number,
+                             .from_state = trial.state,
+                             .from_attempt = trial.attempt,
+                             .to_state = TrialState::kRunning,
+                             .to_attempt = key.attempt,
+                             .reason = reason,
+                             .agent = agent.info.name,
+                             .host = agent.info.host,
+                             .event_kind = "trial_running",
+                             .event_message = reason,
+                             .time = clock_()};
+  transition.event_data_json =
+      nlohmann::json{{"layout", trial.layout}, {"agent", agent.info.name}}.dump();
+  if (!Done(store_->UpdateTrial(transition), found.sweep.id)) return false;
+  SetRunning(found.sweep);
+  return true;
+}
+
+void SweepEngine::Renew(ConnectedAgent& agent, const AttemptKey& key) {
+  const absl::StatusOr<FoundTrial> found = Find(key);
+  // Only a clear no ends an attempt; a store that can't be read says nothing about it.
+  const bool counts =
+      found.ok() ? Holds(agent.info.name, key, found->trial) || TakeBack(agent, key, *found)
+                 : !absl::IsNotFound(found.status());
+  if (counts) {
+    lease_ends_[key] = monotonic_clock_() + options_.lease;
+  } else {
+    agent.link->Cancel(
+        key, found.ok() ? NotTheOne(key, found->trial) : std::string(found.status().message()));
+  }
+}
+
+void SweepEngine::TakeHeld(ConnectedAgent& agent, const std::vector<AttemptKey>& named) {
+  agent.last_heard = monotonic_clock_();
+  std::vector<HeldAttempt> held;
+  for (const AttemptKey& key : named) {
+    if (Contains(agent.answered, key)) continue;
+    Renew(agent, key);
+    held.push_back({key, /*confirmed=*/true});
+  }
+  for (const HeldAttempt& before : agent.held) {
+    if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
+  }
+  agent.held = std::move(held);
+  std::erase_if(agent.answered, [&](const AttemptKey& key) { return !Contains(named, key); });
+}
+
 absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<AttemptKey>& held,
                                   std::shared_ptr<AgentLink> link) {
   absl::MutexLock lock(&mutex_);
+  DropSilentAgents();
   info.connect_time = clock_();
   const std::string name = info.name;
   if (const auto old = agents_.find(name); old != agents_.end()) {
@@ -154,12 +160,12 @@ absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<AttemptKey>&
   Log(absl::StrCat("agent ", name, " connected from ", info.host, " with ", info.devices, " ",
                    info.device_kind, " devices"));
   ConnectedAgent& agent = agents_[name];
-  agent = ConnectedAgent{std::move(info), std::move(link), held, clock_()};
+  agent = ConnectedAgent{.info = std::move(info), .link = std::move(link)};
   agent.link->Welcome();
-  RenewAll(agent, held);
+  TakeHeld(agent, held);
   for (const FoundTrial& found : HeldBy(name)) {
     const AttemptKey key{found.sweep.name, found.trial.number, found.trial.attempt};
-    if (std::find(held.begin(), held.end(), key) != held.end()) continue;
+    if (Contains(held, key)) continue;
     Unassign(AfterLoss(found.trial, absl::StrCat("agent ", name, " came back without it"), policy_),
              found.trial, /*lost=*/true);
   }
@@ -174,11 +180,10 @@ void SweepEngine::Disconnect(const std::string& name, const AgentLink* link) {
   agents_.erase(found);
   Log(absl::StrCat("agent ", name, " lost its connection"), LogLevel::kWarning);
   // It may only be the network: its trials wait for a moment before they go to others.
-  const absl::Time grace = clock_() + options_.reconnect_grace;
+  const MonotonicTime grace = monotonic_clock_() + options_.reconnect_grace;
   for (const FoundTrial& held : HeldBy(name)) {
-    if (held.trial.lease_expires.value_or(absl::InfinitePast()) <= grace) continue;
-    Done(store_->RenewLease(held.sweep.id, held.trial.number, held.trial.attempt, grace),
-         held.sweep.id);
+    MonotonicTime& ends = lease_ends_[{held.sweep.name, held.trial.number, held.trial.attempt}];
+    ends = std::min(ends, grace);
   }
   Step();
 }
@@ -202,8 +207,8 @@ void SweepEngine::Heartbeat(const std::string& name, const std::vector<AttemptKe
   absl::MutexLock lock(&mutex_);
   const auto found = agents_.find(name);
   if (found == agents_.end()) return;
-  found->second.heard = clock_();
-  RenewAll(found->second, held);
+  TakeHeld(found->second, held);
+  if (found->second.held.empty()) Step();
 }
 
 void SweepEngine::Started(const std::string& name, const AttemptKey& key) {
@@ -211,7 +216,7 @@ void SweepEngine::Started(const std::string& name, const AttemptKey& key) {
   const auto agent = agents_.find(name);
   const absl::StatusOr<FoundTrial> found = Find(key);
   if (agent == agents_.end() || !found.ok()) return;
-  const absl::Time now = clock_();
+  for (HeldAttempt& held : agent->second.held) held.confirmed = held.confirmed || held.key == key;
   TrialTransition transition{.sweep_id = found->sweep.id,
                              .number = key.trial,
                              .from_state = TrialState::kAssigned,
@@ -219,10 +224,9 @@ void SweepEngine::Started(const std::string& name, const AttemptKey& key) {
                              .to_state = TrialState::kRunning,
                              .to_attempt = key.attempt,
                              .reason = absl::StrCat("runs on agent ", name),
-                             .lease_expires = now + options_.lease,
                              .event_kind = "trial_running",
                              .event_message = absl::StrCat("runs on agent ", name),
-                             .time = now};
+                             .time = clock_()};
   transition.event_data_json =
       nlohmann::json{{"layout", found->trial.layout}, {"agent", name}}.dump();
   Done(store_->UpdateTrial(transition), found->sweep.id);
@@ -232,7 +236,10 @@ void SweepEngine::Progress(const std::string& name, const AttemptKey& key,
                            const TrialProgress& progress) {
   absl::MutexLock lock(&mutex_);
   const absl::StatusOr<FoundTrial> found = Find(key);
-  if (!found.ok() || !IsHeld(found->trial.state) || found->trial.attempt != key.attempt) return;
+  if (!found.ok() || !Holds(name, key, found->trial)) return;
+  const bool sound = progress.step >= 0 && progress.step <= progress.steps &&
+                     std::isfinite(progress.step_s) && progress.step_s >= 0.0;
+  if (!sound) return;
   EventRecord event{.sweep_id = found->sweep.id,
                     .trial = key.trial,
                     .attempt = key.attempt,
@@ -248,90 +255,13 @@ void SweepEngine::Progress(const std::string& name, const AttemptKey& key,
   Done(store_->AppendEvent(event).status(), found->sweep.id);
 }
 
-FinishVerdict SweepEngine::Refuse(const AttemptKey& key, const FoundTrial& found,
-                                  const std::string& agent, const TrialResult& result) {
-  const std::string_view state = TrialStateName(found.trial.state);
-  const std::string reason = absl::StrCat(
-      "attempt ", key.attempt, " is not the one that counts: the trial is ",
-      absl::string_view(state.data(), state.size()), " in attempt ", found.trial.attempt);
-  // What was cancelled on request needs no record of its end.
-  if (result.outcome == Outcome::kCancelled) return {FinishVerdict::Kind::kRefused, reason};
-  EventRecord event{.sweep_id = found.sweep.id,
-                    .trial = key.trial,
-                    .attempt = key.attempt,
-                    .kind = "result_refused",
-                    .time = clock_()};
-  event.message = absl::StrCat("result of agent ", agent, " refused: ", reason);
-  event.data_json = ToJson(result).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (!Done(store_->AppendEvent(event).status(), found.sweep.id)) {
-    return {FinishVerdict::Kind::kRetry, "the store can't be written"};
-  }
-  return {FinishVerdict::Kind::kRefused, reason};
-}
-
-FinishVerdict SweepEngine::Store(const AttemptKey& key, const std::string& agent,
-                                 const TrialResult& told) {
-  const absl::StatusOr<FoundTrial> found = Find(key);
-  if (!found.ok()) {
-    const std::string reason(found.status().message());
-    return {absl::IsNotFound(found.status()) ? FinishVerdict::Kind::kRefused
-                                             : FinishVerdict::Kind::kRetry,
-            reason};
-  }
-  const TrialRecord& trial = found->trial;
-  const TrialResult result = AgainstThePlansPeak(told, trial.plan_json);
-  const bool same_attempt = trial.attempt == key.attempt;
-  if (same_attempt && HasEnded(trial.state) && trial.measured) {
-    return {FinishVerdict::Kind::kStored, "it was stored before"};
-  }
-  if (!same_attempt || !IsHeld(trial.state)) return Refuse(key, *found, agent, result);
-  if (result.outcome == Outcome::kCancelled) {
-    const bool requeued = Unassign({ActionType::kRequeue, found->sweep.id, trial.number, "",
-                                    absl::StrCat("agent ", agent, " stopped it; it runs again")},
-                                   trial, /*lost=*/false);
-    return {requeued ? FinishVerdict::Kind::kRefused : FinishVerdict::Kind::kRetry,
-            "a cancelled attempt has no result"};
-  }
-  const TrialState state = StateAfter(result.outcome);
-  TrialTransition transition{.sweep_id = found->sweep.id,
-                             .number = key.trial,
-                             .from_state = trial.state,
-                             .from_attempt = key.attempt,
-                             .to_state = state,
-                             .to_attempt = key.attempt,
-                             .reason = Summary(result),
-                             .measured = Measured(result),
-                             .event_kind = "trial_ended",
-                             .event_message = Summary(result),
-                             .time = clock_()};
-  transition.event_data_json =
-      ResultEvent(trial, TrialStateName(state), result, *transition.measured);
-  if (!Done(store_->UpdateTrial(transition), found->sweep.id)) {
-    return {FinishVerdict::Kind::kRetry, "the store can't be written"};
-  }
-  Log(absl::StrCat(FormatTrialName(key.sweep, key.trial), ": ",
-                   std::string(OutcomeName(result.outcome)), " by agent ", agent, ": ",
-                   Summary(result)),
-      LogLevel::kDebug);
-  return {FinishVerdict::Kind::kStored, ""};
-}
-
-FinishVerdict SweepEngine::Finish(const std::string& name, const AttemptKey& key,
-                                  const TrialResult& result) {
-  absl::MutexLock lock(&mutex_);
-  const FinishVerdict verdict = Store(key, name, result);
-  if (verdict.kind == FinishVerdict::Kind::kRetry) return verdict;
-  if (const auto agent = agents_.find(name); agent != agents_.end()) {
-    std::erase(agent->second.held, key);
-  }
-  Step();
-  return verdict;
-}
-
 std::vector<AgentStatus> SweepEngine::ListAgents() {
   absl::MutexLock lock(&mutex_);
   std::vector<AgentStatus> agents;
-  for (const auto& [name, agent] : agents_) agents.push_back({agent.info, agent.held});
+  for (const auto& [name, agent] : agents_) {
+    agents.push_back({agent.info, {}});
+    for (const HeldAttempt& held : agent.held) agents.back().held.push_back(held.key);
+  }
   return agents;
 }
 

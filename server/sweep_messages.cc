@@ -3,6 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/trial.h"
 #include "planner/catalog/json_text.h"
@@ -19,10 +20,9 @@ bool ParseStored(const std::string& json, google::protobuf::Message* message) {
   return google::protobuf::util::JsonStringToMessage(json, message, options).ok();
 }
 
-absl::Status Damaged(const TrialRecord& trial, std::string_view what) {
-  return absl::DataLossError(absl::StrCat("the stored ",
-                                          absl::string_view(what.data(), what.size()), " of trial ",
-                                          trial.number, " can't be read"));
+absl::StatusOr<TrialResult> ReadResult(const std::string& text) {
+  ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("result", text));
+  return TrialResultFromJson(json);
 }
 
 }  // namespace
@@ -63,22 +63,27 @@ v1::Sweep ToWire(const SweepRecord& sweep) {
   return out;
 }
 
-absl::StatusOr<v1::Trial> ToWire(const TrialRecord& trial, const SweepRecord& sweep) {
+v1::Trial ToWire(const TrialRecord& trial, const SweepRecord& sweep) {
   v1::Trial out;
   out.set_name(FormatTrialName(sweep.name, trial.number));
   out.set_layout(trial.layout);
   out.set_state(static_cast<v1::TrialState>(static_cast<int>(trial.state) + 1));
   out.set_reason(trial.reason);
   out.set_attempt(trial.attempt);
+  std::vector<std::string> unreadable;
   if (!ParseStored(trial.predicted_json, out.mutable_predicted())) {
-    return Damaged(trial, "prediction");
+    out.clear_predicted();
+    unreadable.emplace_back("the prediction: it is not JSON");
   }
   if (trial.measured) {
-    const absl::StatusOr<nlohmann::json> json = ParseJson("result", trial.measured->result_json);
-    if (!json.ok()) return Damaged(trial, "result");
-    ASSIGN_OR_RETURN(const TrialResult result, TrialResultFromJson(*json));
-    *out.mutable_measured() = ToWire(result);
+    const absl::StatusOr<TrialResult> result = ReadResult(trial.measured->result_json);
+    if (result.ok()) {
+      *out.mutable_measured() = ToWire(*result);
+    } else {
+      unreadable.push_back(absl::StrCat("the result: ", result.status().message()));
+    }
   }
+  out.set_unreadable(absl::StrJoin(unreadable, "; "));
   out.set_agent(trial.agent);
   out.set_host(trial.host);
   out.set_seed(sweep.seed);

@@ -3,15 +3,14 @@
 
 #include <string_view>
 
-#include "absl/status/statusor.h"
 #include "db/records.h"
 #include "meshwright/v1/sweeps.pb.h"
 
 namespace meshwright {
 
 v1::Sweep ToWire(const SweepRecord& sweep);
-// DataLoss when the stored JSON is not what this program writes.
-absl::StatusOr<v1::Trial> ToWire(const TrialRecord& trial, const SweepRecord& sweep);
+// Where stored JSON is not what this program writes, with what can be read and a word on the rest.
+v1::Trial ToWire(const TrialRecord& trial, const SweepRecord& sweep);
 v1::Attempt ToWire(const AttemptRecord& attempt);
 v1::SweepEvent ToWire(const EventRecord& event, std::string_view sweep_name);
 

@@ -125,7 +125,7 @@ absl::Status SweepsService::Trials(const v1::ListTrialsRequest& request,
       response->set_next_page_token(PageToken(page.position + page.size));
       break;
     }
-    ASSIGN_OR_RETURN(*response->add_trials(), ToWire(trial, sweep));
+    *response->add_trials() = ToWire(trial, sweep);
   }
   return absl::OkStatus();
 }
@@ -134,7 +134,7 @@ absl::Status SweepsService::Trial(const v1::GetTrialRequest& request, v1::Trial*
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
   ASSIGN_OR_RETURN(const SweepRecord sweep, Find(FormatSweepName(name.sweep)));
   ASSIGN_OR_RETURN(const TrialRecord trial, parts_.store->GetTrial(sweep.id, name.number));
-  ASSIGN_OR_RETURN(*response, ToWire(trial, sweep));
+  *response = ToWire(trial, sweep);
   response->set_plan_json(trial.plan_json);
   ASSIGN_OR_RETURN(const std::vector<AttemptRecord> attempts,
                    parts_.store->ListAttempts(sweep.id, name.number));

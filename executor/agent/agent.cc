@@ -8,7 +8,10 @@
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/json_text.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "planner/spec/utf8.h"
+#include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright {
 namespace {
@@ -23,6 +26,16 @@ TrialResult CantRun(const absl::Status& status) {
   result.outcome = Outcome::kFailed;
   result.message = absl::StrCat("the agent can't run this plan: ", status.message());
   return result;
+}
+
+// Whether a server can be worked for.
+absl::Status CheckRegistered(const v1::Registered& registered) {
+  if (!IsStoreId(registered.store_id())) {
+    return FieldError("store_id", registered.store_id(),
+                      "must be hexadecimal, as those of Meshwright's servers are");
+  }
+  RETURN_IF_ERROR(CheckPositive("lease_s", registered.lease_s()));
+  return CheckPositive("heartbeat_s", registered.heartbeat_s());
 }
 
 }  // namespace
@@ -69,32 +82,33 @@ void Agent::Dial() {
       [this, session] { inbox_.Push(StreamEnded{session}); });
   v1::AgentMessage message;
   v1::Register* out = message.mutable_register_();
-  out->set_name(options_.name);
+  out->set_name(ValidUtf8(options_.name));
   out->set_instance(options_.instance);
   out->set_identity(options_.identity);
-  out->set_host(options_.host);
+  out->set_host(ValidUtf8(options_.host));
   out->mutable_device_set()->set_device_kind(std::string(DeviceKindName(options_.devices.kind)));
   out->mutable_device_set()->set_devices(options_.devices.count);
   out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
   out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");
-  // Right after a start the only clue to the store are results of an earlier agent.
-  if (store_id_.empty() && !results_->kept().empty()) {
-    store_id_ = results_->kept().front().store_id;
-  }
   out->set_held_store_id(store_id_);
   for (const AttemptKey& key : Held()) *out->add_held() = ToWire(key);
+  for (const KeptResult& kept : results_->kept()) {
+    v1::KeptResult* entry = out->add_kept();
+    *entry->mutable_ref() = ToWire(kept.key);
+    entry->set_store_id(kept.store_id);
+  }
   stream_->Send(message);
 }
 
 void Agent::DoDue() {
-  const absl::Time now = options_.clock();
+  const MonotonicTime now = options_.clock();
   if (stream_ == nullptr) {
     if (now >= lease_ends_ && !running_.empty()) {
       Log("the lease is over without a server: ending what runs", LogLevel::kWarning);
-      for (const AttemptKey& key : running_) trials_->Cancel(key);
-      lease_ends_ = absl::InfiniteFuture();
+      for (const Running& running : running_) trials_->Cancel(running.key);
+      lease_ends_ = MonotonicTime::Never();
     }
     if (now >= next_dial_) Dial();
     return;
@@ -121,17 +135,7 @@ void Agent::On(const Received& event) {
   if (event.session != session_) return;
   const v1::ServerMessage& message = event.message;
   if (message.has_registered()) {
-    registered_ = true;
-    failures_ = 0;
-    said_unreachable_ = false;
-    lease_ends_ = absl::InfiniteFuture();
-    store_id_ = message.registered().store_id();
-    lease_ = absl::Seconds(message.registered().lease_s());
-    heartbeat_ = absl::Seconds(message.registered().heartbeat_s());
-    next_heartbeat_ = options_.clock() + heartbeat_;
-    Log(absl::StrCat("connected to ", options_.server, " as ", options_.name, " with ",
-                     options_.devices.count, " devices"));
-    DeliverAll();
+    OnRegistered(message.registered());
   } else if (message.has_assignment()) {
     OnAssignment(message.assignment());
   } else if (message.has_cancel()) {
@@ -143,9 +147,46 @@ void Agent::On(const Received& event) {
   }
 }
 
+void Agent::OnRegistered(const v1::Registered& registered) {
+  if (absl::Status status = CheckRegistered(registered); !status.ok()) {
+    fatal_ = std::move(status);
+    return;
+  }
+  registered_ = true;
+  failures_ = 0;
+  said_unreachable_ = false;
+  lease_ends_ = MonotonicTime::Never();
+  store_id_ = registered.store_id();
+  lease_ = absl::Seconds(registered.lease_s());
+  heartbeat_ = absl::Seconds(registered.heartbeat_s());
+  next_heartbeat_ = options_.clock() + heartbeat_;
+  Log(absl::StrCat("connected to ", options_.server, " as ", options_.name, " with ",
+                   options_.devices.count, " devices"));
+  for (const Running& running : running_) {
+    if (running.store_id == store_id_) continue;
+    Log(absl::StrCat("ends ", FormatTrialName(running.key.sweep, running.key.trial),
+                     ": the server has another store than the one that gave it out"));
+    trials_->Cancel(running.key);
+  }
+  DeliverAll();
+}
+
+void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status) {
+  v1::AgentMessage message;
+  *message.mutable_finished()->mutable_ref() = assignment.ref();
+  TrialResult result = CantRun(status);
+  result.host = options_.host;
+  *message.mutable_finished()->mutable_measurement() = ToWire(result);
+  Log(result.message);
+  Send(message);
+}
+
 void Agent::OnAssignment(const v1::Assignment& assignment) {
   const absl::StatusOr<AttemptKey> key = FromWire(assignment.ref());
-  if (!key.ok()) return;
+  if (!key.ok()) {
+    AnswerUnnamed(assignment, key.status());
+    return;
+  }
   const std::vector<AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
   const absl::StatusOr<nlohmann::json> json =
@@ -156,7 +197,7 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
     plan = absl::FailedPreconditionError("it needs more devices than the agent has");
   }
   if (!plan.ok()) {
-    KeepResult(*key, CantRun(plan.status()));
+    KeepResult(store_id_, *key, CantRun(plan.status()));
     return;
   }
   if (options_.memory_limit_bytes) {
@@ -166,7 +207,7 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
   }
   Log(absl::StrCat("runs ", assignment.ref().trial(), ", attempt ", key->attempt, ": ",
                    FormatLayout(plan->layout)));
-  running_.push_back(*key);
+  running_.push_back({store_id_, *key});
   trials_->Start(*key, *plan);
   v1::AgentMessage message;
   *message.mutable_started()->mutable_ref() = assignment.ref();
@@ -191,7 +232,7 @@ void Agent::On(const StreamEnded& event) {
   if (event.session != session_ || stream_ == nullptr) return;
   const absl::Status status = stream_->Finish();
   stream_.reset();
-  const absl::Time now = options_.clock();
+  const MonotonicTime now = options_.clock();
   if (registered_) lease_ends_ = now + lease_;
   if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
       absl::IsAlreadyExists(status)) {
@@ -212,7 +253,7 @@ void Agent::On(const StreamEnded& event) {
 }
 
 void Agent::On(const Stepped& event) {
-  const absl::Time now = options_.clock();
+  const MonotonicTime now = options_.clock();
   const bool last = event.progress.step >= event.progress.steps;
   if (!last && now < last_progress_ + kProgressEvery) return;
   last_progress_ = now;
@@ -227,17 +268,25 @@ void Agent::On(const Stepped& event) {
 }
 
 void Agent::On(const Ended& event) {
-  std::erase(running_, event.key);
-  KeepResult(event.key, event.result);
+  // Trials end in the order in which they were handed out: of two stores' the older one.
+  const auto running =
+      std::find_if(running_.begin(), running_.end(),
+                   [&](const Running& candidate) { return candidate.key == event.key; });
+  if (running == running_.end()) return;
+  const std::string store_id = running->store_id;
+  running_.erase(running);
+  KeepResult(store_id, event.key, event.result);
 }
 
-void Agent::KeepResult(const AttemptKey& key, TrialResult result) {
+void Agent::KeepResult(const std::string& store_id, const AttemptKey& key, TrialResult result) {
+  // Only the server that is there waits to hear that a trial has stopped.
+  if (result.outcome == Outcome::kCancelled && store_id != store_id_) return;
   if (result.host.empty()) result.host = options_.host;
-  const KeptResult kept{store_id_, key, std::move(result)};
+  const KeptResult kept{store_id, key, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
     Log(absl::StrCat("keeps a result in memory only: ", status.message()), LogLevel::kWarning);
   }
-  Deliver(kept);
+  if (store_id == store_id_) Deliver(kept);
 }
 
 void Agent::Deliver(const KeptResult& kept) {
@@ -249,7 +298,7 @@ void Agent::Deliver(const KeptResult& kept) {
 }
 
 void Agent::DeliverAll() {
-  next_delivery_ = absl::InfiniteFuture();
+  next_delivery_ = MonotonicTime::Never();
   for (const KeptResult& kept : results_->kept()) {
     if (kept.store_id == store_id_) Deliver(kept);
   }
@@ -261,7 +310,10 @@ void Agent::Send(const v1::AgentMessage& message) {
 }
 
 std::vector<AttemptKey> Agent::Held() const {
-  std::vector<AttemptKey> held = running_;
+  std::vector<AttemptKey> held;
+  for (const Running& running : running_) {
+    if (running.store_id == store_id_) held.push_back(running.key);
+  }
   for (const KeptResult& kept : results_->kept()) {
     if (kept.store_id == store_id_) held.push_back(kept.key);
   }
@@ -269,7 +321,7 @@ std::vector<AttemptKey> Agent::Held() const {
 }
 
 void Agent::Leave() {
-  const absl::Time deadline = options_.clock() + kLeaveWait;
+  const MonotonicTime deadline = options_.clock() + kLeaveWait;
   const auto waits_for_ack = [&] {
     return std::any_of(results_->kept().begin(), results_->kept().end(),
                        [&](const KeptResult& kept) { return kept.store_id == store_id_; });

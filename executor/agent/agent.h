@@ -1,8 +1,9 @@
 // An agent: owns devices, dials a server, runs the trials it is handed and delivers their results.
 //
-// Callers may rely on: a result is delivered until a server acknowledged or refused it, over broken
-// connections and restarts of either side; a trial's workers are killed when its lease is over,
-// when the server cancels it and when the agent stops.
+// Callers may rely on: a result is delivered until the server that gave out its attempt
+// acknowledged or refused it, over broken connections and restarts of either side; an assignment
+// that can't be used is answered; a trial's workers are killed when its lease is over, when the
+// server cancels it or turns out to be another one, and when the agent stops.
 #pragma once
 
 #include <functional>
@@ -21,6 +22,7 @@
 #include "executor/agent/server_stream.h"
 #include "executor/agent/trial_thread.h"
 #include "executor/host/log.h"
+#include "executor/host/monotonic_time.h"
 
 namespace meshwright {
 
@@ -37,7 +39,7 @@ struct AgentOptions {
   std::string worker_path;
   std::string result_folder;  // where unacknowledged results are kept; empty: in memory
   TrialRunner runner;
-  std::function<absl::Time()> clock;
+  MonotonicClock clock = MonotonicNow;
   std::function<double()> uniform;  // random numbers from 0 to 1
   LogFunction log;
 };
@@ -68,6 +70,10 @@ class Agent {
     AttemptKey key;
     TrialResult result;
   };
+  struct Running {
+    std::string store_id;  // of the server that gave it out
+    AttemptKey key;
+  };
   using Event = std::variant<Received, StreamEnded, Stepped, Ended>;
 
   void Dial();
@@ -77,15 +83,19 @@ class Agent {
   void On(const StreamEnded& event);
   void On(const Stepped& event);
   void On(const Ended& event);
+  void OnRegistered(const v1::Registered& registered);
   void OnAssignment(const v1::Assignment& assignment);
+  // Answers an assignment whose attempt this agent can't even name.
+  void AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status);
   void OnAck(const v1::ResultAck& ack);
   // What is due by the clock: dialling, heartbeats, redelivery, the end of a lease.
   void DoDue();
   void Deliver(const KeptResult& kept);
   void DeliverAll();
   void Send(const v1::AgentMessage& message);
+  // What it runs for the server whose store is store_id_, and the results it has for it.
   std::vector<AttemptKey> Held() const;
-  void KeepResult(const AttemptKey& key, TrialResult result);
+  void KeepResult(const std::string& store_id, const AttemptKey& key, TrialResult result);
   void Leave();
   void Log(const std::string& line, LogLevel level = LogLevel::kInfo) const;
 
@@ -99,14 +109,14 @@ class Agent {
   std::string store_id_;  // of the server that registered this agent last
   absl::Duration lease_ = absl::InfiniteDuration();
   absl::Duration heartbeat_ = absl::Seconds(1);
-  std::vector<AttemptKey> running_;  // assigned and not ended
-  int failures_ = 0;                 // to connect, in a row
+  std::vector<Running> running_;  // assigned and not ended, oldest first
+  int failures_ = 0;              // to connect, in a row
   bool said_unreachable_ = false;
-  absl::Time next_dial_ = absl::InfinitePast();
-  absl::Time next_heartbeat_ = absl::InfiniteFuture();
-  absl::Time next_delivery_ = absl::InfiniteFuture();
-  absl::Time lease_ends_ = absl::InfiniteFuture();  // while there is no connection
-  absl::Time last_progress_ = absl::InfinitePast();
+  MonotonicTime next_dial_ = MonotonicTime::Always();
+  MonotonicTime next_heartbeat_ = MonotonicTime::Never();
+  MonotonicTime next_delivery_ = MonotonicTime::Never();
+  MonotonicTime lease_ends_ = MonotonicTime::Never();  // while there is no connection
+  MonotonicTime last_progress_ = MonotonicTime::Always();
   absl::Status fatal_;
 };
 

@@ -12,7 +12,9 @@
 #include <optional>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/json_text.h"
 
@@ -21,6 +23,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kMaxStoreId = 64;
+
+// Empty and 0 where there is none.
+std::string StringOf(const nlohmann::json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+int32_t NumberOf(const nlohmann::json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number_integer() ? found->get<int32_t>() : 0;
+}
+
+// `name` with %XX for every byte that has a meaning in paths or is not plain text.
+std::string FileNameOf(const std::string& name) {
+  std::string encoded;
+  for (const char c : name) {
+    const bool plain =
+        absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
+    if (plain) {
+      encoded += c;
+    } else {
+      absl::StrAppendFormat(&encoded, "%%%02X", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+bool CanBeDelivered(const KeptResult& kept) {
+  return IsStoreId(kept.store_id) && !kept.key.sweep.empty() && kept.key.trial > 0 &&
+         kept.key.attempt > 0;
+}
+
 std::optional<KeptResult> ReadKept(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -28,9 +62,11 @@ std::optional<KeptResult> ReadKept(const fs::path& path) {
   if (!json.ok() || !json->is_object() || !json->contains("result")) return std::nullopt;
   const absl::StatusOr<TrialResult> result = TrialResultFromJson((*json)["result"]);
   if (!result.ok()) return std::nullopt;
-  return KeptResult{json->value("store_id", ""),
-                    {json->value("sweep", ""), json->value("trial", 0), json->value("attempt", 0)},
-                    *result};
+  KeptResult kept{StringOf(json, "store_id"),
+                  {StringOf(json, "sweep"), NumberOf(json, "trial"), NumberOf(json, "attempt")},
+                  *result};
+  if (!CanBeDelivered(kept)) return std::nullopt;
+  return kept;
 }
 
 absl::Status Failed(const std::string& path) {
@@ -54,6 +90,11 @@ absl::Status WriteDurably(const std::string& path, const std::string& text) {
 
 }  // namespace
 
+bool IsStoreId(std::string_view id) {
+  return !id.empty() && id.size() <= kMaxStoreId &&
+         std::all_of(id.begin(), id.end(), [](unsigned char c) { return absl::ascii_isxdigit(c); });
+}
+
 absl::StatusOr<ResultBox> ResultBox::Open(const std::string& folder) {
   ResultBox box(folder);
   if (folder.empty()) return box;
@@ -73,8 +114,8 @@ absl::StatusOr<ResultBox> ResultBox::Open(const std::string& folder) {
 }
 
 std::string ResultBox::PathOf(const std::string& store_id, const AttemptKey& key) const {
-  return absl::StrCat(folder_, "/", store_id, ".", key.sweep, ".", key.trial, ".", key.attempt,
-                      ".json");
+  return absl::StrCat(folder_, "/", FileNameOf(store_id), ".", FileNameOf(key.sweep), ".",
+                      key.trial, ".", key.attempt, ".json");
 }
 
 absl::Status ResultBox::Add(const KeptResult& kept) {

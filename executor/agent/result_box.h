@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,15 +15,19 @@
 
 namespace meshwright {
 
+// Identities of stores come from servers and become parts of file names.
+bool IsStoreId(std::string_view id);
+
 struct KeptResult {
-  std::string store_id;
+  std::string store_id;  // of the server that gave out the attempt
   AttemptKey key;
   TrialResult result;
 };
 
 class ResultBox {
  public:
-  // An empty `folder` keeps results in memory only. Files that are not results are left alone.
+  // An empty `folder` keeps results in memory only. Files that are not results of some store are
+  // left alone.
   static absl::StatusOr<ResultBox> Open(const std::string& folder);
 
   // Keeps the result in memory even when the folder can't be written, and says so.
@@ -32,6 +37,7 @@ class ResultBox {
 
  private:
   explicit ResultBox(std::string folder) : folder_(std::move(folder)) {}
+  // Inside the folder, whatever the names are.
   std::string PathOf(const std::string& store_id, const AttemptKey& key) const;
 
   std::string folder_;

@@ -35,10 +35,9 @@ void TrialThread::Cancel(const AttemptKey& key) {
 
 void TrialThread::Loop() {
   while (true) {
-    const std::optional<std::optional<Job>> job = jobs_.Pop(absl::InfiniteDuration());
-    if (!job) continue;
-    if (!*job) return;
-    RunJob(**job);
+    const std::optional<Job> job = jobs_.Pop();
+    if (!job) return;
+    RunJob(*job);
   }
 }
 

@@ -2,6 +2,7 @@
 //
 // Reading checks what the structs can't hold (unknown names, malformed layouts) and answers
 // InvalidArgument naming the field; whether the values make sense is for Validate() and Search().
+// Text that workers and hosts gave is written as valid UTF-8: no message is lost for one bad byte.
 #pragma once
 
 #include <string>

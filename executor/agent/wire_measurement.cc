@@ -6,6 +6,7 @@
 #include "executor/agent/wire_slice.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "planner/spec/utf8.h"
 
 namespace meshwright {
 namespace {
@@ -55,7 +56,7 @@ v1::RankMeasurement RankToWire(const RankResult& rank) {
   *out.mutable_phases() = PhasesToWire(rank.phases);
   for (const CommunicationTotal& total : rank.communication) {
     v1::Communication* to = out.add_communication();
-    to->set_group(total.group);
+    to->set_group(ValidUtf8(total.group));
     to->set_operation(std::string(CommOperationName(total.operation)));
     to->set_calls(total.calls);
     to->set_bytes(total.bytes);
@@ -99,7 +100,7 @@ absl::StatusOr<RankResult> RankFromWire(const v1::RankMeasurement& in) {
 v1::Measurement ToWire(const TrialResult& result) {
   v1::Measurement out;
   out.set_outcome(std::string(OutcomeName(result.outcome)));
-  out.set_message(result.message);
+  out.set_message(ValidUtf8(result.message));
   out.set_step_s(result.step_s);
   out.set_mfu(result.mfu);
   out.set_mfu_causal(result.mfu_causal);
@@ -125,8 +126,8 @@ v1::Measurement ToWire(const TrialResult& result) {
     out.mutable_step_interval()->set_high_s(result.step_interval->high_s);
   }
   if (result.slice) *out.mutable_slice() = ToWire(*result.slice);
-  out.set_worker_version(result.worker_version);
-  out.set_host(result.host);
+  out.set_worker_version(ValidUtf8(result.worker_version));
+  out.set_host(ValidUtf8(result.host));
   return out;
 }
 

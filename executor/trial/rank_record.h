@@ -46,7 +46,7 @@ struct RankRecord {
   // Trouble after it was done, which does not touch what it measured: without naming the rank.
   std::vector<std::string> after_done;
   std::optional<int32_t> left_pid;  // of a process that could not be ended
-  std::string output_tail;
+  std::string output_tail;          // valid UTF-8
 
   int32_t finished_steps() const { return static_cast<int32_t>(step_times_s.size()); }
 };

@@ -11,6 +11,7 @@
 #include "planner/catalog/json_text.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "planner/spec/utf8.h"
 
 namespace meshwright {
 namespace {
@@ -186,7 +187,7 @@ nlohmann::json ToJson(const TrialResult& result) {
   nlohmann::json ranks = nlohmann::json::array();
   for (const RankResult& rank : result.ranks) ranks.push_back(ToJson(rank));
   nlohmann::json json = {{"outcome", std::string(OutcomeName(result.outcome))},
-                         {"message", result.message},
+                         {"message", ValidUtf8(result.message)},
                          {"step_s", result.step_s},
                          {"stop_reason", std::string(StopReasonName(result.stop_reason))},
                          {"mfu", result.mfu},
@@ -199,8 +200,8 @@ nlohmann::json ToJson(const TrialResult& result) {
                          {"losses", result.losses},
                          {"gradient_norms", result.gradient_norms},
                          {"ranks", std::move(ranks)},
-                         {"worker_version", result.worker_version},
-                         {"host", result.host}};
+                         {"worker_version", ValidUtf8(result.worker_version)},
+                         {"host", ValidUtf8(result.host)}};
   // A worker of an older version told none.
   if (result.mfu_causal > 0.0) json["mfu_causal"] = result.mfu_causal;
   if (result.peak_flops.has_value()) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "planner/spec/status_macros.h"
+#include "planner/spec/utf8.h"
 
 namespace meshwright {
 namespace {
@@ -128,7 +129,8 @@ void WorkerGroup::TakeIn(size_t rank) {
   for (const std::string& line : lines) take_event_(line, record);
   if (!lines.empty()) workers_[rank].last_sign = Clock::now();
   process.ReadOutput();
-  record.output_tail = process.output_tail();
+  // It may begin inside a character, and programs print what they like.
+  record.output_tail = ValidUtf8(process.output_tail());
   if (ended) ApplyExit(process.wait_status(), record);
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "absl/time/clock.h"
+#include "db/sqlite.h"
 #include "db/sqlite_store.h"
 #include "executor/agent/agent.h"
 #include "grpcpp/create_channel.h"
@@ -47,7 +48,6 @@ class TestAgent {
     options.result_folder = result_folder;
     options.cluster_json = cluster_json;
     options.runner = std::move(runner);
-    options.clock = absl::Now;
     options.uniform = [] { return 0.0; };
     options.log = [](LogLevel, const std::string&) {};
     agent_ = std::make_unique<Agent>(std::move(options));
@@ -92,7 +92,7 @@ class ServerFixture : public testing::Test {
     options.listen = listen;
     options.host_cores = 4;
     options.version = "test";
-    options.clock = absl::Now;
+    options.clock = [this] { return absl::Now() + absl::Seconds(wall_ahead_s_.load()); };
     options.engine.lease = absl::Seconds(10);
     options.engine.heartbeat = absl::Milliseconds(200);
     options.engine.reconnect_grace = absl::Seconds(2);
@@ -140,6 +140,22 @@ class ServerFixture : public testing::Test {
     return sweeps_->CreateSweep(&context, request, sweep);
   }
 
+  grpc::Status Get(const std::string& name, v1::Sweep* sweep) {
+    grpc::ClientContext context;
+    v1::GetSweepRequest request;
+    request.set_name(name);
+    return sweeps_->GetSweep(&context, request, sweep);
+  }
+
+  // Changes the server's database behind its back.
+  void Execute(const std::string& sql) {
+    auto connection =
+        SqliteConnection::Open(folder_ + "/sweeps.db", SqliteConnection::Mode::kReadWriteCreate);
+    ASSERT_TRUE(connection.ok()) << connection.status();
+    const absl::Status status = (*connection)->Execute(sql);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
   // All events from `after` on, until the sweep has ended.
   std::vector<v1::SweepEvent> Watch(const std::string& name, int64_t after = 0) {
     grpc::ClientContext context;
@@ -168,6 +184,7 @@ class ServerFixture : public testing::Test {
   }
 
   std::string folder_;
+  std::atomic<int64_t> wall_ahead_s_{0};  // how far the server's wall clock was moved
   std::unique_ptr<Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Sweeps::Stub> sweeps_;

@@ -1,5 +1,7 @@
 #include "server/sweep_engine.h"
 
+#include <limits>
+
 #include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -47,7 +49,8 @@ class SweepEngineTest : public testing::Test {
     options.lease = absl::Seconds(30);
     options.reconnect_grace = absl::Seconds(5);
     engine_ = std::make_unique<SweepEngine>(
-        store_.get(), &hub_, [this] { return now_; }, options);
+        store_.get(), &hub_, [this] { return At(0) + now_ + wall_ahead_; },
+        [this] { return MonotonicTime{now_}; }, options);
   }
   SweepRecord Create(const std::string& name, int32_t trials) {
     return *engine_->Create({SomeSweep(name), SomeTrials(trials)});
@@ -59,7 +62,7 @@ class SweepEngineTest : public testing::Test {
             .device_kind = "cpu",
             .devices = 4,
             .version = "1",
-            .connect_time = now_};
+            .connect_time = At(0)};
   }
   std::shared_ptr<FakeLink> Connect(const std::string& name, std::vector<AttemptKey> held = {},
                                     const std::string& instance = "i") {
@@ -76,7 +79,27 @@ class SweepEngineTest : public testing::Test {
     return kinds;
   }
 
-  absl::Time now_ = At(0);
+  // Heartbeats of `agent`, each of which names the same attempts, for so many seconds.
+  void Beat(const std::string& agent, const std::vector<AttemptKey>& held, int64_t seconds) {
+    for (int64_t passed = 0; passed < seconds; passed += 5) {
+      now_ += absl::Seconds(5);
+      engine_->Heartbeat(agent, held);
+      engine_->Tick();
+    }
+  }
+  // Agents a and b; what a runs is given up, and b has it as attempt 2.
+  void LoseToB() {
+    const auto a = Connect("a");
+    b_ = Connect("b");
+    engine_->Disconnect("a", a.get());
+    now_ += absl::Seconds(7);
+    engine_->Heartbeat("b", {});
+    engine_->Tick();
+  }
+
+  absl::Duration now_;         // since the engine's clock began
+  absl::Duration wall_ahead_;  // how far the wall clock was moved
+  std::shared_ptr<FakeLink> b_;
   std::unique_ptr<SqliteSweepStore> store_;
   EventHub hub_;
   std::unique_ptr<SweepEngine> engine_;
@@ -128,10 +151,10 @@ TEST_F(SweepEngineTest, TheSameResultTwiceCountsOnce) {
 TEST_F(SweepEngineTest, ABrokenStreamLeavesTimeToComeBack) {
   Create("s", 1);
   engine_->Disconnect("a", Connect("a").get());
-  now_ = At(4);
+  now_ = absl::Seconds(4);
   const AttemptKey key{"s", 1, 1};
   Connect("a", {key});
-  now_ = At(20);
+  now_ = absl::Seconds(20);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 1);
   EXPECT_EQ(engine_->Finish("a", key, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
@@ -143,19 +166,146 @@ TEST_F(SweepEngineTest, AVanishedAgentsTrialGoesToAnother) {
   const auto b = Connect("b");
   EXPECT_TRUE(b->assigned.empty());
   engine_->Disconnect("a", a.get());
-  now_ = At(6);
+  now_ = absl::Seconds(6);
   engine_->Tick();
   ASSERT_EQ(b->assigned.size(), 1u);
   EXPECT_EQ(b->assigned[0], (AttemptKey{"s", 1, 2}));
-  // The first agent comes back with a result of an attempt that no longer counts.
-  const auto back = Connect("a", {{"s", 1, 1}});
-  EXPECT_EQ(back->cancelled.size(), 1u);
-  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
-  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
-  EXPECT_THAT(verdict.reason, HasSubstr("assigned in attempt 2"));
-  EXPECT_THAT(EventKinds(), testing::Contains("result_refused"));
+  // What the first agent still runs counts no more.
+  EXPECT_EQ(Connect("a", {{"s", 1, 1}})->cancelled.size(), 1u);
   EXPECT_EQ(engine_->Finish("b", {"s", 1, 2}, OkResult(0.4)).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).measured->mfu, 0.4);
+  // A second result never does.
+  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_THAT(verdict.reason, HasSubstr("attempt 2 had a result before"));
+  EXPECT_THAT(EventKinds(), testing::Contains("result_refused"));
+  EXPECT_EQ(Trial(1).measured->mfu, 0.4);
+}
+
+TEST_F(SweepEngineTest, ALateResultOfATrialThatIsPendingAgainCounts) {
+  Create("s", 1);
+  engine_->Disconnect("a", Connect("a").get());
+  now_ += absl::Seconds(7);
+  engine_->Tick();
+  EXPECT_EQ(Trial(1).state, TrialState::kPending);
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
+  EXPECT_EQ(Trial(1).attempt, 1);
+  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kFinished);
+  EXPECT_EQ(store_->ListAttempts(1, 1)->front().outcome, "ok");
+  // Delivered once more it is the same result.
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.9)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
+}
+
+TEST_F(SweepEngineTest, ALateResultStopsTheRunUnderWay) {
+  Create("s", 1);
+  LoseToB();
+  Create("t", 1);
+  const AttemptKey second{"s", 1, 2};
+  ASSERT_EQ(b_->assigned, std::vector<AttemptKey>{second});
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(b_->cancelled, std::vector<AttemptKey>{second});
+  EXPECT_EQ(Trial(1).agent, "a");
+  EXPECT_EQ(Trial(1).host, "host-a");
+  EXPECT_EQ(store_->ListAttempts(1, 1)->back().outcome, "cancelled");
+  // Until it has stopped it gets nothing else.
+  EXPECT_EQ(b_->assigned.size(), 1u);
+  TrialResult stopped;
+  stopped.outcome = Outcome::kCancelled;
+  EXPECT_EQ(engine_->Finish("b", second, stopped).kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(b_->assigned.back(), (AttemptKey{"t", 1, 1}));
+  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
+}
+
+TEST_F(SweepEngineTest, AResultOfAnAttemptThatWasNeverGivenOutIsRefused) {
+  Create("s", 1);
+  Connect("a");
+  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 7}, OkResult(0.3));
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_THAT(verdict.reason, HasSubstr("attempt 7 was never given out"));
+  EXPECT_EQ(Trial(1).state, TrialState::kAssigned);
+}
+
+TEST_F(SweepEngineTest, ALateResultOfATrialThatLostItsAgentsCountsWhileTheSweepRuns) {
+  Create("s", 2);
+  for (int i = 0; i < 3; ++i) {
+    engine_->Disconnect("a", Connect("a").get());
+    now_ += absl::Seconds(31);
+    engine_->Tick();
+  }
+  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 2}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).state, TrialState::kOk);
+  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kRunning);
+}
+
+TEST_F(SweepEngineTest, AResultAfterTheEndOfTheSweepIsRefused) {
+  Create("s", 1);
+  Connect("a");
+  ASSERT_TRUE(engine_->Cancel("s").ok());
+  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_THAT(verdict.reason, HasSubstr("the sweep is cancelled"));
+}
+
+TEST_F(SweepEngineTest, AnAgentThatComesBackLateGoesOnWithWhatNobodyTook) {
+  Create("s", 1);
+  engine_->Disconnect("a", Connect("a").get());
+  now_ += absl::Seconds(7);
+  engine_->Tick();
+  EXPECT_EQ(Trial(1).attempt, 2);
+  const AttemptKey key{"s", 1, 1};
+  const auto back = Connect("a", {key});
+  EXPECT_TRUE(back->cancelled.empty());
+  EXPECT_TRUE(back->assigned.empty());
+  EXPECT_EQ(Trial(1).state, TrialState::kRunning);
+  EXPECT_EQ(Trial(1).attempt, 1);
+  Beat("a", {key}, 60);
+  EXPECT_EQ(engine_->Finish("a", key, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(store_->ListAttempts(1, 1)->size(), 1u);
+}
+
+TEST_F(SweepEngineTest, WhatWasTakenBackCanBeLostAgain) {
+  Create("s", 1);
+  engine_->Disconnect("a", Connect("a").get());
+  now_ += absl::Seconds(7);
+  engine_->Tick();
+  engine_->Disconnect("a", Connect("a", {{"s", 1, 1}}).get());
+  now_ += absl::Seconds(7);
+  engine_->Tick();
+  EXPECT_EQ(Trial(1).attempt, 2);
+  EXPECT_EQ(Connect("b")->assigned, (std::vector<AttemptKey>{{"s", 1, 2}}));
+}
+
+TEST_F(SweepEngineTest, AResultThatCantBeRightFailsItsTrial) {
+  Create("s", 3);
+  const auto link = Connect("a");
+  TrialResult result = OkResult(0.3);
+  result.step_times_s = {0.5, std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_THAT(Trial(1).reason, HasSubstr("step_times_s[1] = nan: must be finite"));
+  result = OkResult(0.3);
+  result.step_s = -1.0;
+  engine_->Finish("a", {"s", 2, 1}, result);
+  EXPECT_THAT(Trial(2).reason, HasSubstr("step_s = -1"));
+  result = OkResult(0.3);
+  result.ranks.resize(5);
+  engine_->Finish("a", {"s", 3, 1}, result);
+  EXPECT_THAT(Trial(3).reason, HasSubstr("number of ranks = 5"));
+  // What is stored can be read.
+  EXPECT_TRUE(TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
+}
+
+TEST_F(SweepEngineTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
+  Create("s", 1);
+  Connect("a");
+  TrialResult result;
+  result.outcome = Outcome::kFailed;
+  result.message = "rank 0 crashed \xE2\x82\n\xFFtail";
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).reason, "rank 0 crashed \xEF\xBF\xBD");
 }
 
 TEST_F(SweepEngineTest, ThreeLostAgentsFailTheTrial) {
@@ -184,6 +334,92 @@ TEST_F(SweepEngineTest, HeartbeatsKeepTheLease) {
   now_ += absl::Seconds(31);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 2);
+}
+
+TEST_F(SweepEngineTest, ATrialThatHeartbeatsNameNoMoreIsGivenUpAfterALease) {
+  Create("s", 1);
+  const auto link = Connect("a");
+  const AttemptKey first{"s", 1, 1};
+  engine_->Started("a", first);
+  Beat("a", {first}, 60);
+  EXPECT_EQ(Trial(1).attempt, 1);
+  Beat("a", {}, 40);
+  EXPECT_EQ(Trial(1).attempt, 2);
+  EXPECT_EQ(link->cancelled, std::vector<AttemptKey>{first});
+  // The agent has nothing to do by its heartbeats, so it may try again.
+  EXPECT_EQ(link->assigned.back(), (AttemptKey{"s", 1, 2}));
+}
+
+TEST_F(SweepEngineTest, AnAgentThatDropsItsAssignmentIsFreeAfterALease) {
+  Create("s", 1);
+  const auto link = Connect("a");
+  Beat("a", {}, 20);
+  EXPECT_EQ(link->assigned.size(), 1u);
+  Beat("a", {}, 20);
+  EXPECT_EQ(link->assigned.size(), 2u);
+  Beat("a", {}, 100);
+  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_THAT(Trial(1).reason, HasSubstr("stopped renewing its lease"));
+}
+
+TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAssignmentFreesNobody) {
+  Create("s", 2);
+  const auto link = Connect("a");
+  engine_->Heartbeat("a", {});
+  engine_->Tick();
+  EXPECT_EQ(link->assigned.size(), 1u);
+  EXPECT_EQ(engine_->ListAgents()[0].held, (std::vector<AttemptKey>{{"s", 1, 1}}));
+}
+
+TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAcknowledgementKeepsNobodyBusy) {
+  const auto link = Connect("a");
+  Create("s", 1);
+  const AttemptKey key{"s", 1, 1};
+  engine_->Finish("a", key, OkResult(0.3));
+  engine_->Heartbeat("a", {key});
+  EXPECT_TRUE(link->cancelled.empty());
+  EXPECT_TRUE(engine_->ListAgents()[0].held.empty());
+}
+
+TEST_F(SweepEngineTest, ASilentAgentIsDroppedAndItsNameIsFree) {
+  const auto link = Connect("a", {}, "first");
+  now_ += absl::Seconds(31);
+  engine_->Tick();
+  ASSERT_TRUE(link->closed.has_value());
+  EXPECT_THAT(std::string(link->closed->message()), HasSubstr("no sign of life for 30s"));
+  EXPECT_TRUE(engine_->ListAgents().empty());
+  Connect("a", {}, "second");
+}
+
+TEST_F(SweepEngineTest, LeasesDontFollowTheWallClock) {
+  Create("s", 1);
+  Connect("a");
+  const AttemptKey key{"s", 1, 1};
+  for (const absl::Duration jump : {absl::Seconds(40), absl::Hours(-1), absl::Hours(2)}) {
+    wall_ahead_ += jump;
+    engine_->Tick();
+    Beat("a", {key}, 60);
+    EXPECT_EQ(Trial(1).attempt, 1);
+  }
+  // People are told the wall clock's time.
+  engine_->Started("a", key);
+  const auto events = store_->ListEvents(1, 0, 1000);
+  EXPECT_EQ(events->back().time, At(0) + now_ + wall_ahead_);
+  // And a lease that is over is over, whatever that says.
+  wall_ahead_ -= absl::Hours(1);
+  now_ += absl::Seconds(31);
+  engine_->Tick();
+  EXPECT_EQ(Trial(1).attempt, 2);
+}
+
+TEST_F(SweepEngineTest, ASweepIsNamedAfterItsModelAsFarAsANameCanHoldIt) {
+  NewSweep made{SomeSweep(""), SomeTrials(1)};
+  made.sweep.model = "org/my model";
+  EXPECT_EQ(engine_->Create(made)->name, "org-my-model-1");
+  made.sweep.name = "org-my-model-3";
+  ASSERT_TRUE(engine_->Create(made).ok());
+  made.sweep.name = "";
+  EXPECT_EQ(engine_->Create(made)->name, "org-my-model-4");
 }
 
 TEST_F(SweepEngineTest, AnAgentThatLeavesDoesNotCountAsLost) {
@@ -295,7 +531,7 @@ TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
 TEST_F(SweepEngineTest, ARestartKeepsLeasesAndTakesResults) {
   Create("s", 1);
   Connect("a");
-  now_ = At(1000);
+  now_ = absl::Seconds(1000);
   StartEngine();
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 1);

@@ -59,7 +59,8 @@ TEST(SweepPolicyTest, SaysWhatASweepWaitsFor) {
 }
 
 TEST(SweepPolicyTest, ASweepThatWaitsDoesNotBlockTheNext) {
-  const auto actions = NextActions(Second(0), {{CpuAgent("a", 4)}, {View(1, 8, 1), View(2, 4, 1)}}, {});
+  const auto actions =
+      NextActions(Second(0), {{CpuAgent("a", 4)}, {View(1, 8, 1), View(2, 4, 1)}}, {});
   ASSERT_EQ(actions.size(), 2u);
   EXPECT_EQ(actions[0].type, ActionType::kWait);
   EXPECT_EQ(actions[1].type, ActionType::kAssign);

@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "executor/agent/agent.h"
 #include "executor/agent/state_dir.h"
 #include "executor/host/host.h"
@@ -184,7 +183,6 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return std::uniform_real_distribution<double>(0.0, 1.0)(random);
   };
   options.runner = RunnerOn(options.devices, options.log);
-  options.clock = absl::Now;
   Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
   // To be stopped is how a service ends.

@@ -48,11 +48,10 @@ absl::StatusOr<Stub> Dial(const SweepFlags& flags) {
 
 // The {sweep} part of what the user typed, with or without "sweeps/".
 absl::StatusOr<std::string> SweepId(const std::string& typed) {
-  if (typed.rfind("sweeps/", 0) == 0) return ParseSweepName(typed);
-  if (absl::Status status = CheckSweepId(typed); !status.ok()) {
-    return WithField(status, "name");
-  }
-  return typed;
+  const bool whole = typed.starts_with(FormatSweepName(""));
+  absl::StatusOr<std::string> id = ParseSweepName(whole ? typed : FormatSweepName(typed));
+  if (!id.ok()) return WithField(id.status(), "name");
+  return id;
 }
 
 // Numbers are sent as they are: what is out of range the server says.
@@ -147,9 +146,7 @@ absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub,
     SetDeadline(call);
     v1::ListTrialsResponse page;
     RETURN_IF_ERROR(CallStatus(stub.ListTrials(&call, request, &page)));
-    for (const v1::Trial& trial : page.trials()) {
-      ASSIGN_OR_RETURN(trials.emplace_back(), ViewOf(trial));
-    }
+    for (const v1::Trial& trial : page.trials()) trials.push_back(ViewOf(trial));
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
   return trials;

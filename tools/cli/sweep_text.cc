@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "db/records.h"
@@ -32,28 +33,47 @@ double MfuAsPredicted(const TrialResult& result) {
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::vector<std::string> TrialRow(const TrialView& view) {
-  const Estimate& predicted = view.predicted.estimate;
+  const Estimate predicted = view.predicted ? view.predicted->estimate : Estimate();
+  const auto of_prediction = [&](std::string text) {
+    return view.predicted ? std::move(text) : std::string("-");
+  };
   const bool ok = view.measured && view.measured->outcome == Outcome::kOk;
   const bool has_peak = view.measured && PeakBytes(*view.measured) > 0;
   const std::string state = StateName(view.trial.state());
   return {view.trial.name().substr(view.trial.name().rfind('/') + 1),
           view.trial.layout(),
           state,
-          FormatSeconds(predicted.time.step_s()),
+          of_prediction(FormatSeconds(predicted.time.step_s())),
           ok ? FormatSeconds(view.measured->step_s) : "-",
-          FormatPercent(predicted.mfu),
+          of_prediction(FormatPercent(predicted.mfu)),
           ok ? FormatPercent(MfuAsPredicted(*view.measured)) : "-",
-          FormatBytes(predicted.memory.allocator_bytes()),
+          of_prediction(FormatBytes(predicted.memory.allocator_bytes())),
           has_peak ? FormatBytes(PeakBytes(*view.measured)) : "-"};
 }
 
 }  // namespace
 
-absl::StatusOr<TrialView> ViewOf(const v1::Trial& trial) {
-  TrialView view{trial, {}, std::nullopt};
-  ASSIGN_OR_RETURN(view.predicted, FromWire(trial.predicted()));
+TrialView ViewOf(const v1::Trial& trial) {
+  TrialView view{.trial = trial, .unreadable = trial.unreadable()};
+  const auto note = [&view](const char* what, const absl::Status& status) {
+    absl::StrAppend(&view.unreadable, view.unreadable.empty() ? "" : "; ", what, ": ",
+                    status.message());
+  };
+  if (trial.has_predicted()) {
+    absl::StatusOr<RankedLayout> predicted = FromWire(trial.predicted());
+    if (predicted.ok()) {
+      view.predicted = *std::move(predicted);
+    } else {
+      note("the prediction", predicted.status());
+    }
+  }
   if (trial.has_measured()) {
-    ASSIGN_OR_RETURN(view.measured, FromWire(trial.measured()));
+    absl::StatusOr<TrialResult> measured = FromWire(trial.measured());
+    if (measured.ok()) {
+      view.measured = *std::move(measured);
+    } else {
+      note("the result", measured.status());
+    }
   }
   return view;
 }
@@ -114,8 +134,13 @@ ordered_json TrialToJson(const TrialView& view) {
                        {"agent", trial.agent()},
                        {"host", trial.host()},
                        {"seed", trial.seed()},
-                       {"predicted", LayoutToJson(view.predicted.layout, view.predicted.estimate)},
-                       {"measured", nullptr}};
+                       {"predicted", nullptr},
+                       {"measured", nullptr},
+                       {"unreadable", nullptr}};
+  if (view.predicted) {
+    json["predicted"] = LayoutToJson(view.predicted->layout, view.predicted->estimate);
+  }
+  if (!view.unreadable.empty()) json["unreadable"] = view.unreadable;
   if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
   return json;
 }
@@ -165,9 +190,14 @@ void PrintSweep(const v1::Sweep& sweep, const std::vector<TrialView>& trials, st
   for (const TrialView& view : trials) table.Add(TrialRow(view));
   table.Print(out);
   for (const TrialView& view : trials) {
-    if (view.trial.state() == v1::TRIAL_STATE_OK) continue;
-    out << view.trial.name().substr(view.trial.name().rfind('/') + 1) << ": "
-        << FirstLine(view.trial.reason()) << "\n";
+    const std::string number = view.trial.name().substr(view.trial.name().rfind('/') + 1);
+    if (view.trial.state() != v1::TRIAL_STATE_OK) {
+      out << number << ": " << FirstLine(view.trial.reason()) << "\n";
+    }
+    if (!view.unreadable.empty()) {
+      out << number << ": the server's records can't be read: " << FirstLine(view.unreadable)
+          << "\n";
+    }
   }
   out << "\nRanked by measured MFU; # is the rank by predicted MFU. Both are against the\n"
          "cluster's stated peak, or, of a trial that knows none, what its workers measured.\n";

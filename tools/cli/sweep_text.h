@@ -1,11 +1,11 @@
 // How sweeps and their trials look: for people, and as JSON.
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "executor/trial/trial.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "nlohmann/json.hpp"
@@ -16,11 +16,12 @@ namespace meshwright {
 // A trial with its prediction and measurement in the planner's and executor's own terms.
 struct TrialView {
   v1::Trial trial;
-  RankedLayout predicted;
+  std::optional<RankedLayout> predicted;  // nothing where it can't be read
   std::optional<TrialResult> measured;
+  std::string unreadable;  // what can't be read, and why; empty where all can
 };
 
-absl::StatusOr<TrialView> ViewOf(const v1::Trial& trial);
+TrialView ViewOf(const v1::Trial& trial);
 
 // As the JSON forms have times.
 std::string TimeText(const google::protobuf::Timestamp& time);
@@ -36,7 +37,8 @@ std::string StateName(v1::TrialState state);
 // funnel.
 nlohmann::ordered_json SweepToJson(const v1::Sweep& sweep);
 // Keys: trial, layout, state, reason, attempt, agent, host, seed, predicted (an entry of
-// `layouts[]`), measured (what `meshwright trial` measures, or null).
+// `layouts[]`), measured (what `meshwright trial` measures, or null), unreadable (what of them
+// can't be read and is null therefore; null where all can).
 nlohmann::ordered_json TrialToJson(const TrialView& view);
 // Keys: sequence, time, sweep, trial (null for the sweep itself), attempt, kind, message, data.
 nlohmann::ordered_json EventToJson(const v1::SweepEvent& event);

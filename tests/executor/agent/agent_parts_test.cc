@@ -18,9 +18,11 @@ TEST(BackoffTest, GrowsToACap) {
   EXPECT_EQ(BackoffDelay(1000, 0.0), absl::Milliseconds(2500));
 }
 
+constexpr char kStore[] = "00112233445566778899aabbccddeeff";
+
 KeptResult Kept(int32_t trial) {
   KeptResult kept;
-  kept.store_id = "store";
+  kept.store_id = kStore;
   kept.key = {"s", trial, 1};
   kept.result.outcome = Outcome::kOk;
   kept.result.mfu = 0.5;
@@ -41,7 +43,7 @@ TEST_F(ResultBoxTest, OutlivesTheProcess) {
   ResultBox box = *ResultBox::Open(folder_);
   ASSERT_TRUE(box.Add(Kept(1)).ok());
   ASSERT_TRUE(box.Add(Kept(2)).ok());
-  box.Remove("store", {"s", 1, 1});
+  box.Remove(kStore, {"s", 1, 1});
   const ResultBox next = *ResultBox::Open(folder_);
   ASSERT_EQ(next.kept().size(), 1u);
   EXPECT_EQ(next.kept()[0].key, (AttemptKey{"s", 2, 1}));
@@ -56,6 +58,55 @@ TEST_F(ResultBoxTest, LeavesForeignFilesAlone) {
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/notes.json"));
 }
 
+TEST_F(ResultBoxTest, ReadsWhatAnEarlierReleaseKept) {
+  std::filesystem::create_directories(folder_);
+  const std::string path = folder_ + "/" + kStore + ".s-1.2.3.json";
+  std::ofstream(path) << R"({"store_id": ")" << kStore << R"(", "sweep": "s-1", "trial": 2,
+      "attempt": 3, "result": )"
+                      << ToJson(Kept(1).result) << "}";
+  ResultBox box = *ResultBox::Open(folder_);
+  ASSERT_EQ(box.kept().size(), 1u);
+  EXPECT_EQ(box.kept()[0].store_id, kStore);
+  EXPECT_EQ(box.kept()[0].key, (AttemptKey{"s-1", 2, 3}));
+  box.Remove(kStore, {"s-1", 2, 3});
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(ResultBoxTest, LeavesResultsOfNoStoreOrTrialAlone) {
+  std::filesystem::create_directories(folder_);
+  const auto write = [&](const std::string& name, const std::string& store,
+                         const std::string& rest) {
+    std::ofstream(folder_ + "/" + name + ".json")
+        << R"({"store_id": )" << store << ", " << rest << R"(, "result": )"
+        << ToJson(Kept(1).result) << "}";
+  };
+  const std::string good = R"("00aa")";
+  write("path", R"("../up")", R"("sweep": "s", "trial": 1, "attempt": 1)");
+  write("number", "7", R"("sweep": "s", "trial": 1, "attempt": 1)");
+  write("trial", good, R"("sweep": "s", "trial": 0, "attempt": 1)");
+  write("attempt", good, R"("sweep": "s", "trial": 1, "attempt": "1")");
+  write("sweep", good, R"("trial": 1, "attempt": 1)");
+  EXPECT_TRUE(ResultBox::Open(folder_)->kept().empty());
+}
+
+TEST_F(ResultBoxTest, NamesFromAServerStayInsideTheFolder) {
+  ResultBox box = *ResultBox::Open(folder_);
+  KeptResult kept = Kept(1);
+  kept.key.sweep = "../../up/and away";
+  ASSERT_TRUE(box.Add(kept).ok());
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_TRUE(entry.is_regular_file());
+    ++files;
+  }
+  EXPECT_EQ(files, 1u);
+  const ResultBox next = *ResultBox::Open(folder_);
+  ASSERT_EQ(next.kept().size(), 1u);
+  EXPECT_EQ(next.kept()[0].key, kept.key);
+  box.Remove(kStore, kept.key);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 TEST_F(ResultBoxTest, KeepsInMemoryWhatItCantWrite) {
   ResultBox box = *ResultBox::Open(folder_);
   std::filesystem::remove_all(folder_);
@@ -66,7 +117,7 @@ TEST_F(ResultBoxTest, KeepsInMemoryWhatItCantWrite) {
 TEST(ResultBoxMemoryTest, NeedsNoFolder) {
   ResultBox box = *ResultBox::Open("");
   EXPECT_TRUE(box.Add(Kept(1)).ok());
-  box.Remove("store", {"s", 1, 1});
+  box.Remove(kStore, {"s", 1, 1});
   EXPECT_TRUE(box.kept().empty());
 }
 

@@ -109,6 +109,17 @@ TEST(WireTest, ResultsRoundTrip) {
   EXPECT_EQ(*back, result);
 }
 
+TEST(WireTest, TextThatIsNoUtf8ArrivesWithoutTheBadBytes) {
+  TrialResult result;
+  result.message = "cut \xE2\x82";
+  result.host = "h\xFF";
+  result.worker_version = "\xC0";
+  v1::Measurement arrived;
+  ASSERT_TRUE(arrived.ParseFromString(ToWire(result).SerializeAsString()));
+  EXPECT_EQ(arrived.message(), "cut \xEF\xBF\xBD");
+  EXPECT_EQ(arrived.host(), "h\xEF\xBF\xBD");
+}
+
 TEST(WireTest, QueriesRoundTrip) {
   PlanQuery query;
   query.model = {"mine", "{}"};

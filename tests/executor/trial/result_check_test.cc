@@ -40,7 +40,7 @@ std::string ProblemAfter(const std::function<void(TrialResult&)>& change) {
 
 TEST(ResultCheckTest, TakesWhatATrialCanHave) {
   EXPECT_TRUE(CheckResult(GoodResult(), kLimits).ok());
-  EXPECT_TRUE(CheckResult(TrialResult{.outcome = Outcome::kFailed}, kLimits).ok());
+  EXPECT_TRUE(CheckResult(TrialResult(), kLimits).ok());
   TrialResult slice = GoodResult();
   slice.slice = SomeSlice();
   EXPECT_TRUE(CheckResult(slice, kLimits).ok());

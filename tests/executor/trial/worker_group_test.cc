@@ -53,6 +53,12 @@ TEST_F(WorkerGroupTest, AWorkerThatCrashesAfterItIsDoneHasNotFailed) {
   EXPECT_THAT(record.output_tail, HasSubstr("bad driver"));
 }
 
+TEST_F(WorkerGroupTest, WhatAWorkerPrintsIsKeptAsText) {
+  Run(R"(printf '\202 too little \342\202\254 \377' >&2; exit 1)", 1, 60.0);
+  EXPECT_EQ(group_.records().front().output_tail,
+            "\xEF\xBF\xBD too little \xE2\x82\xAC \xEF\xBF\xBD");
+}
+
 TEST_F(WorkerGroupTest, AWorkerThatCrashesBeforeItIsDoneHasFailed) {
   EXPECT_EQ(Run("kill -ABRT $$", 1, 60.0), WorkersEnd::kEnded);
   const RankRecord& record = group_.records().front();

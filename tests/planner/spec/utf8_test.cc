@@ -30,8 +30,8 @@ TEST(ValidUtf8Test, ReplacesACharacterThatIsCutOff) {
 TEST(ValidUtf8Test, ReplacesWhatIsNoCharacter) {
   const std::string bad = kBad;
   EXPECT_EQ(ValidUtf8("\xFF\xFE"), bad + bad);
-  EXPECT_EQ(ValidUtf8("\xC0\xAF"), bad + bad);              // overlong
-  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), bad + bad + bad);    // a surrogate
+  EXPECT_EQ(ValidUtf8("\xC0\xAF"), bad + bad);                      // overlong
+  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), bad + bad + bad);            // a surrogate
   EXPECT_EQ(ValidUtf8("\xF4\x90\x80\x80"), bad + bad + bad + bad);  // above U+10FFFF
 }
 

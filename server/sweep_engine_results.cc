@@ -1,0 +1,222 @@
+// The part of SweepEngine that takes results.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/trial/result_check.h"
+#include "executor/trial/utilisation.h"
+#include "nlohmann/json.hpp"
+#include "planner/catalog/json_text.h"
+#include "planner/spec/status_macros.h"
+#include "planner/spec/utf8.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "server/sweep_engine.h"
+
+namespace meshwright {
+namespace {
+
+TrialState StateAfter(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kOk:
+      return TrialState::kOk;
+    case Outcome::kOom:
+      return TrialState::kOom;
+    case Outcome::kTimeout:
+      return TrialState::kTimeout;
+    case Outcome::kFailed:
+    case Outcome::kCancelled:
+      return TrialState::kFailed;
+  }
+  return TrialState::kFailed;
+}
+
+MeasuredTrial Measured(const TrialResult& result) {
+  MeasuredTrial measured;
+  measured.result_json = ToJson(result).dump();
+  measured.worker_version = result.worker_version;
+  for (const RankResult& rank : result.ranks) {
+    measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
+  }
+  if (result.outcome == Outcome::kOk) {
+    if (result.peak_flops.has_value()) measured.mfu = result.mfu_of_peak;
+    measured.step_s = result.step_s;
+  }
+  return measured;
+}
+
+// MFU as shares of the peak that the trial was planned for, whatever its worker knew: those of a
+// sweep compare, on whichever agents they ran.
+TrialResult AgainstThePlansPeak(TrialResult result, const std::string& plan_json) {
+  if (result.outcome != Outcome::kOk) return result;
+  const absl::StatusOr<nlohmann::json> json = ParseJson("plan", plan_json);
+  if (!json.ok()) return result;
+  const absl::StatusOr<TrialPlan> plan = TrialPlanFromJson(*json);
+  if (plan.ok()) AddUtilisation(*plan, plan->layout.devices(), result);
+  return result;
+}
+
+std::string Summary(const TrialResult& result) {
+  if (result.outcome != Outcome::kOk) {
+    return ValidUtf8(result.message.substr(0, result.message.find('\n')));
+  }
+  std::string text = absl::StrFormat("%.4g s per step", result.step_s);
+  if (result.step_interval) {
+    absl::StrAppendFormat(&text, " (%.4g to %.4g)", result.step_interval->low_s,
+                          result.step_interval->high_s);
+  }
+  if (result.peak_flops.has_value()) {
+    absl::StrAppendFormat(&text, ", MFU %.1f %% of the cluster's peak", 100 * result.mfu_of_peak);
+  }
+  return text;
+}
+
+std::string ResultEvent(const TrialRecord& trial, std::string_view state, const TrialResult& result,
+                        const MeasuredTrial& measured) {
+  nlohmann::json data = {{"layout", trial.layout}, {"state", std::string(state)}};
+  if (measured.step_s) data["step_s"] = *measured.step_s;
+  if (result.step_interval) {
+    data["step_low_s"] = result.step_interval->low_s;
+    data["step_high_s"] = result.step_interval->high_s;
+  }
+  if (measured.mfu) {
+    data["mfu"] = *measured.mfu;
+    data["mfu_causal"] = result.mfu_causal_of_peak;
+  }
+  if (measured.peak_bytes) data["peak_bytes"] = *measured.peak_bytes;
+  if (!result.message.empty()) data["message"] = ValidUtf8(result.message);
+  return data.dump();
+}
+
+// What stands for a result that can't be one.
+TrialResult Unusable(const TrialResult& result, const absl::Status& problem) {
+  TrialResult failed;
+  failed.outcome = Outcome::kFailed;
+  failed.message = absl::StrCat("what the agent measured can't be right: ", problem.message());
+  failed.worker_version = result.worker_version;
+  failed.host = result.host;
+  return failed;
+}
+
+FinishVerdict Retry(absl::string_view reason) {
+  return {FinishVerdict::Kind::kRetry, std::string(reason)};
+}
+
+// Why no result of an attempt that was given out is taken; empty where one is.
+std::string WhyNone(const SweepRecord& sweep, const TrialRecord& trial) {
+  if (trial.measured) return absl::StrCat("attempt ", trial.attempt, " had a result before");
+  if (!HasEnded(sweep.state)) return "";
+  const std::string_view state = SweepStateName(sweep.state);
+  return absl::StrCat("the sweep is ", absl::string_view(state.data(), state.size()));
+}
+
+}  // namespace
+
+absl::StatusOr<AttemptRecord> SweepEngine::FindAttempt(const FoundTrial& found, int32_t attempt) {
+  ASSIGN_OR_RETURN(const std::vector<AttemptRecord> attempts,
+                   store_->ListAttempts(found.sweep.id, found.trial.number));
+  for (const AttemptRecord& candidate : attempts) {
+    if (candidate.number == attempt) return candidate;
+  }
+  return absl::NotFoundError(absl::StrCat("attempt ", attempt, " was never given out"));
+}
+
+FinishVerdict SweepEngine::Refuse(const AttemptKey& key, const std::string& reason,
+                                  const FoundTrial& found, const std::string& agent,
+                                  const TrialResult& result) {
+  EventRecord event{.sweep_id = found.sweep.id,
+                    .trial = key.trial,
+                    .attempt = key.attempt,
+                    .kind = "result_refused",
+                    .time = clock_()};
+  event.message = absl::StrCat("result of agent ", agent, " refused: ", reason);
+  event.data_json = ToJson(result).dump();
+  if (!Done(store_->AppendEvent(event).status(), found.sweep.id)) {
+    return Retry("the store can't be written");
+  }
+  return {FinishVerdict::Kind::kRefused, reason};
+}
+
+FinishVerdict SweepEngine::TakeCancelled(const AttemptKey& key, const std::string& agent,
+                                         const FoundTrial& found) {
+  const TrialRecord& trial = found.trial;
+  const FinishVerdict refused{FinishVerdict::Kind::kRefused, "a cancelled attempt has no result"};
+  if (!IsHeld(trial.state) || trial.attempt != key.attempt) return refused;
+  const bool requeued = Unassign({ActionType::kRequeue, found.sweep.id, trial.number, "",
+                                  absl::StrCat("agent ", agent, " stopped it; it runs again")},
+                                 trial, /*lost=*/false);
+  return requeued ? refused : Retry("the store can't be written");
+}
+
+FinishVerdict SweepEngine::Store(const AttemptRecord& attempt, const FoundTrial& found,
+                                 const TrialResult& result) {
+  const TrialRecord& trial = found.trial;
+  const TrialState state = StateAfter(result.outcome);
+  TrialTransition transition{.sweep_id = found.sweep.id,
+                             .number = trial.number,
+                             .from_state = trial.state,
+                             .from_attempt = trial.attempt,
+                             .to_state = state,
+                             .to_attempt = attempt.number,
+                             .reason = Summary(result),
+                             .agent = attempt.agent,
+                             .host = attempt.host,
+                             .measured = Measured(result),
+                             .event_kind = "trial_ended",
+                             .event_message = Summary(result),
+                             .time = clock_()};
+  transition.event_data_json =
+      ResultEvent(trial, TrialStateName(state), result, *transition.measured);
+  if (!Done(store_->UpdateTrial(transition), found.sweep.id)) {
+    return Retry("the store can't be written");
+  }
+  Log(absl::StrCat(FormatTrialName(found.sweep.name, trial.number), ": ",
+                   std::string(OutcomeName(result.outcome)), " by agent ", attempt.agent, ": ",
+                   Summary(result)),
+      LogLevel::kDebug);
+  if (IsHeld(trial.state) && trial.attempt != attempt.number) {
+    CancelOn(trial.agent, {found.sweep.name, trial.number, trial.attempt},
+             absl::StrCat("attempt ", attempt.number, " gave the trial its result"));
+  }
+  return {FinishVerdict::Kind::kStored, ""};
+}
+
+FinishVerdict SweepEngine::Take(const AttemptKey& key, const std::string& agent,
+                                const TrialResult& result) {
+  const absl::StatusOr<FoundTrial> found = Find(key);
+  if (absl::IsNotFound(found.status())) {
+    return {FinishVerdict::Kind::kRefused, std::string(found.status().message())};
+  }
+  if (!found.ok()) return Retry(found.status().message());
+  const TrialRecord& trial = found->trial;
+  if (trial.measured && trial.attempt == key.attempt) {
+    return {FinishVerdict::Kind::kStored, "it was stored before"};
+  }
+  if (result.outcome == Outcome::kCancelled) return TakeCancelled(key, agent, *found);
+  const absl::StatusOr<AttemptRecord> attempt = FindAttempt(*found, key.attempt);
+  if (!attempt.ok() && !absl::IsNotFound(attempt.status())) {
+    return Retry(attempt.status().message());
+  }
+  const std::string refused =
+      attempt.ok() ? WhyNone(found->sweep, trial) : std::string(attempt.status().message());
+  if (!refused.empty()) return Refuse(key, refused, *found, agent, result);
+  const absl::Status usable =
+      CheckResult(result, {.devices = found->sweep.devices, .steps = found->sweep.steps});
+  return Store(
+      *attempt, *found,
+      usable.ok() ? AgainstThePlansPeak(result, trial.plan_json) : Unusable(result, usable));
+}
+
+FinishVerdict SweepEngine::Finish(const std::string& name, const AttemptKey& key,
+                                  const TrialResult& result) {
+  absl::MutexLock lock(&mutex_);
+  const FinishVerdict verdict = Take(key, name, result);
+  if (verdict.kind == FinishVerdict::Kind::kRetry) return verdict;
+  if (const auto agent = agents_.find(name); agent != agents_.end()) {
+    std::erase_if(agent->second.held, [&](const HeldAttempt& held) { return held.key == key; });
+    agent->second.answered.push_back(key);
+  }
+  Step();
+  return verdict;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,180 @@
+// What an agent says to a server, which the test plays.
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "executor/agent/agent.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "planner/catalog/catalog.h"
+#include "tests/executor/agent/fake_server.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kStore[] = "00112233445566778899aabbccddeeff";
+constexpr char kOtherStore[] = "ffeeddccbbaa99887766554433221100";
+
+std::string SomePlan() {
+  TrialPlan plan;
+  plan.model = *FindModel("tinystories-15m");
+  plan.layout = *ParseLayout("tp1.cp1.pp1.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
+  plan.training = {.seq_len = 64, .global_batch = 1, .precision = Precision::kFp32};
+  return ToJson(plan).dump();
+}
+
+TrialResult UntilCancelled(const TrialPlan&, const TrialRunnerOptions& options) {
+  while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
+  TrialResult result;
+  result.outcome = Outcome::kCancelled;
+  return result;
+}
+
+class AgentSessionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/session-" + std::to_string(getpid());
+    std::filesystem::remove_all(folder_);
+  }
+  void TearDown() override {
+    Stop().IgnoreError();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void StartAgent(TrialRunner runner = UntilCancelled) {
+    AgentOptions options;
+    options.server = server_.address();
+    options.name = "a";
+    options.instance = "i";
+    options.host = "h";
+    options.version = "test";
+    options.devices = {DeviceKind::kCpu, 1};
+    options.result_folder = folder_;
+    options.runner = std::move(runner);
+    options.uniform = [] { return 0.0; };
+    options.log = [](const std::string&) {};
+    agent_ = std::make_unique<Agent>(std::move(options));
+    thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
+  }
+  absl::Status Stop() {
+    stop_.store(true);
+    return Wait();
+  }
+  // Until the agent has ended by itself.
+  absl::Status Wait() {
+    if (thread_.joinable()) thread_.join();
+    return status_;
+  }
+  // As a result that an earlier agent left.
+  void Keep(const std::string& store_id, const std::string& sweep) {
+    KeptResult kept;
+    kept.store_id = store_id;
+    kept.key = {sweep, 1, 1};
+    kept.result.outcome = Outcome::kOk;
+    kept.result.step_s = 0.5;
+    ASSERT_TRUE(ResultBox::Open(folder_)->Add(kept).ok());
+  }
+
+  std::string folder_;
+  FakeServer server_;
+  std::atomic<bool> stop_{false};
+  absl::Status status_;
+  std::unique_ptr<Agent> agent_;
+  std::thread thread_;
+};
+
+TEST_F(AgentSessionTest, AnAssignmentThatCantBeUsedIsAnswered) {
+  StartAgent();
+  server_.Register(kStore);
+  server_.Assign("no trial's name", SomePlan());
+  v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
+  EXPECT_EQ(answer.ref().trial(), "no trial's name");
+  EXPECT_EQ(answer.measurement().outcome(), "failed");
+  EXPECT_THAT(answer.measurement().message(), HasSubstr("can't run this plan"));
+  server_.Assign("sweeps/s/trials/1", "{");
+  answer = server_.Next(v1::AgentMessage::kFinished).finished();
+  EXPECT_EQ(answer.ref().trial(), "sweeps/s/trials/1");
+  EXPECT_EQ(answer.measurement().outcome(), "failed");
+}
+
+TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
+  StartAgent([](const TrialPlan&, const TrialRunnerOptions&) {
+    TrialResult result;
+    result.outcome = Outcome::kOk;
+    return result;
+  });
+  server_.Register(kStore);
+  server_.Assign("sweeps/../../my model/trials/1", SomePlan());
+  const v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
+  EXPECT_EQ(answer.ref().trial(), "sweeps/../../my model/trials/1");
+  EXPECT_EQ(answer.measurement().outcome(), "ok");
+  // The result is kept where results are.
+  EXPECT_EQ(ResultBox::Open(folder_)->kept().size(), 1u);
+}
+
+TEST_F(AgentSessionTest, AStoreWhoseIdIsNoneEndsTheAgent) {
+  StartAgent();
+  server_.Register("../../elsewhere");
+  const absl::Status status = Wait();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("store_id = ../../elsewhere"));
+}
+
+TEST_F(AgentSessionTest, SaysOfEveryKeptResultWhichStoreItIsFrom) {
+  Keep(kStore, "mine");
+  Keep(kOtherStore, "theirs");
+  StartAgent();
+  const v1::Register message = server_.Register(kOtherStore);
+  ASSERT_EQ(message.kept_size(), 2);
+  for (const v1::KeptResult& kept : message.kept()) {
+    EXPECT_EQ(kept.store_id(), kept.ref().trial() == "sweeps/mine/trials/1" ? kStore : kOtherStore);
+  }
+  EXPECT_EQ(message.held_size(), 0);
+  // Only the store that gave the attempt out gets its result.
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().ref().trial(),
+            "sweeps/theirs/trials/1");
+  const v1::Heartbeat heartbeat = server_.Next(v1::AgentMessage::kHeartbeat).heartbeat();
+  ASSERT_EQ(heartbeat.held_size(), 1);
+  EXPECT_EQ(heartbeat.held(0).trial(), "sweeps/theirs/trials/1");
+}
+
+TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
+  std::atomic<int> runs{0};
+  StartAgent([&](const TrialPlan& plan, const TrialRunnerOptions& options) {
+    if (++runs == 1) return UntilCancelled(plan, options);
+    TrialResult result;
+    result.outcome = Outcome::kOk;
+    result.step_s = 0.25;
+    return result;
+  });
+  server_.Register(kStore);
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  server_.Next(v1::AgentMessage::kStarted);
+  server_.EndStream();
+  server_.Register(kOtherStore);
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kHeartbeat).heartbeat().held_size(), 0);
+  // The same name means another trial now, and its result is the first that this server hears of.
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  const v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
+  EXPECT_EQ(answer.measurement().outcome(), "ok");
+  EXPECT_EQ(answer.measurement().step_s(), 0.25);
+}
+
+TEST_F(AgentSessionTest, ABrokenCharacterOfAWorkerBreaksNoStream) {
+  StartAgent([](const TrialPlan&, const TrialRunnerOptions&) {
+    TrialResult result;
+    result.message = "rank 0 crashed\n\x82\xAC and more \xFF";
+    return result;
+  });
+  server_.Register(kStore);
+  server_.Assign("sweeps/s/trials/1", SomePlan());
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().measurement().message(),
+            "rank 0 crashed\n\xEF\xBF\xBD\xEF\xBF\xBD and more \xEF\xBF\xBD");
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,93 @@
+// A server that a test speaks for: it hands on what the agent sends and sends what it is told.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "executor/agent/inbox.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server.h"
+#include "grpcpp/server_builder.h"
+#include "gtest/gtest.h"
+#include "meshwright/v1/agents.grpc.pb.h"
+
+namespace meshwright {
+
+class FakeServer final : public v1::Agents::Service {
+ public:
+  FakeServer() {
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    address_ = "127.0.0.1:" + std::to_string(port);
+  }
+  ~FakeServer() override {
+    EndStream();
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+  }
+  const std::string& address() const { return address_; }
+
+  // Answers the agent's first message, which it returns.
+  v1::Register Register(const std::string& store_id) {
+    v1::Register message = Next(v1::AgentMessage::kRegister).register_();
+    v1::ServerMessage answer;
+    answer.mutable_registered()->set_store_id(store_id);
+    answer.mutable_registered()->set_lease_s(30.0);
+    answer.mutable_registered()->set_heartbeat_s(0.05);
+    Send(answer);
+    return message;
+  }
+  void Assign(const std::string& trial, const std::string& plan_json) {
+    v1::ServerMessage message;
+    message.mutable_assignment()->mutable_ref()->set_trial(trial);
+    message.mutable_assignment()->mutable_ref()->set_attempt(1);
+    message.mutable_assignment()->set_plan_json(plan_json);
+    Send(message);
+  }
+  // The next message of this kind; others are skipped.
+  v1::AgentMessage Next(v1::AgentMessage::MessageCase kind) {
+    while (true) {
+      std::optional<v1::AgentMessage> message = received_.Pop(absl::Seconds(20));
+      EXPECT_TRUE(message.has_value()) << "nothing came of the kind " << kind;
+      if (!message || message->message_case() == kind) return message.value_or(v1::AgentMessage());
+    }
+  }
+  void EndStream() {
+    const std::lock_guard lock(mutex_);
+    if (context_ != nullptr) context_->TryCancel();
+  }
+
+ private:
+  using Stream = grpc::ServerReaderWriter<v1::ServerMessage, v1::AgentMessage>;
+
+  grpc::Status Connect(grpc::ServerContext* context, Stream* stream) override {
+    {
+      const std::lock_guard lock(mutex_);
+      context_ = context;
+      stream_ = stream;
+    }
+    v1::AgentMessage message;
+    while (stream->Read(&message)) received_.Push(message);
+    const std::lock_guard lock(mutex_);
+    context_ = nullptr;
+    stream_ = nullptr;
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "ended");
+  }
+
+  void Send(const v1::ServerMessage& message) {
+    const std::lock_guard lock(mutex_);
+    ASSERT_NE(stream_, nullptr);
+    stream_->Write(message);
+  }
+
+  Inbox<v1::AgentMessage> received_;
+  std::mutex mutex_;
+  grpc::ServerContext* context_ = nullptr;
+  Stream* stream_ = nullptr;
+  std::string address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace meshwright

@@ -13,6 +13,15 @@ TEST(ResourceNamesTest, RoundTrip) {
   EXPECT_EQ(*ParseSweepName(FormatSweepName("a.b_c-1")), "a.b_c-1");
 }
 
+// A command line takes it for a flag. Those that are stored can still be read, to be deleted.
+TEST(ResourceNamesTest, ANewNameDoesNotBeginWithADash) {
+  EXPECT_FALSE(CheckSweepId("-x").ok());
+  EXPECT_FALSE(CheckSweepId("--watch").ok());
+  EXPECT_TRUE(CheckSweepId("x-").ok());
+  EXPECT_TRUE(CheckSweepId("_x").ok());
+  EXPECT_EQ(*ParseSweepName("sweeps/-x"), "-x");
+}
+
 TEST(ResourceNamesTest, RefusesOtherText) {
   for (const char* name : {"", "sweeps/", "sweeps/a b", "sweeps/a/b", "trials/1", "sweeps/.x"}) {
     EXPECT_FALSE(ParseSweepName(name).ok()) << name;

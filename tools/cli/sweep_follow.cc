@@ -1,11 +1,14 @@
 #include "tools/cli/sweep_follow.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
@@ -14,7 +17,9 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
+#include "tools/cli/sweep_ranking.h"
 #include "tools/cli/sweep_text.h"
+#include "tools/cli/text.h"
 
 namespace meshwright {
 namespace {
@@ -49,33 +54,81 @@ class InterruptGuard {
 
 class Follower {
  public:
+  // Events up to `after` are counted and not shown.
   Follower(int64_t after, OutputFormat format, CommandContext& context)
-      : last_(after), format_(format), context_(context) {}
+      : after_(after), format_(format), context_(context) {}
 
   int64_t last() const { return last_; }
   const std::string& end_kind() const { return end_kind_; }
-  void SetCounts(const v1::Sweep& sweep, int64_t after) {
-    total_ = sweep.trial_count();
-    // Events that are not shown again still count.
-    ended_ = after == 0 ? 0 : sweep.ended_trial_count();
-  }
+  void SetTotal(const v1::Sweep& sweep) { total_ = sweep.trial_count(); }
   void CloseLine() { progress_.Finish(); }
 
-  void Show(const v1::SweepEvent& event) {
+  // Says which step was the shortest, and which might be as short.
+  void SayFastest() const {
+    if (format_ == OutputFormat::kJson || steps_.empty()) return;
+    const auto best = std::min_element(
+        steps_.begin(), steps_.end(),
+        [](const auto& a, const auto& b) { return a.spread.step_s < b.spread.step_s; });
+    std::vector<std::string> equals;
+    for (const MeasuredStep& step : steps_) {
+      if (&step != &*best && NotToldApart(step.spread, best->spread)) equals.push_back(step.trial);
+    }
+    context_.out << "fastest: trial " << best->trial << ", " << FormatSeconds(best->spread.step_s)
+                 << " per step";
+    if (!equals.empty()) {
+      context_.out << ", not told apart from " << absl::StrJoin(equals, ", ")
+                   << " (their 95 % intervals overlap)";
+    }
+    context_.out << std::endl;
+  }
+
+  void Take(const v1::SweepEvent& event) {
     last_ = event.sequence();
+    const nlohmann::json data = nlohmann::json::parse(event.data_json(), nullptr, false);
+    std::string standing;
+    if (event.kind() == "trial_ended") {
+      ended_ = std::min(ended_ + 1, total_);
+      standing = Rank(event.trial(), data);
+    }
     if (event.kind() == "sweep_finished" || event.kind() == "sweep_cancelled") {
       end_kind_ = event.kind();
     }
+    if (last_ > after_) Show(event, data, standing);
+  }
+
+ private:
+  struct MeasuredStep {
+    std::string trial;  // its number
+    StepSpread spread;
+  };
+
+  // Where a step that was measured stands among those so far; empty for a trial without one.
+  std::string Rank(const std::string& trial, const nlohmann::json& data) {
+    const auto number = [&](const char* key) -> std::optional<double> {
+      if (!data.is_object() || !data.contains(key) || !data[key].is_number()) return std::nullopt;
+      return data[key].get<double>();
+    };
+    if (!number("step_s")) return "";
+    StepSpread spread{.step_s = *number("step_s"), .interval = std::nullopt};
+    if (number("step_low_s") && number("step_high_s")) {
+      spread.interval = MedianInterval{*number("step_low_s"), *number("step_high_s")};
+    }
+    steps_.push_back({trial.substr(trial.rfind('/') + 1), spread});
+    std::vector<StepSpread> spreads;
+    for (const MeasuredStep& step : steps_) spreads.push_back(step.spread);
+    const StepRank rank = RankSteps(spreads).back();
+    return absl::StrCat(", rank ", rank.rank, rank.shared ? "=" : "", " of ", steps_.size(),
+                        " so far");
+  }
+
+  void Show(const v1::SweepEvent& event, const nlohmann::json& data, const std::string& standing) {
     if (format_ == OutputFormat::kJson) {
       context_.out << EventToJson(event).dump() << std::endl;
       return;
     }
-    const nlohmann::json data = nlohmann::json::parse(event.data_json(), nullptr, false);
     const std::string layout = data.is_object() ? data.value("layout", "") : "";
-    const bool trial_ended = event.kind() == "trial_ended";
-    if (trial_ended) ended_ = std::min(ended_ + 1, total_);
-    std::string text = event.message();
-    if (trial_ended) text = absl::StrCat(data.value("state", ""), ", ", text);
+    std::string text = absl::StrCat(event.message(), standing);
+    if (event.kind() == "trial_ended") text = absl::StrCat(data.value("state", ""), ", ", text);
     if (!event.trial().empty()) {
       text = absl::StrCat("trial ", event.trial().substr(event.trial().rfind('/') + 1), " ", layout,
                           ": ", text);
@@ -85,13 +138,14 @@ class Follower {
     if (event.kind() != "trial_progress" && event.kind() != "trial_running") progress_.Finish();
   }
 
- private:
-  int64_t last_;
+  const int64_t after_;
+  int64_t last_ = 0;  // sequence of the newest event that was taken
   const OutputFormat format_;
   CommandContext& context_;
   ProgressLine progress_{context_.out, context_.out_is_terminal};
   int64_t total_ = 0;
   int64_t ended_ = 0;
+  std::vector<MeasuredStep> steps_;  // so far
   std::string end_kind_;
 };
 
@@ -106,7 +160,7 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
     request.set_name(FormatSweepName(sweep));
     v1::Sweep found;
     RETURN_IF_ERROR(CallStatus(stub->GetSweep(&call, request, &found)));
-    follower.SetCounts(found, follower.last());
+    follower.SetTotal(found);
   }
   grpc::ClientContext call;
   const InterruptGuard guard(context.interrupted, call);
@@ -116,7 +170,7 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
   const std::unique_ptr<grpc::ClientReader<v1::SweepEvent>> events =
       stub->WatchSweep(&call, request);
   v1::SweepEvent event;
-  while (events->Read(&event)) follower.Show(event);
+  while (events->Read(&event)) follower.Take(event);
   return CallStatus(events->Finish());
 }
 
@@ -138,7 +192,7 @@ absl::Status FollowSweep(const std::string& server, const std::string& sweep, in
     const absl::Status status = Stream(server, sweep, follower, context);
     follower.CloseLine();
     if (context.interrupted.load()) {
-      SayDetached(server, sweep, follower.last(), context);
+      SayDetached(server, sweep, std::max(after, follower.last()), context);
       return absl::OkStatus();
     }
     if (status.ok()) break;
@@ -147,6 +201,7 @@ absl::Status FollowSweep(const std::string& server, const std::string& sweep, in
     context.err << "lost the server (" << status.message() << "); trying again" << std::endl;
     absl::SleepFor(kReconnectEvery);
   }
+  follower.SayFastest();
   context.exit_code = follower.end_kind() == "sweep_cancelled" ? kExitFailed : kExitOk;
   return absl::OkStatus();
 }

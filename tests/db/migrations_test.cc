@@ -152,8 +152,8 @@ TEST_F(FixtureTest, EveryRecordReadsAsItDid) {
   const std::vector<SweepRecord> listed = *store_->ListSweeps(0, 10);
   for (const SweepRecord& sweep : listed) {
     sweeps.push_back(sweep.name + " " + std::string(SweepStateName(sweep.state)) + " " +
-                     std::to_string(sweep.ended_trial_count) + "/" +
-                     std::to_string(sweep.trial_count));
+                     std::to_string(sweep.trial_counts.ended()) + "/" +
+                     std::to_string(sweep.trial_counts.total()));
     EXPECT_EQ(sweep.model, "tinystories-15m");
     EXPECT_EQ(sweep.planner_version, "0.1.0");
     EXPECT_GT(store_->ListEvents(sweep.id, 0, 100)->size(), 0u);

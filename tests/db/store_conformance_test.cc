@@ -45,14 +45,14 @@ class StoreConformanceTest : public testing::TestWithParam<Kind> {
 
 TEST_P(StoreConformanceTest, ReturnsWhatWasCreated) {
   const SweepRecord created = Create("one", 3);
-  EXPECT_EQ(created.trial_count, 3);
-  EXPECT_EQ(created.ended_trial_count, 0);
+  EXPECT_EQ(created.trial_counts.total(), 3);
+  EXPECT_EQ(created.trial_counts.ended(), 0);
   const auto found = store_->GetSweep("one");
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(*found, created);
   SweepRecord expected = SomeSweep("one");
   expected.id = created.id;
-  expected.trial_count = 3;
+  expected.trial_counts[TrialState::kPending] = 3;
   expected.last_sequence = created.last_sequence;
   EXPECT_EQ(*found, expected);
   const auto trials = store_->ListTrials(created.id, TrialOrder::kNumber, 1, 1);
@@ -160,7 +160,7 @@ TEST_P(StoreConformanceTest, KeepsAttemptsAndResults) {
   ASSERT_EQ(attempts->size(), 2u);
   EXPECT_EQ((*attempts)[0].outcome, "lost");
   EXPECT_EQ((*attempts)[1].outcome, "ok");
-  EXPECT_EQ(store_->GetSweep("one")->ended_trial_count, 1);
+  EXPECT_EQ(store_->GetSweep("one")->trial_counts.ended(), 1);
 }
 
 TEST_P(StoreConformanceTest, RanksByMeasuredMfu) {
@@ -173,6 +173,77 @@ TEST_P(StoreConformanceTest, RanksByMeasuredMfu) {
   const auto trials = store_->ListTrials(sweep.id, TrialOrder::kMeasuredMfu, 0, 10);
   for (const TrialRecord& trial : *trials) order.push_back(trial.number);
   EXPECT_THAT(order, ElementsAre(3, 1, 2));
+}
+
+TEST_P(StoreConformanceTest, RanksByMeasuredStepShortestFirst) {
+  const SweepRecord sweep = Create("one", 4);
+  for (const auto& [number, step_s] : {std::pair{1, 0.7}, std::pair{2, 0.5}, std::pair{4, 0.6}}) {
+    ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, number, 1)).ok());
+    ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, number, 1, 0.3, step_s)).ok());
+  }
+  std::vector<int32_t> order;
+  const auto trials = store_->ListTrials(sweep.id, TrialOrder::kStepTime, 0, 10);
+  for (const TrialRecord& trial : *trials) order.push_back(trial.number);
+  EXPECT_THAT(order, ElementsAre(2, 4, 1, 3));
+}
+
+TEST_P(StoreConformanceTest, CountsTrialsByState) {
+  const SweepRecord sweep = Create("one", 3);
+  Create("two", 5);
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 1, 0.1)).ok());
+  ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5)).ok());
+  const TrialCounts counts = store_->GetSweep("one")->trial_counts;
+  EXPECT_EQ(counts[TrialState::kOk], 1);
+  EXPECT_EQ(counts[TrialState::kCancelled], 2);
+  EXPECT_EQ(counts.total(), 3);
+  EXPECT_EQ(counts.ended(), 3);
+  EXPECT_EQ(counts.ToText(), "1 ok, 2 cancelled");
+  EXPECT_EQ(store_->GetSweep("two")->trial_counts.ToText(), "5 pending");
+}
+
+TEST_P(StoreConformanceTest, KeepsWhichLayoutsWereNamedAndWhatIsRunAgain) {
+  SweepRecord sweep = SomeSweep("two");
+  sweep.rerun_of = "one";
+  std::vector<TrialRecord> trials = SomeTrials(2);
+  trials[1].requested = true;
+  const SweepRecord created = *store_->CreateSweep(sweep, trials);
+  EXPECT_EQ(created.rerun_of, "one");
+  EXPECT_FALSE(store_->GetTrial(created.id, 1)->requested);
+  EXPECT_TRUE(store_->GetTrial(created.id, 2)->requested);
+}
+
+TEST_P(StoreConformanceTest, DeleteForgetsAnEndedSweepAlone) {
+  const SweepRecord one = Create("one", 3);
+  const SweepRecord two = Create("two", 2);
+  ASSERT_TRUE(store_->UpdateTrial(Assign(one.id, 1, 1)).ok());
+  const absl::Status running = store_->DeleteSweep(one.id);
+  EXPECT_TRUE(absl::IsFailedPrecondition(running)) << running;
+  ASSERT_TRUE(store_->CancelSweep(one.id, "enough", At(5)).ok());
+  ASSERT_TRUE(store_->DeleteSweep(one.id).ok());
+  EXPECT_TRUE(absl::IsNotFound(store_->GetSweep("one").status()));
+  EXPECT_TRUE(absl::IsNotFound(store_->GetTrial(one.id, 1).status()));
+  EXPECT_TRUE(store_->ListAttempts(one.id, 1)->empty());
+  EXPECT_TRUE(store_->ListEvents(one.id, 0, 10)->empty());
+  EXPECT_EQ(store_->ListTrials(two.id, TrialOrder::kNumber, 0, 10)->size(), 2u);
+  EXPECT_TRUE(absl::IsNotFound(store_->DeleteSweep(one.id)));
+}
+
+// What still comes from the old one's attempts is then none of the new one's.
+TEST_P(StoreConformanceTest, UnderADeletedNameAttemptsGoOn) {
+  for (const int32_t first : {1, 3}) {
+    const SweepRecord sweep = Create("one");
+    EXPECT_EQ(store_->GetTrial(sweep.id, 1)->attempt, first);
+    ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, first)).ok());
+    TrialTransition lost = Assign(sweep.id, 1, first);
+    lost.from_state = TrialState::kAssigned;
+    lost.to_state = TrialState::kPending;
+    lost.to_attempt = first + 1;
+    ASSERT_TRUE(store_->UpdateTrial(lost).ok());
+    ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5)).ok());
+    ASSERT_TRUE(store_->DeleteSweep(sweep.id).ok());
+  }
+  EXPECT_EQ(store_->GetTrial(Create("another").id, 1)->attempt, 1);
 }
 
 TEST_P(StoreConformanceTest, AnEarlierAttemptsResultEndsTheRunUnderWay) {

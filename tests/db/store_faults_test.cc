@@ -166,7 +166,7 @@ TEST_F(StoreFaultsTest, AKilledProcessLeavesAWholeFile) {
   const auto sweeps = store->ListSweeps(0, 1000000);
   ASSERT_TRUE(sweeps.ok());
   EXPECT_FALSE(sweeps->empty());
-  for (const SweepRecord& sweep : *sweeps) EXPECT_EQ(sweep.trial_count, 5);
+  for (const SweepRecord& sweep : *sweeps) EXPECT_EQ(sweep.trial_counts.total(), 5);
   const auto check = CheckStore(path_);
   ASSERT_TRUE(check.ok());
   EXPECT_TRUE(check->ok());

@@ -79,7 +79,8 @@ inline TrialTransition Lose(int64_t sweep_id, int32_t number, int32_t attempt) {
           .time = At(1)};
 }
 
-inline TrialTransition Finish(int64_t sweep_id, int32_t number, int32_t attempt, double mfu) {
+inline TrialTransition Finish(int64_t sweep_id, int32_t number, int32_t attempt, double mfu,
+                              double step_s = 0.5) {
   return {.sweep_id = sweep_id,
           .number = number,
           .from_state = TrialState::kAssigned,
@@ -87,7 +88,7 @@ inline TrialTransition Finish(int64_t sweep_id, int32_t number, int32_t attempt,
           .to_state = TrialState::kOk,
           .to_attempt = attempt,
           .reason = "measured",
-          .measured = MeasuredTrial{R"({"outcome":"ok"})", "w", mfu, 0.5, 1000},
+          .measured = MeasuredTrial{R"({"outcome":"ok"})", "w", mfu, step_s, 1000},
           .event_kind = "trial_ended",
           .event_message = "measured",
           .time = At(2)};

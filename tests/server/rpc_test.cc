@@ -36,6 +36,14 @@ TEST(ResourceNamesTest, AnyModelsNameMakesAName) {
   }
 }
 
+// A command line takes it for a flag.
+TEST(ResourceNamesTest, ANewNameDoesNotBeginWithADash) {
+  EXPECT_FALSE(CheckSweepId("-x").ok());
+  EXPECT_FALSE(CheckSweepId("--watch").ok());
+  EXPECT_TRUE(CheckSweepId("x-").ok());
+  EXPECT_TRUE(CheckSweepId("_x").ok());
+}
+
 TEST(ResourceNamesTest, RefusesOtherText) {
   for (const char* name : {"", "sweeps/", "sweep/a", "trials/1"}) {
     EXPECT_FALSE(ParseSweepName(name).ok()) << name;

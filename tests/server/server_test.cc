@@ -97,6 +97,11 @@ TEST_F(ServerTest, CreateSweepNamesTheFieldThatIsOff) {
   request = TinySweep(1);
   request.set_sweep_id("a b");
   EXPECT_EQ(violation(request), "sweep_id");
+  request.set_sweep_id("-x");
+  EXPECT_EQ(violation(request), "sweep_id");
+  request = TinySweep(1);
+  request.add_layouts("tp4.pp1.dp1");
+  EXPECT_EQ(violation(request), "layout");
 }
 
 TEST_F(ServerTest, UnknownNamesListTheNearest) {
@@ -167,6 +172,9 @@ TEST_F(ServerTest, CancelStopsTheWorkers) {
   request.set_name(sweep.name());
   ASSERT_TRUE(sweeps_->CancelSweep(&context, request, &sweep).ok());
   EXPECT_EQ(sweep.state(), v1::SWEEP_STATE_CANCELLED);
+  EXPECT_EQ(sweep.trials_by_state_size(), 1);
+  EXPECT_EQ(sweep.trials_by_state().at("cancelled"), 2);
+  EXPECT_EQ(sweep.reason(), "cancelled by request: 2 cancelled");
   EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_cancelled");
   // The agent is free again only once its workers are gone.
   release.store(true);

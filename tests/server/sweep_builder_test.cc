@@ -11,6 +11,7 @@
 namespace meshwright {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 SearchRequest Tiny() {
@@ -102,6 +103,88 @@ TEST(SweepBuilderTest, SaysThatTheWorkerRunsNoneOfTheLayouts) {
   const absl::Status status = BuildSweep(*Resolve(query, 1), Options(1), "v", At(0)).status();
   EXPECT_EQ(FieldOf(status), "framework");
   EXPECT_THAT(std::string(status.message()), HasSubstr("the worker runs none of the"));
+}
+
+std::vector<std::string> LayoutsOf(const NewSweep& made, bool requested) {
+  std::vector<std::string> layouts;
+  for (const TrialRecord& trial : made.trials) {
+    if (trial.requested == requested) layouts.push_back(trial.layout);
+  }
+  return layouts;
+}
+
+TEST(SweepBuilderTest, NamedLayoutsRunBesideTheBestOnes) {
+  const auto found = BuildSweep(Tiny(), Options(3), "v", At(0));
+  ASSERT_TRUE(found.ok()) << found.status();
+  SweepOptions options = Options(3);
+  // A slow one, twice, and one that the search finds itself.
+  options.layouts = {"tp1.pp1.dp4.mb1.rc=full", "tp1.pp1.dp4.mb1.rc=full", found->trials[1].layout};
+  const auto made = BuildSweep(Tiny(), options, "v", At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_EQ(made->trials.size(), 4u);
+  EXPECT_THAT(LayoutsOf(*made, true),
+              ElementsAre(found->trials[1].layout,
+                          "tp1.cp1.pp1.dp4.mb1.vpp1.zero0.sp0.rc=full.sched=1f1b"));
+  EXPECT_THAT(LayoutsOf(*made, false),
+              ElementsAre(found->trials[0].layout, found->trials[2].layout));
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(made->trials[i].number, static_cast<int32_t>(i) + 1);
+  EXPECT_EQ(made->sweep.funnel_json, found->sweep.funnel_json);
+}
+
+TEST(SweepBuilderTest, NamedLayoutsAreEnough) {
+  SweepOptions options = Options(0);
+  options.layouts = {"tp1.pp1.dp4"};
+  const auto made = BuildSweep(Tiny(), options, "v", At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(made->trials.size(), 1u);
+  // Whether it fits is for the trial to find out.
+  options.trials = 1;
+  options.memory_limit_bytes = 2 << 20;
+  const auto tight = BuildSweep(Tiny(), options, "v", At(0));
+  ASSERT_TRUE(tight.ok()) << tight.status();
+  EXPECT_EQ(tight->trials.size(), 1u);
+}
+
+TEST(SweepBuilderTest, ANamedLayoutThatCantRunIsRefusedWithItsRule) {
+  const auto refusal = [](const char* layout) {
+    SweepOptions options = Options(1);
+    options.layouts = {layout};
+    const absl::Status status = BuildSweep(Tiny(), options, "v", At(0)).status();
+    EXPECT_EQ(FieldOf(status), "layout");
+    return std::string(status.message());
+  };
+  EXPECT_THAT(refusal("tp4.pp1.dp1"), HasSubstr("6 attention heads are not a multiple of tp = 4"));
+  EXPECT_THAT(refusal("tp1.pp1.dp8"), HasSubstr("8"));
+  EXPECT_THAT(refusal("tp1.pp1"), HasSubstr("dp"));
+}
+
+TEST(SweepBuilderTest, ASweepIsRepeatedAsIfNobodyHadRunIt) {
+  const auto made = BuildSweep(Tiny(), Options(2), "v1", At(0));
+  ASSERT_TRUE(made.ok()) << made.status();
+  SweepRecord source = made->sweep;
+  source.name = "old";
+  source.request_id = "r";
+  source.state = SweepState::kFinished;
+  source.end_time = At(50);
+  std::vector<TrialRecord> trials = made->trials;
+  trials[0].state = TrialState::kOk;
+  trials[0].attempt = 3;
+  trials[0].agent = "a";
+  trials[0].measured = MeasuredTrial();
+  trials[1].requested = true;
+  SweepOptions options;
+  options.sweep_id = "new";
+  const NewSweep again = RepeatSweep(source, trials, options, At(100));
+  EXPECT_EQ(again.sweep.name, "new");
+  EXPECT_EQ(again.sweep.request_id, "");
+  EXPECT_EQ(again.sweep.rerun_of, "old");
+  EXPECT_EQ(again.sweep.state, SweepState::kPending);
+  EXPECT_EQ(again.sweep.create_time, At(100));
+  EXPECT_EQ(again.sweep.end_time, std::nullopt);
+  EXPECT_EQ(again.sweep.cluster_json, made->sweep.cluster_json);
+  std::vector<TrialRecord> expected = made->trials;
+  expected[1].requested = true;
+  EXPECT_EQ(again.trials, expected);
 }
 
 TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {

@@ -32,7 +32,8 @@ class FakeLink final : public AgentLink {
 TrialResult OkResult(double mfu) {
   TrialResult result;
   result.outcome = Outcome::kOk;
-  result.mfu = mfu;
+  result.peak_flops = 1e12;
+  result.mfu_of_peak = mfu;
   result.step_s = 0.5;
   result.ranks = {{.rank = 0, .peak_bytes = 100}, {.rank = 1, .peak_bytes = 300}};
   return result;

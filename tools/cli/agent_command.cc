@@ -41,7 +41,7 @@ struct AgentFlags {
   std::string worker;
   std::string state_dir;
   LogLevel log_level = LogLevel::kInfo;
-  double memory_limit_gib = 0.0;
+  std::optional<double> memory_limit_gib;
   bool benchmark = false;
   bool no_benchmark = false;
   double benchmark_budget_s = BenchmarkPlan().budget_s;
@@ -73,8 +73,8 @@ absl::StatusOr<AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext
   AgentOptions options;
   RETURN_IF_ERROR(CheckServerAddress(flags.server));
   options.server = flags.server;
-  if (flags.memory_limit_gib != 0.0) {
-    ASSIGN_OR_RETURN(options.memory_limit_bytes, ParseMemoryLimit(flags.memory_limit_gib));
+  if (flags.memory_limit_gib) {
+    ASSIGN_OR_RETURN(options.memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));
   }
   options.host = HostName();
   options.name = flags.name.empty() ? options.host : flags.name;

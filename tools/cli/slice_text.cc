@@ -78,8 +78,8 @@ void PrintCharges(const SliceResult& slice, std::ostream& out) {
 
 }  // namespace
 
-void PrintSlice(const Layout& layout, const Estimate& predicted, const TrialResult& result,
-                std::ostream& out) {
+void PrintSlice(const Layout& layout, const Estimate& predicted, std::string_view cluster,
+                const TrialResult& result, std::ostream& out) {
   const SliceResult& slice = *result.slice;
   out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << ", "
       << FormatCount(layout.devices()) << " ranks from " << slice.stages.size()
@@ -88,6 +88,7 @@ void PrintSlice(const Layout& layout, const Estimate& predicted, const TrialResu
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
   AddUtilisationRows(result, predicted, steps);
   steps.Print(out);
+  PrintPeak(result, cluster, out);
   PrintParts(slice, out);
   PrintStages(slice, out);
   PrintCharges(slice, out);

@@ -1,22 +1,16 @@
 #include "tools/cli/sweep_commands.h"
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "executor/agent/wire.h"
-#include "meshwright/v1/sweeps.grpc.pb.h"
-#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "tools/cli/devices_flag.h"
-#include "tools/cli/flags.h"
-#include "tools/cli/interrupt_guard.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/server_client.h"
+#include "tools/cli/sweep_calls.h"
+#include "tools/cli/sweep_export_command.h"
 #include "tools/cli/sweep_follow.h"
+#include "tools/cli/sweep_start_command.h"
 #include "tools/cli/sweep_text.h"
 #include "tools/command_line/declare.h"
 
@@ -28,99 +22,20 @@ using nlohmann::ordered_json;
 constexpr int32_t kPageSize = 1000;
 
 struct SweepFlags {
-  QueryFlags query;
   OutputFlags output;
-  std::string name;  // of an existing sweep, or the new one's
-  int32_t trials = 0;
-  std::optional<int32_t> steps;
-  int64_t seed = 0;
-  double memory_limit_gib = 0.0;
-  bool watch = false;
+  std::string name;
   int64_t after = 0;
+  bool force = false;
 };
 
-using Stub = std::unique_ptr<v1::Sweeps::Stub>;
-
-absl::StatusOr<Stub> Dial(const SweepFlags& flags) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, ConnectTo(flags.output.server));
-  return v1::Sweeps::NewStub(channel);
-}
-
-// The {sweep} part of what the user typed, with or without "sweeps/".
-absl::StatusOr<std::string> SweepId(const std::string& typed) {
-  const bool whole = typed.starts_with(FormatSweepName(""));
-  absl::StatusOr<std::string> id = ParseSweepName(whole ? typed : FormatSweepName(typed));
-  if (!id.ok()) return WithField(id.status(), "name");
-  return id;
-}
-
-// Numbers are sent as they are: what is out of range the server says.
-absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags, CommandFiles& files) {
-  v1::CreateSweepRequest request;
-  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(files, flags.output.server));
-  *request.mutable_plan() = ToWire(query);
-  // Only the server knows what a cluster file resolves to.
-  if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
-  if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, kMostSteps));
-  RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
-  request.set_trials(flags.trials);
-  request.set_steps(flags.steps.value_or(0));
-  request.set_seed(static_cast<uint64_t>(flags.seed));
-  if (flags.memory_limit_gib != 0.0) {
-    ASSIGN_OR_RETURN(const int64_t limit, ParseMemoryLimit(flags.memory_limit_gib));
-    request.set_memory_limit_bytes(limit);
-  }
-  request.set_sweep_id(flags.name);
-  return request;
-}
-
-absl::Status Start(const SweepFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, context.files));
-  ASSIGN_OR_RETURN(const Stub stub, Dial(flags));
-  grpc::ClientContext call;
-  SetDeadline(call);
-  const InterruptGuard guard(context.interrupted, call);
-  v1::Sweep sweep;
-  const absl::Status status = CallStatus(stub->CreateSweep(&call, request, &sweep));
-  if (absl::IsFailedPrecondition(status)) {
-    ReportError(context, flags.output.format, status);
-    context.exit_code = kExitNothingFits;
-    return absl::OkStatus();
-  }
-  RETURN_IF_ERROR(status);
-  const std::string name = ShortName(sweep.name());
-  if (flags.watch) {
-    if (flags.output.format == OutputFormat::kText) {
-      context.out << "sweep " << name << ": " << sweep.trials() << " trials" << std::endl;
-    }
-    RETURN_IF_ERROR(FollowSweep(flags.output.server, name, 0, flags.output.format, context));
-    if (flags.output.format == OutputFormat::kText && context.exit_code == kExitOk) {
-      context.out << "meshwright sweep show " << name << " --server " << flags.output.server
-                  << " compares predicted and measured\n";
-    }
-    return absl::OkStatus();
-  }
-  if (flags.output.format == OutputFormat::kJson) {
-    PrintJson(SweepToJson(sweep), context.out);
-  } else {
-    context.out << "sweep " << name << ": " << sweep.trials() << " trials, "
-                << StateName(sweep.state()) << " (" << sweep.reason() << ")\n"
-                << "follow it with: meshwright sweep watch " << name << " --server "
-                << flags.output.server << "\n";
-  }
-  return absl::OkStatus();
-}
-
 absl::Status List(const SweepFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const Stub stub, Dial(flags));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   std::vector<v1::Sweep> sweeps;
   v1::ListSweepsRequest request;
   request.set_page_size(kPageSize);
   do {
-    grpc::ClientContext call;
-    SetDeadline(call);
-    v1::ListSweepsResponse page;
-    RETURN_IF_ERROR(CallStatus(stub->ListSweeps(&call, request, &page)));
+    ASSIGN_OR_RETURN(const v1::ListSweepsResponse page,
+                     Call(*stub, &v1::Sweeps::Stub::ListSweeps, request));
     sweeps.insert(sweeps.end(), page.sweeps().begin(), page.sweeps().end());
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
@@ -134,41 +49,17 @@ absl::Status List(const SweepFlags& flags, CommandContext& context) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub,
-                                                  const std::string& sweep) {
-  std::vector<TrialView> trials;
-  v1::ListTrialsRequest request;
-  request.set_parent(sweep);
-  request.set_page_size(kPageSize);
-  request.set_order_by("mfu desc");
-  do {
-    grpc::ClientContext call;
-    SetDeadline(call);
-    v1::ListTrialsResponse page;
-    RETURN_IF_ERROR(CallStatus(stub.ListTrials(&call, request, &page)));
-    for (const v1::Trial& trial : page.trials()) trials.push_back(ViewOf(trial));
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return trials;
-}
-
 absl::Status Show(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
-  ASSIGN_OR_RETURN(const Stub stub, Dial(flags));
-  grpc::ClientContext call;
-  SetDeadline(call);
-  v1::GetSweepRequest request;
-  request.set_name(FormatSweepName(id));
-  v1::Sweep sweep;
-  RETURN_IF_ERROR(CallStatus(stub->GetSweep(&call, request, &sweep)));
-  ASSIGN_OR_RETURN(const std::vector<TrialView> trials, ReadTrials(*stub, sweep.name()));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
+  ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
+  ASSIGN_OR_RETURN(const ShownSweep view, ViewOf(sweep, std::move(trials)));
   if (flags.output.format == OutputFormat::kText) {
-    PrintSweep(sweep, trials, context.out);
-    return absl::OkStatus();
+    PrintSweep(view, context.out);
+  } else {
+    PrintJson(ShownSweepToJson(view), context.out);
   }
-  ordered_json json = {{"sweep", SweepToJson(sweep)}, {"trials", ordered_json::array()}};
-  for (const TrialView& view : trials) json["trials"].push_back(TrialToJson(view));
-  PrintJson(json, context.out);
   return absl::OkStatus();
 }
 
@@ -179,79 +70,38 @@ absl::Status Watch(const SweepFlags& flags, CommandContext& context) {
 
 absl::Status Cancel(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
-  ASSIGN_OR_RETURN(const Stub stub, Dial(flags));
-  grpc::ClientContext call;
-  SetDeadline(call);
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   v1::CancelSweepRequest request;
   request.set_name(FormatSweepName(id));
-  v1::Sweep sweep;
-  RETURN_IF_ERROR(CallStatus(stub->CancelSweep(&call, request, &sweep)));
+  ASSIGN_OR_RETURN(const v1::Sweep sweep, Call(*stub, &v1::Sweeps::Stub::CancelSweep, request));
   if (flags.output.format == OutputFormat::kJson) {
     PrintJson(SweepToJson(sweep), context.out);
   } else {
-    context.out << "sweep " << id << " is cancelled; " << sweep.trials_ended() << " of "
-                << sweep.trials() << " trials have ended\n";
+    context.out << "sweep " << id << " is cancelled: " << TrialCountsText(sweep) << "\n";
   }
   return absl::OkStatus();
 }
 
-using Action = absl::Status (*)(const SweepFlags&, CommandContext&);
-
-// A subcommand with --server and --format that runs `action`.
-CLI::App* AddAction(CLI::App& group, CommandContext& context, const std::string& name,
-                    const std::string& description, const std::shared_ptr<SweepFlags>& flags,
-                    Action action) {
-  CLI::App* command = group.add_subcommand(name, description);
-  flags->output.server = kDefaultServer;
-  command->add_option("--server", flags->output.server, "Server that runs the sweeps")
-      ->capture_default_str()
-      ->option_text("HOST:PORT")
-      ->group(kCommonFlags);
-  flags->output.AddFormat(*command);
-  command->callback([flags, &context, action] {
-    const absl::Status status = action(*flags, context);
-    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
-  });
-  return command;
-}
-
-void AddStart(CLI::App& group, CommandContext& context) {
-  auto flags = std::make_shared<SweepFlags>();
-  flags->query.framework = "meshwright";
-  CLI::App* start = AddAction(group, context, "start", "Run the best layouts of a search as trials",
-                              flags, Start);
-  flags->query.AddModel(*start);
-  flags->query.AddCluster(*start);
-  flags->query.AddTraining(*start);
-  flags->query.AddFramework(*start);
-  start->add_option("--trials", flags->trials, "How many layouts to run")
-      ->required()
-      ->option_text("K");
-  start
-      ->add_option("--steps", flags->steps,
-                   "Optimizer steps of each trial; without it as many as its median takes to be "
-                   "known, or to be known as beaten, at most 50")
-      ->option_text("N");
-  start->add_option("--seed", flags->seed, "Of weights and tokens")
-      ->capture_default_str()
-      ->option_text("N");
-  start
-      ->add_option("--memory-limit-gib", flags->memory_limit_gib,
-                   "What each rank may hold, in the prediction and in the trial")
-      ->option_text("X");
-  start->add_option("--name", flags->name, "Default: the model's name and a number")
-      ->option_text("NAME");
-  start->add_flag("--watch", flags->watch, "Follow the sweep until it has ended");
-  AddExample(
-      *start,
-      "meshwright sweep start --model tinystories-15m --cluster local-cpu --gpus 4 --seq-len "
-      "256 --global-batch 8 --trials 8 --watch");
+absl::Status Delete(const SweepFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  v1::DeleteSweepRequest request;
+  request.set_name(FormatSweepName(id));
+  request.set_force(flags.force);
+  RETURN_IF_ERROR(Call(*stub, &v1::Sweeps::Stub::DeleteSweep, request).status());
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson({{"deleted", id}}, context.out);
+  } else {
+    context.out << "sweep " << id << " is deleted\n";
+  }
+  return absl::OkStatus();
 }
 
 CLI::App* AddNamed(CLI::App& group, CommandContext& context, const std::string& name,
                    const std::string& description, const std::shared_ptr<SweepFlags>& flags,
-                   Action action) {
-  CLI::App* command = AddAction(group, context, name, description, flags, action);
+                   absl::Status (*action)(const SweepFlags&, CommandContext&)) {
+  CLI::App* command = AddSweepAction(group, context, name, description, flags, action);
+  flags->output.AddFormat(*command);
   command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
   AddExample(*command, "meshwright sweep " + name + " tinystories-15m-1");
   return command;
@@ -262,18 +112,26 @@ CLI::App* AddNamed(CLI::App& group, CommandContext& context, const std::string& 
 void AddSweepCommand(CLI::App& app, CommandContext& context) {
   CLI::App* group = app.add_subcommand("sweep", "Measure layouts on a server's agents");
   group->require_subcommand(1);
-  AddStart(*group, context);
-  AddExample(*AddAction(*group, context, "list", "Sweeps of a server, newest first",
-                        std::make_shared<SweepFlags>(), List),
-             "meshwright sweep list");
-  AddNamed(*group, context, "show", "Predicted beside measured, ranked by measured MFU",
+  AddSweepStartCommand(*group, context);
+  auto list = std::make_shared<SweepFlags>();
+  CLI::App* listing =
+      AddSweepAction(*group, context, "list", "Sweeps of a server, newest first", list, List);
+  list->output.AddFormat(*listing);
+  AddExample(*listing, "meshwright sweep list");
+  AddNamed(*group, context, "show", "Measured beside predicted, shortest step first",
            std::make_shared<SweepFlags>(), Show);
   auto watch = std::make_shared<SweepFlags>();
   AddNamed(*group, context, "watch", "Follow a sweep; Ctrl-C detaches", watch, Watch)
       ->add_option("--after", watch->after, "Only events with a larger sequence number")
       ->option_text("SEQUENCE");
+  AddSweepExportCommand(*group, context);
+  AddSweepRerunCommand(*group, context);
   AddNamed(*group, context, "cancel", "End a sweep; finished trials stay",
            std::make_shared<SweepFlags>(), Cancel);
+  auto remove = std::make_shared<SweepFlags>();
+  AddNamed(*group, context, "delete", "Forget a sweep that has ended, with its trials", remove,
+           Delete)
+      ->add_flag("--force", remove->force, "Cancel it first where it has not ended");
 }
 
 }  // namespace meshwright

@@ -1,9 +1,12 @@
 #include "tools/cli/sweep_follow.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
@@ -16,8 +19,10 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
+#include "tools/cli/sweep_ranking.h"
 #include "tools/cli/sweep_text.h"
 #include "tools/cli/terminal.h"
+#include "tools/cli/text.h"
 
 namespace meshwright {
 namespace {
@@ -26,31 +31,79 @@ constexpr absl::Duration kReconnectEvery = absl::Seconds(1);
 
 class Follower {
  public:
+  // Events up to `after` are counted and not shown.
   Follower(int64_t after, OutputFormat format, CommandContext& context)
-      : last_(after), format_(format), context_(context) {}
+      : after_(after), format_(format), context_(context) {}
 
   int64_t last() const { return last_; }
   const std::string& end_kind() const { return end_kind_; }
-  void SetCounts(const v1::Sweep& sweep, int64_t after) {
-    total_ = sweep.trials();
-    // Events that are not shown again still count.
-    ended_ = after == 0 ? 0 : sweep.trials_ended();
-  }
+  void SetTotal(const v1::Sweep& sweep) { total_ = sweep.trials(); }
   void CloseLine() { progress_.Finish(); }
 
-  void Show(const v1::SweepEvent& event) {
+  // Says which step was the shortest, and which might be as short.
+  void SayFastest() const {
+    if (format_ == OutputFormat::kJson || steps_.empty()) return;
+    const auto best = std::min_element(
+        steps_.begin(), steps_.end(),
+        [](const auto& a, const auto& b) { return a.spread.step_s < b.spread.step_s; });
+    std::vector<std::string> equals;
+    for (const MeasuredStep& step : steps_) {
+      if (&step != &*best && NotToldApart(step.spread, best->spread)) equals.push_back(step.trial);
+    }
+    context_.out << "fastest: trial " << best->trial << ", " << FormatSeconds(best->spread.step_s)
+                 << " per step";
+    if (!equals.empty()) {
+      context_.out << ", not told apart from " << absl::StrJoin(equals, ", ")
+                   << " (their 95 % intervals overlap)";
+    }
+    context_.out << std::endl;
+  }
+
+  void Take(const v1::SweepEvent& event) {
     last_ = event.sequence();
+    const nlohmann::json data = ParseJson("data", event.data_json()).value_or(nullptr);
+    std::string standing;
+    if (event.kind() == "trial_ended") {
+      ended_ = std::min(ended_ + 1, total_);
+      standing = Rank(event.trial(), data);
+    }
     if (event.kind() == "sweep_finished" || event.kind() == "sweep_cancelled") {
       end_kind_ = event.kind();
     }
+    if (last_ > after_) Show(event, data, standing);
+  }
+
+ private:
+  struct MeasuredStep {
+    std::string trial;  // its number
+    StepSpread spread;
+  };
+
+  // Where a step that was measured stands among those so far; empty for a trial without one.
+  std::string Rank(const std::string& trial, const nlohmann::json& data) {
+    const auto number = [&](const char* key) -> std::optional<double> {
+      if (!data.is_object() || !data.contains(key) || !data[key].is_number()) return std::nullopt;
+      return data[key].get<double>();
+    };
+    if (!number("step_s")) return "";
+    StepSpread spread{.step_s = *number("step_s"), .interval = std::nullopt};
+    if (number("step_low_s") && number("step_high_s")) {
+      spread.interval = MedianInterval{*number("step_low_s"), *number("step_high_s")};
+    }
+    steps_.push_back({trial.substr(trial.rfind('/') + 1), spread});
+    std::vector<StepSpread> spreads;
+    for (const MeasuredStep& step : steps_) spreads.push_back(step.spread);
+    const StepRank rank = RankSteps(spreads).back();
+    return absl::StrCat(", rank ", rank.rank, rank.shared ? "=" : "", " of ", steps_.size(),
+                        " so far");
+  }
+
+  void Show(const v1::SweepEvent& event, const nlohmann::json& data, const std::string& standing) {
     if (format_ == OutputFormat::kJson) {
       PrintJsonLine(EventToJson(event), context_.out);
       return;
     }
-    const nlohmann::json data = ParseJson("data", event.data_json()).value_or(nullptr);
     const std::string layout = data.is_object() ? data.value("layout", "") : "";
-    const bool trial_ended = event.kind() == "trial_ended";
-    if (trial_ended) ended_ = std::min(ended_ + 1, total_);
     const std::string trial =
         event.trial().empty()
             ? ""
@@ -60,19 +113,20 @@ class Follower {
       progress_.Update(ended_, total_, absl::StrCat(trial, ": ", event.message(), ", ", layout));
       return;
     }
-    std::string text = event.message();
-    if (trial_ended) text = absl::StrCat(data.value("state", ""), ", ", text);
+    std::string text = absl::StrCat(event.message(), standing);
+    if (event.kind() == "trial_ended") text = absl::StrCat(data.value("state", ""), ", ", text);
     if (!trial.empty()) text = absl::StrCat(trial, " ", layout, ": ", text);
     progress_.Keep(ended_, total_, text);
   }
 
- private:
-  int64_t last_;
+  const int64_t after_;
+  int64_t last_ = 0;  // sequence of the newest event that was taken
   const OutputFormat format_;
   CommandContext& context_;
   ProgressLine progress_{context_.out};
   int64_t total_ = 0;
   int64_t ended_ = 0;
+  std::vector<MeasuredStep> steps_;  // so far
   std::string end_kind_;
 };
 
@@ -87,7 +141,7 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
     request.set_name(FormatSweepName(sweep));
     v1::Sweep found;
     RETURN_IF_ERROR(CallStatus(stub->GetSweep(&call, request, &found)));
-    follower.SetCounts(found, follower.last());
+    follower.SetTotal(found);
   }
   grpc::ClientContext call;
   const InterruptGuard guard(context.interrupted, call);
@@ -98,7 +152,7 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
       stub->WatchSweep(&call, request);
   v1::SweepEvent event;
   // Once nobody reads what is printed there is nothing to follow for.
-  while (context.out.good() && events->Read(&event)) follower.Show(event);
+  while (context.out.good() && events->Read(&event)) follower.Take(event);
   if (!context.out.good()) call.TryCancel();
   return CallStatus(events->Finish());
 }
@@ -124,7 +178,7 @@ absl::Status FollowSweep(const std::string& server, const std::string& sweep, in
     follower.CloseLine();
     if (!context.out.good()) return absl::OkStatus();
     if (stop.Requested()) {
-      SayDetached(server, sweep, follower.last(), context.err);
+      SayDetached(server, sweep, std::max(after, follower.last()), context.err);
       context.exit_code = stop.exit_code();
       return absl::OkStatus();
     }
@@ -134,6 +188,7 @@ absl::Status FollowSweep(const std::string& server, const std::string& sweep, in
     context.err << "lost the server (" << status.message() << "); trying again" << std::endl;
     absl::SleepFor(kReconnectEvery);
   }
+  follower.SayFastest();
   context.exit_code = follower.end_kind() == "sweep_cancelled" ? kExitFailed : kExitOk;
   return absl::OkStatus();
 }

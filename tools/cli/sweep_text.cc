@@ -1,57 +1,152 @@
 #include "tools/cli/sweep_text.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "db/records.h"
 #include "executor/agent/wire.h"
+#include "planner/catalog/catalog.h"
 #include "planner/catalog/json_text.h"
 #include "planner/report/estimate_json.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/table.h"
 #include "tools/cli/text.h"
+#include "tools/cli/utilisation_text.h"
 
 namespace meshwright {
 namespace {
 
 using nlohmann::ordered_json;
 
-int64_t PeakBytes(const TrialResult& result) {
-  int64_t peak = 0;
-  for (const RankResult& rank : result.ranks) peak = std::max(peak, rank.peak_bytes);
-  return peak;
-}
-
-// Against the peak that predictions are against, where the result tells it.
-double MfuAsPredicted(const TrialResult& result) {
-  return result.peak_flops.has_value() ? result.mfu_of_peak : result.mfu;
-}
-
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// Sources of clusters go on about fits and memory after the first semicolon.
+std::string FirstClause(const std::string& text) { return text.substr(0, text.find(';')); }
+
+std::string NumberOf(const v1::Trial& trial) {
+  return trial.name().substr(trial.name().rfind('/') + 1);
+}
+
+// The share of a peak by which `predicted` is one of `step_s`: the work of a step is the same.
+double ShareOf(double predicted, const Estimate& estimate, double step_s) {
+  return predicted * estimate.time.step_s() / step_s;
+}
+
+std::string NoteOn(const ComparedStep& compared, double peak_flops) {
+  return WhyAboveOne(compared.mfu, compared.mfu_causal, peak_flops);
+}
+
+std::string IntervalText(const StepSpread& step) {
+  if (!step.interval) return "-";
+  return absl::StrCat(FormatSeconds(step.low_s()), " to ", FormatSeconds(step.high_s()));
+}
 
 std::vector<std::string> TrialRow(const TrialView& view) {
   const Estimate predicted = view.predicted ? view.predicted->estimate : Estimate();
   const auto of_prediction = [&](std::string text) {
     return view.predicted ? std::move(text) : std::string("-");
   };
-  const bool ok = view.measured && view.measured->outcome == Outcome::kOk;
-  const bool has_peak = view.measured && PeakBytes(*view.measured) > 0;
-  const std::string state = StateName(view.trial.state());
-  return {view.trial.name().substr(view.trial.name().rfind('/') + 1),
-          view.trial.layout(),
-          state,
-          of_prediction(FormatSeconds(predicted.time.step_s())),
-          ok ? FormatSeconds(view.measured->step_s) : "-",
-          of_prediction(FormatPercent(predicted.mfu)),
-          ok ? FormatPercent(MfuAsPredicted(*view.measured)) : "-",
-          of_prediction(FormatBytes(predicted.memory.allocator_bytes())),
-          has_peak ? FormatBytes(PeakBytes(*view.measured)) : "-"};
+  const int64_t peak_bytes = view.measured ? PeakBytes(*view.measured) : 0;
+  std::vector<std::string> row = {
+      "-",
+      absl::StrCat(NumberOf(view.trial), view.trial.requested() ? "*" : ""),
+      view.trial.layout(),
+      StateName(view.trial.state()),
+      "-",
+      "-",
+      of_prediction(FormatSeconds(predicted.time.step_s())),
+      "-",
+      "-",
+      of_prediction(FormatPercent(predicted.mfu)),
+      peak_bytes > 0 ? FormatBytes(peak_bytes) : "-",
+      of_prediction(FormatBytes(predicted.memory.allocator_bytes()))};
+  if (!view.compared) return row;
+  const ComparedStep& compared = *view.compared;
+  row[0] = absl::StrCat(compared.rank.rank, compared.rank.shared ? "=" : "");
+  row[4] = FormatSeconds(compared.step.step_s);
+  row[5] = IntervalText(compared.step);
+  row[7] = FormatPercent(compared.mfu);
+  row[8] = FormatPercent(compared.mfu_causal);
+  return row;
+}
+
+// What the table's marks mean, for those that it has.
+void PrintLegend(const ShownSweep& shown, std::ostream& out) {
+  out << "\nRanked by the median of the measured step times; # is the rank by predicted MFU.\n";
+  const auto any = [&](const auto& has) {
+    return std::any_of(shown.trials.begin(), shown.trials.end(), has);
+  };
+  if (any([](const TrialView& t) { return t.compared && t.compared->rank.shared; })) {
+    out << "= not told apart from another: the 95 % intervals of their medians overlap\n";
+  }
+  if (any([](const TrialView& t) { return t.compared && !t.compared->step.interval; })) {
+    out << "- in place of an interval: too few steps were timed for one (6 are needed)\n";
+  }
+  if (any([](const TrialView& t) { return t.trial.requested(); })) {
+    out << "* asked for with --layout\n";
+  }
+  std::map<std::string, std::vector<std::string>> notes;
+  for (const TrialView& view : shown.trials) {
+    if (!view.compared) continue;
+    const std::string note = NoteOn(*view.compared, shown.peak_flops);
+    if (!note.empty()) notes[note].push_back(NumberOf(view.trial));
+  }
+  for (const auto& [note, numbers] : notes) {
+    out << "# " << absl::StrJoin(numbers, ", ") << ": " << note << "\n";
+  }
+}
+
+ordered_json TrialToJson(const TrialView& view, double peak_flops) {
+  const v1::Trial& trial = view.trial;
+  ordered_json json = {{"trial", ShortName(trial.name())},
+                       {"layout", trial.layout()},
+                       {"requested", trial.requested()},
+                       {"state", StateName(trial.state())},
+                       {"reason", trial.reason()},
+                       {"attempt", trial.attempt()},
+                       {"agent", trial.agent()},
+                       {"host", trial.host()},
+                       {"seed", trial.seed()}};
+  for (const char* key : {"rank", "rank_shared", "step_s", "step_low_s", "step_high_s", "mfu",
+                          "mfu_causal", "mfu_note"}) {
+    json[key] = nullptr;
+  }
+  if (view.compared) {
+    const ComparedStep& compared = *view.compared;
+    json["rank"] = compared.rank.rank;
+    json["rank_shared"] = compared.rank.shared;
+    json["step_s"] = compared.step.step_s;
+    if (compared.step.interval) {
+      json["step_low_s"] = compared.step.low_s();
+      json["step_high_s"] = compared.step.high_s();
+    }
+    json["mfu"] = compared.mfu;
+    json["mfu_causal"] = compared.mfu_causal;
+    const std::string note = NoteOn(compared, peak_flops);
+    if (!note.empty()) json["mfu_note"] = note;
+  }
+  for (const char* key : {"predicted", "measured", "unreadable"}) json[key] = nullptr;
+  if (view.predicted) {
+    json["predicted"] = LayoutToJson(view.predicted->layout, view.predicted->estimate);
+  }
+  if (!view.unreadable.empty()) json["unreadable"] = view.unreadable;
+  if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
+  return json;
 }
 
 }  // namespace
+
+int64_t PeakBytes(const TrialResult& result) {
+  int64_t peak = 0;
+  for (const RankResult& rank : result.ranks) peak = std::max(peak, rank.peak_bytes);
+  return peak;
+}
 
 TrialView ViewOf(const v1::Trial& trial) {
   TrialView view{.trial = trial, .unreadable = trial.unreadable()};
@@ -78,6 +173,31 @@ TrialView ViewOf(const v1::Trial& trial) {
   return view;
 }
 
+absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView> trials) {
+  constexpr int32_t kAnyCores = 1;  // the server wrote how many there are
+  ShownSweep shown{sweep, {}, 0.0, std::move(trials)};
+  ASSIGN_OR_RETURN(shown.cluster, ClusterFromJson(sweep.cluster_json(), kAnyCores));
+  ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(sweep.dtype()));
+  shown.peak_flops = RankPeakFlops(shown.cluster, precision, sweep.gpus());
+  std::vector<StepSpread> steps;
+  for (TrialView& view : shown.trials) {
+    if (!view.measured || view.measured->outcome != Outcome::kOk || !view.predicted) continue;
+    const double step_s = view.measured->step_s;
+    const Estimate& predicted = view.predicted->estimate;
+    view.compared = ComparedStep{{step_s, view.measured->step_interval},
+                                 {},
+                                 ShareOf(predicted.mfu, predicted, step_s),
+                                 ShareOf(predicted.mfu_causal, predicted, step_s)};
+    steps.push_back(view.compared->step);
+  }
+  const std::vector<StepRank> ranks = RankSteps(steps);
+  size_t next = 0;
+  for (TrialView& view : shown.trials) {
+    if (view.compared) view.compared->rank = ranks[next++];
+  }
+  return shown;
+}
+
 std::string TimeText(const google::protobuf::Timestamp& time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", FromWire(time), absl::UTCTimeZone());
 }
@@ -93,6 +213,14 @@ std::string StateName(v1::SweepState state) {
 std::string StateName(v1::TrialState state) {
   if (state < v1::TRIAL_STATE_PENDING || state > v1::TRIAL_STATE_CANCELLED) return "unknown";
   return std::string(TrialStateName(static_cast<TrialState>(static_cast<int>(state) - 1)));
+}
+
+std::string TrialCountsText(const v1::Sweep& sweep) {
+  TrialCounts counts;
+  for (const auto& [name, count] : sweep.trials_by_state()) {
+    if (const auto state = ParseTrialState(name)) counts[*state] = count;
+  }
+  return counts.ToText();
 }
 
 ordered_json SweepToJson(const v1::Sweep& sweep) {
@@ -114,6 +242,8 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"memory_limit_bytes", nullptr},
                        {"trials", sweep.trials()},
                        {"trials_ended", sweep.trials_ended()},
+                       {"trials_by_state", ordered_json::object()},
+                       {"rerun_of", nullptr},
                        {"planner_version", sweep.planner_version()},
                        {"create_time", TimeText(sweep.create_time())},
                        {"end_time", nullptr},
@@ -121,27 +251,19 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"funnel", FunnelToJson(FromWire(sweep.funnel()))}};
   if (sweep.memory_limit_bytes() != 0) json["memory_limit_bytes"] = sweep.memory_limit_bytes();
   if (sweep.has_end_time()) json["end_time"] = TimeText(sweep.end_time());
+  for (const auto& [state, count] : sweep.trials_by_state()) json["trials_by_state"][state] = count;
+  if (!sweep.rerun_of().empty()) json["rerun_of"] = ShortName(sweep.rerun_of());
   return json;
 }
 
-ordered_json TrialToJson(const TrialView& view) {
-  const v1::Trial& trial = view.trial;
-  ordered_json json = {{"trial", ShortName(trial.name())},
-                       {"layout", trial.layout()},
-                       {"state", StateName(trial.state())},
-                       {"reason", trial.reason()},
-                       {"attempt", trial.attempt()},
-                       {"agent", trial.agent()},
-                       {"host", trial.host()},
-                       {"seed", trial.seed()},
-                       {"predicted", nullptr},
-                       {"measured", nullptr},
-                       {"unreadable", nullptr}};
-  if (view.predicted) {
-    json["predicted"] = LayoutToJson(view.predicted->layout, view.predicted->estimate);
+ordered_json ShownSweepToJson(const ShownSweep& shown) {
+  ordered_json json = {{"sweep", SweepToJson(shown.sweep)},
+                       {"peak_flops", shown.peak_flops},
+                       {"peak_source", PeakSource(shown.cluster)},
+                       {"trials", ordered_json::array()}};
+  for (const TrialView& view : shown.trials) {
+    json["trials"].push_back(TrialToJson(view, shown.peak_flops));
   }
-  if (!view.unreadable.empty()) json["unreadable"] = view.unreadable;
-  if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
   return json;
 }
 
@@ -165,15 +287,15 @@ void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {
   }
   Table table({"sweep", "state", "trials", "model", "cluster", "devices", "created", "why"});
   for (const v1::Sweep& sweep : sweeps) {
-    table.Add({ShortName(sweep.name()), StateName(sweep.state()),
-               absl::StrFormat("%d/%d", sweep.trials_ended(), sweep.trials()), sweep.model(),
-               sweep.cluster(), std::to_string(sweep.gpus()), TimeText(sweep.create_time()),
-               sweep.reason()});
+    table.Add({ShortName(sweep.name()), StateName(sweep.state()), TrialCountsText(sweep),
+               sweep.model(), sweep.cluster(), std::to_string(sweep.gpus()),
+               TimeText(sweep.create_time()), sweep.reason()});
   }
   table.Print(out);
 }
 
-void PrintSweep(const v1::Sweep& sweep, const std::vector<TrialView>& trials, std::ostream& out) {
+void PrintSweep(const ShownSweep& shown, std::ostream& out) {
+  const v1::Sweep& sweep = shown.sweep;
   out << absl::StrFormat("sweep %s: %s (%s)\n", ShortName(sweep.name()), StateName(sweep.state()),
                          sweep.reason());
   out << absl::StrFormat(
@@ -181,26 +303,31 @@ void PrintSweep(const v1::Sweep& sweep, const std::vector<TrialView>& trials, st
       "%s\n",
       sweep.model(), sweep.gpus(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
       sweep.dtype(), sweep.steps(), sweep.seed(), sweep.profile());
+  if (!sweep.rerun_of().empty()) {
+    out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
+  }
   const v1::Funnel& funnel = sweep.funnel();
-  out << absl::StrFormat("%s layouts enumerated: %s invalid, %s over memory, %s evaluated\n\n",
-                         FormatCount(funnel.enumerated()), FormatCount(funnel.invalid()),
-                         FormatCount(funnel.memory()), FormatCount(funnel.evaluated()));
-  Table table({"#", "layout", "state", "step predicted", "measured", "MFU predicted", "measured",
-               "peak memory predicted", "measured"});
-  for (const TrialView& view : trials) table.Add(TrialRow(view));
+  if (funnel.enumerated() > 0) {
+    out << absl::StrFormat("%s layouts enumerated: %s invalid, %s over memory, %s evaluated\n",
+                           FormatCount(funnel.enumerated()), FormatCount(funnel.invalid()),
+                           FormatCount(funnel.memory()), FormatCount(funnel.evaluated()));
+  }
+  out << "every MFU is a share of " << FormatFlops(shown.peak_flops) << " a rank, the stated "
+      << sweep.dtype() << " peak of " << FirstClause(PeakSource(shown.cluster)) << "\n\n";
+  Table table({"rank", "#", "layout", "state", "step measured", "95 % interval", "predicted",
+               "MFU measured", "causal", "predicted", "peak memory measured", "predicted"});
+  for (const TrialView& view : shown.trials) table.Add(TrialRow(view));
   table.Print(out);
-  for (const TrialView& view : trials) {
-    const std::string number = view.trial.name().substr(view.trial.name().rfind('/') + 1);
+  for (const TrialView& view : shown.trials) {
     if (view.trial.state() != v1::TRIAL_STATE_OK) {
-      out << number << ": " << FirstLine(view.trial.reason()) << "\n";
+      out << NumberOf(view.trial) << ": " << FirstLine(view.trial.reason()) << "\n";
     }
     if (!view.unreadable.empty()) {
-      out << number << ": the server's records can't be read: " << FirstLine(view.unreadable)
-          << "\n";
+      out << NumberOf(view.trial)
+          << ": the server's records can't be read: " << FirstLine(view.unreadable) << "\n";
     }
   }
-  out << "\nRanked by measured MFU; # is the rank by predicted MFU. Both are against the\n"
-         "cluster's stated peak, or, of a trial that knows none, what its workers measured.\n";
+  PrintLegend(shown, out);
 }
 
 }  // namespace meshwright

@@ -23,6 +23,7 @@
 #include "tools/cli/stop_request.h"
 #include "tools/cli/text.h"
 #include "tools/cli/trial_text.h"
+#include "tools/cli/utilisation_text.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright {
@@ -37,7 +38,7 @@ struct TrialFlags {
   std::string devices;
   std::optional<int32_t> steps;
   int64_t seed = 0;
-  double memory_limit_gib = 0.0;
+  std::optional<double> memory_limit_gib;
   double timeout_s = 300.0;
   std::string trace;
   bool slice = false;
@@ -137,14 +138,21 @@ TrialResult Run(const TrialFlags& flags, const TrialPlan& plan, const SearchRequ
 void Print(const TrialFlags& flags, const Layout& layout, const Prediction& prediction,
            const TrialResult& result, std::ostream& out) {
   if (flags.output.format != OutputFormat::kJson) {
-    return PrintTrial(layout, prediction.estimate, result, out);
+    return PrintTrial(layout, prediction.estimate, prediction.request.cluster.name, result, out);
   }
   ordered_json object = {{"layout", FormatLayout(layout)},
                          {"outcome", std::string(OutcomeName(result.outcome))}};
   object.update(ordered_json(ToJson(result)));
   object["seed"] = flags.seed;
   object["predicted"] = LayoutToJson(layout, prediction.estimate);
-  object["notes"] = NotesOn(prediction.request.cluster, layout.devices());
+  const ClusterSpec& cluster = prediction.request.cluster;
+  object["peak_source"] = PeakSource(cluster);
+  object["notes"] = NotesOn(cluster, layout.devices());
+  if (result.peak_flops.has_value()) {
+    const std::string why =
+        WhyAboveOne(result.mfu_of_peak, result.mfu_causal_of_peak, *result.peak_flops);
+    if (!why.empty()) object["notes"].push_back(why);
+  }
   PrintJson(object, out);
 }
 
@@ -154,8 +162,8 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const DeviceSet devices,
                    ResolveDevices(flags.devices, context.worker_path(), context));
   std::optional<int64_t> memory_limit_bytes;
-  if (flags.memory_limit_gib != 0.0) {
-    ASSIGN_OR_RETURN(memory_limit_bytes, ParseMemoryLimit(flags.memory_limit_gib));
+  if (flags.memory_limit_gib) {
+    ASSIGN_OR_RETURN(memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));
   }
   TrialFlags resolved = flags;
   if (resolved.query.cluster.empty()) {

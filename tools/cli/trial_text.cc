@@ -146,9 +146,9 @@ void PrintDeviceMemory(const std::vector<RankResult>& ranks, std::ostream& out) 
 
 }  // namespace
 
-void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResult& result,
-                std::ostream& out) {
-  if (result.slice) return PrintSlice(layout, predicted, result, out);
+void PrintTrial(const Layout& layout, const Estimate& predicted, std::string_view cluster,
+                const TrialResult& result, std::ostream& out) {
+  if (result.slice) return PrintSlice(layout, predicted, cluster, result, out);
   out << FormatLayout(layout) << ": " << OutcomeName(result.outcome) << "\n";
   if (!result.message.empty()) out << result.message << "\n";
   if (result.outcome != Outcome::kOk) return;
@@ -156,6 +156,7 @@ void PrintTrial(const Layout& layout, const Estimate& predicted, const TrialResu
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
   AddUtilisationRows(result, predicted, steps);
   steps.Print(out);
+  PrintPeak(result, cluster, out);
   PrintSteps(result, out);
   PrintNumbers("losses", result.losses, out);
   PrintNumbers("gradient norms", result.gradient_norms, out);

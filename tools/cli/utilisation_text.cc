@@ -1,25 +1,54 @@
 #include "tools/cli/utilisation_text.h"
 
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {
 
 void AddUtilisationRows(const TrialResult& result, const Estimate& predicted, Table& table) {
-  const auto add = [&](const char* definition, double peak_flops, const char* whose,
-                       double measured_mfu, const std::string& predicted_mfu) {
-    table.Add({absl::StrCat("MFU (", definition, ") of ", FormatFlops(peak_flops), ", ", whose),
-               FormatPercent(measured_mfu), predicted_mfu});
-  };
-  if (result.peak_flops.has_value()) {
-    add("PaLM", *result.peak_flops, "planned", result.mfu_of_peak, FormatPercent(predicted.mfu));
-    add("causal", *result.peak_flops, "planned", result.mfu_causal_of_peak,
-        FormatPercent(predicted.mfu_causal));
+  const bool comparable = result.peak_flops.has_value();
+  table.Add({"MFU (PaLM)", FormatPercent(comparable ? result.mfu_of_peak : result.mfu),
+             comparable ? FormatPercent(predicted.mfu) : "-"});
+  table.Add({"MFU (causal)",
+             FormatPercent(comparable ? result.mfu_causal_of_peak : result.mfu_causal),
+             comparable ? FormatPercent(predicted.mfu_causal) : "-"});
+}
+
+void PrintPeak(const TrialResult& result, std::string_view cluster, std::ostream& out) {
+  if (!result.peak_flops.has_value()) {
+    out << "MFU is a share of the " << FormatFlops(result.measured_peak_flops)
+        << " that each rank reached in large products before\n";
+    return;
   }
-  add("PaLM", result.measured_peak_flops, "measured", result.mfu, "-");
-  add("causal", result.measured_peak_flops, "measured", result.mfu_causal, "-");
+  out << "MFU is a share of " << FormatFlops(*result.peak_flops) << " a rank, the stated peak of "
+      << cluster << "\n";
+  if (result.measured_peak_flops > 0.0) {
+    out << "large products reached " << FormatFlops(result.measured_peak_flops)
+        << " a rank before the steps, "
+        << FormatPercent(result.measured_peak_flops / *result.peak_flops) << " of that peak\n";
+  }
+  const std::string why =
+      WhyAboveOne(result.mfu_of_peak, result.mfu_causal_of_peak, *result.peak_flops);
+  if (!why.empty()) out << why << "\n";
+}
+
+std::string PeakSource(const ClusterSpec& cluster) {
+  return cluster.source.empty() ? cluster.name : absl::StrCat(cluster.name, ": ", cluster.source);
+}
+
+std::string WhyAboveOne(double mfu, double mfu_causal, double peak_flops) {
+  if (mfu_causal > 1.0) {
+    return absl::StrCat("MFU above 100 %: the step beat the stated peak of ",
+                        FormatFlops(peak_flops),
+                        " a rank, so that states less than this machine does; a cluster file that "
+                        "`meshwright benchmark` measured here states more");
+  }
+  if (mfu > 1.0) {
+    return "MFU above 100 %: PaLM's N counts both embeddings, of which one is never multiplied, "
+           "and "
+           "attention as if it were not causal; the causal MFU counts neither";
+  }
+  return "";
 }
 
 }  // namespace meshwright

@@ -6,7 +6,8 @@
 namespace meshwright {
 
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
-  const std::string message(status.message());
+  const std::string message(
+      (context.in_words_of_line ? context.in_words_of_line(status) : status).message());
   context.err << "meshwright: " << message << std::endl;
   if (format == OutputFormat::kJson) {
     nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "executor/trial/device_list.h"
+#include "tools/command_line/defaults.h"
 
 namespace meshwright {
 
@@ -31,6 +32,11 @@ struct CommandContext {
   // The CUDA devices that the worker at a path is shown.
   std::function<absl::StatusOr<DeviceList>(const std::string& worker_path)> list_devices =
       ListDevicesHere;
+  // The value of an environment variable that gives flags their defaults.
+  Environment environment = {};
+  // A status about a field of a request, as one about the flag that was typed; set while a command
+  // runs.
+  std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
   int exit_code = kExitOk;  // set by the command that ran
 
   // Where the worker lies, unless a flag says otherwise.

@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <string>
 
 #include "executor/host/host.h"
 #include "tools/cli/app.h"
@@ -20,6 +23,12 @@ void OnInterrupt(int) { interrupted.store(true); }
 double MonotonicSeconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
+}
+
+std::optional<std::string> EnvironmentVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
 }
 
 std::string BinaryDir() {
@@ -43,6 +52,7 @@ int main(int argc, char** argv) {
                                      .host_cores = meshwright::PhysicalCores(),
                                      .binary_dir = BinaryDir(),
                                      .now_s = MonotonicSeconds,
-                                     .interrupted = interrupted};
+                                     .interrupted = interrupted,
+                                     .environment = EnvironmentVariable};
   return meshwright::RunCommandLine(argc, argv, context);
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "planner/catalog/json_position.h"
 #include "planner/catalog/nearest.h"
 #include "planner/spec/field_error.h"
 
@@ -14,7 +15,7 @@ using nlohmann::json;
 absl::StatusOr<json> ParseJsonObject(std::string_view what, std::string_view text) {
   json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded()) {
-    return FieldError(what, "(" + std::to_string(text.size()) + " bytes)", "is not valid JSON");
+    return FieldError(what, JsonErrorPosition(text), "is not valid JSON");
   }
   if (!parsed.is_object()) {
     return FieldError(what, parsed.type_name(), "must be a JSON object");

@@ -20,6 +20,7 @@
 #include "tools/cli/device_profile.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/grpc_log.h"
+#include "tools/cli/input_error.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
 #include "tools/command_line/declare.h"
@@ -136,7 +137,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return FieldError("benchmark", "true", "can't go with --no-benchmark");
   }
   ASSIGN_OR_RETURN(AgentOptions options, ReadOptions(flags, context));
-  RETURN_IF_ERROR(Validate(PlanOf(flags, options)));
+  RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
   options.cluster_json = ClusterOfDevices(flags, options, stop, context);
   std::random_device entropy;
   options.instance = absl::StrCat(getpid(), "-", entropy());

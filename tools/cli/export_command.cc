@@ -27,7 +27,7 @@ struct ExportFlags {
 
 absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags) {
   ExportJob job;
-  ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource("model", flags.model));
+  ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource("model", flags.model, flags.seq_len));
   ASSIGN_OR_RETURN(job.layout, ParseLayout(flags.layout));
   job.training.seq_len = flags.seq_len;
   job.training.global_batch = flags.global_batch;

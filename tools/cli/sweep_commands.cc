@@ -13,6 +13,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/input_error.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_follow.h"
 #include "tools/cli/sweep_text.h"
@@ -79,7 +80,8 @@ absl::Status Start(const SweepFlags& flags, CommandContext& context) {
   grpc::ClientContext call;
   SetDeadline(call);
   v1::Sweep sweep;
-  const absl::Status status = CallStatus(stub->CreateSweep(&call, request, &sweep));
+  const absl::Status status =
+      RenameField(CallStatus(stub->CreateSweep(&call, request, &sweep)), "sweep_id", "name");
   if (absl::IsFailedPrecondition(status)) {
     ReportError(context, flags.output.format, status);
     context.exit_code = kExitNothingFits;

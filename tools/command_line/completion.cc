@@ -76,8 +76,10 @@ void AddValues(const CLI::Option& option, const std::vector<std::string>& words,
       }
     } else {
       // "cpu:N" is completed up to the number.
-      const size_t rest = value.find(':');
-      completion.candidates.push_back({std::string(value.substr(0, rest + 1)), ""});
+      const size_t colon = value.find(':');
+      const absl::string_view word =
+          colon == absl::string_view::npos ? value : value.substr(0, colon + 1);
+      completion.candidates.push_back({std::string(word), ""});
     }
   }
 }

@@ -75,7 +75,7 @@ std::string SeeAlso(const CLI::App& command) {
 std::string PageOf(const CLI::App& command, const std::string& version) {
   const std::string name = PageName(command);
   return absl::StrCat(".TH \"", absl::AsciiStrToUpper(name), "\" 1 \"\" \"meshwright ", version,
-                      "\" \"Meshwright\"\n", Section("NAME"), Escaped(name), " \\- ",
+                      "\" \"Meshwright\"\n.nh\n.ad l\n", Section("NAME"), Escaped(name), " \\- ",
                       Escaped(command.get_description()), "\n", Section("SYNOPSIS"), ".B ",
                       Escaped(CommandPath(command)), "\n",
                       Escaped(absl::StrJoin(UsageOf(command), " ")), "\n",

@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "planner/catalog/nearest.h"
 #include "planner/spec/field_error.h"
@@ -87,7 +86,19 @@ bool IsFlag(const std::string& word) {
 
 // "a whole number" or "a number", by the type that an option's value has.
 std::string NumberKind(const CLI::Option& option) {
-  return option.get_type_name() == "FLOAT" ? "a number" : "a whole number";
+  return absl::StartsWith(option.get_type_name(), "FLOAT") ? "a number" : "a whole number";
+}
+
+// What follows the option's name where the message is about the value of the field `subject`.
+std::string AboutValue(const CLI::Option& option, const std::string& subject,
+                       absl::string_view message) {
+  // A value in another unit is not what was typed.
+  if (!IsNamed(option, FieldName(subject))) {
+    return absl::StrCat(" ", absl::StrJoin(option.results(), " "), ": ", message);
+  }
+  absl::string_view problem = message.substr(subject.size() + 3);
+  if (!TakesValue(option)) absl::ConsumePrefix(&problem, "true");
+  return absl::StrCat(absl::StartsWith(problem, ":") ? "" : " ", problem);
 }
 
 }  // namespace
@@ -117,28 +128,22 @@ const CLI::Option* TypedLine::OptionOf(std::string_view field) const {
   return nullptr;
 }
 
-std::string TypedLine::FlagOf(std::string_view field) const {
-  const CLI::Option* option = OptionOf(field);
-  return option == nullptr ? "" : GivenName(*option);
-}
-
 absl::Status TypedLine::InItsWords(const absl::Status& status) const {
-  const std::string field = FieldOf(status);
-  const CLI::Option* option = OptionOf(field);
-  if (option == nullptr) return status;
   const absl::string_view message = status.message();
-  absl::string_view problem = message;
-  const bool has_value = absl::ConsumePrefix(&problem, field + " = ");
-  std::string said = GivenName(*option);
-  if (!has_value) {
-    absl::StrAppend(&said, ": ", message);
-  } else if (!IsNamed(*option, FieldName(field))) {
-    absl::StrAppend(&said, " ", absl::StrJoin(option->results(), " "), ": ", message);
-  } else if (!TakesValue(*option)) {
-    absl::ConsumePrefix(&problem, "true");
-    absl::StrAppend(&said, problem);
+  const std::string field = FieldOf(status);
+  // "field = value: problem"; the status itself may be about a field within the value.
+  const size_t equals = message.find(" = ");
+  const std::string subject(message.substr(0, equals == absl::string_view::npos ? 0 : equals));
+  const CLI::Option* option = OptionOf(subject);
+  std::string said;
+  if (option != nullptr) {
+    said = GivenName(*option) + AboutValue(*option, subject, message);
+  } else if (option = OptionOf(field); option == nullptr) {
+    return status;
+  } else if (const std::string given = GivenName(*option); absl::StrContains(message, given)) {
+    return status;
   } else {
-    absl::StrAppend(&said, absl::StartsWith(problem, ":") ? "" : " ", problem);
+    said = absl::StrCat(given, ": ", message);
   }
   return WithField(absl::Status(status.code(), said), field);
 }

@@ -33,9 +33,6 @@ class TypedLine {
   // underscores for dashes; one in bytes is also that of an option in GiB.
   absl::Status InItsWords(const absl::Status& status) const;
 
-  // The option that a field belongs to, as GivenName(); empty where there is none.
-  std::string FlagOf(std::string_view field) const;
-
   // What is wrong with a line that CLI11 refused, after it did: first words and flags that are not
   // known, with the nearest that are, then all that is missing, then `error` itself.
   absl::Status Explain(const CLI::ParseError& error) const;

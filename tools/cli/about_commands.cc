@@ -9,6 +9,7 @@
 #include "planner/catalog/nearest.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
+#include "tools/cli/app.h"
 #include "tools/cli/whole_file.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"
@@ -46,11 +47,13 @@ absl::Status PrintHelp(const CLI::App& app, const std::vector<std::string>& path
   return absl::OkStatus();
 }
 
-absl::Status WriteManPages(CLI::App& app, const std::string& folder) {
+// The tree is made anew: pages for everybody don't show this user's defaults.
+absl::Status WriteManPages(const std::string& folder, CommandContext& context) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return FieldError("folder", folder, "cannot be made: " + error.message());
-  for (const ManPage& page : ManPages(app, MESHWRIGHT_VERSION)) {
+  const std::unique_ptr<CLI::App> commands = MakeCommands(context);
+  for (const ManPage& page : ManPages(*commands, MESHWRIGHT_VERSION)) {
     RETURN_IF_ERROR(WriteWholeFile("folder", folder + "/" + page.file, page.text));
   }
   return absl::OkStatus();
@@ -87,7 +90,7 @@ void AddAboutCommands(CLI::App& app, CommandContext& context) {
       ->required()
       ->option_text("DIR");
   AddExample(*man, "meshwright man share/man/man1");
-  man->callback([&app, folder, &context] { Finish(context, WriteManPages(app, *folder)); });
+  man->callback([folder, &context] { Finish(context, WriteManPages(*folder, context)); });
 }
 
 }  // namespace meshwright

@@ -11,7 +11,7 @@ _meshwright() {
       :files) _files ;;
       :folders) _files -/ ;;
       *:$'\t'*) prefixes+=("$text") ;;
-      *) flags+=("${text//:/\\:}:$description") ;;
+      *) flags+=("${text//:/\\:}${description:+:$description}") ;;
     esac
   done < <(${(Q)words[1]} __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)
   (($#flags)) && _describe 'meshwright' flags

@@ -70,7 +70,6 @@ TEST_F(CommandTree, HelpSaysWhatIsRequiredAndTheDefaults) {
 TEST_F(CommandTree, EveryCommandHasAnExample) {
   for (CLI::App* command : Leaves()) {
     EXPECT_FALSE(ExamplesOf(*command).empty()) << CommandPath(*command);
-    EXPECT_THAT(RunCommand({"help"}).out, HasSubstr("Example"));
   }
 }
 
@@ -101,7 +100,6 @@ TEST_F(CommandTree, PresetsAreNamedByTheirKind) {
 }
 
 TEST_F(CommandTree, FlagsOfAllCommandsMeanTheSame) {
-  std::map<std::string, int> commands;
   for (CLI::App* command : Leaves()) {
     for (const CLI::Option* option : OptionsOf(*command)) {
       if (NameOf(*option) == "--server" || NameOf(*option) == "--format") {

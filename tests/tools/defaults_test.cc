@@ -61,6 +61,8 @@ TEST_F(DefaultsTest, AFlagComesBeforeTheEnvironmentAndThatBeforeTheFile) {
   EXPECT_THAT(Run(list).err, HasSubstr("MESHWRIGHT_SERVER environment: must be HOST:PORT"));
   EXPECT_THAT(Run({"list", "agents", "--server", "flag"}).err,
               HasSubstr("--server flag: must be HOST:PORT"));
+  // None at all: the presets of this program.
+  EXPECT_EQ(Run({"list", "models", "--server", ""}).exit_code, kExitOk);
   // What is empty counts as not set.
   variables_["MESHWRIGHT_SERVER"] = "";
   EXPECT_THAT(Run(list).err, HasSubstr("server file"));

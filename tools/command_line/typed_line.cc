@@ -48,12 +48,13 @@ std::string Listed(const std::vector<std::string>& names) {
   return absl::StrCat(absl::StrJoin(names.begin(), names.end() - 1, ", "), " and ", names.back());
 }
 
-std::string WithNearest(const std::string& problem, absl::string_view word,
-                        const std::vector<std::string>& known) {
-  const std::vector<std::string> nearest =
-      NearestNames(std::string_view(word.data(), word.size()), known);
-  return nearest.empty() ? problem
-                         : absl::StrCat(problem, "; nearest: ", absl::StrJoin(nearest, ", "));
+// `prefix` stands before each of the names.
+std::string WithNearest(const std::string& problem, const std::string& word,
+                        const std::vector<std::string>& known, const std::string& prefix = "") {
+  const std::vector<std::string> nearest = NearestNames(word, known);
+  if (nearest.empty()) return problem;
+  return absl::StrCat(problem, "; nearest: ", prefix,
+                      absl::StrJoin(nearest, absl::StrCat(", ", prefix)));
 }
 
 std::string UnknownFlag(const CLI::App& command, const std::string& word) {
@@ -62,12 +63,8 @@ std::string UnknownFlag(const CLI::App& command, const std::string& word) {
     for (const std::string& name : option->get_lnames()) known.push_back(name);
   }
   const std::string flag = word.substr(0, word.find('='));
-  const std::string name(flag.begin() + static_cast<long>(flag.find_first_not_of('-')), flag.end());
-  std::vector<std::string> nearest = NearestNames(name, known);
-  for (std::string& candidate : nearest) candidate.insert(0, "--");
-  std::string problem = absl::StrCat(flag, " is not a flag of ", CommandPath(command));
-  if (!nearest.empty()) absl::StrAppend(&problem, "; nearest: ", absl::StrJoin(nearest, ", "));
-  return problem;
+  return WithNearest(absl::StrCat(flag, " is not a flag of ", CommandPath(command)),
+                     flag.substr(flag.find_first_not_of('-')), known, "--");
 }
 
 std::string UnknownWord(const CLI::App& command, const std::string& word) {

@@ -70,6 +70,14 @@ struct Candidate {
   std::string name;
 };
 
+// Whether `candidate` is noise beside the likeliest one.
+bool IsFarBehind(const Candidate& candidate, const Candidate& likeliest) {
+  if (likeliest.likeness <= Likeness::kIsItsShortForm) {
+    return candidate.likeness != likeliest.likeness;
+  }
+  return candidate.distance > 2 * std::max<size_t>(likeliest.distance, 1);
+}
+
 }  // namespace
 
 std::vector<std::string> NearestNames(std::string_view name,
@@ -85,9 +93,7 @@ std::vector<std::string> NearestNames(std::string_view name,
   });
   std::vector<std::string> nearest;
   for (const Candidate& candidate : candidates) {
-    const bool certain = candidates.front().likeness <= Likeness::kIsItsShortForm;
-    if (nearest.size() == kShown || (certain && candidate.likeness != candidates.front().likeness))
-      break;
+    if (nearest.size() == kShown || IsFarBehind(candidate, candidates.front())) break;
     nearest.push_back(candidate.name);
   }
   return nearest;

@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "planner/catalog/nearest.h"
 #include "planner/data/embedded.h"
+#include "planner/spec/field_error.h"
 
 namespace meshwright {
 namespace {
@@ -17,7 +18,7 @@ absl::StatusOr<std::string_view> FindText(std::string_view what, std::string_vie
     if (file.name == name) return file.text;
     known.emplace_back(file.name);
   }
-  return UnknownName(what, name, known);
+  return WithField(UnknownName(what, name, known), what);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -114,6 +115,13 @@ absl::Status ParseSchedule(absl::string_view value, Layout& layout) {
                      "sched must be gpipe, 1f1b, interleaved, breadth_first, zb_h1 or zb_v");
 }
 
+template <typename Kernel>
+absl::Status SetKernel(const absl::StatusOr<Kernel>& parsed, Kernel& kernel) {
+  if (!parsed.ok()) return WithField(parsed.status(), "layout");
+  kernel = *parsed;
+  return absl::OkStatus();
+}
+
 // Reads one part such as "tp4"; `key` becomes the name of what it set.
 absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view& key) {
   absl::string_view value = part;
@@ -127,13 +135,11 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
   }
   if (absl::ConsumePrefix(&value, "attn=")) {
     key = "attn";
-    ASSIGN_OR_RETURN(layout.attention, ParseAttentionKernel(Std(value)));
-    return absl::OkStatus();
+    return SetKernel(ParseAttentionKernel(Std(value)), layout.attention);
   }
   if (absl::ConsumePrefix(&value, "norm=")) {
     key = "norm";
-    ASSIGN_OR_RETURN(layout.norm, ParseNormKernel(Std(value)));
-    return absl::OkStatus();
+    return SetKernel(ParseNormKernel(Std(value)), layout.norm);
   }
   if (part == "sp0" || part == "sp1") {
     key = "sp";
@@ -209,9 +215,9 @@ std::string FormatLayout(const Layout& l) {
 
 absl::StatusOr<Layout> ParseLayout(std::string_view text) {
   Layout layout;
+  const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
   std::vector<absl::string_view> seen;
-  for (const absl::string_view part :
-       absl::StrSplit(absl::string_view(text.data(), text.size()), '.')) {
+  for (const absl::string_view part : absl::StrSplit(lower, '.')) {
     absl::string_view key;
     RETURN_IF_ERROR(ParsePart(part, layout, key));
     for (const absl::string_view earlier : seen) {

@@ -1,7 +1,9 @@
 #include "planner/search/rules.h"
 
 #include <algorithm>
+#include <array>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "planner/layout/stage_partition.h"
 
@@ -118,6 +120,28 @@ bool HasSchedule(const FrameworkProfile& profile, ScheduleKind schedule) {
   return false;
 }
 
+constexpr std::array<ScheduleKind, 6> kSchedules = {
+    ScheduleKind::kGpipe,        ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
+    ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV};
+
+// The schedules that the framework has, one bit each in the order above.
+int64_t SchedulesOf(const FrameworkProfile& profile) {
+  int64_t bits = 0;
+  for (size_t i = 0; i < kSchedules.size(); ++i) {
+    if (HasSchedule(profile, kSchedules[i])) bits |= int64_t{1} << i;
+  }
+  return bits;
+}
+
+std::string ScheduleNames(int64_t bits) {
+  std::string names;
+  for (size_t i = 0; i < kSchedules.size(); ++i) {
+    if ((bits >> i & 1) == 0) continue;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(ScheduleName(kSchedules[i])));
+  }
+  return names;
+}
+
 Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   const auto lacks = [](ProfilePart part, int64_t bound = 0) {
     return Violation{Rule::kProfile, part, bound};
@@ -135,7 +159,8 @@ Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   if (l.recompute == Recompute::kBlock && !profile.has_block_recompute) return lacks(kBlock);
   if (l.cp > 1 && !profile.has_context_parallel) return lacks(kContext);
   if (l.recompute != Recompute::kNone && !profile.has_recompute) return lacks(kRecompute);
-  return HasSchedule(profile, l.schedule) ? std::nullopt : Found(lacks(kSchedule));
+  return HasSchedule(profile, l.schedule) ? std::nullopt
+                                          : Found(lacks(kSchedule, SchedulesOf(profile)));
 }
 
 std::string DescribeProfilePart(int64_t part, int64_t bound) {
@@ -147,17 +172,19 @@ std::string DescribeProfilePart(int64_t part, int64_t bound) {
     case kSequenceNeeded:
       return "the framework's tensor parallel is always sequence parallel (sp1)";
     case kBlock:
-      return "the framework recomputes all layers alike";
+      return "the framework recomputes all layers alike (rc=none, selective or full)";
     case kZeroPipeline:
-      return "the framework does not combine ZeRO 2 and 3 with pipeline parallel";
+      return "the framework does not combine ZeRO 2 and 3 with pipeline parallel, only "
+             "ZeRO 0 and 1";
     case kSequence:
-      return "the framework does not have sequence parallel (sp1)";
+      return "the framework does not have sequence parallel, only sp0";
     case kContext:
-      return "the framework does not have context parallel (cp > 1)";
+      return "the framework does not have context parallel, only cp1";
     case kRecompute:
-      return "the framework does not have recompute";
+      return "the framework does not have recompute, only rc=none";
     default:
-      return "the framework does not have this schedule";
+      return absl::StrCat("the framework does not have this schedule; it has ",
+                          ScheduleNames(bound));
   }
 }
 

@@ -99,7 +99,7 @@ TEST_F(BadInputTest, SweepsNameWhatIsWrong) {
   EXPECT_THAT(ran.err, HasSubstr("tinystories-15m"));
   ran = Run(SweepStart("tinystories-15m", "-8"));
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("global_batch"));
+  EXPECT_THAT(ran.err, HasSubstr("--global-batch -8: must be"));
   std::vector<std::string> tight = SweepStart("tinystories-15m", "8");
   tight.insert(tight.end(), {"--memory-limit-gib", "0.01"});
   ran = Run(tight);

@@ -82,7 +82,7 @@ TEST_F(AgentClustersTest, SweepsTakeAgentsToo) {
 TEST_F(AgentClustersTest, AnUnknownAgentOrOneThatDidNotMeasureIsBadInput) {
   CommandOutput run = Recommend("agent:measure");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("agent 'measure' is not known; nearest: measured, plain"));
+  EXPECT_THAT(run.err, HasSubstr("agent 'measure' is not known; nearest: measured\n"));
   EXPECT_EQ(json::parse(run.out)["error"]["field"], "cluster");
   run = Recommend("agent:plain");
   EXPECT_EQ(run.exit_code, 2);

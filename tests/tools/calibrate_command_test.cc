@@ -254,12 +254,12 @@ TEST_F(CalibrateCommandTest, BadInputIsNamedAndWritesNothing) {
   };
   std::vector<std::string> some = arguments(runs_);
   some.insert(some.end(), {"--fit", "some"});
-  expect_error(some, "fit = some: must be all, hardware or framework");
+  expect_error(some, "--fit some: must be all, hardware or framework");
   expect_error(arguments("/no/such.csv"), "/no/such.csv: cannot be read");
-  expect_error(arguments(Write("header.csv", "sweep,model\n")), "measurements = 0 rows: must hold");
+  expect_error(arguments(Write("header.csv", "sweep,model\n")), "--measurements 0 rows: must hold");
   std::vector<std::string> no_sweep = arguments(runs_);
   no_sweep.insert(no_sweep.end(), {"--sweep", "none-such"});
-  expect_error(no_sweep, "measurements = 0 rows");
+  expect_error(no_sweep, "--measurements 0 rows");
   expect_error({"calibrate", "--measurements", runs_, "--cluster", "h10", "--framework", framework_,
                 "-o", fitted_cluster_},
                "h100");

@@ -18,12 +18,13 @@ struct CommandOutput {
 
 inline const std::atomic<bool> kNeverInterrupted{false};
 
-// The clock stands still, so that printed times are 0; the host has two cores, and the CUDA devices
-// that are given.
+// The clock stands still, so that printed times are 0; the host has two cores, the CUDA devices
+// that are given, and an environment in which nothing is set unless it is given.
 inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
                                 const std::string& binary_dir = "/nonexistent",
                                 const std::atomic<bool>& interrupted = kNeverInterrupted,
-                                const DeviceList& cuda_devices = {{}, "there is none"}) {
+                                const DeviceList& cuda_devices = {{}, "there is none"},
+                                const Environment& environment = {}) {
   std::ostringstream out;
   std::ostringstream err;
   CommandContext context{.out = out,
@@ -32,7 +33,8 @@ inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
                          .binary_dir = binary_dir,
                          .now_s = [] { return 0.0; },
                          .interrupted = interrupted,
-                         .list_devices = [&](const std::string&) { return cuda_devices; }};
+                         .list_devices = [&](const std::string&) { return cuda_devices; },
+                         .environment = environment};
   std::vector<const char*> argv = {"meshwright"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const int code = RunCommandLine(static_cast<int>(argv.size()), argv.data(), context);

@@ -81,10 +81,10 @@ TEST(ExportCommand, RefusesWhatTheTargetLacks) {
   const CommandOutput run =
       RunCommand(ExportTo("torchtitan", "llama-3-8b", "tp1.pp1.dp8.zero1", {"--format", "json"}));
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("layout = zero1: torchtitan shards with FSDP or not at all"));
+  EXPECT_THAT(run.err, HasSubstr("--layout zero1: torchtitan shards with FSDP or not at all"));
   EXPECT_EQ(json::parse(run.out)["error"]["field"], "layout");
   EXPECT_THAT(RunCommand(ExportTo("deepspeed", "llama-3-8b", "tp1.pp1.dp8")).err,
-              HasSubstr("to = deepspeed: must be megatron or torchtitan"));
+              HasSubstr("--to deepspeed: must be megatron or torchtitan"));
 }
 
 }  // namespace

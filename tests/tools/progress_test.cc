@@ -78,7 +78,8 @@ TEST(CutToWidth, KeepsCharactersOfSeveralBytesWhole) {
 
 TEST(TerminalAt, HasNeitherWidthNorColourForAFile) {
   FILE* file = std::tmpfile();
-  const Terminal terminal = TerminalAt(fileno(file), [](const char*) { return nullptr; });
+  const Terminal terminal =
+      TerminalAt(fileno(file), [](const std::string&) { return std::optional<std::string>(); });
   EXPECT_FALSE(terminal.is_terminal);
   EXPECT_FALSE(terminal.has_colour);
   EXPECT_EQ(terminal.columns(), 0);

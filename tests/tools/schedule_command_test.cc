@@ -138,32 +138,34 @@ INSTANTIATE_TEST_SUITE_P(
     Each, BadSchedules,
     testing::Values(
         BadInput{"NoLayout", {"schedule", "--micro-batches", "8"}, "--layout"},
-        BadInput{"NoMicroBatches", {"schedule", "--layout", "tp1.pp2.dp1"}, "micro_batches = 0"},
+        BadInput{"NoMicroBatches",
+                 {"schedule", "--layout", "tp1.pp2.dp1"},
+                 "--micro-batches is required"},
         BadInput{"BadLayout", Schedule("tp1.pp2.dp1.sched=2f2b", "8"), "sched=2f2b"},
         BadInput{"ChunksOfZbV", Schedule("tp1.pp2.dp1.vpp3.sched=zb_v", "8"), "vpp = 3"},
-        BadInput{"Interleaved", Schedule("tp1.pp4.dp1.vpp2", "6"), "micro_batches = 6"},
-        BadInput{"Negative", Schedule("tp1.pp2.dp1", "8", {"--hop-ms", "-1"}), "hop_ms = -1"},
+        BadInput{"Interleaved", Schedule("tp1.pp4.dp1.vpp2", "6"), "--micro-batches 6:"},
+        BadInput{"Negative", Schedule("tp1.pp2.dp1", "8", {"--hop-ms", "-1"}), "--hop-ms -1:"},
         BadInput{"NotANumber", Schedule("tp1.pp2.dp1", "8", {"--forward-ms", "nan"}),
-                 "forward_ms = nan"},
+                 "--forward-ms nan:"},
         BadInput{"NothingToDo",
                  Schedule("tp1.pp2.dp1", "8",
                           {"--forward-ms", "0", "--backward-ms", "0", "--weight-ms", "0"}),
                  "must not all be 0"},
-        BadInput{"Ending", Schedule("tp1.pp2.dp1", "8", {"-o", "x.png"}), "output = x.png"},
-        BadInput{"TooLarge", Schedule("tp1.pp1024.dp1", "100000"), "micro_batches = 100000"},
+        BadInput{"Ending", Schedule("tp1.pp2.dp1", "8", {"-o", "x.png"}), "-o x.png:"},
+        BadInput{"TooLarge", Schedule("tp1.pp1024.dp1", "100000"), "--micro-batches 100000:"},
         BadInput{"TooLargeToDraw", Schedule("tp1.pp1000.dp1", "1000", {"-o", "x.svg"}),
                  "can be drawn"},
         BadInput{"ModelAndMicroBatches", Schedule("tp1.pp2.dp1", "8", {"--model", "llama-3-8b"}),
                  "--micro-batches"},
         BadInput{"ClusterAlone",
                  {"schedule", "--layout", "tp1.pp2.dp1", "--cluster", "h100"},
-                 "model = "}),
+                 "--model: must be given"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ScheduleFile, ThatCannotBeWrittenIsBadInput) {
   const CommandOutput run = RunCommand(Schedule("tp1.pp2.dp1", "8", {"-o", "/nonexistent/x.json"}));
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("output = /nonexistent/x.json: cannot be written"));
+  EXPECT_THAT(run.err, HasSubstr("-o /nonexistent/x.json: cannot be written"));
 }
 
 }  // namespace

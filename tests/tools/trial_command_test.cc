@@ -251,13 +251,13 @@ const DeviceList kThreeDevices = {.devices = std::vector<ListedDevice>(3), .reas
 TEST(TrialCommand, SaysWhyThereIsNoCudaDevice) {
   const CommandOutput run = TrialOnCuda({.devices = {}, .reason = "no driver"}, "tp1.pp1.dp1.mb1");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("devices = cuda: there is no CUDA device here: no driver"));
+  EXPECT_THAT(run.err, HasSubstr("--devices cuda: there is no CUDA device here: no driver"));
 }
 
 TEST(TrialCommand, RefusesMoreRanksThanThereAreCudaDevices) {
   const CommandOutput run = TrialOnCuda(kThreeDevices, "tp2.pp2.dp1.mb1");
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("devices = cuda: the layout needs 4 ranks, here are 3 CUDA"));
+  EXPECT_THAT(run.err, HasSubstr("--devices cuda: the layout needs 4 ranks, here are 3 CUDA"));
 }
 
 TEST(TrialCommand, SlicesNeedOneCudaDevice) {
@@ -283,13 +283,15 @@ TEST_P(BadTrials, AreRefusedBeforeAnythingStarts) {
 
 INSTANTIATE_TEST_SUITE_P(
     Inputs, BadTrials,
-    testing::Values(
-        BadTrial{"TooManyRanks", "tp2.pp2.dp2", {}, "the layout needs 8 ranks"},
-        BadTrial{"HeadsNotDivisible", "tp4.pp1.dp1", {}, "6 attention heads"},
-        BadTrial{"EagerNorm", "tp1.pp1.dp1.norm=eager", {}, "norm=eager"},
-        BadTrial{"ZeroSteps", "tp1.pp1.dp1", {"--steps", "0"}, "steps = 0"},
-        BadTrial{"NegativeSeed", "tp1.pp1.dp1", {"--seed", "-1"}, "seed = -1"},
-        BadTrial{"NegativeLimit", "tp1.pp1.dp1", {"--memory-limit-gib", "-1"}, "memory_limit_gib"}),
+    testing::Values(BadTrial{"TooManyRanks", "tp2.pp2.dp2", {}, "the layout needs 8 ranks"},
+                    BadTrial{"HeadsNotDivisible", "tp4.pp1.dp1", {}, "6 attention heads"},
+                    BadTrial{"EagerNorm", "tp1.pp1.dp1.norm=eager", {}, "norm=eager"},
+                    BadTrial{"ZeroSteps", "tp1.pp1.dp1", {"--steps", "0"}, "--steps 0:"},
+                    BadTrial{"NegativeSeed", "tp1.pp1.dp1", {"--seed", "-1"}, "--seed -1:"},
+                    BadTrial{"NegativeLimit",
+                             "tp1.pp1.dp1",
+                             {"--memory-limit-gib", "-1"},
+                             "--memory-limit-gib -1:"}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

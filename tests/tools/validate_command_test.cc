@@ -217,7 +217,7 @@ TEST_F(ValidateCommandTest, BadInputNamesTheFile) {
   expect_error({"validate", "--measurements", runs_, "--cluster", "h10"}, "h100");
   expect_error({"validate", "--measurements", runs_, "--framework", "mega"}, "megatron");
   expect_error({"validate", "--measurements", runs_, "--rows", "/no/such/rows.csv"},
-               "rows = /no/such/rows.csv: cannot be written");
+               "--rows /no/such/rows.csv: cannot be written");
 }
 
 TEST_F(ValidateCommandTest, AnInterruptLeavesTheOldFile) {

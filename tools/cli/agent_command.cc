@@ -26,6 +26,7 @@
 #include "tools/cli/device_profile.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/grpc_log.h"
+#include "tools/cli/input_error.h"
 #include "tools/cli/log_sink.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/stop_request.h"
@@ -167,7 +168,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
     return FieldError("benchmark", "true", "can't go with --no-benchmark");
   }
   ASSIGN_OR_RETURN(AgentOptions options, ReadOptions(flags, context));
-  RETURN_IF_ERROR(Validate(PlanOf(flags, options)));
+  RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
   std::random_device entropy;
   std::optional<StateDir> state;
   if (const std::string folder = StateDirOf(flags, options.name); !folder.empty()) {

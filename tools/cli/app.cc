@@ -1,13 +1,16 @@
 #include "tools/cli/app.h"
 
-#include <memory>
+#include <algorithm>
+#include <string>
+#include <vector>
 
-#include "CLI/CLI.hpp"
+#include "tools/cli/about_commands.h"
 #include "tools/cli/agent_command.h"
 #include "tools/cli/benchmark_command.h"
 #include "tools/cli/calibrate_command.h"
 #include "tools/cli/db_command.h"
 #include "tools/cli/export_command.h"
+#include "tools/cli/placeholders.h"
 #include "tools/cli/planner_commands.h"
 #include "tools/cli/schedule_command.h"
 #include "tools/cli/serve_command.h"
@@ -15,15 +18,42 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/trial_command.h"
 #include "tools/cli/validate_command.h"
+#include "tools/command_line/completion.h"
+#include "tools/command_line/declare.h"
+#include "tools/command_line/defaults.h"
 #include "tools/command_line/help.h"
+#include "tools/command_line/typed_line.h"
 
 namespace meshwright {
 namespace {
 
-std::string FailureMessage(const CLI::App*, const CLI::Error& error) {
-  std::string message = std::string("meshwright: ") + error.what();
-  if (error.get_name() == "ConversionError") message += ": a number is needed";
-  return message + " (--help shows what is accepted)\n";
+constexpr char kNotes[] = R"(
+Exit codes: 0 done, 1 failed while running, 2 bad input, 3 nothing fits, 130 interrupted. Words are
+taken in any case.
+
+Defaults come from the command line, else from the environment, else from a configuration file, else
+from the command:
+
+  MESHWRIGHT_SERVER           as --server of every command that has it; likewise every other common
+                              flag
+  MESHWRIGHT_CONFIG           the configuration file; empty: none. Without it
+                              $XDG_CONFIG_HOME/meshwright/config.toml, where XDG_CONFIG_HOME is
+                              ~/.config if it is not set
+  server = "10.0.0.1:7077"    a line of the file for a common flag of all commands; flags of one
+                              command stand below [recommend] or [sweep.start]
+)";
+
+constexpr char kExample[] =
+    "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
+    "--global-batch 1024";
+
+// Asked for the program's own words, it answers whatever the configuration says.
+bool AsksForHelp(const std::vector<std::string>& words) {
+  static const std::vector<std::string> kWords = {"-h",   "--help",  "-V",         "--version",
+                                                  "help", "version", "completion", "man"};
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  });
 }
 
 // --wide for every command that prints text: those that can print something else instead.
@@ -35,37 +65,80 @@ void AddWide(CLI::App& command, CommandContext& context) {
       "Rows of tables in one line each, however narrow the terminal");
 }
 
+OutputFormat FormatOf(const TypedLine& line) {
+  return line.WantsJson() ? OutputFormat::kJson : OutputFormat::kText;
+}
+
+int RunParsed(CLI::App& app, const std::vector<std::string>& words, const TypedLine& line,
+              CommandContext& context) {
+  try {
+    // CLI11 takes them from the end.
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::Success& asked) {
+    app.exit(asked, context.out, context.err);
+    return kExitOk;
+  } catch (const CLI::ParseError& error) {
+    if (line.LacksCommand()) {
+      const CLI::App& command = ParsedCommand(app);
+      context.err << command.get_formatter()->make_help(&command, CommandPath(command),
+                                                        CLI::AppFormatMode::Normal);
+      return kExitBadInput;
+    }
+    return ReportError(context, FormatOf(line), line.Explain(error));
+  }
+  return context.exit_code;
+}
+
 }  // namespace
 
+std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
+  auto app = std::make_unique<CLI::App>(
+      "Which parallel layout trains this model fastest on this cluster, and does it fit?",
+      "meshwright");
+  app->formatter(std::make_shared<HelpFormatter>());
+  app->set_version_flag("-V,--version", MESHWRIGHT_VERSION, "Print the version and exit");
+  app->require_subcommand(1);
+  AddRecommendCommand(*app, context);
+  AddEstimateCommand(*app, context);
+  AddExportCommand(*app, context);
+  AddScheduleCommand(*app, context);
+  AddTrialCommand(*app, context);
+  AddBenchmarkCommand(*app, context);
+  AddListCommand(*app, context);
+  AddValidateCommand(*app, context);
+  AddCalibrateCommand(*app, context);
+  AddSweepCommand(*app, context);
+  AddServeCommand(*app, context);
+  AddAgentCommand(*app, context);
+  AddDbCommand(*app, context);
+  AddAboutCommands(*app, context);
+  AddWide(*app, context);
+  app->footer(kNotes);
+  AddExample(*app, kExample);
+  return app;
+}
+
 int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
-  CLI::App app("Which parallel layout trains this model fastest on this cluster, and does it fit?",
-               "meshwright");
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_version_flag("-V,--version", MESHWRIGHT_VERSION, "Print the version and exit");
-  app.require_subcommand(1);
-  app.failure_message(FailureMessage);
-  AddRecommendCommand(app, context);
-  AddEstimateCommand(app, context);
-  AddExportCommand(app, context);
-  AddScheduleCommand(app, context);
-  AddTrialCommand(app, context);
-  AddBenchmarkCommand(app, context);
-  AddListCommand(app, context);
-  AddValidateCommand(app, context);
-  AddCalibrateCommand(app, context);
-  AddSweepCommand(app, context);
-  AddServeCommand(app, context);
-  AddAgentCommand(app, context);
-  AddDbCommand(app, context);
-  AddWide(app, context);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // Help and version come this way too, with exit code 0.
-    const int code = app.exit(error, context.out, context.err);
-    return FinishOutput(context, code == 0 ? kExitOk : kExitBadInput);
+  const std::unique_ptr<CLI::App> app = MakeCommands(context);
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == kCompleteWord) {
+    PrintCompletion(Complete(*app, {words.begin() + 1, words.end()}, PlaceholderNames),
+                    context.out);
+    return FinishOutput(context, kExitOk);
   }
-  return FinishOutput(context, context.exit_code);
+  TypedLine line(*app, words);
+  context.in_words_of_line = [&line](const absl::Status& status) {
+    return line.InItsWords(status);
+  };
+  absl::StatusOr<DefaultSources> defaults = ApplyDefaults(*app, context.environment);
+  if (defaults.ok()) {
+    line.set_default_sources(*std::move(defaults));
+  } else if (!AsksForHelp(words)) {
+    return ReportError(context, FormatOf(line), defaults.status());
+  }
+  const int exit_code = FinishOutput(context, RunParsed(*app, words, line, context));
+  context.in_words_of_line = {};
+  return exit_code;
 }
 
 }  // namespace meshwright

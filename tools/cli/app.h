@@ -1,9 +1,15 @@
 // The command line as a whole.
 #pragma once
 
+#include <memory>
+
+#include "CLI/CLI.hpp"
 #include "tools/cli/context.h"
 
 namespace meshwright {
+
+// Every command with its flags. The commands use `context` when they run.
+std::unique_ptr<CLI::App> MakeCommands(CommandContext& context);
 
 // Parses the arguments, runs the command that they name and returns the exit code.
 int RunCommandLine(int argc, const char* const* argv, CommandContext& context);

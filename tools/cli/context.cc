@@ -11,7 +11,8 @@
 namespace meshwright {
 
 int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
-  const std::string message(status.message());
+  const std::string message(
+      (context.in_words_of_line ? context.in_words_of_line(status) : status).message());
   context.out.flush();  // what was printed before comes before
   context.err << Styled(context.err, Style::kBad, "meshwright:") << " " << message << std::endl;
   if (format == OutputFormat::kJson) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "executor/trial/device_list.h"
 #include "tools/cli/command_files.h"
+#include "tools/command_line/defaults.h"
 
 namespace meshwright {
 
@@ -35,6 +36,11 @@ struct CommandContext {
   // errno of the first write to `out` that failed, 0 where none did.
   std::function<int()> out_errno = [] { return 0; };
   CommandFiles files = {};
+  // The value of an environment variable that gives flags their defaults.
+  Environment environment = {};
+  // A status about a field of a request, as one about the flag that was typed; set while a command
+  // runs.
+  std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
   int exit_code = kExitOk;  // set by the command that ran
 
   // Where the worker lies, unless a flag says otherwise.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -12,8 +13,9 @@ namespace meshwright {
 
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
   constexpr int32_t kMaxRanks = 1024;
-  if (text == "cuda") return DevicesFlag{DeviceKind::kCuda, 0};
-  absl::string_view rest(text.data(), text.size());
+  const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
+  if (lower == "cuda") return DevicesFlag{DeviceKind::kCuda, 0};
+  absl::string_view rest = lower;
   int32_t count = 0;
   if (absl::ConsumePrefix(&rest, "cpu:") && absl::SimpleAtoi(rest, &count) && count >= 1 &&
       count <= kMaxRanks) {

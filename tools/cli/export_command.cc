@@ -48,7 +48,8 @@ absl::StatusOr<int32_t> DevicesPerNode(const ExportFlags& flags, CommandContext&
 
 absl::StatusOr<ExportJob> ReadJob(const ExportFlags& flags, CommandContext& context) {
   ExportJob job;
-  ASSIGN_OR_RETURN(const SpecSource source, ReadSpecSource(context.files, "model", flags.model));
+  ASSIGN_OR_RETURN(const SpecSource source,
+                   ReadSpecSource(context.files, "model", flags.model, flags.seq_len));
   ASSIGN_OR_RETURN(job.layout, ParseLayout(flags.layout));
   job.training.seq_len = flags.seq_len;
   job.training.global_batch = flags.global_batch;

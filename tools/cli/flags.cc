@@ -1,33 +1,62 @@
 #include "tools/cli/flags.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_text.h"
+#include "planner/catalog/spec_kind.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
+#include "tools/cli/input_error.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright {
 namespace {
 
-bool IsPreset(const std::string& value) {
-  for (const auto& names : {ModelNames(), ClusterNames(), ProfileNames()}) {
-    if (std::find(names.begin(), names.end(), value) != names.end()) return true;
+// What a flag takes: a model, a cluster or a framework's profile.
+std::string_view KindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
+
+// The preset that `value` names in any case; empty where there is none.
+std::string PresetNamed(std::string_view kind, const std::string& value) {
+  for (const std::string& name : PresetsOf(kind)) {
+    if (absl::EqualsIgnoreCase(name, value)) return name;
   }
-  return false;
+  return "";
 }
 
 bool LooksLikeFile(const std::string& value) {
-  if (IsPreset(value)) return false;
   std::error_code error;
-  return std::filesystem::is_regular_file(value, error) || value.find('/') != std::string::npos ||
+  return std::filesystem::exists(value, error) || value.find('/') != std::string::npos ||
          value.ends_with(".json");
+}
+
+absl::Status OfOtherKind(std::string_view flag, const std::string& value, std::string_view kind) {
+  const auto named = [](std::string_view of) {
+    return of == "framework" ? std::string("a framework's profile") : "a " + std::string(of);
+  };
+  return FieldError(flag, value,
+                    absl::StrCat("is ", named(kind), ", not ", named(KindOf(flag)), "; --",
+                                 std::string(kind), " takes it"));
+}
+
+// A folder stands for the model in it.
+std::string PathOf(std::string_view kind, const std::string& value) {
+  std::error_code error;
+  const bool folder = kind == "model" && std::filesystem::is_directory(value, error);
+  return folder ? (std::filesystem::path(value) / "config.json").string() : value;
+}
+
+// Whether a text is what it is given for; what a server refuses as well is refused here with the
+// file's name.
+absl::Status CheckSpecText(std::string_view kind, const std::string& text, int64_t seq_len) {
+  constexpr int32_t kAnyCores = 1;
+  if (kind == "model") return ModelFromConfig("", text, seq_len).status();
+  if (kind == "cluster") return ClusterFromJson(text, kAnyCores).status();
+  return ProfileFromJson(text).status();
 }
 
 // config.json says little about the model; its folder usually carries the model's name.
@@ -60,12 +89,24 @@ bool IsOfProcessorCores(const SpecSource& cluster) {
 }  // namespace
 
 absl::StatusOr<SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
-                                          const std::string& value) {
-  if (value.empty()) return FieldError(flag, value, "must not be empty");
-  if (!LooksLikeFile(value)) return SpecSource{value, ""};
-  ASSIGN_OR_RETURN(std::string text, files.Read(flag, value, kMaxSpecBytes));
-  if (text.empty()) return FieldError(flag, value, "is an empty file");
-  return SpecSource{NameOf(value), std::move(text)};
+                                          const std::string& value, int64_t seq_len) {
+  const std::string_view kind = KindOf(flag);
+  if (value.empty()) return FieldError(flag, value, "must be given");
+  if (const std::string preset = PresetNamed(kind, value); !preset.empty()) {
+    return SpecSource{preset, ""};
+  }
+  if (!LooksLikeFile(value)) {
+    const std::string_view other = KindOfPreset(value);
+    if (!other.empty()) return OfOtherKind(flag, value, other);
+    return SpecSource{value, ""};
+  }
+  const std::string path = PathOf(kind, value);
+  ASSIGN_OR_RETURN(std::string text, files.Read(flag, path, kMaxSpecBytes));
+  if (text.empty()) return FieldError(flag, path, "is an empty file");
+  const std::string_view other = KindOfText(text);
+  if (!other.empty() && other != kind) return OfOtherKind(flag, path, other);
+  RETURN_IF_ERROR(InFile(flag, path, CheckSpecText(kind, text, seq_len)));
+  return SpecSource{NameOf(path), std::move(text)};
 }
 
 void OutputFlags::AddFormat(CLI::App& app) {
@@ -118,7 +159,8 @@ void QueryFlags::AddFramework(CLI::App& app) {
 absl::StatusOr<PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
                                               const std::string& server) const {
   PlanQuery query;
-  ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model));
+  RETURN_IF_ERROR(Validate(TrainingSpec{.seq_len = seq_len, .global_batch = global_batch}));
+  ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model, seq_len));
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;

@@ -13,11 +13,12 @@
 
 namespace meshwright {
 
-// A model, cluster or framework as a flag names it: a preset where one has that name, else a file
-// where one exists or the name ends in .json or has a slash. InvalidArgument about `flag` where the
-// file can't be read.
+// What the flag `model`, `cluster`, `framework` or `base` (a cluster too) names: a preset where one
+// has that name, in any case, else a file where one exists or the name ends in .json or has a
+// slash; for a model also the folder of a config.json. InvalidArgument about `flag`, with the path,
+// where the file can't be read or does not describe such a thing. `seq_len` as in ResolveModel().
 absl::StatusOr<SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
-                                          const std::string& value);
+                                          const std::string& value, int64_t seq_len = 1);
 
 // --format text|json and --server HOST:PORT.
 struct OutputFlags {

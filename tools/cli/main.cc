@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <string>
 
 #include "executor/host/host.h"
 #include "tools/cli/app.h"
@@ -21,6 +23,12 @@ double MonotonicSeconds() {
   return std::chrono::duration<double>(now).count();
 }
 
+std::optional<std::string> EnvironmentVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
 std::string BinaryDir() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -33,8 +41,8 @@ int main(int argc, char** argv) {
   meshwright::OpenStandardDescriptors();
   // A reader that went away shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
-  meshwright::Terminal out_terminal = meshwright::TerminalAt(STDOUT_FILENO, std::getenv);
-  meshwright::Terminal err_terminal = meshwright::TerminalAt(STDERR_FILENO, std::getenv);
+  meshwright::Terminal out_terminal = meshwright::TerminalAt(STDOUT_FILENO, EnvironmentVariable);
+  meshwright::Terminal err_terminal = meshwright::TerminalAt(STDERR_FILENO, EnvironmentVariable);
   meshwright::FdStream out(STDOUT_FILENO);
   meshwright::AttachTerminal(out, &out_terminal);
   meshwright::AttachTerminal(std::cerr, &err_terminal);
@@ -44,7 +52,8 @@ int main(int argc, char** argv) {
                                      .binary_dir = BinaryDir(),
                                      .now_s = MonotonicSeconds,
                                      .interrupted = meshwright::StopRequested(),
-                                     .out_errno = [&out] { return out.write_errno(); }};
+                                     .out_errno = [&out] { return out.write_errno(); },
+                                     .environment = EnvironmentVariable};
   context.files.AddStream("standard output", STDOUT_FILENO);
   context.files.AddStream("standard error", STDERR_FILENO);
   return meshwright::RunCommandLine(argc, argv, context);

@@ -1,6 +1,7 @@
 #include "tools/cli/schedule_command.h"
 
 #include <memory>
+#include <optional>
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
@@ -27,7 +28,7 @@ struct ScheduleFlags {
   QueryFlags query;
   OutputFlags output;
   std::string layout;
-  int32_t micro_batches = 0;
+  std::optional<int32_t> micro_batches;
   RankMilliseconds rank;
   bool blocking_hops = false;
   std::string file;
@@ -43,7 +44,10 @@ struct Step {
 };
 
 absl::Status CheckSize(const ScheduleFlags& flags, const Step& step) {
-  RETURN_IF_ERROR(CheckScheduleExists(step.layout, step.micro_batches));
+  const absl::Status exists = CheckScheduleExists(step.layout, step.micro_batches);
+  if (!exists.ok()) {
+    return FieldOf(exists) == "micro_batches" ? exists : WithField(exists, "layout");
+  }
   const int64_t most = flags.file.empty() ? kMaxActions : kMaxDrawnActions;
   // At most three for each micro-batch in each stage; in floating point nothing overflows.
   const double actions = 3.0 * step.layout.pp * step.layout.vpp * step.micro_batches;
@@ -57,7 +61,11 @@ absl::Status CheckSize(const ScheduleFlags& flags, const Step& step) {
 absl::StatusOr<Step> StepByHand(const ScheduleFlags& flags) {
   Step step;
   ASSIGN_OR_RETURN(step.layout, ParseLayout(flags.layout));
-  step.micro_batches = flags.micro_batches;
+  if (!flags.micro_batches) {
+    return WithField(absl::InvalidArgumentError("--micro-batches is required without a --model"),
+                     "micro_batches");
+  }
+  step.micro_batches = *flags.micro_batches;
   RETURN_IF_ERROR(CheckSize(flags, step));
   ASSIGN_OR_RETURN(step.times, TimesByHand(step.layout, flags.rank));
   return step;

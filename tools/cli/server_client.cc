@@ -41,9 +41,11 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const std::string& serv
     state = channel->GetState(/*try_to_connect=*/true);
   }
   if (state == GRPC_CHANNEL_READY) return channel;
-  return absl::UnavailableError(absl::StrCat("no server answers at ", server,
-                                             ": start one with `meshwright serve`, or name "
-                                             "another with --server"));
+  return WithField(
+      absl::UnavailableError(absl::StrCat("no server answers at ", server,
+                                          ": start one with `meshwright serve`, or name "
+                                          "another with --server")),
+      "server");
 }
 
 void SetDeadline(grpc::ClientContext& context) {

@@ -104,12 +104,13 @@ absl::Status Start(const StartFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, context.files));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   const absl::StatusOr<v1::Sweep> sweep = Call(*stub, &v1::Sweeps::Stub::CreateSweep, request);
-  if (absl::IsFailedPrecondition(sweep.status())) {
-    ReportError(context, flags.output.format, sweep.status());
+  const absl::Status status = RenameField(sweep.status(), "sweep_id", "name");
+  if (absl::IsFailedPrecondition(status)) {
+    ReportError(context, flags.output.format, status);
     context.exit_code = kExitNothingFits;
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(sweep.status());
+  RETURN_IF_ERROR(status);
   return SayStarted(*sweep, flags.output, flags.watch, context);
 }
 

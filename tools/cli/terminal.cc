@@ -59,13 +59,10 @@ std::string Styled(std::ostream& out, Style style, std::string_view text) {
   return Escape(style) + std::string(text) + kReset;
 }
 
-Terminal TerminalAt(int fd, const std::function<const char*(const char*)>& environment) {
+Terminal TerminalAt(int fd, const Environment& environment) {
   Terminal terminal;
   if (isatty(fd) != 1) return terminal;
-  const auto value = [&](const char* name) {
-    const char* found = environment(name);
-    return std::string_view(found == nullptr ? "" : found);
-  };
+  const auto value = [&](const char* name) { return environment(name).value_or(""); };
   terminal.is_terminal = true;
   terminal.has_colour = value("NO_COLOR").empty() && value("TERM") != "dumb";
   terminal.columns = [fd] { return WindowColumns(fd); };

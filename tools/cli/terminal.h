@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/command_line/defaults.h"
+
 namespace meshwright {
 
 struct Terminal {
@@ -35,7 +37,7 @@ std::string Styled(std::ostream& out, Style style, std::string_view text);
 
 // The terminal behind a descriptor. It has colours unless the environment sets NO_COLOR to anything
 // (no-color.org) or TERM to "dumb".
-Terminal TerminalAt(int fd, const std::function<const char*(const char*)>& environment);
+Terminal TerminalAt(int fd, const Environment& environment);
 
 // Columns that `text` takes: characters of UTF-8, each taken to be one column wide.
 int64_t DisplayWidth(std::string_view text);

@@ -3,7 +3,9 @@
 bin/           meshwright; meshwright-worker, the launcher that finds LibTorch; the CUDA module, as a link
 libexec/       the worker itself, and the CUDA module beside it
 lib/           libraries for everything; lib/cli has those that meshwright alone needs
-share/         models, clusters and framework profiles (the binary holds these too), as examples
+share/         models, clusters and framework profiles (the binary holds these too), as examples; completions and
+               manual pages, at the paths of a prefix
+lib/systemd/   units for serve and agent
 tests/         what --tests adds: gpu tests, those that stand in for them on a CPU, a worker for them, benchmarks
 tools/         what --tests adds: tools/gpu and what belongs to it, at the paths of a checkout
 licences/      of everything that comes from elsewhere
@@ -33,6 +35,7 @@ class Build:
         self.version = cache.split("CMAKE_PROJECT_VERSION:STATIC=")[1].splitlines()[0]
         lines = [line.split(" ", 1) for line in (folder / "package.txt").read_text().splitlines()]
         self.files = [(where, pathlib.Path(file)) for where, file in lines]
+        self.beside = folder / "beside"
         self.torch = pathlib.Path(self.setup["MESHWRIGHT_TORCH_DIR"])
         self.torch_libraries = {path.name for path in (self.torch / "lib").glob("*.so*")}
 
@@ -87,6 +90,13 @@ def copy_programs(build, with_tests, root):
         for folder in ["bin", "tests"] if with_tests else ["bin"]:
             (root / folder / module.name).symlink_to(f"../libexec/{module.name}")
     return [*shared.values(), *cli_only.values()]
+
+
+def copy_beside(build, root):
+    """Copies what lies beside the programs: completions, manual pages, units."""
+    for path in sorted(build.beside.rglob("*")):
+        if path.is_file():
+            copy_file(path, root / path.relative_to(build.beside))
 
 
 def copy_sources(checkout, with_tests, root):

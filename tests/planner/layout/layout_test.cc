@@ -16,6 +16,13 @@ TEST(LayoutText, RoundTrips) {
   }
 }
 
+TEST(LayoutText, TakesWordsInAnyCase) {
+  const auto layout = ParseLayout("TP2.pp2.DP1.RC=Selective.Sched=1F1B.attn=FLASH2");
+  ASSERT_TRUE(layout.ok()) << layout.status();
+  EXPECT_EQ(FormatLayout(*layout),
+            "tp2.cp1.pp2.dp1.mb1.vpp1.zero0.sp0.rc=selective.sched=1f1b.attn=flash2");
+}
+
 TEST(LayoutText, TakesKeysInAnyOrderWithDefaults) {
   const Layout layout = ParseLayout("pp4.dp2.tp2.vpp2").value();
   EXPECT_EQ(FormatLayout(layout), "tp2.cp1.pp4.dp2.mb1.vpp2.zero0.sp0.rc=none.sched=interleaved");

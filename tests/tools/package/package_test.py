@@ -300,6 +300,10 @@ class Archive(unittest.TestCase):
         there = {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
         self.assertEqual(there - listed, {"MANIFEST.json"})
         self.assertEqual(listed - there, set())
+        self.assertLessEqual({"share/bash-completion/completions/meshwright", "share/zsh/site-functions/_meshwright",
+                              "share/fish/vendor_completions.d/meshwright.fish", "share/man/man1/meshwright.1",
+                              "share/man/man1/meshwright-sweep-start.1", "lib/systemd/system/meshwright-serve.service",
+                              "lib/systemd/system/meshwright-agent.service"}, listed)
         # What tools/gpu runs by name.
         lists = sorted((root / "tests").glob("*_tests.txt"))
         self.assertEqual([path.name for path in lists], ["cpu_rehearsal_tests.txt", "gpu_tests.txt"])

@@ -1,0 +1,51 @@
+#include "planner/catalog/spec_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "planner/catalog/catalog.h"
+#include "planner/catalog/json_fields.h"
+
+namespace meshwright {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds = {"model", "cluster", "framework"};
+
+// Keys that files of one kind have and no others.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTellingKeys = {{
+    {"model_type", "model"},
+    {"hidden_size", "model"},
+    {"devices_per_node", "cluster"},
+    {"scale_up", "cluster"},
+    {"gradient_bytes", "framework"},
+    {"optimizer_bytes", "framework"},
+}};
+
+}  // namespace
+
+std::string_view KindOfText(std::string_view text) {
+  const absl::StatusOr<nlohmann::json> object = ParseJsonObject("text", text);
+  if (!object.ok()) return "";
+  for (const auto& [key, kind] : kTellingKeys) {
+    if (object->contains(std::string(key))) return kind;
+  }
+  return "";
+}
+
+std::string_view KindOfPreset(std::string_view name) {
+  for (const std::string_view kind : kKinds) {
+    const std::vector<std::string> names = PresetsOf(kind);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return kind;
+  }
+  return "";
+}
+
+std::vector<std::string> PresetsOf(std::string_view kind) {
+  if (kind == "model") return ModelNames();
+  if (kind == "cluster") return ClusterNames();
+  if (kind == "framework") return ProfileNames();
+  return {};
+}
+
+}  // namespace meshwright

@@ -1,0 +1,23 @@
+// What a file or a name describes, where it was given for something else.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshwright {
+
+// The kinds go by the names of the fields of a request that hold them: "model", "cluster" and
+// "framework".
+
+// What the JSON text of a file describes, by keys that only one kind has; empty where none stands
+// out.
+std::string_view KindOfText(std::string_view text);
+
+// What a preset of this name describes, empty where there is none.
+std::string_view KindOfPreset(std::string_view name);
+
+// The names of the presets of a kind.
+std::vector<std::string> PresetsOf(std::string_view kind);
+
+}  // namespace meshwright

@@ -1,0 +1,19 @@
+// Manual pages of the tree of commands, one for each, in roff's man macros.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+
+namespace meshwright {
+
+struct ManPage {
+  std::string file;  // "meshwright-sweep-start.1"
+  std::string text;
+};
+
+// Those of `app` and of every command below it. The same tree and version give the same text.
+std::vector<ManPage> ManPages(CLI::App& app, const std::string& version);
+
+}  // namespace meshwright

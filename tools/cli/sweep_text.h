@@ -16,9 +16,9 @@ namespace meshwright {
 // A trial with its prediction and measurement in the planner's and executor's own terms.
 struct TrialView {
   v1::Trial trial;
-  std::optional<RankedLayout> predicted;  // nothing where it can't be read
-  std::optional<TrialResult> measured;
-  std::string unreadable;  // what can't be read, and why; empty where all can
+  std::optional<RankedLayout> predicted = {};  // nothing where it can't be read
+  std::optional<TrialResult> measured = {};
+  std::string unreadable = {};  // what can't be read, and why; empty where all can
 };
 
 TrialView ViewOf(const v1::Trial& trial);

@@ -32,6 +32,37 @@ inline TrialResult Measured(const TrialPlan& plan) {
   return result;
 }
 
+inline TrialResult RunAtOnce(const TrialPlan& plan, const TrialRunnerOptions& options) {
+  options.progress({plan.steps, plan.steps, 0.1, 9.0});
+  return Measured(plan);
+}
+
+// Runs until `release` turns true, or it is cancelled.
+inline TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic<int>& started) {
+  return [&](const TrialPlan& plan, const TrialRunnerOptions& options) {
+    ++started;
+    while (!release.load()) {
+      if (options.cancel->load()) {
+        TrialResult result;
+        result.outcome = Outcome::kCancelled;
+        return result;
+      }
+      absl::SleepFor(absl::Milliseconds(5));
+    }
+    return Measured(plan);
+  };
+}
+
+template <typename Condition>
+bool WaitFor(const Condition& condition) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  while (absl::Now() < deadline) {
+    if (condition()) return true;
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  return false;
+}
+
 // An agent on a thread of its own; stops when it is destroyed.
 class TestAgent {
  public:

@@ -1,110 +1,13 @@
 #include "server/sweep_engine.h"
 
-#include <limits>
-
-#include "db/sqlite_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/db/store_records.h"
+#include "tests/server/sweep_engine_fixture.h"
 
 namespace meshwright {
 namespace {
 
 using ::testing::HasSubstr;
-
-class FakeLink final : public AgentLink {
- public:
-  void Welcome() override { welcomed = true; }
-  void Assign(const AttemptKey& key, const std::string& plan_json, const std::string&) override {
-    assigned.push_back(key);
-    plans.push_back(plan_json);
-  }
-  void Cancel(const AttemptKey& key, const std::string&) override { cancelled.push_back(key); }
-  void Close(const absl::Status& status) override { closed = status; }
-
-  bool welcomed = false;
-  std::vector<AttemptKey> assigned;
-  std::vector<std::string> plans;
-  std::vector<AttemptKey> cancelled;
-  std::optional<absl::Status> closed;
-};
-
-TrialResult OkResult(double mfu) {
-  TrialResult result;
-  result.outcome = Outcome::kOk;
-  result.peak_flops = 1e12;
-  result.mfu_of_peak = mfu;
-  result.step_s = 0.5;
-  result.ranks = {{.rank = 0, .peak_bytes = 100}, {.rank = 1, .peak_bytes = 300}};
-  return result;
-}
-
-class SweepEngineTest : public testing::Test {
- protected:
-  void SetUp() override {
-    store_ = *SqliteSweepStore::Open(kInMemory);
-    StartEngine();
-  }
-  void StartEngine() {
-    EngineOptions options;
-    options.lease = absl::Seconds(30);
-    options.reconnect_grace = absl::Seconds(5);
-    engine_ = std::make_unique<SweepEngine>(
-        store_.get(), &hub_, [this] { return At(0) + now_ + wall_ahead_; },
-        [this] { return MonotonicTime{now_}; }, options);
-  }
-  SweepRecord Create(const std::string& name, int32_t trials) {
-    return *engine_->Create({SomeSweep(name), SomeTrials(trials)});
-  }
-  AgentInfo Info(const std::string& name, const std::string& instance) const {
-    return {.name = name,
-            .instance = instance,
-            .host = "host-" + name,
-            .device_kind = "cpu",
-            .devices = 4,
-            .version = "1",
-            .connect_time = At(0)};
-  }
-  std::shared_ptr<FakeLink> Connect(const std::string& name, std::vector<AttemptKey> held = {},
-                                    const std::string& instance = "i") {
-    auto link = std::make_shared<FakeLink>();
-    const absl::Status status = engine_->Connect(Info(name, instance), held, link);
-    EXPECT_TRUE(status.ok()) << status;
-    return link;
-  }
-  TrialRecord Trial(int32_t number) { return *store_->GetTrial(1, number); }
-  std::vector<std::string> EventKinds() {
-    std::vector<std::string> kinds;
-    const auto events = store_->ListEvents(1, 0, 1000);
-    for (const EventRecord& event : *events) kinds.push_back(event.kind);
-    return kinds;
-  }
-
-  // Heartbeats of `agent`, each of which names the same attempts, for so many seconds.
-  void Beat(const std::string& agent, const std::vector<AttemptKey>& held, int64_t seconds) {
-    for (int64_t passed = 0; passed < seconds; passed += 5) {
-      now_ += absl::Seconds(5);
-      engine_->Heartbeat(agent, held);
-      engine_->Tick();
-    }
-  }
-  // Agents a and b; what a runs is given up, and b has it as attempt 2.
-  void LoseToB() {
-    const auto a = Connect("a");
-    b_ = Connect("b");
-    engine_->Disconnect("a", a.get());
-    now_ += absl::Seconds(7);
-    engine_->Heartbeat("b", {});
-    engine_->Tick();
-  }
-
-  absl::Duration now_;         // since the engine's clock began
-  absl::Duration wall_ahead_;  // how far the wall clock was moved
-  std::shared_ptr<FakeLink> b_;
-  std::unique_ptr<SqliteSweepStore> store_;
-  EventHub hub_;
-  std::unique_ptr<SweepEngine> engine_;
-};
 
 TEST_F(SweepEngineTest, RunsASweepToItsEnd) {
   EXPECT_THAT(Create("s", 2).reason, HasSubstr("needs 4, connected 0"));
@@ -183,73 +86,6 @@ TEST_F(SweepEngineTest, AVanishedAgentsTrialGoesToAnother) {
   EXPECT_EQ(Trial(1).measured->mfu, 0.4);
 }
 
-TEST_F(SweepEngineTest, ALateResultOfATrialThatIsPendingAgainCounts) {
-  Create("s", 1);
-  engine_->Disconnect("a", Connect("a").get());
-  now_ += absl::Seconds(7);
-  engine_->Tick();
-  EXPECT_EQ(Trial(1).state, TrialState::kPending);
-  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
-  EXPECT_EQ(Trial(1).attempt, 1);
-  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kFinished);
-  EXPECT_EQ(store_->ListAttempts(1, 1)->front().outcome, "ok");
-  // Delivered once more it is the same result.
-  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.9)).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
-}
-
-TEST_F(SweepEngineTest, ALateResultStopsTheRunUnderWay) {
-  Create("s", 1);
-  LoseToB();
-  Create("t", 1);
-  const AttemptKey second{"s", 1, 2};
-  ASSERT_EQ(b_->assigned, std::vector<AttemptKey>{second});
-  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(b_->cancelled, std::vector<AttemptKey>{second});
-  EXPECT_EQ(Trial(1).agent, "a");
-  EXPECT_EQ(Trial(1).host, "host-a");
-  EXPECT_EQ(store_->ListAttempts(1, 1)->back().outcome, "cancelled");
-  // Until it has stopped it gets nothing else.
-  EXPECT_EQ(b_->assigned.size(), 1u);
-  TrialResult stopped;
-  stopped.outcome = Outcome::kCancelled;
-  EXPECT_EQ(engine_->Finish("b", second, stopped).kind, FinishVerdict::Kind::kRefused);
-  EXPECT_EQ(b_->assigned.back(), (AttemptKey{"t", 1, 1}));
-  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
-}
-
-TEST_F(SweepEngineTest, AResultOfAnAttemptThatWasNeverGivenOutIsRefused) {
-  Create("s", 1);
-  Connect("a");
-  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 7}, OkResult(0.3));
-  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
-  EXPECT_THAT(verdict.reason, HasSubstr("attempt 7 was never given out"));
-  EXPECT_EQ(Trial(1).state, TrialState::kAssigned);
-}
-
-TEST_F(SweepEngineTest, ALateResultOfATrialThatLostItsAgentsCountsWhileTheSweepRuns) {
-  Create("s", 2);
-  for (int i = 0; i < 3; ++i) {
-    engine_->Disconnect("a", Connect("a").get());
-    now_ += absl::Seconds(31);
-    engine_->Tick();
-  }
-  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
-  EXPECT_EQ(engine_->Finish("a", {"s", 1, 2}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(Trial(1).state, TrialState::kOk);
-  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kRunning);
-}
-
-TEST_F(SweepEngineTest, AResultAfterTheEndOfTheSweepIsRefused) {
-  Create("s", 1);
-  Connect("a");
-  ASSERT_TRUE(engine_->Cancel("s").ok());
-  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
-  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
-  EXPECT_THAT(verdict.reason, HasSubstr("the sweep is cancelled"));
-}
-
 TEST_F(SweepEngineTest, AnAgentThatComesBackLateGoesOnWithWhatNobodyTook) {
   Create("s", 1);
   engine_->Disconnect("a", Connect("a").get());
@@ -277,36 +113,6 @@ TEST_F(SweepEngineTest, WhatWasTakenBackCanBeLostAgain) {
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 2);
   EXPECT_EQ(Connect("b")->assigned, (std::vector<AttemptKey>{{"s", 1, 2}}));
-}
-
-TEST_F(SweepEngineTest, AResultThatCantBeRightFailsItsTrial) {
-  Create("s", 3);
-  const auto link = Connect("a");
-  TrialResult result = OkResult(0.3);
-  result.step_times_s = {0.5, std::numeric_limits<double>::quiet_NaN()};
-  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
-  EXPECT_THAT(Trial(1).reason, HasSubstr("step_times_s[1] = nan: must be finite"));
-  result = OkResult(0.3);
-  result.step_s = -1.0;
-  engine_->Finish("a", {"s", 2, 1}, result);
-  EXPECT_THAT(Trial(2).reason, HasSubstr("step_s = -1"));
-  result = OkResult(0.3);
-  result.ranks.resize(5);
-  engine_->Finish("a", {"s", 3, 1}, result);
-  EXPECT_THAT(Trial(3).reason, HasSubstr("number of ranks = 5"));
-  // What is stored can be read.
-  EXPECT_TRUE(TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
-}
-
-TEST_F(SweepEngineTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
-  Create("s", 1);
-  Connect("a");
-  TrialResult result;
-  result.outcome = Outcome::kFailed;
-  result.message = "rank 0 crashed \xE2\x82\n\xFFtail";
-  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(Trial(1).reason, "rank 0 crashed \xEF\xBF\xBD");
 }
 
 TEST_F(SweepEngineTest, ThreeLostAgentsFailTheTrial) {
@@ -502,7 +308,8 @@ TEST_F(SweepEngineTest, LogsOneNameForASweep) {
   EngineOptions options;
   options.log = [&](LogLevel, const std::string& line) { lines.push_back(line); };
   engine_ = std::make_unique<SweepEngine>(
-      store_.get(), &hub_, [this] { return now_; }, options);
+      store_.get(), &hub_, [this] { return At(0) + now_; },
+      [this] { return MonotonicTime{now_}; }, options);
   Create("night", 1);
   const auto link = Connect("a");
   engine_->Leave("a", link.get(), "it was stopped");

@@ -1,0 +1,181 @@
+// What odd results, names and clocks do to a server: nothing to anybody else.
+#include <limits>
+
+#include "executor/agent/result_box.h"
+#include "gmock/gmock.h"
+#include "tests/server/server_fixture.h"
+
+namespace meshwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+class OddPeersTest : public ServerFixture {};
+
+TEST_F(OddPeersTest, AWallClockThatJumpsLosesNoTrial) {
+  std::atomic<bool> release{false};
+  std::atomic<int> started{0};
+  const TestAgent agent(server_->address(), "a", RunUntil(release, started));
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  ASSERT_TRUE(WaitFor([&] { return started.load() == 1; }));
+  // Some of the jumps come between a heartbeat and a look at the leases.
+  for (int i = 0; i < 8; ++i) {
+    wall_ahead_s_.fetch_add(40);
+    absl::SleepFor(absl::Milliseconds(100));
+  }
+  wall_ahead_s_.store(-3600);
+  absl::SleepFor(absl::Milliseconds(300));
+  release.store(true);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Trials(sweep.name())[0].attempt(), 1);
+  EXPECT_EQ(started.load(), 1);
+}
+
+TEST_F(OddPeersTest, WhatAWorkerPrintsBreaksNoStream) {
+  const TestAgent agent(server_->address(), "a", [](const TrialPlan&, const TrialRunnerOptions&) {
+    TrialResult result;
+    result.message = "rank 0 crashed\n\x82 what it printed last";
+    return result;
+  });
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Trials(sweep.name())[0].measured().message(),
+            "rank 0 crashed\n\xEF\xBF\xBD what it printed last");
+}
+
+TEST_F(OddPeersTest, AResultThatCantBeRightFailsItsTrialOnly) {
+  const TestAgent agent(server_->address(), "a",
+                        [](const TrialPlan& plan, const TrialRunnerOptions&) {
+                          TrialResult result = Measured(plan);
+                          result.losses = {std::numeric_limits<double>::quiet_NaN()};
+                          return result;
+                        });
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(2), &sweep).ok());
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  for (const v1::Trial& trial : Trials(sweep.name())) {
+    EXPECT_EQ(trial.state(), v1::TRIAL_STATE_FAILED);
+    EXPECT_THAT(trial.reason(), HasSubstr("losses[0]"));
+    EXPECT_EQ(trial.unreadable(), "");
+  }
+}
+
+TEST_F(OddPeersTest, ATrialThatCantBeReadIsMarkedBesideThoseThatCan) {
+  const TestAgent agent(server_->address(), "a", RunAtOnce);
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(3), &sweep).ok());
+  Watch(sweep.name());
+  Execute(
+      "UPDATE trials SET result_json = json_set(result_json, '$.step_s', null) WHERE number = 1");
+  Execute("UPDATE trials SET predicted_json = 'nothing' WHERE number = 2");
+  const std::vector<v1::Trial> trials = Trials(sweep.name());
+  ASSERT_EQ(trials.size(), 3u);
+  EXPECT_THAT(trials[0].unreadable(), HasSubstr("the result: step_s"));
+  EXPECT_FALSE(trials[0].has_measured());
+  EXPECT_TRUE(trials[0].has_predicted());
+  EXPECT_THAT(trials[1].unreadable(), HasSubstr("the prediction"));
+  EXPECT_TRUE(trials[1].has_measured());
+  EXPECT_EQ(trials[2].unreadable(), "");
+}
+
+TEST_F(OddPeersTest, AnySweepThatIsStoredCanBeReadRunAndCancelled) {
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  // As earlier releases named it after its model.
+  Execute("UPDATE sweeps SET name = 'org/my model-1'");
+  const std::string name = "sweeps/org/my model-1";
+  ASSERT_TRUE(Get(name, &sweep).ok());
+  EXPECT_EQ(sweep.name(), name);
+  ASSERT_EQ(Trials(name).size(), 1u);
+  EXPECT_EQ(Trials(name)[0].name(), name + "/trials/1");
+  {
+    const TestAgent agent(server_->address(), "a", RunAtOnce);
+    EXPECT_EQ(Watch(name).back().kind(), "sweep_finished");
+  }
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  Execute("UPDATE sweeps SET name = 'my model-2' WHERE state = 'pending'");
+  grpc::ClientContext context;
+  v1::CancelSweepRequest request;
+  request.set_name("sweeps/my model-2");
+  ASSERT_TRUE(sweeps_->CancelSweep(&context, request, &sweep).ok());
+  EXPECT_EQ(sweep.state(), v1::SWEEP_STATE_CANCELLED);
+}
+
+TEST_F(OddPeersTest, NamesASweepAfterAModelWhoseNameIsNone) {
+  v1::CreateSweepRequest request = TinySweep(1);
+  request.mutable_plan()->mutable_model()->set_config_json(R"({
+      "model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4,
+      "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 512})");
+  request.mutable_plan()->mutable_model()->set_name("my model (v2)");
+  v1::Sweep sweep;
+  const grpc::Status status = Create(request, &sweep);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(sweep.name(), "sweeps/my-model-v2-1");
+  const TestAgent agent(server_->address(), "a", RunAtOnce);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+}
+
+TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
+  grpc::ClientContext context;
+  const auto stream = agents_->Connect(&context);
+  v1::AgentMessage message;
+  message.mutable_register_()->set_name("a");
+  message.mutable_register_()->mutable_devices()->set_kind("cpu");
+  message.mutable_register_()->mutable_devices()->set_count(4);
+  ASSERT_TRUE(stream->Write(message));
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  v1::ServerMessage received;
+  while (!received.has_assignment()) ASSERT_TRUE(stream->Read(&received));
+  // A result under a name that the server can't read is refused, and the stream goes on.
+  message.mutable_finished()->mutable_ref()->set_trial("nonsense");
+  ASSERT_TRUE(stream->Write(message));
+  while (!received.has_ack()) ASSERT_TRUE(stream->Read(&received));
+  EXPECT_EQ(received.ack().ref().trial(), "nonsense");
+  EXPECT_FALSE(received.ack().accepted());
+  // One of an unknown kind is that trial's end.
+  message.mutable_finished()->mutable_ref()->set_trial(sweep.name() + "/trials/1");
+  message.mutable_finished()->mutable_ref()->set_attempt(1);
+  message.mutable_finished()->mutable_measurement()->set_outcome("splendid");
+  received.Clear();
+  ASSERT_TRUE(stream->Write(message));
+  while (!received.has_ack()) ASSERT_TRUE(stream->Read(&received));
+  EXPECT_TRUE(received.ack().accepted());
+  EXPECT_EQ(Trials(sweep.name())[0].state(), v1::TRIAL_STATE_FAILED);
+  EXPECT_THAT(Trials(sweep.name())[0].reason(), HasSubstr("splendid"));
+  stream->WritesDone();
+  context.TryCancel();
+  stream->Finish();
+}
+
+TEST_F(OddPeersTest, ResultsOfSeveralStoresFindTheirs) {
+  std::atomic<bool> release{false};
+  std::atomic<int> started{0};
+  const std::string state = folder_ + "/results";
+  v1::Sweep sweep;
+  ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  auto agent =
+      std::make_unique<TestAgent>(server_->address(), "a", RunUntil(release, started), state);
+  ASSERT_TRUE(WaitFor([&] { return started.load() == 1; }));
+  // The result comes without a server, and beside it lies one of another store.
+  const std::string address = server_->address();
+  server_.reset();
+  release.store(true);
+  ASSERT_TRUE(WaitFor([&] { return ResultBox::Open(state)->kept().size() == 1; }));
+  agent.reset();
+  KeptResult other = ResultBox::Open(state)->kept().front();
+  other.store_id = "00aa";
+  ASSERT_TRUE(ResultBox::Open(state)->Add(other).ok());
+  StartServer(address);
+  agent = std::make_unique<TestAgent>(address, "a", RunUntil(release, started), state);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Trials(sweep.name())[0].attempt(), 1);
+  EXPECT_EQ(started.load(), 1);
+  ASSERT_TRUE(WaitFor([&] { return ResultBox::Open(state)->kept().size() == 1; }));
+  EXPECT_EQ(ResultBox::Open(state)->kept().front().store_id, "00aa");
+}
+
+}  // namespace
+}  // namespace meshwright

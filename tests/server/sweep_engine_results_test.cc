@@ -1,0 +1,112 @@
+// Which results the engine takes.
+#include <limits>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/server/sweep_engine_fixture.h"
+
+namespace meshwright {
+namespace {
+
+using SweepEngineResultsTest = SweepEngineTest;
+using ::testing::HasSubstr;
+
+TEST_F(SweepEngineResultsTest, ALateResultOfATrialThatIsPendingAgainCounts) {
+  Create("s", 1);
+  engine_->Disconnect("a", Connect("a").get());
+  now_ += absl::Seconds(7);
+  engine_->Tick();
+  EXPECT_EQ(Trial(1).state, TrialState::kPending);
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
+  EXPECT_EQ(Trial(1).attempt, 1);
+  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kFinished);
+  EXPECT_EQ(store_->ListAttempts(1, 1)->front().outcome, "ok");
+  // Delivered once more it is the same result.
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.9)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
+}
+
+TEST_F(SweepEngineResultsTest, ALateResultStopsTheRunUnderWay) {
+  Create("s", 1);
+  LoseToB();
+  Create("t", 1);
+  const AttemptKey second{"s", 1, 2};
+  ASSERT_EQ(b_->assigned, std::vector<AttemptKey>{second});
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(b_->cancelled, std::vector<AttemptKey>{second});
+  EXPECT_EQ(Trial(1).agent, "a");
+  EXPECT_EQ(Trial(1).host, "host-a");
+  EXPECT_EQ(store_->ListAttempts(1, 1)->back().outcome, "cancelled");
+  // Until it has stopped it gets nothing else.
+  EXPECT_EQ(b_->assigned.size(), 1u);
+  TrialResult stopped;
+  stopped.outcome = Outcome::kCancelled;
+  EXPECT_EQ(engine_->Finish("b", second, stopped).kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(b_->assigned.back(), (AttemptKey{"t", 1, 1}));
+  EXPECT_EQ(Trial(1).measured->mfu, 0.3);
+}
+
+TEST_F(SweepEngineResultsTest, AResultOfAnAttemptThatWasNeverGivenOutIsRefused) {
+  Create("s", 1);
+  Connect("a");
+  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 7}, OkResult(0.3));
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_THAT(verdict.reason, HasSubstr("attempt 7 was never given out"));
+  EXPECT_EQ(Trial(1).state, TrialState::kAssigned);
+}
+
+TEST_F(SweepEngineResultsTest, ALateResultOfATrialThatLostItsAgentsCountsWhileTheSweepRuns) {
+  Create("s", 2);
+  for (int i = 0; i < 3; ++i) {
+    engine_->Disconnect("a", Connect("a").get());
+    now_ += absl::Seconds(31);
+    engine_->Tick();
+  }
+  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 2}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).state, TrialState::kOk);
+  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kRunning);
+}
+
+TEST_F(SweepEngineResultsTest, AResultAfterTheEndOfTheSweepIsRefused) {
+  Create("s", 1);
+  Connect("a");
+  ASSERT_TRUE(engine_->Cancel("s").ok());
+  const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_THAT(verdict.reason, HasSubstr("the sweep is cancelled"));
+}
+
+TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
+  Create("s", 3);
+  const auto link = Connect("a");
+  TrialResult result = OkResult(0.3);
+  result.step_times_s = {0.5, std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_THAT(Trial(1).reason, HasSubstr("step_times_s[1] = nan: must be finite"));
+  result = OkResult(0.3);
+  result.step_s = -1.0;
+  engine_->Finish("a", {"s", 2, 1}, result);
+  EXPECT_THAT(Trial(2).reason, HasSubstr("step_s = -1"));
+  result = OkResult(0.3);
+  result.ranks.resize(5);
+  engine_->Finish("a", {"s", 3, 1}, result);
+  EXPECT_THAT(Trial(3).reason, HasSubstr("number of ranks = 5"));
+  // What is stored can be read.
+  EXPECT_TRUE(TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
+}
+
+TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
+  Create("s", 1);
+  Connect("a");
+  TrialResult result;
+  result.outcome = Outcome::kFailed;
+  result.message = "rank 0 crashed \xE2\x82\n\xFFtail";
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
+  EXPECT_EQ(Trial(1).reason, "rank 0 crashed \xEF\xBF\xBD");
+}
+
+}  // namespace
+}  // namespace meshwright

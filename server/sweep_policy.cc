@@ -1,7 +1,6 @@
 #include "server/sweep_policy.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"

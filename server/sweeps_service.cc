@@ -41,7 +41,7 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
 // What a new sweep is to be called; empty leaves it to the store.
 absl::Status CheckNewName(const std::string& sweep_id) {
   const absl::Status status = sweep_id.empty() ? absl::OkStatus() : CheckSweepId(sweep_id);
-  return status.ok() ? status : FieldError("sweep_id", sweep_id, std::string(status.message()));
+  return status.ok() ? status : WithField(status, "sweep_id");
 }
 
 absl::StatusOr<TrialOrder> ReadOrder(const std::string& order_by) {

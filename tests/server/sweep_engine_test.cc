@@ -52,6 +52,24 @@ TEST_F(SweepEngineTest, TheSameResultTwiceCountsOnce) {
   EXPECT_EQ(Trial(1).measured->mfu, 0.3);
 }
 
+TEST_F(SweepEngineTest, ALateResultOfADeletedSweepIsNotItsNamesakes) {
+  Create("s", 1);
+  const auto link = Connect("a");
+  const AttemptKey old{"s", 1, 1};
+  ASSERT_EQ(link->assigned, std::vector<AttemptKey>{old});
+  EXPECT_TRUE(absl::IsFailedPrecondition(engine_->Delete("s", /*force=*/false)));
+  ASSERT_TRUE(engine_->Delete("s", /*force=*/true).ok());
+  EXPECT_EQ(link->cancelled, std::vector<AttemptKey>{old});
+  const SweepRecord again = Create("s", 1);
+  EXPECT_EQ(engine_->Finish("a", old, OkResult(0.3)).kind, FinishVerdict::Kind::kRefused);
+  EXPECT_FALSE(store_->GetTrial(again.id, 1)->measured.has_value());
+  // The agent has its hands free now.
+  ASSERT_EQ(link->assigned.size(), 2u);
+  EXPECT_EQ(link->assigned[1], (AttemptKey{"s", 1, 2}));
+  EXPECT_EQ(engine_->Finish("a", link->assigned[1], OkResult(0.4)).kind,
+            FinishVerdict::Kind::kStored);
+}
+
 TEST_F(SweepEngineTest, ABrokenStreamLeavesTimeToComeBack) {
   Create("s", 1);
   engine_->Disconnect("a", Connect("a").get());

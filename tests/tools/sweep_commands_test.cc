@@ -180,6 +180,11 @@ TEST_F(SweepCommandsTest, NamesThatACommandLineCantSayAreRefused) {
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("not starting with '.' or '-'"));
   EXPECT_EQ(Sweep({"list"}).out, "no sweeps yet: meshwright sweep start makes one\n");
+  // Words of the command line itself can be said.
+  for (const char* name : {"list", "show", "trial", "8"}) {
+    ASSERT_EQ(StartTiny(name, {"--trials", "1"}).exit_code, 0) << name;
+    EXPECT_EQ(Show(name)["sweep"]["name"], name);
+  }
 }
 
 TEST_F(SweepCommandsTest, AMemoryLimitOfNothingIsRefused) {

@@ -25,7 +25,7 @@ absl::StatusOr<std::string> SweepId(const std::string& typed) {
 absl::Status CheckNewSweepName(const std::string& name) {
   if (name.empty()) return absl::OkStatus();
   const absl::Status status = CheckSweepId(name);
-  return status.ok() ? status : FieldError("name", name, std::string(status.message()));
+  return status.ok() ? status : WithField(status, "name");
 }
 
 absl::StatusOr<v1::Sweep> ReadSweep(v1::Sweeps::Stub& stub, const std::string& id) {

@@ -4,10 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/agent/wire.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/answers.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
@@ -72,6 +75,18 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const SweepFlags& flags) {
   return request;
 }
 
+// As recommend says them of the same question, but for what depends on the agents' hosts.
+std::vector<std::string> NotesOnStart(const SweepFlags& flags) {
+  const absl::StatusOr<PlanQuery> query = flags.query.ToQuery(flags.output.server);
+  if (!query.ok()) return {};
+  std::vector<std::string> notes = NotesOnModel(query->model, query->training.seq_len);
+  constexpr int32_t kAnyCores = 1;
+  const absl::StatusOr<ClusterSpec> cluster = ResolveCluster(query->cluster, kAnyCores);
+  if (!cluster.ok() || cluster->physical_cores > 0) return notes;
+  for (std::string& note : NotesOn(*cluster, query->devices)) notes.push_back(std::move(note));
+  return notes;
+}
+
 absl::Status Start(const SweepFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags));
   ASSIGN_OR_RETURN(const Stub stub, Dial(flags));
@@ -86,6 +101,10 @@ absl::Status Start(const SweepFlags& flags, CommandContext& context) {
   }
   RETURN_IF_ERROR(status);
   const std::string name = ShortName(sweep.name());
+  const std::vector<std::string> notes = NotesOnStart(flags);
+  if (flags.output.format == OutputFormat::kText) {
+    for (const std::string& note : notes) context.out << "note: " << note << "\n";
+  }
   if (flags.watch) {
     if (flags.output.format == OutputFormat::kText) {
       context.out << "sweep " << name << ": " << sweep.trial_count() << " trials" << std::endl;
@@ -98,7 +117,9 @@ absl::Status Start(const SweepFlags& flags, CommandContext& context) {
     return absl::OkStatus();
   }
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << SweepToJson(sweep).dump(2) << "\n";
+    ordered_json object = SweepToJson(sweep);
+    object["notes"] = notes;
+    context.out << object.dump(2) << "\n";
   } else {
     context.out << "sweep " << name << ": " << sweep.trial_count() << " trials, "
                 << StateName(sweep.state()) << " (" << sweep.reason() << ")\n"

@@ -3,15 +3,35 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "planner/cost/nccl_tuning.h"
+#include "planner/spec/node_placement.h"
 
 namespace meshwright {
 namespace {
 
-int64_t RanksPerNode(const Network& network, const CommGroup& group) {
-  return std::clamp<int64_t>(network.cluster.devices_per_node / group.stride, 1, group.ranks);
-}
+// The hosts of a rack that scale_up joins are chosen so that groups stay together; the devices of
+// one host are taken as they come.
+bool FillsInOrder(const Network& network) { return !network.cluster.scale_up_spans_hosts; }
+
+// Of a group that spans nodes, what the node with the fewest of its ranks has, and how many nodes.
+struct GroupOnNodes {
+  GroupOnNodes(const Network& network, const CommGroup& group) {
+    const int64_t node = network.cluster.devices_per_node;
+    const int64_t whole = std::clamp<int64_t>(node / group.stride, 1, group.ranks);
+    per_node = whole;
+    nodes = std::max<int64_t>(2, (group.ranks + whole - 1) / whole);
+    if (!FillsInOrder(network)) return;
+    const int64_t span = group.span();
+    const int64_t fewest =
+        span >= network.devices ? FillNodes(span, node).on_last : std::gcd(span, node);
+    per_node = std::clamp<int64_t>(fewest / group.stride, 1, whole);
+  }
+
+  int64_t per_node;
+  int64_t nodes;
+};
 
 // A group's shape: ranks on a node, and hops of one trip around its ring that cross a node border.
 struct RingShape {
@@ -20,8 +40,9 @@ struct RingShape {
       per_node = group.ranks;
       return;
     }
-    per_node = RanksPerNode(network, group);
-    nodes = (group.ranks + per_node - 1) / per_node;
+    const GroupOnNodes placed(network, group);
+    per_node = placed.per_node;
+    nodes = placed.nodes;
     crossing = std::min(steps, nodes);
   }
 
@@ -72,15 +93,21 @@ double RingTime(const Network& network, const CommGroup& group, double bytes, do
 
 }  // namespace
 
+bool Network::Inside(const CommGroup& group) const {
+  const int64_t node = cluster.devices_per_node;
+  const int64_t span = group.span();
+  if (span > node) return false;
+  return devices <= node || node % span == 0 || !FillsInOrder(*this);
+}
+
 double RingBytesPerS(const Network& network, const CommGroup& group) {
   const double inside = network.cluster.scale_up.AchievedBytesPerS();
   if (network.Inside(group)) return inside;
-  const int64_t per_node = RanksPerNode(network, group);
-  double across =
-      network.cluster.scale_out.AchievedBytesPerS() * network.share * static_cast<double>(per_node);
+  const GroupOnNodes placed(network, group);
+  double across = network.cluster.scale_out.AchievedBytesPerS() * network.share *
+                  static_cast<double>(placed.per_node);
   if (network.contention > 0.0) {
-    const auto nodes = static_cast<double>((group.ranks + per_node - 1) / per_node);
-    across *= std::pow(nodes / 2.0, -network.contention);
+    across *= std::pow(static_cast<double>(placed.nodes) / 2.0, -network.contention);
   }
   return std::min(inside, across);
 }

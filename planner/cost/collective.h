@@ -1,10 +1,11 @@
 // Time of a collective over one axis of a layout: where the group lies decides which links it uses.
 //
 // A group's ranks are `stride` apart. With Megatron-LM's order tp-cp-dp-pp, tp has stride 1, cp tp,
-// dp tp * cp. time = latency + volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and
-// moves 2 S (N - 1) / N bytes through each rank, all-gather and reduce-scatter half of that.
-// Clusters whose library is NCCL take the cheapest of its algorithms and protocols
-// (planner/cost/nccl_tuning.h).
+// dp tp * cp. Ranks fill nodes in order, so where a group's span does not divide a node some groups
+// lie across a border, and the one with the fewest ranks beyond it sets the pace. time = latency +
+// volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and moves 2 S (N - 1) / N bytes
+// through each rank, all-gather and reduce-scatter half of that. Clusters whose library is NCCL
+// take the cheapest of its algorithms and protocols (planner/cost/nccl_tuning.h).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@ namespace meshwright {
 struct CommGroup {
   int64_t ranks = 1;
   int64_t stride = 1;
+
+  int64_t span() const { return ranks * stride; }
 };
 
 // The links as one framework's runs have them.
@@ -23,10 +26,10 @@ struct Network {
   const ClusterSpec& cluster;
   double share = 1.0;       // FrameworkProfile::network_share: of the bandwidth between nodes
   double contention = 0.0;  // FrameworkProfile::network_contention
+  int64_t devices = 0;      // of the run; 0: no more than the group
 
-  bool Inside(const CommGroup& group) const {
-    return group.ranks * group.stride <= cluster.devices_per_node;
-  }
+  // Whether every such group of the run lies on one node.
+  bool Inside(const CommGroup& group) const;
 };
 
 // Bytes per second through one rank of a ring over the group. Across nodes each rank that the group

@@ -79,6 +79,19 @@ TEST_F(AgentClustersTest, SweepsTakeAgentsToo) {
   EXPECT_EQ(json::parse(sweep.out)["dtype"], "fp32");
 }
 
+TEST_F(AgentClustersTest, SweepsHaveTheNotesOfARecommendation) {
+  std::vector<std::string> arguments = {
+      "sweep",          "start",        "--server",  server_->address(),
+      "--model",        "llama-3.2-1b", "--cluster", "h100",
+      "--gpus",         "12",           "--seq-len", "4096",
+      "--global-batch", "96",           "--trials",  "1"};
+  const CommandOutput text = RunCommand(arguments);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("note: 12 devices fill nodes of 8 only partly"));
+  arguments.insert(arguments.end(), {"--format", "json"});
+  EXPECT_EQ(json::parse(RunCommand(arguments).out)["notes"].size(), 1u);
+}
+
 TEST_F(AgentClustersTest, AnUnknownAgentOrOneThatDidNotMeasureIsBadInput) {
   CommandOutput run = Recommend("agent:measure");
   EXPECT_EQ(run.exit_code, 2);

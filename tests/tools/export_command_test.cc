@@ -77,6 +77,71 @@ TEST(ExportCommand, JsonHoldsTheText) {
   EXPECT_THAT(answer["text"].get<std::string>(), HasSubstr("--tensor-model-parallel-size 2"));
 }
 
+// A cluster file as its author writes it.
+std::string WriteCluster(const char* name, const char* preset, int devices_per_node) {
+  json cluster = json::parse(RunCommand({"list", "clusters", preset}).out);
+  cluster["devices_per_node"] = devices_per_node;
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path) << cluster;
+  return path;
+}
+
+TEST(ExportCommand, TakesTheRanksOfANodeFromTheCluster) {
+  const std::string four = WriteCluster("export_nodes_of_4.json", "h100", 4);
+  const auto run = [&](std::vector<std::string> more) {
+    return RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp4.sp1", std::move(more))).out;
+  };
+  EXPECT_THAT(run({}), HasSubstr("--nnodes 2 --nproc-per-node 8 "));
+  EXPECT_THAT(run({"--cluster", "h100"}), HasSubstr("--nnodes 2 --nproc-per-node 8 "));
+  EXPECT_THAT(run({"--cluster", four}), HasSubstr("--nnodes 4 --nproc-per-node 4 "));
+  EXPECT_THAT(run({"--cluster", four, "--gpus-per-node", "16"}),
+              HasSubstr("--nnodes 1 --nproc-per-node 16 "));
+}
+
+TEST(ExportCommand, AsksForTheDevicesOfAHostWhereTheClusterDoesNotTell) {
+  const auto arguments = ExportTo("megatron", "llama-3-8b", "tp2.pp1.dp4.sp1",
+                                  {"--cluster", "gb200", "--format", "json"});
+  const CommandOutput run = RunCommand(arguments);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(json::parse(run.out)["error"]["field"], "gpus_per_node");
+}
+
+TEST(ExportCommand, ExportsWhatRecommendRanksOnPartlyFilledNodes) {
+  const CommandOutput ranked =
+      RunCommand({"recommend", "--model", "llama-3-8b", "--cluster", "h100", "--gpus", "12",
+                  "--seq-len", "4096", "--global-batch", "96", "--top", "5", "--format", "json"});
+  const json answer = json::parse(ranked.out);
+  EXPECT_THAT(
+      answer["notes"].dump(),
+      HasSubstr("12 devices fill nodes of 8 only partly: the last of 2 nodes has 4 in use"));
+  ASSERT_EQ(answer["layouts"].size(), 5u);
+  for (const json& entry : answer["layouts"]) {
+    const std::string layout = entry["layout"];
+    const CommandOutput run = RunCommand(ExportTo("megatron", "llama-3-8b", layout.c_str(),
+                                                  {"--cluster", "h100", "--global-batch", "96"}));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("processes=4"));
+    const std::string path = testing::TempDir() + "/export_partly.sh";
+    std::ofstream(path) << run.out;
+    EXPECT_EQ(std::system(("bash -n " + path).c_str()), 0) << run.out;
+  }
+}
+
+TEST(ExportCommand, NamesTheKeysThatItLeftAside) {
+  json config = json::parse(RunCommand({"list", "models", "llama-3.2-1b"}).out);
+  config["residual_twist"] = 0.5;
+  const std::string path = testing::TempDir() + "/twisted.json";
+  std::ofstream(path) << config;
+  const CommandOutput run = RunCommand(ExportTo("megatron", path.c_str(), "tp1.pp1.dp8"));
+  EXPECT_THAT(run.out, HasSubstr("left aside: residual_twist;"));
+  EXPECT_THAT(run.out, HasSubstr("--use-rope-scaling --rope-scaling-factor 32"));
+  const CommandOutput ranked =
+      RunCommand({"recommend", "--model", path, "--cluster", "h100", "--gpus", "8", "--seq-len",
+                  "4096", "--global-batch", "64"});
+  EXPECT_THAT(ranked.out, HasSubstr("note: config.json has keys that the planner does not know and "
+                                    "left aside: residual_twist"));
+}
+
 TEST(ExportCommand, RefusesWhatTheTargetLacks) {
   const CommandOutput run =
       RunCommand(ExportTo("torchtitan", "llama-3-8b", "tp1.pp1.dp8.zero1", {"--format", "json"}));

@@ -3,10 +3,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "executor/agent/wire.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/answers.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
@@ -41,10 +44,10 @@ struct RerunFlags {
 };
 
 // Numbers are sent as they are: what is out of range the server says.
-absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags, CommandFiles& files) {
+absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
+                                                   const PlanQuery& query) {
   v1::CreateSweepRequest request;
   RETURN_IF_ERROR(CheckNewSweepName(flags.name));
-  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(files, flags.output.server));
   *request.mutable_plan() = ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
@@ -73,18 +76,30 @@ std::string PlannedAs(const std::string& profile) {
                       ", as --framework said; its trials measure Meshwright's own worker");
 }
 
+// As recommend says them of the same question, but for what depends on the agents' hosts.
+std::vector<std::string> NotesOnStart(const PlanQuery& query) {
+  std::vector<std::string> notes = NotesOnModel(query.model, query.training.seq_len);
+  constexpr int32_t kAnyCores = 1;
+  const absl::StatusOr<ClusterSpec> cluster = ResolveCluster(query.cluster, kAnyCores);
+  if (!cluster.ok() || cluster->physical_cores > 0) return notes;
+  for (std::string& note : NotesOn(*cluster, query.devices)) notes.push_back(std::move(note));
+  return notes;
+}
+
 // Says what was made, and follows it where that is wanted.
-absl::Status SayStarted(const v1::Sweep& sweep, const OutputFlags& output, bool watch,
-                        CommandContext& context) {
+absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
+                        const OutputFlags& output, bool watch, CommandContext& context) {
   const std::string name = ShortName(sweep.name());
   const bool text = output.format == OutputFormat::kText;
   if (text) {
+    for (const std::string& note : notes) context.out << "note: " << note << "\n";
     context.out << "sweep " << name << ": " << sweep.trials() << " trials";
     if (!watch) context.out << ", " << StateName(sweep.state()) << " (" << sweep.reason() << ")";
     context.out << "\n" << PlannedAs(sweep.profile()) << std::endl;
   } else if (!watch) {
     nlohmann::ordered_json json = SweepToJson(sweep);
-    json["notes"] = {PlannedAs(sweep.profile())};
+    notes.push_back(PlannedAs(sweep.profile()));
+    json["notes"] = notes;
     PrintJson(json, context.out);
   }
   if (watch) {
@@ -101,7 +116,8 @@ absl::Status SayStarted(const v1::Sweep& sweep, const OutputFlags& output, bool 
 }
 
 absl::Status Start(const StartFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, context.files));
+  ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, query));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   const absl::StatusOr<v1::Sweep> sweep = Call(*stub, &v1::Sweeps::Stub::CreateSweep, request);
   const absl::Status status = RenameField(sweep.status(), "sweep_id", "name");
@@ -111,7 +127,7 @@ absl::Status Start(const StartFlags& flags, CommandContext& context) {
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(status);
-  return SayStarted(*sweep, flags.output, flags.watch, context);
+  return SayStarted(*sweep, NotesOnStart(query), flags.output, flags.watch, context);
 }
 
 absl::Status Rerun(const RerunFlags& flags, CommandContext& context) {
@@ -122,7 +138,7 @@ absl::Status Rerun(const RerunFlags& flags, CommandContext& context) {
   request.set_name(FormatSweepName(source));
   request.set_sweep_id(flags.name);
   ASSIGN_OR_RETURN(const v1::Sweep sweep, Call(*stub, &v1::Sweeps::Stub::RerunSweep, request));
-  return SayStarted(sweep, flags.output, flags.watch, context);
+  return SayStarted(sweep, {}, flags.output, flags.watch, context);
 }
 
 void AddNewSweepFlags(CLI::App& command, std::string& name, bool& watch) {

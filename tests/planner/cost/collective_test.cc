@@ -49,6 +49,29 @@ TEST_F(PlainCollectives, AcrossNodesUseOneInterfacePerRankOnANode) {
   EXPECT_DOUBLE_EQ(RingBytesPerS(network_, {16, 1}), 400e9);
 }
 
+// Of the groups 0 to 5 and 6 to 11 the second has two ranks on the first node of 8.
+TEST_F(PlainCollectives, OfAGroupAcrossANodesBorderUseTheFewestInterfaces) {
+  const Network twelve{.cluster = cluster_, .devices = 12};
+  EXPECT_FALSE(twelve.Inside({6, 1}));
+  EXPECT_DOUBLE_EQ(RingBytesPerS(twelve, {6, 1}), 100e9);
+  EXPECT_TRUE(twelve.Inside({4, 1}));
+  EXPECT_TRUE((Network{.cluster = cluster_, .devices = 6}).Inside({6, 1}));
+}
+
+TEST_F(PlainCollectives, OnAPartlyFilledLastNodeUseItsInterfaces) {
+  const Network twelve{.cluster = cluster_, .devices = 12};
+  EXPECT_DOUBLE_EQ(RingBytesPerS(twelve, {12, 1}), 200e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(twelve, {6, 2}), 100e9);
+  EXPECT_DOUBLE_EQ(RingBytesPerS(Network{.cluster = cluster_, .devices = 16}, {16, 1}), 400e9);
+}
+
+TEST_F(PlainCollectives, StayInsideARackWhoseHostsAreChosen) {
+  ClusterSpec racks = cluster_;
+  racks.devices_per_node = 72;
+  racks.scale_up_spans_hosts = true;
+  EXPECT_TRUE((Network{.cluster = racks, .devices = 256}).Inside({64, 1}));
+}
+
 TEST_F(PlainCollectives, NeverPassTheLinksInsideANode) {
   ClusterSpec cluster = cluster_;
   cluster.scale_out.bytes_per_s = 100e9;

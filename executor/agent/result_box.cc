@@ -62,8 +62,8 @@ std::optional<KeptResult> ReadKept(const fs::path& path) {
   if (!json.ok() || !json->is_object() || !json->contains("result")) return std::nullopt;
   const absl::StatusOr<TrialResult> result = TrialResultFromJson((*json)["result"]);
   if (!result.ok()) return std::nullopt;
-  KeptResult kept{StringOf(json, "store_id"),
-                  {StringOf(json, "sweep"), NumberOf(json, "trial"), NumberOf(json, "attempt")},
+  KeptResult kept{StringOf(*json, "store_id"),
+                  {StringOf(*json, "sweep"), NumberOf(*json, "trial"), NumberOf(*json, "attempt")},
                   *result};
   if (!CanBeDelivered(kept)) return std::nullopt;
   return kept;

@@ -53,27 +53,25 @@ std::vector<std::string> TrialRow(const TrialView& view) {
     return view.predicted ? std::move(text) : std::string("-");
   };
   const int64_t peak_bytes = view.measured ? PeakBytes(*view.measured) : 0;
-  std::vector<std::string> row = {
-      "-",
+  const auto compared = [&](const auto& text_of) {
+    return view.compared ? text_of(*view.compared) : std::string("-");
+  };
+  return {
+      compared([](const ComparedStep& c) {
+        return absl::StrCat(c.rank.rank, c.rank.shared ? "=" : "");
+      }),
       absl::StrCat(NumberOf(view.trial), view.trial.requested() ? "*" : ""),
       view.trial.layout(),
       StateName(view.trial.state()),
-      "-",
-      "-",
+      compared([](const ComparedStep& c) { return FormatSeconds(c.step.step_s); }),
+      compared([](const ComparedStep& c) { return IntervalText(c.step); }),
       of_prediction(FormatSeconds(predicted.time.step_s())),
-      "-",
-      "-",
+      compared([](const ComparedStep& c) { return FormatPercent(c.mfu); }),
+      compared([](const ComparedStep& c) { return FormatPercent(c.mfu_causal); }),
       of_prediction(FormatPercent(predicted.mfu)),
       peak_bytes > 0 ? FormatBytes(peak_bytes) : "-",
-      of_prediction(FormatBytes(predicted.memory.allocator_bytes()))};
-  if (!view.compared) return row;
-  const ComparedStep& compared = *view.compared;
-  row[0] = absl::StrCat(compared.rank.rank, compared.rank.shared ? "=" : "");
-  row[4] = FormatSeconds(compared.step.step_s);
-  row[5] = IntervalText(compared.step);
-  row[7] = FormatPercent(compared.mfu);
-  row[8] = FormatPercent(compared.mfu_causal);
-  return row;
+      of_prediction(FormatBytes(predicted.memory.allocator_bytes())),
+  };
 }
 
 // What the table's marks mean, for those that it has.

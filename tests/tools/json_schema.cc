@@ -48,9 +48,7 @@ void Close(const json& parts, json& node) {
     node.erase("allOf");
     for (const json& part : all) AddAll(part, node);
   }
-  // A property may itself be called "properties".
-  if (node.contains("properties") && !node["properties"].contains("description") &&
-      !node.contains("additionalProperties")) {
+  if (node.contains("properties") && !node.contains("additionalProperties")) {
     node["additionalProperties"] = false;
   }
 }

@@ -179,9 +179,9 @@ TEST(FirstAnswers, CarryParametersAndRatesOfOneGpu) {
 
 TEST(RecommendText, SaysWhereMineRanks) {
   const CommandOutput run = RunCommand(Recommend("llama-3-70b", "h100", "64", "4096", "512",
-                                                 {"--mine", "tp8.pp8.dp1.mb1.zero1.sp1"}));
+                                                 {"--mine", "tp8.pp4.dp2.mb1.zero1.sp1"}));
   EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(run.out, HasSubstr("\nMine, tp8.cp1.pp8.dp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b:\n"
+  EXPECT_THAT(run.out, HasSubstr("\nMine, tp8.cp1.pp4.dp2.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b:\n"
                                  "  rank "));
   EXPECT_THAT(run.out, HasSubstr(" slower, because "));
 }
@@ -194,7 +194,7 @@ TEST(RecommendJson, SaysWhereMineRanks) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return json::parse(run.out)["mine"];
   };
-  const json ranked = mine("tp8.pp8.dp1.mb1.zero1.sp1");
+  const json ranked = mine("tp8.pp4.dp2.mb1.zero1.sp1");
   EXPECT_TRUE(ranked["fits"].get<bool>());
   EXPECT_GT(ranked["rank"], 1);
   EXPECT_EQ(ranked["because"][0]["part"], "tp");

@@ -66,7 +66,7 @@ TEST_P(RemotePlannerTest, RecommendsByRisk) {
 
 TEST_P(RemotePlannerTest, PlacesMyOwnLayout) {
   for (const char* mine :
-       {"tp8.pp8.dp1.mb1.zero1.sp1", "tp4.pp4.dp4.mb2.zero1.sp1", "tp3.pp4.dp2", "no layout"}) {
+       {"tp8.pp4.dp2.mb1.zero1.sp1", "tp4.pp4.dp4.mb2.zero1.sp1", "tp3.pp4.dp2", "no layout"}) {
     ExpectSame(Ask("recommend", {"--top", "1", "--mine", mine}));
   }
 }

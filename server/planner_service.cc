@@ -19,20 +19,9 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   query.top = request.top() == 0 ? kDefaultTop : request.top();
   RETURN_IF_ERROR(CheckRange("top", query.top, 1, kMaxTop));
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
+  query.mine = request.mine();
   ASSIGN_OR_RETURN(const RecommendAnswer answer, AnswerRecommend(query, host_cores));
-  for (const RankedLayout& ranked : answer.result.layouts) {
-    *response->add_layouts() = ToWire(ranked);
-  }
-  for (const RankedLayout& ranked : answer.result.worth_a_trial) {
-    *response->add_worth_a_trial() = ToWire(ranked);
-  }
-  *response->mutable_funnel() = ToWire(answer.result.funnel);
-  if (answer.result.nearest) {
-    *response->mutable_nearest() = ToWire(*answer.result.nearest);
-    response->set_nearest_over_bytes(answer.result.nearest_over_bytes);
-  }
-  response->set_allowed_bytes(answer.allowed_bytes);
-  response->mutable_notes()->Add(answer.notes.begin(), answer.notes.end());
+  *response = ToWire(answer);
   return absl::OkStatus();
 }
 
@@ -41,10 +30,7 @@ absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
   ASSIGN_OR_RETURN(const PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   ASSIGN_OR_RETURN(const EstimateAnswer answer,
                    AnswerEstimate(query, request.layout(), host_cores));
-  *response->mutable_estimate() = ToWire(answer.ranked());
-  *response->mutable_explanation() = ToWire(answer.ranked(), answer.explanation);
-  response->set_allowed_bytes(answer.allowed_bytes);
-  response->mutable_notes()->Add(answer.notes.begin(), answer.notes.end());
+  *response = ToWire(answer);
   return absl::OkStatus();
 }
 

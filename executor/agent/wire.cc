@@ -128,6 +128,9 @@ v1::LayoutEstimate ToWire(const RankedLayout& ranked) {
   out.set_mfu(ranked.estimate.mfu);
   out.set_mfu_causal(ranked.estimate.mfu_causal);
   out.set_tokens_per_s(ranked.estimate.tokens_per_s);
+  out.set_tflops_per_gpu(ranked.estimate.tflops_per_gpu);
+  out.set_tflops_per_gpu_causal(ranked.estimate.tflops_per_gpu_causal);
+  out.set_tokens_per_s_per_gpu(ranked.estimate.tokens_per_s_per_gpu);
   out.set_oom_probability(ranked.estimate.oom_probability);
   out.set_step_low_s(ranked.estimate.step_low_s);
   out.set_step_high_s(ranked.estimate.step_high_s);
@@ -143,6 +146,9 @@ absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& in) {
   ranked.estimate.mfu = in.mfu();
   ranked.estimate.mfu_causal = in.mfu_causal();
   ranked.estimate.tokens_per_s = in.tokens_per_s();
+  ranked.estimate.tflops_per_gpu = in.tflops_per_gpu();
+  ranked.estimate.tflops_per_gpu_causal = in.tflops_per_gpu_causal();
+  ranked.estimate.tokens_per_s_per_gpu = in.tokens_per_s_per_gpu();
   ranked.estimate.oom_probability = in.oom_probability();
   ranked.estimate.step_low_s = in.step_low_s();
   ranked.estimate.step_high_s = in.step_high_s();

@@ -16,6 +16,7 @@
 #include "meshwright/v1/planner.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/report/answers.h"
 #include "planner/report/explain.h"
 #include "planner/search/search.h"
 
@@ -33,6 +34,11 @@ absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
 // What binds follows from the estimate and is on the wire for those who read only that.
 v1::Explanation ToWire(const RankedLayout& ranked, const Explanation& explanation);
 absl::StatusOr<Explanation> FromWire(const v1::Explanation& explanation);
+
+v1::RecommendResponse ToWire(const RecommendAnswer& answer);
+absl::StatusOr<RecommendAnswer> FromWire(const v1::RecommendResponse& response);
+v1::EstimateResponse ToWire(const EstimateAnswer& answer);
+absl::StatusOr<EstimateAnswer> FromWire(const v1::EstimateResponse& response);
 
 v1::Funnel ToWire(const Funnel& funnel);
 Funnel FromWire(const v1::Funnel& funnel);

@@ -33,10 +33,17 @@ bool Wanted(const CalibrationRequest& request, const MeasurementPresets& presets
          (*profile)->name == request.profile.name;
 }
 
+// Rows without a source say nothing of whose they are.
+void AddOnce(const std::string& source, std::vector<std::string>& sources) {
+  if (source.empty()) return;
+  if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
+}
+
 }  // namespace
 
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
   CalibrationResult result;
+  std::vector<std::string> sources;
   const MeasurementPresets presets = PresetsOf(request);
   for (const Measurement& measured : request.measurements) {
     if (!Wanted(request, presets, measured)) {
@@ -54,10 +61,16 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
       result.rows.push_back(
           {*plan.row, *plan.layout, *row.step_s, row.predicted->fraction_of_device});
       result.sweeps.push_back(measured.sweep);
+      AddOnce(measured.source, sources);
     }
   }
   ASSIGN_OR_RETURN(result.fit,
                    FitConstants(result.rows, request.cluster, request.profile, request.options));
+  if (request.options.fit_cluster) {
+    result.fit.cluster.rests_on = Evidence::kRuns;
+    result.fit.cluster.calibration.sources = sources;
+  }
+  if (request.options.fit_framework) result.fit.profile.calibration.sources = sources;
   return result;
 }
 

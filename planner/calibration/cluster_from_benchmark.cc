@@ -45,6 +45,7 @@ void SetIdentity(const DeviceBenchmark& benchmark, const BenchmarkBase& base,
                  ClusterSpec& cluster) {
   const bool cores = benchmark.physical_cores > 0;
   cluster.calibration = {};
+  cluster.rests_on = Evidence::kBenchmark;
   cluster.physical_cores = benchmark.physical_cores;
   cluster.device.name = cores ? benchmark.device_name + ", one core" : benchmark.device_name;
   cluster.device.memory_bytes = benchmark.memory_bytes;

@@ -14,6 +14,7 @@ Calibration ReadCalibration(JsonFields& fields) {
   JsonFields inside(object, "calibration.");
   calibration.command = inside.StringOr("command", "");
   calibration.rows = inside.IntOr("rows", 0);
+  calibration.sources = inside.StringsOr("sources");
   calibration.median_error = inside.NumberOr("median_error", 0.0);
   calibration.mean_error = inside.NumberOr("mean_error", 0.0);
   if (inside.Has("constants")) {
@@ -46,11 +47,9 @@ ordered_json CalibrationToJson(const Calibration& calibration) {
                                 {"sigma", constant.sigma}};
     if (constant.at_bound) constants[constant.name]["at_bound"] = true;
   }
-  return {{"command", calibration.command},
-          {"rows", calibration.rows},
-          {"median_error", calibration.median_error},
-          {"mean_error", calibration.mean_error},
-          {"constants", constants}};
+  return {{"command", calibration.command},       {"rows", calibration.rows},
+          {"sources", calibration.sources},       {"median_error", calibration.median_error},
+          {"mean_error", calibration.mean_error}, {"constants", constants}};
 }
 
 }  // namespace meshwright

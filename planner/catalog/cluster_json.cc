@@ -99,6 +99,14 @@ int32_t ReadCores(JsonFields& fields, const json& object, int32_t host_cores) {
   return static_cast<int32_t>(fields.IntOr("physical_cores", 0));
 }
 
+// A fitted file without the key rests on the runs of its fit.
+Evidence ReadEvidence(JsonFields& fields, const Calibration& calibration) {
+  const Evidence fallback = calibration.rows > 0 ? Evidence::kRuns : Evidence::kAssumption;
+  const auto evidence = ParseEvidence(fields.StringOr("rests_on", EvidenceName(fallback)));
+  if (!evidence.ok()) fields.Fail(evidence.status());
+  return evidence.value_or(fallback);
+}
+
 }  // namespace
 
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_cores) {
@@ -111,6 +119,7 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   cluster.physical_cores = ReadCores(fields, object, host_cores);
   cluster.source = fields.StringOr("source", "");
   cluster.calibration = ReadCalibration(fields);
+  cluster.rests_on = ReadEvidence(fields, cluster.calibration);
   cluster.gpu_names = fields.StringsOr("gpu_names");
   const std::string collectives = fields.StringOr("collectives", "ring");
   if (collectives != "ring" && collectives != "nccl") {
@@ -173,6 +182,7 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
     object["device"]["fastest_attention"] = FastestAttentionToJson(device.fastest_attention);
   }
   object["source"] = cluster.source;
+  object["rests_on"] = std::string(EvidenceName(cluster.rests_on));
   if (!cluster.calibration.command.empty()) {
     object["calibration"] = CalibrationToJson(cluster.calibration);
   }

@@ -2,6 +2,7 @@
 
 #include "planner/catalog/catalog.h"
 #include "planner/profile/attention_default.h"
+#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
@@ -30,6 +31,11 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   request.devices = query.devices;
   request.top = query.top;
   request.max_oom_probability = query.max_oom_probability;
+  if (!query.mine.empty()) {
+    absl::StatusOr<Layout> mine = ParseLayout(query.mine);
+    if (!mine.ok()) return WithField(mine.status(), "mine");
+    request.mine = *mine;
+  }
   return request;
 }
 

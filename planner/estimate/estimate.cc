@@ -2,10 +2,16 @@
 
 #include <cmath>
 
+#include "planner/estimate/step_interval.h"
 #include "planner/memory/oom_probability.h"
 #include "planner/spec/parameters.h"
 
 namespace meshwright {
+namespace {
+
+constexpr double kTera = 1e12;
+
+}  // namespace
 
 Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(context, layout, EstimateMemory(context, layout));
@@ -19,18 +25,21 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
                                 static_cast<double>(context.cluster.device.memory_bytes);
   estimate.time = EstimateStepTime(context, layout, estimate.fraction_of_device);
   const double step_s = estimate.time.step_s();
+  const auto devices = static_cast<double>(layout.devices());
   const double peak_flops =
-      RankPeakFlops(context.cluster, context.training.precision, layout.devices()) *
-      static_cast<double>(layout.devices());
-  estimate.mfu = PalmStepFlops(context.model, context.training) / (step_s * peak_flops);
-  estimate.mfu_causal = CausalStepFlops(context.model, context.training) / (step_s * peak_flops);
+      RankPeakFlops(context.cluster, context.training.precision, layout.devices());
+  const double flops = PalmStepFlops(context.model, context.training) / (step_s * devices);
+  const double causal_flops = CausalStepFlops(context.model, context.training) / (step_s * devices);
+  estimate.mfu = flops / peak_flops;
+  estimate.mfu_causal = causal_flops / peak_flops;
+  estimate.tflops_per_gpu = flops / kTera;
+  estimate.tflops_per_gpu_causal = causal_flops / kTera;
   estimate.tokens_per_s = static_cast<double>(context.training.global_batch) *
                           static_cast<double>(context.training.seq_len) / step_s;
+  estimate.tokens_per_s_per_gpu = estimate.tokens_per_s / devices;
   estimate.oom_probability = OomProbability(context.profile, estimate.fraction_of_device);
-  const double sigma = context.profile.step_time_sigma > 0.0
-                           ? context.profile.step_time_sigma
-                           : context.cluster.device.step_time_sigma;
-  const double spread = std::exp(kEightyPercentSigmas * sigma);
+  const double spread =
+      std::exp(kEightyPercentSigmas * StepTimeSigma(context.cluster, context.profile));
   estimate.step_low_s = step_s / spread;
   estimate.step_high_s = step_s * spread;
   return estimate;

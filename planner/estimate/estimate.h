@@ -21,8 +21,12 @@ struct Estimate {
   double mfu = 0.0;         // PaLM definition: full attention, N with both embeddings
   double mfu_causal = 0.0;  // Megatron-LM definition: half of the attention, logits once
   double tokens_per_s = 0.0;
+  // Model FLOP/s of one device, by the definitions of mfu and of mfu_causal, in 1e12.
+  double tflops_per_gpu = 0.0;
+  double tflops_per_gpu_causal = 0.0;
+  double tokens_per_s_per_gpu = 0.0;
   double oom_probability = 0.0;  // calibrated on published runs
-  // 80 % of runs like this one take between these, by the hardware profile's fit.
+  // 80 % of runs like this one take between these (planner/estimate/step_interval.h).
   double step_low_s = 0.0;
   double step_high_s = 0.0;
 

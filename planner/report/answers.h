@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/report/explain.h"
+#include "planner/report/rests_on.h"
+#include "planner/report/standing.h"
 #include "planner/search/search.h"
 
 namespace meshwright {
@@ -16,6 +19,9 @@ struct RecommendAnswer {
   SearchResult result;
   int64_t allowed_bytes = 0;       // per device under the query's memory criterion
   std::vector<std::string> notes;  // what the reader should know about the figures
+  int64_t parameters = 0;          // of the model
+  RestsOn rests_on;
+  std::optional<StandingReport> mine;  // where the query names a layout
 };
 
 struct EstimateAnswer {
@@ -24,6 +30,9 @@ struct EstimateAnswer {
   int64_t allowed_bytes = 0;  // per device under the 80 % rule
   std::vector<std::string> notes;
   Explanation explanation;
+  int64_t parameters = 0;          // of the model
+  int64_t parameters_per_gpu = 0;  // that the device with most of them computes with
+  RestsOn rests_on;
 
   RankedLayout ranked() const { return {layout, estimate}; }
   bool fits() const { return estimate.memory.total_bytes() <= allowed_bytes; }
@@ -40,6 +49,9 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
                                               int32_t host_cores);
 PresetNames AnswerPresets();
+
+// The criterion of the memory pass, as answers name it: "the 80 % memory rule".
+std::string MemoryCriterion(const PlanQuery& query);
 
 // Says so where ranks share processor cores.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);

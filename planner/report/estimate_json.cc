@@ -55,6 +55,9 @@ ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
           {"mfu", estimate.mfu},
           {"mfu_causal", estimate.mfu_causal},
           {"tokens_per_s", estimate.tokens_per_s},
+          {"tflops_per_gpu", estimate.tflops_per_gpu},
+          {"tflops_per_gpu_causal", estimate.tflops_per_gpu_causal},
+          {"tokens_per_s_per_gpu", estimate.tokens_per_s_per_gpu},
           {"oom_probability", estimate.oom_probability},
           {"step_low_s", estimate.step_low_s},
           {"step_high_s", estimate.step_high_s}};

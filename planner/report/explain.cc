@@ -6,23 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "planner/report/amounts.h"
 
 namespace meshwright {
 namespace {
 
 // A second part is named where it takes at least this share of the device's total.
 constexpr double kWorthNaming = 0.15;
-
-std::string Gib(int64_t bytes) {
-  return absl::StrFormat("%.2f GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
-}
-
-std::string Percent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100.0); }
-
-std::string Seconds(double seconds) {
-  return seconds >= 1.0 ? absl::StrFormat("%.2f s", seconds)
-                        : absl::StrFormat("%.1f ms", seconds * 1e3);
-}
 
 std::string_view Subject(MemoryPart part) {
   switch (part) {
@@ -52,32 +42,6 @@ std::string PartAndShare(const MemoryEstimate& memory, MemoryPart part) {
   std::string text(Subject(part));
   return absl::StrCat(text, " ", Gib(bytes), " (", Percent(static_cast<double>(bytes) / total),
                       ")");
-}
-
-std::string_view Subject(TimePart part) {
-  switch (part) {
-    case TimePart::kCompute:
-      return "compute";
-    case TimePart::kRecompute:
-      return "running forwards again";
-    case TimePart::kTp:
-      return "tensor-parallel communication";
-    case TimePart::kCp:
-      return "context-parallel communication";
-    case TimePart::kPp:
-      return "sends between pipeline stages";
-    case TimePart::kDp:
-      return "data-parallel communication";
-    case TimePart::kBubble:
-      return "the pipeline bubble";
-    case TimePart::kStraggler:
-      return "waiting for slower devices";
-    case TimePart::kPressure:
-      return "the allocator's work on a nearly full device";
-    case TimePart::kOptimizer:
-      return "the optimizer and other work once per step";
-  }
-  return "";
 }
 
 // How to shrink the bubble depends on whether the schedule can still be cut finer.
@@ -164,6 +128,32 @@ std::string_view PartName(TimePart part) {
   constexpr std::string_view kNames[] = {"compute", "recompute", "tp",       "cp",       "pp", "dp",
                                          "bubble",  "straggler", "pressure", "optimizer"};
   return kNames[static_cast<size_t>(part)];
+}
+
+std::string_view Subject(TimePart part) {
+  switch (part) {
+    case TimePart::kCompute:
+      return "compute";
+    case TimePart::kRecompute:
+      return "running forwards again";
+    case TimePart::kTp:
+      return "tensor-parallel communication";
+    case TimePart::kCp:
+      return "context-parallel communication";
+    case TimePart::kPp:
+      return "sends between pipeline stages";
+    case TimePart::kDp:
+      return "data-parallel communication";
+    case TimePart::kBubble:
+      return "the pipeline bubble";
+    case TimePart::kStraggler:
+      return "waiting for slower devices";
+    case TimePart::kPressure:
+      return "the allocator's work on a nearly full device";
+    case TimePart::kOptimizer:
+      return "the optimizer and other work once per step";
+  }
+  return "";
 }
 
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part) {

@@ -50,6 +50,7 @@ inline constexpr std::array kTimeParts = {
 
 std::string_view PartName(MemoryPart part);  // "activations"
 std::string_view PartName(TimePart part);    // "bubble"
+std::string_view Subject(TimePart part);     // "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
 double PartSeconds(const TimeEstimate& time, TimePart part);
 

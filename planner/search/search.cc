@@ -106,7 +106,9 @@ class Selection {
         context_(ContextOf(request)),
         allowed_bytes_(AllowedBytes(request)),
         trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
-        ranking_(request.top) {}
+        ranking_(request.top) {
+    if (request.mine) mine_ = Place(*request.mine);
+  }
 
   void Visit(const Layout& layout) {
     ++funnel_.enumerated;
@@ -138,6 +140,7 @@ class Selection {
     trials_.DropSlowerThan(ranking_.BestMfu());
     result.worth_a_trial = trials_.Take();
     result.layouts = ranking_.Take();
+    result.mine = mine_;
     if (result.layouts.empty()) {
       result.nearest = RankedLayout{nearest_, EstimateLayout(context_, nearest_)};
       result.nearest_over_bytes = nearest_bytes_ - allowed_bytes_;
@@ -155,9 +158,29 @@ class Selection {
     return EstimateLayout(context_, layout, MemoryEstimate()).mfu;
   }
 
+  Standing Place(const Layout& layout) const {
+    Standing standing;
+    standing.violation = CheckLayout(context_, request_.devices, layout);
+    if (!standing.violation && request_.runnable && !request_.runnable(layout)) {
+      standing.violation = Violation{Rule::kWorker};
+    }
+    if (standing.violation) return standing;
+    standing.estimate = EstimateLayout(context_, layout);
+    const int64_t bytes = standing.estimate.memory.total_bytes();
+    standing.over_bytes = std::max<int64_t>(0, bytes - allowed_bytes_);
+    return standing;
+  }
+
+  // Without its memory a layout seems as fast as it could be: only one that seems faster than those
+  // it competes with is worked out in full.
   void Rank(const Layout& layout) {
     ++funnel_.evaluated;
-    if (ranking_.Takes(MfuOf(layout))) ranking_.Offer(layout, EstimateLayout(context_, layout));
+    const double most_mfu = MfuOf(layout);
+    const bool may_beat_mine = mine_ && !mine_->violation && most_mfu > mine_->estimate.mfu;
+    if (!may_beat_mine && !ranking_.Takes(most_mfu)) return;
+    const Estimate estimate = EstimateLayout(context_, layout);
+    if (may_beat_mine && estimate.mfu > mine_->estimate.mfu) ++mine_->faster;
+    ranking_.Offer(layout, estimate);
   }
 
   // The nearest is asked for only where nothing fits, and a trial only of what beats all that does.
@@ -186,6 +209,7 @@ class Selection {
   Funnel funnel_;
   Ranking ranking_;
   Ranking trials_{kMostTrials};
+  std::optional<Standing> mine_;
   Layout nearest_;
   int64_t nearest_bytes_ = std::numeric_limits<int64_t>::max();
   int64_t smallest_batch_ = 0;

@@ -40,6 +40,14 @@ struct RankedLayout {
   friend bool operator==(const RankedLayout&, const RankedLayout&) = default;
 };
 
+// Where a layout that the caller names stands among those that a search evaluates.
+struct Standing {
+  std::optional<Violation> violation;  // why it can't run; nothing else is known then
+  Estimate estimate;
+  int64_t over_bytes = 0;  // beyond what a device may hold; 0 where it fits
+  int64_t faster = 0;      // evaluated layouts that are faster
+};
+
 struct SearchRequest {
   ModelSpec model;
   ClusterSpec cluster;
@@ -52,6 +60,8 @@ struct SearchRequest {
   std::function<bool(const Layout&)> runnable;
   // What a kept layout may risk, above 0 and at most 1. Without it the 80 % rule decides.
   std::optional<double> max_oom_probability = std::nullopt;
+  // A layout whose standing is asked for; it need not be in the search space.
+  std::optional<Layout> mine = std::nullopt;
 };
 
 // Refers to the request's specs.
@@ -67,6 +77,7 @@ struct SearchResult {
   std::vector<RankedLayout> worth_a_trial;
   std::optional<RankedLayout> nearest;  // when none fits: the one that is over by the least
   int64_t nearest_over_bytes = 0;       // by how much
+  std::optional<Standing> mine;         // of the layout that the request names
 };
 
 // Bytes of a device that an estimate may fill under the 80 % rule.

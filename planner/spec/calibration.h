@@ -20,8 +20,9 @@ struct CalibratedConstant {
 };
 
 struct Calibration {
-  std::string command;  // that made the profile; empty: not fitted
-  int64_t rows = 0;     // measured steps that were used
+  std::string command;               // that made the profile; empty: not fitted
+  int64_t rows = 0;                  // measured steps that were used
+  std::vector<std::string> sources;  // who measured them, each once
   // Share of the measured step times that the fit misses by less: |predicted / measured - 1|.
   double median_error = 0.0;
   double mean_error = 0.0;

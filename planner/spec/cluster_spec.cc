@@ -1,6 +1,7 @@
 #include "planner/spec/cluster_spec.h"
 
 #include <algorithm>
+#include <array>
 
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -66,7 +67,22 @@ absl::Status ValidateLink(const std::string& field, const LinkProfile& link) {
   return absl::OkStatus();
 }
 
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 4> kEvidenceNames = {"assumption", "data_sheet", "benchmark",
+                                                            "runs"};
+
 }  // namespace
+
+std::string_view EvidenceName(Evidence evidence) {
+  return kEvidenceNames[static_cast<size_t>(evidence)];
+}
+
+absl::StatusOr<Evidence> ParseEvidence(std::string_view name) {
+  for (size_t i = 0; i < kEvidenceNames.size(); ++i) {
+    if (kEvidenceNames[i] == name) return static_cast<Evidence>(i);
+  }
+  return FieldError("rests_on", name, "must be assumption, data_sheet, benchmark or runs");
+}
 
 absl::Status Validate(const ClusterSpec& cluster) {
   RETURN_IF_ERROR(ValidateDevice(cluster.device));

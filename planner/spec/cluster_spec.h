@@ -62,7 +62,8 @@ struct HardwareProfile {
   // What matmuls' library holds in the allocator throughout, for the stream that computes.
   int64_t matmul_workspace_bytes = 0;
   double straggler_sigma = 0.0;  // spread of device speeds, a share: a step waits for the slowest
-  // Spread of measured over predicted step times, as the standard deviation of the logarithm.
+  // Spread of measured over predicted step times, as the standard deviation of the logarithm: of
+  // the runs that the cluster was fitted to, else what its figures are trusted to.
   double step_time_sigma = 0.0;
 
   // fp64 goes through the fp32 units of a processor at half their rate.
@@ -90,6 +91,18 @@ struct LinkProfile {
 // algorithms and protocols (planner/cost/nccl_tuning.h).
 enum class CollectiveModel : uint8_t { kRing, kNccl };
 
+// What the figures of a cluster rest on, from the least to the most.
+enum class Evidence : uint8_t {
+  kAssumption,  // orders of magnitude, or nobody said
+  kDataSheet,   // peaks of the data sheet, and what other devices reach of theirs
+  kBenchmark,   // parts of a step, measured on it
+  kRuns,        // measured training runs, to which it was fitted: see its calibration
+};
+
+// "assumption", "data_sheet", "benchmark", "runs".
+std::string_view EvidenceName(Evidence evidence);
+absl::StatusOr<Evidence> ParseEvidence(std::string_view name);
+
 struct ClusterSpec {
   std::string name;
   // What measurement files call its device; the longest prefix of their `gpu` column decides.
@@ -106,6 +119,7 @@ struct ClusterSpec {
   // of a core): the ranks of a node share this many cores. 0 where each device computes on its own.
   int32_t physical_cores = 0;
   std::string source;  // where the figures come from, in words
+  Evidence rests_on = Evidence::kAssumption;
   Calibration calibration;
 
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;

@@ -9,6 +9,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tests/tools/command_runner.h"
+#include "tests/tools/json_schema.h"
 
 namespace meshwright {
 namespace {
@@ -39,6 +40,7 @@ TEST_F(BenchmarkCommand, MakesAClusterFileThatThePlannerTakes) {
       BinaryDir());
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json answer = json::parse(run.out);
+  EXPECT_EQ(SchemaProblems("benchmark", answer), "");
   EXPECT_EQ(answer["benchmark"]["devices"], 2);
   EXPECT_EQ(answer["benchmark"]["date"].get<std::string>().size(), 10u);
   EXPECT_GT(answer["fit"]["matmuls"]["rows"], 0);

@@ -60,6 +60,13 @@ TEST_P(RemotePlannerTest, RecommendsByRisk) {
   ExpectSame(Ask("recommend", {"--max-oom-probability", "0.1"}));
 }
 
+TEST_P(RemotePlannerTest, PlacesMyOwnLayout) {
+  for (const char* mine :
+       {"tp8.pp4.dp2.mb1.zero1.sp1", "tp4.pp4.dp4.mb2.zero1.sp1", "tp3.pp4.dp2", "no layout"}) {
+    ExpectSame(Ask("recommend", {"--top", "1", "--mine", mine}));
+  }
+}
+
 TEST_P(RemotePlannerTest, ExplainsALayoutThatFits) {
   ExpectSame(Ask("estimate", {"--layout", "tp8.pp4.dp2.mb1.zero1.sp1"}));
 }

@@ -14,6 +14,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tests/tools/command_runner.h"
+#include "tests/tools/json_schema.h"
 
 namespace meshwright {
 namespace {
@@ -51,6 +52,7 @@ json RunJson(const std::string& layout, std::vector<std::string> more = {}) {
 
 TEST(TrialCommand, HasTheKeysOfTheContract) {
   const json trial = RunJson("tp2.pp2.dp1.mb1", {"--steps", "2"});
+  EXPECT_EQ(SchemaProblems("trial", trial), "");
   EXPECT_EQ(trial["outcome"], "ok");
   EXPECT_GT(trial["step_s"].get<double>(), 0);
   EXPECT_GT(trial["mfu"].get<double>(), 0);

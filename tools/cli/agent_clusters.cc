@@ -10,6 +10,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/benchmark_text.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_text.h"
 #include "tools/cli/text.h"
@@ -84,7 +85,7 @@ void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std:
   if (format == OutputFormat::kJson) {
     ordered_json json = {{"agents", ordered_json::array()}};
     for (const v1::Agent& agent : agents) json["agents"].push_back(AgentToJson(agent));
-    out << json.dump(2) << "\n";
+    PrintJson(json, out);
     return;
   }
   Table table({"agent", "host", "devices", "runs", "measured"});

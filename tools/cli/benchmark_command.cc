@@ -10,6 +10,7 @@
 #include "tools/cli/device_profile.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/whole_file.h"
 
@@ -40,14 +41,14 @@ ordered_json ErrorsToJson(const LogFitErrors& errors) {
   return {{"rows", errors.rows}, {"median_error", errors.median}, {"worst_error", errors.worst}};
 }
 
-void PrintJson(const DeviceBenchmark& benchmark, const BenchmarkedCluster& made,
-               std::ostream& out) {
+void PrintBenchmarkJson(const DeviceBenchmark& benchmark, const BenchmarkedCluster& made,
+                        std::ostream& out) {
   const ordered_json object = {
       {"benchmark", ToJson(benchmark)},
       {"fit",
        {{"matmuls", ErrorsToJson(made.matmuls)}, {"collectives", ErrorsToJson(made.collectives)}}},
       {"cluster", ordered_json::parse(ClusterToJson(made.cluster))}};
-  out << object.dump(2) << "\n";
+  PrintJson(object, out);
 }
 
 absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) {
@@ -79,7 +80,7 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
     RETURN_IF_ERROR(WriteWholeFile("out", flags.output_file, ClusterToJson(made.cluster) + "\n"));
   }
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson(*benchmark, made, context.out);
+    PrintBenchmarkJson(*benchmark, made, context.out);
     return absl::OkStatus();
   }
   PrintDeviceBenchmark(*benchmark, made, context.out);

@@ -18,6 +18,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/measurement_files.h"
 #include "tools/cli/text.h"
 #include "tools/cli/whole_file.h"
@@ -183,7 +184,7 @@ absl::Status RunCalibrate(const CalibrateFlags& flags, CommandContext& context) 
                                    ProfileToJson(result.fit.profile) + "\n"));
   }
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << ToJson(result).dump(2) << "\n";
+    PrintJson(ToJson(result), context.out);
   } else {
     PrintText(result, request.options, context.out);
     context.out << "wrote " << flags.output_file

@@ -2,6 +2,7 @@
 
 #include "nlohmann/json.hpp"
 #include "planner/spec/field_error.h"
+#include "tools/cli/json_output.h"
 
 namespace meshwright {
 
@@ -12,10 +13,7 @@ int ReportError(CommandContext& context, OutputFormat format, const absl::Status
     nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},
                                     {"message", message}};
     if (const std::string field = FieldOf(status); !field.empty()) error["field"] = field;
-    // What the message quotes need not be UTF-8.
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    context.out << nlohmann::ordered_json{{"error", error}}.dump(2, ' ', false, replace)
-                << std::endl;
+    PrintJson({{"error", error}}, context.out);
   }
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

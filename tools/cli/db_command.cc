@@ -6,6 +6,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {
@@ -24,15 +25,15 @@ absl::Status Check(const std::string& path, OutputFormat format, CommandContext&
   if (format == OutputFormat::kText) {
     PrintText(path, check, context.out);
   } else {
-    context.out << nlohmann::ordered_json{{"ok", check.ok()},
-                                          {"schema_version", check.schema_version},
-                                          {"sweeps", check.sweeps},
-                                          {"trials", check.trials},
-                                          {"attempts", check.attempts},
-                                          {"events", check.events},
-                                          {"problems", check.problems}}
-                       .dump(2)
-                << "\n";
+    // This schema_version is the database's.
+    PrintJson({{"ok", check.ok()},
+               {"schema_version", check.schema_version},
+               {"sweeps", check.sweeps},
+               {"trials", check.trials},
+               {"attempts", check.attempts},
+               {"events", check.events},
+               {"problems", check.problems}},
+              context.out);
   }
   context.exit_code = check.ok() ? kExitOk : kExitFailed;
   return absl::OkStatus();

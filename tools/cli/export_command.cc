@@ -9,6 +9,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 
 namespace meshwright {
 namespace {
@@ -53,7 +54,7 @@ absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
                                          {"seq_len", job.training.seq_len},
                                          {"global_batch", job.training.global_batch},
                                          {"text", text}};
-  context.out << object.dump(2) << "\n";
+  PrintJson(object, context.out);
   return absl::OkStatus();
 }
 

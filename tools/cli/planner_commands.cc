@@ -5,61 +5,37 @@
 #include <string>
 #include <string_view>
 
-#include "nlohmann/json.hpp"
 #include "planner/catalog/preset_text.h"
-#include "planner/report/estimate_json.h"
-#include "planner/report/explain_json.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/planner_api.h"
+#include "tools/cli/planner_json.h"
 #include "tools/cli/planner_text.h"
 #include "tools/cli/server_client.h"
 
 namespace meshwright {
 namespace {
 
-using nlohmann::ordered_json;
-
 struct PlanFlags {
   QueryFlags query;
   OutputFlags output;
   std::string layout;
+  std::string mine;
   int32_t top = 10;
   std::optional<double> max_oom_probability;
+  bool exit_zero = false;
 };
 
-ordered_json RequestToJson(const PlanQuery& query) {
-  return {{"model", query.model.name},
-          {"cluster", query.cluster.name},
-          {"framework", query.framework.name},
-          {"gpus", query.devices},
-          {"seq_len", query.training.seq_len},
-          {"global_batch", query.training.global_batch},
-          {"dtype", std::string(PrecisionName(query.training.precision))}};
+// Scripts stop where nothing fits, unless they only want to look.
+int ExitCode(const PlanFlags& flags, bool fits) {
+  return fits || flags.exit_zero ? kExitOk : kExitNothingFits;
 }
 
-void PrintRecommendationJson(const PlanQuery& query, const RecommendAnswer& answer,
-                             double elapsed_s, std::ostream& out) {
-  const SearchResult& result = answer.result;
-  ordered_json request = RequestToJson(query);
-  if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
-  ordered_json object = {{"request", request},     {"funnel", FunnelToJson(result.funnel)},
-                         {"elapsed_s", elapsed_s}, {"allowed_bytes", answer.allowed_bytes},
-                         {"notes", answer.notes},  {"layouts", ordered_json::array()}};
-  for (const RankedLayout& ranked : result.layouts) {
-    object["layouts"].push_back(LayoutToJson(ranked.layout, ranked.estimate));
-  }
-  object["worth_a_trial"] = ordered_json::array();
-  for (const RankedLayout& ranked : result.worth_a_trial) {
-    object["worth_a_trial"].push_back(LayoutToJson(ranked.layout, ranked.estimate));
-  }
-  if (result.nearest) {
-    object["nearest"] = LayoutToJson(result.nearest->layout, result.nearest->estimate);
-    object["nearest"]["over_bytes"] = result.nearest_over_bytes;
-  }
-  out << object.dump(2) << "\n";
+void AddExitZero(CLI::App& command, PlanFlags& flags) {
+  command.add_flag("--exit-zero", flags.exit_zero, "Exit with 0, not with 3, where nothing fits");
 }
 
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
@@ -67,15 +43,16 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery(flags.output.server));
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
+  query.mine = flags.mine;
   ASSIGN_OR_RETURN(const RecommendAnswer answer,
                    PlannerAt(flags.output.server, context.host_cores)->Recommend(query));
   const double elapsed_s = context.now_s() - start_s;
   if (flags.output.format == OutputFormat::kJson) {
-    PrintRecommendationJson(query, answer, elapsed_s, context.out);
+    PrintJson(ToJson(query, answer, elapsed_s), context.out);
   } else {
     PrintRecommendation(query, answer, elapsed_s, context.out);
   }
-  context.exit_code = answer.result.layouts.empty() ? kExitNothingFits : kExitOk;
+  context.exit_code = ExitCode(flags, !answer.result.layouts.empty());
   return absl::OkStatus();
 }
 
@@ -85,20 +62,13 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(
       const EstimateAnswer answer,
       PlannerAt(flags.output.server, context.host_cores)->Estimate(query, flags.layout));
-  if (flags.output.format == OutputFormat::kText) {
+  const double elapsed_s = context.now_s() - start_s;
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(ToJson(query, answer, elapsed_s), context.out);
+  } else {
     PrintEstimate(query, answer, context.out);
-    return absl::OkStatus();
   }
-  // The entry itself, and `layouts` with it, so that one reader serves recommend and estimate.
-  ordered_json object = LayoutToJson(answer.layout, answer.estimate);
-  object["request"] = RequestToJson(query);
-  object["fits"] = answer.fits();
-  object["allowed_bytes"] = answer.allowed_bytes;
-  object["elapsed_s"] = context.now_s() - start_s;
-  object["notes"] = answer.notes;
-  AddExplanation(answer.ranked(), answer.explanation, object);
-  object["layouts"] = ordered_json::array({LayoutToJson(answer.layout, answer.estimate)});
-  context.out << object.dump(2) << "\n";
+  context.exit_code = ExitCode(flags, answer.fits());
   return absl::OkStatus();
 }
 
@@ -125,7 +95,7 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
                                            : kind == "clusters" ? names.clusters
                                                                 : names.profiles;
   if (flags.format == OutputFormat::kJson) {
-    context.out << ordered_json{{kind, chosen}}.dump(2) << "\n";
+    PrintJson({{kind, chosen}}, context.out);
   } else {
     for (const std::string& name : chosen) context.out << name << "\n";
   }
@@ -154,6 +124,10 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
                    "Keep layouts up to this probability of running out of memory, in place of the "
                    "80 % rule")
       ->option_text("P");
+  command
+      ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
+      ->option_text("LAYOUT");
+  AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
   command->callback(
@@ -174,6 +148,7 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
                    "tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b")
       ->required()
       ->option_text("LAYOUT");
+  AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
   command->callback(

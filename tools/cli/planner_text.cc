@@ -1,6 +1,7 @@
 #include "tools/cli/planner_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,21 +13,24 @@
 namespace meshwright {
 namespace {
 
-void PrintHeadline(const PlanQuery& query, std::ostream& out) {
-  out << query.model.name << " on " << FormatCount(query.devices) << " x " << query.cluster.name
-      << ", sequence " << FormatCount(query.training.seq_len) << ", global batch "
+// 70.55 B, 134.5 M: as models are called.
+std::string FormatParameters(int64_t parameters) {
+  const auto count = static_cast<double>(parameters);
+  return count >= 1e9 ? absl::StrFormat("%.2f B", count / 1e9)
+                      : absl::StrFormat("%.1f M", count / 1e6);
+}
+
+void PrintHeadline(const PlanQuery& query, int64_t parameters, std::ostream& out) {
+  out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
+      << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
+      << FormatCount(query.training.seq_len) << ", global batch "
       << FormatCount(query.training.global_batch) << ", " << PrecisionName(query.training.precision)
       << ", framework " << query.framework.name << "\n";
 }
 
-void PrintNotes(const std::vector<std::string>& notes, std::ostream& out) {
+void PrintNotes(const RestsOn& rests_on, const std::vector<std::string>& notes, std::ostream& out) {
+  out << "rests on " << rests_on.sentence << "\n";
   for (const std::string& note : notes) out << "note: " << note << "\n";
-}
-
-// The criterion of the memory pass, as the funnel and the rankings name it.
-std::string MemoryCriterion(const PlanQuery& query) {
-  if (!query.max_oom_probability) return "the 80 % memory rule";
-  return "an OOM probability of " + FormatPercent(*query.max_oom_probability);
 }
 
 void PrintFunnel(const PlanQuery& query, const Funnel& funnel, double elapsed_s,
@@ -57,7 +61,8 @@ void PrintRanking(const PlanQuery& query, const std::vector<RankedLayout>& layou
   const bool by_risk = query.max_oom_probability.has_value();
   std::vector<std::string> header = {"#", "layout", "GiB/device", "of device"};
   if (by_risk) header.emplace_back("P(OOM)");
-  header.insert(header.end(), {"step", "MFU", "causal MFU", "tokens/s"});
+  header.insert(header.end(),
+                {"step", "MFU", "TFLOP/s/GPU", "tokens/s/GPU", "causal MFU", "tokens/s"});
   Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const Estimate& e = layouts[i].estimate;
@@ -66,8 +71,10 @@ void PrintRanking(const PlanQuery& query, const std::vector<RankedLayout>& layou
                                     FormatPercent(e.fraction_of_device)};
     if (by_risk) row.push_back(FormatPercent(e.oom_probability));
     row.insert(row.end(),
-               {FormatSeconds(e.time.step_s()), FormatPercent(e.mfu), FormatPercent(e.mfu_causal),
-                FormatCount(static_cast<int64_t>(e.tokens_per_s))});
+               {FormatSeconds(e.time.step_s()), FormatPercent(e.mfu),
+                absl::StrFormat("%.1f", e.tflops_per_gpu),
+                FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)),
+                FormatPercent(e.mfu_causal), FormatCount(static_cast<int64_t>(e.tokens_per_s))});
     table.Add(std::move(row));
   }
   table.Print(out);
@@ -88,6 +95,10 @@ void PrintWorthATrial(const PlanQuery& query, const SearchResult& result, std::o
                FormatCount(static_cast<int64_t>(e.tokens_per_s))});
   }
   table.Print(out);
+}
+
+void PrintMine(const std::optional<StandingReport>& mine, std::ostream& out) {
+  if (mine) out << "\nMine, " << mine->layout << ":\n  " << mine->sentence << "\n";
 }
 
 void PrintMemoryParts(const std::vector<RankedLayout>& layouts, std::ostream& out) {
@@ -170,17 +181,19 @@ void PrintTimeTable(const RankedLayout& ranked, std::ostream& out) {
 
 void PrintRecommendation(const PlanQuery& query, const RecommendAnswer& answer, double elapsed_s,
                          std::ostream& out) {
-  PrintHeadline(query, out);
-  PrintNotes(answer.notes, out);
+  PrintHeadline(query, answer.parameters, out);
+  PrintNotes(answer.rests_on, answer.notes, out);
   PrintFunnel(query, answer.result.funnel, elapsed_s, out);
   out << "\n";
   if (answer.result.layouts.empty()) {
     PrintNearest(answer.result, answer.allowed_bytes, out);
+    PrintMine(answer.mine, out);
     PrintWorthATrial(query, answer.result, out);
     return;
   }
   out << "Ranked by predicted MFU (PaLM definition; causal MFU counts half of the attention):\n";
   PrintRanking(query, answer.result.layouts, out);
+  PrintMine(answer.mine, out);
   PrintWorthATrial(query, answer.result, out);
   out << "\nMemory of the fullest device, GiB:\n";
   PrintMemoryParts(answer.result.layouts, out);
@@ -188,16 +201,20 @@ void PrintRecommendation(const PlanQuery& query, const RecommendAnswer& answer, 
 
 void PrintEstimate(const PlanQuery& query, const EstimateAnswer& answer, std::ostream& out) {
   const Estimate& e = answer.estimate;
-  PrintHeadline(query, out);
-  PrintNotes(answer.notes, out);
-  out << FormatLayout(answer.layout) << "\n\n";
+  PrintHeadline(query, answer.parameters, out);
+  PrintNotes(answer.rests_on, answer.notes, out);
+  out << FormatLayout(answer.layout) << ", up to " << FormatParameters(answer.parameters_per_gpu)
+      << " parameters on a GPU\n\n";
   PrintStages(answer, out);
   PrintFit(answer, out);
   out << "\n";
   PrintTimeTable(answer.ranked(), out);
-  out << absl::StrFormat("\npredicted MFU %s (PaLM), %s (causal), ", FormatPercent(e.mfu),
-                         FormatPercent(e.mfu_causal))
-      << FormatCount(static_cast<int64_t>(e.tokens_per_s)) << " tokens/s\n";
+  out << absl::StrFormat(
+      "\npredicted MFU %s (PaLM), %s (causal); per GPU %.1f TFLOP/s (PaLM), %.1f (causal) and %s "
+      "tokens/s; %s tokens/s in all\n",
+      FormatPercent(e.mfu), FormatPercent(e.mfu_causal), e.tflops_per_gpu, e.tflops_per_gpu_causal,
+      FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)),
+      FormatCount(static_cast<int64_t>(e.tokens_per_s)));
 }
 
 }  // namespace meshwright

@@ -18,25 +18,12 @@ class GrpcPlanner final : public PlannerApi {
     *request.mutable_plan() = ToWire(query);
     request.set_top(query.top);
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
+    request.set_mine(query.mine);
     grpc::ClientContext context;
     SetDeadline(context);
     v1::RecommendResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Recommend(&context, request, &response)));
-    RecommendAnswer answer;
-    answer.result.funnel = FromWire(response.funnel());
-    for (const v1::LayoutEstimate& estimate : response.layouts()) {
-      ASSIGN_OR_RETURN(answer.result.layouts.emplace_back(), FromWire(estimate));
-    }
-    for (const v1::LayoutEstimate& estimate : response.worth_a_trial()) {
-      ASSIGN_OR_RETURN(answer.result.worth_a_trial.emplace_back(), FromWire(estimate));
-    }
-    if (response.has_nearest()) {
-      ASSIGN_OR_RETURN(answer.result.nearest, FromWire(response.nearest()));
-      answer.result.nearest_over_bytes = response.nearest_over_bytes();
-    }
-    answer.allowed_bytes = response.allowed_bytes();
-    answer.notes.assign(response.notes().begin(), response.notes().end());
-    return answer;
+    return FromWire(response);
   }
 
   absl::StatusOr<EstimateAnswer> Estimate(const PlanQuery& query,
@@ -49,13 +36,7 @@ class GrpcPlanner final : public PlannerApi {
     SetDeadline(context);
     v1::EstimateResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Estimate(&context, request, &response)));
-    ASSIGN_OR_RETURN(const RankedLayout ranked, FromWire(response.estimate()));
-    ASSIGN_OR_RETURN(Explanation explanation, FromWire(response.explanation()));
-    return EstimateAnswer{ranked.layout,
-                          ranked.estimate,
-                          response.allowed_bytes(),
-                          {response.notes().begin(), response.notes().end()},
-                          std::move(explanation)};
+    return FromWire(response);
   }
 
   absl::StatusOr<PresetNames> Presets() override {

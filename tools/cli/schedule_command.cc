@@ -10,6 +10,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/schedule_times.h"
 #include "tools/cli/text.h"
 
@@ -151,7 +152,7 @@ absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
     RETURN_IF_ERROR(WriteDrawing(flags.file, step, timeline));
   }
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << ToJson(step, timeline).dump(2) << "\n";
+    PrintJson(ToJson(step, timeline), context.out);
   } else if (flags.file.empty()) {
     PrintText(step, timeline, context.out);
   } else {

@@ -13,6 +13,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_follow.h"
 #include "tools/cli/sweep_text.h"
@@ -98,7 +99,7 @@ absl::Status Start(const SweepFlags& flags, CommandContext& context) {
     return absl::OkStatus();
   }
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << SweepToJson(sweep).dump(2) << "\n";
+    PrintJson(SweepToJson(sweep), context.out);
   } else {
     context.out << "sweep " << name << ": " << sweep.trials() << " trials, "
                 << StateName(sweep.state()) << " (" << sweep.reason() << ")\n"
@@ -127,7 +128,7 @@ absl::Status List(const SweepFlags& flags, CommandContext& context) {
   }
   ordered_json json = {{"sweeps", ordered_json::array()}};
   for (const v1::Sweep& sweep : sweeps) json["sweeps"].push_back(SweepToJson(sweep));
-  context.out << json.dump(2) << "\n";
+  PrintJson(json, context.out);
   return absl::OkStatus();
 }
 
@@ -167,7 +168,7 @@ absl::Status Show(const SweepFlags& flags, CommandContext& context) {
   }
   ordered_json json = {{"sweep", SweepToJson(sweep)}, {"trials", ordered_json::array()}};
   for (const TrialView& view : trials) json["trials"].push_back(TrialToJson(view));
-  context.out << json.dump(2) << "\n";
+  PrintJson(json, context.out);
   return absl::OkStatus();
 }
 
@@ -186,7 +187,7 @@ absl::Status Cancel(const SweepFlags& flags, CommandContext& context) {
   v1::Sweep sweep;
   RETURN_IF_ERROR(CallStatus(stub->CancelSweep(&call, request, &sweep)));
   if (flags.output.format == OutputFormat::kJson) {
-    context.out << SweepToJson(sweep).dump(2) << "\n";
+    PrintJson(SweepToJson(sweep), context.out);
   } else {
     context.out << "sweep " << id << " is cancelled; " << sweep.trials_ended() << " of "
                 << sweep.trials() << " trials have ended\n";

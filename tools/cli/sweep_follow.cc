@@ -12,6 +12,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/server_client.h"
 #include "tools/cli/sweep_text.h"
@@ -67,7 +68,7 @@ class Follower {
       end_kind_ = event.kind();
     }
     if (format_ == OutputFormat::kJson) {
-      context_.out << EventToJson(event).dump() << std::endl;
+      PrintJsonLine(EventToJson(event), context_.out);
       return;
     }
     const nlohmann::json data = nlohmann::json::parse(event.data_json(), nullptr, false);

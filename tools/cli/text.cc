@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
+#include "planner/report/amounts.h"
 
 namespace meshwright {
 namespace {
@@ -19,13 +20,7 @@ bool IsNumber(const std::string& cell) {
 
 }  // namespace
 
-std::string FormatCount(int64_t value) {
-  std::string digits = std::to_string(value);
-  for (auto i = static_cast<int64_t>(digits.size()) - 3; i > (value < 0 ? 1 : 0); i -= 3) {
-    digits.insert(static_cast<size_t>(i), ",");
-  }
-  return digits;
-}
+std::string FormatCount(int64_t value) { return Grouped(value); }
 
 std::string FormatGib(int64_t bytes) {
   return absl::StrFormat("%.2f", static_cast<double>(bytes) / kGib);
@@ -47,7 +42,7 @@ std::string FormatSeconds(double seconds) {
   return "0 s";
 }
 
-std::string FormatPercent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100.0); }
+std::string FormatPercent(double fraction) { return Percent(fraction); }
 
 void Table::Print(std::ostream& out) const {
   std::vector<size_t> widths(rows_.front().size(), 0);

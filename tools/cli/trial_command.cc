@@ -18,6 +18,7 @@
 #include "planner/spec/status_macros.h"
 #include "tools/cli/devices_flag.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/text.h"
 #include "tools/cli/trial_text.h"
@@ -139,7 +140,7 @@ void Print(const TrialFlags& flags, const Layout& layout, const Prediction& pred
   object["seed"] = flags.seed;
   object["predicted"] = LayoutToJson(layout, prediction.estimate);
   object["notes"] = NotesOn(prediction.request.cluster, layout.devices());
-  out << object.dump(2) << "\n";
+  PrintJson(object, out);
 }
 
 absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {

@@ -12,6 +12,7 @@
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/json_output.h"
 #include "tools/cli/measurement_files.h"
 #include "tools/cli/validate_text.h"
 #include "tools/cli/whole_file.h"
@@ -101,9 +102,7 @@ absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
     RETURN_IF_ERROR(WriteWholeFile("plot", flags.plot, ScatterSvg(rows)));
   }
   if (flags.output.format == OutputFormat::kJson) {
-    // Names of sweeps need not be UTF-8.
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    context.out << ValidationToJson(report).dump(2, ' ', false, replace) << "\n";
+    PrintJson(ValidationToJson(report), context.out);
   } else {
     PrintValidation(report, rows, context.out);
   }

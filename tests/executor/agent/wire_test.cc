@@ -26,6 +26,9 @@ RankedLayout SomeLayout() {
   ranked.estimate.mfu = 0.4;
   ranked.estimate.mfu_causal = 0.3;
   ranked.estimate.tokens_per_s = 1e6;
+  ranked.estimate.tflops_per_gpu = 400;
+  ranked.estimate.tflops_per_gpu_causal = 300;
+  ranked.estimate.tokens_per_s_per_gpu = 1000;
   ranked.estimate.oom_probability = 0.125;
   ranked.estimate.step_low_s = 30;
   ranked.estimate.step_high_s = 42;

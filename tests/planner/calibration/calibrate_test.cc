@@ -55,6 +55,20 @@ TEST_F(CalibrateTest, LeavesOutWhatWasNotTimedOrHasNoModel) {
   EXPECT_EQ(result.unmodelled_rows, 1);
 }
 
+TEST_F(CalibrateTest, NamesTheSourcesOfTheRowsThatTookPart) {
+  Add().source = "us";
+  Add().source = "them";
+  Add().source = "us";
+  Add().source = "";
+  Add().gpu = "H100-SXM";
+  request_.measurements.back().source = "others";
+  request_.cluster.rests_on = Evidence::kDataSheet;
+  const CalibrationResult result = Calibrate(request_).value();
+  EXPECT_THAT(result.fit.cluster.calibration.sources, ElementsAre("us", "them"));
+  EXPECT_EQ(result.fit.profile.calibration.sources, result.fit.cluster.calibration.sources);
+  EXPECT_EQ(result.fit.cluster.rests_on, Evidence::kRuns);
+}
+
 TEST_F(CalibrateTest, StepTimesMayComeFromTokens) {
   Measurement& row = Add();
   row.step_time_s.reset();

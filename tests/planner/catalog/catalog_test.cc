@@ -120,6 +120,7 @@ TEST(ClusterJson, ProblemNamesTheKey) {
 Calibration InventedCalibration() {
   return {.command = "meshwright calibrate --measurements runs.csv",
           .rows = 61,
+          .sources = {"us", "them"},
           .median_error = 0.04,
           .mean_error = 0.0625,
           .constants = {{.name = "loss_traffic_bytes",

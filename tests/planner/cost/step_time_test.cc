@@ -187,6 +187,9 @@ TEST(Mfu, IsModelFlopsOverStepTimeAndPeak) {
   EXPECT_DOUBLE_EQ(estimate.mfu_causal,
                    CausalStepFlops(context.model, context.training) / (step_s * 8 * 312e12));
   EXPECT_DOUBLE_EQ(estimate.tokens_per_s, 64.0 * 8192.0 / step_s);
+  EXPECT_DOUBLE_EQ(estimate.tokens_per_s_per_gpu, 8.0 * 8192.0 / step_s);
+  EXPECT_DOUBLE_EQ(estimate.tflops_per_gpu, 312.0 * estimate.mfu);
+  EXPECT_DOUBLE_EQ(estimate.tflops_per_gpu_causal, 312.0 * estimate.mfu_causal);
 }
 
 // 80 % of a normal distribution lie within 1.2816 standard deviations, here of the logarithm.
@@ -199,8 +202,8 @@ TEST(Interval, HoldsEightyPercentOfTheSpread) {
   EXPECT_NEAR(by_device.step_high_s / step_s, std::exp(0.12816), 1e-6);
   EXPECT_NEAR(step_s / by_device.step_low_s, std::exp(0.12816), 1e-6);
   context.profile.step_time_sigma = 0.05;
-  const Estimate by_framework = EstimateLayout(context.get(), layout);
-  EXPECT_NEAR(by_framework.step_high_s / step_s, std::exp(0.06408), 1e-6);
+  const Estimate by_both = EstimateLayout(context.get(), layout);
+  EXPECT_NEAR(by_both.step_high_s / step_s, std::exp(1.2816 * std::hypot(0.1, 0.05)), 1e-6);
 }
 
 TEST(Interval, IsAPointWithoutASpread) {

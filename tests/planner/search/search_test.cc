@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "planner/search/space.h"
@@ -263,6 +264,43 @@ TEST(CheckAndEstimate, RefusesALayoutOfAnotherSize) {
   ASSERT_EQ(estimate.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(FieldOf(estimate.status()), "layout");
   EXPECT_THAT(std::string(estimate.status().message()), HasSubstr("is 4, but there are 8"));
+}
+
+// The rank is counted without keeping the layouts: held to a walk that works all of them out.
+// Pressure makes some of them slower than they seem without their memory.
+TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  context.profile.pressure_slope = 1.0;
+  context.profile.pressure_from = 0.2;
+  SearchRequest request = MakeRequest(context, 32);
+  request.top = 3;
+  std::vector<std::pair<double, Layout>> all;
+  SearchSpace(context.model, 32, 64, context.profile).ForEach([&](const Layout& layout) {
+    if (CheckLayout(context.get(), 32, layout)) return;
+    const Estimate estimate = EstimateLayout(context.get(), layout);
+    if (estimate.memory.total_bytes() <= AllowedBytes(request)) {
+      all.emplace_back(estimate.mfu, layout);
+    }
+  });
+  const auto faster = [](const auto& a, const auto& b) { return a.first > b.first; };
+  std::stable_sort(all.begin(), all.end(), faster);
+  for (const size_t place : {size_t{0}, all.size() / 3, all.size() - 1}) {
+    request.mine = all[place].second;
+    const SearchResult result = Search(request).value();
+    const auto first_as_fast = std::lower_bound(all.begin(), all.end(), all[place], faster);
+    EXPECT_EQ(result.mine->faster, first_as_fast - all.begin());
+    EXPECT_EQ(result.mine->estimate.mfu, all[place].first);
+    EXPECT_EQ(result.mine->over_bytes, 0);
+    EXPECT_EQ(result.layouts.size(), 3u);
+  }
+}
+
+TEST(Search, MineMayBeWhatTheWorkerDoesNotRun) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  SearchRequest request = MakeRequest(context, 32);
+  request.mine = MakeLayout("tp8.pp1.dp4");
+  request.runnable = [](const Layout& layout) { return layout.tp < 8; };
+  EXPECT_EQ(Search(request)->mine->violation->rule, Rule::kWorker);
 }
 
 }  // namespace

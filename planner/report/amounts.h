@@ -1,0 +1,31 @@
+// Amounts as the planner's sentences write them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_format.h"
+
+namespace meshwright {
+
+inline std::string Gib(int64_t bytes) {
+  return absl::StrFormat("%.2f GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+}
+
+inline std::string Percent(double fraction) { return absl::StrFormat("%.1f %%", fraction * 100.0); }
+
+inline std::string Seconds(double seconds) {
+  return seconds >= 1.0 ? absl::StrFormat("%.2f s", seconds)
+                        : absl::StrFormat("%.1f ms", seconds * 1e3);
+}
+
+// 1,234,567
+inline std::string Grouped(int64_t value) {
+  std::string digits = std::to_string(value);
+  for (auto i = static_cast<int64_t>(digits.size()) - 3; i > (value < 0 ? 1 : 0); i -= 3) {
+    digits.insert(static_cast<size_t>(i), ",");
+  }
+  return digits;
+}
+
+}  // namespace meshwright

@@ -1,0 +1,85 @@
+#include "planner/report/rests_on.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "planner/estimate/estimate.h"
+#include "planner/estimate/step_interval.h"
+#include "planner/report/amounts.h"
+
+namespace meshwright {
+namespace {
+
+// A fit that leaves more than this share of a data sheet's error open is one of few runs.
+constexpr double kFewRuns = 0.25;
+
+PresetEvidence EvidenceOf(std::string name, Evidence evidence, const Calibration& calibration) {
+  return {std::move(name), std::string(EvidenceName(evidence)), calibration.rows,
+          calibration.sources};
+}
+
+std::string RunsOf(const PresetEvidence& preset) {
+  std::string text = absl::StrCat("fitted to ", Grouped(preset.rows), " measured run",
+                                  preset.rows == 1 ? "" : "s");
+  if (preset.sources.empty()) return text;
+  absl::StrAppend(&text, " of ", preset.sources.size(),
+                  preset.sources.size() == 1 ? " source (" : " sources (",
+                  absl::StrJoin(preset.sources, ", "), ")");
+  return text;
+}
+
+std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
+  switch (evidence) {
+    case Evidence::kAssumption:
+      return "orders of magnitude, no measured run";
+    case Evidence::kDataSheet:
+      return "data sheet only, no measured run: the interval is wider";
+    case Evidence::kBenchmark:
+      return "its parts were measured by a benchmark, no training run";
+    case Evidence::kRuns:
+      return absl::StrCat(RunsOf(cluster), ShareLeftOpen(cluster.rows) > kFewRuns
+                                               ? ", so few that the interval is wider"
+                                               : "");
+  }
+  return "";
+}
+
+nlohmann::ordered_json EvidenceToJson(const PresetEvidence& preset) {
+  return {{"name", preset.name},
+          {"kind", preset.kind},
+          {"rows", preset.rows},
+          {"sources", preset.sources}};
+}
+
+}  // namespace
+
+RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  const bool fitted = profile.calibration.rows > 0;
+  RestsOn rests_on;
+  rests_on.cluster = EvidenceOf(cluster.name, cluster.rests_on, cluster.calibration);
+  rests_on.framework = EvidenceOf(profile.name, fitted ? Evidence::kRuns : Evidence::kAssumption,
+                                  profile.calibration);
+  rests_on.step_time_sigma = StepTimeSigma(cluster, profile);
+  const bool together = fitted && cluster.calibration.command == profile.calibration.command;
+  const std::string presets =
+      together ? absl::StrCat(cluster.name, " and ", profile.name, ": together ",
+                              ClusterWords(rests_on.cluster, cluster.rests_on))
+               : absl::StrCat(cluster.name, ": ", ClusterWords(rests_on.cluster, cluster.rests_on),
+                              "; ", profile.name, ": ",
+                              fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
+  rests_on.sentence =
+      absl::StrFormat("%s; 80 %% of runs are within a factor of %.2f of the predicted step",
+                      presets, std::exp(kEightyPercentSigmas * rests_on.step_time_sigma));
+  return rests_on;
+}
+
+nlohmann::ordered_json ToJson(const RestsOn& rests_on) {
+  return {{"cluster", EvidenceToJson(rests_on.cluster)},
+          {"framework", EvidenceToJson(rests_on.framework)},
+          {"step_time_sigma", rests_on.step_time_sigma},
+          {"sentence", rests_on.sentence}};
+}
+
+}  // namespace meshwright

@@ -1,0 +1,37 @@
+// What the presets behind an answer rest on: measured runs and whose, a benchmark, a data sheet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "planner/profile/framework_profile.h"
+#include "planner/spec/cluster_spec.h"
+
+namespace meshwright {
+
+struct PresetEvidence {
+  std::string name;
+  std::string kind;                  // as EvidenceName()
+  int64_t rows = 0;                  // measured steps that it was fitted to
+  std::vector<std::string> sources;  // who measured them
+
+  friend bool operator==(const PresetEvidence&, const PresetEvidence&) = default;
+};
+
+struct RestsOn {
+  PresetEvidence cluster;
+  PresetEvidence framework;
+  double step_time_sigma =
+      0.0;               // standard deviation of the logarithm, of which the interval is made
+  std::string sentence;  // one line
+
+  friend bool operator==(const RestsOn&, const RestsOn&) = default;
+};
+
+RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
+
+nlohmann::ordered_json ToJson(const RestsOn& rests_on);
+
+}  // namespace meshwright

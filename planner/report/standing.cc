@@ -1,0 +1,135 @@
+#include "planner/report/standing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "planner/report/amounts.h"
+
+namespace meshwright {
+namespace {
+
+// A part is named as a reason where it takes at least this share of what the parts lose together.
+constexpr double kWorthNaming = 0.15;
+constexpr size_t kMostReasons = 3;
+
+std::vector<SlowerPart> SlowerParts(const TimeEstimate& mine, const TimeEstimate& best) {
+  std::vector<SlowerPart> parts;
+  double lost_s = 0.0;
+  for (const TimePart part : kTimeParts) {
+    const double more_s = PartSeconds(mine, part) - PartSeconds(best, part);
+    if (more_s <= 0.0) continue;
+    lost_s += more_s;
+    parts.push_back({std::string(PartName(part)), more_s});
+  }
+  std::erase_if(parts, [&](const SlowerPart& p) { return p.more_s < kWorthNaming * lost_s; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const SlowerPart& a, const SlowerPart& b) { return a.more_s > b.more_s; });
+  if (parts.size() > kMostReasons) parts.resize(kMostReasons);
+  return parts;
+}
+
+std::string_view SubjectOf(const SlowerPart& slower) {
+  const auto* part = std::find_if(kTimeParts.begin(), kTimeParts.end(),
+                                  [&](TimePart p) { return PartName(p) == slower.part; });
+  return Subject(*part);
+}
+
+// ", because the pipeline bubble takes 1.20 s and the optimizer 0.90 s more"
+std::string Reasons(const std::vector<SlowerPart>& because) {
+  std::vector<std::string> parts;
+  for (const SlowerPart& slower : because) {
+    const std::string subject(SubjectOf(slower));
+    parts.push_back(absl::StrCat(subject, parts.empty() ? " takes " : " ", Seconds(slower.more_s)));
+  }
+  if (parts.empty()) return "";
+  const std::string last = parts.back();
+  parts.pop_back();
+  const std::string first = absl::StrJoin(parts, ", ");
+  return absl::StrCat(", because ", first, first.empty() ? "" : " and ", last, " more");
+}
+
+std::string AgainstBest(const StandingReport& report, const RankedLayout& best) {
+  const std::string steps =
+      absl::StrFormat("a step takes %s instead of the best one's %s", Seconds(report.step_s),
+                      Seconds(best.estimate.time.step_s()));
+  if (report.slower < 0.0) return absl::StrCat(steps, ", ", Percent(-report.slower), " faster");
+  return absl::StrCat(steps, ", ", Percent(report.slower), " slower", Reasons(report.because));
+}
+
+std::string SentenceOn(const StandingReport& report, const std::vector<RankedLayout>& layouts,
+                       std::string_view criterion) {
+  const std::string place = absl::StrCat("rank ", Grouped(report.rank), " of ", Grouped(report.of));
+  const std::string against =
+      layouts.empty() ? "" : absl::StrCat(": ", AgainstBest(report, layouts.front()));
+  if (!report.fits) {
+    const std::string over =
+        absl::StrCat("over ", std::string(criterion), " by ", Gib(report.over_bytes),
+                     " (probability of running out of memory ", Percent(report.oom_probability),
+                     "), so not ranked");
+    return layouts.empty() ? absl::StrCat(over, "; nothing else fits either")
+                           : absl::StrCat(over, "; with more memory it would be ", place, against);
+  }
+  if (report.rank == 1)
+    return absl::StrCat(place, ": no layout that fits is predicted to be faster");
+  return absl::StrCat(place, against);
+}
+
+}  // namespace
+
+StandingReport Report(const Layout& layout, const SearchResult& result,
+                      std::string_view criterion) {
+  const Standing& standing = *result.mine;
+  StandingReport report;
+  report.layout = FormatLayout(layout);
+  if (standing.violation) {
+    report.rule = std::string(RuleName(standing.violation->rule));
+    report.sentence =
+        absl::StrCat("can't run: ", Describe(*standing.violation), " (rule ", report.rule, ")");
+    return report;
+  }
+  const Estimate& estimate = standing.estimate;
+  report.fits = standing.over_bytes == 0;
+  report.total_bytes = estimate.memory.total_bytes();
+  report.over_bytes = standing.over_bytes;
+  report.oom_probability = estimate.oom_probability;
+  report.step_s = estimate.time.step_s();
+  report.mfu = estimate.mfu;
+  report.rank = standing.faster + 1;
+  report.of = std::max(result.funnel.evaluated, report.rank);
+  if (!result.layouts.empty()) {
+    const TimeEstimate& best = result.layouts.front().estimate.time;
+    report.slower = report.step_s / best.step_s() - 1.0;
+    if (report.slower > 0.0) report.because = SlowerParts(estimate.time, best);
+  }
+  report.sentence = SentenceOn(report, result.layouts, criterion);
+  return report;
+}
+
+nlohmann::ordered_json ToJson(const StandingReport& report) {
+  nlohmann::ordered_json object = {{"layout", report.layout},
+                                   {"rule", nullptr},
+                                   {"fits", report.fits},
+                                   {"sentence", report.sentence}};
+  if (!report.rule.empty()) {
+    object["rule"] = report.rule;
+    return object;
+  }
+  object["total_bytes"] = report.total_bytes;
+  object["over_bytes"] = report.over_bytes;
+  object["oom_probability"] = report.oom_probability;
+  object["step_s"] = report.step_s;
+  object["mfu"] = report.mfu;
+  object["rank"] = report.rank;
+  object["of"] = report.of;
+  object["slower"] = report.slower;
+  object["because"] = nlohmann::ordered_json::array();
+  for (const SlowerPart& slower : report.because) {
+    object["because"].push_back({{"part", slower.part}, {"more_s", slower.more_s}});
+  }
+  return object;
+}
+
+}  // namespace meshwright

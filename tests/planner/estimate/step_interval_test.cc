@@ -1,0 +1,57 @@
+#include "planner/estimate/step_interval.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/planner/test_specs.h"
+
+namespace meshwright {
+namespace {
+
+double SigmaOn(const char* cluster, const char* profile = "megatron") {
+  return StepTimeSigma(FindCluster(cluster, 2).value(), FindProfile(profile).value());
+}
+
+// Five runs are worth more than a data sheet and less than 48.
+TEST(StepTimeSigma, IsWiderForPresetsThatRestOnLess) {
+  for (const char* data_sheet : {"mi300x", "l40s"}) {
+    EXPECT_GT(SigmaOn(data_sheet), 1.3 * SigmaOn("gb200")) << data_sheet;
+  }
+  EXPECT_GT(SigmaOn("gb200"), 1.3 * SigmaOn("h100"));
+  EXPECT_GT(SigmaOn("b200"), SigmaOn("h100"));
+  EXPECT_GT(SigmaOn("h200"), SigmaOn("h100"));
+  EXPECT_LT(SigmaOn("h200"), SigmaOn("mi300x"));
+}
+
+TEST(StepTimeSigma, IsThatOfTheRunsWhereThereAreMany) {
+  const double of_runs = FindProfile("megatron")->step_time_sigma;
+  EXPECT_GT(SigmaOn("h100"), of_runs);
+  EXPECT_LT(SigmaOn("h100"), 1.2 * of_runs);
+}
+
+TEST(StepTimeSigma, OfADataSheetIsWhatItsPriorsWereFoundToMiss) {
+  for (const char* name : {"mi300x", "l40s"}) {
+    const ClusterSpec cluster = FindCluster(name, 2).value();
+    EXPECT_EQ(cluster.rests_on, Evidence::kDataSheet);
+    EXPECT_EQ(cluster.device.step_time_sigma, kDataSheetSigma) << name;
+  }
+}
+
+TEST(StepTimeSigma, OfAnUnfittedClusterAddsToTheFrameworks) {
+  ClusterSpec cluster;
+  cluster.device.step_time_sigma = 0.4;
+  FrameworkProfile profile;
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.4);
+  profile.step_time_sigma = 0.3;
+  EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.5);
+}
+
+TEST(ShareLeftOpen, IsAllWithoutRowsAndHalfWithAsManyAsConstants) {
+  EXPECT_EQ(ShareLeftOpen(0), 1.0);
+  EXPECT_EQ(ShareLeftOpen(kRowsThatHalve), 0.5);
+  EXPECT_LT(ShareLeftOpen(1000), 0.01);
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,61 @@
+#include "planner/report/rests_on.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/planner/test_specs.h"
+
+namespace meshwright {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+RestsOn Of(const char* cluster, const char* profile = "megatron") {
+  return RestsOnOf(FindCluster(cluster, 2).value(), FindProfile(profile).value());
+}
+
+TEST(RestsOn, CountsTheRunsAndSourcesOfFittedPresets) {
+  const RestsOn h100 = Of("h100");
+  EXPECT_EQ(h100.cluster.kind, "runs");
+  EXPECT_EQ(h100.cluster.rows, 48);
+  EXPECT_THAT(h100.cluster.sources, ElementsAre("nvidia-dgxc-benchmarking"));
+  EXPECT_THAT(h100.sentence,
+              HasSubstr("h100 and megatron: together fitted to 48 measured runs of 1 "
+                        "source (nvidia-dgxc-benchmarking); 80 % of runs"));
+  EXPECT_THAT(Of("a100-80").sentence,
+              HasSubstr("a100-80: fitted to 61 measured runs of 1 source (llm-foundry); megatron: "
+                        "fitted to 48 measured runs"));
+}
+
+TEST(RestsOn, SaysWhereThereIsLittle) {
+  EXPECT_THAT(Of("mi300x").sentence,
+              HasSubstr("mi300x: data sheet only, no measured run: the interval is wider"));
+  EXPECT_THAT(Of("gb200").sentence, HasSubstr("5 measured runs of 1 source "
+                                              "(nvidia-dgxc-benchmarking), so few that the "
+                                              "interval is wider"));
+  EXPECT_THAT(Of("h100").sentence, Not(HasSubstr("wider")));
+  EXPECT_THAT(
+      Of("local-cpu", "meshwright").sentence,
+      HasSubstr("local-cpu: orders of magnitude, no measured run; meshwright: not fitted to "
+                "runs"));
+}
+
+// Every fitted preset names its runs and their sources, every other one what it has instead.
+TEST(RestsOn, EveryPresetSaysWhatItRestsOn) {
+  for (const std::string& name : ClusterNames()) {
+    const ClusterSpec cluster = FindCluster(name, 2).value();
+    const bool fitted = cluster.calibration.rows > 0;
+    EXPECT_EQ(cluster.rests_on == Evidence::kRuns, fitted) << name;
+    EXPECT_EQ(cluster.calibration.sources.empty(), !fitted) << name;
+    EXPECT_EQ(ClusterFromJson(ClusterToJson(cluster), 2).value(), cluster) << name;
+  }
+  for (const std::string& name : ProfileNames()) {
+    const FrameworkProfile profile = FindProfile(name).value();
+    EXPECT_EQ(profile.calibration.sources.empty(), profile.calibration.rows == 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace meshwright

@@ -1,0 +1,164 @@
+// What every command prints with --format json is what docs/schema says.
+#include "tests/tools/json_schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tests/executor/some_slice.h"
+#include "tests/server/server_fixture.h"
+#include "tests/tools/command_runner.h"
+
+namespace meshwright {
+namespace {
+
+using nlohmann::json;
+
+// Runs a command and holds every line, or all, of what it printed to a schema.
+json ExpectDescribed(const std::string& schema, std::vector<std::string> arguments,
+                     int exit_code = 0) {
+  arguments.insert(arguments.end(), {"--format", "json"});
+  const CommandOutput run = RunCommand(arguments);
+  EXPECT_EQ(run.exit_code, exit_code) << run.err;
+  const json document = json::parse(run.out, nullptr, false);
+  EXPECT_FALSE(document.is_discarded()) << run.out;
+  EXPECT_EQ(SchemaProblems(schema, document), "") << run.out;
+  return document;
+}
+
+std::vector<std::string> Ask(const char* command, std::vector<std::string> more) {
+  std::vector<std::string> arguments = {command, "--model",        "llama-3-70b", "--cluster",
+                                        "h100",  "--gpus",         "64",          "--seq-len",
+                                        "4096",  "--global-batch", "512"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(JsonSchema, DescribesRecommendations) {
+  const json fits =
+      ExpectDescribed("recommend", Ask("recommend", {"--mine", "tp8.pp4.dp2.mb1.zero1.sp1"}));
+  EXPECT_EQ(fits["schema_version"], 1);
+  EXPECT_FALSE(fits["worth_a_trial"].empty());
+  ExpectDescribed("recommend", Ask("recommend", {"--mine", "tp3.pp4.dp2"}));
+  ExpectDescribed("recommend",
+                  {"recommend", "--model", "llama-3-405b", "--cluster", "a100-40", "--gpus", "8",
+                   "--seq-len", "4096", "--global-batch", "8"},
+                  3);
+}
+
+TEST(JsonSchema, DescribesEstimates) {
+  ExpectDescribed("estimate", Ask("estimate", {"--layout", "tp8.pp4.dp2.mb1.zero1.sp1"}));
+  ExpectDescribed("estimate", Ask("estimate", {"--layout", "tp4.pp4.dp4.mb2.zero1.sp1"}), 3);
+}
+
+TEST(JsonSchema, DescribesListsLaunchesAndSchedules) {
+  for (const char* kind : {"models", "clusters", "profiles"}) {
+    ExpectDescribed("list", {"list", kind});
+  }
+  ExpectDescribed("export", {"export", "--to", "megatron", "--model", "llama-3-8b", "--layout",
+                             "tp2.pp2.dp4", "--seq-len", "4096", "--global-batch", "64"});
+  ExpectDescribed("schedule", {"schedule", "--layout", "tp1.pp4.dp1", "--micro-batches", "8"});
+}
+
+TEST(JsonSchema, DescribesErrors) {
+  ExpectDescribed("error", Ask("recommend", {"--framework", "megatrn"}), 2);
+  ExpectDescribed("error", Ask("estimate", {"--layout", "tp3.pp4.dp2"}), 2);
+}
+
+TEST(JsonSchema, DescribesMeasurements) {
+  const std::string folder = testing::TempDir() + "/json-schema-" + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/runs.csv")
+      << "source,sweep,model,layers,hidden,ffn,heads,kv_heads,vocab,seq,gpu,gpu_mem_gib,gpus,tp,pp,"
+         "cp,dp,mbs,gbs,precision,attn,seq_parallel,zero_stage,framework,outcome,step_time_s\n"
+         "us,a,m,32,4096,14336,32,8,128256,4096,H100,80,8,2,2,1,2,1,32,bf16,flash,1,1,megatron,ok,"
+         "5\n"
+         "us,a,m,32,4096,14336,32,8,128256,4096,H100,80,8,4,1,1,2,1,32,bf16,flash,1,1,megatron,ok,"
+         "5.5\n";
+  ExpectDescribed("validate", {"validate", "--measurements", folder + "/runs.csv"});
+  const json fitted = ExpectDescribed(
+      "calibrate", {"calibrate", "--measurements", folder + "/runs.csv", "--cluster", "h100",
+                    "--framework", "megatron", "-o", folder + "/fitted.json"});
+  EXPECT_EQ(fitted["cluster"]["sources"], json::array({"us"}));
+  std::filesystem::remove_all(folder);
+}
+
+// A result in which nothing is left out.
+TrialResult FullResult(const TrialPlan& plan, const TrialRunnerOptions&) {
+  TrialResult result = Measured(plan);
+  result.step_times_s = {0.5, 0.25};
+  result.step_interval = MedianInterval{.low_s = 0.125, .high_s = 0.5};
+  result.stop_reason = StopReason::kBeaten;
+  result.slice = SomeSlice();
+  result.losses = {10.5};
+  result.gradient_norms = {1.5};
+  result.ranks[0].device_memory =
+      DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
+  result.ranks[0].communication = {{.group = "replicas"}};
+  result.mfu_causal = 0.25;
+  result.peak_flops = 9e12;
+  result.oom = OomDetail{1, 1, 2, 3, 4};
+  return result;
+}
+
+class SweepSchemaTest : public ServerFixture {
+ protected:
+  json ExpectDescribedThere(const std::string& schema, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--server", server_->address()});
+    return ExpectDescribed(schema, arguments);
+  }
+  std::vector<std::string> StartOf(const char* name) {
+    return {"sweep",     "start",     "--model",        "tinystories-15m",
+            "--cluster", "local-cpu", "--gpus",         "4",
+            "--seq-len", "64",        "--trials",       "2",
+            "--name",    name,        "--global-batch", "8"};
+  }
+};
+
+TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
+  ExpectDescribedThere("sweep", StartOf("left"));
+  ExpectDescribedThere("sweep", {"sweep", "cancel", "left"});
+  ExpectDescribedThere("sweep", StartOf("ran"));
+  const TestAgent agent(server_->address(), "a", FullResult);
+  const CommandOutput watched =
+      RunCommand({"sweep", "watch", "ran", "--server", server_->address(), "--format", "json"});
+  EXPECT_EQ(watched.exit_code, 0) << watched.err;
+  std::istringstream lines(watched.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(SchemaProblems("sweep_watch", json::parse(line)), "") << line;
+  }
+  const json shown = ExpectDescribedThere("sweep_show", {"sweep", "show", "ran"});
+  EXPECT_TRUE(shown["trials"][0]["measured"].contains("slice"));
+  ExpectDescribedThere("sweep_list", {"sweep", "list"});
+  ExpectDescribedThere("list_agents", {"list", "agents"});
+  ExpectDescribed("db_check", {"db", "check", "--db", folder_ + "/sweeps.db"});
+}
+
+void ExpectDescriptions(const json& schema, const std::string& path) {
+  if (schema.is_object() && schema.contains("properties")) {
+    for (const auto& [key, property] : schema["properties"].items()) {
+      EXPECT_TRUE(property.contains("description")) << path << "." << key;
+    }
+  }
+  if (!schema.is_structured()) return;
+  for (const auto& [key, child] : schema.items()) ExpectDescriptions(child, path + "." + key);
+}
+
+TEST(JsonSchema, DescribesEveryKeyInWords) {
+  const std::vector<std::string> names = SchemaNames();
+  EXPECT_GT(names.size(), 10u);
+  for (const std::string& name : names) ExpectDescriptions(ClosedSchema(name), name);
+}
+
+TEST(JsonSchema, RefusesKeysThatItDoesNotName) {
+  json document = {{"schema_version", 1}, {"models", json::array()}};
+  EXPECT_EQ(SchemaProblems("list", document), "");
+  document["pets"] = 1;
+  EXPECT_NE(SchemaProblems("list", document), "");
+}
+
+}  // namespace
+}  // namespace meshwright

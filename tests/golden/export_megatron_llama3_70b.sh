@@ -22,6 +22,7 @@ torchrun --nnodes 8 --nproc-per-node 8 \
   --vocab-size 128256 --make-vocab-size-divisible-by 128 \
   --disable-bias-linear \
   --untie-embeddings-and-output-weights \
+  --init-method-std 0.02 \
   --attention-dropout 0.0 --hidden-dropout 0.0 \
   --attention-backend flash \
   --bf16 \

@@ -7,6 +7,7 @@ memory; `outcome` is ok, oom, skipped (what --compile needs is not here) or fail
 import argparse
 import contextlib
 import json
+import math
 import os
 import shutil
 import sys
@@ -61,6 +62,20 @@ class Block(nn.Module):
         return x + self.down(F.silu(gate) * up)
 
 
+def scaled(frequencies, scaling):
+    """Frequencies of the rotary embedding as config.json's rope_scaling changes them."""
+    kind = (scaling or {}).get("rope_type", "default")
+    if kind == "default":
+        return frequencies
+    divided = frequencies / scaling["factor"]
+    if kind == "linear":
+        return divided
+    low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+    wavelengths = scaling["original_max_position_embeddings"] * frequencies / (2 * math.pi)  # that fit in there
+    kept = ((wavelengths - low) / (high - low)).clamp(0, 1)
+    return kept * frequencies + (1 - kept) * divided
+
+
 class Llama(nn.Module):
     def __init__(self, config, seq_len):
         super().__init__()
@@ -73,6 +88,7 @@ class Llama(nn.Module):
         if config.get("tie_word_embeddings"):
             self.head.weight = self.embedding.weight
         frequencies = config["rope_theta"] ** (-torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)
+        frequencies = scaled(frequencies, config.get("rope_scaling"))
         angles = torch.outer(torch.arange(seq_len, dtype=torch.float32), frequencies)
         dtype = self.embedding.weight.dtype
         self.register_buffer("cosine", torch.cat((angles.cos(), angles.cos()), dim=-1).to(dtype))

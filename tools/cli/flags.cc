@@ -176,7 +176,6 @@ void QueryFlags::AddFramework(CLI::App& app) {
 
 absl::StatusOr<PlanQuery> QueryFlags::ToQuery(const std::string& server) const {
   PlanQuery query;
-  RETURN_IF_ERROR(Validate(TrainingSpec{.seq_len = seq_len, .global_batch = global_batch}));
   ASSIGN_OR_RETURN(query.model, ReadSpecSource("model", model, seq_len));
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(cluster, server));
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource("framework", framework));

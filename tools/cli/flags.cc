@@ -5,7 +5,6 @@
 #include <sstream>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/spec_kind.h"
@@ -22,14 +21,6 @@ constexpr uintmax_t kMaxFileBytes = 16u << 20;
 
 // What a flag takes: a model, a cluster or a framework's profile.
 std::string_view KindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
-
-// The preset that `value` names in any case; empty where there is none.
-std::string PresetNamed(std::string_view kind, const std::string& value) {
-  for (const std::string& name : PresetsOf(kind)) {
-    if (absl::EqualsIgnoreCase(name, value)) return name;
-  }
-  return "";
-}
 
 bool LooksLikeFile(const std::string& value) {
   std::error_code error;
@@ -110,7 +101,7 @@ bool IsOfProcessorCores(const SpecSource& cluster) {
 absl::StatusOr<SpecSource> ReadSpecSource(std::string_view flag, const std::string& value,
                                           int64_t seq_len) {
   const std::string_view kind = KindOf(flag);
-  if (value.empty()) return FieldError(flag, value, "must be given");
+  if (value.empty()) return FieldError(flag, value, "must name a file or a preset");
   if (const std::string preset = PresetNamed(kind, value); !preset.empty()) {
     return SpecSource{preset, ""};
   }

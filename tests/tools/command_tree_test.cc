@@ -79,12 +79,14 @@ TEST_F(CommandTree, EveryCommandHasAnExample) {
 }
 
 TEST_F(CommandTree, ExamplesParse) {
-  for (CLI::App* command : CommandsOf(*app_)) command->callback({});
+  // Runs when a line is understood, before the command that it names.
+  struct Understood {};
+  app_->parse_complete_callback([] { throw Understood(); });
   for (CLI::App* command : CommandsOf(*app_)) {
     for (const std::string& example : ExamplesOf(*command)) {
       std::vector<std::string> words = WordsOf(example);
       std::reverse(words.begin(), words.end());
-      EXPECT_NO_THROW(app_->parse(words)) << example;
+      EXPECT_THROW(app_->parse(words), Understood) << example;
       if (command != app_.get()) {
         EXPECT_EQ(&ParsedCommand(*app_), command) << example;
       }

@@ -72,9 +72,7 @@ struct Candidate {
 
 // Whether `candidate` is noise beside the likeliest one.
 bool IsFarBehind(const Candidate& candidate, const Candidate& likeliest) {
-  if (likeliest.likeness <= Likeness::kIsItsShortForm) {
-    return candidate.likeness != likeliest.likeness;
-  }
+  if (likeliest.likeness != Likeness::kOther) return candidate.likeness != likeliest.likeness;
   return candidate.distance > 2 * std::max<size_t>(likeliest.distance, 1);
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_fields.h"
 
@@ -37,6 +39,13 @@ std::string_view KindOfPreset(std::string_view name) {
   for (const std::string_view kind : kKinds) {
     const std::vector<std::string> names = PresetsOf(kind);
     if (std::find(names.begin(), names.end(), name) != names.end()) return kind;
+  }
+  return "";
+}
+
+std::string PresetNamed(std::string_view kind, std::string_view name) {
+  for (const std::string& preset : PresetsOf(kind)) {
+    if (absl::EqualsIgnoreCase(preset, absl::string_view(name.data(), name.size()))) return preset;
   }
   return "";
 }

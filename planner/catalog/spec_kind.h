@@ -17,6 +17,9 @@ std::string_view KindOfText(std::string_view text);
 // What a preset of this name describes, empty where there is none.
 std::string_view KindOfPreset(std::string_view name);
 
+// The preset of a kind that `name` means, in any case; empty where there is none.
+std::string PresetNamed(std::string_view kind, std::string_view name);
+
 // The names of the presets of a kind.
 std::vector<std::string> PresetsOf(std::string_view kind);
 

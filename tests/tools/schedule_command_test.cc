@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "--micro-batches"},
         BadInput{"ClusterAlone",
                  {"schedule", "--layout", "tp1.pp2.dp1", "--cluster", "h100"},
-                 "--model: must be given"}),
+                 "--model is required: must name a file or a preset"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ScheduleFile, ThatCannotBeWrittenIsBadInput) {

@@ -86,6 +86,7 @@ TEST(TypedLine, TakesWordsInAnyCase) {
   EXPECT_EQ(request["framework"], "megatron");
   EXPECT_EQ(RunCommand({"LIST", "models"}).exit_code, kExitBadInput);
   EXPECT_EQ(RunCommand({"list", "MODELS"}).exit_code, kExitOk);
+  EXPECT_EQ(RunCommand({"list", "clusters", "H100"}).exit_code, kExitOk);
   EXPECT_EQ(RunCommand({"schedule", "--layout", "TP1.PP4.dp1.Sched=1F1B", "--micro-batches", "4"})
                 .exit_code,
             kExitOk);
@@ -131,6 +132,9 @@ TEST(TypedLine, FieldsAreNamedAsTheFlagThatWasTyped) {
   ExpectRefused({"schedule", "--layout", "tp1.pp4.dp1", "--micro-batches", "0"},
                 "meshwright: --micro-batches 0: must be");
   ExpectRefused({"schedule", "--layout", "tp1.pp4.dp1"}, "--micro-batches is required");
+  ExpectRefused(
+      {"schedule", "--layout", "tp1.pp4.dp1", "--model", "llama-3-8b", "--cluster", "h100"},
+      "--seq-len is required: must be a whole number");
   ExpectRefused({"schedule", "--layout", "tp1.pp4"}, "meshwright: --layout tp1.pp4: dp is missing");
   ExpectRefused({"schedule", "--layout", "tp1.pp4.dp1.sched=zb_v", "--micro-batches", "4"},
                 "meshwright: --layout: vpp = 1: sched=zb_v takes vpp 2");

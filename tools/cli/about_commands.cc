@@ -22,11 +22,10 @@ constexpr char kCompletionNotes[] = R"(
 The script asks the program itself for what may come next, so it fits every later release. For one
 shell, and for all later ones:
 
-  bash    source <(meshwright completion bash); or meshwright completion bash >
+  bash    source <(meshwright completion bash); or write it to
           ~/.local/share/bash-completion/completions/meshwright
-  zsh     source <(meshwright completion zsh); or meshwright completion zsh > _meshwright in a folder
-          of $fpath
-  fish    meshwright completion fish | source; or meshwright completion fish >
+  zsh     source <(meshwright completion zsh); or write it to _meshwright in a folder of $fpath
+  fish    meshwright completion fish | source; or write it to
           ~/.config/fish/completions/meshwright.fish)";
 
 absl::Status PrintHelp(const CLI::App& app, const std::vector<std::string>& path,

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_text.h"
@@ -19,14 +18,6 @@ namespace {
 
 // What a flag takes: a model, a cluster or a framework's profile.
 std::string_view KindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
-
-// The preset that `value` names in any case; empty where there is none.
-std::string PresetNamed(std::string_view kind, const std::string& value) {
-  for (const std::string& name : PresetsOf(kind)) {
-    if (absl::EqualsIgnoreCase(name, value)) return name;
-  }
-  return "";
-}
 
 bool LooksLikeFile(const std::string& value) {
   std::error_code error;
@@ -91,7 +82,7 @@ bool IsOfProcessorCores(const SpecSource& cluster) {
 absl::StatusOr<SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
                                           const std::string& value, int64_t seq_len) {
   const std::string_view kind = KindOf(flag);
-  if (value.empty()) return FieldError(flag, value, "must be given");
+  if (value.empty()) return FieldError(flag, value, "must name a file or a preset");
   if (const std::string preset = PresetNamed(kind, value); !preset.empty()) {
     return SpecSource{preset, ""};
   }
@@ -159,7 +150,6 @@ void QueryFlags::AddFramework(CLI::App& app) {
 absl::StatusOr<PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
                                               const std::string& server) const {
   PlanQuery query;
-  RETURN_IF_ERROR(Validate(TrainingSpec{.seq_len = seq_len, .global_batch = global_batch}));
   ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model, seq_len));
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "planner/catalog/preset_text.h"
+#include "planner/catalog/spec_kind.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
@@ -76,9 +77,14 @@ absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
 absl::Status PrintPreset(const std::string& kind, const std::string& name,
                          CommandContext& context) {
   if (kind == "agents") return FieldError("name", name, "only presets are printed by name");
-  ASSIGN_OR_RETURN(const std::string_view text, kind == "models"     ? ModelText(name)
-                                                : kind == "clusters" ? ClusterText(name)
-                                                                     : ProfileText(name));
+  const std::string_view field = kind == "models"     ? "model"
+                                 : kind == "clusters" ? "cluster"
+                                                      : "framework";
+  const std::string known = PresetNamed(field, name);
+  const std::string& wanted = known.empty() ? name : known;
+  ASSIGN_OR_RETURN(const std::string_view text, kind == "models"     ? ModelText(wanted)
+                                                : kind == "clusters" ? ClusterText(wanted)
+                                                                     : ProfileText(wanted));
   context.out << text;
   return absl::OkStatus();
 }

@@ -11,7 +11,7 @@ namespace meshwright {
 namespace {
 
 constexpr size_t kColumns = 80;
-constexpr size_t kTermColumns = 30;
+constexpr size_t kTermColumns = 27;
 constexpr size_t kIndent = 2;
 
 size_t Indentation(absl::string_view line) {

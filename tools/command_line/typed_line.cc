@@ -94,6 +94,11 @@ std::string AboutValue(const CLI::Option& option, const std::string& subject,
     return absl::StrCat(" ", absl::StrJoin(option.results(), " "), ": ", message);
   }
   absl::string_view problem = message.substr(subject.size() + 3);
+  // Nothing was typed, and what stands for nothing is not enough.
+  const bool missing = option.empty() && option.get_default_str().empty() && TakesValue(option);
+  if (missing && (absl::ConsumePrefix(&problem, "0: ") || absl::ConsumePrefix(&problem, ": "))) {
+    return absl::StrCat(" is required: ", problem);
+  }
   if (!TakesValue(option)) absl::ConsumePrefix(&problem, "true");
   return absl::StrCat(absl::StartsWith(problem, ":") ? "" : " ", problem);
 }

@@ -12,6 +12,7 @@
 #include "planner/estimate/estimate.h"
 #include "planner/report/validation_report.h"
 #include "tools/cli/refusals_text.h"
+#include "tools/cli/table.h"
 #include "tools/cli/text.h"
 
 namespace meshwright {

@@ -10,7 +10,7 @@ namespace meshwright {
 
 struct DeviceSet {
   DeviceKind kind = DeviceKind::kCpu;
-  int32_t count = 0;  // ranks on the CPU, or GPUs
+  int32_t count = 0;                       // ranks on the CPU, or GPUs
   std::vector<int64_t> memory_bytes = {};  // of each GPU; empty where it is not known
 
   friend bool operator==(const DeviceSet&, const DeviceSet&) = default;

@@ -89,8 +89,8 @@ absl::Status CheckDeviceMemory(const TrialPlan& plan, const std::vector<int32_t>
     const int64_t fixed_bytes = FixedBytesOf(plan, PipelineRankOf(plan, ranks[i]));
     return absl::ResourceExhaustedError(absl::StrCat(
         "rank ", ranks[i], " would take ", Bytes(bytes), " of CUDA device ", i, ", which has ",
-        Bytes(device_memory_bytes[i]), " in total; what would be accepted: ",
-        Accepted(device_memory_bytes[i], fixed_bytes, 1)));
+        Bytes(device_memory_bytes[i]),
+        " in total; what would be accepted: ", Accepted(device_memory_bytes[i], fixed_bytes, 1)));
   }
   return absl::OkStatus();
 }

@@ -56,8 +56,7 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const EstimateContext& context,
   TrialRunnerOptions slice_options = options;
   slice_options.trace = {};  // there is no step of all ranks
   TrialResult result;
-  std::vector<DistinctStage> stages =
-      DistinctStages(plan.model, plan.layout, plan.estimated_bytes);
+  std::vector<DistinctStage> stages = DistinctStages(plan.model, plan.layout, plan.estimated_bytes);
   // Before the first of them runs: they run one at a time, so each has all that is left.
   for (const DistinctStage& stage : stages) {
     const int32_t rank = FirstRankOf(plan.layout, stage.measured_rank);

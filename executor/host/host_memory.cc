@@ -31,9 +31,8 @@ const CgroupFiles& FilesOf(bool unified) {
   static const CgroupFiles version_1 = {.limit = "memory.limit_in_bytes",
                                         .usage = "memory.usage_in_bytes",
                                         .cache = {"total_inactive_file", "total_active_file"}};
-  static const CgroupFiles version_2 = {.limit = "memory.max",
-                                        .usage = "memory.current",
-                                        .cache = {"inactive_file", "active_file"}};
+  static const CgroupFiles version_2 = {
+      .limit = "memory.max", .usage = "memory.current", .cache = {"inactive_file", "active_file"}};
   return unified ? version_2 : version_1;
 }
 

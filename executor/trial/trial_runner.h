@@ -41,8 +41,8 @@ struct TrialRunnerOptions {
 
 // Spawns plan.layout.devices() workers, waits for their end and reports what came of it. Always
 // returns a typed outcome: an out-of-memory, a crash, a hang, a worker that can't start and ranks
-// that this machine has no memory for, which are not started, are results, not errors. The calling thread must outlive the workers: they die when it ends
-// (PR_SET_PDEATHSIG).
+// that this machine has no memory for, which are not started, are results, not errors. The calling
+// thread must outlive the workers: they die when it ends (PR_SET_PDEATHSIG).
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options);
 
 // The same for some ranks of the layout alone, with what is known of each; a plan whose ranks wait

@@ -10,7 +10,7 @@ namespace meshwright {
 class Trainer;
 
 struct WorkerHooks {
-  std::function<void(Trainer& trainer)> before_training;           // may be empty
+  std::function<void(Trainer& trainer)> before_training;        // may be empty
   std::function<void(int32_t rank, int32_t step)> before_step;  // from step 0; may be empty
 };
 

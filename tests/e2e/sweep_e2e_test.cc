@@ -183,9 +183,10 @@ TEST_F(SweepTest, AnAgentThatIsStoppedLeavesNoWorkers) {
 
 TEST_F(SweepTest, ATrialThatIsStoppedLeavesNoWorkers) {
   for (const auto& [signal, exit_code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
-    const auto trial = Start(
-        "trial", {"trial", "--model", "tinystories-15m", "--layout", "tp1.pp2.dp1.mb2", "--seq-len",
-                  "64", "--global-batch", "4", "--devices", "cpu:2", "--steps", "100000"});
+    const auto trial =
+        Start("trial-" + std::to_string(signal),
+              {"trial", "--model", "tinystories-15m", "--layout", "tp1.pp2.dp1.mb2", "--seq-len",
+               "64", "--global-batch", "4", "--devices", "cpu:2", "--steps", "100000"});
     ASSERT_TRUE(WaitFor([&] { return trial->err().find("steps") != std::string::npos; }));
     trial->Signal(signal);
     EXPECT_EQ(trial->WaitWithin(std::chrono::seconds(20)), exit_code) << trial->err();

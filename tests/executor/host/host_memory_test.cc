@@ -104,8 +104,7 @@ TEST_F(HostMemoryTest, AGroupOfVersion1AndItsParents) {
   Write("sys/fs/cgroup/memory/slurm/job/memory.stat",
         "inactive_file 1\ntotal_inactive_file 50000\ntotal_active_file 10000\n");
   Version1("sys/fs/cgroup/memory/slurm/job/step", "600000", "100000");
-  EXPECT_EQ(Room(),
-            (MemoryRoom{110'000, "/sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes"}));
+  EXPECT_EQ(Room(), (MemoryRoom{110'000, "/sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes"}));
 }
 
 TEST_F(HostMemoryTest, AHybridTreeCountsInVersion1) {

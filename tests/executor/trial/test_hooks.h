@@ -52,10 +52,10 @@ inline TestHooks ReadTestHooks() {
   TestHooks hooks{.gradients_folder = json.at("gradients_folder")};
   if (json.contains("fault")) {
     const nlohmann::json& fault = json["fault"];
-    hooks.fault = InjectedFault{.kind = fault.at("hangs") ? InjectedFault::Kind::kHang
-                                                          : InjectedFault::Kind::kCrash,
-                                .rank = fault.at("rank"),
-                                .step = fault.at("step")};
+    hooks.fault = InjectedFault{
+        .kind = fault.at("hangs") ? InjectedFault::Kind::kHang : InjectedFault::Kind::kCrash,
+        .rank = fault.at("rank"),
+        .step = fault.at("step")};
   }
   return hooks;
 }

@@ -14,6 +14,8 @@ constexpr double kMostPriorRows = 20.0;
 // A spread that somebody wrote down without a fit, or that nobody knows.
 constexpr double kUnfittedRows = 5.0;
 constexpr double kUnknownSigma = 0.1;
+// Beyond this nothing is predicted, and a profile may not say it.
+constexpr double kMostSigma = 1.9;
 // Fewer have no fifth that could be left out.
 constexpr size_t kRowsOfFifth = 5;
 
@@ -51,15 +53,18 @@ SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& pr
 double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& prior) {
   const auto rows = static_cast<double>(fit.errors.size());
   const double scatter = Scatter(fit.errors);
-  if (!prior) return std::sqrt(scatter * scatter + fit.constants_variance);
+  if (!prior) {
+    return std::min(std::sqrt(scatter * scatter + fit.constants_variance), kMostSigma);
+  }
   // A row's leverage is the share of its error that the constants take up; the sum over the rows
-  // is how many rows the constants used.
+  // is how many rows the constants used, no more than there are constants.
   const double leverage = fit.constants_variance / (fit.error_sigma * fit.error_sigma);
-  const double freedom = prior->rows + rows * std::max(0.0, 1.0 - leverage);
+  const double used = std::min(rows * leverage, static_cast<double>(fit.constants));
+  const double freedom = prior->rows + std::max(0.0, rows - used);
   const double known = prior->sigma * prior->sigma;
   double variance = (prior->rows * known + rows * scatter * scatter) / freedom;
   if (fit.errors.size() <= fit.constants) variance = std::max(variance, known);
-  return TailFactor(freedom) * std::sqrt(variance + fit.constants_variance);
+  return std::min(TailFactor(freedom) * std::sqrt(variance + fit.constants_variance), kMostSigma);
 }
 
 }  // namespace meshwright

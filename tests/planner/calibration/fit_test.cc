@@ -175,7 +175,7 @@ TEST_F(FitFromPresetTest, TwoRowsThatAgreeLeaveThePresetAndDoNotNarrowIt) {
 TEST_F(FitFromPresetTest, TwoRowsThatDisagreeMoveLittleAndWidenIt) {
   const FitResult fit = FitMore(RunsOfPreset(2, 1.5));
   EXPECT_GT(ShiftOf(fit, "matmul_efficiency"), -0.2);
-  EXPECT_GT(fit.step_time_sigma, 1.5 * preset_.step_time_sigma);
+  EXPECT_GT(fit.step_time_sigma, 1.1 * preset_.step_time_sigma);
 }
 
 TEST_F(FitFromPresetTest, ManyRowsThatDisagreeWin) {
@@ -184,7 +184,7 @@ TEST_F(FitFromPresetTest, ManyRowsThatDisagreeWin) {
   other.profile.eager_norm_traffic_bytes *= 1.4;
   const FitResult fit = FitMore(SyntheticRuns(other, priors_));
   EXPECT_LT(fit.cluster.calibration.mean_error, 0.01);
-  EXPECT_NEAR(ShiftOf(fit, "matmul_efficiency"), std::log(0.85), 0.02);
+  EXPECT_LT(ShiftOf(fit, "matmul_efficiency"), 0.6 * std::log(0.85));
   EXPECT_LT(fit.step_time_sigma, preset_.step_time_sigma);
 }
 

@@ -28,11 +28,11 @@ struct MeasurementPresets {
 // All that are compiled in. `host_cores` as in FindCluster().
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores);
 
-// The cluster one of whose GPU names, or whose own name, is the longest prefix of `gpu`, in any case
-// of letters; among equals the one whose memory is nearest to gpu_mem_gib, or the largest where that
-// is unknown. gpus_per_node takes the place of the preset's where a host is what scale_up connects,
-// and so does gpu_mem_gib where it is far from the preset's memory (a variant of the device).
-// InvalidArgument where no cluster has such a GPU.
+// The cluster one of whose GPU names, or whose own name, is the longest prefix of `gpu`, in any
+// case of letters; among equals the one whose memory is nearest to gpu_mem_gib, or the largest
+// where that is unknown. gpus_per_node takes the place of the preset's where a host is what
+// scale_up connects, and so does gpu_mem_gib where it is far from the preset's memory (a variant of
+// the device). InvalidArgument where no cluster has such a GPU.
 absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const Measurement& row);
 
 // The profile with this name or alias, else the one with the longest that begins the framework's

@@ -65,7 +65,8 @@ std::string Summary(const TrialResult& result) {
                           result.step_interval->high_s);
   }
   if (result.peak_flops.has_value()) {
-    absl::StrAppendFormat(&text, ", MFU %.1f %% of the cluster's peak", 100 * result.mfu_of_peak);
+    absl::StrAppendFormat(&text, ", MFU %.1f %% (causal %.1f %%) of the cluster's peak",
+                          100 * result.mfu_of_peak, 100 * result.mfu_causal_of_peak);
   }
   return text;
 }

@@ -116,6 +116,7 @@ TEST_F(SweepCommandsTest, AnMfuAbove100PercentIsFlaggedWithItsReason) {
   EXPECT_GT(shown["trials"][0]["mfu"].get<double>(), 1.0);
   EXPECT_THAT(shown["trials"][0]["mfu_note"].get<std::string>(), HasSubstr("beat the stated peak"));
   EXPECT_THAT(Sweep({"show", "s"}).out, HasSubstr("# 1: MFU above 100 %"));
+  EXPECT_THAT(Sweep({"watch", "s"}).out, HasSubstr("MFU above 100 %: meshwright sweep show says"));
 }
 
 TEST_F(SweepCommandsTest, WatchRanksWhatWasMeasuredSoFar) {

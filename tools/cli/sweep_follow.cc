@@ -57,6 +57,7 @@ class Follower {
                    << " (their 95 % intervals overlap)";
     }
     context_.out << std::endl;
+    if (above_one_) context_.out << "MFU above 100 %: meshwright sweep show says why" << std::endl;
   }
 
   void Take(const v1::SweepEvent& event) {
@@ -86,6 +87,7 @@ class Follower {
       return data[key].get<double>();
     };
     if (!number("step_s")) return "";
+    above_one_ = above_one_ || number("mfu").value_or(0.0) > 1.0;
     StepSpread spread{.step_s = *number("step_s"), .interval = std::nullopt};
     if (number("step_low_s") && number("step_high_s")) {
       spread.interval = MedianInterval{*number("step_low_s"), *number("step_high_s")};
@@ -127,6 +129,7 @@ class Follower {
   int64_t total_ = 0;
   int64_t ended_ = 0;
   std::vector<MeasuredStep> steps_;  // so far
+  bool above_one_ = false;           // whether one of their MFU is
   std::string end_kind_;
 };
 

@@ -118,10 +118,16 @@ struct Finding {
   }
 };
 
+// Its beginning, which ends where a character of UTF-8 does.
+std::string Shortened(const std::string& text) {
+  size_t end = std::min(text.size(), kLongestValue);
+  while (end < text.size() && end > 0 && (text[end] & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 std::string Shown(const json& value) {
   if (value.is_structured()) return "";
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  return text.substr(0, kLongestValue);
+  return Shortened(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 // Models with several towers keep their language model's keys one object down.
@@ -206,12 +212,12 @@ std::string HintAtTextConfig(const json& config) {
 absl::Status NotPlanned(const std::string& model_type, const std::vector<Finding>& findings,
                         const json& config) {
   if (findings.empty()) {
-    return FieldError("model_type", model_type,
+    return FieldError("model_type", Shortened(model_type),
                       absl::StrCat("is not known; ", PlannedTypes(),
                                    ". A block like Llama's (RMSNorm, rotary embedding, grouped "
                                    "queries, SwiGLU) can be planned as llama"));
   }
-  return FieldError("model_type", model_type,
+  return FieldError("model_type", Shortened(model_type),
                     absl::StrCat(JoinTexts(findings, 0), ": not planned yet; ", PlannedTypes(),
                                  HintAtTextConfig(config)));
 }

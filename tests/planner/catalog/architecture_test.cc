@@ -109,6 +109,13 @@ TEST(Architecture, AModelTypeThatNobodyKnowsMayBeALlama) {
                     HasSubstr("can be planned as llama")));
 }
 
+TEST(Architecture, CutsLongNamesBetweenCharacters) {
+  const std::string long_name(39, 'x');
+  const auto found = ArchitectureOf({{"model_type", long_name + "\u00e9\u00e9"}});
+  EXPECT_THAT(std::string(found.status().message()),
+              HasSubstr("model_type = " + long_name + ": is not known"));
+}
+
 TEST(Architecture, PointsAtALanguageModelThatIsPlanned) {
   const auto found = ArchitectureOf({{"model_type", "mistral3"},
                                      {"vision_config", json::object()},

@@ -86,7 +86,7 @@ TEST_F(BenchmarkCommand, RefusesWhatItCantUse) {
   EXPECT_THAT(run.err, HasSubstr("--devices cpu:0"));
   run = RunCommand({"benchmark", "--devices", "cpu:1", "--budget-s", "0"});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("budget_s"));
+  EXPECT_THAT(run.err, HasSubstr("--budget-s 0: must be above 0"));
   // A cluster of GPUs says nothing about processors.
   run = RunCommand({"benchmark", "--devices", "cpu:1", "--budget-s", "0.05", "--base", "h100"},
                    BinaryDir());

@@ -1,6 +1,7 @@
 #include "planner/report/answers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "planner/catalog/catalog.h"
@@ -18,13 +19,16 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
 }
 
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view text,
-                                              int32_t host_cores) {
+                                              int32_t host_cores, const Cancelled& cancelled) {
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
   ASSIGN_OR_RETURN(const Layout layout, ParseLayout(text));
   ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
   const int64_t allowed_bytes = AllowedBytes(request.cluster);
+  Explanation explanation =
+      Explain(ContextOf(request), {layout, estimate}, allowed_bytes, cancelled);
+  if (cancelled && cancelled()) return absl::CancelledError("the estimate was cancelled");
   return EstimateAnswer{layout, estimate, allowed_bytes, NotesOn(request.cluster, request.devices),
-                        Explain(ContextOf(request), {layout, estimate}, allowed_bytes)};
+                        std::move(explanation)};
 }
 
 PresetNames AnswerPresets() { return {ModelNames(), ClusterNames(), ProfileNames()}; }

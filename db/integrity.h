@@ -17,8 +17,8 @@ absl::StatusOr<std::vector<std::string>> FindDamage(SqliteConnection* connection
 absl::StatusOr<std::vector<std::string>> DanglingReferences(SqliteConnection* connection);
 
 // DataLoss, naming the file, the first damage and what to do, unless the pages and rows hang
-// together. It reads all of the file once; unlike FindDamage() it does not look every row up in every
-// index.
+// together. It reads all of the file once; unlike FindDamage() it does not look every row up in
+// every index.
 absl::Status CheckIsWhole(SqliteConnection* connection);
 
 }  // namespace meshwright

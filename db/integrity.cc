@@ -1,20 +1,30 @@
 #include "db/integrity.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
 namespace {
 
-// "ok", or what is wrong, one row each. Damage that stops the check itself is a finding, too.
+// SQLite answers "ok" or what is wrong, several lines to a row, the first of which may be a title.
+void AddFindings(const std::string& row, std::vector<std::string>& found) {
+  for (const absl::string_view line : absl::StrSplit(row, '\n', absl::SkipWhitespace())) {
+    if (line != "ok" && !absl::StartsWith(line, "***")) found.emplace_back(line);
+  }
+}
+
 absl::StatusOr<std::vector<std::string>> RunCheck(SqliteConnection* connection,
                                                   std::string_view pragma) {
-  absl::StatusOr<std::vector<std::string>> found = connection->QueryTexts(pragma);
-  if (absl::IsDataLoss(found.status())) {
-    return std::vector<std::string>{std::string(found.status().message())};
-  }
-  RETURN_IF_ERROR(found.status());
-  std::erase(*found, "ok");
+  std::vector<std::string> found;
+  absl::StatusOr<SqliteStatement> check = connection->Prepare(pragma);
+  absl::StatusOr<bool> row = check.ok() ? check->Step() : check.status();
+  for (; row.ok() && *row; row = check->Step()) AddFindings(check->Text(0), found);
+  if (row.ok()) return found;
+  // Damage that stops the check is a finding, too.
+  if (!absl::IsDataLoss(row.status())) return row.status();
+  found.emplace_back(row.status().message());
   return found;
 }
 

@@ -17,8 +17,8 @@ absl::StatusOr<std::vector<std::string>> FindDamage(SqliteConnection* connection
 absl::StatusOr<std::vector<std::string>> DanglingReferences(SqliteConnection* connection);
 
 // DataLoss, naming the file, the first damage and what to do, unless the pages and rows hang
-// together. It does not compare the indexes with their tables, which FindDamage() does and which
-// takes several times as long; it reads all of the file, about a second for a gigabyte.
+// together. It reads all of the file once; unlike FindDamage() it does not look every row up in
+// every index.
 absl::Status CheckIsWhole(SqliteConnection* connection);
 
 }  // namespace meshwright

@@ -174,16 +174,6 @@ absl::StatusOr<std::string> SqliteConnection::QueryText(std::string_view sql) {
   return statement.Text(0);
 }
 
-absl::StatusOr<std::vector<std::string>> SqliteConnection::QueryTexts(std::string_view sql) {
-  ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
-  std::vector<std::string> texts;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, statement.Step());
-    if (!row) return texts;
-    texts.push_back(statement.Text(0));
-  }
-}
-
 absl::Status SqliteConnection::CopyTo(const std::string& path) {
   const std::string temporary = absl::StrCat(path, ".tmp");
   unlink(temporary.c_str());

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -81,9 +80,6 @@ class SqliteConnection {
   // The first column of the first row of a statement that must have one.
   absl::StatusOr<int64_t> QueryInt(std::string_view sql);
   absl::StatusOr<std::string> QueryText(std::string_view sql);
-
-  // The first column of every row of a statement.
-  absl::StatusOr<std::vector<std::string>> QueryTexts(std::string_view sql);
 
   // Writes all that this connection sees to `path`, readable for the owner alone; the file is there
   // whole or not at all, and replaces one of that name.

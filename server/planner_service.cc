@@ -24,10 +24,10 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
 }
 
 absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
-                         v1::EstimateResponse* response) {
+                         const Cancelled& cancelled, v1::EstimateResponse* response) {
   ASSIGN_OR_RETURN(const PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   ASSIGN_OR_RETURN(const EstimateAnswer answer,
-                   AnswerEstimate(query, request.layout(), host_cores));
+                   AnswerEstimate(query, request.layout(), host_cores, cancelled));
   *response = ToWire(answer);
   return absl::OkStatus();
 }
@@ -45,8 +45,8 @@ grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* context,
                                                    const v1::EstimateRequest* request,
                                                    v1::EstimateResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const Cancelled&) {
-    return EstimateOne(*request, host_cores_, response);
+  return calls_->AnswerWithSearch(context, *request, [=, this](const Cancelled& cancelled) {
+    return EstimateOne(*request, host_cores_, cancelled, response);
   });
 }
 

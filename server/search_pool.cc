@@ -16,7 +16,7 @@ absl::Status Stopping() { return absl::UnavailableError("the server stops"); }
 }  // namespace
 
 SearchPool::SearchPool(int32_t threads, int32_t most_waiting)
-    : most_waiting_(static_cast<size_t>(most_waiting)) {
+    : most_tasks_(static_cast<size_t>(threads) + static_cast<size_t>(most_waiting)) {
   for (int32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
 }
 
@@ -34,13 +34,13 @@ void SearchPool::Submit(SearchTask task) {
   std::vector<SearchTask> abandoned;
   {
     absl::MutexLock lock(&mutex_);
-    if (waiting_.size() >= most_waiting_) abandoned = TakeAbandoned();
+    if (!HasRoom()) abandoned = TakeAbandoned();
     if (stopped_) {
       refusal = Stopping();
-    } else if (waiting_.size() >= most_waiting_) {
+    } else if (!HasRoom()) {
       refusal = absl::ResourceExhaustedError(
           absl::StrCat("the server searches for others, and ", waiting_.size(),
-                       " requests wait already: try again later"));
+                       " more requests wait already: try again later"));
     } else {
       waiting_.push_back(std::move(task));
     }
@@ -58,8 +58,15 @@ void SearchPool::Run() {
       if (stopped_) return;
       task = std::move(waiting_.front());
       waiting_.pop_front();
+      ++running_;
     }
-    task->done(task->cancelled() ? Abandoned() : task->work());
+    const absl::Status status = task->cancelled() ? Abandoned() : task->work();
+    {
+      // Before the client hears of it: who asks next finds room.
+      absl::MutexLock lock(&mutex_);
+      --running_;
+    }
+    task->done(status);
   }
 }
 

@@ -39,12 +39,17 @@ class SearchPool {
   bool HasWorkOrStops() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     return stopped_ || !waiting_.empty();
   }
+  // Whether a task more would find a thread or a place to wait.
+  bool HasRoom() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return running_ + waiting_.size() < most_tasks_;
+  }
   // Tasks whose clients are gone make room for others.
   std::vector<SearchTask> TakeAbandoned() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const size_t most_waiting_;
+  const size_t most_tasks_;  // running and waiting
   absl::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<SearchTask> waiting_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };

@@ -28,17 +28,19 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
 }
 
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view text,
-                                              int32_t host_cores) {
+                                              int32_t host_cores, const Cancelled& cancelled) {
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
   ASSIGN_OR_RETURN(const Layout layout, ParseLayout(text));
   ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
   const int64_t allowed_bytes = AllowedBytes(request.cluster);
   const EstimateContext context = ContextOf(request);
+  Explanation explanation = Explain(context, {layout, estimate}, allowed_bytes, cancelled);
+  if (cancelled && cancelled()) return absl::CancelledError("the estimate was cancelled");
   return EstimateAnswer{layout,
                         estimate,
                         allowed_bytes,
                         NotesOn(query, request),
-                        Explain(context, {layout, estimate}, allowed_bytes),
+                        std::move(explanation),
                         Parameters(request.model),
                         LayoutParameters(context, layout).Most(),
                         RestsOnOf(request.cluster, request.profile)};

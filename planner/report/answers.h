@@ -47,9 +47,9 @@ struct PresetNames {
 // Cancelled once `cancelled` says so.
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
                                                 Cancelled cancelled = {});
-// `layout` is the text form.
+// `layout` is the text form. Cancelled as above.
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
-                                              int32_t host_cores);
+                                              int32_t host_cores, const Cancelled& cancelled = {});
 PresetNames AnswerPresets();
 
 // The criterion of the memory pass, as answers name it: "the 80 % memory rule".

@@ -205,16 +205,17 @@ double PartSeconds(const TimeEstimate& time, TimePart part) {
 }
 
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
-                    int64_t allowed_bytes) {
+                    int64_t allowed_bytes, const Cancelled& cancelled) {
   Explanation explanation;
   const auto device_bytes = static_cast<double>(context.cluster.device.memory_bytes);
   for (int32_t rank = 0; rank < ranked.layout.pp; ++rank) {
+    if (cancelled && cancelled()) return explanation;
     const MemoryEstimate memory = EstimateRankMemory(context, ranked.layout, rank);
     explanation.stages.push_back(
         {memory, static_cast<double>(memory.total_bytes()) / device_bytes});
   }
   if (ranked.estimate.memory.total_bytes() > allowed_bytes) {
-    explanation.neighbours = FindSmallestChange(context, ranked.layout, allowed_bytes);
+    explanation.neighbours = FindSmallestChange(context, ranked.layout, allowed_bytes, cancelled);
   }
   return explanation;
 }

@@ -77,9 +77,10 @@ struct Explanation {
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts, and its estimate.
+// Requires a layout that CheckLayout() accepts, and its estimate. Once `cancelled` says so it ends
+// with less than all.
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
-                    int64_t allowed_bytes);
+                    int64_t allowed_bytes, const Cancelled& cancelled = {});
 
 Binding BindingOf(const Estimate& estimate);
 

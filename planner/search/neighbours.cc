@@ -97,13 +97,15 @@ void Move(const ModelSpec& model, Axis axis, Layout layout, const Visit& visit) 
 class Fastest {
  public:
   Fastest(const EstimateContext& context, const Layout& origin, int64_t allowed_bytes,
-          NeighbourSearch& search)
+          const Cancelled& cancelled, NeighbourSearch& search)
       : context_(context),
         devices_(origin.devices()),
         allowed_bytes_(allowed_bytes),
+        cancelled_(cancelled),
         search_(search) {}
 
   void Offer(const Layout& layout) {
+    if (cancelled_ && cancelled_()) return;
     if (CheckLayout(context_, devices_, layout)) return;
     ++search_.tried;
     const MemoryEstimate memory = EstimateMemory(context_, layout);
@@ -119,6 +121,7 @@ class Fastest {
   const EstimateContext& context_;
   const int64_t devices_;
   const int64_t allowed_bytes_;
+  const Cancelled& cancelled_;
   NeighbourSearch& search_;
 };
 
@@ -131,9 +134,9 @@ std::string RecomputeText(const Layout& layout) {
 }  // namespace
 
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
-                                   int64_t allowed_bytes) {
+                                   int64_t allowed_bytes, const Cancelled& cancelled) {
   NeighbourSearch search;
-  Fastest fastest(context, layout, allowed_bytes, search);
+  Fastest fastest(context, layout, allowed_bytes, cancelled, search);
   const auto offer = [&fastest](const Layout& neighbour) { fastest.Offer(neighbour); };
   for (const Axis axis : kAxes) Move(context.model, axis, layout, offer);
   if (search.smallest) return search;

@@ -25,9 +25,9 @@ struct NeighbourSearch {
 };
 
 // Requires a layout that CheckLayout() accepts on layout.devices(). Pure; looks at pairs of axes
-// only where no single one helps.
+// only where no single one helps. Once `cancelled` says so it tries no more.
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
-                                   int64_t allowed_bytes);
+                                   int64_t allowed_bytes, const Cancelled& cancelled = {});
 
 // What differs between two layouts, one entry for each axis, such as "mb 4 -> 2" or
 // "tp 2 -> 4 (dp 8 -> 4)".

@@ -22,8 +22,9 @@ inline constexpr double kMemoryShare = 0.8;
 inline constexpr double kTrialOomProbability = 0.5;
 inline constexpr int32_t kMostTrials = 5;
 
-// A search goes through at most so many points, which takes minutes: one takes about 10 us where it
-// runs and fits. The clusters that exist stay below half of it; numbers of devices with hundreds of
+// A search goes through at most so many points. A core takes some ten seconds for them, a minute
+// where memory is worked out as the worker's (0.4 and 2 us a point), and more for models of
+// thousands of layers. 16,384 devices make 2 to 4 million; numbers of devices with hundreds of
 // divisors reach billions.
 inline constexpr int64_t kMostPoints = 20'000'000;
 

@@ -121,9 +121,9 @@ TEST_F(MigrationsTest, AScriptThatFailsIsUndoneAndTheOnesBeforeItStay) {
   const auto connection = Connect(path_);
   EXPECT_FALSE(Migrate(connection.get(), scripts).ok());
   EXPECT_EQ(*connection->QueryInt("PRAGMA user_version"), LatestSchemaVersion() + 1);
-  EXPECT_THAT(*connection->QueryTexts("SELECT name FROM sqlite_schema WHERE name IN ('extra', "
-                                      "'more')"),
-              ElementsAre("extra"));
+  EXPECT_EQ(*connection->QueryText("SELECT group_concat(name) FROM sqlite_schema WHERE name IN "
+                                   "('extra', 'more')"),
+            "extra");
   // The next try copies what it starts from to a name of its own.
   scripts.back() = "CREATE TABLE more (a INTEGER) STRICT";
   ASSERT_TRUE(Migrate(connection.get(), scripts).ok());

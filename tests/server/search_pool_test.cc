@@ -48,7 +48,7 @@ TEST(SearchPool, RunsAsManyAsItHasThreadsAndRefusesBeyondWhatMayWait) {
   pool.Submit(refused.Task());
   ASSERT_TRUE(refused.ended.HasBeenNotified());
   EXPECT_TRUE(absl::IsResourceExhausted(refused.end)) << refused.end;
-  EXPECT_THAT(std::string(refused.end.message()), HasSubstr("1 requests wait already"));
+  EXPECT_THAT(std::string(refused.end.message()), HasSubstr("1 more requests wait already"));
   EXPECT_FALSE(waits.running.HasBeenNotified());
   first.released.Notify();
   waits.released.Notify();

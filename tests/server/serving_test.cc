@@ -20,7 +20,8 @@ int HealthOf(const std::shared_ptr<grpc::Channel>& channel) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
   grpc::CompletionQueue queue;
-  const grpc::ByteBuffer request;
+  const grpc::Slice empty;
+  const grpc::ByteBuffer request(&empty, 1);
   const auto call =
       stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
   call->StartCall();

@@ -122,10 +122,13 @@ TEST_P(RemotePlannerTest, OutlivesAModelFileThatIsNestedTooDeep) {
 
 TEST_P(RemotePlannerTest, CtrlCEndsASearch) {
   const std::atomic<bool> interrupted{true};
-  for (const bool remote : {false, true}) {
-    std::vector<std::string> arguments = Ask("recommend", {});
-    if (remote) arguments.insert(arguments.end(), {"--server", server_->address()});
-    EXPECT_EQ(RunCommand(arguments, "/nonexistent", interrupted).exit_code, kExitInterrupted);
+  for (const auto& command :
+       {Ask("recommend", {}), Ask("estimate", {"--layout", "tp8.pp4.dp2.sp1"})}) {
+    std::vector<std::string> remote = command;
+    remote.insert(remote.end(), {"--server", server_->address()});
+    for (const auto& arguments : {command, remote}) {
+      EXPECT_EQ(RunCommand(arguments, "/nonexistent", interrupted).exit_code, kExitInterrupted);
+    }
   }
 }
 

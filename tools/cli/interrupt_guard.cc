@@ -10,20 +10,25 @@ constexpr absl::Duration kPoll = absl::Milliseconds(50);
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call)
-    : thread_([this, &interrupted, &call] {
-        while (!done_.load()) {
-          if (interrupted.load()) {
-            call.TryCancel();
-            return;
-          }
-          absl::SleepFor(kPoll);
-        }
-      }) {}
+InterruptGuard::InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call) {
+  if (interrupted.load()) {
+    call.TryCancel();  // one that has not begun yet ends as it begins
+    return;
+  }
+  thread_ = std::thread([this, &interrupted, &call] {
+    while (!done_.load()) {
+      if (interrupted.load()) {
+        call.TryCancel();
+        return;
+      }
+      absl::SleepFor(kPoll);
+    }
+  });
+}
 
 InterruptGuard::~InterruptGuard() {
   done_.store(true);
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace meshwright

@@ -13,7 +13,7 @@ class InProcessPlanner : public PlannerApi {
   }
   absl::StatusOr<EstimateAnswer> Estimate(const PlanQuery& query,
                                           std::string_view layout) override {
-    return AnswerEstimate(query, layout, host_cores_);
+    return AnswerEstimate(query, layout, host_cores_, [this] { return interrupted_.load(); });
   }
   absl::StatusOr<PresetNames> Presets() override { return AnswerPresets(); }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "planner/estimate/estimate.h"
+#include "planner/estimate/step_interval.h"
 
 namespace meshwright {
 namespace {
@@ -44,7 +45,7 @@ double Quantile(std::vector<double> values, double share) {
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
   const Calibration& calibration =
       profile.step_time_sigma > 0.0 ? profile.calibration : cluster.calibration;
-  const double sigma = StepTimeSigma(cluster, profile);
+  const double sigma = FittedSpread(cluster, profile);
   const auto rows = static_cast<double>(calibration.rows + calibration.prior_rows);
   return {.sigma = sigma > 0.0 ? sigma : kUnknownSigma,
           .rows = rows > 0.0 ? std::min(rows, kMostPriorRows) : kUnfittedRows};

@@ -13,10 +13,6 @@ constexpr double kTera = 1e12;
 
 }  // namespace
 
-double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile) {
-  return profile.step_time_sigma > 0.0 ? profile.step_time_sigma : cluster.device.step_time_sigma;
-}
-
 Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
   return EstimateLayout(context, layout, EstimateMemory(context, layout));
 }

@@ -14,10 +14,6 @@ namespace meshwright {
 // 80 % of a normal distribution lie within this many standard deviations of its mean.
 inline constexpr double kEightyPercentSigmas = 1.2816;
 
-// Spread of measured over predicted step times, as the standard deviation of the logarithm: the
-// framework's, where it was fitted, else the device's.
-double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile);
-
 struct Estimate {
   MemoryEstimate memory;
   double fraction_of_device = 0.0;  // memory.total_bytes() over the device's memory

@@ -8,12 +8,14 @@ double ShareLeftOpen(int64_t rows) {
   return static_cast<double>(kRowsThatHalve) / static_cast<double>(kRowsThatHalve + rows);
 }
 
+double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  return profile.step_time_sigma > 0.0 ? profile.step_time_sigma : cluster.device.step_time_sigma;
+}
+
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile) {
-  const int64_t rows = cluster.calibration.rows;
-  const double of_cluster = cluster.device.step_time_sigma;
-  if (rows == 0) return std::hypot(profile.step_time_sigma, of_cluster);
-  const double spread = profile.step_time_sigma > 0.0 ? profile.step_time_sigma : of_cluster;
-  return std::hypot(spread, kDataSheetSigma * ShareLeftOpen(rows));
+  const int64_t rows = cluster.calibration.rows + cluster.calibration.prior_rows;
+  if (rows == 0) return std::hypot(profile.step_time_sigma, cluster.device.step_time_sigma);
+  return std::hypot(FittedSpread(cluster, profile), kDataSheetSigma * ShareLeftOpen(rows));
 }
 
 }  // namespace meshwright

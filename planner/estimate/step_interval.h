@@ -21,9 +21,12 @@ inline constexpr int64_t kRowsThatHalve = 7;
 // weighting (Buehlmann 1967), K / (K + n).
 double ShareLeftOpen(int64_t rows);
 
-// Standard deviation of log(measured / predicted) of a step that no fit has seen: the framework's
-// own spread, else the cluster's, and beside it, independently, what the cluster's figures leave
-// open.
+// Standard deviation of log(measured / predicted) over the runs of a fit: the framework's, where it
+// was fitted, else the cluster's.
+double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
+
+// Standard deviation of log(measured / predicted) of a step that no fit has seen:
+// FittedSpread() and beside it, independently, what the cluster's figures leave open.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 }  // namespace meshwright

@@ -16,8 +16,8 @@ namespace {
 constexpr double kFewRuns = 0.25;
 
 PresetEvidence EvidenceOf(std::string name, Evidence evidence, const Calibration& calibration) {
-  return {std::move(name), std::string(EvidenceName(evidence)), calibration.rows,
-          calibration.sources};
+  return {std::move(name), std::string(EvidenceName(evidence)),
+          calibration.rows + calibration.prior_rows, calibration.sources};
 }
 
 std::string RunsOf(const PresetEvidence& preset) {

@@ -10,6 +10,7 @@
 #include "planner/calibration/constants.h"
 #include "planner/catalog/calibration_json.h"
 #include "planner/estimate/estimate.h"
+#include "planner/estimate/step_interval.h"
 #include "planner/report/validation_report.h"
 #include "tools/cli/refusals_text.h"
 #include "tools/cli/table.h"
@@ -114,7 +115,7 @@ void PrintCalibration(const CalibrationRequest& request, const CalibrationResult
       "\nstep time: median error %.1f %%, mean %.1f %%; 80 %% of runs within a factor of %.3f",
       100.0 * calibration.median_error, 100.0 * calibration.mean_error,
       factor(result.fit.step_time_sigma));
-  const double before = StepTimeSigma(request.cluster, request.profile);
+  const double before = FittedSpread(request.cluster, request.profile);
   if (before > 0.0) out << absl::StrFormat(" (before: %.3f)", factor(before));
   out << "\n";
 }
@@ -140,7 +141,7 @@ ordered_json CalibrationToJson(const CalibrationRequest& request, const Calibrat
   object["framework"] = CalibrationToJson(result.fit.profile.calibration);
   object["undecided"] = Undecided(request, result);
   object["step_time_sigma"] = result.fit.step_time_sigma;
-  object["step_time_sigma_before"] = StepTimeSigma(request.cluster, request.profile);
+  object["step_time_sigma_before"] = FittedSpread(request.cluster, request.profile);
   object["sweeps"] = std::move(sweeps);
   object["residuals"] = std::move(residuals);
   return object;

@@ -122,8 +122,8 @@ TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
   const auto stream = agents_->Connect(&context);
   v1::AgentMessage message;
   message.mutable_register_()->set_name("a");
-  message.mutable_register_()->mutable_devices()->set_kind("cpu");
-  message.mutable_register_()->mutable_devices()->set_count(4);
+  message.mutable_register_()->mutable_device_set()->set_device_kind("cpu");
+  message.mutable_register_()->mutable_device_set()->set_devices(4);
   ASSERT_TRUE(stream->Write(message));
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());

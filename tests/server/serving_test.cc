@@ -87,7 +87,7 @@ class ServingTest : public testing::Test {
     v1::PlanRequest plan;
     plan.mutable_model()->set_preset("tinystories-15m");
     plan.mutable_cluster()->set_preset("local-cpu");
-    plan.set_devices(2);
+    plan.set_gpus(2);
     plan.set_seq_len(64);
     plan.set_global_batch(4);
     return plan;
@@ -232,7 +232,7 @@ TEST_F(ServingTest, RefusesASearchSpaceThatIsTooLarge) {
   plan.mutable_model()->set_preset("llama-3-405b");
   plan.mutable_cluster()->set_preset("h100");
   plan.mutable_framework()->set_preset("meshwright");
-  plan.set_devices(720720);
+  plan.set_gpus(720720);
   plan.set_global_batch(65536);
   grpc::ClientContext context;
   const grpc::Status status = Recommend(plan, context);

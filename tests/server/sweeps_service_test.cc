@@ -98,7 +98,7 @@ TEST_F(SweepsServiceTest, NamedLayoutsRunBesideTheFoundOnes) {
     EXPECT_EQ(trial.layout(), "tp1.cp1.pp1.dp4.mb1.vpp1.zero0.sp0.rc=full.sched=1f1b");
   }
   EXPECT_EQ(requested, 1);
-  EXPECT_EQ(sweep.trial_count(), 3);
+  EXPECT_EQ(sweep.trials(), 3);
 }
 
 TEST_F(SweepsServiceTest, ARerunRunsExactlyTheSameTrials) {

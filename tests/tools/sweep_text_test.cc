@@ -1,10 +1,14 @@
 #include "tools/cli/sweep_text.h"
 
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "executor/agent/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "planner/catalog/preset_text.h"
 
 namespace meshwright {
 namespace {
@@ -29,13 +33,25 @@ v1::Trial SomeTrial(int32_t number) {
   return trial;
 }
 
+ShownSweep Shown(const std::vector<v1::Trial>& trials) {
+  v1::Sweep sweep;
+  sweep.set_cluster_json(std::string(*ClusterText("local-cpu")));
+  sweep.set_dtype("fp32");
+  sweep.set_gpus(4);
+  std::vector<TrialView> views;
+  for (const v1::Trial& trial : trials) views.push_back(ViewOf(trial));
+  absl::StatusOr<ShownSweep> shown = ViewOf(sweep, std::move(views));
+  EXPECT_TRUE(shown.ok()) << shown.status();
+  return *std::move(shown);
+}
+
 TEST(SweepTextTest, ShowsWhatCanBeReadAndMarksTheRest) {
   v1::Trial damaged = SomeTrial(2);
   damaged.clear_measured();
   damaged.set_unreadable("the result: step_s = null: expected a number");
   damaged.mutable_predicted()->set_layout("nonsense");
   std::ostringstream out;
-  PrintSweep(v1::Sweep(), {ViewOf(SomeTrial(1)), ViewOf(damaged)}, out);
+  PrintSweep(Shown({SomeTrial(1), damaged}), out);
   EXPECT_THAT(out.str(), HasSubstr("250.0 ms"));
   EXPECT_THAT(out.str(), HasSubstr("2: the server's records can't be read: the result: step_s = "
                                    "null: expected a number; the prediction: layout = nonsense"));
@@ -43,14 +59,14 @@ TEST(SweepTextTest, ShowsWhatCanBeReadAndMarksTheRest) {
 }
 
 TEST(SweepTextTest, JsonHasNullForWhatCantBeRead) {
-  nlohmann::ordered_json json = TrialToJson(ViewOf(SomeTrial(1)));
+  nlohmann::ordered_json json = ShownSweepToJson(Shown({SomeTrial(1)}))["trials"][0];
   EXPECT_TRUE(json["unreadable"].is_null());
   EXPECT_EQ(json["measured"]["step_s"], 0.25);
   v1::Trial damaged = SomeTrial(2);
   damaged.clear_predicted();
   damaged.mutable_measured()->set_outcome("splendid");
   damaged.set_unreadable("the prediction: it is not JSON");
-  json = TrialToJson(ViewOf(damaged));
+  json = ShownSweepToJson(Shown({damaged}))["trials"][0];
   EXPECT_TRUE(json["predicted"].is_null());
   EXPECT_TRUE(json["measured"].is_null());
   EXPECT_THAT(json["unreadable"].get<std::string>(),

@@ -14,6 +14,7 @@
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/devices_flag.h"
+#include "tools/cli/input_error.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/sweep_calls.h"
 #include "tools/cli/sweep_follow.h"

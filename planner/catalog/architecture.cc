@@ -1,3 +1,4 @@
+#include "planner/catalog/json_text.h"
 #include "planner/catalog/architecture.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ MissingPart ReadMissingPart(const json& entry) {
 
 // The file is compiled in, and a test reads all of it: it has no errors to report.
 Table ReadTable() {
-  const json file = json::parse(EmbeddedArchitectures().front().text);
+  const json file = ParseJson("architectures", EmbeddedArchitectures().front().text).value();
   Table table;
   for (const json& entry : file.at("planned")) table.planned.push_back(ReadArchitecture(entry));
   for (const auto& [id, entry] : file.at("missing").items()) {

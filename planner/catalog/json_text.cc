@@ -55,7 +55,7 @@ absl::StatusOr<Json> Parse(std::string_view what, std::string_view text, size_t 
   } catch (const nlohmann::json::parse_error& error) {
     // Counted from 1, and beyond the last byte where the text breaks off.
     const size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
-    return FieldError(what, size, absl::StrCat("is not valid JSON, at ", LineAndColumn(text, at)));
+    return FieldError(what, LineAndColumn(text, at), "is not valid JSON");
   } catch (const nlohmann::json::exception&) {
     return FieldError(what, size, "is not valid JSON: a number in it is out of range");
   }

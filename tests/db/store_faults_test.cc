@@ -103,17 +103,6 @@ TEST_F(StoreFaultsTest, ANewerSchemaIsRefusedWithBothVersions) {
   EXPECT_TRUE(absl::IsFailedPrecondition(CheckStore(path_).status()));
 }
 
-TEST_F(StoreFaultsTest, PlansOfTheFirstReleaseLoseTheFieldOfItsTests) {
-  std::vector<TrialRecord> trials = SomeTrials(2);
-  trials[0].plan_json = R"({"dump_gradients_dir":"","seed":18446744073709551615})";
-  trials[1].plan_json = "no JSON";
-  ASSERT_TRUE(Open()->CreateSweep(SomeSweep("one"), trials).ok());
-  Execute("PRAGMA user_version = 1");
-  const auto store = Open();
-  EXPECT_EQ(store->GetTrial(1, 1)->plan_json, R"({"seed":18446744073709551615})");
-  EXPECT_EQ(store->GetTrial(1, 2)->plan_json, "no JSON");
-}
-
 TEST_F(StoreFaultsTest, AFolderThatIsMissingIsUnavailable) {
   EXPECT_TRUE(absl::IsUnavailable(SqliteSweepStore::Open(folder_ + "/no/such.db").status()));
 }

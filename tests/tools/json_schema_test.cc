@@ -133,6 +133,8 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   const json shown = ExpectDescribedThere("sweep_show", {"sweep", "show", "ran"});
   EXPECT_TRUE(shown["trials"][0]["measured"].contains("slice"));
   ExpectDescribedThere("sweep_list", {"sweep", "list"});
+  ExpectDescribedThere("sweep", {"sweep", "rerun", "ran", "--name", "again"});
+  ExpectDescribedThere("sweep_delete", {"sweep", "delete", "again", "--force"});
   ExpectDescribedThere("list_agents", {"list", "agents"});
   ExpectDescribed("db_check", {"db", "check", "--db", folder_ + "/sweeps.db"});
 }

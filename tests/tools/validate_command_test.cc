@@ -195,7 +195,7 @@ TEST_F(ValidateCommandTest, APlotOfAnotherKindIsRefusedBeforeAnyWork) {
   const CommandOutput run =
       RunCommand({"validate", "--measurements", "/no/such.csv", "--plot", plot});
   EXPECT_EQ(run.exit_code, 2);
-  EXPECT_THAT(run.err, HasSubstr("plot = " + plot + ": must end in .svg"));
+  EXPECT_THAT(run.err, HasSubstr("--plot " + plot + ": must end in .svg"));
   EXPECT_FALSE(fs::exists(plot));
 }
 

@@ -41,6 +41,8 @@ struct Exception {
   std::string_view reason;
 };
 
+constexpr std::string_view kOfTheSweep = "`sweep show` works it out, of all its trials together";
+
 constexpr Exception kExceptions[] = {
     {"PlanRequest", "model", Differs::kOtherForm, "", "an answer repeats the name alone"},
     {"PlanRequest", "cluster", Differs::kOtherForm, "", "an answer repeats the name alone"},
@@ -60,6 +62,15 @@ constexpr Exception kExceptions[] = {
     {"Trial", "name", Differs::kOtherName, "trial", "resource names are called `name` by AIP-122"},
     {"Trial", "attempts", Differs::kOnlyWire, "", "`sweep show` prints no attempts"},
     {"Trial", "plan_json", Differs::kOnlyWire, "", "`sweep show` prints no plans"},
+    {"Trial", "rank", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Trial", "rank_shared", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Trial", "step_s", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Trial", "step_low_s", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Trial", "step_high_s", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Trial", "mfu", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Trial", "mfu_causal", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Trial", "mfu_note", Differs::kOnlyJson, "", kOfTheSweep},
+    {"Sweep", "cluster_json", Differs::kOnlyWire, "", "`sweep show` takes peak_flops from it"},
     {"SweepEvent", "data_json", Differs::kOtherName, "data", "its text on the wire"},
     {"RankMeasurement", "device_memory", Differs::kInside, "", "absent as one on a CPU"},
     {"Measurement", "slice", Differs::kOtherForm, "",

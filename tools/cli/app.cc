@@ -60,9 +60,11 @@ bool AsksForHelp(const std::vector<std::string>& words) {
 void AddWide(CLI::App& command, CommandContext& context) {
   for (CLI::App* subcommand : command.get_subcommands({})) AddWide(*subcommand, context);
   if (command.get_option_no_throw("--format") == nullptr) return;
-  command.add_flag_callback(
-      "--wide", [&context] { KeepTablesWide(context.out); },
-      "Rows of tables in one line each, however narrow the terminal");
+  command
+      .add_flag_callback(
+          "--wide", [&context] { KeepTablesWide(context.out); },
+          "Rows of tables in one line each, however narrow the terminal")
+      ->group(kCommonFlags);
 }
 
 OutputFormat FormatOf(const TypedLine& line) {

@@ -112,7 +112,7 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--cluster", flags->cluster,
                    "Cluster file, or a preset (meshwright list clusters), that says how many "
                    "devices a node has")
-      ->option_text("FILE|PRESET");
+      ->option_text("FILE|CLUSTER");
   command
       ->add_option("--gpus-per-node", flags->devices_per_node,
                    "Devices that a node has; default the cluster's, without one 8")

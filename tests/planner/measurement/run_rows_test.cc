@@ -81,7 +81,7 @@ TEST(RunsToCsv, ClustersWithoutAGpusNameAreFoundByTheirOwn) {
   specs.cluster = FindCluster("local-cpu", 2).value();
   specs.training.precision = Precision::kFp32;
   const Layout layout = ParseLayout("tp1.pp1.dp4").value();
-  const auto rows = ParseMeasurements(specs.ToCsv({{layout, RunEnd::kOk, 0.5, std::nullopt}}));
+  const auto rows = ParseMeasurements(specs.ToCsv({{layout, RunEnd::kOk, 20000.0, std::nullopt}}));
   ASSERT_TRUE(rows.ok()) << rows.status();
   const RowPlan plan = PlanRow(rows->front(), LoadMeasurementPresets(2).value());
   ASSERT_TRUE(plan.layout) << plan.reason;

@@ -17,10 +17,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class MfuMigrationTest : public testing::Test {
+class FromSchema1Test : public testing::Test {
  protected:
   void SetUp() override {
-    path_ = testing::TempDir() + "/mfu-migration-" + std::to_string(getpid()) + ".db";
+    path_ = testing::TempDir() + "/from-schema-1-" + std::to_string(getpid()) + ".db";
     Remove();
   }
   void TearDown() override { Remove(); }
@@ -49,7 +49,7 @@ class MfuMigrationTest : public testing::Test {
 };
 
 // Their agents had compared steps of 632 ms and 756 ms with what each reached itself.
-TEST_F(MfuMigrationTest, MfuThatWereOfEachAgentsOwnPeakBecomeOfOne) {
+TEST_F(FromSchema1Test, MfuThatWereOfEachAgentsOwnPeakBecomeOfOne) {
   MakeVersion1(R"sql(
     INSERT INTO sweeps VALUES (1, 's', NULL, 'finished', 'done', 0, 0, 'm', 'c', '{}', 'h', 'p',
       '{}', 'h', 4, 'cpu', 64, 8, 'fp32', 5, 0, NULL, '{}', '1');
@@ -73,6 +73,22 @@ TEST_F(MfuMigrationTest, MfuThatWereOfEachAgentsOwnPeakBecomeOfOne) {
   EXPECT_FALSE(trials->at(3).measured->mfu.has_value());
   EXPECT_FALSE(trials->at(0).requested);
   EXPECT_EQ((*store)->GetSweep("s")->rerun_of, "");
+}
+
+// The first release wrote a field into every plan that only its tests used.
+TEST_F(FromSchema1Test, PlansLoseTheFieldOfTests) {
+  MakeVersion1(R"sql(
+    INSERT INTO sweeps VALUES (1, 's', NULL, 'finished', 'done', 0, 0, 'm', 'c', '{}', 'h', 'p',
+      '{}', 'h', 4, 'cpu', 64, 8, 'fp32', 5, 0, NULL, '{}', '1');
+    INSERT INTO trials (sweep_id, number, layout, state, reason, attempt, plan_json, predicted_json)
+      VALUES
+      (1, 1, 'a', 'ok', '', 1, '{"dump_gradients_dir":"","seed":18446744073709551615}', '{}'),
+      (1, 2, 'b', 'ok', '', 1, 'no JSON', '{}');
+  )sql");
+  const auto store = SqliteSweepStore::Open(path_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_EQ((*store)->GetTrial(1, 1)->plan_json, R"({"seed":18446744073709551615})");
+  EXPECT_EQ((*store)->GetTrial(1, 2)->plan_json, "no JSON");
 }
 
 }  // namespace

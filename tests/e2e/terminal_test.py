@@ -138,7 +138,7 @@ class WatchTest(unittest.TestCase):
         for line in rows:
             if not line.strip():
                 break
-            starts = re.match(r"(\d+/\d+ |\[[#.]*\] |sweep |meshwright|detached)", line)
+            starts = re.match(r"(\d+/\d+ |\[[#.]*\] |sweep |meshwright|detached|planned as |fastest: )", line)
             self.assertTrue(starts or previous_full, f"a half line in {name}: {line!r} in\n{screen.text()}")
             previous_full = len(line.rstrip()) >= screen.screen.columns - 1 and not line.startswith("[")
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "tools/cli/folded_text.h"
 #include "tools/cli/table.h"
 #include "tools/cli/text.h"
 
@@ -181,7 +182,9 @@ void PrintTimeTable(const RankedLayout& ranked, std::ostream& out) {
 }  // namespace
 
 void PrintRecommendation(const PlanQuery& query, const RecommendAnswer& answer, double elapsed_s,
-                         std::ostream& out) {
+                         std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
   PrintHeadline(query, answer.parameters, out);
   PrintNotes(answer.rests_on, answer.notes, out);
   PrintFunnel(query, answer.result.funnel, elapsed_s, out);
@@ -200,7 +203,9 @@ void PrintRecommendation(const PlanQuery& query, const RecommendAnswer& answer, 
   PrintMemoryParts(answer.result.layouts, out);
 }
 
-void PrintEstimate(const PlanQuery& query, const EstimateAnswer& answer, std::ostream& out) {
+void PrintEstimate(const PlanQuery& query, const EstimateAnswer& answer, std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
   const Estimate& e = answer.estimate;
   PrintHeadline(query, answer.parameters, out);
   PrintNotes(answer.rests_on, answer.notes, out);

@@ -15,6 +15,7 @@
 #include "planner/catalog/json_text.h"
 #include "planner/report/estimate_json.h"
 #include "planner/spec/status_macros.h"
+#include "tools/cli/folded_text.h"
 #include "tools/cli/table.h"
 #include "tools/cli/text.h"
 #include "tools/cli/utilisation_text.h"
@@ -27,6 +28,12 @@ using nlohmann::ordered_json;
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Sources of clusters go on about fits and memory after the first semicolon.
+Style StateStyle(const std::string& state) {
+  if (state == "ok" || state == "finished") return Style::kGood;
+  if (state == "oom" || state == "timeout") return Style::kWarning;
+  return state == "failed" ? Style::kBad : Style::kPlain;
+}
+
 std::string FirstClause(const std::string& text) { return text.substr(0, text.find(';')); }
 
 std::string NumberOf(const v1::Trial& trial) {
@@ -289,10 +296,13 @@ void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {
                sweep.model(), sweep.cluster(), std::to_string(sweep.gpus()),
                TimeText(sweep.create_time()), sweep.reason()});
   }
+  table.StyleColumn(1, StateStyle);
   table.Print(out);
 }
 
-void PrintSweep(const ShownSweep& shown, std::ostream& out) {
+void PrintSweep(const ShownSweep& shown, std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
   const v1::Sweep& sweep = shown.sweep;
   out << absl::StrFormat("sweep %s: %s (%s)\n", ShortName(sweep.name()), StateName(sweep.state()),
                          sweep.reason());
@@ -315,6 +325,7 @@ void PrintSweep(const ShownSweep& shown, std::ostream& out) {
   Table table({"rank", "#", "layout", "state", "step measured", "95 % interval", "predicted",
                "MFU measured", "causal", "predicted", "peak memory measured", "predicted"});
   for (const TrialView& view : shown.trials) table.Add(TrialRow(view));
+  table.StyleColumn(3, StateStyle);
   table.Print(out);
   for (const TrialView& view : shown.trials) {
     if (view.trial.state() != v1::TRIAL_STATE_OK) {

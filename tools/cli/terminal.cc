@@ -39,6 +39,13 @@ int64_t WindowColumns(int fd) {
 // A byte that goes on with the character before it.
 bool Continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
+// Bytes of the escape sequence of a style at the beginning of `text`; 0 where there is none.
+size_t StyleBytes(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const size_t end = text.find('m');
+  return end == std::string_view::npos ? 0 : end + 1;
+}
+
 }  // namespace
 
 void AttachTerminal(std::ostream& out, Terminal* terminal) { out.pword(StreamSlot()) = terminal; }
@@ -71,14 +78,24 @@ Terminal TerminalAt(int fd, const Environment& environment) {
 
 int64_t DisplayWidth(std::string_view text) {
   int64_t width = 0;
-  for (const char byte : text) width += Continues(byte) ? 0 : 1;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (const size_t style = StyleBytes(text.substr(at)); style > 0) {
+      at += style - 1;
+    } else if (!Continues(text[at])) {
+      ++width;
+    }
+  }
   return width;
 }
 
 std::string CutToWidth(std::string_view text, int64_t columns) {
   size_t end = 0;
   for (int64_t width = 0; end < text.size(); ++end) {
-    if (!Continues(text[end]) && ++width > columns) break;
+    if (const size_t style = StyleBytes(text.substr(end)); style > 0) {
+      end += style - 1;
+    } else if (!Continues(text[end]) && ++width > columns) {
+      break;
+    }
   }
   return std::string(text.substr(0, end));
 }

@@ -39,7 +39,8 @@ std::string Styled(std::ostream& out, Style style, std::string_view text);
 // (no-color.org) or TERM to "dumb".
 Terminal TerminalAt(int fd, const Environment& environment);
 
-// Columns that `text` takes: characters of UTF-8, each taken to be one column wide.
+// Columns that `text` takes: characters of UTF-8, each taken to be one column wide, and none for
+// the escape sequences of styles.
 int64_t DisplayWidth(std::string_view text);
 // The first `columns` of them.
 std::string CutToWidth(std::string_view text, int64_t columns);

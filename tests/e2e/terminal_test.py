@@ -124,10 +124,10 @@ class WatchTest(unittest.TestCase):
             cls.start("agent", "--server", cls.server, "--devices", "cpu:1", "--no-benchmark", "--state-dir",
                       f"{cls.folder.name}/state")
 
-    def sweep(self, name, columns, *more, trials=2, steps=2):
+    def sweep(self, name, columns, *more, trials=2, steps=2, batch=2):
         return Screen(["sweep", "start", "--server", self.server, "--name", name, "--model", "tinystories-15m",
-                       "--cluster", "local-cpu", "--gpus", "1", "--seq-len", "32", "--global-batch", "2", "--trials",
-                       str(trials), "--steps", str(steps), *more], columns)
+                       "--cluster", "local-cpu", "--gpus", "1", "--seq-len", "32", "--global-batch", str(batch),
+                       "--trials",                       str(trials), "--steps", str(steps), *more], columns)
 
     def check_screen(self, screen, name):
         """Every line that stays begins with its count, or goes on with one that filled the window."""
@@ -158,7 +158,7 @@ class WatchTest(unittest.TestCase):
 
     def test_a_window_that_is_resized_is_followed(self):
         self.agent()
-        screen = self.sweep("resized", 200, "--watch", trials=2, steps=12)
+        screen = self.sweep("resized", 200, "--watch", trials=2, steps=12, batch=12)
         for columns in (80, 50, 120):
             before = len(screen.raw)
             self.assertTrue(screen.wait_for(lambda: b"step " in screen.raw[before:]), screen.text())

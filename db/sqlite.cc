@@ -20,14 +20,8 @@ constexpr int kBusyTimeoutMs = 5000;
 constexpr mode_t kOwnerOnly = 0600;
 
 // SQLite gives the files beside a database the permissions of the database itself. A file that
-// can't be made or changed is left for SQLite to report.
-void KeepToOwner(const std::string& path) {
-  struct stat file = {};
-  if (stat(path.c_str(), &file) == 0) {
-    // Not through a descriptor: closing one ends every lock that this process has on the file.
-    if (S_ISREG(file.st_mode)) chmod(path.c_str(), kOwnerOnly);
-    return;
-  }
+// can't be made is left for SQLite to report.
+void MakeForOwner(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
   if (fd >= 0) close(fd);
 }
@@ -129,6 +123,15 @@ bool SqliteStatement::IsNull(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
+void KeepToOwner(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::string name = path + suffix;
+    struct stat file = {};
+    // Not through a descriptor: closing one ends every lock that this process has on the file.
+    if (stat(name.c_str(), &file) == 0 && S_ISREG(file.st_mode)) chmod(name.c_str(), kOwnerOnly);
+  }
+}
+
 absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path,
                                                                          Mode mode) {
   sqlite3* db = nullptr;
@@ -136,7 +139,7 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const s
   std::string name = path;
   if (mode == Mode::kReadWriteCreate) {
     flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (path != kInMemory) KeepToOwner(path);
+    if (path != kInMemory) MakeForOwner(path);
   } else if (mode == Mode::kImmutable) {
     flags |= SQLITE_OPEN_URI;
     name = absl::StrCat("file:", EscapePath(path), "?immutable=1");

@@ -119,4 +119,7 @@ class SqliteTransaction {
   SqliteConnection* connection_;
 };
 
+// Leaves the database at `path` and the files beside it to their owner alone.
+void KeepToOwner(const std::string& path);
+
 }  // namespace meshwright

@@ -30,6 +30,7 @@ absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const s
   if (!version.ok() && !absl::IsDataLoss(version)) return version;
   RETURN_IF_ERROR(CheckIsWhole(connection.get()));
   RETURN_IF_ERROR(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
+  if (path != kInMemory) KeepToOwner(path);
   RETURN_IF_ERROR(Migrate(connection.get()));
   return absl::WrapUnique(new SqliteSweepStore(std::move(connection)));
 }
@@ -129,8 +130,11 @@ absl::Status SqliteSweepStore::DeleteSweep(int64_t sweep_id) {
   }
   ASSIGN_OR_RETURN(SqliteStatement retire,
                    connection_->Prepare("INSERT OR REPLACE INTO retired_names (name, last_attempt) "
-                                        "SELECT ?1, coalesce(max(attempt), 1) FROM trials "
-                                        "WHERE sweep_id = ?2"));
+                                        "SELECT ?1, max("
+                                        "coalesce((SELECT max(attempt) FROM trials "
+                                        "WHERE sweep_id = ?2), 1), "
+                                        "coalesce((SELECT max(number) FROM attempts "
+                                        "WHERE sweep_id = ?2), 1))"));
   retire.Bind(sweep.name).Bind(sweep_id);
   RETURN_IF_ERROR(retire.Run());
   // Trials, attempts and events go with it.

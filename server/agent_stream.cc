@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kMaxIdentity = 64;
 constexpr int64_t kMaxDevices = 1024;
+// Each costs the store two reads while all other calls wait.
+constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
 
 // An attempt whose name can't be read is none that this server gave out.
@@ -29,14 +31,18 @@ std::vector<AttemptKey> ReadHeld(const google::protobuf::RepeatedPtrField<v1::At
   return keys;
 }
 
-// A measurement that can't be read fails its trial: another try would bring another such.
+// A measurement that can't be taken fails its trial: another try would bring another such.
+TrialResult CantBeTaken(const absl::Status& problem) {
+  TrialResult failed;
+  failed.outcome = Outcome::kFailed;
+  failed.message = absl::StrCat("what the agent measured can't be read: ", problem.message());
+  return failed;
+}
+
 TrialResult ReadResult(const v1::Measurement& measurement) {
   absl::StatusOr<TrialResult> result = FromWire(measurement);
   if (result.ok()) return *std::move(result);
-  TrialResult failed;
-  failed.outcome = Outcome::kFailed;
-  failed.message =
-      absl::StrCat("what the agent measured can't be read: ", result.status().message());
+  TrialResult failed = CantBeTaken(result.status());
   failed.worker_version = measurement.worker_version();
   failed.host = measurement.host();
   return failed;
@@ -102,6 +108,11 @@ class AgentStream::Link final : public AgentLink {
     writing_ = false;
     if (!ok) queue_.clear();
     Pump();
+  }
+
+  bool closing() {
+    absl::MutexLock lock(&mutex_);
+    return closing_.has_value();
   }
 
   void Detach() {
@@ -191,6 +202,8 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   RETURN_IF_ERROR(ParseDeviceKind(message.device_set().device_kind()).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
+  RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
+  RETURN_IF_ERROR(CheckRange("register.kept", message.kept_size(), 0, kMaxHeld));
   std::string cluster_json = message.cluster_json();
   // An agent of another version may write clusters otherwise; it can run trials all the same.
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
@@ -219,12 +232,11 @@ void AgentStream::Finished(const v1::TrialFinished& message) {
   const absl::StatusOr<AttemptKey> key = FromWire(message.ref());
   // What is not answered would come again for ever.
   FinishVerdict verdict{FinishVerdict::Kind::kRefused, ""};
-  if (!within.ok()) {
-    verdict.reason = std::string(within.message());
-  } else if (!key.ok()) {
-    verdict.reason = std::string(key.status().message());
+  if (key.ok()) {
+    verdict = engine_->Finish(
+        agent_, *key, within.ok() ? ReadResult(message.measurement()) : CantBeTaken(within));
   } else {
-    verdict = engine_->Finish(agent_, *key, ReadResult(message.measurement()));
+    verdict.reason = std::string(key.status().message());
   }
   if (verdict.kind != FinishVerdict::Kind::kRetry) link_->Acknowledge(message.ref(), verdict);
 }
@@ -236,8 +248,11 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   if (agent_.empty()) {
     return absl::FailedPreconditionError("the first message of an agent must be `register`");
   }
+  // What was on its way when another stream took the agent's place is not that one's.
+  if (link_->closing() && !message.has_finished()) return absl::OkStatus();
   switch (message.message_case()) {
     case v1::AgentMessage::kHeartbeat:
+      RETURN_IF_ERROR(CheckRange("heartbeat.held", message.heartbeat().held_size(), 0, kMaxHeld));
       engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
       return absl::OkStatus();
     case v1::AgentMessage::kStarted: {

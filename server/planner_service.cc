@@ -1,7 +1,6 @@
 #include "server/planner_service.h"
 
 #include "executor/agent/wire.h"
-#include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "server/plan_request.h"
 

@@ -18,7 +18,9 @@ std::optional<double> BestStep(const SweepView& sweep) {
 std::string PlanToBeat(const std::string& plan_json, std::optional<double> best_step_s) {
   if (!best_step_s) return plan_json;
   absl::StatusOr<nlohmann::json> plan = ParseJson("plan", plan_json);
-  if (!plan.ok() || !plan->is_object() || !plan->value("adaptive", false)) return plan_json;
+  if (!plan.ok() || !plan->is_object()) return plan_json;
+  const auto adaptive = plan->find("adaptive");
+  if (adaptive == plan->end() || *adaptive != true) return plan_json;
   (*plan)["beat_step_s"] = *best_step_s;
   return plan->dump();
 }

@@ -66,7 +66,7 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force) {
     RETURN_IF_ERROR(CancelTrials(sweep));
   }
   RETURN_IF_ERROR(store_->DeleteSweep(sweep.id));
-  Log(absl::StrCat("sweep ", sweep.name, " was deleted"));
+  Log(absl::StrCat(FormatSweepName(sweep.name), " was deleted"));
   hub_->Notify(sweep.id);
   Step();
   return absl::OkStatus();

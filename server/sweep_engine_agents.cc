@@ -83,7 +83,7 @@ void SweepEngine::DropSilentAgents() {
     if (agent->second.last_heard + options_.lease > now) continue;
     const std::string silence =
         absl::StrCat("gave no sign of life for ", absl::FormatDuration(options_.lease));
-    Log(absl::StrCat("agent ", agent->first, " ", silence));
+    Log(absl::StrCat("agent ", agent->first, " ", silence), LogLevel::kWarning);
     agent->second.link->Close(absl::DeadlineExceededError(absl::StrCat("the agent ", silence)));
     agents_.erase(agent);
   }
@@ -215,7 +215,7 @@ void SweepEngine::Started(const std::string& name, const AttemptKey& key) {
   absl::MutexLock lock(&mutex_);
   const auto agent = agents_.find(name);
   const absl::StatusOr<FoundTrial> found = Find(key);
-  if (agent == agents_.end() || !found.ok()) return;
+  if (agent == agents_.end() || !found.ok() || !Holds(name, key, found->trial)) return;
   for (HeldAttempt& held : agent->second.held) held.confirmed = held.confirmed || held.key == key;
   TrialTransition transition{.sweep_id = found->sweep.id,
                              .number = key.trial,

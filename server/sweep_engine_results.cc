@@ -141,7 +141,7 @@ FinishVerdict SweepEngine::TakeCancelled(const AttemptKey& key, const std::strin
                                          const FoundTrial& found) {
   const TrialRecord& trial = found.trial;
   const FinishVerdict refused{FinishVerdict::Kind::kRefused, "a cancelled attempt has no result"};
-  if (!IsHeld(trial.state) || trial.attempt != key.attempt) return refused;
+  if (!IsHeld(trial.state) || trial.attempt != key.attempt || trial.agent != agent) return refused;
   const bool requeued = Unassign({ActionType::kRequeue, found.sweep.id, trial.number, "",
                                   absl::StrCat("agent ", agent, " stopped it; it runs again")},
                                  trial, /*lost=*/false);
@@ -200,11 +200,15 @@ FinishVerdict SweepEngine::Take(const AttemptKey& key, const std::string& agent,
   const std::string refused =
       attempt.ok() ? WhyNone(found->sweep, trial) : std::string(attempt.status().message());
   if (!refused.empty()) return Refuse(key, refused, *found, agent, result);
-  const absl::Status usable =
-      CheckResult(result, {.devices = found->sweep.devices, .steps = found->sweep.steps});
-  return Store(
-      *attempt, *found,
-      usable.ok() ? AgainstThePlansPeak(result, trial.plan_json) : Unusable(result, usable));
+  const ResultLimits limits{.devices = found->sweep.devices, .steps = found->sweep.steps};
+  TrialResult taken = result;
+  absl::Status usable = CheckResult(result, limits);
+  if (usable.ok()) {
+    // What follows from numbers that may be need not be one that may.
+    taken = AgainstThePlansPeak(result, trial.plan_json);
+    usable = CheckResult(taken, limits);
+  }
+  return Store(*attempt, *found, usable.ok() ? taken : Unusable(result, usable));
 }
 
 FinishVerdict SweepEngine::Finish(const std::string& name, const AttemptKey& key,

@@ -93,7 +93,9 @@ void Agent::Dial() {
   out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");
   out->set_held_store_id(store_id_);
-  for (const AttemptKey& key : Held()) *out->add_held() = ToWire(key);
+  for (const Running& running : running_) {
+    if (running.store_id == store_id_) *out->add_held() = ToWire(running.key);
+  }
   for (const KeptResult& kept : results_->kept()) {
     v1::KeptResult* entry = out->add_kept();
     *entry->mutable_ref() = ToWire(kept.key);
@@ -104,12 +106,13 @@ void Agent::Dial() {
 
 void Agent::DoDue() {
   const MonotonicTime now = options_.clock();
+  // Also while a server that was dialled does not answer.
+  if (now >= lease_ends_ && !running_.empty()) {
+    Log("the lease is over without a server: ending what runs", LogLevel::kWarning);
+    for (const Running& running : running_) trials_->Cancel(running.key);
+    lease_ends_ = MonotonicTime::Never();
+  }
   if (stream_ == nullptr) {
-    if (now >= lease_ends_ && !running_.empty()) {
-      Log("the lease is over without a server: ending what runs", LogLevel::kWarning);
-      for (const Running& running : running_) trials_->Cancel(running.key);
-      lease_ends_ = MonotonicTime::Never();
-    }
     if (now >= next_dial_) Dial();
     return;
   }

@@ -191,6 +191,15 @@ TEST_F(StoreFaultsTest, ADatabaseIsItsOwnersAlone) {
   EXPECT_EQ(mode(""), 0600u);
 }
 
+TEST_F(StoreFaultsTest, AFileThatIsRefusedKeepsItsMode) {
+  std::ofstream(path_) << "some notes that are no database, and long enough to look at";
+  chmod(path_.c_str(), 0644);
+  EXPECT_FALSE(SqliteSweepStore::Open(path_).ok());
+  struct stat file = {};
+  ASSERT_EQ(stat(path_.c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0644u);
+}
+
 TEST_F(StoreFaultsTest, ADamagedFileIsRefusedAndLeftAlone) {
   Open()->CreateSweep(SomeSweep("one"), SomeTrials(50)).status().IgnoreError();
   const std::string whole = Bytes();

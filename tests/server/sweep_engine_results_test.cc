@@ -3,6 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "planner/catalog/catalog.h"
 #include "tests/server/sweep_engine_fixture.h"
 
 namespace meshwright {
@@ -96,6 +97,52 @@ TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
   EXPECT_THAT(Trial(3).reason, HasSubstr("number of ranks = 5"));
   // What is stored can be read.
   EXPECT_TRUE(TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
+}
+
+// The step can be, and the MFU that follows from it can't.
+TEST_F(SweepEngineResultsTest, AnMfuThatIsNotFiniteFailsTheTrial) {
+  Create("s", 1);
+  TrialPlan plan;
+  plan.model = *FindModel("tinystories-15m");
+  plan.layout = *ParseLayout("tp1.pp1.dp1");
+  plan.training = {.seq_len = 64, .global_batch = 8, .precision = Precision::kFp32};
+  plan.peak_flops = 1e10;
+  SweepRecord sweep = SomeSweep("t");
+  std::vector<TrialRecord> trials = SomeTrials(1);
+  trials[0].plan_json = ToJson(plan).dump();
+  ASSERT_TRUE(engine_->Cancel("s").ok());
+  const SweepRecord made = *engine_->Create({sweep, trials});
+  Connect("a");
+  TrialResult result = OkResult(0.3);
+  result.step_s = 1e-310;
+  EXPECT_EQ(engine_->Finish("a", {"t", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
+  const TrialRecord trial = *store_->GetTrial(made.id, 1);
+  EXPECT_EQ(trial.state, TrialState::kFailed);
+  EXPECT_THAT(trial.reason, HasSubstr("must be finite"));
+  EXPECT_TRUE(TrialResultFromJson(nlohmann::json::parse(trial.measured->result_json)).ok());
+}
+
+TEST_F(SweepEngineResultsTest, AResultOfADeletedSweepIsNoneOfItsNamesakes) {
+  Create("s", 1);
+  LoseToB();  // attempt 2 runs on b
+  ASSERT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+  ASSERT_TRUE(engine_->Delete("s", /*force=*/true).ok());
+  const SweepRecord again = Create("s", 1);
+  EXPECT_EQ(store_->GetTrial(again.id, 1)->attempt, 3);
+  EXPECT_EQ(engine_->Finish("b", {"s", 1, 2}, OkResult(0.4)).kind, FinishVerdict::Kind::kRefused);
+}
+
+TEST_F(SweepEngineResultsTest, NoAgentStopsWhatAnotherRuns) {
+  Create("s", 1);
+  const auto a = Connect("a");
+  Connect("b");
+  ASSERT_EQ(a->assigned.size(), 1u);
+  TrialResult stopped;
+  stopped.outcome = Outcome::kCancelled;
+  EXPECT_EQ(engine_->Finish("b", {"s", 1, 1}, stopped).kind, FinishVerdict::Kind::kRefused);
+  engine_->Started("b", {"s", 1, 1});
+  EXPECT_EQ(Trial(1).state, TrialState::kAssigned);
+  EXPECT_EQ(Trial(1).agent, "a");
 }
 
 TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {

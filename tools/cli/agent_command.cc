@@ -162,12 +162,13 @@ TrialRunner RunnerOn(const DeviceSet& devices, const LogFunction& log) {
 }
 
 absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
-  const StopRequest stop(context);
   QuietGrpcLog();
   if (flags.benchmark && flags.no_benchmark) {
     return FieldError("benchmark", "true", "can't go with --no-benchmark");
   }
   ASSIGN_OR_RETURN(AgentOptions options, ReadOptions(flags, context));
+  // From here on there is something to end in order.
+  const StopRequest stop(context);
   RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
   std::random_device entropy;
   std::optional<StateDir> state;
@@ -186,7 +187,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   options.runner = RunnerOn(options.devices, options.log);
   Agent agent(std::move(options));
   RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
-  // To be stopped is how a service ends.
+  // SIGTERM is how a service ends; Ctrl-C interrupts.
   if (stop.Requested() && !stop.Terminated()) context.exit_code = kExitInterrupted;
   return absl::OkStatus();
 }

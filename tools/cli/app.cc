@@ -28,8 +28,8 @@ namespace meshwright {
 namespace {
 
 constexpr char kNotes[] = R"(
-Exit codes: 0 done, 1 failed while running, 2 bad input, 3 nothing fits, 130 interrupted. Words are
-taken in any case.
+Exit codes: 0 done, 1 failed while running, 2 bad input, 3 nothing fits, 130 interrupted, 143
+terminated. Words are taken in any case.
 
 Defaults come from the command line, else from the environment, else from a configuration file, else
 from the command:

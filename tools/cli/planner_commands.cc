@@ -16,6 +16,7 @@
 #include "tools/cli/planner_json.h"
 #include "tools/cli/planner_text.h"
 #include "tools/cli/server_client.h"
+#include "tools/cli/stop_request.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright {
@@ -41,6 +42,7 @@ void AddExitZero(CLI::App& command, PlanFlags& flags) {
 }
 
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
   query.top = flags.top;
@@ -59,6 +61,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
 }
 
 absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
   const double start_s = context.now_s();
   ASSIGN_OR_RETURN(const PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
   ASSIGN_OR_RETURN(const EstimateAnswer answer,
@@ -109,7 +112,9 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
 }
 
 void Finish(CommandContext& context, OutputFormat format, const absl::Status& status) {
-  if (!status.ok()) context.exit_code = ReportError(context, format, status);
+  if (status.ok()) return;
+  context.exit_code = ReportError(context, format, status);
+  if (absl::IsCancelled(status)) context.exit_code = StopRequest(context).exit_code();
 }
 
 }  // namespace

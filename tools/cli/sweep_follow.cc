@@ -116,7 +116,7 @@ class Follower {
       return;
     }
     std::string text = absl::StrCat(event.message(), standing);
-    if (event.kind() == "trial_ended") text = absl::StrCat(data.value("state", ""), ", ", text);
+    if (event.kind() == "trial_ended") text = absl::StrCat(data.is_object() ? data.value("state", "") : "", ", ", text);
     if (!trial.empty()) text = absl::StrCat(trial, " ", layout, ": ", text);
     progress_.Keep(ended_, total_, text);
   }
@@ -140,6 +140,7 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
   if (follower.last() == 0 || follower.end_kind().empty()) {
     grpc::ClientContext call;
     SetDeadline(call);
+    const InterruptGuard guard(context.interrupted, call);
     v1::GetSweepRequest request;
     request.set_name(FormatSweepName(sweep));
     v1::Sweep found;

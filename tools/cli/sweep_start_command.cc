@@ -70,8 +70,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
 std::string PlannedAs(const std::string& profile) {
   if (profile == kWorkersProfile) {
     return "planned as the worker runs (framework meshwright), for that is what its trials "
-           "measure; "
-           "recommend plans for megatron unless told otherwise";
+           "measure; recommend plans for megatron unless told otherwise";
   }
   return absl::StrCat("planned as framework ", profile,
                       ", as --framework said; its trials measure Meshwright's own worker");
@@ -121,7 +120,7 @@ absl::Status Start(const StartFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, query));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   const absl::StatusOr<v1::Sweep> sweep = Call(*stub, &v1::Sweeps::Stub::CreateSweep, request);
-  const absl::Status status = RenameField(sweep.status(), "sweep_id", "name");
+  const absl::Status status = RenameField(RenameField(sweep.status(), "sweep_id", "name"), "layouts", "layout");
   if (absl::IsFailedPrecondition(status)) {
     ReportError(context, flags.output.format, status);
     context.exit_code = kExitNothingFits;

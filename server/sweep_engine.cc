@@ -61,7 +61,7 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force) {
       const std::string_view state = SweepStateName(sweep.state);
       return absl::FailedPreconditionError(absl::StrCat(
           "sweep ", sweep.name, " can't be deleted: it is ",
-          absl::string_view(state.data(), state.size()), "; cancel it first, or force it"));
+          absl::string_view(state.data(), state.size()), "; cancel it first (--force does)"));
     }
     RETURN_IF_ERROR(CancelTrials(sweep));
   }

@@ -1,5 +1,6 @@
 #include "executor/agent/wire.h"
 
+#include "planner/spec/escape_controls.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
@@ -76,7 +77,8 @@ TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
 absl::StatusOr<PlanQuery> FromWire(const v1::PlanRequest& request,
                                    std::string_view default_framework) {
   PlanQuery query;
-  const std::string model_name = request.model().name().empty() ? "model" : request.model().name();
+  const std::string model_name =
+      request.model().name().empty() ? "model" : EscapeControls(request.model().name());
   ASSIGN_OR_RETURN(query.model,
                    ReadSource("model", request.model(), model_name, request.model().config_json()));
   ASSIGN_OR_RETURN(query.cluster, ReadSource("cluster", request.cluster(), "cluster",

@@ -1,4 +1,3 @@
-#include "planner/catalog/json_text.h"
 #include "planner/catalog/architecture.h"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "planner/catalog/json_text.h"
 #include "planner/data/embedded.h"
 #include "planner/spec/field_error.h"
 

@@ -1,5 +1,7 @@
 #include "planner/catalog/model_config.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "planner/catalog/architecture.h"
@@ -7,11 +9,16 @@
 #include "planner/catalog/json_fields.h"
 #include "planner/catalog/json_text.h"
 #include "planner/catalog/rope_config.h"
+#include "planner/spec/escape_controls.h"
 #include "planner/spec/field_error.h"
+#include "planner/spec/short_text.h"
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
 namespace {
+
+constexpr size_t kMostShownKeys = 10;
+constexpr size_t kShownKeyBytes = 60;
 
 using nlohmann::json;
 
@@ -62,7 +69,7 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
 
   ModelConfig read;
   ModelSpec& model = read.model;
-  model.name = name;
+  model.name = EscapeControls(name);
   model.hidden = fields.Int("hidden_size");
   model.heads = fields.Int("num_attention_heads");
   model.kv_heads = fields.IntOr("num_key_value_heads", model.heads);
@@ -88,8 +95,15 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
 
 std::vector<std::string> NotesOn(const ModelConfig& config) {
   if (config.unknown_keys.empty()) return {};
+  const size_t shown = std::min(config.unknown_keys.size(), kMostShownKeys);
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < shown; ++i) {
+    keys.push_back(EscapeControls(ShortText(config.unknown_keys[i], kShownKeyBytes)));
+  }
+  const size_t more = config.unknown_keys.size() - shown;
   return {absl::StrCat("config.json has keys that the planner does not know and left aside: ",
-                       absl::StrJoin(config.unknown_keys, ", "),
+                       absl::StrJoin(keys, ", "),
+                       more > 0 ? absl::StrCat(" and ", more, " more") : "",
                        "; check that they change nothing about the model")};
 }
 

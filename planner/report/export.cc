@@ -8,6 +8,7 @@
 #include "planner/report/export_megatron.h"
 #include "planner/report/export_torchtitan.h"
 #include "planner/search/rules.h"
+#include "planner/spec/escape_controls.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 
@@ -76,7 +77,8 @@ NodePlacement PlacementOf(const ExportJob& job) {
 
 std::string CommentLines(const std::vector<std::string>& comments) {
   std::string lines;
-  for (const std::string& comment : comments) absl::StrAppend(&lines, "# ", comment, "\n");
+  for (const std::string& comment : comments)
+    absl::StrAppend(&lines, "# ", EscapeControls(comment), "\n");
   return lines;
 }
 

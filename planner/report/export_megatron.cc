@@ -233,8 +233,8 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   RETURN_IF_ERROR(AddModel(job, script));
   AddKernels(job, script);
 
-  std::string text =
-      absl::StrFormat("#!/usr/bin/env bash\n# %s as %s\n", job.model.name, FormatLayout(layout));
+  std::string text = "#!/usr/bin/env bash\n" +
+                     CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(layout))});
   absl::StrAppend(&text, "# on ", layout.devices(),
                   " devices with Megatron-LM. Data, tokenizer, learning rate and checkpoints are "
                   "yours: pass their\n# flags to this script.\n");

@@ -285,8 +285,8 @@ absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job) {
   RETURN_IF_ERROR(CheckModel(job.model));
   RETURN_IF_ERROR(CheckLacks(job.layout));
   std::string text =
-      absl::StrFormat("# %s as %s\n# on %d devices with torchtitan:\n", job.model.name,
-                      FormatLayout(job.layout), job.layout.devices());
+      CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
+                    absl::StrCat("on ", job.layout.devices(), " devices with torchtitan:")});
   const NodePlacement placed = PlacementOf(job);
   absl::StrAppendFormat(&text,
                         "#   torchrun --nnodes %d --nproc-per-node %d -m torchtitan.train "

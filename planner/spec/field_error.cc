@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/optional.h"
+#include "planner/spec/escape_controls.h"
 #include "planner/spec/short_text.h"
 
 namespace meshwright {
@@ -20,7 +21,7 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem) {
   absl::Status status = absl::InvalidArgumentError(
-      absl::StrCat(View(field), " = ", ShortText(value, kShownBytes), ": ", View(problem)));
+      absl::StrCat(View(field), " = ", EscapeControls(ShortText(value, kShownBytes)), ": ", View(problem)));
   return WithField(std::move(status), field);
 }
 

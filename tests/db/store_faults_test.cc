@@ -11,6 +11,7 @@
 #include "db/check.h"
 #include "db/migrations.h"
 #include "db/sqlite_store.h"
+#include "db/store_lock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/db/store_records.h"
@@ -189,6 +190,19 @@ TEST_F(StoreFaultsTest, ADatabaseIsItsOwnersAlone) {
   chmod(path_.c_str(), 0644);
   Open();
   EXPECT_EQ(mode(""), 0600u);
+}
+
+TEST_F(StoreFaultsTest, OneServerAtATimeHasADatabase) {
+  {
+    const auto first = StoreLock::Take(path_);
+    ASSERT_TRUE(first.ok()) << first.status();
+    const absl::Status second = StoreLock::Take(path_).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(second)) << second;
+    EXPECT_THAT(std::string(second.message()), HasSubstr("is another server's"));
+    EXPECT_TRUE(Open()->CreateSweep(SomeSweep("one"), SomeTrials(1)).ok());
+    EXPECT_TRUE(CheckStore(path_)->ok());
+  }
+  EXPECT_TRUE(StoreLock::Take(path_).ok());
 }
 
 TEST_F(StoreFaultsTest, AFileThatIsRefusedKeepsItsMode) {

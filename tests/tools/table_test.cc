@@ -38,6 +38,21 @@ TEST(Table, AlignsNumbersRight) {
   EXPECT_EQ(out.str(), "name    n\na       1\nlong  100\n");
 }
 
+TEST(Table, ACellThatBeginsWithADigitMakesNoColumnOfNumbers) {
+  Table table({"why"});
+  table.Add({"its trials run"});
+  table.Add({"3 trials: 3 ok"});
+  std::ostringstream out;
+  table.Print(out);
+  EXPECT_EQ(out.str(), "why\nits trials run\n3 trials: 3 ok\n");
+  Table figures({"x"});
+  figures.Add({"-"});
+  figures.Add({"45.6 %"});
+  out.str("");
+  figures.Print(out);
+  EXPECT_EQ(out.str(), "     x\n     -\n45.6 %\n");
+}
+
 TEST(Table, PrintsALineARowWhereItFits) { EXPECT_EQ(Printed(Ranking(), 38), kStraight); }
 
 TEST(Table, FoldsRowsThatAreTooWideAndLeavesNothingOut) {

@@ -7,6 +7,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_text.h"
 #include "planner/catalog/spec_kind.h"
+#include "planner/spec/escape_controls.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/agent_clusters.h"
@@ -97,7 +98,7 @@ absl::StatusOr<SpecSource> ReadSpecSource(CommandFiles& files, std::string_view 
   const std::string_view other = KindOfText(text);
   if (!other.empty() && other != kind) return OfOtherKind(flag, path, other);
   RETURN_IF_ERROR(InFile(flag, path, CheckSpecText(kind, text, seq_len)));
-  return SpecSource{NameOf(path), std::move(text)};
+  return SpecSource{EscapeControls(NameOf(path)), std::move(text)};
 }
 
 void OutputFlags::AddFormat(CLI::App& app) {

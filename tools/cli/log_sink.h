@@ -12,10 +12,6 @@
 
 namespace meshwright {
 
-// What a terminal or a reader of lines would take for more than text is written as \n, \r, \t or
-// \x1b: control characters, and bytes that are not UTF-8.
-std::string EscapeControls(const std::string& text);
-
 // Lines like "2026-11-22T12:38:09.123Z warning agent a lost its connection", escaped, one for each
 // call, down to `level`. `out` must outlive the function; `clock` says when it is.
 LogFunction MakeLog(std::ostream& out, LogLevel level, std::function<absl::Time()> clock);

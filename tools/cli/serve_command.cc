@@ -4,6 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "db/sqlite_store.h"
+#include "db/store_lock.h"
 #include "executor/trial/version.h"
 #include "planner/spec/field_error.h"
 #include "planner/spec/status_macros.h"
@@ -41,7 +42,9 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.heartbeat = options.engine.lease / 6;
   options.engine.reconnect_grace = options.engine.lease / 6;
   options.engine.log = MakeLog(context.err, flags.log_level, absl::Now);
-  const auto open = [&flags]() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+  StoreLock lock;  // outlives the server, and with it the store
+  const auto open = [&]() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+    ASSIGN_OR_RETURN(lock, StoreLock::Take(flags.db));
     return SqliteSweepStore::Open(flags.db);
   };
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(open, std::move(options)));

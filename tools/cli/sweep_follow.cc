@@ -116,7 +116,8 @@ class Follower {
       return;
     }
     std::string text = absl::StrCat(event.message(), standing);
-    if (event.kind() == "trial_ended") text = absl::StrCat(data.is_object() ? data.value("state", "") : "", ", ", text);
+    if (event.kind() == "trial_ended")
+      text = absl::StrCat(data.is_object() ? data.value("state", "") : "", ", ", text);
     if (!trial.empty()) text = absl::StrCat(trial, " ", layout, ": ", text);
     progress_.Keep(ended_, total_, text);
   }

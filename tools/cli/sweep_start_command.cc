@@ -120,7 +120,8 @@ absl::Status Start(const StartFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, query));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   const absl::StatusOr<v1::Sweep> sweep = Call(*stub, &v1::Sweeps::Stub::CreateSweep, request);
-  const absl::Status status = RenameField(RenameField(sweep.status(), "sweep_id", "name"), "layouts", "layout");
+  const absl::Status status =
+      RenameField(RenameField(sweep.status(), "sweep_id", "name"), "layouts", "layout");
   if (absl::IsFailedPrecondition(status)) {
     ReportError(context, flags.output.format, status);
     context.exit_code = kExitNothingFits;

@@ -10,9 +10,12 @@ namespace {
 constexpr int64_t kGap = 2;             // between columns
 constexpr int64_t kNarrowestCell = 10;  // a window narrower than this gets longer lines
 
+// "12", "-0.5 %", "1,024", "3.2 GiB", and "-" for none.
 bool IsNumber(const std::string& cell) {
-  return !cell.empty() && (absl::ascii_isdigit(static_cast<unsigned char>(cell[0])) ||
-                           cell[0] == '-' || cell[0] == '+');
+  const size_t first = cell.find_first_not_of("+-");
+  if (first == std::string::npos) return true;
+  return first <= 1 && absl::ascii_isdigit(static_cast<unsigned char>(cell[first])) &&
+         std::count(cell.begin(), cell.end(), ' ') <= 1;
 }
 
 std::string Spaces(int64_t count) { return std::string(static_cast<size_t>(count), ' '); }
@@ -33,6 +36,11 @@ std::vector<std::string> Pieces(std::string text, int64_t width) {
 }
 
 }  // namespace
+
+bool Table::StandsRight(size_t column) const {
+  return rows_.size() > 1 && std::all_of(rows_.begin() + 1, rows_.end(),
+                                         [&](const auto& row) { return IsNumber(row[column]); });
+}
 
 std::vector<int64_t> Table::Widths() const {
   std::vector<int64_t> widths(rows_.front().size(), 0);
@@ -60,14 +68,12 @@ std::vector<Table::Span> Table::Fold(std::vector<int64_t>& widths, int64_t colum
 
 std::string Table::Cell(size_t row, size_t column, const std::string& text, int64_t width,
                         std::ostream& out) const {
-  // A header stands over its column as the first cell below it does.
-  const std::string& model = rows_[row == 0 && rows_.size() > 1 ? 1 : row][column];
   const std::string pad = Spaces(width - DisplayWidth(text));
   const auto style = styles_.find(column);
   const std::string styled = row == 0                 ? Styled(out, Style::kHeading, text)
                              : style == styles_.end() ? text
                                                       : Styled(out, style->second(text), text);
-  return IsNumber(model) ? pad + styled : styled + pad;
+  return StandsRight(column) ? pad + styled : styled + pad;
 }
 
 void Table::PrintSpan(size_t row, Span span, const std::vector<int64_t>& widths, int64_t indent,

@@ -61,7 +61,8 @@ absl::StatusOr<std::string> ReadWholeFile(std::string_view flag, const std::stri
   const uintmax_t size = fs::file_size(path, error);
   // Pipes have no size; they are read to their end.
   if (!error && size > max_bytes) {
-    return FieldError(flag, path, absl::StrCat("has ", size, " bytes; must be at most ", max_bytes));
+    return FieldError(flag, path,
+                      absl::StrCat("has ", size, " bytes; must be at most ", max_bytes));
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);

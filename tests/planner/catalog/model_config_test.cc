@@ -159,6 +159,15 @@ TEST(ModelConfig, ListsTheKeysThatItDoesNotKnow) {
   EXPECT_THAT(NotesOn(*read).front(), HasSubstr("rope_scaling.warp, residual_twist"));
 }
 
+TEST(ModelConfig, ShowsOfUnknownKeysWhatCanBeRead) {
+  ModelConfig config;
+  for (int i = 0; i < 3000; ++i) config.unknown_keys.push_back("k" + std::to_string(i) + "\x1b[31m\n");
+  const std::string note = NotesOn(config).front();
+  EXPECT_THAT(note, HasSubstr("k0\\x1b[31m\\n, k1"));
+  EXPECT_THAT(note, HasSubstr(" and 2990 more; check"));
+  EXPECT_LT(note.size(), 400u);
+}
+
 struct Change {
   const char* key;
   json value;

@@ -40,6 +40,19 @@ TEST(ExportMegatron, WritesTheAxes) {
                     HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=1")));
 }
 
+// Names and keys come from files that others wrote; a script runs what stands on a line of its own.
+TEST(Export, NoNameOrKeyOfAModelBecomesALineOfItsOwn) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
+  job.model.name = "m\ntouch owned";
+  job.notes = {"keys: x\ntouch owned\r\x1b[31m"};
+  for (const ExportTarget target : {ExportTarget::kMegatron, ExportTarget::kTorchtitan}) {
+    const std::string text = Export(target, job).value();
+    EXPECT_THAT(text, Not(HasSubstr("\ntouch")));
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(text, HasSubstr("# keys: x\\ntouch owned\\r\\x1b[31m\n"));
+  }
+}
+
 TEST(ExportMegatron, WritesTheModel) {
   EXPECT_THAT(
       Megatron("qwen2.5-7b", "tp1.pp1.dp8"),

@@ -58,6 +58,20 @@ TEST(SweepTextTest, ShowsWhatCanBeReadAndMarksTheRest) {
   EXPECT_THAT(out.str(), Not(HasSubstr("1: the server's records")));
 }
 
+TEST(SweepTextTest, EndsAFailureWithWhatTheWorkerSaidLast) {
+  TrialResult failed;
+  failed.outcome = Outcome::kFailed;
+  failed.message =
+      "rank 0 ended with exit code 3\nits standard error ends with:\nlibfoo is missing\n";
+  v1::Trial trial = SomeTrial(1);
+  trial.set_state(v1::TRIAL_STATE_FAILED);
+  trial.set_reason("rank 0 ended with exit code 3");
+  *trial.mutable_measured() = ToWire(failed);
+  std::ostringstream out;
+  PrintSweep(Shown({trial}), out);
+  EXPECT_THAT(out.str(), HasSubstr("1: rank 0 ended with exit code 3\n   libfoo is missing\n"));
+}
+
 TEST(SweepTextTest, JsonHasNullForWhatCantBeRead) {
   nlohmann::ordered_json json = ShownSweepToJson(Shown({SomeTrial(1)}))["trials"][0];
   EXPECT_TRUE(json["unreadable"].is_null());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -14,6 +15,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/json_text.h"
 #include "planner/report/estimate_json.h"
+#include "planner/spec/escape_controls.h"
 #include "planner/spec/status_macros.h"
 #include "tools/cli/folded_text.h"
 #include "tools/cli/table.h"
@@ -28,6 +30,13 @@ using nlohmann::ordered_json;
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Sources of clusters go on about fits and memory after the first semicolon.
+// What a worker said last, where a message ends with its standard error.
+std::string LastLine(std::string text) {
+  absl::StripTrailingAsciiWhitespace(&text);
+  const size_t before = text.rfind('\n');
+  return before == std::string::npos ? "" : text.substr(before + 1);
+}
+
 Style StateStyle(const std::string& state) {
   if (state == "ok" || state == "finished") return Style::kGood;
   if (state == "oom" || state == "timeout") return Style::kWarning;
@@ -330,6 +339,8 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
   for (const TrialView& view : shown.trials) {
     if (view.trial.state() != v1::TRIAL_STATE_OK) {
       out << NumberOf(view.trial) << ": " << FirstLine(view.trial.reason()) << "\n";
+      const std::string last = view.measured ? LastLine(view.measured->message) : "";
+      if (!last.empty()) out << "   " << EscapeControls(last) << "\n";
     }
     if (!view.unreadable.empty()) {
       out << NumberOf(view.trial)

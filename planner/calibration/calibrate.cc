@@ -66,6 +66,12 @@ void AddOnce(const std::string& source, std::vector<std::string>& sources) {
   if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
 }
 
+// Of all rows behind a fit: those of the fit that it started from, if any, and its own.
+void AddSources(const std::vector<std::string>& sources, Calibration& calibration) {
+  if (calibration.prior_rows == 0) calibration.sources.clear();
+  for (const std::string& source : sources) AddOnce(source, calibration.sources);
+}
+
 }  // namespace
 
 int64_t CalibrationResult::unmodelled_rows() const {
@@ -117,9 +123,9 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
                    FitConstants(result.rows, request.cluster, request.profile, request.options));
   if (request.options.fit_cluster) {
     result.fit.cluster.rests_on = Evidence::kRuns;
-    result.fit.cluster.calibration.sources = sources;
+    AddSources(sources, result.fit.cluster.calibration);
   }
-  if (request.options.fit_framework) result.fit.profile.calibration.sources = sources;
+  if (request.options.fit_framework) AddSources(sources, result.fit.profile.calibration);
   return result;
 }
 

@@ -87,6 +87,10 @@ ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cl
   return {value, std::min(constant.prior_sigma, std::hypot(before->sigma, kMachineSigma))};
 }
 
+bool Moved(const CalibratedConstant& constant) {
+  return std::abs(std::log(constant.value / constant.prior)) > kMachineSigma;
+}
+
 bool RowsDecided(const CalibratedConstant& constant) {
   return !constant.at_bound && constant.sigma < kDecidedShare * constant.prior_sigma;
 }

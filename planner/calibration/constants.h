@@ -48,4 +48,9 @@ ConstantPrior PriorOf(const CalibrationConstant& constant, const ClusterSpec& cl
 // Whether the rows of a fit decided a constant: they did where its uncertainty shrank.
 bool RowsDecided(const CalibratedConstant& constant);
 
+// Whether a fit took a constant further from its prior than machines of one kind differ (3 %),
+// which no prior of a fit is more certain than. Rows that disagree by much move constants that they
+// do not decide: an uncertainty that stayed does not mean a value that stayed.
+bool Moved(const CalibratedConstant& constant);
+
 }  // namespace meshwright

@@ -44,7 +44,7 @@ double Quantile(std::vector<double> values, double share) {
 
 SpreadPrior SpreadPriorOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
   const Calibration& calibration =
-      profile.step_time_sigma > 0.0 ? profile.calibration : cluster.calibration;
+      SpreadIsOfCluster(cluster, profile) ? cluster.calibration : profile.calibration;
   const double sigma = FittedSpread(cluster, profile);
   const auto rows = static_cast<double>(calibration.rows + calibration.prior_rows);
   return {.sigma = sigma > 0.0 ? sigma : kUnknownSigma,

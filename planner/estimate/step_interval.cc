@@ -8,8 +8,15 @@ double ShareLeftOpen(int64_t rows) {
   return static_cast<double>(kRowsThatHalve) / static_cast<double>(kRowsThatHalve + rows);
 }
 
+bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  if (profile.step_time_sigma <= 0.0) return true;
+  return cluster.calibration.prior_rows > 0 &&
+         cluster.device.step_time_sigma > profile.step_time_sigma;
+}
+
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile) {
-  return profile.step_time_sigma > 0.0 ? profile.step_time_sigma : cluster.device.step_time_sigma;
+  return SpreadIsOfCluster(cluster, profile) ? cluster.device.step_time_sigma
+                                             : profile.step_time_sigma;
 }
 
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile) {

@@ -21,8 +21,14 @@ inline constexpr int64_t kRowsThatHalve = 7;
 // weighting (Buehlmann 1967), K / (K + n).
 double ShareLeftOpen(int64_t rows);
 
-// Standard deviation of log(measured / predicted) over the runs of a fit: the framework's, where it
-// was fitted, else the cluster's.
+// Whose runs say how far steps spread around their predictions: the framework's, where it was
+// fitted, else the cluster's. A cluster whose fit went on from an earlier one (prior_rows) was
+// refined by runs of the very machines: its spread counts with every framework, where it is the
+// larger. The spread of a first fit is as much of the framework that the cluster was fitted with,
+// and does not count with another.
+bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile);
+
+// Standard deviation of log(measured / predicted) over those runs.
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 // Standard deviation of log(measured / predicted) of a step that no fit has seen:

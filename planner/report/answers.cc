@@ -11,6 +11,21 @@
 #include "planner/spec/status_macros.h"
 
 namespace meshwright {
+namespace {
+
+// By the names that the query has: a file that was fitted further still holds its preset's.
+RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
+  const auto rename = [](const SpecSource& source, std::string& name) {
+    if (!source.json.empty() && !source.name.empty()) name = source.name;
+  };
+  ClusterSpec cluster = request.cluster;
+  FrameworkProfile profile = request.profile;
+  rename(query.cluster, cluster.name);
+  rename(query.framework, profile.name);
+  return meshwright::RestsOnOf(cluster, profile);
+}
+
+}  // namespace
 
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
                                                 Cancelled cancelled) {
@@ -23,7 +38,7 @@ absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t 
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);
   answer.parameters = Parameters(request.model);
-  answer.rests_on = RestsOnOf(request.cluster, request.profile);
+  answer.rests_on = RestsOnOf(query, request);
   return answer;
 }
 
@@ -43,7 +58,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         std::move(explanation),
                         Parameters(request.model),
                         LayoutParameters(context, layout).Most(),
-                        RestsOnOf(request.cluster, request.profile)};
+                        RestsOnOf(query, request)};
 }
 
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request) {

@@ -195,6 +195,66 @@ TEST_F(CalibrateCommandTest, NamesWhatTheRowsDidNotDecide) {
                                      "flash1_ratio"));
 }
 
+// Runs of a preset that take thirty times what it says.
+constexpr char kSlowRuns[] =
+    "sweep,model,seq,gpu,gpus,tp,pp,mbs,gbs,zero_stage,outcome,step_time_s,source\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,95,ours\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,1,1,128,1,ok,96,ours\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,1,2,1,128,1,ok,97,ours\n";
+
+TEST_F(CalibrateCommandTest, NamesWhatRowsMovedThatAreTooFewToDecide) {
+  const std::string runs = Write("slow.csv", kSlowRuns);
+  std::vector<std::string> arguments = {
+      "calibrate",      "--measurements", runs, "--cluster",     "h100",
+      "--framework",    "megatron",       "-o", fitted_cluster_, "--framework-output",
+      fitted_framework_};
+  const CommandOutput text = RunCommand(arguments);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, testing::Not(HasSubstr("all are at or near where they were")));
+  EXPECT_THAT(text.out, testing::ContainsRegex(
+                            "\nmoved, by rows too few to decide them: .*memory_efficiency"));
+  EXPECT_THAT(text.out, testing::ContainsRegex("memory_efficiency .* rows and prior"));
+  arguments.insert(arguments.end(), {"--format", "json"});
+  const json result = json::parse(RunCommand(arguments).out);
+  EXPECT_THAT(result["moved_undecided"], testing::Contains("memory_efficiency"));
+  EXPECT_THAT(result["moved_to_bound"], testing::IsEmpty());
+  for (const json& name : result["moved_undecided"]) {
+    EXPECT_THAT(result["undecided"], testing::Contains(name));
+  }
+}
+
+// Ten times slower than the cluster's rows elsewhere in these tests.
+TEST_F(CalibrateCommandTest, WarnsOfAConstantThatMovedToItsBound) {
+  std::string slow = kRuns;
+  std::erase(slow, '.');
+  runs_ = Write("slow.csv", slow);
+  EXPECT_THAT(Run({}).out, HasSubstr("warning: moved to the bound of what is physical, the rows "
+                                     "may not be of what they say: matmul_efficiency\n"));
+  const json result = json::parse(Run({"--format", "json"}).out);
+  EXPECT_EQ(result["moved_to_bound"], json::array({"matmul_efficiency"}));
+  EXPECT_THAT(result["undecided"], testing::Contains("matmul_efficiency"));
+}
+
+TEST_F(CalibrateCommandTest, TheClusterAloneKeepsTheIntervalThatItsRunsWidened) {
+  const std::string runs = Write("slow.csv", kSlowRuns);
+  const CommandOutput run =
+      RunCommand({"calibrate", "--measurements", runs, "--cluster", "h100", "--framework",
+                  "megatron", "-o", fitted_cluster_, "--format", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const CommandOutput plan =
+      RunCommand({"recommend", "--model", "llama-3-8b", "--cluster", fitted_cluster_, "--framework",
+                  "megatron", "--gpus", "16", "--seq-len", "4096", "--global-batch", "128",
+                  "--format", "json"});
+  ASSERT_EQ(plan.exit_code, 0) << plan.err;
+  const json result = json::parse(run.out);
+  EXPECT_GT(result["step_time_sigma"], result["step_time_sigma_before"]);
+  const json rests_on = json::parse(plan.out)["rests_on"];
+  EXPECT_GE(rests_on["step_time_sigma"], result["step_time_sigma"]);
+  EXPECT_EQ(rests_on["cluster"]["name"], "fitted_cluster");
+  EXPECT_EQ(rests_on["cluster"]["rows"], 51);
+  EXPECT_EQ(rests_on["cluster"]["sources"], json::array({"nvidia-dgxc-benchmarking", "ours"}));
+}
+
 TEST_F(CalibrateCommandTest, SaysThatConstantsAreInNoFile) {
   const CommandOutput run = RunCommand({"calibrate", "--measurements", runs_, "--cluster", cluster_,
                                         "--framework", framework_, "-o", fitted_cluster_});

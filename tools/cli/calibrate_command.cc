@@ -26,7 +26,7 @@ Rows take part whose own columns name this cluster's device and this framework a
 The fit minimises the error of log(step time) with a loss that lets single bad runs go, within
 bounds. It starts from what --cluster and --framework were fitted to before: constants stay near
 their values there as far as these are known, and few rows move them little. What the rows did not
-decide is named.
+decide is named, apart from it what moved by more than 3 % all the same.
 
 The spread of the errors becomes the interval of every estimate with the profiles. The spread known
 before counts like at most 20 rows, and as long as there are no more rows than constants the

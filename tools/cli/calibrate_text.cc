@@ -47,15 +47,25 @@ std::vector<const Calibration*> Fitted(const CalibrationRequest& request,
   return fitted;
 }
 
-std::vector<std::string> Undecided(const CalibrationRequest& request,
-                                   const CalibrationResult& result) {
-  std::vector<std::string> names;
+// The names of the constants that the rows did not decide, by where these are now.
+struct UndecidedConstants {
+  std::vector<std::string> all;
+  std::vector<std::string> near_prior;
+  std::vector<std::string> moved;  // inside their bounds
+  std::vector<std::string> moved_to_bound;
+};
+
+UndecidedConstants Undecided(const CalibrationRequest& request, const CalibrationResult& result) {
+  UndecidedConstants undecided;
   for (const Calibration* calibration : Fitted(request, result)) {
     for (const CalibratedConstant& constant : calibration->constants) {
-      if (!RowsDecided(constant)) names.push_back(constant.name);
+      if (RowsDecided(constant)) continue;
+      undecided.all.push_back(constant.name);
+      auto& moved = constant.at_bound ? undecided.moved_to_bound : undecided.moved;
+      (Moved(constant) ? moved : undecided.near_prior).push_back(constant.name);
     }
   }
-  return names;
+  return undecided;
 }
 
 size_t ConstantsOf(const CalibrationRequest& request, const CalibrationResult& result) {
@@ -68,7 +78,22 @@ size_t ConstantsOf(const CalibrationRequest& request, const CalibrationResult& r
 
 const char* DecidedBy(const CalibratedConstant& constant) {
   if (RowsDecided(constant)) return "the rows";
-  return constant.at_bound ? "its bound" : "its prior";
+  if (constant.at_bound) return "its bound";
+  return Moved(constant) ? "rows and prior" : "its prior";
+}
+
+void PrintUndecided(const UndecidedConstants& undecided, size_t constants, std::ostream& out) {
+  if (undecided.near_prior.size() == constants) {
+    out << "the rows decided no constant: all are at or near where they were\n";
+    return;
+  }
+  const auto print = [&out](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty()) out << what << ": " << absl::StrJoin(names, ", ") << "\n";
+  };
+  print("not decided by the rows, at or near where they were", undecided.near_prior);
+  print("moved, by rows too few to decide them", undecided.moved);
+  print("warning: moved to the bound of what is physical, the rows may not be of what they say",
+        undecided.moved_to_bound);
 }
 
 void PrintConstants(const CalibrationRequest& request, const CalibrationResult& result,
@@ -82,14 +107,7 @@ void PrintConstants(const CalibrationRequest& request, const CalibrationResult& 
     }
   }
   table.Print(out);
-  const std::vector<std::string> undecided = Undecided(request, result);
-  if (undecided.empty()) return;
-  if (undecided.size() == ConstantsOf(request, result)) {
-    out << "the rows decided no constant: all are at or near where they were\n";
-    return;
-  }
-  out << "not decided by the rows, at or near where they were: " << absl::StrJoin(undecided, ", ")
-      << "\n";
+  PrintUndecided(Undecided(request, result), ConstantsOf(request, result), out);
 }
 
 }  // namespace
@@ -139,7 +157,10 @@ ordered_json CalibrationToJson(const CalibrationRequest& request, const Calibrat
   object.update(RefusalsToJson(result.refusals));
   object["cluster"] = CalibrationToJson(result.fit.cluster.calibration);
   object["framework"] = CalibrationToJson(result.fit.profile.calibration);
-  object["undecided"] = Undecided(request, result);
+  const UndecidedConstants undecided = Undecided(request, result);
+  object["undecided"] = undecided.all;
+  object["moved_undecided"] = undecided.moved;
+  object["moved_to_bound"] = undecided.moved_to_bound;
   object["step_time_sigma"] = result.fit.step_time_sigma;
   object["step_time_sigma_before"] = FittedSpread(request.cluster, request.profile);
   object["sweeps"] = std::move(sweeps);

@@ -63,10 +63,18 @@ TEST_F(CalibrateTest, NamesTheSourcesOfTheRowsThatTookPart) {
   Add().gpu = "H100-SXM";
   request_.measurements.back().source = "others";
   request_.cluster.rests_on = Evidence::kDataSheet;
+  request_.options.priors = PriorSource::kRecorded;
   const CalibrationResult result = Calibrate(request_).value();
   EXPECT_THAT(result.fit.cluster.calibration.sources, ElementsAre("us", "them"));
   EXPECT_EQ(result.fit.profile.calibration.sources, result.fit.cluster.calibration.sources);
   EXPECT_EQ(result.fit.cluster.rests_on, Evidence::kRuns);
+}
+
+TEST_F(CalibrateTest, KeepsTheSourcesOfTheFitThatItStartsFrom) {
+  Add().source = "us";
+  Add().source = "llm-foundry";
+  EXPECT_THAT(Calibrate(request_)->fit.cluster.calibration.sources,
+              ElementsAre("llm-foundry", "us"));
 }
 
 TEST_F(CalibrateTest, StepTimesMayComeFromTokens) {

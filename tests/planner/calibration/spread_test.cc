@@ -57,14 +57,25 @@ TEST(SpreadPriorOf, IsTheSpreadOfEstimatesWithTheProfiles) {
   EXPECT_EQ(SpreadPriorOf(cluster, profile).sigma, 0.1);  // nobody said anything
   EXPECT_EQ(SpreadPriorOf(cluster, profile).rows, 5.0);
   cluster.device.step_time_sigma = 0.07;
-  cluster.calibration.rows = 8;
-  cluster.calibration.prior_rows = 4;
+  cluster.calibration.rows = 12;
   EXPECT_EQ(SpreadPriorOf(cluster, profile).sigma, 0.07);
   EXPECT_EQ(SpreadPriorOf(cluster, profile).rows, 12.0);
   profile.step_time_sigma = 0.04;
   profile.calibration.rows = 700;
   EXPECT_EQ(SpreadPriorOf(cluster, profile).sigma, 0.04);
   EXPECT_EQ(SpreadPriorOf(cluster, profile).rows, 20.0);
+}
+
+TEST(SpreadPriorOf, CountsTheRowsOfTheFitWhoseSpreadItIs) {
+  ClusterSpec cluster;
+  cluster.device.step_time_sigma = 0.07;
+  cluster.calibration.rows = 8;
+  cluster.calibration.prior_rows = 4;
+  FrameworkProfile profile;
+  profile.step_time_sigma = 0.04;
+  profile.calibration.rows = 700;
+  EXPECT_EQ(SpreadPriorOf(cluster, profile).sigma, 0.07);
+  EXPECT_EQ(SpreadPriorOf(cluster, profile).rows, 12.0);
 }
 
 }  // namespace

@@ -47,6 +47,27 @@ TEST(StepTimeSigma, OfAnUnfittedClusterAddsToTheFrameworks) {
   EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.5);
 }
 
+// Whatever framework it is used with: its own was refined by runs of the machine in question.
+TEST(FittedSpread, OfARefittedClusterIsTheLargerOfBoth) {
+  ClusterSpec cluster;
+  cluster.device.step_time_sigma = 0.11;
+  cluster.calibration.rows = 3;
+  FrameworkProfile profile;
+  profile.step_time_sigma = 0.05;
+  EXPECT_EQ(FittedSpread(cluster, profile), 0.05);
+  cluster.calibration.prior_rows = 61;
+  EXPECT_EQ(FittedSpread(cluster, profile), 0.11);
+  profile.step_time_sigma = 0.2;
+  EXPECT_EQ(FittedSpread(cluster, profile), 0.2);
+}
+
+TEST(FittedSpread, OfEveryFittedPresetIsItsFrameworks) {
+  const FrameworkProfile profile = FindProfile("megatron").value();
+  for (const std::string& name : ClusterNames()) {
+    EXPECT_EQ(FittedSpread(FindCluster(name, 2).value(), profile), profile.step_time_sigma) << name;
+  }
+}
+
 TEST(ShareLeftOpen, IsAllWithoutRowsAndHalfWithAsManyAsConstants) {
   EXPECT_EQ(ShareLeftOpen(0), 1.0);
   EXPECT_EQ(ShareLeftOpen(kRowsThatHalve), 0.5);

@@ -1,6 +1,5 @@
 #include "planner/spec/utf8.h"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace meshwright {
@@ -44,6 +43,12 @@ size_t Matching(std::string_view text, const Lead& lead) {
 }
 
 }  // namespace
+
+size_t CharacterBytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const Lead lead = LeadOf(static_cast<uint8_t>(text.front()));
+  return Matching(text, lead) == lead.bytes ? lead.bytes : 0;
+}
 
 std::string ValidUtf8(std::string_view text) {
   std::string valid;

@@ -7,9 +7,9 @@
 #include "db/integrity.h"
 #include "db/migrations.h"
 #include "db/sqlite.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +79,4 @@ absl::StatusOr<StoreCheck> CheckStore(const std::string& path) {
   return check;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

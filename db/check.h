@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 struct StoreCheck {
   int64_t schema_version = 0;
@@ -29,4 +29,4 @@ struct StoreCheck {
 // application, has a newer schema, or has an older one that the server has yet to migrate.
 absl::StatusOr<StoreCheck> CheckStore(const std::string& path);
 
-}  // namespace meshwright
+}  // namespace meshwright::db

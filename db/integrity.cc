@@ -3,9 +3,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 // SQLite answers "ok" or what is wrong, several lines to a row, the first of which may be a title.
@@ -58,4 +58,4 @@ absl::Status CheckIsWhole(SqliteConnection* connection) {
                    "` lists all that is wrong"));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "db/sqlite.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 // Everything that SQLite finds wrong with pages, rows and indexes; empty for a whole file. Reads
 // all of the file.
@@ -21,4 +21,4 @@ absl::StatusOr<std::vector<std::string>> DanglingReferences(SqliteConnection* co
 // every index.
 absl::Status CheckIsWhole(SqliteConnection* connection);
 
-}  // namespace meshwright
+}  // namespace meshwright::db

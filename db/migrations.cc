@@ -4,12 +4,12 @@
 #include "absl/types/span.h"
 #include "db/integrity.h"
 #include "planner/data/embedded.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 // db/migrations/*.sql in order of their names.
-absl::Span<const EmbeddedFile> EmbeddedMigrations();
+absl::Span<const planner::EmbeddedFile> EmbeddedMigrations();
 
 namespace {
 
@@ -43,7 +43,7 @@ absl::Status EnforceForeignKeys(SqliteConnection* connection) {
 const MigrationScripts& SchemaMigrations() {
   static const MigrationScripts* const kScripts = [] {
     auto* scripts = new MigrationScripts();
-    for (const EmbeddedFile& file : EmbeddedMigrations()) scripts->push_back(file.text);
+    for (const planner::EmbeddedFile& file : EmbeddedMigrations()) scripts->push_back(file.text);
     return scripts;
   }();
   return *kScripts;
@@ -89,4 +89,4 @@ absl::Status Migrate(SqliteConnection* connection, const MigrationScripts& scrip
   return EnforceForeignKeys(connection);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "db/sqlite.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 inline constexpr int64_t kApplicationId = 0x4d574254;  // "MWBT"
 
@@ -40,4 +40,4 @@ std::string CopyBeforeMigration(const std::string& path, int64_t version);
 absl::Status Migrate(SqliteConnection* connection,
                      const MigrationScripts& scripts = SchemaMigrations());
 
-}  // namespace meshwright
+}  // namespace meshwright::db

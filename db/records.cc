@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 constexpr std::array<std::string_view, 4> kSweepStates = {"pending", "running", "finished",
@@ -69,4 +69,4 @@ std::string TrialCounts::ToText() const {
   return text;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

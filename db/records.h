@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 enum class SweepState : uint8_t { kPending, kRunning, kFinished, kCancelled };
 enum class TrialState : uint8_t {
@@ -144,4 +144,4 @@ struct EventRecord {
   friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::db

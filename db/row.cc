@@ -1,9 +1,9 @@
 #include "db/row.h"
 
 #include "absl/strings/str_cat.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 absl::Time ReadTime(const SqliteStatement& row, int column) {
@@ -174,4 +174,4 @@ absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event)
   return insert.Run();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

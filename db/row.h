@@ -7,7 +7,7 @@
 #include "db/records.h"
 #include "db/sqlite.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 int64_t ToMicros(absl::Time time);
 
@@ -26,4 +26,4 @@ absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep)
 absl::Status InsertTrial(SqliteConnection* connection, const TrialRecord& trial);
 absl::Status InsertEvent(SqliteConnection* connection, const EventRecord& event);
 
-}  // namespace meshwright
+}  // namespace meshwright::db

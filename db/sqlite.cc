@@ -11,9 +11,9 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 constexpr int kBusyTimeoutMs = 5000;
@@ -227,4 +227,4 @@ absl::Status SqliteTransaction::Commit() {
   return absl::OkStatus();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 // The path of a database that is in memory alone.
 inline constexpr char kInMemory[] = ":memory:";
@@ -122,4 +122,4 @@ class SqliteTransaction {
 // Leaves the database at `path` and the files beside it to their owner alone.
 void KeepToOwner(const std::string& path);
 
-}  // namespace meshwright
+}  // namespace meshwright::db

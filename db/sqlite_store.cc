@@ -5,9 +5,9 @@
 #include "db/integrity.h"
 #include "db/migrations.h"
 #include "db/row.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
@@ -235,4 +235,4 @@ absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::ListEvents(int64_t sw
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

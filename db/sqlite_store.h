@@ -12,7 +12,7 @@
 #include "db/sqlite.h"
 #include "db/sweep_store.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 class SqliteSweepStore final : public SweepStore {
  public:
@@ -71,4 +71,4 @@ class SqliteSweepStore final : public SweepStore {
   const std::unique_ptr<SqliteConnection> connection_ ABSL_PT_GUARDED_BY(mutex_);
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::db

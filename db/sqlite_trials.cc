@@ -4,9 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "db/row.h"
 #include "db/sqlite_store.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
@@ -191,4 +191,4 @@ absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view re
   return transaction.Commit();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -8,11 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
   // flock()'s locks are not those of SQLite, which are fcntl()'s.
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
+  trial::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.is_open()) {
     return absl::UnavailableError(
         absl::StrCat("can't open database ", path, ": ", std::strerror(errno)));
@@ -22,4 +22,4 @@ absl::StatusOr<StoreLock> StoreLock::Take(const std::string& path) {
       absl::StrCat(path, " is another server's: end that one, or serve another --db"));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

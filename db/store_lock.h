@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "executor/trial/unique_fd.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 // Held for as long as the object lives, which must be longer than the store's; a process that is
 // killed leaves it. Readers and `db check` need none.
@@ -21,9 +21,9 @@ class StoreLock {
   static absl::StatusOr<StoreLock> Take(const std::string& path);
 
  private:
-  explicit StoreLock(UniqueFd file) : file_(std::move(file)) {}
+  explicit StoreLock(trial::UniqueFd file) : file_(std::move(file)) {}
 
-  UniqueFd file_;
+  trial::UniqueFd file_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -19,7 +19,7 @@
 #include "absl/time/time.h"
 #include "db/records.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 // A trial in (from_state, from_attempt) goes to (to_state, to_attempt). An earlier attempt than
 // before is one that was given up too soon: it goes on, or the final state is its result.
@@ -99,4 +99,4 @@ class SweepStore {
                                                               int32_t limit) = 0;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::db

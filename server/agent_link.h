@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "executor/agent/attempt_key.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 struct AgentInfo {
   std::string name;
@@ -28,11 +28,11 @@ class AgentLink {
   virtual ~AgentLink() = default;
   // The agent is registered; comes before everything else.
   virtual void Welcome() = 0;
-  virtual void Assign(const AttemptKey& key, const std::string& plan_json,
+  virtual void Assign(const agent::AttemptKey& key, const std::string& plan_json,
                       const std::string& reason) = 0;
-  virtual void Cancel(const AttemptKey& key, const std::string& reason) = 0;
+  virtual void Cancel(const agent::AttemptKey& key, const std::string& reason) = 0;
   // Ends the stream with this status.
   virtual void Close(const absl::Status& status) = 0;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

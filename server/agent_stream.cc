@@ -6,12 +6,12 @@
 #include "executor/agent/field_limits.h"
 #include "executor/agent/wire.h"
 #include "planner/catalog/catalog.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/plan_request.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 constexpr size_t kMaxIdentity = 64;
@@ -21,28 +21,28 @@ constexpr int64_t kMaxHeld = 2000;
 constexpr size_t kMaxClusterBytes = 64 << 10;
 
 // An attempt whose name can't be read is none that this server gave out.
-void AddReadable(const v1::AttemptRef& ref, std::vector<AttemptKey>& keys) {
-  if (absl::StatusOr<AttemptKey> key = FromWire(ref); key.ok()) keys.push_back(*std::move(key));
+void AddReadable(const v1::AttemptRef& ref, std::vector<agent::AttemptKey>& keys) {
+  if (absl::StatusOr<agent::AttemptKey> key = agent::FromWire(ref); key.ok()) keys.push_back(*std::move(key));
 }
 
-std::vector<AttemptKey> ReadHeld(const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held) {
-  std::vector<AttemptKey> keys;
+std::vector<agent::AttemptKey> ReadHeld(const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held) {
+  std::vector<agent::AttemptKey> keys;
   for (const v1::AttemptRef& ref : held) AddReadable(ref, keys);
   return keys;
 }
 
 // A measurement that can't be taken fails its trial: another try would bring another such.
-TrialResult CantBeTaken(const absl::Status& problem) {
-  TrialResult failed;
+trial::TrialResult CantBeTaken(const absl::Status& problem) {
+  trial::TrialResult failed;
   failed.outcome = Outcome::kFailed;
   failed.message = absl::StrCat("what the agent measured can't be read: ", problem.message());
   return failed;
 }
 
-TrialResult ReadResult(const v1::Measurement& measurement) {
-  absl::StatusOr<TrialResult> result = FromWire(measurement);
+trial::TrialResult ReadResult(const v1::Measurement& measurement) {
+  absl::StatusOr<trial::TrialResult> result = agent::FromWire(measurement);
   if (result.ok()) return *std::move(result);
-  TrialResult failed = CantBeTaken(result.status());
+  trial::TrialResult failed = CantBeTaken(result.status());
   failed.worker_version = measurement.worker_version();
   failed.host = measurement.host();
   return failed;
@@ -52,7 +52,7 @@ TrialResult ReadResult(const v1::Measurement& measurement) {
 absl::Status CheckCluster(const std::string& json) {
   if (json.empty()) return absl::OkStatus();
   if (json.size() > kMaxClusterBytes) return absl::InvalidArgumentError("it is above 64 KiB");
-  return ClusterFromJson(json, /*host_cores=*/1).status();
+  return planner::ClusterFromJson(json, /*host_cores=*/1).status();
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ class AgentStream::Link final : public AgentLink {
     Send(std::move(message));
   }
 
-  void Assign(const AttemptKey& key, const std::string& plan_json,
+  void Assign(const agent::AttemptKey& key, const std::string& plan_json,
               const std::string& reason) override {
     v1::ServerMessage message;
     *message.mutable_assignment()->mutable_ref() = ToWire(key);
@@ -82,7 +82,7 @@ class AgentStream::Link final : public AgentLink {
     Send(std::move(message));
   }
 
-  void Cancel(const AttemptKey& key, const std::string& reason) override {
+  void Cancel(const agent::AttemptKey& key, const std::string& reason) override {
     v1::ServerMessage message;
     *message.mutable_cancel()->mutable_ref() = ToWire(key);
     message.mutable_cancel()->set_reason(reason);
@@ -183,8 +183,8 @@ void AgentStream::OnDone() {
   delete this;
 }
 
-std::vector<AttemptKey> AgentStream::HeldOf(const v1::Register& message) const {
-  std::vector<AttemptKey> held;
+std::vector<agent::AttemptKey> AgentStream::HeldOf(const v1::Register& message) const {
+  std::vector<agent::AttemptKey> held;
   if (message.held_store_id() == store_id_) held = ReadHeld(message.held());
   for (const v1::KeptResult& kept : message.kept()) {
     if (kept.store_id() == store_id_) AddReadable(kept.ref(), held);
@@ -199,7 +199,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
     return FieldError("register.identity", message.identity().substr(0, kMaxIdentity),
                       "must have at most 64 characters");
   }
-  RETURN_IF_ERROR(ParseDeviceKind(message.device_set().device_kind()).status());
+  RETURN_IF_ERROR(trial::ParseDeviceKind(message.device_set().device_kind()).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
@@ -209,7 +209,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
   if (const absl::Status status = CheckCluster(cluster_json); !status.ok()) {
     engine_->Log(absl::StrCat("agent ", message.name(), ": its measured cluster can't be used (",
                               status.message(), ")"),
-                 LogLevel::kWarning);
+                 host::LogLevel::kWarning);
     cluster_json.clear();
   }
   RETURN_IF_ERROR(engine_->Connect({.name = message.name(),
@@ -228,8 +228,8 @@ absl::Status AgentStream::Register(const v1::Register& message) {
 }
 
 void AgentStream::Finished(const v1::TrialFinished& message) {
-  const absl::Status within = CheckLimits(message);
-  const absl::StatusOr<AttemptKey> key = FromWire(message.ref());
+  const absl::Status within = agent::CheckLimits(message);
+  const absl::StatusOr<agent::AttemptKey> key = agent::FromWire(message.ref());
   // What is not answered would come again for ever.
   FinishVerdict verdict{FinishVerdict::Kind::kRefused, ""};
   if (key.ok()) {
@@ -243,7 +243,7 @@ void AgentStream::Finished(const v1::TrialFinished& message) {
 
 absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   // A result says on its own what is wrong with it: see Finished().
-  if (!message.has_finished()) RETURN_IF_ERROR(CheckLimits(message));
+  if (!message.has_finished()) RETURN_IF_ERROR(agent::CheckLimits(message));
   if (message.has_register_()) return Register(message.register_());
   if (agent_.empty()) {
     return absl::FailedPreconditionError("the first message of an agent must be `register`");
@@ -256,13 +256,13 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
       engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
       return absl::OkStatus();
     case v1::AgentMessage::kStarted: {
-      ASSIGN_OR_RETURN(const AttemptKey key, FromWire(message.started().ref()));
+      ASSIGN_OR_RETURN(const agent::AttemptKey key, agent::FromWire(message.started().ref()));
       engine_->Started(agent_, key);
       return absl::OkStatus();
     }
     case v1::AgentMessage::kProgress: {
       const v1::TrialProgress& progress = message.progress();
-      ASSIGN_OR_RETURN(const AttemptKey key, FromWire(progress.ref()));
+      ASSIGN_OR_RETURN(const agent::AttemptKey key, agent::FromWire(progress.ref()));
       engine_->Progress(
           agent_, key,
           {progress.step(), progress.total_steps(), progress.step_s(), progress.loss()});
@@ -280,4 +280,4 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

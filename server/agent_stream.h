@@ -15,7 +15,7 @@
 #include "server/agent_link.h"
 #include "server/sweep_engine.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 // Deletes itself when the stream is over.
 class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
@@ -36,7 +36,7 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   absl::Status Register(const v1::Register& message);
   void Finished(const v1::TrialFinished& message);
   // What the agent holds of this server's.
-  std::vector<AttemptKey> HeldOf(const v1::Register& message) const;
+  std::vector<agent::AttemptKey> HeldOf(const v1::Register& message) const;
 
   SweepEngine* const engine_;
   const std::string store_id_;
@@ -45,4 +45,4 @@ class AgentStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::S
   v1::AgentMessage incoming_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

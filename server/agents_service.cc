@@ -4,13 +4,13 @@
 #include "server/agent_stream.h"
 #include "server/plan_request.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 // A stream that can't begin: ends at once with a status.
 class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
-  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
+  explicit RefusedStream(const grpc::Status& status) { db::Finish(status); }
   void OnDone() override { delete this; }
 };
 
@@ -49,4 +49,4 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
   });
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -7,7 +7,7 @@
 #include "server/calls.h"
 #include "server/sweep_engine.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 class AgentsService final : public v1::Agents::CallbackService {
  public:
@@ -28,4 +28,4 @@ class AgentsService final : public v1::Agents::CallbackService {
   std::string store_id_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -5,14 +5,14 @@
 #include "executor/agent/field_limits.h"
 #include "server/plan_request.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 absl::Status Calls::Admit(const google::protobuf::Message& request) const {
   if (!open_.load()) {
     return absl::UnavailableError(
         "the server is opening its database and answers once that is done: try again");
   }
-  return CheckLimits(request);
+  return agent::CheckLimits(request);
 }
 
 grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,
@@ -27,14 +27,14 @@ grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,
 
 grpc::ServerUnaryReactor* Calls::AnswerWithSearch(
     grpc::CallbackServerContext* context, const google::protobuf::Message& request,
-    std::function<absl::Status(const Cancelled&)> search) const {
+    std::function<absl::Status(const planner::Cancelled&)> search) const {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   if (const absl::Status status = Admit(request); !status.ok()) {
     reactor->Finish(Reply(status));
     return reactor;
   }
   // gRPC cancels a call whose deadline has passed.
-  const Cancelled cancelled = [context, stopping = stopping_] {
+  const planner::Cancelled cancelled = [context, stopping = stopping_] {
     return stopping->load() || context->IsCancelled();
   };
   searches_->Submit(
@@ -48,4 +48,4 @@ grpc::ServerUnaryReactor* Calls::AnswerWithSearch(
   return reactor;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

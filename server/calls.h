@@ -14,7 +14,7 @@
 #include "planner/search/search.h"
 #include "server/search_pool.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 class Calls {
  public:
@@ -37,7 +37,7 @@ class Calls {
   // client is gone, its deadline has passed, or the server stops.
   grpc::ServerUnaryReactor* AnswerWithSearch(
       grpc::CallbackServerContext* context, const google::protobuf::Message& request,
-      std::function<absl::Status(const Cancelled&)> search) const;
+      std::function<absl::Status(const planner::Cancelled&)> search) const;
 
  private:
   SearchPool* const searches_;
@@ -45,4 +45,4 @@ class Calls {
   std::atomic<bool> open_{false};
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace meshwright {
+namespace meshwright::server {
 
 EventHub::Subscription::~Subscription() {
   absl::MutexLock lock(&hub_->mutex_);
@@ -34,4 +34,4 @@ void EventHub::NotifyAll() {
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -10,7 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 class EventHub {
  public:
@@ -42,4 +42,4 @@ class EventHub {
   std::map<int64_t, std::map<int64_t, std::function<void()>>> callbacks_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -1,10 +1,10 @@
 #include "server/paging.h"
 
 #include "absl/strings/numbers.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 constexpr int32_t kDefaultSize = 50;
@@ -25,4 +25,4 @@ absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token) 
 
 std::string PageToken(int64_t position) { return std::to_string(position); }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 // Where a page starts and how long it is. A token is the position after the last entry of the page
 // before; callers treat it as opaque.
@@ -19,4 +19,4 @@ struct Page {
 absl::StatusOr<Page> ReadPage(int32_t page_size, const std::string& page_token);
 std::string PageToken(int64_t position);
 
-}  // namespace meshwright
+}  // namespace meshwright::server

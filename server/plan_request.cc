@@ -1,12 +1,12 @@
 #include "server/plan_request.h"
 
 #include "executor/agent/wire.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/short_text.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/short_text.h"
+#include "planner/base/status_macros.h"
 #include "proto/rpc_status.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 // A status travels in HTTP/2 headers, of which peers take 8 KiB; the message goes three times, once
@@ -16,12 +16,12 @@ constexpr size_t kMaxFieldBytesInStatus = 200;
 
 }  // namespace
 
-absl::StatusOr<PlanQuery> ReadPlan(const v1::PlanRequest& request,
+absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                    std::string_view default_framework, int32_t host_cores) {
-  ASSIGN_OR_RETURN(PlanQuery query, FromWire(request, default_framework));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, agent::FromWire(request, default_framework));
   if (request.dtype().empty()) {
-    ASSIGN_OR_RETURN(const SearchRequest resolved, Resolve(query, host_cores));
-    if (resolved.cluster.physical_cores > 0) query.training.precision = Precision::kFp32;
+    ASSIGN_OR_RETURN(const planner::SearchRequest resolved, planner::Resolve(query, host_cores));
+    if (resolved.cluster.physical_cores > 0) query.training.precision = planner::Precision::kFp32;
   }
   return query;
 }
@@ -34,4 +34,4 @@ grpc::Status Reply(const absl::Status& status) {
   return ToGrpcStatus(said, {{field, message}});
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

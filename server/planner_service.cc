@@ -1,32 +1,32 @@
 #include "server/planner_service.h"
 
 #include "executor/agent/wire.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 #include "server/plan_request.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 constexpr char kDefaultFramework[] = "megatron";
 constexpr int32_t kDefaultTop = 10;
 
 absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
-                       const Recommender& recommend, const Cancelled& cancelled,
+                       const Recommender& recommend, const planner::Cancelled& cancelled,
                        v1::RecommendResponse* response) {
-  ASSIGN_OR_RETURN(PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   query.top = request.top() == 0 ? kDefaultTop : request.top();
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.mine = request.mine();
-  ASSIGN_OR_RETURN(const RecommendAnswer answer, recommend(query, host_cores, cancelled));
+  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer, recommend(query, host_cores, cancelled));
   *response = ToWire(answer);
   return absl::OkStatus();
 }
 
 absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
-                         const Cancelled& cancelled, v1::EstimateResponse* response) {
-  ASSIGN_OR_RETURN(const PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
-  ASSIGN_OR_RETURN(const EstimateAnswer answer,
-                   AnswerEstimate(query, request.layout(), host_cores, cancelled));
+                         const planner::Cancelled& cancelled, v1::EstimateResponse* response) {
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  ASSIGN_OR_RETURN(const planner::EstimateAnswer answer,
+                   planner::AnswerEstimate(query, request.layout(), host_cores, cancelled));
   *response = ToWire(answer);
   return absl::OkStatus();
 }
@@ -36,7 +36,7 @@ absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
                                                     const v1::RecommendRequest* request,
                                                     v1::RecommendResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const Cancelled& cancelled) {
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::Cancelled& cancelled) {
     return meshwright::Recommend(*request, host_cores_, recommend_, cancelled, response);
   });
 }
@@ -44,7 +44,7 @@ grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* context,
                                                    const v1::EstimateRequest* request,
                                                    v1::EstimateResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const Cancelled& cancelled) {
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::Cancelled& cancelled) {
     return EstimateOne(*request, host_cores_, cancelled, response);
   });
 }
@@ -53,7 +53,7 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
                                                       const v1::ListPresetsRequest* request,
                                                       v1::ListPresetsResponse* response) {
   return calls_->Answer(context, *request, [response] {
-    const PresetNames names = AnswerPresets();
+    const planner::PresetNames names = planner::AnswerPresets();
     response->mutable_models()->Add(names.models.begin(), names.models.end());
     response->mutable_clusters()->Add(names.clusters.begin(), names.clusters.end());
     response->mutable_profiles()->Add(names.profiles.begin(), names.profiles.end());
@@ -61,4 +61,4 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
   });
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

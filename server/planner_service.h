@@ -9,11 +9,11 @@
 #include "planner/report/answers.h"
 #include "server/calls.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 // As AnswerRecommend().
-using Recommender = std::function<absl::StatusOr<RecommendAnswer>(
-    const PlanQuery& query, int32_t host_cores, const Cancelled& cancelled)>;
+using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
+    const planner::PlanQuery& query, int32_t host_cores, const planner::Cancelled& cancelled)>;
 
 class PlannerService final : public v1::Planner::CallbackService {
  public:
@@ -24,7 +24,7 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Recommend(grpc::CallbackServerContext* context,
                                       const v1::RecommendRequest* request,
                                       v1::RecommendResponse* response) override;
-  grpc::ServerUnaryReactor* Estimate(grpc::CallbackServerContext* context,
+  grpc::ServerUnaryReactor* planner::Estimate(grpc::CallbackServerContext* context,
                                      const v1::EstimateRequest* request,
                                      v1::EstimateResponse* response) override;
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
@@ -37,4 +37,4 @@ class PlannerService final : public v1::Planner::CallbackService {
   const Recommender recommend_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 absl::Status Abandoned() { return absl::CancelledError("the call ended before its turn came"); }
@@ -83,4 +83,4 @@ void SearchPool::Stop() {
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

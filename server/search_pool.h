@@ -13,10 +13,10 @@
 #include "absl/synchronization/mutex.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 struct SearchTask {
-  Cancelled cancelled;  // whether its client is gone; required
+  planner::Cancelled cancelled;  // whether its client is gone; required
   std::function<absl::Status()> work;
   std::function<void(const absl::Status&)> done;
 };
@@ -54,4 +54,4 @@ class SearchPool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

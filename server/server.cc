@@ -10,11 +10,11 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "proto/address.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(250);
@@ -45,12 +45,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
   RETURN_IF_ERROR(CheckListenAddress(options.listen, options.insecure_listen));
   std::unique_ptr<Server> server = absl::WrapUnique(new Server(std::move(options)));
   RETURN_IF_ERROR(server->Listen());
-  ASSIGN_OR_RETURN(std::unique_ptr<SweepStore> store, open());
+  ASSIGN_OR_RETURN(std::unique_ptr<db::SweepStore> store, open());
   RETURN_IF_ERROR(server->Begin(std::move(store)));
   return server;
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<SweepStore> store,
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<db::SweepStore> store,
                                                       ServerOptions options) {
   return Start([&store] { return std::move(store); }, std::move(options));
 }
@@ -65,7 +65,7 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetMaxReceiveMessageSize(agent::kMaxMessageBytes);
   builder.RegisterService(&planner_service_);
   builder.RegisterService(&sweeps_service_);
   builder.RegisterService(&agents_service_);
@@ -82,7 +82,7 @@ absl::Status Server::Listen() {
   return absl::OkStatus();
 }
 
-absl::Status Server::Begin(std::unique_ptr<SweepStore> store) {
+absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
   store_ = std::move(store);
   engine_ = std::make_unique<SweepEngine>(store_.get(), &hub_, options_.clock,
@@ -126,4 +126,4 @@ void Server::Stop() {
 
 Server::~Server() { Stop(); }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

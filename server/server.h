@@ -24,7 +24,7 @@
 #include "server/sweep_engine.h"
 #include "server/sweeps_service.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 struct ServerOptions {
   std::string listen = "127.0.0.1:7077";  // HOST:PORT; port 0 picks a free one
@@ -32,15 +32,15 @@ struct ServerOptions {
   int32_t host_cores = 1;                 // physical cores, for clusters of processes on them
   std::string version;
   Clock clock;
-  MonotonicClock monotonic_clock = MonotonicNow;
+  host::MonotonicClock monotonic_clock = host::MonotonicNow;
   EngineOptions engine;
   // Two, so that a short search need not wait for a long one.
   int32_t search_threads = 2;
   int32_t most_waiting_searches = 32;
-  Recommender recommend = AnswerRecommend;
+  Recommender recommend = planner::AnswerRecommend;
 };
 
-using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<SweepStore>>()>;
+using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
 
 // OK when `listen` is HOST:PORT and, unless `insecure` is set, HOST is this machine only.
 // InvalidArgument says what is wrong.
@@ -53,7 +53,7 @@ class Server {
   static absl::StatusOr<std::unique_ptr<Server>> Start(const StoreOpener& open,
                                                        ServerOptions options);
   // With a store that is open already.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(std::unique_ptr<SweepStore> store,
+  static absl::StatusOr<std::unique_ptr<Server>> Start(std::unique_ptr<db::SweepStore> store,
                                                        ServerOptions options);
   ~Server();
 
@@ -65,7 +65,7 @@ class Server {
   explicit Server(ServerOptions options);
   absl::Status Listen();
   // Works with this store from now on, and lets calls in.
-  absl::Status Begin(std::unique_ptr<SweepStore> store);
+  absl::Status Begin(std::unique_ptr<db::SweepStore> store);
   void RunTimer();
 
   const ServerOptions options_;
@@ -73,7 +73,7 @@ class Server {
   SearchPool searches_;
   Calls calls_;
   EventHub hub_;
-  std::unique_ptr<SweepStore> store_;    // set by Begin()
+  std::unique_ptr<db::SweepStore> store_;    // set by Begin()
   std::unique_ptr<SweepEngine> engine_;  // set by Begin()
   PlannerService planner_service_;
   SweepsService sweeps_service_;
@@ -87,4 +87,4 @@ class Server {
   std::thread timer_;  // wakes the engine so that leases end in time
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

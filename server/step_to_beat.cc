@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "planner/catalog/json_text.h"
+#include "planner/codec/json_text.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 std::optional<double> BestStep(const SweepView& sweep) {
   std::optional<double> best_s;
-  for (const TrialRecord& trial : sweep.trials) {
-    if (trial.state != TrialState::kOk || !trial.measured || !trial.measured->step_s) continue;
+  for (const db::TrialRecord& trial : sweep.trials) {
+    if (trial.state != db::TrialState::kOk || !trial.measured || !trial.measured->step_s) continue;
     best_s = std::min(best_s.value_or(*trial.measured->step_s), *trial.measured->step_s);
   }
   return best_s;
@@ -17,7 +17,7 @@ std::optional<double> BestStep(const SweepView& sweep) {
 
 std::string PlanToBeat(const std::string& plan_json, std::optional<double> best_step_s) {
   if (!best_step_s) return plan_json;
-  absl::StatusOr<nlohmann::json> plan = ParseJson("plan", plan_json);
+  absl::StatusOr<nlohmann::json> plan = planner::ParseJson("plan", plan_json);
   if (!plan.ok() || !plan->is_object()) return plan_json;
   const auto adaptive = plan->find("adaptive");
   if (adaptive == plan->end() || *adaptive != true) return plan_json;
@@ -25,4 +25,4 @@ std::string PlanToBeat(const std::string& plan_json, std::optional<double> best_
   return plan->dump();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -6,7 +6,7 @@
 
 #include "server/sweep_policy.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 // Least median step of the sweep's trials that ended well.
 std::optional<double> BestStep(const SweepView& sweep);
@@ -14,4 +14,4 @@ std::optional<double> BestStep(const SweepView& sweep);
 // `plan_json` with that step where its number of steps is adaptive, else as it is.
 std::string PlanToBeat(const std::string& plan_json, std::optional<double> best_step_s);
 
-}  // namespace meshwright
+}  // namespace meshwright::server

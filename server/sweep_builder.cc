@@ -11,10 +11,10 @@
 #include "executor/trial/trial_runner.h"
 #include "planner/catalog/catalog.h"
 #include "planner/report/estimate_json.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 constexpr int64_t kMaxTrials = 1000;
@@ -25,7 +25,7 @@ constexpr char kJustCreated[] = "was just created";
 constexpr char kWaits[] = "waits for its turn";
 
 struct Candidate {
-  RankedLayout ranked;  // as the plan names it
+  planner::RankedLayout ranked;  // as the plan names it
   bool requested = false;
 };
 
@@ -35,16 +35,16 @@ absl::Status CheckOptions(const SweepOptions& options) {
   RETURN_IF_ERROR(CheckRange("trials", options.trials, least, kMaxTrials));
   const auto named = static_cast<int64_t>(options.layouts.size());
   if (named > kMaxTrials) return CheckRange("layouts", named, 0, kMaxTrials);
-  RETURN_IF_ERROR(CheckRange("steps", options.steps, 1, kMostSteps));
+  RETURN_IF_ERROR(CheckRange("steps", options.steps, 1, trial::kMostSteps));
   if (!options.memory_limit_bytes) return absl::OkStatus();
   return CheckRange("memory_limit_bytes", *options.memory_limit_bytes, kMinMemoryLimit,
                     kMaxMemoryLimit);
 }
 
-absl::Status NothingFits(const SearchRequest& request, const SearchResult& result) {
+absl::Status NothingFits(const planner::SearchRequest& request, const planner::SearchResult& result) {
   const std::string nearest =
       result.nearest ? absl::StrFormat(": the nearest, %s, is %.1f MiB over",
-                                       FormatLayout(result.nearest->layout),
+                                       planner::FormatLayout(result.nearest->layout),
                                        static_cast<double>(result.nearest_over_bytes) / (1 << 20))
                      : std::string();
   return absl::FailedPreconditionError(
@@ -52,22 +52,22 @@ absl::Status NothingFits(const SearchRequest& request, const SearchResult& resul
                       request.model.name, request.devices, request.cluster.name, nearest));
 }
 
-SweepRecord DescribeSweep(const SearchRequest& request, const SweepOptions& options) {
-  SweepRecord sweep;
+db::SweepRecord DescribeSweep(const planner::SearchRequest& request, const SweepOptions& options) {
+  db::SweepRecord sweep;
   sweep.name = options.sweep_id;
   sweep.request_id = options.request_id;
   sweep.reason = kJustCreated;
   sweep.model = request.model.name;
   sweep.cluster = request.cluster.name;
-  sweep.cluster_json = ClusterToJson(request.cluster);
+  sweep.cluster_json = planner::ClusterToJson(request.cluster);
   sweep.cluster_hash = ContentHash(sweep.cluster_json);
   sweep.profile = request.profile.name;
-  sweep.profile_json = ProfileToJson(request.profile);
+  sweep.profile_json = planner::ProfileToJson(request.profile);
   sweep.profile_hash = ContentHash(sweep.profile_json);
   sweep.devices = request.devices;
   sweep.seq_len = request.training.seq_len;
   sweep.global_batch = request.training.global_batch;
-  sweep.precision = std::string(PrecisionName(request.training.precision));
+  sweep.precision = std::string(planner::PrecisionName(request.training.precision));
   sweep.steps = options.steps;
   sweep.seed = options.seed;
   sweep.memory_limit_bytes = options.memory_limit_bytes;
@@ -83,23 +83,23 @@ void AddCandidate(Candidate candidate, std::vector<Candidate>& candidates) {
 }
 
 // Those that the request names. Whether they fit is for the trials to find out.
-absl::StatusOr<std::vector<Candidate>> NamedLayouts(const SearchRequest& request,
+absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest& request,
                                                     const SweepOptions& options,
-                                                    DeviceKind device) {
+                                                    trial::DeviceKind device) {
   std::vector<Candidate> candidates;
   for (const std::string& text : options.layouts) {
-    ASSIGN_OR_RETURN(Layout layout, ParseLayout(text));
-    ASSIGN_OR_RETURN(const Estimate estimate, CheckAndEstimate(request, layout));
-    layout = WithNamedKernels(layout, request.profile, device);
-    RETURN_IF_ERROR(CheckRunnable(request.model, layout, request.training, device));
+    ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(text));
+    ASSIGN_OR_RETURN(const planner::Estimate estimate, planner::CheckAndEstimate(request, layout));
+    layout = trial::WithNamedKernels(layout, request.profile, device);
+    RETURN_IF_ERROR(trial::CheckRunnable(request.model, layout, request.training, device));
     AddCandidate({{layout, estimate}, /*requested=*/true}, candidates);
   }
   return candidates;
 }
 
-TrialRecord DescribeTrial(const SearchRequest& request, const SweepOptions& options,
-                          const Candidate& candidate, DeviceKind device) {
-  TrialPlan plan;
+db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const SweepOptions& options,
+                          const Candidate& candidate, trial::DeviceKind device) {
+  trial::TrialPlan plan;
   plan.model = request.model;
   plan.layout = candidate.ranked.layout;
   plan.training = request.training;
@@ -109,44 +109,44 @@ TrialRecord DescribeTrial(const SearchRequest& request, const SweepOptions& opti
   plan.seed = options.seed;
   plan.memory_limit_bytes = options.memory_limit_bytes;
   plan.peak_flops =
-      RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
-  plan.estimated_bytes = EstimateAllocatorBytes(ContextOf(request), plan.layout);
-  plan.estimated_communicator_bytes = EstimateCommunicatorBytes(ContextOf(request), plan.layout);
-  TrialRecord trial;
-  trial.layout = FormatLayout(plan.layout);
+      planner::RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
+  plan.estimated_bytes = planner::EstimateAllocatorBytes(planner::ContextOf(request), plan.layout);
+  plan.estimated_communicator_bytes = planner::EstimateCommunicatorBytes(planner::ContextOf(request), plan.layout);
+  db::TrialRecord trial;
+  trial.layout = planner::FormatLayout(plan.layout);
   trial.requested = candidate.requested;
   trial.reason = kWaits;
   trial.plan_json = ToJson(plan).dump();
-  trial.predicted_json = LayoutToJson(plan.layout, candidate.ranked.estimate).dump();
+  trial.predicted_json = planner::LayoutToJson(plan.layout, candidate.ranked.estimate).dump();
   return trial;
 }
 
 }  // namespace
 
-absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& options,
+absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now) {
   RETURN_IF_ERROR(CheckOptions(options));
   // Only processes on shared cores have a core count; every other device is a GPU.
-  const DeviceKind device =
-      request.cluster.physical_cores > 0 ? DeviceKind::kCpu : DeviceKind::kCuda;
+  const trial::DeviceKind device =
+      request.cluster.physical_cores > 0 ? trial::DeviceKind::kCpu : trial::DeviceKind::kCuda;
   if (options.memory_limit_bytes) {
     request.cluster.device.memory_bytes =
         std::min(request.cluster.device.memory_bytes, *options.memory_limit_bytes);
   }
-  const auto named = [&](const Layout& layout) {
-    return WithNamedKernels(layout, request.profile, device);
+  const auto named = [&](const planner::Layout& layout) {
+    return trial::WithNamedKernels(layout, request.profile, device);
   };
-  request.runnable = [&](const Layout& layout) {
-    return CheckRunnable(request.model, named(layout), request.training, device).ok();
+  request.runnable = [&](const planner::Layout& layout) {
+    return trial::CheckRunnable(request.model, named(layout), request.training, device).ok();
   };
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, NamedLayouts(request, options, device));
-  Funnel funnel;
+  planner::Funnel funnel;
   if (options.trials > 0) {
     request.top = options.trials;
-    ASSIGN_OR_RETURN(const SearchResult result, Search(request));
+    ASSIGN_OR_RETURN(const planner::SearchResult result, planner::Search(request));
     if (result.layouts.empty() && candidates.empty()) return NothingFits(request, result);
     funnel = result.funnel;
-    for (const RankedLayout& ranked : result.layouts) {
+    for (const planner::RankedLayout& ranked : result.layouts) {
       AddCandidate({{named(ranked.layout), ranked.estimate}, /*requested=*/false}, candidates);
     }
   }
@@ -155,30 +155,30 @@ absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& o
   });
 
   NewSweep made{DescribeSweep(request, options), {}};
-  made.sweep.device_kind = std::string(DeviceKindName(device));
-  made.sweep.funnel_json = FunnelToJson(funnel).dump();
+  made.sweep.device_kind = std::string(trial::DeviceKindName(device));
+  made.sweep.funnel_json = planner::FunnelToJson(funnel).dump();
   made.sweep.planner_version = planner_version;
   made.sweep.create_time = now;
   for (const Candidate& candidate : candidates) {
-    TrialRecord trial = DescribeTrial(request, options, candidate, device);
+    db::TrialRecord trial = DescribeTrial(request, options, candidate, device);
     trial.number = static_cast<int32_t>(made.trials.size()) + 1;
     made.trials.push_back(std::move(trial));
   }
   return made;
 }
 
-NewSweep RepeatSweep(const SweepRecord& source, const std::vector<TrialRecord>& trials,
+NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialRecord>& trials,
                      const SweepOptions& options, absl::Time now) {
   NewSweep made{source, {}};
   made.sweep.name = options.sweep_id;
   made.sweep.request_id = options.request_id;
   made.sweep.rerun_of = source.name;
-  made.sweep.state = SweepState::kPending;
+  made.sweep.state = db::SweepState::kPending;
   made.sweep.reason = kJustCreated;
   made.sweep.create_time = now;
   made.sweep.end_time.reset();
-  for (const TrialRecord& measured : trials) {
-    TrialRecord trial;
+  for (const db::TrialRecord& measured : trials) {
+    db::TrialRecord trial;
     trial.number = measured.number;
     trial.layout = measured.layout;
     trial.requested = measured.requested;
@@ -199,4 +199,4 @@ std::string ContentHash(std::string_view text) {
   return absl::StrFormat("%016x", hash);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

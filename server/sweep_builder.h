@@ -12,7 +12,7 @@
 #include "db/records.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 struct SweepOptions {
   std::string sweep_id;              // empty: the store picks a name
@@ -26,22 +26,22 @@ struct SweepOptions {
 };
 
 struct NewSweep {
-  SweepRecord sweep;
-  std::vector<TrialRecord> trials;
+  db::SweepRecord sweep;
+  std::vector<db::TrialRecord> trials;
 };
 
 // Trials are numbered by predicted MFU; a layout that is named and found as well is one trial.
 // InvalidArgument for a number that is out of range, a request that no layout can serve or a named
 // layout that can't run, with the rule that it breaks; FailedPrecondition, with the nearest layout
 // and the bytes it is over, when nothing fits and no layout is named.
-absl::StatusOr<NewSweep> BuildSweep(SearchRequest request, const SweepOptions& options,
+absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now);
 
 // The same trials once more, as if nobody had run them. Of `options` only the ids count.
-NewSweep RepeatSweep(const SweepRecord& source, const std::vector<TrialRecord>& trials,
+NewSweep RepeatSweep(const db::SweepRecord& source, const std::vector<db::TrialRecord>& trials,
                      const SweepOptions& options, absl::Time now);
 
 // 64-bit FNV-1a of `text`, hexadecimal: the same text has the same hash on every machine.
 std::string ContentHash(std::string_view text);
 
-}  // namespace meshwright
+}  // namespace meshwright::server

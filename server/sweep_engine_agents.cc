@@ -5,32 +5,32 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/sweep_engine.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
-bool Contains(const std::vector<AttemptKey>& keys, const AttemptKey& key) {
+bool Contains(const std::vector<agent::AttemptKey>& keys, const agent::AttemptKey& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-bool Holds(const std::string& agent, const AttemptKey& key, const TrialRecord& trial) {
-  return IsHeld(trial.state) && trial.attempt == key.attempt && trial.agent == agent;
+bool Holds(const std::string& agent, const agent::AttemptKey& key, const db::TrialRecord& trial) {
+  return db::IsHeld(trial.state) && trial.attempt == key.attempt && trial.agent == agent;
 }
 
-std::string NotTheOne(const AttemptKey& key, const TrialRecord& trial) {
-  const std::string_view state = TrialStateName(trial.state);
+std::string NotTheOne(const agent::AttemptKey& key, const db::TrialRecord& trial) {
+  const std::string_view state = db::TrialStateName(trial.state);
   return absl::StrCat("attempt ", key.attempt, " does not count: the trial is ",
                       absl::string_view(state.data(), state.size()), " in attempt ", trial.attempt);
 }
 
 }  // namespace
 
-absl::StatusOr<SweepEngine::FoundTrial> SweepEngine::Find(const AttemptKey& key) {
-  ASSIGN_OR_RETURN(const SweepRecord sweep, store_->GetSweep(key.sweep));
-  ASSIGN_OR_RETURN(const TrialRecord trial, store_->GetTrial(sweep.id, key.trial));
+absl::StatusOr<SweepEngine::FoundTrial> SweepEngine::Find(const agent::AttemptKey& key) {
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(key.sweep));
+  ASSIGN_OR_RETURN(const db::TrialRecord trial, store_->GetTrial(sweep.id, key.trial));
   return FoundTrial{sweep, trial};
 }
 
@@ -39,14 +39,14 @@ std::vector<SweepEngine::FoundTrial> SweepEngine::HeldBy(const std::string& agen
   const absl::StatusOr<PolicyState> state = LoadState();
   if (!state.ok()) return held;
   for (const SweepView& view : state->sweeps) {
-    for (const TrialRecord& trial : view.trials) {
-      if (IsHeld(trial.state) && trial.agent == agent) held.push_back({view.sweep, trial});
+    for (const db::TrialRecord& trial : view.trials) {
+      if (db::IsHeld(trial.state) && trial.agent == agent) held.push_back({view.sweep, trial});
     }
   }
   return held;
 }
 
-void SweepEngine::CancelOn(const std::string& agent, const AttemptKey& key,
+void SweepEngine::CancelOn(const std::string& agent, const agent::AttemptKey& key,
                            const std::string& reason) {
   if (const auto found = agents_.find(agent); found != agents_.end()) {
     found->second.link->Cancel(key, reason);
@@ -54,7 +54,7 @@ void SweepEngine::CancelOn(const std::string& agent, const AttemptKey& key,
 }
 
 absl::Status SweepEngine::CheckReplaces(const AgentInfo& info, ConnectedAgent& connected) {
-  const MonotonicTime now = monotonic_clock_();
+  const host::MonotonicTime now = monotonic_clock_();
   const AgentInfo& other = connected.info;
   if (other.instance == info.instance) return absl::OkStatus();
   if (!info.identity.empty() && info.identity == other.identity) {
@@ -63,7 +63,7 @@ absl::Status SweepEngine::CheckReplaces(const AgentInfo& info, ConnectedAgent& c
       connected.claimed = now;
     }
     // A process that has ended is heard of no more, and loses its place before this is over.
-    const MonotonicTime ends = connected.claimed + options_.lease;
+    const host::MonotonicTime ends = connected.claimed + options_.lease;
     if (now < ends) {
       return absl::AbortedError(absl::StrCat(
           "agent ", info.name, " is connected, maybe as it was before it was started anew: it ",
@@ -77,32 +77,32 @@ absl::Status SweepEngine::CheckReplaces(const AgentInfo& info, ConnectedAgent& c
 }
 
 void SweepEngine::DropSilentAgents() {
-  const MonotonicTime now = monotonic_clock_();
+  const host::MonotonicTime now = monotonic_clock_();
   for (auto next = agents_.begin(); next != agents_.end();) {
     const auto agent = next++;
     if (agent->second.last_heard + options_.lease > now) continue;
     const std::string silence =
         absl::StrCat("gave no sign of life for ", absl::FormatDuration(options_.lease));
-    Log(absl::StrCat("agent ", agent->first, " ", silence), LogLevel::kWarning);
+    Log(absl::StrCat("agent ", agent->first, " ", silence), host::LogLevel::kWarning);
     agent->second.link->Close(absl::DeadlineExceededError(absl::StrCat("the agent ", silence)));
     agents_.erase(agent);
   }
 }
 
-bool SweepEngine::TakeBack(const ConnectedAgent& agent, const AttemptKey& key,
+bool SweepEngine::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& key,
                            const FoundTrial& found) {
-  const TrialRecord& trial = found.trial;
+  const db::TrialRecord& trial = found.trial;
   // Only the last one: the number of the next must be a new one.
-  if (trial.state != TrialState::kPending || key.attempt != trial.attempt - 1) return false;
-  const absl::StatusOr<AttemptRecord> attempt = FindAttempt(found, key.attempt);
+  if (trial.state != db::TrialState::kPending || key.attempt != trial.attempt - 1) return false;
+  const absl::StatusOr<db::AttemptRecord> attempt = FindAttempt(found, key.attempt);
   if (!attempt.ok() || attempt->agent != agent.info.name) return false;
   const std::string reason = absl::StrCat("agent ", agent.info.name, " came back with attempt ",
                                           key.attempt, ", which goes on");
-  TrialTransition transition{.sweep_id = found.sweep.id,
+  db::TrialTransition transition{.sweep_id = found.sweep.id,
                              .number = trial.number,
                              .from_state = trial.state,
                              .from_attempt = trial.attempt,
-                             .to_state = TrialState::kRunning,
+                             .to_state = db::TrialState::kRunning,
                              .to_attempt = key.attempt,
                              .reason = reason,
                              .agent = agent.info.name,
@@ -117,7 +117,7 @@ bool SweepEngine::TakeBack(const ConnectedAgent& agent, const AttemptKey& key,
   return true;
 }
 
-void SweepEngine::Renew(ConnectedAgent& agent, const AttemptKey& key) {
+void SweepEngine::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
   const absl::StatusOr<FoundTrial> found = Find(key);
   // Only a clear no ends an attempt; a store that can't be read says nothing about it.
   const bool counts =
@@ -131,10 +131,10 @@ void SweepEngine::Renew(ConnectedAgent& agent, const AttemptKey& key) {
   }
 }
 
-void SweepEngine::TakeHeld(ConnectedAgent& agent, const std::vector<AttemptKey>& named) {
+void SweepEngine::TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named) {
   agent.last_heard = monotonic_clock_();
   std::vector<HeldAttempt> held;
-  for (const AttemptKey& key : named) {
+  for (const agent::AttemptKey& key : named) {
     if (Contains(agent.answered, key)) continue;
     Renew(agent, key);
     held.push_back({key, /*confirmed=*/true});
@@ -143,10 +143,10 @@ void SweepEngine::TakeHeld(ConnectedAgent& agent, const std::vector<AttemptKey>&
     if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
   }
   agent.held = std::move(held);
-  std::erase_if(agent.answered, [&](const AttemptKey& key) { return !Contains(named, key); });
+  std::erase_if(agent.answered, [&](const agent::AttemptKey& key) { return !Contains(named, key); });
 }
 
-absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<AttemptKey>& held,
+absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<agent::AttemptKey>& held,
                                   std::shared_ptr<AgentLink> link) {
   absl::MutexLock lock(&mutex_);
   DropSilentAgents();
@@ -164,7 +164,7 @@ absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<AttemptKey>&
   agent.link->Welcome();
   TakeHeld(agent, held);
   for (const FoundTrial& found : HeldBy(name)) {
-    const AttemptKey key{found.sweep.name, found.trial.number, found.trial.attempt};
+    const agent::AttemptKey key{found.sweep.name, found.trial.number, found.trial.attempt};
     if (Contains(held, key)) continue;
     Unassign(AfterLoss(found.trial, absl::StrCat("agent ", name, " came back without it"), policy_),
              found.trial, /*lost=*/true);
@@ -178,11 +178,11 @@ void SweepEngine::Disconnect(const std::string& name, const AgentLink* link) {
   const auto found = agents_.find(name);
   if (found == agents_.end() || found->second.link.get() != link) return;
   agents_.erase(found);
-  Log(absl::StrCat("agent ", name, " lost its connection"), LogLevel::kWarning);
+  Log(absl::StrCat("agent ", name, " lost its connection"), host::LogLevel::kWarning);
   // It may only be the network: its trials wait for a moment before they go to others.
-  const MonotonicTime grace = monotonic_clock_() + options_.reconnect_grace;
+  const host::MonotonicTime grace = monotonic_clock_() + options_.reconnect_grace;
   for (const FoundTrial& held : HeldBy(name)) {
-    MonotonicTime& ends = lease_ends_[{held.sweep.name, held.trial.number, held.trial.attempt}];
+    host::MonotonicTime& ends = lease_ends_[{held.sweep.name, held.trial.number, held.trial.attempt}];
     ends = std::min(ends, grace);
   }
   Step();
@@ -203,7 +203,7 @@ void SweepEngine::Leave(const std::string& name, const AgentLink* link, const st
   Step();
 }
 
-void SweepEngine::Heartbeat(const std::string& name, const std::vector<AttemptKey>& held) {
+void SweepEngine::Heartbeat(const std::string& name, const std::vector<agent::AttemptKey>& held) {
   absl::MutexLock lock(&mutex_);
   const auto found = agents_.find(name);
   if (found == agents_.end()) return;
@@ -211,17 +211,17 @@ void SweepEngine::Heartbeat(const std::string& name, const std::vector<AttemptKe
   if (found->second.held.empty()) Step();
 }
 
-void SweepEngine::Started(const std::string& name, const AttemptKey& key) {
+void SweepEngine::Started(const std::string& name, const agent::AttemptKey& key) {
   absl::MutexLock lock(&mutex_);
   const auto agent = agents_.find(name);
   const absl::StatusOr<FoundTrial> found = Find(key);
   if (agent == agents_.end() || !found.ok() || !Holds(name, key, found->trial)) return;
   for (HeldAttempt& held : agent->second.held) held.confirmed = held.confirmed || held.key == key;
-  TrialTransition transition{.sweep_id = found->sweep.id,
+  db::TrialTransition transition{.sweep_id = found->sweep.id,
                              .number = key.trial,
-                             .from_state = TrialState::kAssigned,
+                             .from_state = db::TrialState::kAssigned,
                              .from_attempt = key.attempt,
-                             .to_state = TrialState::kRunning,
+                             .to_state = db::TrialState::kRunning,
                              .to_attempt = key.attempt,
                              .reason = absl::StrCat("runs on agent ", name),
                              .event_kind = "trial_running",
@@ -232,15 +232,15 @@ void SweepEngine::Started(const std::string& name, const AttemptKey& key) {
   Done(store_->UpdateTrial(transition), found->sweep.id);
 }
 
-void SweepEngine::Progress(const std::string& name, const AttemptKey& key,
-                           const TrialProgress& progress) {
+void SweepEngine::Progress(const std::string& name, const agent::AttemptKey& key,
+                           const trial::TrialProgress& progress) {
   absl::MutexLock lock(&mutex_);
   const absl::StatusOr<FoundTrial> found = Find(key);
   if (!found.ok() || !Holds(name, key, found->trial)) return;
   const bool sound = progress.step >= 0 && progress.step <= progress.steps &&
                      std::isfinite(progress.step_s) && progress.step_s >= 0.0;
   if (!sound) return;
-  EventRecord event{.sweep_id = found->sweep.id,
+  db::EventRecord event{.sweep_id = found->sweep.id,
                     .trial = key.trial,
                     .attempt = key.attempt,
                     .kind = "trial_progress",
@@ -270,4 +270,4 @@ void SweepEngine::CloseAgents(const absl::Status& status) {
   for (const auto& [name, agent] : agents_) agent.link->Close(status);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

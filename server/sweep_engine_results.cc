@@ -6,35 +6,35 @@
 #include "executor/trial/result_check.h"
 #include "executor/trial/utilisation.h"
 #include "nlohmann/json.hpp"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/status_macros.h"
-#include "planner/spec/utf8.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/status_macros.h"
+#include "planner/base/utf8.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/sweep_engine.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
-TrialState StateAfter(Outcome outcome) {
+db::TrialState StateAfter(Outcome outcome) {
   switch (outcome) {
     case Outcome::kOk:
-      return TrialState::kOk;
+      return db::TrialState::kOk;
     case Outcome::kOom:
-      return TrialState::kOom;
+      return db::TrialState::kOom;
     case Outcome::kTimeout:
-      return TrialState::kTimeout;
+      return db::TrialState::kTimeout;
     case Outcome::kFailed:
     case Outcome::kCancelled:
-      return TrialState::kFailed;
+      return db::TrialState::kFailed;
   }
-  return TrialState::kFailed;
+  return db::TrialState::kFailed;
 }
 
-MeasuredTrial Measured(const TrialResult& result) {
-  MeasuredTrial measured;
+db::MeasuredTrial Measured(const trial::TrialResult& result) {
+  db::MeasuredTrial measured;
   measured.result_json = ToJson(result).dump();
   measured.worker_version = result.worker_version;
-  for (const RankResult& rank : result.ranks) {
+  for (const trial::RankResult& rank : result.ranks) {
     measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
   }
   if (result.outcome == Outcome::kOk) {
@@ -46,16 +46,16 @@ MeasuredTrial Measured(const TrialResult& result) {
 
 // MFU as shares of the peak that the trial was planned for, whatever its worker knew: those of a
 // sweep compare, on whichever agents they ran.
-TrialResult AgainstThePlansPeak(TrialResult result, const std::string& plan_json) {
+trial::TrialResult AgainstThePlansPeak(trial::TrialResult result, const std::string& plan_json) {
   if (result.outcome != Outcome::kOk) return result;
-  const absl::StatusOr<nlohmann::json> json = ParseJson("plan", plan_json);
+  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("plan", plan_json);
   if (!json.ok()) return result;
-  const absl::StatusOr<TrialPlan> plan = TrialPlanFromJson(*json);
-  if (plan.ok()) AddUtilisation(*plan, plan->layout.devices(), result);
+  const absl::StatusOr<trial::TrialPlan> plan = trial::TrialPlanFromJson(*json);
+  if (plan.ok()) trial::AddUtilisation(*plan, plan->layout.devices(), result);
   return result;
 }
 
-std::string Summary(const TrialResult& result) {
+std::string Summary(const trial::TrialResult& result) {
   if (result.outcome != Outcome::kOk) {
     return ValidUtf8(result.message.substr(0, result.message.find('\n')));
   }
@@ -71,8 +71,8 @@ std::string Summary(const TrialResult& result) {
   return text;
 }
 
-std::string ResultEvent(const TrialRecord& trial, std::string_view state, const TrialResult& result,
-                        const MeasuredTrial& measured) {
+std::string ResultEvent(const db::TrialRecord& trial, std::string_view state, const trial::TrialResult& result,
+                        const db::MeasuredTrial& measured) {
   nlohmann::json data = {{"layout", trial.layout}, {"state", std::string(state)}};
   if (measured.step_s) data["step_s"] = *measured.step_s;
   if (result.step_interval) {
@@ -89,8 +89,8 @@ std::string ResultEvent(const TrialRecord& trial, std::string_view state, const 
 }
 
 // What stands for a result that can't be one.
-TrialResult Unusable(const TrialResult& result, const absl::Status& problem) {
-  TrialResult failed;
+trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status& problem) {
+  trial::TrialResult failed;
   failed.outcome = Outcome::kFailed;
   failed.message = absl::StrCat("what the agent measured can't be right: ", problem.message());
   failed.worker_version = result.worker_version;
@@ -103,28 +103,28 @@ FinishVerdict Retry(absl::string_view reason) {
 }
 
 // Why no result of an attempt that was given out is taken; empty where one is.
-std::string WhyNone(const SweepRecord& sweep, const TrialRecord& trial) {
+std::string WhyNone(const db::SweepRecord& sweep, const db::TrialRecord& trial) {
   if (trial.measured) return absl::StrCat("attempt ", trial.attempt, " had a result before");
-  if (!HasEnded(sweep.state)) return "";
-  const std::string_view state = SweepStateName(sweep.state);
+  if (!db::HasEnded(sweep.state)) return "";
+  const std::string_view state = db::SweepStateName(sweep.state);
   return absl::StrCat("the sweep is ", absl::string_view(state.data(), state.size()));
 }
 
 }  // namespace
 
-absl::StatusOr<AttemptRecord> SweepEngine::FindAttempt(const FoundTrial& found, int32_t attempt) {
-  ASSIGN_OR_RETURN(const std::vector<AttemptRecord> attempts,
+absl::StatusOr<db::AttemptRecord> SweepEngine::FindAttempt(const FoundTrial& found, int32_t attempt) {
+  ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
                    store_->ListAttempts(found.sweep.id, found.trial.number));
-  for (const AttemptRecord& candidate : attempts) {
+  for (const db::AttemptRecord& candidate : attempts) {
     if (candidate.number == attempt) return candidate;
   }
   return absl::NotFoundError(absl::StrCat("attempt ", attempt, " was never given out"));
 }
 
-FinishVerdict SweepEngine::Refuse(const AttemptKey& key, const std::string& reason,
+FinishVerdict SweepEngine::Refuse(const agent::AttemptKey& key, const std::string& reason,
                                   const FoundTrial& found, const std::string& agent,
-                                  const TrialResult& result) {
-  EventRecord event{.sweep_id = found.sweep.id,
+                                  const trial::TrialResult& result) {
+  db::EventRecord event{.sweep_id = found.sweep.id,
                     .trial = key.trial,
                     .attempt = key.attempt,
                     .kind = "result_refused",
@@ -137,22 +137,22 @@ FinishVerdict SweepEngine::Refuse(const AttemptKey& key, const std::string& reas
   return {FinishVerdict::Kind::kRefused, reason};
 }
 
-FinishVerdict SweepEngine::TakeCancelled(const AttemptKey& key, const std::string& agent,
+FinishVerdict SweepEngine::TakeCancelled(const agent::AttemptKey& key, const std::string& agent,
                                          const FoundTrial& found) {
-  const TrialRecord& trial = found.trial;
+  const db::TrialRecord& trial = found.trial;
   const FinishVerdict refused{FinishVerdict::Kind::kRefused, "a cancelled attempt has no result"};
-  if (!IsHeld(trial.state) || trial.attempt != key.attempt || trial.agent != agent) return refused;
+  if (!db::IsHeld(trial.state) || trial.attempt != key.attempt || trial.agent != agent) return refused;
   const bool requeued = Unassign({ActionType::kRequeue, found.sweep.id, trial.number, "",
                                   absl::StrCat("agent ", agent, " stopped it; it runs again")},
                                  trial, /*lost=*/false);
   return requeued ? refused : Retry("the store can't be written");
 }
 
-FinishVerdict SweepEngine::Store(const AttemptRecord& attempt, const FoundTrial& found,
-                                 const TrialResult& result) {
-  const TrialRecord& trial = found.trial;
-  const TrialState state = StateAfter(result.outcome);
-  TrialTransition transition{.sweep_id = found.sweep.id,
+FinishVerdict SweepEngine::Store(const db::AttemptRecord& attempt, const FoundTrial& found,
+                                 const trial::TrialResult& result) {
+  const db::TrialRecord& trial = found.trial;
+  const db::TrialState state = StateAfter(result.outcome);
+  db::TrialTransition transition{.sweep_id = found.sweep.id,
                              .number = trial.number,
                              .from_state = trial.state,
                              .from_attempt = trial.attempt,
@@ -166,53 +166,53 @@ FinishVerdict SweepEngine::Store(const AttemptRecord& attempt, const FoundTrial&
                              .event_message = Summary(result),
                              .time = clock_()};
   transition.event_data_json =
-      ResultEvent(trial, TrialStateName(state), result, *transition.measured);
+      ResultEvent(trial, db::TrialStateName(state), result, *transition.measured);
   if (!Done(store_->UpdateTrial(transition), found.sweep.id)) {
     return Retry("the store can't be written");
   }
   Log(absl::StrCat(FormatTrialName(found.sweep.name, trial.number), ": ",
-                   std::string(OutcomeName(result.outcome)), " by agent ", attempt.agent, ": ",
+                   std::string(trial::OutcomeName(result.outcome)), " by agent ", attempt.agent, ": ",
                    Summary(result)),
-      LogLevel::kDebug);
-  if (IsHeld(trial.state) && trial.attempt != attempt.number) {
+      host::LogLevel::kDebug);
+  if (db::IsHeld(trial.state) && trial.attempt != attempt.number) {
     CancelOn(trial.agent, {found.sweep.name, trial.number, trial.attempt},
              absl::StrCat("attempt ", attempt.number, " gave the trial its result"));
   }
   return {FinishVerdict::Kind::kStored, ""};
 }
 
-FinishVerdict SweepEngine::Take(const AttemptKey& key, const std::string& agent,
-                                const TrialResult& result) {
+FinishVerdict SweepEngine::Take(const agent::AttemptKey& key, const std::string& agent,
+                                const trial::TrialResult& result) {
   const absl::StatusOr<FoundTrial> found = Find(key);
   if (absl::IsNotFound(found.status())) {
     return {FinishVerdict::Kind::kRefused, std::string(found.status().message())};
   }
   if (!found.ok()) return Retry(found.status().message());
-  const TrialRecord& trial = found->trial;
+  const db::TrialRecord& trial = found->trial;
   if (trial.measured && trial.attempt == key.attempt) {
     return {FinishVerdict::Kind::kStored, "it was stored before"};
   }
   if (result.outcome == Outcome::kCancelled) return TakeCancelled(key, agent, *found);
-  const absl::StatusOr<AttemptRecord> attempt = FindAttempt(*found, key.attempt);
+  const absl::StatusOr<db::AttemptRecord> attempt = FindAttempt(*found, key.attempt);
   if (!attempt.ok() && !absl::IsNotFound(attempt.status())) {
     return Retry(attempt.status().message());
   }
   const std::string refused =
       attempt.ok() ? WhyNone(found->sweep, trial) : std::string(attempt.status().message());
   if (!refused.empty()) return Refuse(key, refused, *found, agent, result);
-  const ResultLimits limits{.devices = found->sweep.devices, .steps = found->sweep.steps};
-  TrialResult taken = result;
-  absl::Status usable = CheckResult(result, limits);
+  const trial::ResultLimits limits{.devices = found->sweep.devices, .steps = found->sweep.steps};
+  trial::TrialResult taken = result;
+  absl::Status usable = trial::CheckResult(result, limits);
   if (usable.ok()) {
     // What follows from numbers that may be need not be one that may.
     taken = AgainstThePlansPeak(result, trial.plan_json);
-    usable = CheckResult(taken, limits);
+    usable = trial::CheckResult(taken, limits);
   }
   return Store(*attempt, *found, usable.ok() ? taken : Unusable(result, usable));
 }
 
-FinishVerdict SweepEngine::Finish(const std::string& name, const AttemptKey& key,
-                                  const TrialResult& result) {
+FinishVerdict SweepEngine::Finish(const std::string& name, const agent::AttemptKey& key,
+                                  const trial::TrialResult& result) {
   absl::MutexLock lock(&mutex_);
   const FinishVerdict verdict = Take(key, name, result);
   if (verdict.kind == FinishVerdict::Kind::kRetry) return verdict;
@@ -224,4 +224,4 @@ FinishVerdict SweepEngine::Finish(const std::string& name, const AttemptKey& key
   return verdict;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

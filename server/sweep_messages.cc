@@ -6,11 +6,11 @@
 #include "absl/strings/str_join.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/trial.h"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 // The JSON forms of an estimate and of a funnel have the messages' field names.
@@ -20,14 +20,14 @@ bool ParseStored(const std::string& json, google::protobuf::Message* message) {
   return google::protobuf::util::JsonStringToMessage(json, message, options).ok();
 }
 
-absl::StatusOr<TrialResult> ReadResult(const std::string& text) {
-  ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("result", text));
-  return TrialResultFromJson(json);
+absl::StatusOr<trial::TrialResult> ReadResult(const std::string& text) {
+  ASSIGN_OR_RETURN(const nlohmann::json json, planner::ParseJson("result", text));
+  return trial::TrialResultFromJson(json);
 }
 
 }  // namespace
 
-v1::Sweep ToWire(const SweepRecord& sweep) {
+v1::Sweep ToWire(const db::SweepRecord& sweep) {
   v1::Sweep out;
   out.set_name(FormatSweepName(sweep.name));
   // Both enumerations list the same states in the same order; the wire's starts with "unspecified".
@@ -52,10 +52,10 @@ v1::Sweep ToWire(const SweepRecord& sweep) {
   out.set_planner_version(sweep.planner_version);
   out.set_trials(sweep.trial_counts.total());
   out.set_trials_ended(sweep.trial_counts.ended());
-  for (size_t i = 0; i < kTrialStates; ++i) {
-    const auto state = static_cast<TrialState>(i);
+  for (size_t i = 0; i < db::kTrialStates; ++i) {
+    const auto state = static_cast<db::TrialState>(i);
     if (sweep.trial_counts[state] == 0) continue;
-    (*out.mutable_trials_by_state())[std::string(TrialStateName(state))] =
+    (*out.mutable_trials_by_state())[std::string(db::TrialStateName(state))] =
         sweep.trial_counts[state];
   }
   if (!sweep.rerun_of.empty()) out.set_rerun_of(FormatSweepName(sweep.rerun_of));
@@ -63,7 +63,7 @@ v1::Sweep ToWire(const SweepRecord& sweep) {
   return out;
 }
 
-v1::Trial ToWire(const TrialRecord& trial, const SweepRecord& sweep) {
+v1::Trial ToWire(const db::TrialRecord& trial, const db::SweepRecord& sweep) {
   v1::Trial out;
   out.set_name(FormatTrialName(sweep.name, trial.number));
   out.set_layout(trial.layout);
@@ -76,7 +76,7 @@ v1::Trial ToWire(const TrialRecord& trial, const SweepRecord& sweep) {
     unreadable.emplace_back("the prediction: it is not JSON");
   }
   if (trial.measured) {
-    const absl::StatusOr<TrialResult> result = ReadResult(trial.measured->result_json);
+    const absl::StatusOr<trial::TrialResult> result = ReadResult(trial.measured->result_json);
     if (result.ok()) {
       *out.mutable_measured() = ToWire(*result);
     } else {
@@ -91,7 +91,7 @@ v1::Trial ToWire(const TrialRecord& trial, const SweepRecord& sweep) {
   return out;
 }
 
-v1::Attempt ToWire(const AttemptRecord& attempt) {
+v1::Attempt ToWire(const db::AttemptRecord& attempt) {
   v1::Attempt out;
   out.set_number(attempt.number);
   out.set_agent(attempt.agent);
@@ -103,7 +103,7 @@ v1::Attempt ToWire(const AttemptRecord& attempt) {
   return out;
 }
 
-v1::SweepEvent ToWire(const EventRecord& event, std::string_view sweep_name) {
+v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name) {
   v1::SweepEvent out;
   out.set_sequence(event.sequence);
   *out.mutable_time() = ToWire(event.time);
@@ -116,4 +116,4 @@ v1::SweepEvent ToWire(const EventRecord& event, std::string_view sweep_name) {
   return out;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

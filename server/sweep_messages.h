@@ -6,12 +6,12 @@
 #include "db/records.h"
 #include "meshwright/v1/sweeps.pb.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
-v1::Sweep ToWire(const SweepRecord& sweep);
+v1::Sweep ToWire(const db::SweepRecord& sweep);
 // Where stored JSON is not what this program writes, with what can be read and a word on the rest.
-v1::Trial ToWire(const TrialRecord& trial, const SweepRecord& sweep);
-v1::Attempt ToWire(const AttemptRecord& attempt);
-v1::SweepEvent ToWire(const EventRecord& event, std::string_view sweep_name);
+v1::Trial ToWire(const db::TrialRecord& trial, const db::SweepRecord& sweep);
+v1::Attempt ToWire(const db::AttemptRecord& attempt);
+v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name);
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -6,20 +6,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
-std::string Label(const SweepRecord& sweep) {
+std::string Label(const db::SweepRecord& sweep) {
   return absl::StrCat(sweep.devices, " ", sweep.device_kind,
                       sweep.devices == 1 ? " rank" : " ranks");
 }
 
-bool CanRun(const AgentView& agent, const SweepRecord& sweep) {
+bool CanRun(const AgentView& agent, const db::SweepRecord& sweep) {
   return agent.device_kind == sweep.device_kind && agent.devices >= sweep.devices;
 }
 
 // Why no agent takes this sweep's next trial.
-std::string WaitReason(const SweepRecord& sweep, const std::vector<AgentView>& agents) {
+std::string WaitReason(const db::SweepRecord& sweep, const std::vector<AgentView>& agents) {
   int64_t connected = 0;
   std::vector<int32_t> offers;
   bool enough = false;
@@ -38,16 +38,16 @@ std::string WaitReason(const SweepRecord& sweep, const std::vector<AgentView>& a
                       absl::StrJoin(offers, " + "), " (", sweep.device_kind, " devices)");
 }
 
-std::string FinishReason(const std::vector<TrialRecord>& trials) {
-  TrialCounts counts;
-  for (const TrialRecord& trial : trials) ++counts[trial.state];
+std::string FinishReason(const std::vector<db::TrialRecord>& trials) {
+  db::TrialCounts counts;
+  for (const db::TrialRecord& trial : trials) ++counts[trial.state];
   return absl::StrCat(trials.size(),
                       trials.size() == 1 ? " trial: " : " trials: ", counts.ToText());
 }
 
-void AddLosses(MonotonicTime now, const SweepView& view, const std::set<std::string>& connected,
+void AddLosses(host::MonotonicTime now, const SweepView& view, const std::set<std::string>& connected,
                const PolicyOptions& options, std::vector<PolicyAction>& actions) {
-  for (const TrialRecord& trial : view.trials) {
+  for (const db::TrialRecord& trial : view.trials) {
     const auto lease = view.lease_ends.find(trial.number);
     if (lease == view.lease_ends.end() || lease->second > now) continue;
     const std::string why = connected.contains(trial.agent)
@@ -60,8 +60,8 @@ void AddLosses(MonotonicTime now, const SweepView& view, const std::set<std::str
 // Hands pending trials to idle agents; returns false when a pending trial found none.
 bool AddAssignments(const SweepView& view, std::vector<AgentView>& agents,
                     std::vector<PolicyAction>& actions) {
-  for (const TrialRecord& trial : view.trials) {
-    if (trial.state != TrialState::kPending) continue;
+  for (const db::TrialRecord& trial : view.trials) {
+    if (trial.state != db::TrialState::kPending) continue;
     const auto agent = std::find_if(agents.begin(), agents.end(), [&](const AgentView& candidate) {
       return candidate.idle && CanRun(candidate, view.sweep);
     });
@@ -76,7 +76,7 @@ bool AddAssignments(const SweepView& view, std::vector<AgentView>& agents,
 
 }  // namespace
 
-PolicyAction AfterLoss(const TrialRecord& trial, const std::string& why,
+PolicyAction AfterLoss(const db::TrialRecord& trial, const std::string& why,
                        const PolicyOptions& options) {
   const int32_t lost = trial.lost_attempts + 1;
   if (lost >= options.max_lost_attempts) {
@@ -88,7 +88,7 @@ PolicyAction AfterLoss(const TrialRecord& trial, const std::string& why,
                        trial.attempt + 1)};
 }
 
-std::vector<PolicyAction> NextActions(MonotonicTime now, const PolicyState& state,
+std::vector<PolicyAction> NextActions(host::MonotonicTime now, const PolicyState& state,
                                       const PolicyOptions& options) {
   std::vector<PolicyAction> actions;
   std::vector<AgentView> agents = state.agents;
@@ -97,13 +97,13 @@ std::vector<PolicyAction> NextActions(MonotonicTime now, const PolicyState& stat
   for (const SweepView& view : state.sweeps) {
     AddLosses(now, view, connected, options, actions);
     const bool ended = std::all_of(view.trials.begin(), view.trials.end(),
-                                   [](const TrialRecord& t) { return HasEnded(t.state); });
+                                   [](const db::TrialRecord& t) { return db::HasEnded(t.state); });
     if (ended) {
       actions.push_back({ActionType::kFinish, view.sweep.id, 0, "", FinishReason(view.trials)});
       continue;
     }
     const bool held = std::any_of(view.trials.begin(), view.trials.end(),
-                                  [](const TrialRecord& t) { return IsHeld(t.state); });
+                                  [](const db::TrialRecord& t) { return db::IsHeld(t.state); });
     const size_t before = actions.size();
     const bool all_placed = AddAssignments(view, agents, actions);
     // A sweep of which something runs is not waiting.
@@ -115,4 +115,4 @@ std::vector<PolicyAction> NextActions(MonotonicTime now, const PolicyState& stat
   return actions;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -13,7 +13,7 @@
 #include "db/records.h"
 #include "executor/host/monotonic_time.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 struct AgentView {
   std::string name;
@@ -23,10 +23,10 @@ struct AgentView {
 };
 
 struct SweepView {
-  SweepRecord sweep;
-  std::vector<TrialRecord> trials;  // all of them, by number
+  db::SweepRecord sweep;
+  std::vector<db::TrialRecord> trials;  // all of them, by number
   // Of the trials that are held, by their numbers: when their agents must have been heard of.
-  std::map<int32_t, MonotonicTime> lease_ends = {};
+  std::map<int32_t, host::MonotonicTime> lease_ends = {};
 };
 
 struct PolicyState {
@@ -56,11 +56,11 @@ struct PolicyAction {
   friend bool operator==(const PolicyAction&, const PolicyAction&) = default;
 };
 
-std::vector<PolicyAction> NextActions(MonotonicTime now, const PolicyState& state,
+std::vector<PolicyAction> NextActions(host::MonotonicTime now, const PolicyState& state,
                                       const PolicyOptions& options);
 
 // What becomes of a held trial whose agent is gone: kRequeue or kFail. `why` says how it went.
-PolicyAction AfterLoss(const TrialRecord& trial, const std::string& why,
+PolicyAction AfterLoss(const db::TrialRecord& trial, const std::string& why,
                        const PolicyOptions& options);
 
-}  // namespace meshwright
+}  // namespace meshwright::server

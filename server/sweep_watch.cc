@@ -6,15 +6,15 @@
 #include "proto/rpc_status.h"
 #include "server/sweep_messages.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 constexpr int32_t kBatch = 100;
 
 }  // namespace
 
-SweepWatch::SweepWatch(SweepStore* store, EventHub* hub, const std::atomic<bool>* stopping,
-                       const SweepRecord& sweep, int64_t after_sequence)
+SweepWatch::SweepWatch(db::SweepStore* store, EventHub* hub, const std::atomic<bool>* stopping,
+                       const db::SweepRecord& sweep, int64_t after_sequence)
     : store_(store),
       stopping_(stopping),
       sweep_id_(sweep.id),
@@ -31,8 +31,8 @@ void SweepWatch::Pump() {
 
 bool SweepWatch::Load(bool* ended) {
   // The sweep first: events that come between the two reads are then found, not missed.
-  const absl::StatusOr<SweepRecord> sweep = store_->GetSweepById(sweep_id_);
-  const absl::StatusOr<std::vector<EventRecord>> events =
+  const absl::StatusOr<db::SweepRecord> sweep = store_->GetSweepById(sweep_id_);
+  const absl::StatusOr<std::vector<db::EventRecord>> events =
       store_->ListEvents(sweep_id_, last_sequence_, kBatch);
   if (absl::IsNotFound(sweep.status())) {
     End(grpc::Status(grpc::StatusCode::NOT_FOUND, "sweep " + sweep_name_ + " was deleted"));
@@ -42,9 +42,9 @@ bool SweepWatch::Load(bool* ended) {
     End(ToGrpcStatus(sweep.ok() ? events.status() : sweep.status()));
     return false;
   }
-  for (const EventRecord& event : *events) loaded_.push_back(ToWire(event, sweep_name_));
+  for (const db::EventRecord& event : *events) loaded_.push_back(ToWire(event, sweep_name_));
   if (!events->empty()) last_sequence_ = events->back().sequence;
-  *ended = HasEnded(sweep->state);
+  *ended = db::HasEnded(sweep->state);
   return !events->empty();
 }
 
@@ -68,7 +68,7 @@ void SweepWatch::PumpLocked() {
 void SweepWatch::End(const grpc::Status& status) {
   if (ended_) return;
   ended_ = true;
-  Finish(status);
+  db::Finish(status);
 }
 
 void SweepWatch::OnWriteDone(bool ok) {
@@ -92,4 +92,4 @@ void SweepWatch::OnDone() {
   delete this;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -13,14 +13,14 @@
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "server/event_hub.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 // Deletes itself when the call is over.
 class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
   // All pointers must outlive the call. `stopping` turns true when the server stops.
-  SweepWatch(SweepStore* store, EventHub* hub, const std::atomic<bool>* stopping,
-             const SweepRecord& sweep, int64_t after_sequence);
+  SweepWatch(db::SweepStore* store, EventHub* hub, const std::atomic<bool>* stopping,
+             const db::SweepRecord& sweep, int64_t after_sequence);
 
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
@@ -33,7 +33,7 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   bool Load(bool* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  SweepStore* const store_;
+  db::SweepStore* const store_;
   const std::atomic<bool>* const stopping_;
   const int64_t sweep_id_;
   const std::string sweep_name_;
@@ -47,4 +47,4 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
   std::unique_ptr<EventHub::Subscription> subscription_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

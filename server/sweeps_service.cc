@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "planner/catalog/nearest.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/nearest.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/paging.h"
 #include "server/plan_request.h"
@@ -13,7 +13,7 @@
 #include "server/sweep_messages.h"
 #include "server/sweep_watch.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 constexpr char kDefaultFramework[] = "meshwright";
@@ -21,7 +21,7 @@ constexpr char kDefaultFramework[] = "meshwright";
 // A watch that can't begin: ends at once with a status.
 class RefusedWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
-  explicit RefusedWatch(const grpc::Status& status) { Finish(status); }
+  explicit RefusedWatch(const grpc::Status& status) { db::Finish(status); }
   void OnDone() override { delete this; }
 };
 
@@ -32,7 +32,7 @@ SweepOptions OptionsOf(const v1::CreateSweepRequest& request) {
   options.trials = request.trials();
   options.layouts.assign(request.layouts().begin(), request.layouts().end());
   options.adaptive = request.steps() == 0;
-  options.steps = options.adaptive ? kMostAdaptiveSteps : request.steps();
+  options.steps = options.adaptive ? trial::kMostAdaptiveSteps : request.steps();
   options.seed = request.seed();
   if (request.memory_limit_bytes() != 0) options.memory_limit_bytes = request.memory_limit_bytes();
   return options;
@@ -44,18 +44,18 @@ absl::Status CheckNewName(const std::string& sweep_id) {
   return status.ok() ? status : WithField(status, "sweep_id");
 }
 
-absl::StatusOr<TrialOrder> ReadOrder(const std::string& order_by) {
-  if (order_by.empty()) return TrialOrder::kNumber;
-  if (order_by == "step_s") return TrialOrder::kStepTime;
-  if (order_by == "mfu desc") return TrialOrder::kMeasuredMfu;
+absl::StatusOr<db::TrialOrder> ReadOrder(const std::string& order_by) {
+  if (order_by.empty()) return db::TrialOrder::kNumber;
+  if (order_by == "step_s") return db::TrialOrder::kStepTime;
+  if (order_by == "mfu desc") return db::TrialOrder::kMeasuredMfu;
   return FieldError("order_by", order_by, "must be empty, \"step_s\" or \"mfu desc\"");
 }
 
 }  // namespace
 
-absl::StatusOr<SweepRecord> SweepsService::Find(const std::string& name) const {
+absl::StatusOr<db::SweepRecord> SweepsService::Find(const std::string& name) const {
   ASSIGN_OR_RETURN(const std::string id, ParseSweepName(name));
-  absl::StatusOr<SweepRecord> sweep = parts_.store->GetSweep(id);
+  absl::StatusOr<db::SweepRecord> sweep = parts_.store->GetSweep(id);
   if (!absl::IsNotFound(sweep.status())) return sweep;
   ASSIGN_OR_RETURN(const std::vector<std::string> known, parts_.store->ListSweepNames());
   if (known.empty()) return absl::NotFoundError("sweep '" + id + "' is not known: there are none");
@@ -63,11 +63,11 @@ absl::StatusOr<SweepRecord> SweepsService::Find(const std::string& name) const {
 }
 
 absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
-                                   const Cancelled& cancelled, v1::Sweep* response) const {
+                                   const planner::Cancelled& cancelled, v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
-  ASSIGN_OR_RETURN(const PlanQuery query,
+  ASSIGN_OR_RETURN(const planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
-  ASSIGN_OR_RETURN(SearchRequest search, Resolve(query, parts_.host_cores));
+  ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
   search.cancelled = cancelled;
   ASSIGN_OR_RETURN(const NewSweep made,
                    BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
@@ -76,21 +76,21 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
     response->set_trials(static_cast<int32_t>(made.trials.size()));
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const SweepRecord sweep, parts_.engine->Create(made));
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
   *response = ToWire(sweep);
   return absl::OkStatus();
 }
 
 absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
-  ASSIGN_OR_RETURN(const SweepRecord source, Find(request.name()));
-  ASSIGN_OR_RETURN(const std::vector<TrialRecord> trials,
-                   parts_.store->ListTrials(source.id, TrialOrder::kNumber, 0,
+  ASSIGN_OR_RETURN(const db::SweepRecord source, Find(request.name()));
+  ASSIGN_OR_RETURN(const std::vector<db::TrialRecord> trials,
+                   parts_.store->ListTrials(source.id, db::TrialOrder::kNumber, 0,
                                             std::numeric_limits<int32_t>::max()));
   SweepOptions options;
   options.sweep_id = request.sweep_id();
   options.request_id = request.request_id();
-  ASSIGN_OR_RETURN(const SweepRecord sweep,
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep,
                    parts_.engine->Create(RepeatSweep(source, trials, options, parts_.clock())));
   *response = ToWire(sweep);
   return absl::OkStatus();
@@ -100,9 +100,9 @@ absl::Status SweepsService::List(const v1::ListSweepsRequest& request,
                                  v1::ListSweepsResponse* response) const {
   ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
   // One more than the page holds tells whether there is a next one.
-  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps,
+  ASSIGN_OR_RETURN(const std::vector<db::SweepRecord> sweeps,
                    parts_.store->ListSweeps(page.position, page.size + 1));
-  for (const SweepRecord& sweep : sweeps) {
+  for (const db::SweepRecord& sweep : sweeps) {
     if (response->sweeps_size() == page.size) {
       response->set_next_page_token(PageToken(sweeps[static_cast<size_t>(page.size) - 1].id));
       break;
@@ -114,13 +114,13 @@ absl::Status SweepsService::List(const v1::ListSweepsRequest& request,
 
 absl::Status SweepsService::Trials(const v1::ListTrialsRequest& request,
                                    v1::ListTrialsResponse* response) const {
-  ASSIGN_OR_RETURN(const TrialOrder order, ReadOrder(request.order_by()));
+  ASSIGN_OR_RETURN(const db::TrialOrder order, ReadOrder(request.order_by()));
   ASSIGN_OR_RETURN(const Page page, ReadPage(request.page_size(), request.page_token()));
-  ASSIGN_OR_RETURN(const SweepRecord sweep, Find(request.parent()));
-  ASSIGN_OR_RETURN(const std::vector<TrialRecord> trials,
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(request.parent()));
+  ASSIGN_OR_RETURN(const std::vector<db::TrialRecord> trials,
                    parts_.store->ListTrials(sweep.id, order, static_cast<int32_t>(page.position),
                                             page.size + 1));
-  for (const TrialRecord& trial : trials) {
+  for (const db::TrialRecord& trial : trials) {
     if (response->trials_size() == page.size) {
       response->set_next_page_token(PageToken(page.position + page.size));
       break;
@@ -132,20 +132,20 @@ absl::Status SweepsService::Trials(const v1::ListTrialsRequest& request,
 
 absl::Status SweepsService::Trial(const v1::GetTrialRequest& request, v1::Trial* response) const {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
-  ASSIGN_OR_RETURN(const SweepRecord sweep, Find(FormatSweepName(name.sweep)));
-  ASSIGN_OR_RETURN(const TrialRecord trial, parts_.store->GetTrial(sweep.id, name.number));
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, Find(FormatSweepName(name.sweep)));
+  ASSIGN_OR_RETURN(const db::TrialRecord trial, parts_.store->GetTrial(sweep.id, name.number));
   *response = ToWire(trial, sweep);
   response->set_plan_json(trial.plan_json);
-  ASSIGN_OR_RETURN(const std::vector<AttemptRecord> attempts,
+  ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
                    parts_.store->ListAttempts(sweep.id, name.number));
-  for (const AttemptRecord& attempt : attempts) *response->add_attempts() = ToWire(attempt);
+  for (const db::AttemptRecord& attempt : attempts) *response->add_attempts() = ToWire(attempt);
   return absl::OkStatus();
 }
 
 grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
                                                      const v1::CreateSweepRequest* request,
                                                      v1::Sweep* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const Cancelled& cancelled) {
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::Cancelled& cancelled) {
     return Create(*request, cancelled, response);
   });
 }
@@ -154,7 +154,7 @@ grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* c
                                                   const v1::GetSweepRequest* request,
                                                   v1::Sweep* response) {
   return calls_->Answer(context, *request, [=, this] {
-    const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+    const absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
     if (sweep.ok()) {
       *response = ToWire(*sweep);
       response->set_cluster_json(sweep->cluster_json);
@@ -174,7 +174,7 @@ grpc::ServerWriteReactor<v1::SweepEvent>* SweepsService::WatchSweep(
   if (const absl::Status status = calls_->Admit(*request); !status.ok()) {
     return new RefusedWatch(Reply(status));
   }
-  const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+  const absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
   if (!sweep.ok()) return new RefusedWatch(Reply(sweep.status()));
   return new SweepWatch(parts_.store, parts_.hub, parts_.stopping, *sweep,
                         request->after_sequence());
@@ -184,7 +184,7 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
                                                      const v1::CancelSweepRequest* request,
                                                      v1::Sweep* response) {
   return calls_->Answer(context, *request, [=, this] {
-    absl::StatusOr<SweepRecord> sweep = Find(request->name());
+    absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
     if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name);
     if (sweep.ok()) *response = ToWire(*sweep);
     return sweep.status();
@@ -201,7 +201,7 @@ grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext
                                                      const v1::DeleteSweepRequest* request,
                                                      google::protobuf::Empty*) {
   return calls_->Answer(context, *request, [=, this] {
-    const absl::StatusOr<SweepRecord> sweep = Find(request->name());
+    const absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
     return sweep.ok() ? parts_.engine->Delete(sweep->name, request->force()) : sweep.status();
   });
 }
@@ -218,4 +218,4 @@ grpc::ServerUnaryReactor* SweepsService::GetTrial(grpc::CallbackServerContext* c
   return calls_->Answer(context, *request, [=, this] { return Trial(*request, response); });
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -13,11 +13,11 @@
 #include "server/event_hub.h"
 #include "server/sweep_engine.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
 // What the service needs; everything outlives it.
 struct SweepsServiceParts {
-  SweepStore* store = nullptr;
+  db::SweepStore* store = nullptr;
   SweepEngine* engine = nullptr;
   EventHub* hub = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // turns true when the server stops
@@ -62,8 +62,8 @@ class SweepsService final : public v1::Sweeps::CallbackService {
 
  private:
   // By resource name; NotFound lists the nearest names.
-  absl::StatusOr<SweepRecord> Find(const std::string& name) const;
-  absl::Status Create(const v1::CreateSweepRequest& request, const Cancelled& cancelled,
+  absl::StatusOr<db::SweepRecord> Find(const std::string& name) const;
+  absl::Status Create(const v1::CreateSweepRequest& request, const planner::Cancelled& cancelled,
                       v1::Sweep* response) const;
   absl::Status Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const;
   absl::Status List(const v1::ListSweepsRequest& request, v1::ListSweepsResponse* response) const;
@@ -74,4 +74,4 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   SweepsServiceParts parts_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -7,13 +7,13 @@
 #include "executor/agent/backoff.h"
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
-#include "planner/spec/utf8.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/base/utf8.h"
 #include "proto/meshwright/v1/resource_names.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);  // how soon a stop is noticed
@@ -21,8 +21,8 @@ constexpr absl::Duration kRedelivery = absl::Seconds(5);
 constexpr absl::Duration kProgressEvery = absl::Milliseconds(200);
 constexpr absl::Duration kLeaveWait = absl::Seconds(2);
 
-TrialResult CantRun(const absl::Status& status) {
-  TrialResult result;
+trial::TrialResult CantRun(const absl::Status& status) {
+  trial::TrialResult result;
   result.outcome = Outcome::kFailed;
   result.message = absl::StrCat("the agent can't run this plan: ", status.message());
   return result;
@@ -48,18 +48,18 @@ Agent::~Agent() {
   trials_.reset();
 }
 
-void Agent::Log(const std::string& line, LogLevel level) const { options_.log(level, line); }
+void Agent::Log(const std::string& line, host::LogLevel level) const { options_.log(level, line); }
 
 absl::Status Agent::Run(const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(results_, ResultBox::Open(options_.result_folder));
   trials_ = std::make_unique<TrialThread>(
       options_.runner, options_.worker_path,
       TrialThread::Callbacks{.progress =
-                                 [this](const AttemptKey& key, const TrialProgress& p) {
+                                 [this](const AttemptKey& key, const trial::TrialProgress& p) {
                                    inbox_.Push(Stepped{key, p});
                                  },
                              .done =
-                                 [this](const AttemptKey& key, const TrialResult& r) {
+                                 [this](const AttemptKey& key, const trial::TrialResult& r) {
                                    inbox_.Push(Ended{key, r});
                                  }});
   while (!stop() && fatal_.ok()) {
@@ -86,7 +86,7 @@ void Agent::Dial() {
   out->set_instance(options_.instance);
   out->set_identity(options_.identity);
   out->set_host(ValidUtf8(options_.host));
-  out->mutable_device_set()->set_device_kind(std::string(DeviceKindName(options_.devices.kind)));
+  out->mutable_device_set()->set_device_kind(std::string(trial::DeviceKindName(options_.devices.kind)));
   out->mutable_device_set()->set_devices(options_.devices.count);
   out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
@@ -105,12 +105,12 @@ void Agent::Dial() {
 }
 
 void Agent::DoDue() {
-  const MonotonicTime now = options_.clock();
+  const host::MonotonicTime now = options_.clock();
   // Also while a server that was dialled does not answer.
   if (now >= lease_ends_ && !running_.empty()) {
-    Log("the lease is over without a server: ending what runs", LogLevel::kWarning);
+    Log("the lease is over without a server: ending what runs", host::LogLevel::kWarning);
     for (const Running& running : running_) trials_->Cancel(running.key);
-    lease_ends_ = MonotonicTime::Never();
+    lease_ends_ = host::MonotonicTime::Never();
   }
   if (stream_ == nullptr) {
     if (now >= next_dial_) Dial();
@@ -158,7 +158,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   registered_ = true;
   failures_ = 0;
   said_unreachable_ = false;
-  lease_ends_ = MonotonicTime::Never();
+  lease_ends_ = host::MonotonicTime::Never();
   store_id_ = registered.store_id();
   lease_ = absl::Seconds(registered.lease_s());
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
@@ -177,7 +177,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
 void Agent::AnswerUnnamed(const v1::Assignment& assignment, const absl::Status& status) {
   v1::AgentMessage message;
   *message.mutable_finished()->mutable_ref() = assignment.ref();
-  TrialResult result = CantRun(status);
+  trial::TrialResult result = CantRun(status);
   result.host = options_.host;
   *message.mutable_finished()->mutable_measurement() = ToWire(result);
   Log(result.message);
@@ -193,9 +193,9 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
   const std::vector<AttemptKey> held = Held();
   if (std::find(held.begin(), held.end(), *key) != held.end()) return;
   const absl::StatusOr<nlohmann::json> json =
-      ParseJson("plan", assignment.plan_json(), kMaxSpecBytes);
-  absl::StatusOr<TrialPlan> plan =
-      json.ok() ? TrialPlanFromJson(*json) : absl::StatusOr<TrialPlan>(json.status());
+      planner::ParseJson("plan", assignment.plan_json(), planner::kMaxSpecBytes);
+  absl::StatusOr<trial::TrialPlan> plan =
+      json.ok() ? trial::TrialPlanFromJson(*json) : absl::StatusOr<trial::TrialPlan>(json.status());
   if (plan.ok() && plan->layout.devices() > options_.devices.count) {
     plan = absl::FailedPreconditionError("it needs more devices than the agent has");
   }
@@ -209,7 +209,7 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
                  plan->memory_limit_bytes.value_or(*options_.memory_limit_bytes));
   }
   Log(absl::StrCat("runs ", assignment.ref().trial(), ", attempt ", key->attempt, ": ",
-                   FormatLayout(plan->layout)));
+                   planner::FormatLayout(plan->layout)));
   running_.push_back({store_id_, *key});
   trials_->Start(*key, *plan);
   v1::AgentMessage message;
@@ -224,18 +224,18 @@ void Agent::OnAck(const v1::ResultAck& ack) {
   if (!ack.accepted()) {
     Log(absl::StrCat("the server refused the result of ", ack.ref().trial(), ", attempt ",
                      key->attempt, ": ", ack.reason()),
-        LogLevel::kWarning);
+        host::LogLevel::kWarning);
     return;
   }
   Log(absl::StrCat("the server has the result of ", ack.ref().trial(), ", attempt ", key->attempt),
-      LogLevel::kDebug);
+      host::LogLevel::kDebug);
 }
 
 void Agent::On(const StreamEnded& event) {
   if (event.session != session_ || stream_ == nullptr) return;
   const absl::Status status = stream_->Finish();
   stream_.reset();
-  const MonotonicTime now = options_.clock();
+  const host::MonotonicTime now = options_.clock();
   if (registered_) lease_ends_ = now + lease_;
   if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
       absl::IsAlreadyExists(status)) {
@@ -249,14 +249,14 @@ void Agent::On(const StreamEnded& event) {
                      : waits     ? "has to wait for its place at the server "
                                  : "can't reach the server ",
                      options_.server, " (", status.message(), "); trying again until it answers"),
-        LogLevel::kWarning);
+        host::LogLevel::kWarning);
   }
   registered_ = false;
   next_dial_ = now + BackoffDelay(++failures_, options_.uniform());
 }
 
 void Agent::On(const Stepped& event) {
-  const MonotonicTime now = options_.clock();
+  const host::MonotonicTime now = options_.clock();
   const bool last = event.progress.step >= event.progress.steps;
   if (!last && now < last_progress_ + kProgressEvery) return;
   last_progress_ = now;
@@ -281,13 +281,13 @@ void Agent::On(const Ended& event) {
   KeepResult(store_id, event.key, event.result);
 }
 
-void Agent::KeepResult(const std::string& store_id, const AttemptKey& key, TrialResult result) {
+void Agent::KeepResult(const std::string& store_id, const AttemptKey& key, trial::TrialResult result) {
   // Only the server that is there waits to hear that a trial has stopped.
   if (result.outcome == Outcome::kCancelled && store_id != store_id_) return;
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{store_id, key, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
-    Log(absl::StrCat("keeps a result in memory only: ", status.message()), LogLevel::kWarning);
+    Log(absl::StrCat("keeps a result in memory only: ", status.message()), host::LogLevel::kWarning);
   }
   if (store_id == store_id_) Deliver(kept);
 }
@@ -301,7 +301,7 @@ void Agent::Deliver(const KeptResult& kept) {
 }
 
 void Agent::DeliverAll() {
-  next_delivery_ = MonotonicTime::Never();
+  next_delivery_ = host::MonotonicTime::Never();
   for (const KeptResult& kept : results_->kept()) {
     if (kept.store_id == store_id_) Deliver(kept);
   }
@@ -324,7 +324,7 @@ std::vector<AttemptKey> Agent::Held() const {
 }
 
 void Agent::Leave() {
-  const MonotonicTime deadline = options_.clock() + kLeaveWait;
+  const host::MonotonicTime deadline = options_.clock() + kLeaveWait;
   const auto waits_for_ack = [&] {
     return std::any_of(results_->kept().begin(), results_->kept().end(),
                        [&](const KeptResult& kept) { return kept.store_id == store_id_; });
@@ -344,4 +344,4 @@ void Agent::Leave() {
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -24,7 +24,7 @@
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 struct AgentOptions {
   std::string server;    // HOST:PORT
@@ -39,9 +39,9 @@ struct AgentOptions {
   std::string worker_path;
   std::string result_folder;  // where unacknowledged results are kept; empty: in memory
   TrialRunner runner;
-  MonotonicClock clock = MonotonicNow;
+  host::MonotonicClock clock = host::MonotonicNow;
   std::function<double()> uniform;  // random numbers from 0 to 1
-  LogFunction log;
+  host::LogFunction log;
 };
 
 class Agent {
@@ -64,11 +64,11 @@ class Agent {
   };
   struct Stepped {
     AttemptKey key;
-    TrialProgress progress;
+    trial::TrialProgress progress;
   };
   struct Ended {
     AttemptKey key;
-    TrialResult result;
+    trial::TrialResult result;
   };
   struct Running {
     std::string store_id;  // of the server that gave it out
@@ -95,9 +95,9 @@ class Agent {
   void Send(const v1::AgentMessage& message);
   // What it runs for the server whose store is store_id_, and the results it has for it.
   std::vector<AttemptKey> Held() const;
-  void KeepResult(const std::string& store_id, const AttemptKey& key, TrialResult result);
+  void KeepResult(const std::string& store_id, const AttemptKey& key, trial::TrialResult result);
   void Leave();
-  void Log(const std::string& line, LogLevel level = LogLevel::kInfo) const;
+  void Log(const std::string& line, host::LogLevel level = host::LogLevel::kInfo) const;
 
   const AgentOptions options_;
   Inbox<Event> inbox_;
@@ -112,12 +112,12 @@ class Agent {
   std::vector<Running> running_;  // assigned and not ended, oldest first
   int failures_ = 0;              // to connect, in a row
   bool said_unreachable_ = false;
-  MonotonicTime next_dial_ = MonotonicTime::Always();
-  MonotonicTime next_heartbeat_ = MonotonicTime::Never();
-  MonotonicTime next_delivery_ = MonotonicTime::Never();
-  MonotonicTime lease_ends_ = MonotonicTime::Never();  // while there is no connection
-  MonotonicTime last_progress_ = MonotonicTime::Always();
+  host::MonotonicTime next_dial_ = host::MonotonicTime::Always();
+  host::MonotonicTime next_heartbeat_ = host::MonotonicTime::Never();
+  host::MonotonicTime next_delivery_ = host::MonotonicTime::Never();
+  host::MonotonicTime lease_ends_ = host::MonotonicTime::Never();  // while there is no connection
+  host::MonotonicTime last_progress_ = host::MonotonicTime::Always();
   absl::Status fatal_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

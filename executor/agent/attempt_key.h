@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace meshwright {
+namespace meshwright::agent {
 
 struct AttemptKey {
   std::string sweep;  // the last part of the sweep's name
@@ -15,4 +15,4 @@ struct AttemptKey {
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

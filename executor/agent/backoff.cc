@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::agent {
 
 absl::Duration BackoffDelay(int failures, double uniform) {
   constexpr int kDoublings = 5;  // 0.2 s * 2^5 is above the cap
@@ -11,4 +11,4 @@ absl::Duration BackoffDelay(int failures, double uniform) {
   return std::min(grown, absl::Duration(absl::Seconds(5))) * (0.5 + 0.5 * uniform);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

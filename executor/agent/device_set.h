@@ -6,14 +6,14 @@
 
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 struct DeviceSet {
-  DeviceKind kind = DeviceKind::kCpu;
+  trial::DeviceKind kind = trial::DeviceKind::kCpu;
   int32_t count = 0;                       // ranks on the CPU, or GPUs
   std::vector<int64_t> memory_bytes = {};  // of each GPU; empty where it is not known
 
   friend bool operator==(const DeviceSet&, const DeviceSet&) = default;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

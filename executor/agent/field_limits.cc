@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 using google::protobuf::FieldDescriptor;
@@ -24,7 +24,7 @@ struct TextLimit {
 
 // The first one that fits counts.
 constexpr TextLimit kTextLimits[] = {
-    {"_json", kMaxSpecBytes},
+    {"_json", planner::kMaxSpecBytes},
     {"message", 64 << 10},  // the tail of a worker's output with it
     {"reason", 4 << 10},    // a sentence
     {"", 256},              // names, hosts, versions, kinds, layouts, tokens
@@ -90,4 +90,4 @@ absl::Status CheckMessage(const Message& message, const std::string& prefix) {
 
 absl::Status CheckLimits(const Message& message) { return CheckMessage(message, ""); }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 // What a server takes in one message. Above the sum of what its fields may hold, so that a field
 // that is too long is refused by its name.
@@ -20,4 +20,4 @@ inline constexpr int kMaxListEntries = 100'000;
 // what would be accepted.
 absl::Status CheckLimits(const google::protobuf::Message& message);
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

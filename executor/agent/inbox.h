@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 template <typename T>
 class Inbox {
@@ -50,4 +50,4 @@ class Inbox {
   std::deque<T> items_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -16,9 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "planner/catalog/json_text.h"
+#include "planner/codec/json_text.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,9 +58,9 @@ bool CanBeDelivered(const KeptResult& kept) {
 std::optional<KeptResult> ReadKept(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const absl::StatusOr<nlohmann::json> json = ParseJson("result", text);
+  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("result", text);
   if (!json.ok() || !json->is_object() || !json->contains("result")) return std::nullopt;
-  const absl::StatusOr<TrialResult> result = TrialResultFromJson((*json)["result"]);
+  const absl::StatusOr<trial::TrialResult> result = trial::TrialResultFromJson((*json)["result"]);
   if (!result.ok()) return std::nullopt;
   KeptResult kept{StringOf(*json, "store_id"),
                   {StringOf(*json, "sweep"), NumberOf(*json, "trial"), NumberOf(*json, "attempt")},
@@ -136,4 +136,4 @@ void ResultBox::Remove(const std::string& store_id, const AttemptKey& key) {
   if (!folder_.empty()) unlink(PathOf(store_id, key).c_str());
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -13,7 +13,7 @@
 #include "executor/agent/attempt_key.h"
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 // Identities of stores come from servers and become parts of file names.
 bool IsStoreId(std::string_view id);
@@ -21,7 +21,7 @@ bool IsStoreId(std::string_view id);
 struct KeptResult {
   std::string store_id;  // of the server that gave out the attempt
   AttemptKey key;
-  TrialResult result;
+  trial::TrialResult result;
 };
 
 class ResultBox {
@@ -44,4 +44,4 @@ class ResultBox {
   std::vector<KeptResult> kept_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -6,7 +6,7 @@
 #include "grpcpp/security/credentials.h"
 #include "proto/rpc_status.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 std::shared_ptr<grpc::Channel> Dial(const std::string& server) {
@@ -48,4 +48,4 @@ absl::Status ServerStream::Finish() {
   return FromGrpcStatus(stream_->Finish());
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -12,7 +12,7 @@
 #include "grpcpp/client_context.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 class ServerStream {
  public:
@@ -38,4 +38,4 @@ class ServerStream {
   std::thread reader_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -15,9 +15,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 constexpr size_t kIdentityDigits = 32;
@@ -43,9 +43,9 @@ std::string HolderOf(int lock) {
   return holder.empty() ? "another agent" : holder;
 }
 
-absl::StatusOr<UniqueFd> Take(const std::string& folder, const std::string& agent) {
+absl::StatusOr<trial::UniqueFd> Take(const std::string& folder, const std::string& agent) {
   const std::string path = folder + "/lock";
-  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  trial::UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.is_open()) return Failed("open", path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Failed("lock", path);
@@ -72,7 +72,7 @@ absl::StatusOr<StateDir> StateDir::Open(const std::string& folder, const std::st
     return absl::UnavailableError(
         absl::StrCat("can't create the state folder ", folder, ": ", error.message()));
   }
-  ASSIGN_OR_RETURN(UniqueFd lock, Take(folder, agent));
+  ASSIGN_OR_RETURN(trial::UniqueFd lock, Take(folder, agent));
   StateDir state(folder, std::move(lock));
   RETURN_IF_ERROR(state.ReadOrMakeIdentity(random));
   return state;
@@ -93,4 +93,4 @@ absl::Status StateDir::ReadOrMakeIdentity(const std::function<uint64_t()>& rando
   return absl::OkStatus();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

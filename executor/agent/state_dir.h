@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "executor/trial/unique_fd.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 class StateDir {
  public:
@@ -27,13 +27,13 @@ class StateDir {
   std::string results() const { return folder_ + "/results"; }
 
  private:
-  StateDir(std::string folder, UniqueFd lock)
+  StateDir(std::string folder, trial::UniqueFd lock)
       : folder_(std::move(folder)), lock_(std::move(lock)) {}
   absl::Status ReadOrMakeIdentity(const std::function<uint64_t()>& random);
 
   std::string folder_;
-  UniqueFd lock_;
+  trial::UniqueFd lock_;
   std::string identity_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

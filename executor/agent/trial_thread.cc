@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace meshwright {
+namespace meshwright::agent {
 
 TrialThread::TrialThread(TrialRunner runner, std::string worker_path, Callbacks callbacks)
     : runner_(std::move(runner)),
@@ -20,7 +20,7 @@ TrialThread::~TrialThread() {
   thread_.join();
 }
 
-void TrialThread::Start(const AttemptKey& key, const TrialPlan& plan) {
+void TrialThread::Start(const AttemptKey& key, const trial::TrialPlan& plan) {
   jobs_.Push(Job{key, plan});
 }
 
@@ -48,7 +48,7 @@ void TrialThread::RunJob(const Job& job) {
     cancel_.store(ending_ || cancelled_ == job.key);
     cancelled_.reset();
   }
-  TrialResult result;
+  trial::TrialResult result;
   if (cancel_.load()) {
     result.outcome = Outcome::kCancelled;
     result.message = "cancelled before it began";
@@ -62,17 +62,17 @@ void TrialThread::RunJob(const Job& job) {
   callbacks_.done(job.key, result);
 }
 
-TrialResult TrialThread::Run(const Job& job) {
-  TrialRunnerOptions options;
+trial::TrialResult TrialThread::Run(const Job& job) {
+  trial::TrialRunnerOptions options;
   options.worker_path = worker_path_;
   options.cancel = &cancel_;
-  options.progress = [&](const TrialProgress& progress) { callbacks_.progress(job.key, progress); };
-  TrialPlan plan = job.plan;
+  options.progress = [&](const trial::TrialProgress& progress) { callbacks_.progress(job.key, progress); };
+  trial::TrialPlan plan = job.plan;
   double& peak_flops = peak_flops_[{plan.device, plan.training.precision, plan.layout.devices()}];
   plan.known_peak_flops = peak_flops;
-  TrialResult result = runner_(plan, options);
+  trial::TrialResult result = runner_(plan, options);
   if (result.outcome == Outcome::kOk) peak_flops = result.measured_peak_flops;
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

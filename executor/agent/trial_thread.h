@@ -16,40 +16,40 @@
 #include "executor/agent/inbox.h"
 #include "executor/trial/trial_runner.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 // Runs one trial: RunTrial, or a test's own.
-using TrialRunner = std::function<TrialResult(const TrialPlan&, const TrialRunnerOptions&)>;
+using TrialRunner = std::function<trial::TrialResult(const trial::TrialPlan&, const trial::TrialRunnerOptions&)>;
 
 class TrialThread {
  public:
   // Called on the trial thread; must not block.
   struct Callbacks {
-    std::function<void(const AttemptKey&, const TrialProgress&)> progress;
-    std::function<void(const AttemptKey&, const TrialResult&)> done;
+    std::function<void(const AttemptKey&, const trial::TrialProgress&)> progress;
+    std::function<void(const AttemptKey&, const trial::TrialResult&)> done;
   };
 
   TrialThread(TrialRunner runner, std::string worker_path, Callbacks callbacks);
   // Kills the workers of a running trial and waits for its end.
   ~TrialThread();
 
-  void Start(const AttemptKey& key, const TrialPlan& plan);
+  void Start(const AttemptKey& key, const trial::TrialPlan& plan);
   // The trial ends with the outcome cancelled, if it is still the one that runs or is queued.
   void Cancel(const AttemptKey& key);
 
  private:
   struct Job {
     AttemptKey key;
-    TrialPlan plan;
+    trial::TrialPlan plan;
   };
 
   // What a rank's peak depends on; measured by the first trial of a kind and the same for those
   // that follow, so that their MFU compares.
-  using PeakKey = std::tuple<DeviceKind, Precision, int64_t>;  // the last: ranks that run at once
+  using PeakKey = std::tuple<trial::DeviceKind, planner::Precision, int64_t>;  // the last: ranks that run at once
 
   void Loop();
   void RunJob(const Job& job);
-  TrialResult Run(const Job& job);
+  trial::TrialResult Run(const Job& job);
 
   const TrialRunner runner_;
   const std::string worker_path_;
@@ -65,4 +65,4 @@ class TrialThread {
   std::thread thread_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

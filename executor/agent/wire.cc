@@ -1,26 +1,26 @@
 #include "executor/agent/wire.h"
 
-#include "planner/spec/escape_controls.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/escape_controls.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 // Text of a source: a preset's name, or JSON under a name.
 template <typename Source>
-absl::StatusOr<SpecSource> ReadSource(std::string_view field, const Source& source,
+absl::StatusOr<planner::SpecSource> ReadSource(std::string_view field, const Source& source,
                                       std::string_view name, const std::string& json) {
-  if (source.source_case() == Source::kPreset) return SpecSource{source.preset(), ""};
+  if (source.source_case() == Source::kPreset) return planner::SpecSource{source.preset(), ""};
   if (source.source_case() == Source::SOURCE_NOT_SET) {
     return FieldError(field, "", "must be a preset's name or the text of a file");
   }
   if (json.empty()) return FieldError(field, "", "the text of the file is empty");
-  return SpecSource{std::string(name), json};
+  return planner::SpecSource{std::string(name), json};
 }
 
-v1::MemoryEstimate MemoryToWire(const MemoryEstimate& memory, double fraction_of_device) {
+v1::MemoryEstimate MemoryToWire(const planner::MemoryEstimate& memory, double fraction_of_device) {
   v1::MemoryEstimate out;
   out.set_weights_bytes(memory.weights_bytes);
   out.set_gradients_bytes(memory.gradients_bytes);
@@ -36,8 +36,8 @@ v1::MemoryEstimate MemoryToWire(const MemoryEstimate& memory, double fraction_of
   return out;
 }
 
-MemoryEstimate MemoryFromWire(const v1::MemoryEstimate& in) {
-  MemoryEstimate memory;
+planner::MemoryEstimate MemoryFromWire(const v1::MemoryEstimate& in) {
+  planner::MemoryEstimate memory;
   memory.weights_bytes = in.weights_bytes();
   memory.gradients_bytes = in.gradients_bytes();
   memory.optimizer_bytes = in.optimizer_bytes();
@@ -50,7 +50,7 @@ MemoryEstimate MemoryFromWire(const v1::MemoryEstimate& in) {
   return memory;
 }
 
-v1::TimeEstimate TimeToWire(const TimeEstimate& time) {
+v1::TimeEstimate TimeToWire(const planner::TimeEstimate& time) {
   v1::TimeEstimate out;
   out.set_compute_s(time.compute_s);
   out.set_recompute_s(time.recompute_s);
@@ -66,24 +66,24 @@ v1::TimeEstimate TimeToWire(const TimeEstimate& time) {
   return out;
 }
 
-TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
-  return TimeEstimate{in.compute_s(),  in.recompute_s(), in.tp_s(),     in.cp_s(),
+planner::TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
+  return planner::TimeEstimate{in.compute_s(),  in.recompute_s(), in.tp_s(),     in.cp_s(),
                       in.pp_s(),       in.dp_s(),        in.bubble_s(), in.straggler_s(),
                       in.pressure_s(), in.optimizer_s()};
 }
 
 }  // namespace
 
-absl::StatusOr<PlanQuery> FromWire(const v1::PlanRequest& request,
+absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
                                    std::string_view default_framework) {
-  PlanQuery query;
+  planner::PlanQuery query;
   const std::string model_name =
       request.model().name().empty() ? "model" : EscapeControls(request.model().name());
   ASSIGN_OR_RETURN(query.model,
                    ReadSource("model", request.model(), model_name, request.model().config_json()));
   ASSIGN_OR_RETURN(query.cluster, ReadSource("cluster", request.cluster(), "cluster",
                                              request.cluster().cluster_json()));
-  query.framework = SpecSource{std::string(default_framework), ""};
+  query.framework = planner::SpecSource{std::string(default_framework), ""};
   if (request.has_framework()) {
     ASSIGN_OR_RETURN(query.framework, ReadSource("framework", request.framework(), "framework",
                                                  request.framework().profile_json()));
@@ -92,12 +92,12 @@ absl::StatusOr<PlanQuery> FromWire(const v1::PlanRequest& request,
   query.training.seq_len = request.seq_len();
   query.training.global_batch = request.global_batch();
   if (!request.dtype().empty()) {
-    ASSIGN_OR_RETURN(query.training.precision, ParsePrecision(request.dtype()));
+    ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(request.dtype()));
   }
   return query;
 }
 
-v1::PlanRequest ToWire(const PlanQuery& query) {
+v1::PlanRequest ToWire(const planner::PlanQuery& query) {
   v1::PlanRequest out;
   if (query.model.json.empty()) {
     out.mutable_model()->set_preset(query.model.name);
@@ -118,13 +118,13 @@ v1::PlanRequest ToWire(const PlanQuery& query) {
   out.set_gpus(query.devices);
   out.set_seq_len(query.training.seq_len);
   out.set_global_batch(query.training.global_batch);
-  out.set_dtype(std::string(PrecisionName(query.training.precision)));
+  out.set_dtype(std::string(planner::PrecisionName(query.training.precision)));
   return out;
 }
 
-v1::LayoutEstimate ToWire(const RankedLayout& ranked) {
+v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked) {
   v1::LayoutEstimate out;
-  out.set_layout(FormatLayout(ranked.layout));
+  out.set_layout(planner::FormatLayout(ranked.layout));
   *out.mutable_memory() = MemoryToWire(ranked.estimate.memory, ranked.estimate.fraction_of_device);
   *out.mutable_time() = TimeToWire(ranked.estimate.time);
   out.set_mfu(ranked.estimate.mfu);
@@ -139,9 +139,9 @@ v1::LayoutEstimate ToWire(const RankedLayout& ranked) {
   return out;
 }
 
-absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& in) {
-  RankedLayout ranked;
-  ASSIGN_OR_RETURN(ranked.layout, ParseLayout(in.layout()));
+absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& in) {
+  planner::RankedLayout ranked;
+  ASSIGN_OR_RETURN(ranked.layout, planner::ParseLayout(in.layout()));
   ranked.estimate.memory = MemoryFromWire(in.memory());
   ranked.estimate.fraction_of_device = in.memory().fraction_of_device();
   ranked.estimate.time = TimeFromWire(in.time());
@@ -157,18 +157,18 @@ absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& in) {
   return ranked;
 }
 
-v1::Explanation ToWire(const RankedLayout& ranked, const Explanation& explanation) {
+v1::Explanation ToWire(const planner::RankedLayout& ranked, const planner::Explanation& explanation) {
   v1::Explanation out;
-  for (const StageMemory& stage : explanation.stages) {
+  for (const planner::StageMemory& stage : explanation.stages) {
     *out.add_stages() = MemoryToWire(stage.memory, stage.fraction_of_device);
   }
-  const Binding binding = BindingOf(ranked.estimate);
+  const planner::Binding binding = planner::BindingOf(ranked.estimate);
   v1::Binding* to = out.mutable_binding();
-  to->set_memory_part(std::string(PartName(binding.memory_part)));
+  to->set_memory_part(std::string(planner::PartName(binding.memory_part)));
   to->set_memory_bytes(binding.memory_bytes);
-  to->set_time_part(std::string(PartName(binding.time_part)));
+  to->set_time_part(std::string(planner::PartName(binding.time_part)));
   to->set_time_s(binding.time_s);
-  to->set_sentence(BindingSentence(ranked));
+  to->set_sentence(planner::BindingSentence(ranked));
   out.set_neighbours_tried(explanation.neighbours.tried);
   if (explanation.neighbours.smallest) {
     *out.mutable_smallest_change() = ToWire(*explanation.neighbours.smallest);
@@ -176,8 +176,8 @@ v1::Explanation ToWire(const RankedLayout& ranked, const Explanation& explanatio
   return out;
 }
 
-absl::StatusOr<Explanation> FromWire(const v1::Explanation& in) {
-  Explanation explanation;
+absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& in) {
+  planner::Explanation explanation;
   for (const v1::MemoryEstimate& stage : in.stages()) {
     explanation.stages.push_back({MemoryFromWire(stage), stage.fraction_of_device()});
   }
@@ -188,7 +188,7 @@ absl::StatusOr<Explanation> FromWire(const v1::Explanation& in) {
   return explanation;
 }
 
-v1::Funnel ToWire(const Funnel& funnel) {
+v1::Funnel ToWire(const planner::Funnel& funnel) {
   v1::Funnel out;
   out.set_enumerated(funnel.enumerated);
   out.set_invalid(funnel.invalid);
@@ -196,20 +196,20 @@ v1::Funnel ToWire(const Funnel& funnel) {
   out.set_evaluated(funnel.evaluated);
   for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
     if (funnel.invalid_by_rule[i] == 0) continue;
-    const std::string rule(RuleName(static_cast<Rule>(i)));
+    const std::string rule(planner::RuleName(static_cast<planner::Rule>(i)));
     (*out.mutable_invalid_by_rule())[rule] = funnel.invalid_by_rule[i];
   }
   return out;
 }
 
-Funnel FromWire(const v1::Funnel& in) {
-  Funnel funnel;
+planner::Funnel FromWire(const v1::Funnel& in) {
+  planner::Funnel funnel;
   funnel.enumerated = in.enumerated();
   funnel.invalid = in.invalid();
   funnel.memory = in.memory();
   funnel.evaluated = in.evaluated();
   for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
-    const auto found = in.invalid_by_rule().find(std::string(RuleName(static_cast<Rule>(i))));
+    const auto found = in.invalid_by_rule().find(std::string(planner::RuleName(static_cast<planner::Rule>(i))));
     if (found != in.invalid_by_rule().end()) funnel.invalid_by_rule[i] = found->second;
   }
   return funnel;
@@ -239,4 +239,4 @@ absl::Time FromWire(const google::protobuf::Timestamp& time) {
   return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

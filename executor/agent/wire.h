@@ -21,31 +21,31 @@
 #include "planner/report/explain.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 // `default_framework` stands where the request names none. A request without a dtype gets bf16
 // here; what is right depends on the cluster that the query resolves to.
-absl::StatusOr<PlanQuery> FromWire(const v1::PlanRequest& request,
+absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
                                    std::string_view default_framework);
-v1::PlanRequest ToWire(const PlanQuery& query);
+v1::PlanRequest ToWire(const planner::PlanQuery& query);
 
-v1::LayoutEstimate ToWire(const RankedLayout& ranked);
-absl::StatusOr<RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
+v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked);
+absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
 
 // What binds follows from the estimate and is on the wire for those who read only that.
-v1::Explanation ToWire(const RankedLayout& ranked, const Explanation& explanation);
-absl::StatusOr<Explanation> FromWire(const v1::Explanation& explanation);
+v1::Explanation ToWire(const planner::RankedLayout& ranked, const planner::Explanation& explanation);
+absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& explanation);
 
-v1::RecommendResponse ToWire(const RecommendAnswer& answer);
-absl::StatusOr<RecommendAnswer> FromWire(const v1::RecommendResponse& response);
-v1::EstimateResponse ToWire(const EstimateAnswer& answer);
-absl::StatusOr<EstimateAnswer> FromWire(const v1::EstimateResponse& response);
+v1::RecommendResponse ToWire(const planner::RecommendAnswer& answer);
+absl::StatusOr<planner::RecommendAnswer> FromWire(const v1::RecommendResponse& response);
+v1::EstimateResponse ToWire(const planner::EstimateAnswer& answer);
+absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& response);
 
-v1::Funnel ToWire(const Funnel& funnel);
-Funnel FromWire(const v1::Funnel& funnel);
+v1::Funnel ToWire(const planner::Funnel& funnel);
+planner::Funnel FromWire(const v1::Funnel& funnel);
 
-v1::Measurement ToWire(const TrialResult& result);
-absl::StatusOr<TrialResult> FromWire(const v1::Measurement& measurement);
+v1::Measurement ToWire(const trial::TrialResult& result);
+absl::StatusOr<trial::TrialResult> FromWire(const v1::Measurement& measurement);
 
 v1::AttemptRef ToWire(const AttemptKey& key);
 absl::StatusOr<AttemptKey> FromWire(const v1::AttemptRef& ref);
@@ -53,4 +53,4 @@ absl::StatusOr<AttemptKey> FromWire(const v1::AttemptRef& ref);
 google::protobuf::Timestamp ToWire(absl::Time time);
 absl::Time FromWire(const google::protobuf::Timestamp& time);
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

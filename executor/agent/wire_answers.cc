@@ -2,12 +2,12 @@
 #include <utility>
 
 #include "executor/agent/wire.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
-v1::Standing ToWire(const StandingReport& report) {
+v1::Standing ToWire(const planner::StandingReport& report) {
   v1::Standing out;
   out.set_layout(report.layout);
   out.set_rule(report.rule);
@@ -20,7 +20,7 @@ v1::Standing ToWire(const StandingReport& report) {
   out.set_rank(report.rank);
   out.set_of(report.of);
   out.set_slower(report.slower);
-  for (const SlowerPart& slower : report.because) {
+  for (const planner::SlowerPart& slower : report.because) {
     v1::SlowerPart* to = out.add_because();
     to->set_part(slower.part);
     to->set_more_s(slower.more_s);
@@ -29,8 +29,8 @@ v1::Standing ToWire(const StandingReport& report) {
   return out;
 }
 
-StandingReport FromWire(const v1::Standing& in) {
-  StandingReport report{.layout = in.layout(),
+planner::StandingReport FromWire(const v1::Standing& in) {
+  planner::StandingReport report{.layout = in.layout(),
                         .rule = in.rule(),
                         .fits = in.fits(),
                         .total_bytes = in.total_bytes(),
@@ -49,7 +49,7 @@ StandingReport FromWire(const v1::Standing& in) {
   return report;
 }
 
-v1::PresetEvidence ToWire(const PresetEvidence& preset) {
+v1::PresetEvidence ToWire(const planner::PresetEvidence& preset) {
   v1::PresetEvidence out;
   out.set_name(preset.name);
   out.set_kind(preset.kind);
@@ -58,11 +58,11 @@ v1::PresetEvidence ToWire(const PresetEvidence& preset) {
   return out;
 }
 
-PresetEvidence FromWire(const v1::PresetEvidence& in) {
+planner::PresetEvidence FromWire(const v1::PresetEvidence& in) {
   return {in.name(), in.kind(), in.rows(), {in.sources().begin(), in.sources().end()}};
 }
 
-v1::RestsOn ToWire(const RestsOn& rests_on) {
+v1::RestsOn ToWire(const planner::RestsOn& rests_on) {
   v1::RestsOn out;
   *out.mutable_cluster() = ToWire(rests_on.cluster);
   *out.mutable_framework() = ToWire(rests_on.framework);
@@ -71,16 +71,16 @@ v1::RestsOn ToWire(const RestsOn& rests_on) {
   return out;
 }
 
-RestsOn FromWire(const v1::RestsOn& in) {
+planner::RestsOn FromWire(const v1::RestsOn& in) {
   return {FromWire(in.cluster()), FromWire(in.framework()), in.step_time_sigma(), in.sentence()};
 }
 
 }  // namespace
 
-v1::RecommendResponse ToWire(const RecommendAnswer& answer) {
+v1::RecommendResponse ToWire(const planner::RecommendAnswer& answer) {
   v1::RecommendResponse out;
-  for (const RankedLayout& ranked : answer.result.layouts) *out.add_layouts() = ToWire(ranked);
-  for (const RankedLayout& ranked : answer.result.worth_a_trial) {
+  for (const planner::RankedLayout& ranked : answer.result.layouts) *out.add_layouts() = ToWire(ranked);
+  for (const planner::RankedLayout& ranked : answer.result.worth_a_trial) {
     *out.add_worth_a_trial() = ToWire(ranked);
   }
   *out.mutable_funnel() = ToWire(answer.result.funnel);
@@ -96,8 +96,8 @@ v1::RecommendResponse ToWire(const RecommendAnswer& answer) {
   return out;
 }
 
-absl::StatusOr<RecommendAnswer> FromWire(const v1::RecommendResponse& in) {
-  RecommendAnswer answer;
+absl::StatusOr<planner::RecommendAnswer> FromWire(const v1::RecommendResponse& in) {
+  planner::RecommendAnswer answer;
   answer.result.funnel = FromWire(in.funnel());
   for (const v1::LayoutEstimate& estimate : in.layouts()) {
     ASSIGN_OR_RETURN(answer.result.layouts.emplace_back(), FromWire(estimate));
@@ -117,7 +117,7 @@ absl::StatusOr<RecommendAnswer> FromWire(const v1::RecommendResponse& in) {
   return answer;
 }
 
-v1::EstimateResponse ToWire(const EstimateAnswer& answer) {
+v1::EstimateResponse ToWire(const planner::EstimateAnswer& answer) {
   v1::EstimateResponse out;
   *out.mutable_estimate() = ToWire(answer.ranked());
   *out.mutable_explanation() = ToWire(answer.ranked(), answer.explanation);
@@ -130,13 +130,13 @@ v1::EstimateResponse ToWire(const EstimateAnswer& answer) {
   return out;
 }
 
-absl::StatusOr<EstimateAnswer> FromWire(const v1::EstimateResponse& in) {
-  ASSIGN_OR_RETURN(const RankedLayout ranked, FromWire(in.estimate()));
-  ASSIGN_OR_RETURN(Explanation explanation, FromWire(in.explanation()));
-  return EstimateAnswer{ranked.layout,           ranked.estimate,
+absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& in) {
+  ASSIGN_OR_RETURN(const planner::RankedLayout ranked, FromWire(in.estimate()));
+  ASSIGN_OR_RETURN(planner::Explanation explanation, FromWire(in.explanation()));
+  return planner::EstimateAnswer{ranked.layout,           ranked.estimate,
                         in.allowed_bytes(),      {in.notes().begin(), in.notes().end()},
                         std::move(explanation),  in.parameters(),
                         in.parameters_per_gpu(), FromWire(in.rests_on())};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -4,42 +4,42 @@
 
 #include "executor/agent/wire.h"
 #include "executor/agent/wire_slice.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
-#include "planner/spec/utf8.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/base/utf8.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
-v1::PhaseTimes PhasesToWire(const PhaseSeconds& phases) {
+v1::PhaseTimes PhasesToWire(const trial::PhaseSeconds& phases) {
   v1::PhaseTimes out;
-  out.set_forward_s(phases[Phase::kForward]);
-  out.set_backward_s(phases[Phase::kBackward]);
-  out.set_tensor_parallel_s(phases[Phase::kTensorParallel]);
-  out.set_context_parallel_s(phases[Phase::kContextParallel]);
-  out.set_pipeline_s(phases[Phase::kPipeline]);
-  out.set_bubble_s(phases[Phase::kBubble]);
-  out.set_data_parallel_s(phases[Phase::kDataParallel]);
-  out.set_optimizer_s(phases[Phase::kOptimizer]);
-  out.set_other_s(phases[Phase::kOther]);
+  out.set_forward_s(phases[trial::Phase::kForward]);
+  out.set_backward_s(phases[trial::Phase::kBackward]);
+  out.set_tensor_parallel_s(phases[trial::Phase::kTensorParallel]);
+  out.set_context_parallel_s(phases[trial::Phase::kContextParallel]);
+  out.set_pipeline_s(phases[trial::Phase::kPipeline]);
+  out.set_bubble_s(phases[trial::Phase::kBubble]);
+  out.set_data_parallel_s(phases[trial::Phase::kDataParallel]);
+  out.set_optimizer_s(phases[trial::Phase::kOptimizer]);
+  out.set_other_s(phases[trial::Phase::kOther]);
   return out;
 }
 
-PhaseSeconds PhasesFromWire(const v1::PhaseTimes& in) {
-  PhaseSeconds phases;
-  phases[Phase::kForward] = in.forward_s();
-  phases[Phase::kBackward] = in.backward_s();
-  phases[Phase::kTensorParallel] = in.tensor_parallel_s();
-  phases[Phase::kContextParallel] = in.context_parallel_s();
-  phases[Phase::kPipeline] = in.pipeline_s();
-  phases[Phase::kBubble] = in.bubble_s();
-  phases[Phase::kDataParallel] = in.data_parallel_s();
-  phases[Phase::kOptimizer] = in.optimizer_s();
-  phases[Phase::kOther] = in.other_s();
+trial::PhaseSeconds PhasesFromWire(const v1::PhaseTimes& in) {
+  trial::PhaseSeconds phases;
+  phases[trial::Phase::kForward] = in.forward_s();
+  phases[trial::Phase::kBackward] = in.backward_s();
+  phases[trial::Phase::kTensorParallel] = in.tensor_parallel_s();
+  phases[trial::Phase::kContextParallel] = in.context_parallel_s();
+  phases[trial::Phase::kPipeline] = in.pipeline_s();
+  phases[trial::Phase::kBubble] = in.bubble_s();
+  phases[trial::Phase::kDataParallel] = in.data_parallel_s();
+  phases[trial::Phase::kOptimizer] = in.optimizer_s();
+  phases[trial::Phase::kOther] = in.other_s();
   return phases;
 }
 
-v1::RankMeasurement RankToWire(const RankResult& rank) {
+v1::RankMeasurement RankToWire(const trial::RankResult& rank) {
   v1::RankMeasurement out;
   out.set_rank(rank.rank);
   out.set_pipeline_rank(rank.pipeline_rank);
@@ -54,10 +54,10 @@ v1::RankMeasurement RankToWire(const RankResult& rank) {
     to->set_communicator_bytes(rank.device_memory->communicator_bytes);
   }
   *out.mutable_phases() = PhasesToWire(rank.phases);
-  for (const CommunicationTotal& total : rank.communication) {
+  for (const trial::CommunicationTotal& total : rank.communication) {
     v1::Communication* to = out.add_communication();
     to->set_group(ValidUtf8(total.group));
-    to->set_operation(std::string(CommOperationName(total.operation)));
+    to->set_operation(std::string(trial::CommOperationName(total.operation)));
     to->set_calls(total.calls);
     to->set_bytes(total.bytes);
     to->set_waited_s(total.waited_s);
@@ -66,8 +66,8 @@ v1::RankMeasurement RankToWire(const RankResult& rank) {
   return out;
 }
 
-absl::StatusOr<RankResult> RankFromWire(const v1::RankMeasurement& in) {
-  RankResult rank{.rank = in.rank(),
+absl::StatusOr<trial::RankResult> RankFromWire(const v1::RankMeasurement& in) {
+  trial::RankResult rank{.rank = in.rank(),
                   .pipeline_rank = in.pipeline_rank(),
                   .peak_bytes = in.peak_bytes(),
                   .estimated_bytes = in.estimated_bytes(),
@@ -76,12 +76,12 @@ absl::StatusOr<RankResult> RankFromWire(const v1::RankMeasurement& in) {
                   .estimated_communicator_bytes = in.estimated_communicator_bytes()};
   if (in.has_device_memory()) {
     rank.device_memory =
-        DeviceMemoryUse{.peak_reserved_bytes = in.device_memory().peak_reserved_bytes(),
+        trial::DeviceMemoryUse{.peak_reserved_bytes = in.device_memory().peak_reserved_bytes(),
                         .allocator_retries = in.device_memory().allocator_retries(),
                         .communicator_bytes = in.device_memory().communicator_bytes()};
   }
   for (const v1::Communication& total : in.communication()) {
-    const auto operation = ParseCommOperation(total.operation());
+    const auto operation = trial::ParseCommOperation(total.operation());
     if (!operation.has_value()) {
       return FieldError("communication.operation", total.operation(), "must be an operation");
     }
@@ -97,9 +97,9 @@ absl::StatusOr<RankResult> RankFromWire(const v1::RankMeasurement& in) {
 
 }  // namespace
 
-v1::Measurement ToWire(const TrialResult& result) {
+v1::Measurement ToWire(const trial::TrialResult& result) {
   v1::Measurement out;
-  out.set_outcome(std::string(OutcomeName(result.outcome)));
+  out.set_outcome(std::string(trial::OutcomeName(result.outcome)));
   out.set_message(ValidUtf8(result.message));
   out.set_step_s(result.step_s);
   out.set_mfu(result.mfu);
@@ -111,7 +111,7 @@ v1::Measurement ToWire(const TrialResult& result) {
   out.mutable_step_times_s()->Add(result.step_times_s.begin(), result.step_times_s.end());
   out.mutable_losses()->Add(result.losses.begin(), result.losses.end());
   out.mutable_gradient_norms()->Add(result.gradient_norms.begin(), result.gradient_norms.end());
-  for (const RankResult& rank : result.ranks) *out.add_ranks() = RankToWire(rank);
+  for (const trial::RankResult& rank : result.ranks) *out.add_ranks() = RankToWire(rank);
   if (result.oom) {
     v1::OomDetail* to = out.mutable_oom();
     to->set_rank(result.oom->rank);
@@ -120,7 +120,7 @@ v1::Measurement ToWire(const TrialResult& result) {
     to->set_held_bytes(result.oom->held_bytes);
     to->set_limit_bytes(result.oom->limit_bytes);
   }
-  out.set_stop_reason(std::string(StopReasonName(result.stop_reason)));
+  out.set_stop_reason(std::string(trial::StopReasonName(result.stop_reason)));
   if (result.step_interval) {
     out.mutable_step_interval()->set_low_s(result.step_interval->low_s);
     out.mutable_step_interval()->set_high_s(result.step_interval->high_s);
@@ -131,9 +131,9 @@ v1::Measurement ToWire(const TrialResult& result) {
   return out;
 }
 
-absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
-  TrialResult result;
-  ASSIGN_OR_RETURN(result.outcome, ParseOutcome(in.outcome()));
+absl::StatusOr<trial::TrialResult> FromWire(const v1::Measurement& in) {
+  trial::TrialResult result;
+  ASSIGN_OR_RETURN(result.outcome, trial::ParseOutcome(in.outcome()));
   result.message = in.message();
   result.step_s = in.step_s();
   result.mfu = in.mfu();
@@ -146,17 +146,17 @@ absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
   result.losses.assign(in.losses().begin(), in.losses().end());
   result.gradient_norms.assign(in.gradient_norms().begin(), in.gradient_norms().end());
   for (const v1::RankMeasurement& rank : in.ranks()) {
-    ASSIGN_OR_RETURN(RankResult read, RankFromWire(rank));
+    ASSIGN_OR_RETURN(trial::RankResult read, RankFromWire(rank));
     result.ranks.push_back(std::move(read));
   }
   if (in.has_oom()) {
-    result.oom = OomDetail{in.oom().rank(), in.oom().pipeline_rank(), in.oom().requested_bytes(),
+    result.oom = trial::OomDetail{in.oom().rank(), in.oom().pipeline_rank(), in.oom().requested_bytes(),
                            in.oom().held_bytes(), in.oom().limit_bytes()};
   }
-  ASSIGN_OR_RETURN(result.stop_reason, ParseStopReason(in.stop_reason()));
+  ASSIGN_OR_RETURN(result.stop_reason, trial::ParseStopReason(in.stop_reason()));
   if (in.has_step_interval()) {
     result.step_interval =
-        MedianInterval{.low_s = in.step_interval().low_s(), .high_s = in.step_interval().high_s()};
+        trial::MedianInterval{.low_s = in.step_interval().low_s(), .high_s = in.step_interval().high_s()};
   }
   if (in.has_slice()) {
     ASSIGN_OR_RETURN(result.slice, FromWire(in.slice()));
@@ -166,4 +166,4 @@ absl::StatusOr<TrialResult> FromWire(const v1::Measurement& in) {
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -3,25 +3,25 @@
 
 #include <string>
 
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
-absl::StatusOr<ActionKind> ReadKind(const std::string& name) {
-  const size_t kind = kActionLetters.find(name);
-  if (name.size() == 1 && kind != std::string_view::npos) return static_cast<ActionKind>(kind);
+absl::StatusOr<planner::ActionKind> ReadKind(const std::string& name) {
+  const size_t kind = planner::kActionLetters.find(name);
+  if (name.size() == 1 && kind != std::string_view::npos) return static_cast<planner::ActionKind>(kind);
   return FieldError("slice.stages.actions.kind", name, "must be F, B, I or W");
 }
 
-v1::SliceStage StageToWire(const SliceStage& stage) {
+v1::SliceStage StageToWire(const trial::SliceStage& stage) {
   v1::SliceStage out;
   out.mutable_pipeline_ranks()->Add(stage.pipeline_ranks.begin(), stage.pipeline_ranks.end());
   out.set_measured_rank(stage.measured_rank);
-  for (const SliceAction& action : stage.actions) {
+  for (const trial::SliceAction& action : stage.actions) {
     v1::SliceAction* to = out.add_actions();
-    to->set_kind(std::string(1, kActionLetters[static_cast<size_t>(action.kind)]));
+    to->set_kind(std::string(1, planner::kActionLetters[static_cast<size_t>(action.kind)]));
     to->set_chunk(action.chunk);
     to->set_compute_s(action.part.compute_s);
     to->set_tp_s(action.part.tp_s);
@@ -35,12 +35,12 @@ v1::SliceStage StageToWire(const SliceStage& stage) {
   return out;
 }
 
-absl::StatusOr<SliceStage> StageFromWire(const v1::SliceStage& in) {
-  SliceStage stage;
+absl::StatusOr<trial::SliceStage> StageFromWire(const v1::SliceStage& in) {
+  trial::SliceStage stage;
   stage.pipeline_ranks.assign(in.pipeline_ranks().begin(), in.pipeline_ranks().end());
   stage.measured_rank = in.measured_rank();
   for (const v1::SliceAction& action : in.actions()) {
-    ASSIGN_OR_RETURN(const ActionKind kind, ReadKind(action.kind()));
+    ASSIGN_OR_RETURN(const planner::ActionKind kind, ReadKind(action.kind()));
     stage.actions.push_back({.kind = kind,
                              .chunk = action.chunk(),
                              .part = {.compute_s = action.compute_s(),
@@ -55,11 +55,11 @@ absl::StatusOr<SliceStage> StageFromWire(const v1::SliceStage& in) {
   return stage;
 }
 
-v1::ChargedOperation OperationToWire(const ChargedOperation& operation) {
+v1::ChargedOperation OperationToWire(const trial::ChargedOperation& operation) {
   v1::ChargedOperation out;
   out.set_measured_rank(operation.measured_rank);
   out.set_group(operation.group);
-  out.set_operation(std::string(CommOperationName(operation.operation)));
+  out.set_operation(std::string(trial::CommOperationName(operation.operation)));
   out.set_ranks(operation.ranks);
   out.set_stride(operation.stride);
   out.set_bytes(operation.bytes);
@@ -68,12 +68,12 @@ v1::ChargedOperation OperationToWire(const ChargedOperation& operation) {
   return out;
 }
 
-absl::StatusOr<ChargedOperation> OperationFromWire(const v1::ChargedOperation& in) {
-  const auto operation = ParseCommOperation(in.operation());
+absl::StatusOr<trial::ChargedOperation> OperationFromWire(const v1::ChargedOperation& in) {
+  const auto operation = trial::ParseCommOperation(in.operation());
   if (!operation.has_value()) {
     return FieldError("slice.operations.operation", in.operation(), "must be an operation");
   }
-  return ChargedOperation{.measured_rank = in.measured_rank(),
+  return trial::ChargedOperation{.measured_rank = in.measured_rank(),
                           .group = in.group(),
                           .operation = *operation,
                           .ranks = in.ranks(),
@@ -85,11 +85,11 @@ absl::StatusOr<ChargedOperation> OperationFromWire(const v1::ChargedOperation& i
 
 }  // namespace
 
-v1::SliceMeasurement ToWire(const SliceResult& slice) {
+v1::SliceMeasurement ToWire(const trial::SliceResult& slice) {
   v1::SliceMeasurement out;
   out.set_cluster(slice.cluster);
-  for (const SliceStage& stage : slice.stages) *out.add_stages() = StageToWire(stage);
-  for (const ChargedOperation& operation : slice.charged) {
+  for (const trial::SliceStage& stage : slice.stages) *out.add_stages() = StageToWire(stage);
+  for (const trial::ChargedOperation& operation : slice.charged) {
     *out.add_operations() = OperationToWire(operation);
   }
   out.set_hop_s(slice.hop_s);
@@ -104,15 +104,15 @@ v1::SliceMeasurement ToWire(const SliceResult& slice) {
   return out;
 }
 
-absl::StatusOr<SliceResult> FromWire(const v1::SliceMeasurement& in) {
-  SliceResult slice;
+absl::StatusOr<trial::SliceResult> FromWire(const v1::SliceMeasurement& in) {
+  trial::SliceResult slice;
   slice.cluster = in.cluster();
   for (const v1::SliceStage& stage : in.stages()) {
-    ASSIGN_OR_RETURN(SliceStage read, StageFromWire(stage));
+    ASSIGN_OR_RETURN(trial::SliceStage read, StageFromWire(stage));
     slice.stages.push_back(std::move(read));
   }
   for (const v1::ChargedOperation& operation : in.operations()) {
-    ASSIGN_OR_RETURN(ChargedOperation read, OperationFromWire(operation));
+    ASSIGN_OR_RETURN(trial::ChargedOperation read, OperationFromWire(operation));
     slice.charged.push_back(std::move(read));
   }
   slice.hop_s = in.hop_s();
@@ -127,4 +127,4 @@ absl::StatusOr<SliceResult> FromWire(const v1::SliceMeasurement& in) {
   return slice;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -5,10 +5,10 @@
 #include "executor/trial/slice_result.h"
 #include "meshwright/v1/sweeps.pb.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
-v1::SliceMeasurement ToWire(const SliceResult& slice);
+v1::SliceMeasurement ToWire(const trial::SliceResult& slice);
 // InvalidArgument naming the field that holds an unknown name.
-absl::StatusOr<SliceResult> FromWire(const v1::SliceMeasurement& slice);
+absl::StatusOr<trial::SliceResult> FromWire(const v1::SliceMeasurement& slice);
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

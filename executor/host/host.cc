@@ -10,7 +10,7 @@
 
 #include "executor/host/host_memory.h"
 
-namespace meshwright {
+namespace meshwright::host {
 namespace {
 
 // The first hardware thread of the core that `processor` belongs to names the core; where the
@@ -59,4 +59,4 @@ int64_t MemoryBytes() {
   return std::max<int64_t>(1, bytes);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::host

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace meshwright {
+namespace meshwright::host {
 
 // Physical cores among the processors in this process's affinity mask; hardware threads of one core
 // count once. At least 1.
@@ -18,4 +18,4 @@ std::string ProcessorName();
 // Main memory, or what control groups leave of it; at least 1.
 int64_t MemoryBytes();
 
-}  // namespace meshwright
+}  // namespace meshwright::host

@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 
-namespace meshwright {
+namespace meshwright::host {
 namespace {
 
 // Version 1 writes "no limit" as the largest number of pages, in bytes.
@@ -169,4 +169,4 @@ absl::StatusOr<MemoryRoom> AvailableMemory(const std::string& root) {
       "/proc/meminfo has no MemAvailable, and no control group has a limit");
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::host

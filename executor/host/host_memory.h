@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::host {
 
 // The limit of a control group that this process is in, itself or through its parents.
 struct CgroupMemoryLimit {
@@ -36,4 +36,4 @@ struct MemoryRoom {
 // Unavailable where nothing of that can be read.
 absl::StatusOr<MemoryRoom> AvailableMemory(const std::string& root = "/");
 
-}  // namespace meshwright
+}  // namespace meshwright::host

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace meshwright {
+namespace meshwright::host {
 
 // From what needs a hand to what only a developer reads.
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
@@ -13,4 +13,4 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 // Takes one line, which may hold any text from outside. Can be called from any thread.
 using LogFunction = std::function<void(LogLevel, const std::string& line)>;
 
-}  // namespace meshwright
+}  // namespace meshwright::host

@@ -2,10 +2,10 @@
 
 #include <chrono>
 
-namespace meshwright {
+namespace meshwright::host {
 
 MonotonicTime MonotonicNow() {
   return {absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch())};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::host

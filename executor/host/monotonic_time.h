@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 
-namespace meshwright {
+namespace meshwright::host {
 
 struct MonotonicTime {
   absl::Duration since_start;  // of the clock, which began whenever it did
@@ -36,4 +36,4 @@ using MonotonicClock = std::function<MonotonicTime()>;
 // By the system's monotonic clock.
 MonotonicTime MonotonicNow();
 
-}  // namespace meshwright
+}  // namespace meshwright::host

@@ -25,7 +25,7 @@ extern "C" {
 
 extern char** environ;
 
-namespace meshwright {
+namespace meshwright::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -134,4 +134,4 @@ absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments
                          TailOf(errors)));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::host

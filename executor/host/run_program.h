@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::host {
 
 // The standard output of `arguments[0]` run with the others, its first MiB; its input is empty.
 // Unavailable where it can't be started, Internal, with the end of its standard error, where it
@@ -14,4 +14,4 @@ namespace meshwright {
 // waited for if that has no effect, as on a process that is stuck in a driver.
 absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments, double timeout_s);
 
-}  // namespace meshwright
+}  // namespace meshwright::host

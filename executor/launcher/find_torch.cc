@@ -2,7 +2,7 @@
 
 #include "executor/launcher/torch_version.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 // Prints where the package lies. A folder in the working directory that happens to be called torch
@@ -93,4 +93,4 @@ TorchSearch FindTorch(const std::string& archive_root, const std::string& needed
               " for python3."};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

@@ -14,7 +14,7 @@
 
 #include "executor/launcher/machine.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 
 // Set by the launcher for what it starts, so that a launcher below needs no search.
 inline constexpr char kTorchDirVariable[] = "MESHWRIGHT_TORCH_DIR";
@@ -30,4 +30,4 @@ struct TorchSearch {
 TorchSearch FindTorch(const std::string& archive_root, const std::string& needed,
                       const Machine& machine);
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

@@ -5,7 +5,7 @@
 
 #include "executor/launcher/find_torch.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 constexpr char kLibraryPathVariable[] = "LD_LIBRARY_PATH";
@@ -88,4 +88,4 @@ Launch PlanLaunch(const std::string& archive_root, const std::string& needed,
   return launch;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

@@ -7,7 +7,7 @@
 
 #include "executor/launcher/machine.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 
 struct Launch {
   // argument 0 included.
@@ -30,4 +30,4 @@ Launch PlanLaunch(const std::string& archive_root, const std::string& needed,
 // of the machine that exist, each once, separated by colons.
 std::string LibraryPath(const std::string& torch_folder, const Machine& machine);
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

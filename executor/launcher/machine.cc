@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 // Starting Python from a cold network file system takes seconds.
@@ -61,4 +61,4 @@ Machine ThisMachine() {
           }};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

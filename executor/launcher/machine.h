@@ -8,7 +8,7 @@
 
 #include "executor/launcher/run_command.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 
 struct Machine {
   // An environment variable; nullopt where it is not set or empty.
@@ -27,4 +27,4 @@ struct Machine {
 // This machine.
 Machine ThisMachine();
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

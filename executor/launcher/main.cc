@@ -41,9 +41,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv, argv + argc);
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  meshwright::Launch launch =
-      meshwright::PlanLaunch(self.parent_path().parent_path(), MESHWRIGHT_TORCH_VERSION, arguments,
-                             environment, meshwright::ThisMachine());
+  meshwright::launcher::Launch launch =
+      meshwright::launcher::PlanLaunch(self.parent_path().parent_path(), MESHWRIGHT_TORCH_VERSION, arguments,
+                             environment, meshwright::launcher::ThisMachine());
   if (!launch.problem.empty()) return Fail(launch.problem);
   ::execve(launch.arguments[0].c_str(), Pointers(launch.arguments).data(),
            Pointers(launch.environment).data());

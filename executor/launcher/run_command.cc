@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -85,4 +85,4 @@ CommandEnd RunCommand(const std::vector<std::string>& command, std::chrono::mill
   return end;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::launcher {
 
 struct CommandEnd {
   enum class Kind { kNotStarted, kTimedOut, kEnded };
@@ -20,4 +20,4 @@ struct CommandEnd {
 // process, and its standard error is dropped. After `limit` it is killed.
 CommandEnd RunCommand(const std::vector<std::string>& command, std::chrono::milliseconds limit);
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 // The string that a line `name = '...'` or `name: type = '...'` assigns; nullopt where there is
@@ -37,4 +37,4 @@ std::optional<std::string> TorchVersion(std::string_view version_py) {
   return *version + "+cu" + *cuda;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

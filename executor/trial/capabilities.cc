@@ -10,9 +10,9 @@
 #include "executor/trial/trial_runner.h"
 #include "planner/layout/stage_partition.h"
 #include "planner/schedule/schedule.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 template <typename T>
@@ -32,7 +32,7 @@ absl::Status Unsupported(absl::string_view what, absl::string_view supported) {
       absl::StrCat("the worker can't run ", what, "; it runs ", supported));
 }
 
-absl::Status CheckAxes(const Layout& layout) {
+absl::Status CheckAxes(const planner::Layout& layout) {
   const Capabilities& can = WorkerCapabilities();
   if (layout.cp > can.max_cp) {
     return Unsupported(absl::StrCat("cp", layout.cp), absl::StrCat("cp up to ", can.max_cp));
@@ -49,34 +49,34 @@ absl::Status CheckAxes(const Layout& layout) {
     return Unsupported("sp1 with tp1", "sp1 with tp of at least 2");
   }
   if (!Contains(can.recompute, layout.recompute)) {
-    return Unsupported(absl::StrCat("rc=", std::string(RecomputeName(layout.recompute))),
-                       absl::StrJoin(Names(can.recompute, RecomputeName), ", "));
+    return Unsupported(absl::StrCat("rc=", std::string(planner::RecomputeName(layout.recompute))),
+                       absl::StrJoin(Names(can.recompute, planner::RecomputeName), ", "));
   }
   if (!Contains(can.schedules, layout.schedule)) {
-    return Unsupported(absl::StrCat("sched=", std::string(ScheduleName(layout.schedule))),
-                       absl::StrJoin(Names(can.schedules, ScheduleName), ", "));
+    return Unsupported(absl::StrCat("sched=", std::string(planner::ScheduleName(layout.schedule))),
+                       absl::StrJoin(Names(can.schedules, planner::ScheduleName), ", "));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckKernels(const Layout& layout, DeviceKind device) {
+absl::Status CheckKernels(const planner::Layout& layout, DeviceKind device) {
   const Capabilities& can = WorkerCapabilities();
-  const AttentionKernel attention = layout.attention;
-  if (attention != AttentionKernel::kDefault && !Contains(can.attention, attention)) {
-    return Unsupported(absl::StrCat("attn=", std::string(AttentionKernelName(attention))),
-                       absl::StrJoin(Names(can.attention, AttentionKernelName), ", "));
+  const planner::AttentionKernel attention = layout.attention;
+  if (attention != planner::AttentionKernel::kDefault && !Contains(can.attention, attention)) {
+    return Unsupported(absl::StrCat("attn=", std::string(planner::AttentionKernelName(attention))),
+                       absl::StrJoin(Names(can.attention, planner::AttentionKernelName), ", "));
   }
-  if (attention == AttentionKernel::kCudnn && device == DeviceKind::kCpu) {
+  if (attention == planner::AttentionKernel::kCudnn && device == DeviceKind::kCpu) {
     return Unsupported("attn=cudnn on cpu", "attn=flash2 there, both on cuda");
   }
-  if (layout.norm == NormKernel::kEager) return Unsupported("norm=eager", "norm=fused");
+  if (layout.norm == planner::NormKernel::kEager) return Unsupported("norm=eager", "norm=fused");
   return absl::OkStatus();
 }
 
 // What the kernel takes that a layout's choice comes to in this precision.
-const HeadSizes* HeadSizesOf(const Layout& layout, Precision precision) {
-  const AttentionKernel attention =
-      layout.attention == AttentionKernel::kDefault ? AttentionKernel::kFlash2 : layout.attention;
+const HeadSizes* HeadSizesOf(const planner::Layout& layout, planner::Precision precision) {
+  const planner::AttentionKernel attention =
+      layout.attention == planner::AttentionKernel::kDefault ? planner::AttentionKernel::kFlash2 : layout.attention;
   for (const HeadSizes& sizes : WorkerCapabilities().cuda_head_dims) {
     if (sizes.precision != precision) continue;
     if (sizes.attention.value_or(attention) == attention) return &sizes;
@@ -84,33 +84,33 @@ const HeadSizes* HeadSizesOf(const Layout& layout, Precision precision) {
   return nullptr;
 }
 
-absl::Status CheckHeadSize(const ModelSpec& model, const Layout& layout, Precision precision) {
+absl::Status CheckHeadSize(const planner::ModelSpec& model, const planner::Layout& layout, planner::Precision precision) {
   const HeadSizes* sizes = HeadSizesOf(layout, precision);
   if (sizes == nullptr || sizes->Take(model.head_dim)) return absl::OkStatus();
   const std::string kernel =
       sizes->attention.has_value()
-          ? absl::StrCat(" with attn=", std::string(AttentionKernelName(*sizes->attention)))
+          ? absl::StrCat(" with attn=", std::string(planner::AttentionKernelName(*sizes->attention)))
           : "";
   return Unsupported(absl::StrCat("head_dim = ", model.head_dim, " in ",
-                                  std::string(PrecisionName(precision)), kernel, " on cuda"),
+                                  std::string(planner::PrecisionName(precision)), kernel, " on cuda"),
                      absl::StrCat("multiples of ", sizes->multiple_of,
                                   sizes->most.has_value() ? absl::StrCat(" up to ", *sizes->most)
                                                           : std::string()));
 }
 
 nlohmann::json ToJson(const HeadSizes& sizes) {
-  nlohmann::json json = {{"precision", std::string(PrecisionName(sizes.precision))},
+  nlohmann::json json = {{"precision", std::string(planner::PrecisionName(sizes.precision))},
                          {"multiple_of", sizes.multiple_of}};
   if (sizes.attention.has_value()) {
-    json["attention"] = std::string(AttentionKernelName(*sizes.attention));
+    json["attention"] = std::string(planner::AttentionKernelName(*sizes.attention));
   }
   if (sizes.most.has_value()) json["most"] = *sizes.most;
   return json;
 }
 
-absl::Status CheckModel(const ModelSpec& model) {
-  for (const LayerGroup& group : model.groups) {
-    if (group.ffn != FfnKind::kSwiGlu) return Unsupported("a gelu FFN", "swiglu");
+absl::Status CheckModel(const planner::ModelSpec& model) {
+  for (const planner::LayerGroup& group : model.groups) {
+    if (group.ffn != planner::FfnKind::kSwiGlu) return Unsupported("a gelu FFN", "swiglu");
   }
   if (model.qk_norm && !WorkerCapabilities().qk_norm) {
     return Unsupported("qk_norm = true", "qk_norm = false");
@@ -128,12 +128,12 @@ absl::Status CheckDivides(absl::string_view field, int64_t value, absl::string_v
                      absl::StrCat(by, " that divides ", field));
 }
 
-absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
-                               const TrainingSpec& training) {
+absl::Status CheckDivisibility(const planner::ModelSpec& model, const planner::Layout& layout,
+                               const planner::TrainingSpec& training) {
   RETURN_IF_ERROR(CheckDivides("heads", model.heads, "tp", layout.tp));
   RETURN_IF_ERROR(CheckDivides("kv_heads", model.kv_heads, "tp", layout.tp));
   RETURN_IF_ERROR(CheckDivides("vocab", model.vocab, "tp", layout.tp));
-  for (const LayerGroup& group : model.groups) {
+  for (const planner::LayerGroup& group : model.groups) {
     RETURN_IF_ERROR(CheckDivides("ffn_hidden", group.ffn_hidden, "tp", layout.tp));
   }
   if (layout.cp > 1) {
@@ -143,14 +143,14 @@ absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
     RETURN_IF_ERROR(
         CheckDivides("seq_len", training.seq_len, "tp * cp = ", int64_t{layout.tp} * layout.cp));
   }
-  if (!CanPartition(model, layout, StagePartition::kEqual)) {
+  if (!planner::CanPartition(model, layout, planner::StagePartition::kEqual)) {
     return Unsupported(
         absl::StrCat("layers = ", model.layers(), " with pp", layout.pp, ".vpp", layout.vpp),
         "pp * vpp that divides layers, or layers + 2");
   }
   RETURN_IF_ERROR(CheckDivides("global_batch", training.global_batch,
                                "dp * mb = ", int64_t{layout.dp} * layout.micro_batch));
-  return CheckScheduleExists(layout,
+  return planner::CheckScheduleExists(layout,
                              static_cast<int32_t>(layout.MicroBatches(training.global_batch)));
 }
 
@@ -159,12 +159,12 @@ absl::Status CheckDivisibility(const ModelSpec& model, const Layout& layout,
 const Capabilities& WorkerCapabilities() {
   static const auto& capabilities = *new Capabilities{
       .devices = {DeviceKind::kCpu, DeviceKind::kCuda},
-      .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp64},
-      .schedules = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
-                    ScheduleKind::kBreadthFirst, ScheduleKind::kZbH1, ScheduleKind::kZbV},
-      .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock},
-      .attention = {AttentionKernel::kFlash2, AttentionKernel::kCudnn},
-      .default_attention = AttentionKernel::kFlash2,
+      .precisions = {planner::Precision::kFp32, planner::Precision::kBf16, planner::Precision::kFp64},
+      .schedules = {planner::ScheduleKind::kGpipe, planner::ScheduleKind::k1f1b, planner::ScheduleKind::kInterleaved,
+                    planner::ScheduleKind::kBreadthFirst, planner::ScheduleKind::kZbH1, planner::ScheduleKind::kZbV},
+      .recompute = {planner::Recompute::kNone, planner::Recompute::kSelective, planner::Recompute::kFull, planner::Recompute::kBlock},
+      .attention = {planner::AttentionKernel::kFlash2, planner::AttentionKernel::kCudnn},
+      .default_attention = planner::AttentionKernel::kFlash2,
       .max_zero = 3,
       .max_cp = 1024,
       .max_vpp = 1024,
@@ -173,15 +173,15 @@ const Capabilities& WorkerCapabilities() {
       // ATen's checks in Torch 2.11: flash attention's backward (mha_bwd), cuDNN's
       // (check_cudnn_tensor_shapes), and the alignment of CUTLASS' products from sm_80 on.
       .cuda_head_dims = {
-          {.precision = Precision::kBf16,
-           .attention = AttentionKernel::kFlash2,
+          {.precision = planner::Precision::kBf16,
+           .attention = planner::AttentionKernel::kFlash2,
            .multiple_of = 8,
            .most = 256},
-          {.precision = Precision::kBf16,
-           .attention = AttentionKernel::kCudnn,
+          {.precision = planner::Precision::kBf16,
+           .attention = planner::AttentionKernel::kCudnn,
            .multiple_of = 8,
            .most = 128},
-          {.precision = Precision::kFp32, .attention = {}, .multiple_of = 4, .most = {}}}};
+          {.precision = planner::Precision::kFp32, .attention = {}, .multiple_of = 4, .most = {}}}};
   return capabilities;
 }
 
@@ -189,10 +189,10 @@ nlohmann::json ToJson(const Capabilities& capabilities) {
   nlohmann::json head_dims = nlohmann::json::array();
   for (const HeadSizes& sizes : capabilities.cuda_head_dims) head_dims.push_back(ToJson(sizes));
   return {{"devices", Names(capabilities.devices, DeviceKindName)},
-          {"precisions", Names(capabilities.precisions, PrecisionName)},
-          {"schedules", Names(capabilities.schedules, ScheduleName)},
-          {"recompute", Names(capabilities.recompute, RecomputeName)},
-          {"attention", Names(capabilities.attention, AttentionKernelName)},
+          {"precisions", Names(capabilities.precisions, planner::PrecisionName)},
+          {"schedules", Names(capabilities.schedules, planner::ScheduleName)},
+          {"recompute", Names(capabilities.recompute, planner::RecomputeName)},
+          {"attention", Names(capabilities.attention, planner::AttentionKernelName)},
           {"max_zero", capabilities.max_zero},
           {"max_cp", capabilities.max_cp},
           {"max_vpp", capabilities.max_vpp},
@@ -201,19 +201,19 @@ nlohmann::json ToJson(const Capabilities& capabilities) {
           {"cuda_head_dims", std::move(head_dims)}};
 }
 
-absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
-                           const TrainingSpec& training, DeviceKind device) {
+absl::Status CheckRunnable(const planner::ModelSpec& model, const planner::Layout& layout,
+                           const planner::TrainingSpec& training, DeviceKind device) {
   const Capabilities& can = WorkerCapabilities();
   if (!Contains(can.devices, device)) {
     return Unsupported(std::string(DeviceKindName(device)),
                        absl::StrJoin(Names(can.devices, DeviceKindName), ", "));
   }
   if (!Contains(can.precisions, training.precision)) {
-    return Unsupported(std::string(PrecisionName(training.precision)),
-                       absl::StrJoin(Names(can.precisions, PrecisionName), ", "));
+    return Unsupported(std::string(planner::PrecisionName(training.precision)),
+                       absl::StrJoin(Names(can.precisions, planner::PrecisionName), ", "));
   }
   // ATen's attention kernels on devices know no fp64.
-  if (training.precision == Precision::kFp64 && device != DeviceKind::kCpu) {
+  if (training.precision == planner::Precision::kFp64 && device != DeviceKind::kCpu) {
     return Unsupported("fp64 on cuda", "fp64 on cpu");
   }
   RETURN_IF_ERROR(CheckModel(model));
@@ -225,4 +225,4 @@ absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
   return CheckDivisibility(model, layout, training);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

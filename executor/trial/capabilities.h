@@ -9,12 +9,12 @@
 #include "executor/trial/trial.h"
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // Sizes of a head that CUDA's attention takes in a precision.
 struct HeadSizes {
-  Precision precision = Precision::kBf16;
-  std::optional<AttentionKernel> attention;  // any
+  planner::Precision precision = planner::Precision::kBf16;
+  std::optional<planner::AttentionKernel> attention;  // any
   int64_t multiple_of = 1;
   std::optional<int64_t> most;
 
@@ -25,12 +25,12 @@ struct HeadSizes {
 
 struct Capabilities {
   std::vector<DeviceKind> devices;
-  std::vector<Precision> precisions;
-  std::vector<ScheduleKind> schedules;
-  std::vector<Recompute> recompute;
+  std::vector<planner::Precision> precisions;
+  std::vector<planner::ScheduleKind> schedules;
+  std::vector<planner::Recompute> recompute;
   // What a layout may name, and what is run where it names none.
-  std::vector<AttentionKernel> attention;
-  AttentionKernel default_attention = AttentionKernel::kDefault;
+  std::vector<planner::AttentionKernel> attention;
+  planner::AttentionKernel default_attention = planner::AttentionKernel::kDefault;
   int32_t max_zero = 0;
   int32_t max_cp = 1;
   int32_t max_vpp = 1;
@@ -43,4 +43,4 @@ const Capabilities& WorkerCapabilities();
 
 nlohmann::json ToJson(const Capabilities& capabilities);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace meshwright {
+namespace meshwright::trial {
 
 enum class CommOperation : uint8_t {
   kAllReduce,
@@ -31,4 +31,4 @@ constexpr std::optional<CommOperation> ParseCommOperation(std::string_view name)
   return std::nullopt;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

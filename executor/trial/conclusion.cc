@@ -10,7 +10,7 @@
 #include "executor/trial/utilisation.h"
 #include "planner/measurement/metrics.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 int32_t StepsFinishedByAll(const std::vector<RankRecord>& records) {
@@ -171,7 +171,7 @@ void AddSpeed(const TrialPlan& plan, const std::vector<RankRecord>& records, Tri
   result.measured_peak_flops = peak / static_cast<double>(records.size());
   const int32_t first = FirstTimedStep(static_cast<int32_t>(result.step_times_s.size()));
   const std::vector<double> timed_s(result.step_times_s.begin() + first, result.step_times_s.end());
-  result.step_s = Median(timed_s).value_or(0.0);
+  result.step_s = planner::Median(timed_s).value_or(0.0);
   result.step_interval = MedianConfidence(timed_s);
   result.stop_reason = records.front().stop_reason;
   AddUtilisation(plan, static_cast<int64_t>(records.size()), result);
@@ -268,4 +268,4 @@ FinishedStep LastFinishedStep(const std::vector<RankRecord>& records) {
   return finished;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

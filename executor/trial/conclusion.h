@@ -7,7 +7,7 @@
 #include "executor/trial/rank_record.h"
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // The failure that explains the others: by kind, then by rank. Null without any.
 const RankRecord* Cause(const std::vector<RankRecord>& records);
@@ -36,4 +36,4 @@ struct FinishedStep {
 };
 FinishedStep LastFinishedStep(const std::vector<RankRecord>& records);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

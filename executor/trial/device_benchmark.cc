@@ -7,12 +7,12 @@
 #include "executor/trial/conclusion.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/worker_group.h"
-#include "planner/catalog/json_fields.h"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_fields.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using nlohmann::json;
@@ -25,7 +25,7 @@ class BenchmarkRun {
  public:
   explicit BenchmarkRun(const BenchmarkRunnerOptions& options) : options_(options) {}
 
-  absl::StatusOr<DeviceBenchmark> Run(const BenchmarkPlan& plan);
+  absl::StatusOr<planner::DeviceBenchmark> Run(const BenchmarkPlan& plan);
 
  private:
   // Events that only a benchmark has; the others are a trial's too.
@@ -36,11 +36,11 @@ class BenchmarkRun {
   const BenchmarkRunnerOptions& options_;
   WorkerGroup workers_{
       [this](const std::string& line, RankRecord& record) { TakeEvent(line, record); }};
-  DeviceBenchmark benchmark_;
+  planner::DeviceBenchmark benchmark_;
 };
 
 void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
-  const absl::StatusOr<json> event = ParseJson("event", line);
+  const absl::StatusOr<json> event = planner::ParseJson("event", line);
   absl::Status status = event.status();
   try {
     if (status.ok() && event->is_object()) status = TakeOwn(*event, record);
@@ -73,12 +73,12 @@ absl::Status BenchmarkRun::TakeOwn(const json& event, RankRecord& record) {
 
 absl::Status BenchmarkRun::TakeMeasured(const json& event) {
   if (event.contains("matmul")) {
-    ASSIGN_OR_RETURN(benchmark_.matmuls.emplace_back(), MatmulTimingFromJson(event["matmul"]));
+    ASSIGN_OR_RETURN(benchmark_.matmuls.emplace_back(), planner::MatmulTimingFromJson(event["matmul"]));
   } else if (event.contains("copy")) {
-    ASSIGN_OR_RETURN(benchmark_.copies.emplace_back(), CopyTimingFromJson(event["copy"]));
+    ASSIGN_OR_RETURN(benchmark_.copies.emplace_back(), planner::CopyTimingFromJson(event["copy"]));
   } else if (event.contains("collective")) {
     ASSIGN_OR_RETURN(benchmark_.collectives.emplace_back(),
-                     CollectiveTimingFromJson(event["collective"]));
+                     planner::CollectiveTimingFromJson(event["collective"]));
   }
   if (options_.progress) options_.progress(event.at("done"), event.at("cases"));
   return absl::OkStatus();
@@ -90,7 +90,7 @@ absl::Status Failed(const RankRecord& record, absl::string_view how) {
   return absl::InternalError(message);
 }
 
-absl::StatusOr<DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& plan) {
+absl::StatusOr<planner::DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& plan) {
   RETURN_IF_ERROR(workers_.Start(options_.worker_path, ToJson(plan).dump(), plan.ranks));
   const WorkersEnd end =
       workers_.Watch({.timeout_s = plan.timeout_s, .cancelled = options_.cancelled, .heard = {}});
@@ -128,8 +128,8 @@ json ToJson(const BenchmarkPlan& plan) {
 bool IsBenchmarkPlan(const json& json) { return json.is_object() && json.contains(kPlanKey); }
 
 absl::StatusOr<BenchmarkPlan> BenchmarkPlanFromJson(const json& json) {
-  JsonFields outer(json);
-  JsonFields fields(outer.Object(kPlanKey), absl::StrCat(kPlanKey, "."));
+  planner::JsonFields outer(json);
+  planner::JsonFields fields(outer.Object(kPlanKey), absl::StrCat(kPlanKey, "."));
   RETURN_IF_ERROR(outer.status());
   BenchmarkPlan plan;
   ASSIGN_OR_RETURN(plan.device, ParseDeviceKind(fields.StringOr("device", "cpu")));
@@ -151,10 +151,10 @@ absl::Status Validate(const BenchmarkPlan& plan) {
   return CheckTimeout(plan.timeout_s);
 }
 
-absl::StatusOr<DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
+absl::StatusOr<planner::DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
                                                    const BenchmarkRunnerOptions& options) {
   RETURN_IF_ERROR(Validate(plan));
   return BenchmarkRun(options).Run(plan);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

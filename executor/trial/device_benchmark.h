@@ -8,7 +8,7 @@
 #include "executor/trial/trial.h"
 #include "planner/measurement/device_benchmark.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 struct BenchmarkPlan {
   DeviceKind device = DeviceKind::kCpu;
@@ -38,7 +38,7 @@ struct BenchmarkRunnerOptions {
 // the result is the caller's to fill in. Unavailable when a worker can't be started,
 // DeadlineExceeded when one gives no sign of life, Cancelled, and Internal, with the end of its
 // output, when one fails.
-absl::StatusOr<DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
+absl::StatusOr<planner::DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
                                                    const BenchmarkRunnerOptions& options);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

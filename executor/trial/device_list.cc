@@ -4,11 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/host/run_program.h"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // Loading CUDA takes seconds, on a machine with many devices.
@@ -52,12 +52,12 @@ absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const Pro
         text.status().code(),
         absl::StrCat("the worker can't be asked for its devices: ", text.status().message()));
   }
-  ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson("devices", *text));
+  ASSIGN_OR_RETURN(const nlohmann::json json, planner::ParseJson("devices", *text));
   return DeviceListFromJson(json);
 }
 
 absl::StatusOr<DeviceList> ListDevicesHere(const std::string& worker_path) {
-  return ListDevices(worker_path, RunProgram);
+  return ListDevices(worker_path, host::RunProgram);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 struct ListedDevice {
   int32_t index = 0;
@@ -45,4 +45,4 @@ absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const Pro
 // The same by running it.
 absl::StatusOr<DeviceList> ListDevicesHere(const std::string& worker_path);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 constexpr double kGib = 1073741824.0;
@@ -69,7 +69,7 @@ std::optional<int64_t> BytesOfRanks(const TrialPlan& plan, const std::vector<int
 }
 
 absl::Status CheckHostMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
-                             const MemoryRoom& room) {
+                             const host::MemoryRoom& room) {
   const std::optional<int64_t> bytes = BytesOfRanks(plan, ranks);
   if (!bytes.has_value() || *bytes <= room.bytes) return absl::OkStatus();
   int64_t fixed_bytes = 0;
@@ -95,4 +95,4 @@ absl::Status CheckDeviceMemory(const TrialPlan& plan, const std::vector<int32_t>
   return absl::OkStatus();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -13,7 +13,7 @@
 #include "executor/host/host_memory.h"
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // Resident beside what a CPU rank's allocator holds: 148 MiB with LibTorch 2.11 and Gloo, as
 // /proc/PID/status has it after a trial's last step, 83 MiB of it the process' own and the rest
@@ -27,11 +27,11 @@ std::optional<int64_t> BytesOfRanks(const TrialPlan& plan, const std::vector<int
 // ResourceExhausted with the sum, what is left, what leaves no more, and what would be accepted. OK
 // where the plan has no estimate.
 absl::Status CheckHostMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
-                             const MemoryRoom& room);
+                             const host::MemoryRoom& room);
 
 // The same for each rank alone on its device. `device_memory_bytes` is in the order of `ranks`;
 // 0 and devices that it lacks are not known.
 absl::Status CheckDeviceMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                                const std::vector<int64_t>& device_memory_bytes);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

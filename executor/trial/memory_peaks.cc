@@ -1,6 +1,6 @@
 #include "executor/trial/memory_peaks.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 void AddToJson(const std::optional<DeviceMemoryUse>& use, nlohmann::json& object) {
   if (!use.has_value()) return;
@@ -16,4 +16,4 @@ std::optional<DeviceMemoryUse> DeviceMemoryUseFromJson(const nlohmann::json& obj
                          .communicator_bytes = object.at("communicator_bytes")};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

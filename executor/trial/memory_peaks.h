@@ -6,7 +6,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // Of a device, beside what tensors hold. A CPU has nothing of it.
 struct DeviceMemoryUse {
@@ -36,4 +36,4 @@ void AddToJson(const std::optional<DeviceMemoryUse>& use, nlohmann::json& object
 // Throws nlohmann::json::exception where a value is not a number.
 std::optional<DeviceMemoryUse> DeviceMemoryUseFromJson(const nlohmann::json& object);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

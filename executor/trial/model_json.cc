@@ -3,44 +3,44 @@
 #include <string>
 #include <utility>
 
-#include "planner/catalog/json_fields.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_fields.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // `value` of `parsed`, its error going to `fields`.
 template <typename T>
-T Take(JsonFields& fields, absl::StatusOr<T> parsed) {
+T Take(planner::JsonFields& fields, absl::StatusOr<T> parsed) {
   if (parsed.ok()) return *std::move(parsed);
   fields.Fail(parsed.status());
   return T();
 }
 
-std::string_view FfnName(FfnKind ffn) { return ffn == FfnKind::kSwiGlu ? "swiglu" : "gelu"; }
+std::string_view FfnName(planner::FfnKind ffn) { return ffn == planner::FfnKind::kSwiGlu ? "swiglu" : "gelu"; }
 
-absl::StatusOr<FfnKind> ParseFfn(std::string_view name) {
-  for (const FfnKind ffn : {FfnKind::kSwiGlu, FfnKind::kGelu}) {
+absl::StatusOr<planner::FfnKind> ParseFfn(std::string_view name) {
+  for (const planner::FfnKind ffn : {planner::FfnKind::kSwiGlu, planner::FfnKind::kGelu}) {
     if (name == FfnName(ffn)) return ffn;
   }
   return FieldError("model.groups.ffn", name, "expected one of swiglu, gelu");
 }
 
-nlohmann::json RopeScalingToJson(const RopeScaling& scaling) {
-  return {{"rope_type", std::string(RopeScalingName(scaling.kind))},
+nlohmann::json RopeScalingToJson(const planner::RopeScaling& scaling) {
+  return {{"rope_type", std::string(planner::RopeScalingName(scaling.kind))},
           {"factor", scaling.factor},
           {"low_freq_factor", scaling.low_freq_factor},
           {"high_freq_factor", scaling.high_freq_factor},
           {"original_max_position_embeddings", scaling.original_max_positions}};
 }
 
-RopeScaling RopeScalingFromJson(JsonFields& model) {
+planner::RopeScaling RopeScalingFromJson(planner::JsonFields& model) {
   if (!model.Has("rope_scaling")) return {};
-  JsonFields fields(model.Object("rope_scaling"), "model.rope_scaling.");
-  RopeScaling scaling;
+  planner::JsonFields fields(model.Object("rope_scaling"), "model.rope_scaling.");
+  planner::RopeScaling scaling;
   scaling.kind = Take(
-      fields, ParseRopeScalingKind("model.rope_scaling.rope_type", fields.String("rope_type")));
+      fields, planner::ParseRopeScalingKind("model.rope_scaling.rope_type", fields.String("rope_type")));
   scaling.factor = fields.Number("factor");
   scaling.low_freq_factor = fields.Number("low_freq_factor");
   scaling.high_freq_factor = fields.Number("high_freq_factor");
@@ -50,9 +50,9 @@ RopeScaling RopeScalingFromJson(JsonFields& model) {
   return scaling;
 }
 
-absl::StatusOr<LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "model.groups.");
-  LayerGroup group;
+absl::StatusOr<planner::LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
+  planner::JsonFields fields(json, "model.groups.");
+  planner::LayerGroup group;
   group.ffn = Take(fields, ParseFfn(fields.String("ffn")));
   group.ffn_hidden = fields.Int("ffn_hidden");
   group.count = fields.Int("count");
@@ -63,9 +63,9 @@ absl::StatusOr<LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
 
 }  // namespace
 
-nlohmann::json ModelToJson(const ModelSpec& model) {
+nlohmann::json ModelToJson(const planner::ModelSpec& model) {
   nlohmann::json groups = nlohmann::json::array();
-  for (const LayerGroup& group : model.groups) {
+  for (const planner::LayerGroup& group : model.groups) {
     groups.push_back({{"ffn", std::string(FfnName(group.ffn))},
                       {"ffn_hidden", group.ffn_hidden},
                       {"count", group.count}});
@@ -86,9 +86,9 @@ nlohmann::json ModelToJson(const ModelSpec& model) {
           {"groups", std::move(groups)}};
 }
 
-absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "model.");
-  ModelSpec model{
+absl::StatusOr<planner::ModelSpec> ModelFromJson(const nlohmann::json& json) {
+  planner::JsonFields fields(json, "model.");
+  planner::ModelSpec model{
       .name = fields.String("name"),
       .hidden = fields.Int("hidden"),
       .heads = fields.Int("heads"),
@@ -101,7 +101,7 @@ absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json) {
       .norm_epsilon = fields.Number("norm_epsilon"),
       .rope_theta = fields.Number("rope_theta"),
       .rope_scaling = RopeScalingFromJson(fields),
-      .initializer_range = fields.NumberOr("initializer_range", ModelSpec().initializer_range),
+      .initializer_range = fields.NumberOr("initializer_range", planner::ModelSpec().initializer_range),
       .groups = {}};
   const bool has_groups = fields.Has("groups");
   fields.RefuseUnknownKeys();
@@ -110,11 +110,11 @@ absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json) {
     return FieldError("model.groups", "missing", "expected a list of layer groups");
   }
   for (const nlohmann::json& item : json["groups"]) {
-    ASSIGN_OR_RETURN(LayerGroup group, LayerGroupFromJson(item));
+    ASSIGN_OR_RETURN(planner::LayerGroup group, LayerGroupFromJson(item));
     model.groups.push_back(group);
   }
   RETURN_IF_ERROR(Validate(model));
   return model;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -5,10 +5,10 @@
 #include "nlohmann/json.hpp"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
-nlohmann::json ModelToJson(const ModelSpec& model);
+nlohmann::json ModelToJson(const planner::ModelSpec& model);
 // A model that passed Validate(); InvalidArgument naming the key.
-absl::StatusOr<ModelSpec> ModelFromJson(const nlohmann::json& json);
+absl::StatusOr<planner::ModelSpec> ModelFromJson(const nlohmann::json& json);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

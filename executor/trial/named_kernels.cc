@@ -2,11 +2,11 @@
 
 #include "executor/trial/capabilities.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
-Layout WithNamedKernels(const Layout& layout, const FrameworkProfile& profile, DeviceKind device) {
-  Layout named = layout;
-  const bool left_open = layout.attention == AttentionKernel::kDefault;
+planner::Layout WithNamedKernels(const planner::Layout& layout, const planner::FrameworkProfile& profile, DeviceKind device) {
+  planner::Layout named = layout;
+  const bool left_open = layout.attention == planner::AttentionKernel::kDefault;
   if (left_open && device != DeviceKind::kCpu && profile.worker_allocations &&
       profile.attention != WorkerCapabilities().default_attention) {
     named.attention = profile.attention;
@@ -14,4 +14,4 @@ Layout WithNamedKernels(const Layout& layout, const FrameworkProfile& profile, D
   return named;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -4,12 +4,12 @@
 #include "executor/trial/trial.h"
 #include "planner/profile/framework_profile.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // `layout`, which is planned for with `profile`, with the attention kernel named where it leaves it
 // to the profile and that is the worker's own and has chosen another than the worker's default:
 // what the worker runs is what the estimate is about. On a CPU the worker has one kernel, and it
 // has none of another framework's: there `layout` stays as it is.
-Layout WithNamedKernels(const Layout& layout, const FrameworkProfile& profile, DeviceKind device);
+planner::Layout WithNamedKernels(const planner::Layout& layout, const planner::FrameworkProfile& profile, DeviceKind device);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace meshwright {
+#include "nlohmann/json.hpp"
+
+namespace meshwright::trial {
 
 enum class Phase : uint8_t {
   kOther,
@@ -53,4 +55,9 @@ void ForEachPhase(const Visit& visit) {
   for (size_t i = 0; i < kPhases; ++i) visit(static_cast<Phase>(i));
 }
 
-}  // namespace meshwright
+// "forward_s", "backward_s", ...
+nlohmann::json ToJson(const PhaseSeconds& phases);
+// Throws nlohmann::json::exception where `json` is something else.
+PhaseSeconds PhasesFromJson(const nlohmann::json& json);
+
+}  // namespace meshwright::trial

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 constexpr std::chrono::milliseconds kPollInterval(50);
@@ -47,4 +47,4 @@ std::vector<pid_t> LeftProcesses::pids() const {
   return pids_;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

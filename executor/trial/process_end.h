@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // What waiting needs of the system.
 struct ProcessWait {
@@ -36,4 +36,4 @@ class LeftProcesses {
   std::vector<pid_t> pids_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

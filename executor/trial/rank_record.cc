@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/short_text.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/short_text.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 constexpr size_t kShownBytes = 1000;
@@ -98,7 +98,7 @@ void ApplyEvent(const std::string& line, RankRecord& record) {
          absl::StrCat("sent an event that can't be read (", why,
                       "): ", ShortText(line, kShownBytes)));
   };
-  const absl::StatusOr<nlohmann::json> event = ParseJson("event", line);
+  const absl::StatusOr<nlohmann::json> event = planner::ParseJson("event", line);
   if (!event.ok()) return unreadable(event.status().message());
   try {
     ApplyParsed(*event, record);
@@ -122,4 +122,4 @@ void ApplyExit(int wait_status, RankRecord& record) {
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -12,7 +12,7 @@
 #include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // How a rank failed. An out-of-memory explains the other ranks' failures, and a lost peer is
 // explained by any other failure.
@@ -59,4 +59,4 @@ void ApplyEvent(const std::string& line, RankRecord& record);
 // becomes the rank's failure, or trouble after it was done.
 void ApplyExit(int wait_status, RankRecord& record);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

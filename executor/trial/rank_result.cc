@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "planner/catalog/json_fields.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_fields.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 absl::Status ReadMeasured(const nlohmann::json& json, RankResult& rank) {
@@ -43,7 +43,7 @@ nlohmann::json ToJson(const RankResult& rank) {
 }
 
 absl::StatusOr<RankResult> RankResultFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "ranks.");
+  planner::JsonFields fields(json, "ranks.");
   RankResult rank{.rank = static_cast<int32_t>(fields.Int("rank")),
                   .pipeline_rank = static_cast<int32_t>(fields.Int("pipeline_rank")),
                   .peak_bytes = fields.Int("peak_bytes"),
@@ -55,4 +55,4 @@ absl::StatusOr<RankResult> RankResultFromJson(const nlohmann::json& json) {
   return rank;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

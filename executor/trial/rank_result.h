@@ -10,7 +10,7 @@
 #include "executor/trial/step_profile.h"
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 struct RankResult {
   int32_t rank = 0;
@@ -30,4 +30,4 @@ nlohmann::json ToJson(const RankResult& rank);
 // Of a worker of any version: what it did not tell is absent.
 absl::StatusOr<RankResult> RankResultFromJson(const nlohmann::json& json);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // The difference of two readings of a clock may be rounded to this much below 0.
@@ -68,4 +68,4 @@ absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits) 
   return absl::OkStatus();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

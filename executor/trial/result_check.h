@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // What the trial was asked for.
 struct ResultLimits {
@@ -18,4 +18,4 @@ struct ResultLimits {
 // beyond what the trial can have counted. How fast it was is not judged.
 absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

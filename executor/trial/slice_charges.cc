@@ -6,7 +6,7 @@
 
 #include "planner/cost/collective.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 Phase PhaseOf(std::string_view group) {
@@ -64,31 +64,31 @@ class ReplayClock {
 
 }  // namespace
 
-std::optional<CommGroup> ChargedGroup(const StepShape& step, std::string_view group) {
+std::optional<planner::CommGroup> ChargedGroup(const planner::StepShape& step, std::string_view group) {
   if (group == "tp") return step.tp_group;
   if (group == "cp") return step.cp_group;
   if (group == "replicas") return step.dp_group;
   // Half of all devices apart: see TiedEmbeddingTime() in planner/cost/data_parallel.h.
-  if (group == "tied_embeddings") return CommGroup{2, step.layout.devices() / 2};
+  if (group == "tied_embeddings") return planner::CommGroup{2, step.layout.devices() / 2};
   return std::nullopt;
 }
 
-double ChargeOf(const StepShape& step, const CommunicationSpan& span) {
+double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span) {
   const auto group = ChargedGroup(step, span.group);
   if (!group.has_value()) return 0.0;
   const auto bytes = static_cast<double>(span.bytes);
   switch (span.operation) {
     case CommOperation::kAllReduce:
-      return AllReduceTime(step.network, *group, bytes);
+      return planner::AllReduceTime(step.network, *group, bytes);
     case CommOperation::kAllGather:
-      return AllGatherTime(step.network, *group, bytes);
+      return planner::AllGatherTime(step.network, *group, bytes);
     case CommOperation::kReduceScatter:
-      return ReduceScatterTime(step.network, *group, bytes);
+      return planner::ReduceScatterTime(step.network, *group, bytes);
     case CommOperation::kBroadcast:
       // Once around the ring, like a gather.
-      return AllGatherTime(step.network, *group, bytes);
+      return planner::AllGatherTime(step.network, *group, bytes);
     case CommOperation::kSend:
-      return SendTime(step.network, *group, bytes);
+      return planner::SendTime(step.network, *group, bytes);
     case CommOperation::kReceive:
       return 0.0;
   }
@@ -120,4 +120,4 @@ ReplayedStep Replay(const StepRecord& record,
   return step;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -10,15 +10,15 @@
 #include "executor/trial/step_record.h"
 #include "planner/cost/step_shape.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // Where a group of the worker lies; nothing for groups that are not charged by operation: the
 // pipeline's, which the simulator times, and that of all ranks, which no step uses.
-std::optional<CommGroup> ChargedGroup(const StepShape& step, std::string_view group);
+std::optional<planner::CommGroup> ChargedGroup(const planner::StepShape& step, std::string_view group);
 
 // Seconds of the cost model for one operation; 0 where its group is not charged, and for the
 // receiving side of a message.
-double ChargeOf(const StepShape& step, const CommunicationSpan& span);
+double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span);
 
 // By phase (tensor, context or data parallel), what waiting for communication adds.
 struct ReplayedStep {
@@ -35,4 +35,4 @@ struct ReplayedStep {
 ReplayedStep Replay(const StepRecord& record,
                     const std::function<double(const CommunicationSpan&)>& charge);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

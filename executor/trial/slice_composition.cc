@@ -11,9 +11,9 @@
 #include "planner/cost/stage_time.h"
 #include "planner/layout/stage_partition.h"
 #include "planner/schedule/placement.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // What a chunk holds: the embedding, the head, layers by group.
@@ -25,15 +25,15 @@ struct ChunkContents {
   friend bool operator==(const ChunkContents&, const ChunkContents&) = default;
 };
 
-std::vector<ChunkContents> ContentsOf(const ModelSpec& model, const Layout& layout, int32_t rank) {
+std::vector<ChunkContents> ContentsOf(const planner::ModelSpec& model, const planner::Layout& layout, int32_t rank) {
   std::vector<ChunkContents> chunks;
   for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-    const StageLayers held =
-        StageOf(model, layout, StagePartition::kEqual, StageOfChunk(layout, rank, chunk));
+    const planner::StageLayers held =
+        planner::StageOf(model, layout, planner::StagePartition::kEqual, planner::StageOfChunk(layout, rank, chunk));
     ChunkContents& contents = chunks.emplace_back();
     contents.has_embedding = held.has_embedding;
     contents.has_head = held.has_head;
-    ForEachGroup(model, held,
+    planner::ForEachGroup(model, held,
                  [&](size_t group, int64_t count) { contents.layers.emplace_back(group, count); });
   }
   return chunks;
@@ -44,11 +44,11 @@ std::vector<SliceAction> ActionsOf(const MeasuredSlice& slice, const ReplayedSte
   std::vector<SliceAction> actions;
   for (const ActionTotal& total : slice.mean.actions) {
     SliceAction action{.kind = total.kind, .chunk = total.chunk};
-    MeasuredPart& part = action.part;
+    planner::MeasuredPart& part = action.part;
     part.compute_s = (total.seconds - total.communication_s) / total.calls;
     double count = 0.0;
     for (size_t i = 0; i < replayed.actions.size(); ++i) {
-      const Action& done = slice.last.actions[i].action;
+      const planner::Action& done = slice.last.actions[i].action;
       if (done.kind != total.kind || done.chunk != total.chunk) continue;
       count += 1.0;
       part.tp_s += replayed.actions[i][Phase::kTensorParallel];
@@ -64,7 +64,7 @@ std::vector<SliceAction> ActionsOf(const MeasuredSlice& slice, const ReplayedSte
   return actions;
 }
 
-void AddCharges(const StepShape& step, const MeasuredSlice& slice,
+void AddCharges(const planner::StepShape& step, const MeasuredSlice& slice,
                 std::vector<ChargedOperation>& charged) {
   std::map<std::tuple<std::string, CommOperation, int64_t>, ChargedOperation> alike;
   for (const CommunicationSpan& span : slice.last.communication) {
@@ -84,7 +84,7 @@ void AddCharges(const StepShape& step, const MeasuredSlice& slice,
   for (auto& [key, operation] : alike) charged.push_back(std::move(operation));
 }
 
-SliceStage StageOfSlice(const StepShape& step, const MeasuredSlice& slice) {
+SliceStage StageOfSlice(const planner::StepShape& step, const MeasuredSlice& slice) {
   const ReplayedStep replayed =
       Replay(slice.last, [&](const CommunicationSpan& span) { return ChargeOf(step, span); });
   SliceStage stage;
@@ -98,22 +98,22 @@ SliceStage StageOfSlice(const StepShape& step, const MeasuredSlice& slice) {
   return stage;
 }
 
-MeasuredRank RankOf(const Layout& layout, const SliceStage& stage) {
-  MeasuredRank rank;
+planner::MeasuredRank RankOf(const planner::Layout& layout, const SliceStage& stage) {
+  planner::MeasuredRank rank;
   rank.chunks.resize(static_cast<size_t>(layout.vpp));
   rank.dp_behind_s = stage.dp_behind_s;
   rank.optimizer_s = stage.optimizer_s;
   for (const SliceAction& action : stage.actions) {
-    MeasuredChunk& chunk = rank.chunks[static_cast<size_t>(action.chunk)];
+    planner::MeasuredChunk& chunk = rank.chunks[static_cast<size_t>(action.chunk)];
     switch (action.kind) {
-      case ActionKind::kForward:
+      case planner::ActionKind::kForward:
         chunk.forward = action.part;
         break;
-      case ActionKind::kBackward:
-      case ActionKind::kBackwardInput:
+      case planner::ActionKind::kBackward:
+      case planner::ActionKind::kBackwardInput:
         chunk.input_gradient = action.part;
         break;
-      case ActionKind::kBackwardWeight:
+      case planner::ActionKind::kBackwardWeight:
         chunk.weight_gradient = action.part;
         break;
     }
@@ -123,7 +123,7 @@ MeasuredRank RankOf(const Layout& layout, const SliceStage& stage) {
 
 }  // namespace
 
-std::vector<DistinctStage> DistinctStages(const ModelSpec& model, const Layout& layout,
+std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model, const planner::Layout& layout,
                                           const std::vector<int64_t>& estimated_bytes) {
   std::vector<DistinctStage> stages;
   std::vector<std::vector<ChunkContents>> contents;
@@ -146,24 +146,24 @@ std::vector<DistinctStage> DistinctStages(const ModelSpec& model, const Layout& 
   return stages;
 }
 
-absl::StatusOr<SliceResult> ComposeSlices(const EstimateContext& context, const Layout& layout,
+absl::StatusOr<SliceResult> ComposeSlices(const planner::EstimateContext& context, const planner::Layout& layout,
                                           const std::vector<MeasuredSlice>& slices) {
-  const StepShape step(context, layout);
+  const planner::StepShape step(context, layout);
   SliceResult result;
   result.cluster = context.cluster.name;
   for (const MeasuredSlice& slice : slices) {
     result.stages.push_back(StageOfSlice(step, slice));
     AddCharges(step, slice, result.charged);
   }
-  result.hop_s = layout.pp > 1 ? HopTime(step) : 0.0;
-  std::vector<MeasuredRank> ranks(static_cast<size_t>(layout.pp));
+  result.hop_s = layout.pp > 1 ? planner::HopTime(step) : 0.0;
+  std::vector<planner::MeasuredRank> ranks(static_cast<size_t>(layout.pp));
   for (const SliceStage& stage : result.stages) {
     for (const int32_t rank : stage.pipeline_ranks) {
       ranks[static_cast<size_t>(rank)] = RankOf(layout, stage);
     }
   }
-  ASSIGN_OR_RETURN(result.step, ComposeStep(context, layout, ranks));
+  ASSIGN_OR_RETURN(result.step, planner::ComposeStep(context, layout, ranks));
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

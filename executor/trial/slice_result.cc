@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "executor/trial/step_record.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 nlohmann::json MeasuredStageToJson(const SliceStage& stage) {
@@ -140,4 +140,4 @@ absl::StatusOr<SliceResult> SliceResultFromJson(const nlohmann::json& json) {
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -13,13 +13,13 @@
 #include "planner/cost/measured_step.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // All actions of one kind in one chunk, the mean of one.
 struct SliceAction {
-  ActionKind kind = ActionKind::kForward;
+  planner::ActionKind kind = planner::ActionKind::kForward;
   int32_t chunk = 0;
-  MeasuredPart part = {};
+  planner::MeasuredPart part = {};
 
   friend bool operator==(const SliceAction&, const SliceAction&) = default;
 };
@@ -56,7 +56,7 @@ struct SliceResult {
   std::vector<SliceStage> stages;
   std::vector<ChargedOperation> charged;
   double hop_s = 0.0;  // modelled: one message from stage to stage
-  ComposedStep step;
+  planner::ComposedStep step;
 
   friend bool operator==(const SliceResult&, const SliceResult&) = default;
 };
@@ -65,4 +65,4 @@ struct SliceResult {
 nlohmann::json ToJson(const SliceResult& slice);
 absl::StatusOr<SliceResult> SliceResultFromJson(const nlohmann::json& json);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -10,11 +10,11 @@
 #include "executor/trial/slice_composition.h"
 #include "executor/trial/utilisation.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // Pipeline ranks are outermost.
-int32_t FirstRankOf(const Layout& layout, int32_t pipeline_rank) {
+int32_t FirstRankOf(const planner::Layout& layout, int32_t pipeline_rank) {
   return pipeline_rank * static_cast<int32_t>(layout.devices() / layout.pp);
 }
 
@@ -46,7 +46,7 @@ TrialResult Failed(absl::string_view message) {
 
 }  // namespace
 
-TrialResult RunSliceTrial(const TrialPlan& plan, const EstimateContext& context,
+TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext& context,
                           const TrialRunnerOptions& options) {
   const absl::Status runnable = CheckRunnable(plan.model, plan.layout, plan.training, plan.device);
   if (!runnable.ok()) return Failed(runnable.message());
@@ -90,4 +90,4 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const EstimateContext& context,
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 bool IsMessage(const CommunicationSpan& span) {
@@ -30,7 +30,7 @@ CommunicationTotal& TotalOf(std::vector<CommunicationTotal>& totals, const std::
                  {.group = group, .operation = operation});
 }
 
-ActionTotal& TotalOf(std::vector<ActionTotal>& totals, ActionKind kind, int32_t chunk) {
+ActionTotal& TotalOf(std::vector<ActionTotal>& totals, planner::ActionKind kind, int32_t chunk) {
   return EntryOf(
       totals, [&](const ActionTotal& total) { return total.kind == kind && total.chunk == chunk; },
       {.kind = kind, .chunk = chunk});
@@ -159,18 +159,6 @@ StepProfile MeanOf(const std::vector<StepProfile>& steps) {
   return mean;
 }
 
-nlohmann::json ToJson(const PhaseSeconds& phases) {
-  nlohmann::json json;
-  ForEachPhase([&](Phase phase) { json[std::string(PhaseName(phase)) + "_s"] = phases[phase]; });
-  return json;
-}
-
-PhaseSeconds PhasesFromJson(const nlohmann::json& json) {
-  PhaseSeconds phases;
-  ForEachPhase([&](Phase phase) { phases[phase] = json.at(std::string(PhaseName(phase)) + "_s"); });
-  return phases;
-}
-
 nlohmann::json ToJson(const ActionTotal& total) {
   return {{"kind", ToJson(total.kind)},
           {"chunk", total.chunk},
@@ -251,4 +239,4 @@ StepProfile StepProfileFromJson(const nlohmann::json& json) {
   return profile;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -10,7 +10,7 @@
 #include "executor/trial/step_record.h"
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // All operations of one kind in one group during one step, or the mean of several steps.
 struct CommunicationTotal {
@@ -26,7 +26,7 @@ struct CommunicationTotal {
 
 // All actions of one kind in one chunk, likewise.
 struct ActionTotal {
-  ActionKind kind = ActionKind::kForward;
+  planner::ActionKind kind = planner::ActionKind::kForward;
   int32_t chunk = 0;
   double calls = 0.0;
   double seconds = 0.0;
@@ -67,15 +67,12 @@ void MatchMessages(std::vector<StepProfile>& ranks);
 // Phases, actions and communication; messages are left out. Requires at least one step.
 StepProfile MeanOf(const std::vector<StepProfile>& steps);
 
-// "forward_s", "backward_s", ...
-nlohmann::json ToJson(const PhaseSeconds& phases);
 nlohmann::json ToJson(const ActionTotal& total);
 nlohmann::json ToJson(const CommunicationTotal& total);
 nlohmann::json ToJson(const StepProfile& profile);
 // These throw nlohmann::json::exception where `json` is something else.
-PhaseSeconds PhasesFromJson(const nlohmann::json& json);
 ActionTotal ActionTotalFromJson(const nlohmann::json& json);
 CommunicationTotal CommunicationFromJson(const nlohmann::json& json);
 StepProfile StepProfileFromJson(const nlohmann::json& json);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -2,33 +2,32 @@
 
 #include <algorithm>
 
-#include "executor/trial/step_profile.h"
-#include "planner/catalog/json_text.h"
+#include "planner/codec/json_text.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 nlohmann::json ToJson(const TimeSpan& span) { return {span.begin_s, span.end_s}; }
 
 TimeSpan TimeSpanFromJson(const nlohmann::json& json) {
   return {.begin_s = json.at(0), .end_s = json.at(1)};
 }
 
-nlohmann::json ToJson(ActionKind kind) {
-  return std::string(1, kActionLetters[static_cast<size_t>(kind)]);
+nlohmann::json ToJson(planner::ActionKind kind) {
+  return std::string(1, planner::kActionLetters[static_cast<size_t>(kind)]);
 }
 
-ActionKind ActionKindFromJson(const nlohmann::json& json) {
+planner::ActionKind ActionKindFromJson(const nlohmann::json& json) {
   const std::string letter = json;
-  const size_t kind = kActionLetters.find(letter);
+  const size_t kind = planner::kActionLetters.find(letter);
   if (letter.size() != 1 || kind == std::string_view::npos) {
-    throw nlohmann::json::other_error::create(500, "no kind of action: " + ShowJson(json), &json);
+    throw nlohmann::json::other_error::create(500, "no kind of action: " + planner::ShowJson(json), &json);
   }
-  return static_cast<ActionKind>(kind);
+  return static_cast<planner::ActionKind>(kind);
 }
 
 CommOperation CommOperationFromJson(const nlohmann::json& json) {
   const auto operation = ParseCommOperation(json.get<std::string>());
   if (operation.has_value()) return *operation;
-  throw nlohmann::json::other_error::create(500, "no operation: " + ShowJson(json), &json);
+  throw nlohmann::json::other_error::create(500, "no operation: " + planner::ShowJson(json), &json);
 }
 
 bool IsPipelineGroup(std::string_view group) {
@@ -84,4 +83,4 @@ StepRecord StepRecordFromJson(const nlohmann::json& json) {
   return record;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -14,7 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 struct TimeSpan {
   double begin_s = 0.0;
@@ -27,7 +27,7 @@ struct TimeSpan {
 
 // Without waiting for the input before it and sending the output behind it.
 struct ActionSpan {
-  Action action = {};
+  planner::Action action = {};
   TimeSpan time = {};
   double communication_s = 0.0;  // of it: issuing operations and waiting for them
 
@@ -70,9 +70,9 @@ nlohmann::json ToJson(const TimeSpan& span);
 nlohmann::json ToJson(const StepRecord& record);
 // These throw nlohmann::json::exception where `json` is something else.
 TimeSpan TimeSpanFromJson(const nlohmann::json& json);
-nlohmann::json ToJson(ActionKind kind);  // F, B, I or W
-ActionKind ActionKindFromJson(const nlohmann::json& json);
+nlohmann::json ToJson(planner::ActionKind kind);  // F, B, I or W
+planner::ActionKind ActionKindFromJson(const nlohmann::json& json);
 CommOperation CommOperationFromJson(const nlohmann::json& json);
 StepRecord StepRecordFromJson(const nlohmann::json& json);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

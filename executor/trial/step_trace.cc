@@ -13,7 +13,7 @@
 #include "planner/report/trace_writer.h"
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using nlohmann::ordered_json;
@@ -32,7 +32,7 @@ std::string ThreadName(const CommunicationSpan& span) {
 
 class RankWriter {
  public:
-  RankWriter(const Layout& layout, const RankTrace& rank, double zero_s, TraceWriter& writer)
+  RankWriter(const planner::Layout& layout, const RankTrace& rank, double zero_s, planner::TraceWriter& writer)
       : layout_(layout), rank_(rank), zero_s_(zero_s), writer_(writer) {}
 
   void Write() {
@@ -62,11 +62,11 @@ class RankWriter {
   }
 
   void Write(const ActionSpan& span) {
-    const Action& action = span.action;
-    Write(kComputeThread, FormatAction(action), TraceCategory(action.kind), span.time,
+    const planner::Action& action = span.action;
+    Write(kComputeThread, planner::FormatAction(action), planner::TraceCategory(action.kind), span.time,
           {{"micro_batch", action.micro_batch},
            {"chunk", action.chunk},
-           {"stage", StageOfChunk(layout_, rank_.pipeline_rank, action.chunk)},
+           {"stage", planner::StageOfChunk(layout_, rank_.pipeline_rank, action.chunk)},
            {"communication_us", span.communication_s * kMicro}});
   }
 
@@ -93,10 +93,10 @@ class RankWriter {
     return entry->second;
   }
 
-  const Layout& layout_;
+  const planner::Layout& layout_;
   const RankTrace& rank_;
   const double zero_s_;
-  TraceWriter& writer_;
+  planner::TraceWriter& writer_;
   std::map<std::string, GroupThread> threads_;
   int32_t next_thread_ = static_cast<int32_t>(kThreads.size());
 };
@@ -126,13 +126,13 @@ void EndSendsWithReceives(std::vector<RankTrace>& ranks) {
 
 }  // namespace
 
-std::string StepTrace(const Layout& layout, std::vector<RankTrace> ranks) {
+std::string StepTrace(const planner::Layout& layout, std::vector<RankTrace> ranks) {
   EndSendsWithReceives(ranks);
   double zero_s = std::numeric_limits<double>::infinity();
   for (const RankTrace& rank : ranks) zero_s = std::min(zero_s, rank.record.step.begin_s);
-  TraceWriter writer;
+  planner::TraceWriter writer;
   for (const RankTrace& rank : ranks) RankWriter(layout, rank, zero_s, writer).Write();
   return writer.Finish();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -8,7 +8,7 @@
 #include "executor/trial/step_record.h"
 #include "planner/layout/layout.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 struct RankTrace {
   int32_t rank = 0;
@@ -21,6 +21,6 @@ struct RankTrace {
 // it sends, and one for each other group. Time 0 is the first rank's begin of the step. Events of a
 // thread don't overlap: what a group has to do waits for what it does.
 // A send lasts until it is received, not until its rank gets to look after it.
-std::string StepTrace(const Layout& layout, std::vector<RankTrace> ranks);
+std::string StepTrace(const planner::Layout& layout, std::vector<RankTrace> ranks);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

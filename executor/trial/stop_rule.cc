@@ -5,9 +5,9 @@
 #include <string>
 
 #include "planner/measurement/metrics.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 constexpr std::array<std::string_view, 5> kNames = {"", "steps", "tight", "beaten", "most_time"};
@@ -59,7 +59,7 @@ StopReason DecideStop(const std::vector<double>& times_s, const StopOptions& opt
   if (!options.adaptive || steps == 0) return StopReason::kNone;
   const std::vector<double> timed_s(times_s.begin() + FirstTimedStep(steps), times_s.end());
   if (const auto interval = MedianConfidence(timed_s)) {
-    const double median_s = Median(timed_s).value_or(0.0);
+    const double median_s = planner::Median(timed_s).value_or(0.0);
     if (interval->high_s - interval->low_s <= options.tight * median_s) return StopReason::kTight;
     if (options.beat_step_s && interval->low_s > *options.beat_step_s) return StopReason::kBeaten;
   }
@@ -68,4 +68,4 @@ StopReason DecideStop(const std::vector<double>& times_s, const StopOptions& opt
   return enough && spent_s >= options.most_s ? StopReason::kMostTime : StopReason::kNone;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 enum class StopReason : uint8_t {
   kNone,     // it goes on
@@ -52,4 +52,4 @@ struct StopOptions {
 // What to do after steps of these times, the first one included.
 StopReason DecideStop(const std::vector<double>& times_s, const StopOptions& options);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -1,9 +1,9 @@
 #include "executor/trial/timeout.h"
 
 #include "absl/strings/str_cat.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 absl::Status CheckTimeout(double timeout_s) {
   if (timeout_s > 0.0 && timeout_s <= kMostTimeoutS) return absl::OkStatus();
@@ -16,4 +16,4 @@ std::chrono::milliseconds OperationTimeout(double timeout_s) {
   return std::chrono::milliseconds(static_cast<int64_t>(timeout_s * 2000.0) + 10000);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 inline constexpr double kMostTimeoutS = 7 * 24 * 3600.0;
 
@@ -16,4 +16,4 @@ absl::Status CheckTimeout(double timeout_s);
 // first, and says which rank it was.
 std::chrono::milliseconds OperationTimeout(double timeout_s);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -7,13 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "executor/trial/model_json.h"
 #include "executor/trial/timeout.h"
-#include "planner/catalog/json_fields.h"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
-#include "planner/spec/utf8.h"
+#include "planner/codec/json_fields.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/base/utf8.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 constexpr std::array<std::string_view, 5> kOutcomeNames = {"ok", "oom", "failed", "timeout",
@@ -40,36 +40,36 @@ std::string NameOf(const std::array<std::string_view, N>& names, Enum value) {
 
 // `value` of `parsed`, its error going to `fields`.
 template <typename T>
-T Take(JsonFields& fields, absl::StatusOr<T> parsed) {
+T Take(planner::JsonFields& fields, absl::StatusOr<T> parsed) {
   if (parsed.ok()) return *std::move(parsed);
   fields.Fail(parsed.status());
   return T();
 }
 
-nlohmann::json TrainingToJson(const TrainingSpec& training) {
+nlohmann::json TrainingToJson(const planner::TrainingSpec& training) {
   return {{"seq_len", training.seq_len},
           {"global_batch", training.global_batch},
-          {"precision", std::string(PrecisionName(training.precision))}};
+          {"precision", std::string(planner::PrecisionName(training.precision))}};
 }
 
-absl::StatusOr<TrainingSpec> TrainingFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "training.");
-  TrainingSpec training;
+absl::StatusOr<planner::TrainingSpec> TrainingFromJson(const nlohmann::json& json) {
+  planner::JsonFields fields(json, "training.");
+  planner::TrainingSpec training;
   training.seq_len = fields.Int("seq_len");
   training.global_batch = fields.Int("global_batch");
-  training.precision = Take(fields, ParsePrecision(fields.String("precision")));
+  training.precision = Take(fields, planner::ParsePrecision(fields.String("precision")));
   fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
   RETURN_IF_ERROR(Validate(training));
   return training;
 }
 
-std::vector<int64_t> Integers(JsonFields& fields, const nlohmann::json& json, const char* key) {
+std::vector<int64_t> Integers(planner::JsonFields& fields, const nlohmann::json& json, const char* key) {
   if (!fields.Has(key)) return {};
   std::vector<int64_t> integers;
   for (const nlohmann::json& value : json[key]) {
     if (!value.is_number_integer()) {
-      fields.Fail(FieldError(key, ShowJson(value), "expected an integer"));
+      fields.Fail(FieldError(key, planner::ShowJson(value), "expected an integer"));
       return {};
     }
     integers.push_back(value.get<int64_t>());
@@ -77,13 +77,13 @@ std::vector<int64_t> Integers(JsonFields& fields, const nlohmann::json& json, co
   return integers;
 }
 
-std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, const char* key) {
+std::vector<double> Numbers(planner::JsonFields& fields, const nlohmann::json& json, const char* key) {
   const auto values = json.find(key);
   if (values == json.end()) return {};
   std::vector<double> numbers;
   for (const nlohmann::json& value : *values) {
     if (!value.is_number()) {
-      fields.Fail(FieldError(key, ShowJson(value), "expected numbers"));
+      fields.Fail(FieldError(key, planner::ShowJson(value), "expected numbers"));
       return {};
     }
     numbers.push_back(value.get<double>());
@@ -92,14 +92,14 @@ std::vector<double> Numbers(JsonFields& fields, const nlohmann::json& json, cons
 }
 
 absl::StatusOr<MedianInterval> IntervalFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "step_interval.");
+  planner::JsonFields fields(json, "step_interval.");
   MedianInterval interval{.low_s = fields.Number("low_s"), .high_s = fields.Number("high_s")};
   RETURN_IF_ERROR(fields.status());
   return interval;
 }
 
 absl::StatusOr<OomDetail> OomFromJson(const nlohmann::json& json) {
-  JsonFields fields(json, "oom.");
+  planner::JsonFields fields(json, "oom.");
   OomDetail oom{.rank = static_cast<int32_t>(fields.Int("rank")),
                 .pipeline_rank = static_cast<int32_t>(fields.Int("pipeline_rank")),
                 .requested_bytes = fields.Int("requested_bytes"),
@@ -129,7 +129,7 @@ absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name) {
 
 nlohmann::json ToJson(const TrialPlan& plan) {
   nlohmann::json json = {{"model", ModelToJson(plan.model)},
-                         {"layout", FormatLayout(plan.layout)},
+                         {"layout", planner::FormatLayout(plan.layout)},
                          {"training", TrainingToJson(plan.training)},
                          {"device", std::string(DeviceKindName(plan.device))},
                          {"steps", plan.steps},
@@ -148,10 +148,10 @@ nlohmann::json ToJson(const TrialPlan& plan) {
 }
 
 absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
-  if (!json.is_object()) return FieldError("plan", ShowJson(json), "expected an object");
-  JsonFields fields(json);
+  if (!json.is_object()) return FieldError("plan", planner::ShowJson(json), "expected an object");
+  planner::JsonFields fields(json);
   TrialPlan plan;
-  plan.layout = Take(fields, ParseLayout(fields.String("layout")));
+  plan.layout = Take(fields, planner::ParseLayout(fields.String("layout")));
   plan.device = Take(fields, ParseDeviceKind(fields.StringOr("device", "cpu")));
   const int64_t steps = fields.Int("steps");
   plan.adaptive = fields.BoolOr("adaptive", false);
@@ -169,7 +169,7 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json) {
   // Seeds use all 64 bits.
   if (fields.Has("seed")) {
     const nlohmann::json& seed = json["seed"];
-    if (!seed.is_number_integer()) return FieldError("seed", ShowJson(seed), "expected an integer");
+    if (!seed.is_number_integer()) return FieldError("seed", planner::ShowJson(seed), "expected an integer");
     plan.seed = seed.get<uint64_t>();
   }
   fields.RefuseUnknownKeys();
@@ -225,8 +225,8 @@ nlohmann::json ToJson(const TrialResult& result) {
 }
 
 absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
-  if (!json.is_object()) return FieldError("result", ShowJson(json), "expected an object");
-  JsonFields fields(json);
+  if (!json.is_object()) return FieldError("result", planner::ShowJson(json), "expected an object");
+  planner::JsonFields fields(json);
   TrialResult result;
   result.outcome = Take(fields, ParseOutcome(fields.String("outcome")));
   result.message = fields.StringOr("message", "");
@@ -259,4 +259,4 @@ absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json) {
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

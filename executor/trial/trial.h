@@ -20,7 +20,7 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 enum class DeviceKind { kCpu, kCuda };
 
@@ -30,9 +30,9 @@ absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
 inline constexpr int64_t kMostSteps = 100'000;
 
 struct TrialPlan {
-  ModelSpec model;
-  Layout layout;
-  TrainingSpec training;  // its precision is the dtype of weights and activations
+  planner::ModelSpec model;
+  planner::Layout layout;
+  planner::TrainingSpec training;  // its precision is the dtype of weights and activations
   DeviceKind device = DeviceKind::kCpu;
   int32_t steps = 5;                  // exactly so many, or at most where they are adaptive
   bool adaptive = false;              // whether fewer will do (executor/trial/stop_rule.h)
@@ -108,4 +108,4 @@ absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json);
 nlohmann::json ToJson(const TrialResult& result);
 absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

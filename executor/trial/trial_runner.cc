@@ -9,9 +9,9 @@
 #include "executor/trial/memory_check.h"
 #include "executor/trial/rank_record.h"
 #include "executor/trial/worker_group.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 class TrialRun {
@@ -25,7 +25,7 @@ class TrialRun {
   const std::vector<RankRecord>& records() const { return workers_.records(); }
 
  private:
-  bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  bool planner::Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   void TellProgress();
   void TellTrace() const;
 
@@ -59,7 +59,7 @@ void TrialRun::TellProgress() {
 
 TrialResult TrialRun::Finish() {
   const WorkersEnd end = workers_.Watch({.timeout_s = plan_.timeout_s,
-                                         .cancelled = [this] { return Cancelled(); },
+                                         .cancelled = [this] { return planner::Cancelled(); },
                                          .heard = [this] { TellProgress(); }});
   const std::vector<RankRecord>& records = workers_.records();
   if (end == WorkersEnd::kCancelled) return ConcludeCancelled(plan_, records);
@@ -100,7 +100,7 @@ absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& rank
   if (plan.device == DeviceKind::kCuda) {
     return CheckDeviceMemory(plan, ranks, options.device_memory_bytes);
   }
-  const absl::StatusOr<MemoryRoom> room = options.available_memory();
+  const absl::StatusOr<host::MemoryRoom> room = options.available_memory();
   if (room.ok()) return CheckHostMemory(plan, ranks, *room);
   warn(room.status().message());
   return absl::OkStatus();
@@ -125,4 +125,4 @@ TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options) {
   return RunRanks(plan, ranks, options).result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -14,7 +14,7 @@
 #include "executor/trial/step_trace.h"
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 struct TrialProgress {
   int32_t step = 0;  // steps finished
@@ -32,7 +32,7 @@ struct TrialRunnerOptions {
   // What a trial that ended well tells of its last step, where the plan wants it; may be empty.
   std::function<void(const std::vector<RankTrace>&)> trace = {};
   // What this host has left: asked before workers on its processor are started.
-  std::function<absl::StatusOr<MemoryRoom>()> available_memory = [] { return AvailableMemory(); };
+  std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] { return host::AvailableMemory(); };
   // Of the CUDA devices, in the order in which ranks get them; empty where it is not known.
   std::vector<int64_t> device_memory_bytes = {};
   // What keeps no trial from running but should be known; may be empty.
@@ -60,7 +60,7 @@ absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& rank
                          const TrialRunnerOptions& options);
 
 // What the workers can run: OK, or Unimplemented naming the axis and the values that are supported.
-absl::Status CheckRunnable(const ModelSpec& model, const Layout& layout,
-                           const TrainingSpec& training, DeviceKind device);
+absl::Status CheckRunnable(const planner::ModelSpec& model, const planner::Layout& layout,
+                           const planner::TrainingSpec& training, DeviceKind device);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -2,12 +2,12 @@
 
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 void AddUtilisation(const TrialPlan& plan, int64_t ranks, TrialResult& result) {
   if (!(result.step_s > 0.0)) return;
-  const double palm_flops = PalmStepFlops(plan.model, plan.training);
-  const double causal_flops = CausalStepFlops(plan.model, plan.training);
+  const double palm_flops = planner::PalmStepFlops(plan.model, plan.training);
+  const double causal_flops = planner::CausalStepFlops(plan.model, plan.training);
   const double rank_seconds = result.step_s * static_cast<double>(ranks);
   if (result.measured_peak_flops > 0.0) {
     result.mfu = palm_flops / (rank_seconds * result.measured_peak_flops);
@@ -20,4 +20,4 @@ void AddUtilisation(const TrialPlan& plan, int64_t ranks, TrialResult& result) {
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -5,7 +5,7 @@
 
 #include "executor/trial/trial.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // Fills in every MFU of a step by `ranks` ranks, whose step_s and measured_peak_flops `result` has:
 // by PaLM's definition and Megatron-LM's, each against the peak that was measured and, where the
@@ -13,4 +13,4 @@ namespace meshwright {
 // the latter.
 void AddUtilisation(const TrialPlan& plan, int64_t ranks, TrialResult& result);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

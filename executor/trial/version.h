@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // Of this build; the worker and the runner are built together.
 constexpr std::string_view WorkerVersion() { return MESHWRIGHT_VERSION; }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "planner/spec/status_macros.h"
-#include "planner/spec/utf8.h"
+#include "planner/base/status_macros.h"
+#include "planner/base/utf8.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // How long the other ranks may still report after the first failure.
@@ -134,4 +134,4 @@ void WorkerGroup::TakeIn(size_t rank) {
   if (ended) ApplyExit(process.wait_status(), record);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -11,7 +11,7 @@
 #include "executor/trial/rank_record.h"
 #include "executor/trial/worker_process.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // How Watch() came to its end.
 enum class WorkersEnd : uint8_t { kEnded, kCancelled, kSilent };
@@ -67,4 +67,4 @@ class WorkerGroup {
   std::vector<RankRecord> records_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -24,11 +24,11 @@ extern "C" {
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
 extern char** environ;
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // Where the worker finds its descriptors.
@@ -285,4 +285,4 @@ absl::StatusOr<Listener> ListenOnLoopback() {
   return listener;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -12,7 +12,7 @@
 #include "executor/trial/process_end.h"
 #include "executor/trial/unique_fd.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 struct WorkerLaunch {
   std::string path;  // of the meshwright-worker binary
@@ -85,4 +85,4 @@ struct Listener {
 };
 absl::StatusOr<Listener> ListenOnLoopback();
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

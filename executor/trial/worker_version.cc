@@ -6,9 +6,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "executor/trial/version.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // Starting LibTorch from a cold network file system takes seconds.
@@ -44,4 +44,4 @@ absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRun
                    "version it prints \"", absl::CHexEscape(version.substr(0, kShownBytes)), "\""));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -6,10 +6,10 @@
 #include "absl/status/status.h"
 #include "executor/trial/device_list.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // Asks `meshwright-worker --version`. InvalidArgument about the field `worker`, with both versions,
 // where it is of another build or no worker at all.
 absl::Status CheckWorkerVersion(const std::string& worker_path, const ProgramRunner& run);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

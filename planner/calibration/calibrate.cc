@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "planner/measurement/row_prediction.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // The request's own cluster and framework go before presets of the same names or devices: they may
@@ -129,4 +129,4 @@ absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request) {
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

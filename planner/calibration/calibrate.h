@@ -11,7 +11,7 @@
 #include "planner/measurement/measurement_presets.h"
 #include "planner/measurement/refusals.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct CalibrationRequest {
   std::vector<Measurement> measurements;
@@ -45,4 +45,4 @@ std::string DescribeLeftOut(const CalibrationResult& result);
 // as FitConstants().
 absl::StatusOr<CalibrationResult> Calibrate(const CalibrationRequest& request);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,10 +11,10 @@
 #include "absl/strings/str_format.h"
 #include "planner/cost/collective.h"
 #include "planner/cost/operators.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // A smaller share of a data sheet's rate is that of another part: a link of another kind, say.
@@ -296,4 +296,4 @@ absl::StatusOr<BenchmarkedCluster> ClusterFromBenchmark(const DeviceBenchmark& b
   return made;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 #include "planner/measurement/device_benchmark.h"
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Where what one host can't measure comes from: links between hosts, attention, the spread of step
 // times.
@@ -43,4 +43,4 @@ absl::StatusOr<BenchmarkedCluster> ClusterFromBenchmark(const DeviceBenchmark& b
                                                         const BenchmarkBase& base,
                                                         const std::string& name);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // One line per constant: what it is, how uncertain, between which bounds, where it stands.
@@ -95,4 +95,4 @@ bool RowsDecided(const CalibratedConstant& constant) {
   return !constant.at_bound && constant.sigma < kDecidedShare * constant.prior_sigma;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

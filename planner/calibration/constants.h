@@ -15,7 +15,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct CalibrationConstant {
   std::string_view name;
@@ -53,4 +53,4 @@ bool RowsDecided(const CalibratedConstant& constant);
 // do not decide: an uncertainty that stayed does not mean a value that stayed.
 bool Moved(const CalibratedConstant& constant);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

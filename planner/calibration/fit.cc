@@ -9,9 +9,9 @@
 #include "ceres/ceres.h"
 #include "planner/calibration/spread.h"
 #include "planner/cost/step_time.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kBoundSlack = 1e-6;
@@ -243,4 +243,4 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -19,7 +19,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // One measured step. The row's own cluster and profile only say how many devices make a node: the
 // fitted ones take their place.
@@ -51,4 +51,4 @@ struct FitResult {
 absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const ClusterSpec& cluster,
                                        const FrameworkProfile& profile, const FitOptions& options);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

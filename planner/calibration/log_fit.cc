@@ -5,7 +5,7 @@
 
 #include "ceres/ceres.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Errors (of the logarithm) beyond this count linearly.
@@ -71,4 +71,4 @@ LogFitErrors ErrorsOf(const std::vector<LogFitRow>& rows, const std::vector<doub
           .worst = *std::max_element(errors.begin(), errors.end())};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // A constant under fit: where the search begins, and its bounds.
 struct LogFitConstant {
@@ -37,4 +37,4 @@ struct LogFitErrors {
 };
 LogFitErrors ErrorsOf(const std::vector<LogFitRow>& rows, const std::vector<double>& constants);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

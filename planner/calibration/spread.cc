@@ -6,7 +6,7 @@
 #include "planner/estimate/estimate.h"
 #include "planner/estimate/step_interval.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Earlier rows count for at most so many: they were of other machines, and a few dozen of this one
@@ -68,4 +68,4 @@ double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& p
   return std::min(TailFactor(freedom) * std::sqrt(variance + fit.constants_variance), kMostSigma);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // A spread that was known before the fit, and how many rows it counts for.
 struct SpreadPrior {
@@ -41,4 +41,4 @@ double PredictiveSigma(const FitErrors& fit, const std::optional<SpreadPrior>& p
 // The value that a share of `values` lie at or below. Requires values.
 double Quantile(std::vector<double> values, double share);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,11 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/catalog/json_text.h"
+#include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -253,4 +253,4 @@ absl::StatusOr<Architecture> ArchitectureOf(const json& config) {
 
 bool IsKnownConfigKey(std::string_view key) { return TheTable().known_keys.contains(key); }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

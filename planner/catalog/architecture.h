@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // A planned family: a dense decoder with RMSNorm, rotary embedding, grouped queries and SwiGLU.
 struct Architecture {
@@ -33,4 +33,4 @@ absl::StatusOr<Architecture> ArchitectureOf(const nlohmann::json& config);
 // Whether the table has `key`: it changes no model, or ArchitectureOf() has looked at it.
 bool IsKnownConfigKey(std::string_view key);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
@@ -61,4 +61,4 @@ ordered_json CalibrationToJson(const Calibration& calibration) {
   return object;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "nlohmann/json.hpp"
-#include "planner/catalog/json_fields.h"
+#include "planner/codec/json_fields.h"
 #include "planner/spec/calibration.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // An object without a "calibration" was not fitted. Problems go to `fields`.
 Calibration ReadCalibration(JsonFields& fields);
 
 nlohmann::ordered_json CalibrationToJson(const Calibration& calibration);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

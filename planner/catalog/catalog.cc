@@ -4,7 +4,7 @@
 #include "planner/catalog/preset_text.h"
 #include "planner/data/embedded.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 std::vector<std::string> NamesOf(absl::Span<const EmbeddedFile> files) {
@@ -38,4 +38,4 @@ absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name) {
   return ProfileFromJson(*text);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 std::vector<std::string> ModelNames();
 std::vector<std::string> ClusterNames();
@@ -34,4 +34,4 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json);
 std::string ClusterToJson(const ClusterSpec& cluster);
 std::string ProfileToJson(const FrameworkProfile& profile);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -1,11 +1,11 @@
 #include "absl/strings/str_cat.h"
 #include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
-#include "planner/catalog/json_fields.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_fields.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -189,4 +189,4 @@ std::string ClusterToJson(const ClusterSpec& cluster) {
   return object.dump(2);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,15 +6,15 @@
 #include "absl/strings/str_join.h"
 #include "planner/catalog/architecture.h"
 #include "planner/catalog/catalog.h"
-#include "planner/catalog/json_fields.h"
-#include "planner/catalog/json_text.h"
+#include "planner/codec/json_fields.h"
+#include "planner/codec/json_text.h"
 #include "planner/catalog/rope_config.h"
-#include "planner/spec/escape_controls.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/short_text.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/escape_controls.h"
+#include "planner/base/field_error.h"
+#include "planner/base/short_text.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr size_t kMostShownKeys = 10;
@@ -113,4 +113,4 @@ absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_vie
   return std::move(read.model);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

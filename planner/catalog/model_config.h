@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct ModelConfig {
   ModelSpec model;
@@ -26,4 +26,4 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
 // What a reader of figures about that model should know: the keys that were not looked at.
 std::vector<std::string> NotesOn(const ModelConfig& config);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,10 +3,10 @@
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
 #include "planner/profile/attention_default.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len) {
   return model.json.empty() ? FindModel(model.name)
@@ -46,4 +46,4 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   return request;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

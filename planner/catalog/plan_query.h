@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // A preset by name, or the text of a JSON file under a name of the caller's choice.
 struct SpecSource {
@@ -49,4 +49,4 @@ absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t ho
 // of processes on shared cores. Errors as in planner/catalog/catalog.h.
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

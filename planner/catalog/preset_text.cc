@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "planner/catalog/nearest.h"
+#include "planner/base/nearest.h"
 #include "planner/data/embedded.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 absl::StatusOr<std::string_view> FindText(std::string_view what, std::string_view name,
@@ -35,4 +35,4 @@ absl::StatusOr<std::string_view> ProfileText(std::string_view name) {
   return FindText("framework", name, EmbeddedProfiles());
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

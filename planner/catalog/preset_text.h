@@ -6,10 +6,10 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 absl::StatusOr<std::string_view> ModelText(std::string_view name);
 absl::StatusOr<std::string_view> ClusterText(std::string_view name);
 absl::StatusOr<std::string_view> ProfileText(std::string_view name);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

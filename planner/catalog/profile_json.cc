@@ -3,12 +3,12 @@
 #include "absl/strings/str_cat.h"
 #include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
-#include "planner/catalog/json_fields.h"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_fields.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -244,4 +244,4 @@ std::string ProfileToJson(const FrameworkProfile& profile) {
   return object.dump(2);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kDefaultTheta = 10000.0;
@@ -91,4 +91,4 @@ absl::StatusOr<RopeConfig> ReadRopeConfig(JsonFields& config,
   return rope;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "planner/catalog/json_fields.h"
+#include "planner/codec/json_fields.h"
 #include "planner/spec/rope_scaling.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct RopeConfig {
   double theta = 10000.0;
@@ -18,4 +18,4 @@ struct RopeConfig {
 absl::StatusOr<RopeConfig> ReadRopeConfig(JsonFields& config,
                                           std::vector<std::string>& unknown_keys);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

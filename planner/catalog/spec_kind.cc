@@ -7,9 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "planner/catalog/catalog.h"
-#include "planner/catalog/json_fields.h"
+#include "planner/codec/json_fields.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"model", "cluster", "framework"};
@@ -57,4 +57,4 @@ std::vector<std::string> PresetsOf(std::string_view kind) {
   return {};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // The kinds go by the names of the fields of a request that hold them: "model", "cluster" and
 // "framework".
@@ -23,4 +23,4 @@ std::string PresetNamed(std::string_view kind, std::string_view name);
 // The names of the presets of a kind.
 std::vector<std::string> PresetsOf(std::string_view kind);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

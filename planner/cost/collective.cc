@@ -8,7 +8,7 @@
 #include "planner/cost/nccl_tuning.h"
 #include "planner/spec/node_placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // The hosts of a rack that scale_up joins are chosen so that groups stay together; the devices of
@@ -135,4 +135,4 @@ double SendTime(const Network& network, const CommGroup& group, double bytes) {
   return link.base_latency_s + bytes / (link.AchievedBytesPerS() * (inside ? 1.0 : network.share));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

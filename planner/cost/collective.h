@@ -12,7 +12,7 @@
 
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct CommGroup {
   int64_t ranks = 1;
@@ -46,4 +46,4 @@ double ReduceScatterTime(const Network& network, const CommGroup& group, double 
 // stand on different ones, and the slowest hop sets the pace.
 double SendTime(const Network& network, const CommGroup& group, double bytes);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include "planner/schedule/placement.h"
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kAdamBytesPerParameter = 30.0;
@@ -88,4 +88,4 @@ double OptimizerTime(const StepShape& step, double parameters) {
          step.context.profile.step_overhead_s;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

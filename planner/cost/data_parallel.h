@@ -3,7 +3,7 @@
 
 #include "planner/cost/step_shape.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Seconds of gradient reduction and weight gathering that compute does not hide, for a rank that
 // holds `parameters`. `window_s` is what one micro-batch's compute can hide: its backward, and
@@ -20,4 +20,4 @@ double TiedEmbeddingTime(const StepShape& step);
 // profile's step_overhead_s.
 double OptimizerTime(const StepShape& step, double parameters);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 
 #include "planner/memory/layout_parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Device-memory bytes per bf16 element of fused operators: every input read once, every output
@@ -230,4 +230,4 @@ LayerTime EstimateEmbedding(const StepShape& step) {
   return time;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

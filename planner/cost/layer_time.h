@@ -8,7 +8,7 @@
 #include "planner/cost/step_shape.h"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Seconds. A backward pass is its input-gradient and its weight-gradient part; norms, attention and
 // activations have only the first.
@@ -39,4 +39,4 @@ LayerTime EstimateHead(const StepShape& step);
 
 LayerTime EstimateEmbedding(const StepShape& step);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

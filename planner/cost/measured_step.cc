@@ -6,10 +6,10 @@
 #include "planner/cost/stragglers.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/simulator.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 absl::Status CheckCount(const char* field, size_t count, int32_t expected) {
@@ -82,4 +82,4 @@ absl::StatusOr<ComposedStep> ComposeStep(const EstimateContext& context, const L
   return step;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // One part (forward, input gradient, weight gradient) of one micro-batch in one chunk, seconds.
 struct MeasuredPart {
@@ -65,4 +65,4 @@ struct ComposedStep {
 absl::StatusOr<ComposedStep> ComposeStep(const EstimateContext& context, const Layout& layout,
                                          const std::vector<MeasuredRank>& ranks);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

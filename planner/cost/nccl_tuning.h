@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // One protocol of one algorithm. Times in seconds; `bandwidth` is the share of the bus bandwidth.
 struct NcclProtocol {
@@ -46,4 +46,4 @@ inline double NcclTreeLatency(const NcclProtocol& protocol, int64_t per_node, in
                                   std::log2(static_cast<double>(nodes)) * protocol.network_hop_s);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Share of a matmul's rate that is left with an inner dimension of k.
@@ -87,4 +87,4 @@ double UnfusedBackwardTime(const DeviceShare& device, const AttentionShape& shap
          1.5 * ScoreTrafficTime(device, shape, traffic_bytes);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

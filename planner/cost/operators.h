@@ -8,7 +8,7 @@
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // One rank's part of the device it runs on.
 struct DeviceShare {
@@ -56,4 +56,4 @@ double UnfusedForwardTime(const DeviceShare& device, const AttentionShape& shape
 double UnfusedBackwardTime(const DeviceShare& device, const AttentionShape& shape,
                            double traffic_bytes);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

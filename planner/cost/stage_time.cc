@@ -4,7 +4,7 @@
 
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 void Add(const LayerTime& layer, double count, StageTime& time) {
@@ -80,4 +80,4 @@ double HopTime(const EstimateContext& context, const Layout& layout) {
   return HopTime(StepShape(context, layout));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

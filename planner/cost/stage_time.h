@@ -9,7 +9,7 @@
 #include "planner/layout/stage_partition.h"
 #include "planner/schedule/stage_durations.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
@@ -50,4 +50,4 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, con
 double HopTime(const StepShape& step);
 double HopTime(const EstimateContext& context, const Layout& layout);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -12,7 +12,7 @@
 #include "planner/profile/context.h"
 #include "planner/spec/node_placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct StepShape {
   StepShape(const EstimateContext& c, const Layout& l)
@@ -54,4 +54,4 @@ struct StepShape {
   int64_t pipeline_stride;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

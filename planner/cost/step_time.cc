@@ -9,7 +9,7 @@
 #include "planner/memory/layout_parameters.h"
 #include "planner/schedule/closed_forms.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // The ranks of a pipeline, one micro-batch each.
@@ -128,4 +128,4 @@ TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layo
   return time;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

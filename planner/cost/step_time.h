@@ -7,7 +7,7 @@
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Seconds of one optimizer step, by what the slowest device spends them on. The parts add up to
 // step_s().
@@ -36,4 +36,4 @@ struct TimeEstimate {
 TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
                               double fraction_of_device);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Upper quantile of the standard normal: P(Z > z) = tail, by the rational approximation 26.2.23 of
@@ -26,4 +26,4 @@ double StragglerFactor(double sigma, int64_t devices) {
   return sigma > 0.0 ? 1.0 + sigma * ExpectedMaximum(devices) : 1.0;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

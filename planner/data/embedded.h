@@ -5,7 +5,7 @@
 
 #include "absl/types/span.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct EmbeddedFile {
   std::string_view name;  // file name without folder and extension
@@ -21,4 +21,4 @@ absl::Span<const EmbeddedFile> EmbeddedFamilies();
 // planner/data/architectures.json alone.
 absl::Span<const EmbeddedFile> EmbeddedArchitectures();
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 #include "planner/memory/oom_probability.h"
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kTera = 1e12;
@@ -45,4 +45,4 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
   return estimate;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "planner/memory/rank_memory.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // 80 % of a normal distribution lie within this many standard deviations of its mean.
 inline constexpr double kEightyPercentSigmas = 1.2816;
@@ -39,4 +39,4 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout);
 Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
                         const MemoryEstimate& memory);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

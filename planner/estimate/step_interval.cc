@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 double ShareLeftOpen(int64_t rows) {
   return static_cast<double>(kRowsThatHalve) / static_cast<double>(kRowsThatHalve + rows);
@@ -25,4 +25,4 @@ double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile
   return std::hypot(FittedSpread(cluster, profile), kDataSheetSigma * ShareLeftOpen(rows));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // What a data sheet leaves open: the standard deviation of log(measured / predicted) with the
 // constants that a cluster had before its fit. Over the runs of the five fitted clusters, each
@@ -35,4 +35,4 @@ double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile)
 // FittedSpread() and beside it, independently, what the cluster's figures leave open.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

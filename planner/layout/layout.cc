@@ -5,21 +5,22 @@
 #include <utility>
 #include <vector>
 
+#include "planner/base/enum_names.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int32_t kMaxAxis = 1 << 20;
 
-constexpr std::array<std::pair<ScheduleKind, std::string_view>, 6> kSchedules = {{
+constexpr EnumNames<ScheduleKind, 6> kSchedules = {{
     {ScheduleKind::kGpipe, "gpipe"},
     {ScheduleKind::k1f1b, "1f1b"},
     {ScheduleKind::kInterleaved, "interleaved"},
@@ -27,41 +28,6 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 6> kSchedules = 
     {ScheduleKind::kZbH1, "zb_h1"},
     {ScheduleKind::kZbV, "zb_v"},
 }};
-
-constexpr std::array<std::pair<AttentionKernel, std::string_view>, 6> kAttentionKernels = {{
-    {AttentionKernel::kFlash3, "flash3"},
-    {AttentionKernel::kFlash2, "flash2"},
-    {AttentionKernel::kFlash1, "flash1"},
-    {AttentionKernel::kCudnn, "cudnn"},
-    {AttentionKernel::kFusedSoftmax, "fused_softmax"},
-    {AttentionKernel::kEager, "eager"},
-}};
-
-constexpr std::array<std::pair<NormKernel, std::string_view>, 2> kNormKernels = {{
-    {NormKernel::kFused, "fused"},
-    {NormKernel::kEager, "eager"},
-}};
-
-template <typename Kind, size_t kCount>
-std::string_view NameOf(const std::array<std::pair<Kind, std::string_view>, kCount>& names,
-                        Kind wanted) {
-  for (const auto& [kind, name] : names) {
-    if (kind == wanted) return name;
-  }
-  return "";
-}
-
-template <typename Kind, size_t kCount>
-absl::StatusOr<Kind> KindOf(const std::array<std::pair<Kind, std::string_view>, kCount>& names,
-                            std::string_view key, std::string_view text) {
-  std::string accepted;
-  for (const auto& [kind, name] : names) {
-    if (name == text) return kind;
-    if (!accepted.empty()) accepted += ", ";
-    accepted += name;
-  }
-  return FieldError(key, text, "must be one of " + accepted);
-}
 
 // A numeric key of the text form with its bounds.
 struct NumberKey {
@@ -183,20 +149,6 @@ std::string_view RecomputeName(Recompute recompute) {
 
 std::string_view ScheduleName(ScheduleKind schedule) { return NameOf(kSchedules, schedule); }
 
-std::string_view AttentionKernelName(AttentionKernel kernel) {
-  return NameOf(kAttentionKernels, kernel);
-}
-
-std::string_view NormKernelName(NormKernel kernel) { return NameOf(kNormKernels, kernel); }
-
-absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text) {
-  return KindOf(kAttentionKernels, "attn", text);
-}
-
-absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text) {
-  return KindOf(kNormKernels, "norm", text);
-}
-
 std::string FormatLayout(const Layout& l) {
   const std::string_view recompute = RecomputeName(l.recompute);
   const std::string_view schedule = ScheduleName(l.schedule);
@@ -238,4 +190,4 @@ absl::StatusOr<Layout> ParseLayout(std::string_view text) {
   return layout;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,23 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "planner/spec/kernels.h"
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
-// kDefault: what the framework profile names. kFusedSoftmax writes the score matrix out and
-// scales, masks and normalises it in one kernel; kEager in one kernel each.
-enum class AttentionKernel : uint8_t {
-  kDefault,
-  kFlash3,
-  kFlash2,
-  kFlash1,
-  kCudnn,
-  kFusedSoftmax,
-  kEager
-};
-enum class NormKernel : uint8_t { kDefault, kFused, kEager };
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
 
 struct Layout {
@@ -58,13 +47,6 @@ inline bool HasWeightActions(ScheduleKind schedule) {
 
 std::string_view RecomputeName(Recompute recompute);
 std::string_view ScheduleName(ScheduleKind schedule);
-std::string_view AttentionKernelName(AttentionKernel kernel);  // "" for kDefault
-std::string_view NormKernelName(NormKernel kernel);            // "" for kDefault
-
-// InvalidArgument names what would be accepted.
-absl::StatusOr<AttentionKernel> ParseAttentionKernel(std::string_view text);
-absl::StatusOr<NormKernel> ParseNormKernel(std::string_view text);
-
 std::string FormatLayout(const Layout& layout);
 
 // Reads the text form, keys in any order. tp, pp and dp must be there; the others default to cp1,
@@ -72,4 +54,4 @@ std::string FormatLayout(const Layout& layout);
 // the part that is wrong and what would be accepted.
 absl::StatusOr<Layout> ParseLayout(std::string_view text);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 int64_t StagesOf(const Layout& layout) { return int64_t{layout.pp} * layout.vpp; }
@@ -89,4 +89,4 @@ bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition p
   return layers >= stages;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Layers [first_layer, first_layer + layer_count) and what stands at the ends of the model.
 struct StageLayers {
@@ -55,4 +55,4 @@ void ForEachGroup(const ModelSpec& model, const StageLayers& stage, const Visit&
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

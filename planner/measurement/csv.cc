@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
@@ -94,4 +94,4 @@ std::vector<CsvRecord> ParseCsv(std::string_view text) {
   return records;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct CsvRecord {
   int64_t line = 0;  // where it begins, from 1
@@ -19,4 +19,4 @@ struct CsvRecord {
 // Records whose cells are all empty are left out.
 std::vector<CsvRecord> ParseCsv(std::string_view text);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,12 +3,12 @@
 #include <array>
 #include <limits>
 
-#include "planner/catalog/json_fields.h"
-#include "planner/catalog/json_text.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/codec/json_fields.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -177,4 +177,4 @@ absl::StatusOr<DeviceBenchmark> DeviceBenchmarkFromJson(const json& json) {
   return benchmark;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -14,7 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Seconds of one operation, each window of many operations giving one mean.
 struct Timing {
@@ -93,4 +93,4 @@ absl::StatusOr<CopyTiming> CopyTimingFromJson(const nlohmann::json& json);
 absl::StatusOr<CollectiveTiming> CollectiveTimingFromJson(const nlohmann::json& json);
 absl::StatusOr<DeviceBenchmark> DeviceBenchmarkFromJson(const nlohmann::json& json);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

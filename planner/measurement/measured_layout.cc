@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "absl/strings/ascii.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Wide enough for every cluster there is, and no product of four axes leaves 64 bits.
@@ -177,4 +177,4 @@ absl::StatusOr<Precision> PrecisionOf(const Measurement& row) {
   return FieldError("precision", row.precision, "must be bf16, fp16, fp32 or fp64");
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 #include "planner/measurement/measurement.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Devices of the run: `gpus`, or the product of the axes where that is empty. InvalidArgument names
 // the column that is missing or out of range, as all functions here do.
@@ -22,4 +22,4 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row);
 // model.
 absl::StatusOr<Precision> PrecisionOf(const Measurement& row);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

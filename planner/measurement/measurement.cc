@@ -7,10 +7,10 @@
 #include <variant>
 
 #include "planner/measurement/csv.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using Field = std::variant<std::string Measurement::*, OptionalInt Measurement::*,
@@ -231,4 +231,4 @@ absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text
   return rows;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

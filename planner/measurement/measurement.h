@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class Outcome : uint8_t {
   kUnknown,  // the cell is empty
@@ -87,4 +87,4 @@ absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text
 // blank.
 std::string FormatMeasurements(const std::vector<Measurement>& rows);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

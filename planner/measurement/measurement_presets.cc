@@ -10,10 +10,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "planner/catalog/catalog.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
@@ -135,4 +135,4 @@ absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& pres
   return best;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

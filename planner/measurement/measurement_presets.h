@@ -15,7 +15,7 @@
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct MeasurementPresets {
   std::vector<ModelSpec> models;
@@ -48,4 +48,4 @@ absl::StatusOr<ClusterSpec> ClusterOf(const MeasurementPresets& presets, const M
 absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& presets,
                                                   const Measurement& row);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

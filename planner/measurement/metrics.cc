@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Rank of each value, from 1; equal values share the mean of their ranks.
@@ -106,4 +106,4 @@ std::optional<double> AreaUnderCurve(absl::Span<const Forecast> forecasts) {
   return (rank_sum - events * (events + 1.0) / 2.0) / (events * others);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct PredictedMeasured {
   double predicted = 0.0;
@@ -41,4 +41,4 @@ std::optional<double> Accuracy(absl::Span<const Forecast> forecasts);
 // counting half. nullopt unless both exist.
 std::optional<double> AreaUnderCurve(absl::Span<const Forecast> forecasts);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

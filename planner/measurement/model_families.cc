@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
-#include "planner/catalog/json_fields.h"
-#include "planner/catalog/json_text.h"
+#include "planner/codec/json_fields.h"
+#include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -115,4 +115,4 @@ std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measu
   return Lookup(families, row.model, &ModelFamily::tied);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "planner/measurement/measurement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct ModelFamily {
   std::string match;  // stands somewhere in the lower-case name
@@ -39,4 +39,4 @@ bool TrainsAdapters(const ModelFamilies& families, const Measurement& row);
 std::optional<bool> HasGatedFfn(const ModelFamilies& families, const Measurement& row);
 std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measurement& row);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "planner/measurement/measured_layout.h"
 #include "planner/search/rules.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Writes what a column says to `value`, which keeps what is known already where the cell is empty.
@@ -112,4 +112,4 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   return plan;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

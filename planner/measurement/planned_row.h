@@ -12,7 +12,7 @@
 #include "planner/measurement/measurement_presets.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Every spec passed its Validate().
 struct PlannedRow {
@@ -44,4 +44,4 @@ std::string AtLine(const Measurement& row, std::string_view problem);
 
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 
 #include "planner/measurement/planned_row.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 struct Cause {
@@ -56,4 +56,4 @@ Refusals CountRefusals(absl::Span<const RowPrediction> rows) {
   return refusals;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "planner/measurement/row_prediction.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Rows that were refused for one cause.
 struct Refusal {
@@ -36,4 +36,4 @@ struct Refusals {
 // Rows with a prediction are passed over.
 Refusals CountRefusals(absl::Span<const RowPrediction> rows);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

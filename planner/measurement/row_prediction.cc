@@ -4,10 +4,10 @@
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
@@ -90,4 +90,4 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
   return result;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 #include "planner/measurement/measurement.h"
 #include "planner/measurement/measurement_presets.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct Prediction {
   int64_t peak_bytes = 0;           // of what the source reports as peak_mem_gib
@@ -48,4 +48,4 @@ struct RowPrediction {
 RowPrediction PredictRow(int64_t row, const Measurement& measured,
                          const MeasurementPresets& presets);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 #include "planner/measurement/measurement.h"
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
@@ -106,4 +106,4 @@ std::string RunsToCsv(const RunSpecs& specs, absl::Span<const MeasuredRun> runs)
   return FormatMeasurements(rows);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class RunEnd : uint8_t { kOk, kOom, kError };  // kError: for another reason than memory
 
@@ -39,4 +39,4 @@ struct RunSpecs {
 // cluster's preset calls it, or else as the cluster itself.
 std::string RunsToCsv(const RunSpecs& specs, absl::Span<const MeasuredRun> runs);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

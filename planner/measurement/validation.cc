@@ -5,7 +5,7 @@
 
 #include "planner/measurement/metrics.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kPoints = 100.0;
@@ -178,4 +178,4 @@ ValidationReport ReportValidation(absl::Span<const RowPrediction> rows) {
   return report;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -22,7 +22,7 @@
 #include "planner/measurement/row_prediction.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // The rule of thumb that a layout is safe below this share of the device.
 inline constexpr double kSafeFraction = kMemoryShare;
@@ -69,4 +69,4 @@ struct ValidationReport {
 
 ValidationReport ReportValidation(absl::Span<const RowPrediction> rows);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr std::array kKeptTensors = {
@@ -157,4 +157,4 @@ int64_t CheckpointBytesPerBlock(const BlockDims& dims) {
   return KeptBytes(KeptTensor::kAttentionResidual, dims);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Shape of one block on one rank. tokens = micro-batch * seq_len / cp.
 struct BlockDims {
@@ -92,4 +92,4 @@ int64_t SelectiveKeptBytesPerBlock(const BlockDims& dims);
 // Full recompute: only the block's input.
 int64_t CheckpointBytesPerBlock(const BlockDims& dims);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Of planner/schedule/messages.h: activations and gradients, to and from each rank that has a
@@ -36,4 +36,4 @@ int64_t BufferBytes(const HardwareProfile& device, const OpenCommunicators& open
          open.point_to_point * device.point_to_point_communicator_bytes;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 #include "planner/layout/layout.h"
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Groups with more than one rank, as executor/worker/rank_context.cc connects them.
 struct OpenCommunicators {
@@ -26,4 +26,4 @@ OpenCommunicators CommunicatorsOf(const Layout& layout, bool tied_embeddings,
 // buffers for each channel to each neighbour, whatever the number of ranks.
 int64_t BufferBytes(const HardwareProfile& device, const OpenCommunicators& open);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

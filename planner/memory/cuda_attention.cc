@@ -1,6 +1,6 @@
 #include "planner/memory/cuda_attention.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kFp32Bytes = 4;
@@ -33,4 +33,4 @@ int64_t CudaAttentionScratchBytes(const WorkerStage& stage, int64_t queries, int
   return sums + query_gradient + expanded;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

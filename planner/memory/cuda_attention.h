@@ -8,7 +8,7 @@
 
 #include "planner/memory/worker_stage.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Whether one call takes all query heads: kernels in bf16 do, the one in fp32 wants as many key
 // heads as query heads, so that the query heads of a group come one after the other.
@@ -25,4 +25,4 @@ bool TakesAllQueryHeads(const BlockDims& dims);
 //          memory-efficient attention (_efficient_attention_backward).
 int64_t CudaAttentionScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

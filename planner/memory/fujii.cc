@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 double FujiiStateBytesPerParameter(bool distributed_optimizer, int64_t sharding_ranks) {
   if (!distributed_optimizer) return 18.0;
@@ -32,4 +32,4 @@ double FujiiFirstStageActivationBytes(const ModelSpec& model, const Layout& layo
   return all_layers / static_cast<double>(layout.pp) * static_cast<double>(in_flight);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Bytes of weights, fp32 gradients and Adam states per parameter: 18, or 6 + 12 / sharding ranks
 // with a distributed optimizer.
@@ -26,4 +26,4 @@ double FujiiActivationBytesPerLayer(const ModelSpec& model, const LayerGroup& gr
 double FujiiFirstStageActivationBytes(const ModelSpec& model, const Layout& layout,
                                       const TrainingSpec& training);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

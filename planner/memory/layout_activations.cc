@@ -8,7 +8,7 @@
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Micro-batches of one chunk that rank `rank` holds at its peak; over all chunks they add up to
@@ -182,4 +182,4 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
           .keys = context.training.seq_len};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

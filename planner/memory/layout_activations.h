@@ -10,7 +10,7 @@
 #include "planner/memory/worker_layout.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct ActivationBytes {
   int64_t kept_bytes = 0;       // by the layers, for all micro-batches in flight
@@ -59,4 +59,4 @@ class LayoutActivations {
 BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
                       const LayerGroup& group);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include "planner/layout/stage_partition.h"
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Parameters of one layer on one TP rank: projections are divided, norms are not. K/V heads are
@@ -53,4 +53,4 @@ int64_t PaddedVocab(const EstimateContext& context, int32_t tp) {
   return (context.model.vocab + multiple - 1) / multiple * multiple;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

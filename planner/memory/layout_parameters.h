@@ -9,7 +9,7 @@
 #include "planner/profile/context.h"
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // The pieces of the model that are stored, reduced and gathered as one, by what they have on one TP
 // rank.
@@ -65,4 +65,4 @@ void LayoutParameters::ForEachUnit(int32_t pipeline_rank, const Visit& visit) co
 // The vocabulary as the framework lays it out over `tp` ranks.
 int64_t PaddedVocab(const EstimateContext& context, int32_t tp);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 double OomProbability(const FrameworkProfile& profile, double fraction_of_device) {
   return 1.0 / (1.0 + std::exp((profile.oom_center - fraction_of_device) / profile.oom_width));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 
 #include "planner/profile/framework_profile.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Logistic in the share of the device that the estimate fills: 1/2 at profile.oom_center, 0.73 one
 // oom_width above it. No formula sees fragmentation and buffer timing, so published runs that fill
@@ -11,4 +11,4 @@ namespace meshwright {
 // 2311.05610: about 14 % either side of 93 %).
 double OomProbability(const FrameworkProfile& profile, double fraction_of_device);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

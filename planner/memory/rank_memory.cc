@@ -7,7 +7,7 @@
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/unit_shards.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
@@ -244,4 +244,4 @@ int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& 
   return most;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

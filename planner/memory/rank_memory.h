@@ -12,7 +12,7 @@
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Bytes on one device of one pipeline rank at its peak.
 struct MemoryEstimate {
@@ -68,4 +68,4 @@ MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout);
 // profile names. Bytes.
 int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

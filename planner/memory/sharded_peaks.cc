@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 bool AddsWeightGradients(ActionKind kind) {
@@ -133,4 +133,4 @@ WorkerActivations ShardedPeaks::Next() {
   return known->peak;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

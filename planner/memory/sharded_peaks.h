@@ -15,7 +15,7 @@
 #include "planner/memory/worker_memory.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 class ShardedPeaks {
  public:
@@ -69,4 +69,4 @@ class ShardedPeaks {
   int64_t older_bytes_ = 0;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

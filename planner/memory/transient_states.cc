@@ -1,6 +1,6 @@
 #include "planner/memory/transient_states.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 bool AddsWeightGradients(ActionKind kind) {
@@ -107,4 +107,4 @@ int64_t TransientStates::Next(const Action& action, int64_t part) {
   return held_bytes;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

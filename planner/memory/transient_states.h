@@ -16,7 +16,7 @@
 #include "planner/schedule/schedule.h"
 #include "planner/schedule/weight_gathers.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // By what is stored as one: the embedding or the head, a layer, the final norm.
 struct UnitBytes {
@@ -72,4 +72,4 @@ class TransientStates {
   int64_t reducing_bytes_ = 0;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Each shard of a unit's weights, gradients and states begins at a multiple of this: where devices
 // read whole lines of memory, and may copy as wide as they can.
@@ -20,4 +20,4 @@ constexpr int64_t ShardElements(int64_t unit_elements, int64_t ranks, Precision 
   return (unit_elements + all_aligned - 1) / all_aligned * aligned;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

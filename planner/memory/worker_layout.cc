@@ -10,7 +10,7 @@
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Nothing where there is nobody to share states with.
@@ -134,4 +134,4 @@ WorkerActivations WorkerLayout::PeakOnRank(int32_t pipeline_rank) const {
   return PeakWorkerActivations(layout_, rank);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -10,7 +10,7 @@
 #include "planner/memory/worker_peak.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Whether the worker's rules cover the layout: the profile says that it is the worker's, and every
 // stage has a layer, all of one kind.
@@ -51,4 +51,4 @@ class WorkerLayout {
   absl::InlinedVector<const WorkerStageBytes*, 32> stages_;  // by number
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

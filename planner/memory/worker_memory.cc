@@ -4,7 +4,7 @@
 
 #include "planner/memory/worker_operators.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kTokenIdBytes = 4;
@@ -240,4 +240,4 @@ WorkerStageBytes StageBytes(const WorkerStage& stage) {
   return bytes;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -62,7 +62,7 @@
 #include "planner/memory/worker_stage.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Parts of what is held; they add up to it.
 struct WorkerActivations {
@@ -150,4 +150,4 @@ void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& vi
 // The most that the micro-batch takes at once during one part of an action.
 WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t part);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

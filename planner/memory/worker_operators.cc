@@ -4,7 +4,7 @@
 
 #include "planner/memory/cuda_attention.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // What the residual stream divides over the TP group.
@@ -241,4 +241,4 @@ int64_t HeadWeightGradientBytes(const WorkerStage& stage) {
   return GatheredBytes(d) + WeightGradientBytes(HeadWidth(stage), d.hidden, d);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -10,7 +10,7 @@
 #include "planner/memory/block_tensors.h"
 #include "planner/memory/worker_stage.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Elements of a bf16 matrix product that are computed at once on a CPU, at least one row.
 inline constexpr int64_t kMatmulPieceElements = int64_t{1} << 20;
@@ -58,4 +58,4 @@ int64_t FfnWeightGradientBytes(const BlockDims& d);
 int64_t AttentionWeightGradientBytes(const BlockDims& d);
 int64_t HeadWeightGradientBytes(const WorkerStage& stage);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "planner/schedule/messages.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // What is held grows or shrinks evenly from one micro-batch of a run to the next: its peak is at
@@ -208,4 +208,4 @@ WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& 
   return peak;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -15,7 +15,7 @@
 #include "planner/memory/transient_states.h"
 #include "planner/memory/worker_memory.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Where a rank has the head.
 inline constexpr int64_t kLossAccumulatorBytes = 8;
@@ -32,4 +32,4 @@ struct WorkerRank {
 // the number of micro-batches.
 WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

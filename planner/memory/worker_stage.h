@@ -6,7 +6,7 @@
 #include "planner/layout/layout.h"
 #include "planner/memory/block_tensors.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // With at least one layer.
 struct WorkerStage {
@@ -21,4 +21,4 @@ struct WorkerStage {
   int64_t cp = 1;                // context parallel ranks
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -1,6 +1,6 @@
 #include "planner/profile/attention_default.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision) {
@@ -14,4 +14,4 @@ AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterS
   return profile.attention;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

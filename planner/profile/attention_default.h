@@ -6,7 +6,7 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // The profile's, unless the cluster's device says of Meshwright's own worker that another one is
 // faster with heads of the model's size. That is about bf16 on devices: elsewhere the worker has
@@ -14,4 +14,4 @@ namespace meshwright {
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

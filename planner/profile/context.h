@@ -6,7 +6,7 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct EstimateContext {
   const ModelSpec& model;
@@ -17,4 +17,4 @@ struct EstimateContext {
   bool ranks_run_alone = false;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

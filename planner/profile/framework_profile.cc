@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 absl::Status CheckBetween(std::string_view field, double value, double high) {
@@ -66,4 +66,4 @@ absl::Status Validate(const FrameworkProfile& profile) {
   return CheckRange("vocab_multiple", profile.vocab_multiple, 0, 1 << 16);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

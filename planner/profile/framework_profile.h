@@ -15,7 +15,7 @@
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Whether the input of a column-parallel product is kept un-sharded under sequence parallel.
 enum class GatheredInputs : uint8_t { kNever, kWithoutPipeline, kAlways };
@@ -174,4 +174,4 @@ struct FrameworkProfile {
 // InvalidArgument naming the field, its value and what would be accepted.
 absl::Status Validate(const FrameworkProfile& profile);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

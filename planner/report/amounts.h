@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 inline std::string Gib(int64_t bytes) {
   return absl::StrFormat("%.2f GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
@@ -28,4 +28,4 @@ inline std::string Grouped(int64_t value) {
   return digits;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,9 +8,9 @@
 #include "planner/report/amounts.h"
 #include "planner/spec/node_placement.h"
 #include "planner/spec/parameters.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // By the names that the query has: a file that was fitted further still holds its preset's.
@@ -22,7 +22,7 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   FrameworkProfile profile = request.profile;
   rename(query.cluster, cluster.name);
   rename(query.framework, profile.name);
-  return meshwright::RestsOnOf(cluster, profile);
+  return meshwright::planner::RestsOnOf(cluster, profile);
 }
 
 }  // namespace
@@ -93,4 +93,4 @@ std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices) {
   return notes;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 #include "planner/report/standing.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct RecommendAnswer {
   SearchResult result;
@@ -61,4 +61,4 @@ std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& re
 // last node only partly.
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

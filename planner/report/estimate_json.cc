@@ -1,6 +1,6 @@
 #include "planner/report/estimate_json.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 using nlohmann::ordered_json;
 
@@ -76,4 +76,4 @@ ordered_json FunnelToJson(const Funnel& funnel) {
           {"invalid_by_rule", by_rule}};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Keys: *_bytes whose sum is total_bytes, fraction_of_device, pipeline_rank.
 nlohmann::ordered_json MemoryToJson(const MemoryEstimate& memory, double fraction_of_device);
@@ -18,4 +18,4 @@ nlohmann::ordered_json LayoutToJson(const Layout& layout, const Estimate& estima
 // something).
 nlohmann::ordered_json FunnelToJson(const Funnel& funnel);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

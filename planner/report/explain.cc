@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "planner/report/amounts.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // A second part is named where it takes at least this share of the device's total.
@@ -284,4 +284,4 @@ std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explan
       Seconds(before.time.step_s()));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

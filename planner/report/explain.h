@@ -14,7 +14,7 @@
 #include "planner/search/neighbours.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class MemoryPart : uint8_t {
   kWeights,
@@ -93,4 +93,4 @@ std::string BindingSentence(const RankedLayout& ranked);
 // The smallest change that makes the layout fit, or that there is none. Empty for one that fits.
 std::string ChangeSentence(const RankedLayout& ranked, const Explanation& explanation);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 
 #include "planner/report/estimate_json.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 using nlohmann::ordered_json;
 
@@ -30,4 +30,4 @@ void AddExplanation(const RankedLayout& ranked, const Explanation& explanation,
   }
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/report/explain.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Adds to `object`: stages (entries like `memory`, by pipeline rank), binding {memory_part,
 // memory_bytes, time_part, time_s, sentence} and smallest_change (null where the layout fits or no
@@ -12,4 +12,4 @@ namespace meshwright {
 void AddExplanation(const RankedLayout& ranked, const Explanation& explanation,
                     nlohmann::ordered_json& object);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

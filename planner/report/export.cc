@@ -8,11 +8,10 @@
 #include "planner/report/export_megatron.h"
 #include "planner/report/export_torchtitan.h"
 #include "planner/search/rules.h"
-#include "planner/spec/escape_controls.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kMaxDevicesPerNode = 1024;
@@ -71,19 +70,4 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
   return text;
 }
 
-NodePlacement PlacementOf(const ExportJob& job) {
-  return FillNodes(job.layout.devices(), job.devices_per_node);
-}
-
-std::string CommentLines(const std::vector<std::string>& comments) {
-  std::string lines;
-  for (const std::string& comment : comments)
-    absl::StrAppend(&lines, "# ", EscapeControls(comment), "\n");
-  return lines;
-}
-
-absl::Status CannotExport(std::string_view part, std::string_view problem) {
-  return FieldError("layout", part, problem);
-}
-
-}  // namespace meshwright
+}  // namespace meshwright::planner

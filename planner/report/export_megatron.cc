@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kVocabMultiple = 128;
@@ -253,4 +253,4 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   return text;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

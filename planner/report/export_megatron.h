@@ -7,11 +7,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "planner/report/export.h"
+#include "planner/report/export_job.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Requires what Export() checks. InvalidArgument for a schedule that Megatron-LM does not have.
 absl::StatusOr<std::string> ExportMegatron(const ExportJob& job);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

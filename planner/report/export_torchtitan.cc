@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // What all of torchtitan's models of one name share.
@@ -307,4 +307,4 @@ absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job) {
   return text;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "planner/report/export.h"
+#include "planner/report/export_job.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Requires what Export() checks. InvalidArgument for ZeRO-1, block recompute, tensor parallel
 // without sequence parallel, zb_h1, and replicated data parallel beside other axes: torchtitan has
 // none of them.
 absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

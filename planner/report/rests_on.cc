@@ -9,7 +9,7 @@
 #include "planner/estimate/step_interval.h"
 #include "planner/report/amounts.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // A fit that leaves more than this share of a data sheet's error open is one of few runs.
@@ -82,4 +82,4 @@ nlohmann::ordered_json ToJson(const RestsOn& rests_on) {
           {"sentence", rests_on.sentence}};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct PresetEvidence {
   std::string name;
@@ -34,4 +34,4 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 nlohmann::ordered_json ToJson(const RestsOn& rests_on);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

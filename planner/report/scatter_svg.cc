@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
@@ -354,4 +354,4 @@ std::string ScatterSvg(absl::Span<const RowPrediction> rows) {
   return svg;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

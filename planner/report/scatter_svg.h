@@ -11,9 +11,9 @@
 #include "absl/types/span.h"
 #include "planner/measurement/row_prediction.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // The eight sweeps with most rows have a colour each, the others share a grey.
 std::string ScatterSvg(absl::Span<const RowPrediction> rows);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

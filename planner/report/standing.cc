@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "planner/report/amounts.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // A part is named as a reason where it takes at least this share of what the parts lose together.
@@ -132,4 +132,4 @@ nlohmann::ordered_json ToJson(const StandingReport& report) {
   return object;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

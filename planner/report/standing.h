@@ -9,7 +9,7 @@
 #include "planner/report/explain.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // A part of the step that takes longer than in the best layout.
 struct SlowerPart {
@@ -50,4 +50,4 @@ StandingReport Report(const Layout& layout, const SearchResult& result, std::str
 // The report's own names; null where a layout that can't run has no value.
 nlohmann::ordered_json ToJson(const StandingReport& report);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "planner/layout/layout.h"
 #include "planner/schedule/simulator.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // What was simulated; the reader of a file needs it beside the timeline.
 struct TimelineSubject {
@@ -30,4 +30,4 @@ std::string TimelineSvg(const TimelineSubject& subject, const Timeline& timeline
 // marks, and for a step without duration.
 std::string TimelineText(const Timeline& timeline, int32_t columns);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

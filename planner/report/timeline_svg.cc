@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "planner/report/timeline.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kLeft = 70.0;
@@ -152,4 +152,4 @@ std::string TimelineSvg(const TimelineSubject& subject, const Timeline& timeline
   return Picture(subject, timeline).Draw();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "planner/report/timeline.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 char Mark(const Action& action) {
@@ -42,4 +42,4 @@ std::string TimelineText(const Timeline& timeline, int32_t columns) {
   return text;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 #include "planner/report/trace_writer.h"
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int32_t kProcess = 0;
@@ -43,4 +43,4 @@ std::string TimelineTrace(const TimelineSubject& subject, const Timeline& timeli
   return writer.Finish();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

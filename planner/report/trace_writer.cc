@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::ordered_json;
@@ -65,4 +65,4 @@ const char* TraceCategory(ActionKind kind) {
   return "";
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

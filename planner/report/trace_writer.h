@@ -7,7 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Threads are shown in the order of their numbers.
 struct TraceThread {
@@ -44,4 +44,4 @@ class TraceWriter {
 // "forward", "backward", "input gradient" or "weight gradient".
 const char* TraceCategory(ActionKind kind);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::ordered_json;
@@ -106,4 +106,4 @@ std::string RowsToCsv(absl::Span<const RowPrediction> rows) {
   return csv;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // {"sweeps": [...], "total": {...}}; the keys of an entry are the fields of SweepReport, and the
 // total has spearman_pooled, regret_safe_points_max and regret_likely_points_max too. Figures that
@@ -24,4 +24,4 @@ nlohmann::ordered_json RefusalsToJson(const Refusals& refusals);
 // holds a comma or a quote: commas of a reason become semicolons.
 std::string RowsToCsv(absl::Span<const RowPrediction> rows);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -1,6 +1,6 @@
 #include "planner/schedule/generators.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 std::vector<Action> ScheduleBreadthFirst(int32_t chunks, int32_t micro_batches) {
   std::vector<Action> actions;
@@ -18,4 +18,4 @@ std::vector<Action> ScheduleBreadthFirst(int32_t chunks, int32_t micro_batches) 
   return actions;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

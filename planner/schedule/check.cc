@@ -8,9 +8,9 @@
 #include "planner/schedule/dependency_order.h"
 #include "planner/schedule/messages.h"
 #include "planner/schedule/placement.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr size_t kMaxRanksNamed = 8;
@@ -163,4 +163,4 @@ absl::Status CheckSchedule(const Layout& layout, int32_t micro_batches,
   return CheckMessageOrder(layout, micro_batches, lists);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

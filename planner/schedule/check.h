@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // OK when `lists`, one per pipeline rank of `layout`, are a schedule of `micro_batches`:
 //  - every rank has, for each of its chunks and each micro-batch, one forward and one backward,
@@ -17,4 +17,4 @@ namespace meshwright {
 // action it stands at and what that waits for.
 absl::Status CheckSchedule(const Layout& layout, int32_t micro_batches, const ScheduleLists& lists);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 double Real(int64_t value) { return static_cast<double>(value); }
@@ -182,4 +182,4 @@ double ChunkedStepTime(absl::Span<const StageDurations> ranks, int64_t v, int64_
   return Real(m) * spread.max_s + (spread.sum_s - spread.max_s) / Real(v);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

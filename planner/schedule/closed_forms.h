@@ -15,7 +15,7 @@
 #include "planner/layout/layout.h"
 #include "planner/schedule/stage_durations.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // ---- By layout
 
@@ -86,4 +86,4 @@ double OneFOneBStepTime(absl::Span<const StageDurations> ranks, int64_t m);
 // slowest, at most 13 % high. The chunks of a rank are alike.
 double ChunkedStepTime(absl::Span<const StageDurations> ranks, int64_t v, int64_t m);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Which actions of which stage are done.
 class DoneActions {
@@ -91,4 +91,4 @@ std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_b
   return position;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "planner/schedule/schedule.h"
+#include "planner/schedule/action.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // All forwards, then all backwards, the same on every rank (arXiv 1811.06965). m in flight.
 std::vector<Action> ScheduleGpipe(int32_t micro_batches);
@@ -41,4 +41,4 @@ std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t m
 // micro-batches it is the order for 2p - 1 without those that are missing.
 std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

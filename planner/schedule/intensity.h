@@ -7,7 +7,7 @@
 // all micro-batches of a layer to hide them behind, and gathers once per pass.
 #pragma once
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct IntensityInput {
   double tokens = 0.0;          // of a micro-batch on one rank
@@ -40,4 +40,4 @@ inline double TensorParallelIntensity(double layer_parameters, double hidden, do
   return 0.375 * layer_parameters / (hidden * (tp - 1.0));
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include "planner/schedule/generators.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 std::vector<Action> ScheduleInterleaved(int32_t pipeline_ranks, int32_t rank, int32_t chunks,
                                         int32_t micro_batches) {
@@ -31,4 +31,4 @@ std::vector<Action> ScheduleInterleaved(int32_t pipeline_ranks, int32_t rank, in
   return actions;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

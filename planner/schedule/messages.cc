@@ -5,7 +5,7 @@
 
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 MessageEnd EndAt(const Layout& layout, int32_t rank, int32_t stage) {
@@ -35,8 +35,8 @@ MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action) {
 MessageEnds::MessageEnds(const Layout& layout, int32_t rank) {
   const auto ends_of = [&](ActionKind kind, int32_t chunk) {
     const Action action = {.kind = kind, .chunk = chunk};
-    return Ends{.input = meshwright::InputOf(layout, rank, action),
-                .output = meshwright::OutputOf(layout, rank, action)};
+    return Ends{.input = meshwright::planner::InputOf(layout, rank, action),
+                .output = meshwright::planner::OutputOf(layout, rank, action)};
   };
   for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
     forward_.push_back(ends_of(ActionKind::kForward, chunk));
@@ -76,4 +76,4 @@ std::vector<Instruction> PlanMessages(const Layout& layout, int32_t rank,
   return plan;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

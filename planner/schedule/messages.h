@@ -24,7 +24,7 @@
 #include "absl/container/inlined_vector.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Where an action's input comes from, or its output goes to.
 enum class Way : uint8_t {
@@ -156,4 +156,4 @@ void ForEachInstruction(const MessageEnds& ends, const std::vector<Action>& acti
 std::vector<Instruction> PlanMessages(const Layout& layout, int32_t rank,
                                       const std::vector<Action>& actions, int64_t open_sends);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

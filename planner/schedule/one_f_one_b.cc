@@ -2,7 +2,7 @@
 
 #include "planner/schedule/generators.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 std::vector<Action> Schedule1f1b(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches) {
   const int32_t warm_up = std::min(micro_batches, pipeline_ranks - rank - 1);
@@ -21,4 +21,4 @@ std::vector<Action> Schedule1f1b(int32_t pipeline_ranks, int32_t rank, int32_t m
   return actions;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include "planner/schedule/placement.h"
 #include "planner/schedule/synchronous_sends.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 int32_t OpenSendsNeeded(const Layout& layout, int32_t micro_batches, const ScheduleLists& lists) {
   SynchronousTimes times;
@@ -29,4 +29,4 @@ int32_t OpenSendsNeeded(const Layout& layout, int32_t micro_batches, const Sched
   return low;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

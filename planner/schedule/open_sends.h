@@ -5,7 +5,7 @@
 
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // The fewest sends of a lane that a rank must be able to leave open for the lists to run to their
 // end, and as fast as with any number, where messages go as planner/schedule/messages.h has it. 1:
@@ -15,4 +15,4 @@ namespace meshwright {
 // Requires lists that CheckSchedule accepts, which lets any number of sends be open.
 int32_t OpenSendsNeeded(const Layout& layout, int32_t micro_batches, const ScheduleLists& lists);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -10,7 +10,7 @@
 
 #include "planner/layout/layout.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // A chunk of a pipeline rank.
 struct ChunkPlace {
@@ -41,4 +41,4 @@ inline bool EndsShareRank(const Layout& layout) {
   return PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/schedule/generators.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kMaxRanks = int64_t{1} << 20;
@@ -53,11 +53,6 @@ absl::Status CheckChunks(const Layout& layout) {
 }
 
 }  // namespace
-
-std::string FormatAction(const Action& action) {
-  const char letter = kActionLetters[static_cast<size_t>(action.kind)];
-  return absl::StrCat(std::string(1, letter), action.micro_batch, ".c", action.chunk);
-}
 
 absl::Status CheckScheduleExists(const Layout& layout, int32_t micro_batches) {
   RETURN_IF_ERROR(CheckRange("pp", layout.pp, 1, kMaxRanks));
@@ -128,4 +123,4 @@ double PeakChunksHeld(const std::vector<Action>& actions, double kept_after_inpu
   return peak;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

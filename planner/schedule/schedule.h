@@ -13,32 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "planner/schedule/action.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "planner/layout/layout.h"
 
-namespace meshwright {
-
-// kBackward is both parts of a backward pass at once; schedules that split it emit
-// kBackwardInput and, later, kBackwardWeight.
-enum class ActionKind : uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight };
-
-// By kind: forward, backward, its input-gradient part, its weight-gradient part.
-inline constexpr std::string_view kActionLetters = "FBIW";
-
-struct Action {
-  ActionKind kind = ActionKind::kForward;
-  int32_t micro_batch = 0;
-  int32_t chunk = 0;
-
-  friend bool operator==(const Action&, const Action&) = default;
-};
-
-// One list per pipeline rank.
-using ScheduleLists = std::vector<std::vector<Action>>;
-
-// "F3.c0": kind's letter, micro-batch, chunk.
-std::string FormatAction(const Action& action);
+namespace meshwright::planner {
 
 // OK when the layout's schedule exists for its pp and vpp and for this many micro-batches;
 // InvalidArgument naming pp, vpp or micro_batches otherwise. The same layouts pass as pass the
@@ -59,4 +39,4 @@ int32_t PeakInFlight(const std::vector<Action>& actions);
 // activations at its input part, and that share at its weight part.
 double PeakChunksHeld(const std::vector<Action>& actions, double kept_after_input);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "planner/schedule/dependency_order.h"
 #include "planner/schedule/placement.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 absl::Status CheckTimes(const char* name, const std::vector<double>& times) {
@@ -200,4 +200,4 @@ absl::StatusOr<Timeline> SimulateLayout(const Layout& layout, int32_t micro_batc
   return Simulate(layout, micro_batches, lists, times, record);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -14,7 +14,7 @@
 #include "planner/schedule/schedule.h"
 #include "planner/schedule/stage_durations.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class HopMode : uint8_t {
   kOverlapped,  // a message is under way for hop_s while both ranks compute
@@ -88,4 +88,4 @@ absl::StatusOr<Timeline> SimulateLayout(const Layout& layout, int32_t micro_batc
                                         const PipelineTimes& times,
                                         Record record = Record::kEvents);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct StageDurations {
   double forward_s = 0.0;
@@ -29,4 +29,4 @@ struct StageDurations {
   friend bool operator==(const StageDurations&, const StageDurations&) = default;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

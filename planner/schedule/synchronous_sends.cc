@@ -6,7 +6,7 @@
 
 #include "planner/schedule/placement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // One lane's messages, each side in its order.
@@ -121,4 +121,4 @@ std::optional<double> TimeWithSynchronousSends(const Layout& layout, const Sched
   return Ranks(layout, lists, times, open_sends).RunToEnd();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

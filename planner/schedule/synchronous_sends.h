@@ -13,7 +13,7 @@
 #include "planner/schedule/schedule.h"
 #include "planner/schedule/stage_durations.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct SynchronousTimes {
   std::vector<StageDurations> stages;  // pp * vpp, one micro-batch each
@@ -26,4 +26,4 @@ struct SynchronousTimes {
 std::optional<double> TimeWithSynchronousSends(const Layout& layout, const ScheduleLists& lists,
                                                const SynchronousTimes& times, int64_t open_sends);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr size_t kNever = static_cast<size_t>(-1);
@@ -114,4 +114,4 @@ std::vector<GatherStep> PlanGathers(const std::vector<WeightUse>& uses) {
   return steps;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -15,7 +15,7 @@
 #include "absl/container/inlined_vector.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Units of parameters that are gathered as one, by their numbers over all chunks of a rank.
 using UnitGroup = absl::InlinedVector<int32_t, 2>;
@@ -48,4 +48,4 @@ struct GatherStep {
 // One step for each use.
 std::vector<GatherStep> PlanGathers(const std::vector<WeightUse>& uses);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 
 #include "planner/schedule/generators.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Emits the passes of two chunks, each kind and chunk in the order of its micro-batches; those of
@@ -73,4 +73,4 @@ std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t mi
   return chunks.Take();
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

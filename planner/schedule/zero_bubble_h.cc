@@ -2,7 +2,7 @@
 
 #include "planner/schedule/generators.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // One-forward-one-backward with `warm_up` forwards ahead and `held_back` weight gradients behind.
@@ -37,4 +37,4 @@ std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t m
   return SplitOneFOneB(2 * (pipeline_ranks - rank - 1), 2 * rank, micro_batches);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

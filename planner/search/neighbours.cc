@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // In an order in which a later axis can follow an earlier one: sequence parallel needs tp, and how
@@ -189,4 +189,4 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   return changes;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

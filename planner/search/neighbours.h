@@ -14,7 +14,7 @@
 
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct NeighbourSearch {
   int64_t tried = 0;  // neighbours that can run and whose memory was estimated
@@ -33,4 +33,4 @@ NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout&
 // "tp 2 -> 4 (dp 8 -> 4)".
 std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "planner/layout/stage_partition.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using Found = std::optional<Violation>;
@@ -313,4 +313,4 @@ Found CheckLayout(const EstimateContext& context, int64_t devices, const Layout&
   return CheckBatch(context, layout);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class Rule : uint8_t {
   kDevices,                   // tp * cp * pp * dp is not the number of devices
@@ -49,4 +49,4 @@ std::string Describe(const Violation& violation);
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
                                      const Layout& layout);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "planner/search/space.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kMaxDevices = 1 << 20;
@@ -267,4 +267,4 @@ absl::StatusOr<Estimate> CheckAndEstimate(const SearchRequest& request, const La
   return EstimateLayout(context, layout);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

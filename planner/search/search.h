@@ -11,7 +11,7 @@
 #include "planner/estimate/estimate.h"
 #include "planner/search/rules.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // An estimate may fill this share of the device: below it no run went out of memory in 454
 // experiments (Fujii et al., arXiv 2411.06465).
@@ -110,4 +110,4 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 // The estimate of one layout. InvalidArgument when it can't run, naming the rule.
 absl::StatusOr<Estimate> CheckAndEstimate(const SearchRequest& request, const Layout& layout);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kMaxMicroBatch = 64;
@@ -87,4 +87,4 @@ int64_t SearchSpace::size() const {
          static_cast<int64_t>(micro_batches_.size()) * kModes;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/model_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // tp, cp and pp are divisors of the devices and dp is what remains; micro-batches are powers of two
 // up to 64 and the global batch; vpp are divisors of the layers, or of the layers with a place each
@@ -76,4 +76,4 @@ class SearchSpace {
   std::vector<std::pair<ScheduleKind, int32_t>> schedules_;  // with chunks per pipeline rank
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // One fitted constant. Standard deviations are those of the logarithm, so relative.
 struct CalibratedConstant {
@@ -32,4 +32,4 @@ struct Calibration {
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

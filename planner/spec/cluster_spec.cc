@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "planner/spec/node_placement.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Rates far from anything that exists make times that are no numbers.
@@ -107,4 +107,4 @@ double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ra
   return cluster.device.PeakFlops(precision) * ThroughputShare(cluster, ranks_per_node);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,11 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "planner/layout/layout.h"
 #include "planner/spec/calibration.h"
+#include "planner/spec/kernels.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // The attention kernel that Meshwright's worker was measured to be fastest with, for heads of one
 // size.
@@ -138,4 +138,4 @@ int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once);
 // FLOP/s of one of a run's `ranks`, which MFU is a share of.
 double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -1,9 +1,9 @@
 #include "planner/spec/model_spec.h"
 
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Far above every model trained so far; they keep products of sizes inside 64 bits.
@@ -41,4 +41,4 @@ absl::Status Validate(const ModelSpec& model) {
   return CheckRange("num_hidden_layers", model.layers(), 1, kMaxLayers);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "planner/spec/rope_scaling.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class AttentionKind { kGroupedQuery };  // multi-head and multi-query are its two ends
 enum class FfnKind { kSwiGlu, kGelu };       // three matrices, or two
@@ -50,4 +50,4 @@ struct ModelSpec {
 // InvalidArgument naming the field, its value and what would be accepted.
 absl::Status Validate(const ModelSpec& model);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

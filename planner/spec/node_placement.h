@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct NodePlacement {
   int64_t nodes = 1;
@@ -22,4 +22,4 @@ constexpr NodePlacement FillNodes(int64_t devices, int64_t devices_per_node) {
   return {nodes, per_node, devices - (nodes - 1) * per_node};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

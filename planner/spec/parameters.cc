@@ -1,6 +1,6 @@
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 int64_t AttentionParameters(const ModelSpec& model) {
   const int64_t query = model.heads * model.head_dim;
@@ -55,4 +55,4 @@ double CausalStepFlops(const ModelSpec& model, const TrainingSpec& training) {
   return tokens * (6.0 * matrices + attention);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

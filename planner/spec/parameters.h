@@ -7,7 +7,7 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Per layer.
 int64_t AttentionParameters(const ModelSpec& model);  // projections and biases
@@ -24,4 +24,4 @@ double PalmStepFlops(const ModelSpec& model, const TrainingSpec& training);
 // Megatron-LM: matmuls of the layers, the causal half of attention, and the logits once.
 double CausalStepFlops(const ModelSpec& model, const TrainingSpec& training);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,10 +6,10 @@
 #include <numbers>
 #include <string>
 
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNames = {"default", "linear", "llama3"};
@@ -69,4 +69,4 @@ absl::Status Validate(const RopeScaling& scaling) {
                     1, kMaxPositions);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

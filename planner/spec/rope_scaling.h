@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class RopeScalingKind : uint8_t {
   kNone,
@@ -40,4 +40,4 @@ double ScaledFrequency(const RopeScaling& scaling, double frequency);
 // InvalidArgument naming the field, its value and what would be accepted.
 absl::Status Validate(const RopeScaling& scaling);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -1,9 +1,9 @@
 #include "planner/spec/training_spec.h"
 
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 std::string_view PrecisionName(Precision precision) {
   switch (precision) {
@@ -29,4 +29,4 @@ absl::Status Validate(const TrainingSpec& training) {
   return CheckRange("global_batch", training.global_batch, 1, int64_t{1} << 24);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 enum class Precision { kBf16, kFp32, kFp64 };
 
@@ -44,4 +44,4 @@ struct TrainingSpec {
 // InvalidArgument naming the field, its value and what would be accepted.
 absl::Status Validate(const TrainingSpec& training);
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/db/store_records.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST_F(FromSchema1Test, PlansLoseTheFieldOfTests) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::db

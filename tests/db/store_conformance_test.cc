@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/db/store_records.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 using ::testing::ElementsAre;
@@ -331,4 +331,4 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreConformanceTest, testing::Values(Kind::kFi
                          });
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "tests/db/store_records.h"
 
-namespace meshwright {
+namespace meshwright::db {
 namespace {
 
 using ::testing::HasSubstr;
@@ -278,4 +278,4 @@ TEST_F(StoreFaultsTest, CheckNeedsAFile) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -6,7 +6,7 @@
 
 #include "db/sweep_store.h"
 
-namespace meshwright {
+namespace meshwright::db {
 
 inline absl::Time At(int64_t seconds) { return absl::FromUnixSeconds(1'700'000'000 + seconds); }
 
@@ -94,4 +94,4 @@ inline TrialTransition Finish(int64_t sweep_id, int32_t number, int32_t attempt,
           .time = At(2)};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::db

@@ -11,7 +11,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/e2e/process.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -132,4 +132,4 @@ TEST_F(AgentTest, EveryLineOfALogHasATimeAndALevel) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "tests/e2e/process.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST_F(BadInputTest, AgentsNameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -18,7 +18,7 @@
 
 #include "gtest/gtest.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 
 inline std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
@@ -138,4 +138,4 @@ class BinaryTest : public testing::Test {
   std::string address_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

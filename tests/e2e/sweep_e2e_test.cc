@@ -4,7 +4,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/e2e/process.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 using nlohmann::json;
@@ -195,4 +195,4 @@ TEST_F(SweepTest, ATrialThatIsStoppedLeavesNoWorkers) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -1,6 +1,6 @@
 #include "tests/executor/layout_cases.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 constexpr ModelVariant kTied = {.tied = true};
@@ -191,4 +191,4 @@ std::vector<LayoutCase> AllCases() {
   return all;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -11,7 +11,7 @@
 #include "executor/trial/trial.h"
 #include "tests/executor/test_models.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // How the model differs from TinyModel().
 struct ModelVariant {
@@ -56,7 +56,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
     plan.model.vocab = 63;
   }
   plan.training = TinyTraining();
-  plan.layout = ParseLayout(test_case.layout).value();
+  plan.layout = planner::ParseLayout(test_case.layout).value();
   plan.steps = steps;
   plan.seed = 11;
   plan.timeout_s = 60.0;
@@ -75,4 +75,4 @@ std::vector<LayoutCase> HeadNormCases();
 // All of the above.
 std::vector<LayoutCase> AllCases();
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

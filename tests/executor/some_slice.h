@@ -3,7 +3,7 @@
 
 #include "executor/trial/slice_result.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 inline SliceResult SomeSlice() {
   SliceResult slice;
@@ -11,7 +11,7 @@ inline SliceResult SomeSlice() {
   slice.stages = {
       {.pipeline_ranks = {1, 2},
        .measured_rank = 1,
-       .actions = {{.kind = ActionKind::kBackwardInput,
+       .actions = {{.kind = planner::ActionKind::kBackwardInput,
                     .chunk = 1,
                     .part = {.compute_s = 0.5, .tp_s = 0.25, .cp_s = 0.125, .dp_s = 0.0625}}},
        .optimizer_s = 0.75,
@@ -38,4 +38,4 @@ inline SliceResult SomeSlice() {
   return slice;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -4,11 +4,11 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // 4 layers, hidden 32, 4 query heads over 2 key/value heads of 8, FFN 48, vocabulary 64.
-inline ModelSpec TinyModel() {
-  ModelSpec model;
+inline planner::ModelSpec TinyModel() {
+  planner::ModelSpec model;
   model.name = "tiny";
   model.hidden = 32;
   model.heads = 4;
@@ -21,8 +21,8 @@ inline ModelSpec TinyModel() {
   return model;
 }
 
-inline TrainingSpec TinyTraining() {
-  return {.seq_len = 16, .global_batch = 8, .precision = Precision::kFp32};
+inline planner::TrainingSpec TinyTraining() {
+  return {.seq_len = 16, .global_batch = 8, .precision = planner::Precision::kFp32};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -4,7 +4,7 @@
 
 #include "planner/spec/cluster_spec.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Rates: FlashAttention-2 (arXiv 2307.08691); the best of large matmuls on an A100.
 inline HardwareProfile A100Device() {
@@ -60,4 +60,4 @@ inline ClusterSpec WithNccl(ClusterSpec cluster) {
   return cluster;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

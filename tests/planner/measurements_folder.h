@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace meshwright {
+namespace meshwright::planner {
 
 inline std::filesystem::path MeasurementsFolder() {
   if (const char* folder = std::getenv("MESHWRIGHT_MEASUREMENTS")) return folder;
@@ -14,4 +14,4 @@ inline std::filesystem::path MeasurementsFolder() {
   return std::filesystem::path(source == nullptr ? "." : source) / "../shared/data/measured";
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include "tests/planner/data_sheet_clusters.h"
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 inline TestContext PlainContext(const char* model, int64_t seq_len, int64_t global_batch) {
   FrameworkProfile profile;
@@ -16,4 +16,4 @@ inline TestContext PlainContext(const char* model, int64_t seq_len, int64_t glob
           .profile = profile};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

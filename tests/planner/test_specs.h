@@ -5,7 +5,7 @@
 #include "planner/profile/context.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 // Owns what an EstimateContext refers to.
 struct TestContext {
@@ -36,4 +36,4 @@ inline SearchRequest MakeRequest(const TestContext& context, int64_t devices) {
 
 inline Layout MakeLayout(const char* text) { return ParseLayout(text).value(); }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

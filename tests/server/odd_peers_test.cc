@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "tests/server/server_fixture.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -33,8 +33,8 @@ TEST_F(OddPeersTest, AWallClockThatJumpsLosesNoTrial) {
 }
 
 TEST_F(OddPeersTest, WhatAWorkerPrintsBreaksNoStream) {
-  const TestAgent agent(server_->address(), "a", [](const TrialPlan&, const TrialRunnerOptions&) {
-    TrialResult result;
+  const TestAgent agent(server_->address(), "a", [](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+    trial::TrialResult result;
     result.message = "rank 0 crashed\n\x82 what it printed last";
     return result;
   });
@@ -47,8 +47,8 @@ TEST_F(OddPeersTest, WhatAWorkerPrintsBreaksNoStream) {
 
 TEST_F(OddPeersTest, AResultThatCantBeRightFailsItsTrialOnly) {
   const TestAgent agent(server_->address(), "a",
-                        [](const TrialPlan& plan, const TrialRunnerOptions&) {
-                          TrialResult result = Measured(plan);
+                        [](const trial::TrialPlan& plan, const trial::TrialRunnerOptions&) {
+                          trial::TrialResult result = Measured(plan);
                           result.losses = {std::numeric_limits<double>::quiet_NaN()};
                           return result;
                         });
@@ -154,12 +154,12 @@ TEST_F(OddPeersTest, ResultsOfSeveralStoresFindTheirs) {
   std::atomic<bool> release{false};
   std::atomic<int> started{0};
   const std::string state = folder_ + "/results";
-  const auto kept = [&] { return ResultBox::Open(state)->kept().size(); };
+  const auto kept = [&] { return agent::ResultBox::Open(state)->kept().size(); };
   const auto keep_other = [&](const std::string& store_id) {
-    KeptResult other;
+    agent::KeptResult other;
     other.store_id = store_id;
     other.key = {"tinystories-15m-1", 1, 1};
-    ASSERT_TRUE(ResultBox::Open(state)->Add(other).ok());
+    ASSERT_TRUE(agent::ResultBox::Open(state)->Add(other).ok());
   };
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
@@ -183,4 +183,4 @@ TEST_F(OddPeersTest, ResultsOfSeveralStoresFindTheirs) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

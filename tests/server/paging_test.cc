@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 TEST(PagingTest, ReadsWhatItGave) {
@@ -19,4 +19,4 @@ TEST(PagingTest, RefusesOtherTokensAndSizes) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

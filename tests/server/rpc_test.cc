@@ -4,7 +4,7 @@
 #include "proto/meshwright/v1/resource_names.h"
 #include "proto/rpc_status.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 TEST(ResourceNamesTest, RoundTrip) {
@@ -93,4 +93,4 @@ TEST(RpcStatusTest, CarriesFieldViolations) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(SearchPool, StopDropsWhatWaitsAndWaitsForWhatRuns) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -18,10 +18,10 @@
 #include "gtest/gtest.h"
 #include "server/server.h"
 
-namespace meshwright {
+namespace meshwright::server {
 
-inline TrialResult Measured(const TrialPlan& plan) {
-  TrialResult result;
+inline trial::TrialResult Measured(const trial::TrialPlan& plan) {
+  trial::TrialResult result;
   result.outcome = Outcome::kOk;
   result.step_s = 0.1;
   result.mfu = 0.01 * plan.layout.tp;
@@ -32,18 +32,18 @@ inline TrialResult Measured(const TrialPlan& plan) {
   return result;
 }
 
-inline TrialResult RunAtOnce(const TrialPlan& plan, const TrialRunnerOptions& options) {
+inline trial::TrialResult RunAtOnce(const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
   options.progress({plan.steps, plan.steps, 0.1, 9.0});
   return Measured(plan);
 }
 
 // Runs until `release` turns true, or it is cancelled.
-inline TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic<int>& started) {
-  return [&](const TrialPlan& plan, const TrialRunnerOptions& options) {
+inline agent::TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic<int>& started) {
+  return [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
     ++started;
     while (!release.load()) {
       if (options.cancel->load()) {
-        TrialResult result;
+        trial::TrialResult result;
         result.outcome = Outcome::kCancelled;
         return result;
       }
@@ -66,22 +66,22 @@ bool WaitFor(const Condition& condition) {
 // An agent on a thread of its own; stops when it is destroyed.
 class TestAgent {
  public:
-  TestAgent(const std::string& server, const std::string& name, TrialRunner runner,
+  TestAgent(const std::string& server, const std::string& name, agent::TrialRunner runner,
             const std::string& result_folder = "", const std::string& cluster_json = "",
             const std::string& instance = "") {
-    AgentOptions options;
+    agent::AgentOptions options;
     options.server = server;
     options.name = name;
     options.instance = instance.empty() ? name : instance;
     options.host = "test-host";
     options.version = "test";
-    options.devices = {DeviceKind::kCpu, 4};
+    options.devices = {trial::DeviceKind::kCpu, 4};
     options.result_folder = result_folder;
     options.cluster_json = cluster_json;
     options.runner = std::move(runner);
     options.uniform = [] { return 0.0; };
-    options.log = [](LogLevel, const std::string&) {};
-    agent_ = std::make_unique<Agent>(std::move(options));
+    options.log = [](host::LogLevel, const std::string&) {};
+    agent_ = std::make_unique<agent::Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
   }
   ~TestAgent() { Stop().IgnoreError(); }
@@ -99,7 +99,7 @@ class TestAgent {
  private:
   std::atomic<bool> stop_{false};
   absl::Status status_;
-  std::unique_ptr<Agent> agent_;
+  std::unique_ptr<agent::Agent> agent_;
   std::thread thread_;
 };
 
@@ -117,7 +117,7 @@ class ServerFixture : public testing::Test {
   }
 
   void StartServer(const std::string& listen) {
-    auto store = SqliteSweepStore::Open(folder_ + "/sweeps.db");
+    auto store = db::SqliteSweepStore::Open(folder_ + "/sweeps.db");
     ASSERT_TRUE(store.ok()) << store.status();
     ServerOptions options;
     options.listen = listen;
@@ -181,7 +181,7 @@ class ServerFixture : public testing::Test {
   // Changes the server's database behind its back.
   void Execute(const std::string& sql) {
     auto connection =
-        SqliteConnection::Open(folder_ + "/sweeps.db", SqliteConnection::Mode::kReadWriteCreate);
+        db::SqliteConnection::Open(folder_ + "/sweeps.db", db::SqliteConnection::Mode::kReadWriteCreate);
     ASSERT_TRUE(connection.ok()) << connection.status();
     const absl::Status status = (*connection)->Execute(sql);
     ASSERT_TRUE(status.ok()) << status;
@@ -223,4 +223,4 @@ class ServerFixture : public testing::Test {
   std::unique_ptr<v1::Agents::Stub> agents_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -7,7 +7,7 @@
 #include "proto/rpc_status.h"
 #include "tests/server/server_fixture.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -226,7 +226,7 @@ TEST_F(ServerTest, AnswersAsThePlannerDoes) {
 }
 
 TEST_F(ServerTest, KeepsWhatAnAgentMeasuredWithIt) {
-  const std::string cluster = ClusterToJson(FindCluster("local-cpu", 2).value());
+  const std::string cluster = planner::ClusterToJson(planner::FindCluster("local-cpu", 2).value());
   const TestAgent measured(server_->address(), "a", RunAtOnce, "", cluster);
   const TestAgent without(server_->address(), "b", RunAtOnce);
   // An agent whose cluster can't be read runs trials all the same.
@@ -250,7 +250,7 @@ TEST_F(ServerTest, AnAgentOutlivesADeepPlan) {
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   const std::string deep = std::string(80'000, '[') + std::string(80'000, ']');
   const auto connection =
-      SqliteConnection::Open(folder_ + "/sweeps.db", SqliteConnection::Mode::kReadWriteCreate);
+      db::SqliteConnection::Open(folder_ + "/sweeps.db", db::SqliteConnection::Mode::kReadWriteCreate);
   ASSERT_TRUE((*connection)->Execute("UPDATE trials SET plan_json = '" + deep + "'").ok());
   const TestAgent agent(server_->address(), "a", RunAtOnce);
   EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
@@ -263,7 +263,7 @@ TEST_F(ServerTest, ATakenPortIsReported) {
   ServerOptions options;
   options.listen = server_->address();
   options.clock = absl::Now;
-  const auto second = Server::Start(*SqliteSweepStore::Open(kInMemory), options);
+  const auto second = Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), options);
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
   EXPECT_THAT(std::string(second.status().message()), HasSubstr("in use"));
 }
@@ -276,4 +276,4 @@ TEST(ListenAddressTest, StaysOnThisMachineUnlessToldOtherwise) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

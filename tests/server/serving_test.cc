@@ -8,7 +8,7 @@
 #include "proto/rpc_status.h"
 #include "tests/server/server_fixture.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -61,12 +61,12 @@ class ServingTest : public testing::Test {
     return options;
   }
   void Start(ServerOptions options) {
-    auto server = Server::Start(*SqliteSweepStore::Open(kInMemory), std::move(options));
+    auto server = Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), std::move(options));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
-    Connect(server_->address());
+    worker::Connect(server_->address());
   }
-  void Connect(const std::string& address) {
+  void worker::Connect(const std::string& address) {
     channel_ = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
     sweeps_ = v1::Sweeps::NewStub(channel_);
     planner_ = v1::Planner::NewStub(channel_);
@@ -104,13 +104,13 @@ class ServingTest : public testing::Test {
 class SlowSearches {
  public:
   Recommender recommender() {
-    return [this](const PlanQuery&, int32_t,
-                  const Cancelled& cancelled) -> absl::StatusOr<RecommendAnswer> {
+    return [this](const planner::PlanQuery&, int32_t,
+                  const planner::Cancelled& cancelled) -> absl::StatusOr<planner::RecommendAnswer> {
       ++running_;
       while (!released_.load() && !cancelled()) absl::SleepFor(absl::Milliseconds(2));
       --running_;
       if (!released_.load()) return absl::CancelledError("the search was cancelled");
-      return RecommendAnswer{};
+      return planner::RecommendAnswer{};
     };
   }
   int running() const { return running_.load(); }
@@ -128,7 +128,7 @@ class SearchLoadTest : public ServingTest {
     for (int i = 0; i < count; ++i) {
       Call& call = *calls_.emplace_back(std::make_unique<Call>());
       call.thread = std::thread([this, &call] {
-        call.status = Recommend(TinyPlan(), call.context);
+        call.status = Recommend(trial::TinyPlan(), call.context);
         call.ended.store(true);
       });
     }
@@ -162,7 +162,7 @@ TEST_F(SearchLoadTest, EverythingElseAnswersBesideFourSearches) {
   EXPECT_EQ(HealthOf(channel_), kServing);
   EXPECT_TRUE(ListSweeps().ok());
   const TestAgent agent(server_->address(), "a",
-                        [](const TrialPlan& plan, const auto&) { return Measured(plan); });
+                        [](const trial::TrialPlan& plan, const auto&) { return Measured(plan); });
   EXPECT_TRUE(WaitFor([&] {
     grpc::ClientContext context;
     v1::ListAgentsResponse response;
@@ -177,13 +177,13 @@ TEST_F(SearchLoadTest, EverythingElseAnswersBesideFourSearches) {
   };
   ASSERT_TRUE(WaitFor([&] { return calls_[4]->ended.load() || calls_[5]->ended.load(); }));
   v1::CreateSweepRequest sweep;
-  *sweep.mutable_plan() = TinyPlan();
+  *sweep.mutable_plan() = trial::TinyPlan();
   sweep.set_trials(1);
   grpc::ClientContext create;
   v1::Sweep created;
   EXPECT_TRUE(refused(sweeps_->CreateSweep(&create, sweep, &created)));
   v1::EstimateRequest estimate;
-  *estimate.mutable_plan() = TinyPlan();
+  *estimate.mutable_plan() = trial::TinyPlan();
   grpc::ClientContext one;
   v1::EstimateResponse estimated;
   EXPECT_TRUE(refused(planner_->Estimate(&one, estimate, &estimated)));
@@ -207,7 +207,7 @@ TEST_F(SearchLoadTest, ASearchEndsWithItsCallsDeadlineOrCancellation) {
   EXPECT_TRUE(WaitFor([&] { return slow_.running() == 0; }));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
-  EXPECT_EQ(Recommend(TinyPlan(), context).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(Recommend(trial::TinyPlan(), context).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   EXPECT_TRUE(WaitFor([&] { return slow_.running() == 0; }));
 }
 
@@ -228,7 +228,7 @@ TEST_F(SearchLoadTest, AServerThatStopsEndsItsSearches) {
 
 TEST_F(ServingTest, RefusesASearchSpaceThatIsTooLarge) {
   Start(Options());
-  v1::PlanRequest plan = TinyPlan();
+  v1::PlanRequest plan = trial::TinyPlan();
   plan.mutable_model()->set_preset("llama-3-405b");
   plan.mutable_cluster()->set_preset("h100");
   plan.mutable_framework()->set_preset("meshwright");
@@ -243,16 +243,16 @@ TEST_F(ServingTest, RefusesASearchSpaceThatIsTooLarge) {
 TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
   ServerOptions options = Options();
   // A port that was free a moment ago.
-  options.listen = (*Server::Start(*SqliteSweepStore::Open(kInMemory), Options()))->address();
+  options.listen = (*Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), Options()))->address();
   bool opened = false;
-  const auto open = [&]() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
-    Connect(options.listen);
+  const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
+    worker::Connect(options.listen);
     EXPECT_EQ(HealthOf(channel_), kNotServing);
     const grpc::Status status = ListSweeps();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
     EXPECT_THAT(status.error_message(), HasSubstr("opening its database"));
     grpc::ClientContext recommend;
-    EXPECT_EQ(Recommend(TinyPlan(), recommend).error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_EQ(Recommend(trial::TinyPlan(), recommend).error_code(), grpc::StatusCode::UNAVAILABLE);
     grpc::ClientContext watch;
     v1::SweepEvent event;
     const auto events = sweeps_->WatchSweep(&watch, {});
@@ -264,7 +264,7 @@ TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
     EXPECT_FALSE(stream->Read(&message));
     EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
     opened = true;
-    return SqliteSweepStore::Open(kInMemory);
+    return db::SqliteSweepStore::Open(db::kInMemory);
   };
   const auto server = Server::Start(open, options);
   ASSERT_TRUE(server.ok()) << server.status();
@@ -278,9 +278,9 @@ TEST_F(ServingTest, ATakenPortLeavesTheStoreAlone) {
   ServerOptions options = Options();
   options.listen = server_->address();
   const auto second = Server::Start(
-      []() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+      []() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
         ADD_FAILURE() << "the store is opened";
-        return SqliteSweepStore::Open(kInMemory);
+        return db::SqliteSweepStore::Open(db::kInMemory);
       },
       options);
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
@@ -288,7 +288,7 @@ TEST_F(ServingTest, ATakenPortLeavesTheStoreAlone) {
 
 TEST_F(ServingTest, AStoreThatCantBeOpenedEndsTheStart) {
   const auto server = Server::Start(
-      []() -> absl::StatusOr<std::unique_ptr<SweepStore>> {
+      []() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
         return absl::DataLossError("it is damaged");
       },
       Options());
@@ -299,7 +299,7 @@ TEST_F(ServingTest, AStoreThatCantBeOpenedEndsTheStart) {
 TEST_F(ServingTest, OutlivesADeepJson) {
   Start(Options());
   v1::CreateSweepRequest request;
-  *request.mutable_plan() = TinyPlan();
+  *request.mutable_plan() = trial::TinyPlan();
   request.set_trials(1);
   request.mutable_plan()->mutable_model()->set_config_json(
       "{\"hidden_size\": " + std::string(80'000, '[') + std::string(80'000, ']') + "}");
@@ -320,17 +320,17 @@ TEST_F(ServingTest, NamesTheFieldThatIsTooLong) {
     const auto violations = FieldViolationsOf(status);
     return violations.empty() ? FieldViolation{} : violations[0];
   };
-  v1::PlanRequest plan = TinyPlan();
+  v1::PlanRequest plan = trial::TinyPlan();
   plan.mutable_model()->set_config_json(std::string(6 << 20, ' '));  // above gRPC's own limit
   EXPECT_EQ(violation(plan), (FieldViolation{"plan.model.config_json",
                                              "plan.model.config_json = (6291456 bytes): must be at "
                                              "most 1048576 bytes"}));
-  plan = TinyPlan();
+  plan = trial::TinyPlan();
   plan.mutable_cluster()->set_preset(std::string(100'000, 'x'));
   EXPECT_EQ(violation(plan).field, "plan.cluster.preset");
   // What is within the limits and wrong all the same is quoted in part: a status has to fit into
   // headers.
-  plan = TinyPlan();
+  plan = trial::TinyPlan();
   plan.mutable_model()->set_config_json("{\"" + std::string(500'000, 'k') + "\": 1, " +
                                         "\"model_type\": \"" + std::string(500'000, 'v') + "\"}");
   EXPECT_EQ(violation(plan).field, "model_type");
@@ -353,4 +353,4 @@ TEST_F(ServingTest, EndsTheStreamOfAnAgentThatSaysTooMuch) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

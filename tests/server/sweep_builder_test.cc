@@ -5,23 +5,23 @@
 #include "gtest/gtest.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "tests/db/store_records.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-SearchRequest Tiny() {
-  PlanQuery query;
+planner::SearchRequest Tiny() {
+  planner::PlanQuery query;
   query.model.name = "tinystories-15m";
   query.cluster.name = "local-cpu";
   query.framework.name = "meshwright";
   query.devices = 4;
-  query.training = {.seq_len = 64, .global_batch = 8, .precision = Precision::kFp32};
-  return *Resolve(query, 4);
+  query.training = {.seq_len = 64, .global_batch = 8, .precision = planner::Precision::kFp32};
+  return *planner::Resolve(query, 4);
 }
 
 SweepOptions Options(int32_t trials) {
@@ -33,20 +33,20 @@ SweepOptions Options(int32_t trials) {
 }
 
 TEST(SweepBuilderTest, TakesTheBestLayoutsThatTheWorkerRuns) {
-  const auto made = BuildSweep(Tiny(), Options(3), "v", At(0));
+  const auto made = BuildSweep(Tiny(), Options(3), "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->trials.size(), 3u);
   EXPECT_EQ(made->sweep.device_kind, "cpu");
   EXPECT_EQ(made->sweep.profile_hash, ContentHash(made->sweep.profile_json));
   double last = 2.0;
-  for (const TrialRecord& trial : made->trials) {
+  for (const db::TrialRecord& trial : made->trials) {
     const auto predicted = nlohmann::json::parse(trial.predicted_json);
     EXPECT_EQ(predicted["layout"], trial.layout);
     EXPECT_LE(predicted["mfu"].get<double>(), last);
     last = predicted["mfu"].get<double>();
-    const auto plan = TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
+    const auto plan = trial::TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
     ASSERT_TRUE(plan.ok()) << plan.status();
-    EXPECT_EQ(FormatLayout(plan->layout), trial.layout);
+    EXPECT_EQ(planner::FormatLayout(plan->layout), trial.layout);
     EXPECT_EQ(plan->seed, 9u);
     EXPECT_EQ(plan->steps, 2);
     // What results are held against, as predictions are.
@@ -57,69 +57,69 @@ TEST(SweepBuilderTest, TakesTheBestLayoutsThatTheWorkerRuns) {
 }
 
 TEST(SweepBuilderTest, TellsTheWorkerWhichAttentionThePlanIsAbout) {
-  ClusterSpec cluster = FindCluster("h100", 1).value();
+  planner::ClusterSpec cluster = planner::FindCluster("h100", 1).value();
   cluster.device.fastest_attention = {
-      {.head_dim = 64, .kernel = AttentionKernel::kCudnn, .source = "a test"}};
-  PlanQuery query;
+      {.head_dim = 64, .kernel = planner::AttentionKernel::kCudnn, .source = "a test"}};
+  planner::PlanQuery query;
   query.model.name = "llama-3.2-1b";
-  query.cluster = {"here", ClusterToJson(cluster)};
+  query.cluster = {"here", planner::ClusterToJson(cluster)};
   query.framework.name = "meshwright";
   query.devices = 8;
   query.training = {.seq_len = 4096, .global_batch = 64};
-  const auto made = BuildSweep(*Resolve(query, 1), Options(2), "v", At(0));
+  const auto made = BuildSweep(*planner::Resolve(query, 1), Options(2), "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_FALSE(made->trials.empty());
-  for (const TrialRecord& trial : made->trials) {
+  for (const db::TrialRecord& trial : made->trials) {
     EXPECT_THAT(trial.layout, HasSubstr("attn=cudnn"));
-    const auto plan = TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
-    EXPECT_EQ(plan->layout.attention, AttentionKernel::kCudnn);
+    const auto plan = trial::TrialPlanFromJson(nlohmann::json::parse(trial.plan_json));
+    EXPECT_EQ(plan->layout.attention, planner::AttentionKernel::kCudnn);
   }
 }
 
 // Its kernels are not the worker's, whose own default runs then.
 TEST(SweepBuilderTest, LeavesTheAttentionOfAnotherFrameworkToTheWorker) {
-  PlanQuery query;
+  planner::PlanQuery query;
   query.model.name = "llama-3.2-1b";
   query.cluster.name = "h100";
   query.framework.name = "llm-foundry-fsdp";
   query.devices = 8;
   query.training = {.seq_len = 4096, .global_batch = 64};
-  const auto made = BuildSweep(*Resolve(query, 1), Options(1), "v", At(0));
+  const auto made = BuildSweep(*planner::Resolve(query, 1), Options(1), "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->trials.size(), 1u);
   EXPECT_THAT(made->trials[0].layout, testing::Not(HasSubstr("attn=")));
 }
 
 TEST(SweepBuilderTest, SaysThatTheWorkerRunsNoneOfTheLayouts) {
-  PlanQuery query;
+  planner::PlanQuery query;
   query.model.name = "llama-3.2-1b";
-  ClusterSpec cluster = FindCluster("h100", 1).value();
+  planner::ClusterSpec cluster = planner::FindCluster("h100", 1).value();
   cluster.device.fastest_attention = {
-      {.head_dim = 64, .kernel = AttentionKernel::kFlash3, .source = "a test"}};
-  query.cluster = {"here", ClusterToJson(cluster)};
+      {.head_dim = 64, .kernel = planner::AttentionKernel::kFlash3, .source = "a test"}};
+  query.cluster = {"here", planner::ClusterToJson(cluster)};
   query.framework.name = "meshwright";
   query.devices = 8;
   query.training = {.seq_len = 2048, .global_batch = 64};
-  const absl::Status status = BuildSweep(*Resolve(query, 1), Options(1), "v", At(0)).status();
+  const absl::Status status = BuildSweep(*planner::Resolve(query, 1), Options(1), "v", db::At(0)).status();
   EXPECT_EQ(FieldOf(status), "framework");
   EXPECT_THAT(std::string(status.message()), HasSubstr("the worker runs none of the"));
 }
 
 std::vector<std::string> LayoutsOf(const NewSweep& made, bool requested) {
   std::vector<std::string> layouts;
-  for (const TrialRecord& trial : made.trials) {
+  for (const db::TrialRecord& trial : made.trials) {
     if (trial.requested == requested) layouts.push_back(trial.layout);
   }
   return layouts;
 }
 
 TEST(SweepBuilderTest, NamedLayoutsRunBesideTheBestOnes) {
-  const auto found = BuildSweep(Tiny(), Options(3), "v", At(0));
+  const auto found = BuildSweep(Tiny(), Options(3), "v", db::At(0));
   ASSERT_TRUE(found.ok()) << found.status();
   SweepOptions options = Options(3);
   // A slow one, twice, and one that the search finds itself.
   options.layouts = {"tp1.pp1.dp4.mb1.rc=full", "tp1.pp1.dp4.mb1.rc=full", found->trials[1].layout};
-  const auto made = BuildSweep(Tiny(), options, "v", At(0));
+  const auto made = BuildSweep(Tiny(), options, "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->trials.size(), 4u);
   EXPECT_THAT(LayoutsOf(*made, true),
@@ -134,13 +134,13 @@ TEST(SweepBuilderTest, NamedLayoutsRunBesideTheBestOnes) {
 TEST(SweepBuilderTest, NamedLayoutsAreEnough) {
   SweepOptions options = Options(0);
   options.layouts = {"tp1.pp1.dp4"};
-  const auto made = BuildSweep(Tiny(), options, "v", At(0));
+  const auto made = BuildSweep(Tiny(), options, "v", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->trials.size(), 1u);
   // Whether it fits is for the trial to find out.
   options.trials = 1;
   options.memory_limit_bytes = 2 << 20;
-  const auto tight = BuildSweep(Tiny(), options, "v", At(0));
+  const auto tight = BuildSweep(Tiny(), options, "v", db::At(0));
   ASSERT_TRUE(tight.ok()) << tight.status();
   EXPECT_EQ(tight->trials.size(), 1u);
 }
@@ -149,7 +149,7 @@ TEST(SweepBuilderTest, ANamedLayoutThatCantRunIsRefusedWithItsRule) {
   const auto refusal = [](const char* layout) {
     SweepOptions options = Options(1);
     options.layouts = {layout};
-    const absl::Status status = BuildSweep(Tiny(), options, "v", At(0)).status();
+    const absl::Status status = BuildSweep(Tiny(), options, "v", db::At(0)).status();
     EXPECT_EQ(FieldOf(status), "layout");
     return std::string(status.message());
   };
@@ -159,48 +159,48 @@ TEST(SweepBuilderTest, ANamedLayoutThatCantRunIsRefusedWithItsRule) {
 }
 
 TEST(SweepBuilderTest, ASweepIsRepeatedAsIfNobodyHadRunIt) {
-  const auto made = BuildSweep(Tiny(), Options(2), "v1", At(0));
+  const auto made = BuildSweep(Tiny(), Options(2), "v1", db::At(0));
   ASSERT_TRUE(made.ok()) << made.status();
-  SweepRecord source = made->sweep;
+  db::SweepRecord source = made->sweep;
   source.name = "old";
   source.request_id = "r";
-  source.state = SweepState::kFinished;
-  source.end_time = At(50);
-  std::vector<TrialRecord> trials = made->trials;
-  trials[0].state = TrialState::kOk;
+  source.state = db::SweepState::kFinished;
+  source.end_time = db::At(50);
+  std::vector<db::TrialRecord> trials = made->trials;
+  trials[0].state = db::TrialState::kOk;
   trials[0].attempt = 3;
   trials[0].agent = "a";
-  trials[0].measured = MeasuredTrial();
+  trials[0].measured = db::MeasuredTrial();
   trials[1].requested = true;
   SweepOptions options;
   options.sweep_id = "new";
-  const NewSweep again = RepeatSweep(source, trials, options, At(100));
+  const NewSweep again = RepeatSweep(source, trials, options, db::At(100));
   EXPECT_EQ(again.sweep.name, "new");
   EXPECT_EQ(again.sweep.request_id, "");
   EXPECT_EQ(again.sweep.rerun_of, "old");
-  EXPECT_EQ(again.sweep.state, SweepState::kPending);
-  EXPECT_EQ(again.sweep.create_time, At(100));
+  EXPECT_EQ(again.sweep.state, db::SweepState::kPending);
+  EXPECT_EQ(again.sweep.create_time, db::At(100));
   EXPECT_EQ(again.sweep.end_time, std::nullopt);
   EXPECT_EQ(again.sweep.cluster_json, made->sweep.cluster_json);
-  std::vector<TrialRecord> expected = made->trials;
+  std::vector<db::TrialRecord> expected = made->trials;
   expected[1].requested = true;
   EXPECT_EQ(again.trials, expected);
 }
 
 TEST(SweepBuilderTest, NamesTheFieldThatIsOff) {
-  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), Options(0), "v", At(0)).status()), "trials");
+  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), Options(0), "v", db::At(0)).status()), "trials");
   SweepOptions backwards = Options(1);
   backwards.steps = -1;
-  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), backwards, "v", At(0)).status()), "steps");
-  SearchRequest empty = Tiny();
+  EXPECT_EQ(FieldOf(BuildSweep(Tiny(), backwards, "v", db::At(0)).status()), "steps");
+  planner::SearchRequest empty = Tiny();
   empty.training.global_batch = 0;
-  EXPECT_EQ(FieldOf(BuildSweep(empty, Options(1), "v", At(0)).status()), "global_batch");
+  EXPECT_EQ(FieldOf(BuildSweep(empty, Options(1), "v", db::At(0)).status()), "global_batch");
 }
 
 TEST(SweepBuilderTest, SaysByHowMuchNothingFits) {
   SweepOptions tight = Options(1);
   tight.memory_limit_bytes = 2 << 20;
-  const absl::Status status = BuildSweep(Tiny(), tight, "v", At(0)).status();
+  const absl::Status status = BuildSweep(Tiny(), tight, "v", db::At(0)).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("MiB over"));
 }
@@ -211,4 +211,4 @@ TEST(SweepBuilderTest, HashesAreStable) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

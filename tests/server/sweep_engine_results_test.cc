@@ -6,7 +6,7 @@
 #include "planner/catalog/catalog.h"
 #include "tests/server/sweep_engine_fixture.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using SweepEngineResultsTest = SweepEngineTest;
@@ -14,14 +14,14 @@ using ::testing::HasSubstr;
 
 TEST_F(SweepEngineResultsTest, ALateResultOfATrialThatIsPendingAgainCounts) {
   Create("s", 1);
-  engine_->Disconnect("a", Connect("a").get());
+  engine_->Disconnect("a", worker::Connect("a").get());
   now_ += absl::Seconds(7);
   engine_->Tick();
-  EXPECT_EQ(Trial(1).state, TrialState::kPending);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kPending);
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).measured->mfu, 0.3);
   EXPECT_EQ(Trial(1).attempt, 1);
-  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kFinished);
+  EXPECT_EQ(store_->GetSweep("s")->state, db::SweepState::kFinished);
   EXPECT_EQ(store_->ListAttempts(1, 1)->front().outcome, "ok");
   // Delivered once more it is the same result.
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.9)).kind, FinishVerdict::Kind::kStored);
@@ -32,47 +32,47 @@ TEST_F(SweepEngineResultsTest, ALateResultStopsTheRunUnderWay) {
   Create("s", 1);
   LoseToB();
   Create("t", 1);
-  const AttemptKey second{"s", 1, 2};
-  ASSERT_EQ(b_->assigned, std::vector<AttemptKey>{second});
+  const agent::AttemptKey second{"s", 1, 2};
+  ASSERT_EQ(b_->assigned, std::vector<agent::AttemptKey>{second});
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(b_->cancelled, std::vector<AttemptKey>{second});
+  EXPECT_EQ(b_->cancelled, std::vector<agent::AttemptKey>{second});
   EXPECT_EQ(Trial(1).agent, "a");
   EXPECT_EQ(Trial(1).host, "host-a");
   EXPECT_EQ(store_->ListAttempts(1, 1)->back().outcome, "cancelled");
   // Until it has stopped it gets nothing else.
   EXPECT_EQ(b_->assigned.size(), 1u);
-  TrialResult stopped;
+  trial::TrialResult stopped;
   stopped.outcome = Outcome::kCancelled;
   EXPECT_EQ(engine_->Finish("b", second, stopped).kind, FinishVerdict::Kind::kRefused);
-  EXPECT_EQ(b_->assigned.back(), (AttemptKey{"t", 1, 1}));
+  EXPECT_EQ(b_->assigned.back(), (agent::AttemptKey{"t", 1, 1}));
   EXPECT_EQ(Trial(1).measured->mfu, 0.3);
 }
 
 TEST_F(SweepEngineResultsTest, AResultOfAnAttemptThatWasNeverGivenOutIsRefused) {
   Create("s", 1);
-  Connect("a");
+  worker::Connect("a");
   const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 7}, OkResult(0.3));
   EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
   EXPECT_THAT(verdict.reason, HasSubstr("attempt 7 was never given out"));
-  EXPECT_EQ(Trial(1).state, TrialState::kAssigned);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
 }
 
 TEST_F(SweepEngineResultsTest, ALateResultOfATrialThatLostItsAgentsCountsWhileTheSweepRuns) {
   Create("s", 2);
   for (int i = 0; i < 3; ++i) {
-    engine_->Disconnect("a", Connect("a").get());
+    engine_->Disconnect("a", worker::Connect("a").get());
     now_ += absl::Seconds(31);
     engine_->Tick();
   }
-  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kFailed);
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 2}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(Trial(1).state, TrialState::kOk);
-  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kRunning);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kOk);
+  EXPECT_EQ(store_->GetSweep("s")->state, db::SweepState::kRunning);
 }
 
 TEST_F(SweepEngineResultsTest, AResultAfterTheEndOfTheSweepIsRefused) {
   Create("s", 1);
-  Connect("a");
+  worker::Connect("a");
   ASSERT_TRUE(engine_->Cancel("s").ok());
   const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
@@ -81,11 +81,11 @@ TEST_F(SweepEngineResultsTest, AResultAfterTheEndOfTheSweepIsRefused) {
 
 TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
   Create("s", 3);
-  const auto link = Connect("a");
-  TrialResult result = OkResult(0.3);
+  const auto link = worker::Connect("a");
+  trial::TrialResult result = OkResult(0.3);
   result.step_times_s = {0.5, std::numeric_limits<double>::quiet_NaN()};
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
-  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kFailed);
   EXPECT_THAT(Trial(1).reason, HasSubstr("step_times_s[1] = nan: must be finite"));
   result = OkResult(0.3);
   result.step_s = -1.0;
@@ -96,30 +96,30 @@ TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
   engine_->Finish("a", {"s", 3, 1}, result);
   EXPECT_THAT(Trial(3).reason, HasSubstr("number of ranks = 5"));
   // What is stored can be read.
-  EXPECT_TRUE(TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
+  EXPECT_TRUE(trial::TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
 }
 
 // The step can be, and the MFU that follows from it can't.
 TEST_F(SweepEngineResultsTest, AnMfuThatIsNotFiniteFailsTheTrial) {
   Create("s", 1);
-  TrialPlan plan;
-  plan.model = *FindModel("tinystories-15m");
-  plan.layout = *ParseLayout("tp1.pp1.dp1");
-  plan.training = {.seq_len = 64, .global_batch = 8, .precision = Precision::kFp32};
+  trial::TrialPlan plan;
+  plan.model = *planner::FindModel("tinystories-15m");
+  plan.layout = *planner::ParseLayout("tp1.pp1.dp1");
+  plan.training = {.seq_len = 64, .global_batch = 8, .precision = planner::Precision::kFp32};
   plan.peak_flops = 1e10;
-  SweepRecord sweep = SomeSweep("t");
-  std::vector<TrialRecord> trials = SomeTrials(1);
+  db::SweepRecord sweep = db::SomeSweep("t");
+  std::vector<db::TrialRecord> trials = db::SomeTrials(1);
   trials[0].plan_json = ToJson(plan).dump();
   ASSERT_TRUE(engine_->Cancel("s").ok());
-  const SweepRecord made = *engine_->Create({sweep, trials});
-  Connect("a");
-  TrialResult result = OkResult(0.3);
+  const db::SweepRecord made = *engine_->Create({sweep, trials});
+  worker::Connect("a");
+  trial::TrialResult result = OkResult(0.3);
   result.step_s = 1e-310;
   EXPECT_EQ(engine_->Finish("a", {"t", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
-  const TrialRecord trial = *store_->GetTrial(made.id, 1);
-  EXPECT_EQ(trial.state, TrialState::kFailed);
+  const db::TrialRecord trial = *store_->GetTrial(made.id, 1);
+  EXPECT_EQ(trial.state, db::TrialState::kFailed);
   EXPECT_THAT(trial.reason, HasSubstr("must be finite"));
-  EXPECT_TRUE(TrialResultFromJson(nlohmann::json::parse(trial.measured->result_json)).ok());
+  EXPECT_TRUE(trial::TrialResultFromJson(nlohmann::json::parse(trial.measured->result_json)).ok());
 }
 
 TEST_F(SweepEngineResultsTest, AResultOfADeletedSweepIsNoneOfItsNamesakes) {
@@ -127,28 +127,28 @@ TEST_F(SweepEngineResultsTest, AResultOfADeletedSweepIsNoneOfItsNamesakes) {
   LoseToB();  // attempt 2 runs on b
   ASSERT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
   ASSERT_TRUE(engine_->Delete("s", /*force=*/true).ok());
-  const SweepRecord again = Create("s", 1);
+  const db::SweepRecord again = Create("s", 1);
   EXPECT_EQ(store_->GetTrial(again.id, 1)->attempt, 3);
   EXPECT_EQ(engine_->Finish("b", {"s", 1, 2}, OkResult(0.4)).kind, FinishVerdict::Kind::kRefused);
 }
 
 TEST_F(SweepEngineResultsTest, NoAgentStopsWhatAnotherRuns) {
   Create("s", 1);
-  const auto a = Connect("a");
-  Connect("b");
+  const auto a = worker::Connect("a");
+  worker::Connect("b");
   ASSERT_EQ(a->assigned.size(), 1u);
-  TrialResult stopped;
+  trial::TrialResult stopped;
   stopped.outcome = Outcome::kCancelled;
   EXPECT_EQ(engine_->Finish("b", {"s", 1, 1}, stopped).kind, FinishVerdict::Kind::kRefused);
   engine_->Started("b", {"s", 1, 1});
-  EXPECT_EQ(Trial(1).state, TrialState::kAssigned);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
   EXPECT_EQ(Trial(1).agent, "a");
 }
 
 TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
   Create("s", 1);
-  Connect("a");
-  TrialResult result;
+  worker::Connect("a");
+  trial::TrialResult result;
   result.outcome = Outcome::kFailed;
   result.message = "rank 0 crashed \xE2\x82\n\xFFtail";
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
@@ -156,4 +156,4 @@ TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -4,26 +4,26 @@
 #include "gtest/gtest.h"
 #include "tests/server/sweep_engine_fixture.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::HasSubstr;
 
 TEST_F(SweepEngineTest, RunsASweepToItsEnd) {
   EXPECT_THAT(Create("s", 2).reason, HasSubstr("needs 4, connected 0"));
-  const auto link = Connect("a");
-  const AttemptKey first{"s", 1, 1};
-  ASSERT_EQ(link->assigned, std::vector<AttemptKey>{first});
+  const auto link = worker::Connect("a");
+  const agent::AttemptKey first{"s", 1, 1};
+  ASSERT_EQ(link->assigned, std::vector<agent::AttemptKey>{first});
   engine_->Started("a", first);
-  EXPECT_EQ(Trial(1).state, TrialState::kRunning);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kRunning);
   engine_->Progress("a", first, {1, 3, 0.5, 10.0});
   EXPECT_EQ(engine_->Finish("a", first, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).measured->peak_bytes, 300);
   EXPECT_EQ(Trial(1).host, "host-a");
   ASSERT_EQ(link->assigned.size(), 2u);
   engine_->Finish("a", {"s", 2, 1}, OkResult(0.2));
-  const SweepRecord sweep = *store_->GetSweep("s");
-  EXPECT_EQ(sweep.state, SweepState::kFinished);
+  const db::SweepRecord sweep = *store_->GetSweep("s");
+  EXPECT_EQ(sweep.state, db::SweepState::kFinished);
   EXPECT_EQ(sweep.reason, "2 trials: 2 ok");
   EXPECT_EQ(EventKinds(), (std::vector<std::string>{
                               "sweep_created", "sweep_waiting", "trial_assigned", "sweep_running",
@@ -32,11 +32,11 @@ TEST_F(SweepEngineTest, RunsASweepToItsEnd) {
 }
 
 TEST_F(SweepEngineTest, AnAdaptiveTrialIsToldWhatToBeat) {
-  std::vector<TrialRecord> trials = SomeTrials(3);
-  for (TrialRecord& trial : trials) trial.plan_json = R"({"adaptive":true})";
+  std::vector<db::TrialRecord> trials = db::SomeTrials(3);
+  for (db::TrialRecord& trial : trials) trial.plan_json = R"({"adaptive":true})";
   trials[2].plan_json = R"({"adaptive":false})";
-  ASSERT_TRUE(engine_->Create({SomeSweep("s"), trials}).ok());
-  const auto link = Connect("a");
+  ASSERT_TRUE(engine_->Create({db::SomeSweep("s"), trials}).ok());
+  const auto link = worker::Connect("a");
   engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   engine_->Finish("a", {"s", 2, 1}, OkResult(0.2));
   EXPECT_EQ(link->plans, (std::vector<std::string>{R"({"adaptive":true})",
@@ -46,7 +46,7 @@ TEST_F(SweepEngineTest, AnAdaptiveTrialIsToldWhatToBeat) {
 
 TEST_F(SweepEngineTest, TheSameResultTwiceCountsOnce) {
   Create("s", 2);
-  Connect("a");
+  worker::Connect("a");
   engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.9)).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).measured->mfu, 0.3);
@@ -54,28 +54,28 @@ TEST_F(SweepEngineTest, TheSameResultTwiceCountsOnce) {
 
 TEST_F(SweepEngineTest, ALateResultOfADeletedSweepIsNotItsNamesakes) {
   Create("s", 1);
-  const auto link = Connect("a");
-  const AttemptKey old{"s", 1, 1};
-  ASSERT_EQ(link->assigned, std::vector<AttemptKey>{old});
+  const auto link = worker::Connect("a");
+  const agent::AttemptKey old{"s", 1, 1};
+  ASSERT_EQ(link->assigned, std::vector<agent::AttemptKey>{old});
   EXPECT_TRUE(absl::IsFailedPrecondition(engine_->Delete("s", /*force=*/false)));
   ASSERT_TRUE(engine_->Delete("s", /*force=*/true).ok());
-  EXPECT_EQ(link->cancelled, std::vector<AttemptKey>{old});
-  const SweepRecord again = Create("s", 1);
+  EXPECT_EQ(link->cancelled, std::vector<agent::AttemptKey>{old});
+  const db::SweepRecord again = Create("s", 1);
   EXPECT_EQ(engine_->Finish("a", old, OkResult(0.3)).kind, FinishVerdict::Kind::kRefused);
   EXPECT_FALSE(store_->GetTrial(again.id, 1)->measured.has_value());
   // The agent has its hands free now.
   ASSERT_EQ(link->assigned.size(), 2u);
-  EXPECT_EQ(link->assigned[1], (AttemptKey{"s", 1, 2}));
+  EXPECT_EQ(link->assigned[1], (agent::AttemptKey{"s", 1, 2}));
   EXPECT_EQ(engine_->Finish("a", link->assigned[1], OkResult(0.4)).kind,
             FinishVerdict::Kind::kStored);
 }
 
 TEST_F(SweepEngineTest, ABrokenStreamLeavesTimeToComeBack) {
   Create("s", 1);
-  engine_->Disconnect("a", Connect("a").get());
+  engine_->Disconnect("a", worker::Connect("a").get());
   now_ = absl::Seconds(4);
-  const AttemptKey key{"s", 1, 1};
-  Connect("a", {key});
+  const agent::AttemptKey key{"s", 1, 1};
+  worker::Connect("a", {key});
   now_ = absl::Seconds(20);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 1);
@@ -84,16 +84,16 @@ TEST_F(SweepEngineTest, ABrokenStreamLeavesTimeToComeBack) {
 
 TEST_F(SweepEngineTest, AVanishedAgentsTrialGoesToAnother) {
   Create("s", 1);
-  const auto a = Connect("a");
-  const auto b = Connect("b");
+  const auto a = worker::Connect("a");
+  const auto b = worker::Connect("b");
   EXPECT_TRUE(b->assigned.empty());
   engine_->Disconnect("a", a.get());
   now_ = absl::Seconds(6);
   engine_->Tick();
   ASSERT_EQ(b->assigned.size(), 1u);
-  EXPECT_EQ(b->assigned[0], (AttemptKey{"s", 1, 2}));
+  EXPECT_EQ(b->assigned[0], (agent::AttemptKey{"s", 1, 2}));
   // What the first agent still runs counts no more.
-  EXPECT_EQ(Connect("a", {{"s", 1, 1}})->cancelled.size(), 1u);
+  EXPECT_EQ(worker::Connect("a", {{"s", 1, 1}})->cancelled.size(), 1u);
   EXPECT_EQ(engine_->Finish("b", {"s", 1, 2}, OkResult(0.4)).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).measured->mfu, 0.4);
   // A second result never does.
@@ -106,15 +106,15 @@ TEST_F(SweepEngineTest, AVanishedAgentsTrialGoesToAnother) {
 
 TEST_F(SweepEngineTest, AnAgentThatComesBackLateGoesOnWithWhatNobodyTook) {
   Create("s", 1);
-  engine_->Disconnect("a", Connect("a").get());
+  engine_->Disconnect("a", worker::Connect("a").get());
   now_ += absl::Seconds(7);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 2);
-  const AttemptKey key{"s", 1, 1};
-  const auto back = Connect("a", {key});
+  const agent::AttemptKey key{"s", 1, 1};
+  const auto back = worker::Connect("a", {key});
   EXPECT_TRUE(back->cancelled.empty());
   EXPECT_TRUE(back->assigned.empty());
-  EXPECT_EQ(Trial(1).state, TrialState::kRunning);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kRunning);
   EXPECT_EQ(Trial(1).attempt, 1);
   Beat("a", {key}, 60);
   EXPECT_EQ(engine_->Finish("a", key, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
@@ -123,33 +123,33 @@ TEST_F(SweepEngineTest, AnAgentThatComesBackLateGoesOnWithWhatNobodyTook) {
 
 TEST_F(SweepEngineTest, WhatWasTakenBackCanBeLostAgain) {
   Create("s", 1);
-  engine_->Disconnect("a", Connect("a").get());
+  engine_->Disconnect("a", worker::Connect("a").get());
   now_ += absl::Seconds(7);
   engine_->Tick();
-  engine_->Disconnect("a", Connect("a", {{"s", 1, 1}}).get());
+  engine_->Disconnect("a", worker::Connect("a", {{"s", 1, 1}}).get());
   now_ += absl::Seconds(7);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 2);
-  EXPECT_EQ(Connect("b")->assigned, (std::vector<AttemptKey>{{"s", 1, 2}}));
+  EXPECT_EQ(worker::Connect("b")->assigned, (std::vector<agent::AttemptKey>{{"s", 1, 2}}));
 }
 
 TEST_F(SweepEngineTest, ThreeLostAgentsFailTheTrial) {
   Create("s", 1);
   for (int i = 0; i < 3; ++i) {
-    const auto link = Connect("a");
+    const auto link = worker::Connect("a");
     EXPECT_EQ(link->assigned.size(), 1u);
     engine_->Disconnect("a", link.get());
     now_ += absl::Seconds(31);
     engine_->Tick();
   }
-  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kFailed);
   EXPECT_THAT(Trial(1).reason, HasSubstr("agent lost 3 times"));
-  EXPECT_EQ(store_->GetSweep("s")->state, SweepState::kFinished);
+  EXPECT_EQ(store_->GetSweep("s")->state, db::SweepState::kFinished);
 }
 
 TEST_F(SweepEngineTest, HeartbeatsKeepTheLease) {
   Create("s", 1);
-  Connect("a");
+  worker::Connect("a");
   for (int i = 0; i < 10; ++i) {
     now_ += absl::Seconds(20);
     engine_->Heartbeat("a", {{"s", 1, 1}});
@@ -163,43 +163,43 @@ TEST_F(SweepEngineTest, HeartbeatsKeepTheLease) {
 
 TEST_F(SweepEngineTest, ATrialThatHeartbeatsNameNoMoreIsGivenUpAfterALease) {
   Create("s", 1);
-  const auto link = Connect("a");
-  const AttemptKey first{"s", 1, 1};
+  const auto link = worker::Connect("a");
+  const agent::AttemptKey first{"s", 1, 1};
   engine_->Started("a", first);
   Beat("a", {first}, 60);
   EXPECT_EQ(Trial(1).attempt, 1);
   Beat("a", {}, 40);
   EXPECT_EQ(Trial(1).attempt, 2);
-  EXPECT_EQ(link->cancelled, std::vector<AttemptKey>{first});
+  EXPECT_EQ(link->cancelled, std::vector<agent::AttemptKey>{first});
   // The agent has nothing to do by its heartbeats, so it may try again.
-  EXPECT_EQ(link->assigned.back(), (AttemptKey{"s", 1, 2}));
+  EXPECT_EQ(link->assigned.back(), (agent::AttemptKey{"s", 1, 2}));
 }
 
 TEST_F(SweepEngineTest, AnAgentThatDropsItsAssignmentIsFreeAfterALease) {
   Create("s", 1);
-  const auto link = Connect("a");
+  const auto link = worker::Connect("a");
   Beat("a", {}, 20);
   EXPECT_EQ(link->assigned.size(), 1u);
   Beat("a", {}, 20);
   EXPECT_EQ(link->assigned.size(), 2u);
   Beat("a", {}, 100);
-  EXPECT_EQ(Trial(1).state, TrialState::kFailed);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kFailed);
   EXPECT_THAT(Trial(1).reason, HasSubstr("stopped renewing its lease"));
 }
 
 TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAssignmentFreesNobody) {
   Create("s", 2);
-  const auto link = Connect("a");
+  const auto link = worker::Connect("a");
   engine_->Heartbeat("a", {});
   engine_->Tick();
   EXPECT_EQ(link->assigned.size(), 1u);
-  EXPECT_EQ(engine_->ListAgents()[0].held, (std::vector<AttemptKey>{{"s", 1, 1}}));
+  EXPECT_EQ(engine_->ListAgents()[0].held, (std::vector<agent::AttemptKey>{{"s", 1, 1}}));
 }
 
 TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAcknowledgementKeepsNobodyBusy) {
-  const auto link = Connect("a");
+  const auto link = worker::Connect("a");
   Create("s", 1);
-  const AttemptKey key{"s", 1, 1};
+  const agent::AttemptKey key{"s", 1, 1};
   engine_->Finish("a", key, OkResult(0.3));
   engine_->Heartbeat("a", {key});
   EXPECT_TRUE(link->cancelled.empty());
@@ -207,19 +207,19 @@ TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAcknowledgementKeepsNobodyBusy) {
 }
 
 TEST_F(SweepEngineTest, ASilentAgentIsDroppedAndItsNameIsFree) {
-  const auto link = Connect("a", {}, "first");
+  const auto link = worker::Connect("a", {}, "first");
   now_ += absl::Seconds(31);
   engine_->Tick();
   ASSERT_TRUE(link->closed.has_value());
   EXPECT_THAT(std::string(link->closed->message()), HasSubstr("no sign of life for 30s"));
   EXPECT_TRUE(engine_->ListAgents().empty());
-  Connect("a", {}, "second");
+  worker::Connect("a", {}, "second");
 }
 
 TEST_F(SweepEngineTest, LeasesDontFollowTheWallClock) {
   Create("s", 1);
-  Connect("a");
-  const AttemptKey key{"s", 1, 1};
+  worker::Connect("a");
+  const agent::AttemptKey key{"s", 1, 1};
   for (const absl::Duration jump : {absl::Seconds(40), absl::Hours(-1), absl::Hours(2)}) {
     wall_ahead_ += jump;
     engine_->Tick();
@@ -229,7 +229,7 @@ TEST_F(SweepEngineTest, LeasesDontFollowTheWallClock) {
   // People are told the wall clock's time.
   engine_->Started("a", key);
   const auto events = store_->ListEvents(1, 0, 1000);
-  EXPECT_EQ(events->back().time, At(0) + now_ + wall_ahead_);
+  EXPECT_EQ(events->back().time, db::At(0) + now_ + wall_ahead_);
   // And a lease that is over is over, whatever that says.
   wall_ahead_ -= absl::Hours(1);
   now_ += absl::Seconds(31);
@@ -238,7 +238,7 @@ TEST_F(SweepEngineTest, LeasesDontFollowTheWallClock) {
 }
 
 TEST_F(SweepEngineTest, ASweepIsNamedAfterItsModelAsFarAsANameCanHoldIt) {
-  NewSweep made{SomeSweep(""), SomeTrials(1)};
+  NewSweep made{db::SomeSweep(""), db::SomeTrials(1)};
   made.sweep.model = "org/my model";
   EXPECT_EQ(engine_->Create(made)->name, "org-my-model-1");
   made.sweep.name = "org-my-model-3";
@@ -249,22 +249,22 @@ TEST_F(SweepEngineTest, ASweepIsNamedAfterItsModelAsFarAsANameCanHoldIt) {
 
 TEST_F(SweepEngineTest, AnAgentThatLeavesDoesNotCountAsLost) {
   Create("s", 1);
-  for (int i = 0; i < 5; ++i) engine_->Leave("a", Connect("a").get(), "it was stopped");
+  for (int i = 0; i < 5; ++i) engine_->Leave("a", worker::Connect("a").get(), "it was stopped");
   EXPECT_EQ(Trial(1).attempt, 6);
   EXPECT_EQ(Trial(1).lost_attempts, 0);
-  EXPECT_EQ(Trial(1).state, TrialState::kPending);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kPending);
 }
 
 TEST_F(SweepEngineTest, AnAgentThatForgotItsTrialGetsTheNextAttempt) {
   Create("s", 1);
-  engine_->Disconnect("a", Connect("a").get());
-  const auto again = Connect("a", {}, "another process");
+  engine_->Disconnect("a", worker::Connect("a").get());
+  const auto again = worker::Connect("a", {}, "another process");
   ASSERT_EQ(again->assigned.size(), 1u);
   EXPECT_EQ(again->assigned[0].attempt, 2);
 }
 
 TEST_F(SweepEngineTest, TwoProcessesCantShareAName) {
-  Connect("a");
+  worker::Connect("a");
   auto link = std::make_shared<FakeLink>();
   EXPECT_TRUE(absl::IsAlreadyExists(engine_->Connect(Info("a", "other"), {}, link)));
   EXPECT_FALSE(link->welcomed);
@@ -324,14 +324,14 @@ TEST_F(RestartedAgentTest, IsKnownByItsIdentityAlone) {
 TEST_F(SweepEngineTest, LogsOneNameForASweep) {
   std::vector<std::string> lines;
   EngineOptions options;
-  options.log = [&](LogLevel, const std::string& line) { lines.push_back(line); };
+  options.log = [&](host::LogLevel, const std::string& line) { lines.push_back(line); };
   engine_ = std::make_unique<SweepEngine>(
-      store_.get(), &hub_, [this] { return At(0) + now_; },
-      [this] { return MonotonicTime{now_}; }, options);
+      store_.get(), &hub_, [this] { return db::At(0) + now_; },
+      [this] { return host::MonotonicTime{now_}; }, options);
   Create("night", 1);
-  const auto link = Connect("a");
+  const auto link = worker::Connect("a");
   engine_->Leave("a", link.get(), "it was stopped");
-  Connect("a");
+  worker::Connect("a");
   engine_->Finish("a", {"night", 1, 2}, OkResult(0.3));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sweeps/night/trials/1: agent a left")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sweeps/night finished: ")));
@@ -339,15 +339,15 @@ TEST_F(SweepEngineTest, LogsOneNameForASweep) {
 
 TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
   Create("s", 3);
-  const auto link = Connect("a");
+  const auto link = worker::Connect("a");
   engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   ASSERT_TRUE(engine_->Cancel("s").ok());
   EXPECT_EQ(link->cancelled.size(), 1u);
-  TrialResult stopped;
+  trial::TrialResult stopped;
   stopped.outcome = Outcome::kCancelled;
   EXPECT_EQ(engine_->Finish("a", {"s", 2, 1}, stopped).kind, FinishVerdict::Kind::kRefused);
-  EXPECT_EQ(Trial(1).state, TrialState::kOk);
-  EXPECT_EQ(Trial(2).state, TrialState::kCancelled);
+  EXPECT_EQ(Trial(1).state, db::TrialState::kOk);
+  EXPECT_EQ(Trial(2).state, db::TrialState::kCancelled);
   EXPECT_TRUE(absl::IsFailedPrecondition(engine_->Cancel("s").status()));
   // The agent is free for the next sweep.
   Create("t", 1);
@@ -356,21 +356,21 @@ TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
 
 TEST_F(SweepEngineTest, ARestartKeepsLeasesAndTakesResults) {
   Create("s", 1);
-  Connect("a");
+  worker::Connect("a");
   now_ = absl::Seconds(1000);
   StartEngine();
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 1);
-  const AttemptKey key{"s", 1, 1};
-  Connect("a", {key});
+  const agent::AttemptKey key{"s", 1, 1};
+  worker::Connect("a", {key});
   EXPECT_EQ(engine_->Finish("a", key, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
 }
 
 TEST_F(SweepEngineTest, AResultThatCantBeStoredIsNotAcknowledged) {
   Create("s", 1);
-  Connect("a");
+  worker::Connect("a");
   ASSERT_TRUE(store_->LimitPages(1).ok());
-  TrialResult large = OkResult(0.3);
+  trial::TrialResult large = OkResult(0.3);
   large.message = std::string(1 << 20, 'x');
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, large).kind, FinishVerdict::Kind::kRetry);
   ASSERT_TRUE(store_->LimitPages(1 << 20).ok());
@@ -378,10 +378,10 @@ TEST_F(SweepEngineTest, AResultThatCantBeStoredIsNotAcknowledged) {
 }
 
 TEST_F(SweepEngineTest, WatchersHearOfEveryChange) {
-  const SweepRecord sweep = Create("s", 1);
+  const db::SweepRecord sweep = Create("s", 1);
   int calls = 0;
   auto subscription = hub_.Subscribe(sweep.id, [&] { ++calls; });
-  Connect("a");
+  worker::Connect("a");
   EXPECT_GE(calls, 2);
   subscription.reset();
   const int before = calls;
@@ -390,4 +390,4 @@ TEST_F(SweepEngineTest, WatchersHearOfEveryChange) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

@@ -4,17 +4,17 @@
 #include "gtest/gtest.h"
 #include "tests/db/store_records.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 SweepView View(int64_t id, int64_t devices, int32_t trials) {
-  SweepView view{SomeSweep("s" + std::to_string(id)), SomeTrials(trials)};
+  SweepView view{db::SomeSweep("s" + std::to_string(id)), db::SomeTrials(trials)};
   view.sweep.id = id;
   view.sweep.devices = devices;
-  for (TrialRecord& trial : view.trials) trial.sweep_id = id;
+  for (db::TrialRecord& trial : view.trials) trial.sweep_id = id;
   return view;
 }
 
@@ -22,10 +22,10 @@ AgentView CpuAgent(const std::string& name, int32_t devices, bool idle = true) {
   return {name, "cpu", devices, idle};
 }
 
-MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
+host::MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
 
-void Hold(SweepView& view, const std::string& agent, MonotonicTime lease_ends) {
-  view.trials[0].state = TrialState::kRunning;
+void Hold(SweepView& view, const std::string& agent, host::MonotonicTime lease_ends) {
+  view.trials[0].state = db::TrialState::kRunning;
   view.trials[0].agent = agent;
   view.lease_ends[view.trials[0].number] = lease_ends;
 }
@@ -97,9 +97,9 @@ TEST(SweepPolicyTest, TheThirdLossFailsTheTrial) {
 
 TEST(SweepPolicyTest, FinishesASweepWithTheCounts) {
   SweepView view = View(1, 4, 3);
-  view.trials[0].state = TrialState::kOk;
-  view.trials[1].state = TrialState::kOk;
-  view.trials[2].state = TrialState::kOom;
+  view.trials[0].state = db::TrialState::kOk;
+  view.trials[1].state = db::TrialState::kOk;
+  view.trials[2].state = db::TrialState::kOom;
   const auto actions = NextActions(Second(0), {{}, {view}}, {});
   ASSERT_EQ(actions.size(), 1u);
   EXPECT_EQ(actions[0].type, ActionType::kFinish);
@@ -107,4 +107,4 @@ TEST(SweepPolicyTest, FinishesASweepWithTheCounts) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

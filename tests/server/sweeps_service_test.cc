@@ -2,15 +2,15 @@
 #include "gmock/gmock.h"
 #include "tests/server/server_fixture.h"
 
-namespace meshwright {
+namespace meshwright::server {
 namespace {
 
 using ::testing::HasSubstr;
 
 // Both say the same MFU, each of what its own device reaches.
-TrialRunner RunsAt(double step_s, double measured_peak_flops) {
-  return [=](const TrialPlan& plan, const TrialRunnerOptions&) {
-    TrialResult result = Measured(plan);
+agent::TrialRunner RunsAt(double step_s, double measured_peak_flops) {
+  return [=](const trial::TrialPlan& plan, const trial::TrialRunnerOptions&) {
+    trial::TrialResult result = Measured(plan);
     result.step_s = step_s;
     result.mfu = 0.693;
     result.measured_peak_flops = measured_peak_flops;
@@ -19,9 +19,9 @@ TrialRunner RunsAt(double step_s, double measured_peak_flops) {
 }
 
 // Never ends by itself.
-TrialResult RunUntilCancelled(const TrialPlan&, const TrialRunnerOptions& options) {
+trial::TrialResult RunUntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(5));
-  TrialResult result;
+  trial::TrialResult result;
   result.outcome = Outcome::kCancelled;
   return result;
 }
@@ -55,8 +55,8 @@ class SweepsServiceTest : public ServerFixture {
 
 TEST_F(SweepsServiceTest, AgentsOfDifferentSpeedCompareByTheirSteps) {
   std::atomic<int> started{0};
-  const auto one_each = [&](const TrialRunner& runner) {
-    return [&started, runner](const TrialPlan& plan, const TrialRunnerOptions& options) {
+  const auto one_each = [&](const agent::TrialRunner& runner) {
+    return [&started, runner](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
       ++started;
       while (started.load() < 2) absl::SleepFor(absl::Milliseconds(2));
       return runner(plan, options);
@@ -144,8 +144,8 @@ TEST_F(SweepsServiceTest, DeleteForgetsAnEndedSweep) {
 TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWorkers) {
   std::atomic<int> ended{0};
   const TestAgent agent(server_->address(), "a",
-                        [&](const TrialPlan& plan, const TrialRunnerOptions& options) {
-                          TrialResult result = RunUntilCancelled(plan, options);
+                        [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+                          trial::TrialResult result = RunUntilCancelled(plan, options);
                           ++ended;
                           return result;
                         });
@@ -184,4 +184,4 @@ TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWo
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::server

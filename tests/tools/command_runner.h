@@ -8,7 +8,7 @@
 
 #include "tools/cli/app.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 
 struct CommandOutput {
   int exit_code = 0;
@@ -23,8 +23,8 @@ inline const std::atomic<bool> kNeverInterrupted{false};
 inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
                                 const std::string& binary_dir = "/nonexistent",
                                 const std::atomic<bool>& interrupted = kNeverInterrupted,
-                                const DeviceList& cuda_devices = {{}, "there is none"},
-                                const Environment& environment = {}) {
+                                const trial::DeviceList& cuda_devices = {{}, "there is none"},
+                                const command_line::Environment& environment = {}) {
   std::ostringstream out;
   std::ostringstream err;
   CommandContext context{.out = out,
@@ -41,4 +41,4 @@ inline CommandOutput RunCommand(const std::vector<std::string>& arguments,
   return {code, out.str(), err.str()};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace meshwright {
+namespace meshwright::cli {
 
 inline void ExpectGolden(const std::string& name, const std::string& text) {
   const char* source_dir = std::getenv("MESHWRIGHT_SOURCE_DIR");
@@ -26,4 +26,4 @@ inline void ExpectGolden(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, golden.str()) << "MESHWRIGHT_UPDATE_GOLDEN=1 rewrites " << path;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

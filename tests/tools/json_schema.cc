@@ -10,7 +10,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 using nlohmann::json;
@@ -90,4 +90,4 @@ std::string SchemaProblems(const std::string& name, const json& document) {
   return problems;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

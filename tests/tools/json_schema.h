@@ -7,7 +7,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::cli {
 
 // Names of the files in docs/schema, without their ending and without the parts that they share.
 std::vector<std::string> SchemaNames();
@@ -18,4 +18,4 @@ nlohmann::json ClosedSchema(const std::string& name);
 // What is wrong with `document`, a line each; empty where it is as described.
 std::string SchemaProblems(const std::string& name, const nlohmann::json& document);
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -12,7 +12,7 @@
 #include "tests/server/server_fixture.h"
 #include "tests/tools/command_runner.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 using nlohmann::json;
@@ -87,24 +87,24 @@ TEST(JsonSchema, DescribesMeasurements) {
 }
 
 // A result in which nothing is left out.
-TrialResult FullResult(const TrialPlan& plan, const TrialRunnerOptions&) {
-  TrialResult result = Measured(plan);
+trial::TrialResult FullResult(const trial::TrialPlan& plan, const trial::TrialRunnerOptions&) {
+  trial::TrialResult result = server::Measured(plan);
   result.step_times_s = {0.5, 0.25};
-  result.step_interval = MedianInterval{.low_s = 0.125, .high_s = 0.5};
-  result.stop_reason = StopReason::kBeaten;
-  result.slice = SomeSlice();
+  result.step_interval = trial::MedianInterval{.low_s = 0.125, .high_s = 0.5};
+  result.stop_reason = trial::StopReason::kBeaten;
+  result.slice = trial::SomeSlice();
   result.losses = {10.5};
   result.gradient_norms = {1.5};
   result.ranks[0].device_memory =
-      DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
+      trial::DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
   result.ranks[0].communication = {{.group = "replicas"}};
   result.mfu_causal = 0.25;
   result.peak_flops = 9e12;
-  result.oom = OomDetail{1, 1, 2, 3, 4};
+  result.oom = trial::OomDetail{1, 1, 2, 3, 4};
   return result;
 }
 
-class SweepSchemaTest : public ServerFixture {
+class SweepSchemaTest : public server::ServerFixture {
  protected:
   json ExpectDescribedThere(const std::string& schema, std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--server", server_->address()});
@@ -122,7 +122,7 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   ExpectDescribedThere("sweep", StartOf("left"));
   ExpectDescribedThere("sweep", {"sweep", "cancel", "left"});
   ExpectDescribedThere("sweep", StartOf("ran"));
-  const TestAgent agent(server_->address(), "a", FullResult);
+  const server::TestAgent agent(server_->address(), "a", FullResult);
   const CommandOutput watched =
       RunCommand({"sweep", "watch", "ran", "--server", server_->address(), "--format", "json"});
   EXPECT_EQ(watched.exit_code, 0) << watched.err;
@@ -163,4 +163,4 @@ TEST(JsonSchema, RefusesKeysThatItDoesNotName) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -8,7 +8,7 @@
 
 #include "tests/tools/command_runner.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::cli

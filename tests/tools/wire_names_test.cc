@@ -11,11 +11,11 @@
 
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
-#include "tools/cli/agent_clusters.h"
-#include "tools/cli/planner_json.h"
-#include "tools/cli/sweep_text.h"
+#include "tools/cli/common/agent_clusters.h"
+#include "tools/cli/plan/planner_json.h"
+#include "tools/cli/sweep/sweep_text.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -190,24 +190,24 @@ T Filled() {
 
 TEST(WireNames, OfRecommendationsAreThoseOfTheJson) {
   const auto response = Filled<v1::RecommendResponse>();
-  const auto answer = FromWire(response);
+  const auto answer = agent::FromWire(response);
   ASSERT_TRUE(answer.ok()) << answer.status();
-  ExpectSameNames(*response.GetDescriptor(), json(ToJson(PlanQuery(), *answer, 0.0)));
+  ExpectSameNames(*response.GetDescriptor(), json(ToJson(planner::PlanQuery(), *answer, 0.0)));
 }
 
 TEST(WireNames, OfEstimatesAreThoseOfTheJson) {
   const auto response = Filled<v1::EstimateResponse>();
-  const auto answer = FromWire(response);
+  const auto answer = agent::FromWire(response);
   ASSERT_TRUE(answer.ok()) << answer.status();
-  ExpectSameNames(*response.GetDescriptor(), json(ToJson(PlanQuery(), *answer, 0.0)));
+  ExpectSameNames(*response.GetDescriptor(), json(ToJson(planner::PlanQuery(), *answer, 0.0)));
 }
 
 TEST(WireNames, OfRequestsAreThoseOfTheJson) {
   const auto request = Filled<v1::PlanRequest>();
-  const auto query = FromWire(request, "megatron");
+  const auto query = agent::FromWire(request, "megatron");
   ASSERT_TRUE(query.ok()) << query.status();
   ExpectSameNames(*request.GetDescriptor(),
-                  json(ToJson(*query, RecommendAnswer(), 0.0))["request"]);
+                  json(ToJson(*query, planner::RecommendAnswer(), 0.0))["request"]);
 }
 
 TEST(WireNames, OfSweepsTrialsAndEventsAreThoseOfTheJson) {
@@ -249,7 +249,7 @@ TEST(WireNames, SlicesHaveTheSameNamesApart) {
   v1::Measurement measurement;
   measurement.set_outcome("ok");
   *measurement.mutable_slice() = slice;
-  const auto result = FromWire(measurement);
+  const auto result = agent::FromWire(measurement);
   ASSERT_TRUE(result.ok()) << result.status();
   std::set<std::string> keys;
   AddKeys(ToJson(*result)["slice"], keys);
@@ -259,4 +259,4 @@ TEST(WireNames, SlicesHaveTheSameNamesApart) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::cli

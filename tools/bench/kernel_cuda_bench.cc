@@ -104,7 +104,7 @@ double CopyBytesPerS() {
 std::vector<BenchModel> Models() {
   std::vector<BenchModel> models;
   for (const char* name : kModels) {
-    const ModelSpec model = FindModel(name).value();
+    const planner::ModelSpec model = planner::FindModel(name).value();
     models.push_back({.name = name,
                       .hidden = model.hidden,
                       .ffn = model.groups.front().ffn_hidden,

@@ -8,25 +8,25 @@
 #include "planner/schedule/check.h"
 #include "planner/schedule/simulator.h"
 
-namespace meshwright {
+namespace meshwright::bench {
 namespace {
 
-SearchRequest Request(const char* model, const char* cluster, int64_t devices,
+planner::SearchRequest Request(const char* model, const char* cluster, int64_t devices,
                       const char* framework = "megatron") {
-  PlanQuery query;
+  planner::PlanQuery query;
   query.framework.name = framework;
   query.model.name = model;
   query.cluster.name = cluster;
   query.devices = devices;
   query.training = {.seq_len = 4096, .global_batch = 1024};
-  return Resolve(query, /*host_cores=*/1).value();
+  return planner::Resolve(query, /*host_cores=*/1).value();
 }
 
 void SearchLlama3_70b(benchmark::State& state, const char* framework) {
-  const SearchRequest request = Request("llama-3-70b", "h100", state.range(0), framework);
+  const planner::SearchRequest request = Request("llama-3-70b", "h100", state.range(0), framework);
   int64_t layouts = 0;
   for (auto _ : state) {
-    const SearchResult result = Search(request).value();
+    const planner::SearchResult result = planner::Search(request).value();
     layouts += result.funnel.enumerated;
     benchmark::DoNotOptimize(result.layouts.data());
   }
@@ -48,18 +48,18 @@ BENCHMARK_CAPTURE(SearchLlama3_70b, meshwright, "meshwright")
     ->Unit(benchmark::kMillisecond);
 
 void EstimateOneLayout(benchmark::State& state) {
-  const SearchRequest request = Request("llama-3-70b", "h100", 512);
-  const EstimateContext context{request.model, request.cluster, request.training, request.profile};
-  const Layout layout = ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
-  for (auto _ : state) benchmark::DoNotOptimize(EstimateLayout(context, layout));
+  const planner::SearchRequest request = Request("llama-3-70b", "h100", 512);
+  const planner::EstimateContext context{request.model, request.cluster, request.training, request.profile};
+  const planner::Layout layout = planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
+  for (auto _ : state) benchmark::DoNotOptimize(planner::EstimateLayout(context, layout));
 }
 BENCHMARK(EstimateOneLayout);
 
 void EstimateMemoryOfOneLayout(benchmark::State& state) {
-  const SearchRequest request = Request("llama-3-70b", "h100", 512);
-  const EstimateContext context{request.model, request.cluster, request.training, request.profile};
-  const Layout layout = ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
-  for (auto _ : state) benchmark::DoNotOptimize(EstimateMemory(context, layout));
+  const planner::SearchRequest request = Request("llama-3-70b", "h100", 512);
+  const planner::EstimateContext context{request.model, request.cluster, request.training, request.profile};
+  const planner::Layout layout = planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
+  for (auto _ : state) benchmark::DoNotOptimize(planner::EstimateMemory(context, layout));
 }
 BENCHMARK(EstimateMemoryOfOneLayout);
 
@@ -69,16 +69,16 @@ constexpr int32_t kManyMicroBatches = 1000;
 // Generating and timing them may take this long; a run that takes longer fails.
 constexpr double kLongestSimulation = 2.0;
 
-Layout ManyStages(const char* schedule, int32_t vpp) {
-  Layout layout =
-      ParseLayout(std::string("tp1.pp1.dp1.sched=") + schedule + ".vpp" + std::to_string(vpp))
+planner::Layout ManyStages(const char* schedule, int32_t vpp) {
+  planner::Layout layout =
+      planner::ParseLayout(std::string("tp1.pp1.dp1.sched=") + schedule + ".vpp" + std::to_string(vpp))
           .value();
   layout.pp = kManyStages / vpp;
   return layout;
 }
 
-PipelineTimes TimesOfManyStages() {
-  PipelineTimes times;
+planner::PipelineTimes TimesOfManyStages() {
+  planner::PipelineTimes times;
   for (int32_t stage = 0; stage < kManyStages; ++stage) {
     times.stages.push_back({1.0 + 0.01 * (stage % 7), 1.1, 0.9});
   }
@@ -87,13 +87,13 @@ PipelineTimes TimesOfManyStages() {
 }
 
 void SimulateManyStages(benchmark::State& state, const char* schedule, int32_t vpp) {
-  const Layout layout = ManyStages(schedule, vpp);
-  const PipelineTimes times = TimesOfManyStages();
+  const planner::Layout layout = ManyStages(schedule, vpp);
+  const planner::PipelineTimes times = TimesOfManyStages();
   int64_t actions = 0;
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
-    const ScheduleLists lists = MakeSchedules(layout, kManyMicroBatches).value();
-    const Timeline timeline = Simulate(layout, kManyMicroBatches, lists, times).value();
+    const planner::ScheduleLists lists = planner::MakeSchedules(layout, kManyMicroBatches).value();
+    const planner::Timeline timeline = planner::Simulate(layout, kManyMicroBatches, lists, times).value();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     if (taken.count() > kLongestSimulation) {
       state.SkipWithError("slower than its limit");
@@ -114,15 +114,15 @@ BENCHMARK_CAPTURE(SimulateManyStages, zb_h1, "zb_h1", 1)->Unit(benchmark::kMilli
 BENCHMARK_CAPTURE(SimulateManyStages, zb_v, "zb_v", 2)->Unit(benchmark::kMillisecond);
 
 void CheckManyStages(benchmark::State& state) {
-  const Layout layout = ManyStages("zb_h1", 1);
-  const ScheduleLists lists = MakeSchedules(layout, kManyMicroBatches).value();
+  const planner::Layout layout = ManyStages("zb_h1", 1);
+  const planner::ScheduleLists lists = planner::MakeSchedules(layout, kManyMicroBatches).value();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(CheckSchedule(layout, kManyMicroBatches, lists).ok());
+    benchmark::DoNotOptimize(planner::CheckSchedule(layout, kManyMicroBatches, lists).ok());
   }
 }
 BENCHMARK(CheckManyStages)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::bench
 
 BENCHMARK_MAIN();

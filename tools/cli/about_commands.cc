@@ -3,19 +3,19 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "planner/catalog/nearest.h"
-#include "planner/spec/field_error.h"
-#include "planner/spec/status_macros.h"
-#include "tools/cli/app.h"
-#include "tools/cli/whole_file.h"
+#include "planner/base/nearest.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/io/whole_file.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"
 #include "tools/command_line/man_page.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 constexpr char kCompletionNotes[] = R"(
@@ -41,18 +41,19 @@ absl::Status PrintHelp(const CLI::App& app, const std::vector<std::string>& path
     if (found == nullptr) return UnknownName("command", absl::StrJoin(path, " "), known);
     command = found;
   }
-  context.out << command->get_formatter()->make_help(command, CommandPath(*command),
+  context.out << command->get_formatter()->make_help(command, command_line::CommandPath(*command),
                                                      CLI::AppFormatMode::Normal);
   return absl::OkStatus();
 }
 
 // The tree is made anew: pages for everybody don't show this user's defaults.
-absl::Status WriteManPages(const std::string& folder, CommandContext& context) {
+absl::Status WriteManPages(const std::string& folder, const MakeTree& make_tree,
+                           CommandContext& context) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return FieldError("folder", folder, "cannot be made: " + error.message());
-  const std::unique_ptr<CLI::App> commands = MakeCommands(context);
-  for (const ManPage& page : ManPages(*commands, MESHWRIGHT_VERSION)) {
+  const std::unique_ptr<CLI::App> commands = make_tree(context);
+  for (const command_line::ManPage& page : command_line::ManPages(*commands, MESHWRIGHT_VERSION)) {
     RETURN_IF_ERROR(WriteWholeFile("folder", folder + "/" + page.file, page.text));
   }
   return absl::OkStatus();
@@ -64,32 +65,34 @@ void Finish(CommandContext& context, const absl::Status& status) {
 
 }  // namespace
 
-void AddAboutCommands(CLI::App& app, CommandContext& context) {
+void AddAboutCommands(CLI::App& app, MakeTree make_tree, CommandContext& context) {
   auto path = std::make_shared<std::vector<std::string>>();
   CLI::App* help = app.add_subcommand("help", "Show the help of a command");
   help->add_option("command", *path, "The command, in one word or more")->option_text("COMMAND");
-  AddExample(*help, "meshwright help sweep start");
+  command_line::AddExample(*help, "meshwright help sweep start");
   help->callback([&app, path, &context] { Finish(context, PrintHelp(app, *path, context)); });
 
   CLI::App* version = app.add_subcommand("version", "Print the version");
-  AddExample(*version, "meshwright version");
+  command_line::AddExample(*version, "meshwright version");
   version->callback([&context] { context.out << MESHWRIGHT_VERSION << "\n"; });
 
   auto shell = std::make_shared<std::string>();
   CLI::App* completion =
       app.add_subcommand("completion", "Print the script that completes commands in a shell");
-  TakeWords(completion->add_option("shell", *shell, "The shell"), Shells())->required();
+  command_line::TakeWords(completion->add_option("shell", *shell, "The shell"), command_line::Shells())->required();
   completion->footer(kCompletionNotes);
-  AddExample(*completion, "meshwright completion bash");
-  completion->callback([shell, &context] { context.out << CompletionScript(*shell); });
+  command_line::AddExample(*completion, "meshwright completion bash");
+  completion->callback([shell, &context] { context.out << command_line::CompletionScript(*shell); });
 
   auto folder = std::make_shared<std::string>();
   CLI::App* man = app.add_subcommand("man", "Write a manual page for every command");
   man->add_option("folder", *folder, "Where they go; made where there is none")
       ->required()
       ->option_text("DIR");
-  AddExample(*man, "meshwright man share/man/man1");
-  man->callback([folder, &context] { Finish(context, WriteManPages(*folder, context)); });
+  command_line::AddExample(*man, "meshwright man share/man/man1");
+  man->callback([folder, make_tree = std::move(make_tree), &context] {
+    Finish(context, WriteManPages(*folder, make_tree, context));
+  });
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -5,26 +5,26 @@
 #include <vector>
 
 #include "tools/cli/about_commands.h"
-#include "tools/cli/agent_command.h"
-#include "tools/cli/benchmark_command.h"
-#include "tools/cli/calibrate_command.h"
-#include "tools/cli/db_command.h"
-#include "tools/cli/export_command.h"
-#include "tools/cli/placeholders.h"
-#include "tools/cli/planner_commands.h"
-#include "tools/cli/schedule_command.h"
-#include "tools/cli/serve_command.h"
-#include "tools/cli/sweep_commands.h"
-#include "tools/cli/terminal.h"
-#include "tools/cli/trial_command.h"
-#include "tools/cli/validate_command.h"
+#include "tools/cli/agent/agent_command.h"
+#include "tools/cli/benchmark/benchmark_command.h"
+#include "tools/cli/calibrate/calibrate_command.h"
+#include "tools/cli/db/db_command.h"
+#include "tools/cli/export/export_command.h"
+#include "tools/cli/common/placeholders.h"
+#include "tools/cli/plan/planner_commands.h"
+#include "tools/cli/schedule/schedule_command.h"
+#include "tools/cli/serve/serve_command.h"
+#include "tools/cli/sweep/sweep_commands.h"
+#include "tools/cli/io/terminal.h"
+#include "tools/cli/trial/trial_command.h"
+#include "tools/cli/validate/validate_command.h"
 #include "tools/command_line/completion.h"
 #include "tools/command_line/declare.h"
 #include "tools/command_line/defaults.h"
 #include "tools/command_line/help.h"
 #include "tools/command_line/typed_line.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 namespace {
 
 constexpr char kNotes[] = R"(
@@ -64,14 +64,14 @@ void AddWide(CLI::App& command, CommandContext& context) {
       .add_flag_callback(
           "--wide", [&context] { KeepTablesWide(context.out); },
           "Rows of tables in one line each, however narrow the terminal")
-      ->group(kCommonFlags);
+      ->group(command_line::kCommonFlags);
 }
 
-OutputFormat FormatOf(const TypedLine& line) {
+OutputFormat FormatOf(const command_line::TypedLine& line) {
   return line.WantsJson() ? OutputFormat::kJson : OutputFormat::kText;
 }
 
-int RunParsed(CLI::App& app, const std::vector<std::string>& words, const TypedLine& line,
+int RunParsed(CLI::App& app, const std::vector<std::string>& words, const command_line::TypedLine& line,
               CommandContext& context) {
   try {
     // CLI11 takes them from the end.
@@ -81,8 +81,8 @@ int RunParsed(CLI::App& app, const std::vector<std::string>& words, const TypedL
     return kExitOk;
   } catch (const CLI::ParseError& error) {
     if (line.LacksCommand()) {
-      const CLI::App& command = ParsedCommand(app);
-      context.err << command.get_formatter()->make_help(&command, CommandPath(command),
+      const CLI::App& command = command_line::ParsedCommand(app);
+      context.err << command.get_formatter()->make_help(&command, command_line::CommandPath(command),
                                                         CLI::AppFormatMode::Normal);
       return kExitBadInput;
     }
@@ -97,7 +97,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   auto app = std::make_unique<CLI::App>(
       "Which parallel layout trains this model fastest on this cluster, and does it fit?",
       "meshwright");
-  app->formatter(std::make_shared<HelpFormatter>());
+  app->formatter(std::make_shared<command_line::HelpFormatter>());
   app->set_version_flag("-V,--version", MESHWRIGHT_VERSION, "Print the version and exit");
   app->require_subcommand(1);
   AddRecommendCommand(*app, context);
@@ -113,26 +113,26 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddServeCommand(*app, context);
   AddAgentCommand(*app, context);
   AddDbCommand(*app, context);
-  AddAboutCommands(*app, context);
+  AddAboutCommands(*app, MakeCommands, context);
   AddWide(*app, context);
   app->footer(kNotes);
-  AddExample(*app, kExample);
+  command_line::AddExample(*app, kExample);
   return app;
 }
 
 int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   const std::unique_ptr<CLI::App> app = MakeCommands(context);
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  if (!words.empty() && words.front() == kCompleteWord) {
-    PrintCompletion(Complete(*app, {words.begin() + 1, words.end()}, PlaceholderNames),
+  if (!words.empty() && words.front() == command_line::kCompleteWord) {
+    command_line::PrintCompletion(command_line::Complete(*app, {words.begin() + 1, words.end()}, PlaceholderNames),
                     context.out);
     return FinishOutput(context, kExitOk);
   }
-  TypedLine line(*app, words);
+  command_line::TypedLine line(*app, words);
   context.in_words_of_line = [&line](const absl::Status& status) {
     return line.InItsWords(status);
   };
-  absl::StatusOr<DefaultSources> defaults = ApplyDefaults(*app, context.environment);
+  absl::StatusOr<command_line::DefaultSources> defaults = command_line::ApplyDefaults(*app, context.environment);
   if (defaults.ok()) {
     line.set_default_sources(*std::move(defaults));
   } else if (!AsksForHelp(words)) {
@@ -143,4 +143,4 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   return exit_code;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "CLI/CLI.hpp"
-#include "tools/cli/context.h"
+#include "tools/cli/common/context.h"
 
-namespace meshwright {
+namespace meshwright::cli {
 
 // Every command with its flags. The commands use `context` when they run.
 std::unique_ptr<CLI::App> MakeCommands(CommandContext& context);
@@ -14,4 +14,4 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context);
 // Parses the arguments, runs the command that they name and returns the exit code.
 int RunCommandLine(int argc, const char* const* argv, CommandContext& context);
 
-}  // namespace meshwright
+}  // namespace meshwright::cli

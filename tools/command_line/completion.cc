@@ -12,9 +12,9 @@
 #include "planner/data/embedded.h"
 #include "tools/command_line/declare.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 
-absl::Span<const EmbeddedFile> CompletionScripts();
+absl::Span<const planner::EmbeddedFile> CompletionScripts();
 
 namespace {
 
@@ -155,15 +155,15 @@ void PrintCompletion(const Completion& completion, std::ostream& out) {
 
 std::vector<std::string> Shells() {
   std::vector<std::string> shells;
-  for (const EmbeddedFile& script : CompletionScripts()) shells.emplace_back(script.name);
+  for (const planner::EmbeddedFile& script : CompletionScripts()) shells.emplace_back(script.name);
   return shells;
 }
 
 std::string CompletionScript(const std::string& shell) {
-  for (const EmbeddedFile& script : CompletionScripts()) {
+  for (const planner::EmbeddedFile& script : CompletionScripts()) {
     if (script.name == shell) return std::string(script.text);
   }
   return "";
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

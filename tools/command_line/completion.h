@@ -10,7 +10,7 @@
 
 #include "CLI/CLI.hpp"
 
-namespace meshwright {
+namespace meshwright::command_line {
 
 // The first word of a command line that asks for completions of the words behind it.
 inline constexpr char kCompleteWord[] = "__complete";
@@ -42,4 +42,4 @@ void PrintCompletion(const Completion& completion, std::ostream& out);
 std::vector<std::string> Shells();
 std::string CompletionScript(const std::string& shell);
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 namespace {
 
 constexpr absl::string_view kExample = "Example: ";
@@ -105,4 +105,4 @@ std::string ValueText(const CLI::Option& option) {
   return text.empty() ? option.get_type_name() : text;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

@@ -13,7 +13,7 @@
 
 #include "CLI/CLI.hpp"
 
-namespace meshwright {
+namespace meshwright::command_line {
 
 // The group of flags that mean the same wherever they stand, such as --server. Help shows them
 // last; the environment and the top of the configuration file give them defaults.
@@ -75,4 +75,4 @@ std::string NameOf(const CLI::Option& option);
 // "FILE", "text|json": how the help calls the values; empty where there are none.
 std::string ValueText(const CLI::Option& option);
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

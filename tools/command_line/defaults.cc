@@ -10,11 +10,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/catalog/nearest.h"
-#include "planner/spec/status_macros.h"
+#include "planner/base/nearest.h"
+#include "planner/base/status_macros.h"
 #include "tools/command_line/declare.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 namespace {
 
 constexpr char kConfigVariable[] = "MESHWRIGHT_CONFIG";
@@ -161,4 +161,4 @@ absl::StatusOr<DefaultSources> ApplyDefaults(CLI::App& app, const Environment& e
   return sources;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

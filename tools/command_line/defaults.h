@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "tools/command_line/typed_line.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 
 // The value of an environment variable; none where it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
@@ -32,4 +32,4 @@ std::string ConfigFile(const Environment& environment);
 // option does not take.
 absl::StatusOr<DefaultSources> ApplyDefaults(CLI::App& app, const Environment& environment);
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

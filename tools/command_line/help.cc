@@ -8,7 +8,7 @@
 #include "tools/command_line/declare.h"
 #include "tools/command_line/notes.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 namespace {
 
 constexpr size_t kColumns = 80;
@@ -140,4 +140,4 @@ std::string HelpFormatter::make_help(const CLI::App* command, std::string name,
   return out + FormatExamples(*command);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

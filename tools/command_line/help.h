@@ -7,7 +7,7 @@
 
 #include "CLI/CLI.hpp"
 
-namespace meshwright {
+namespace meshwright::command_line {
 
 class HelpFormatter final : public CLI::FormatterBase {
  public:
@@ -28,4 +28,4 @@ std::vector<std::string> UsageOf(const CLI::App& command);
 // A command line in lines of 80 columns that a shell reads as one.
 std::string FormatCommandLine(const std::string& command_line);
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

@@ -9,7 +9,7 @@
 #include "tools/command_line/help.h"
 #include "tools/command_line/notes.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 namespace {
 
 // Text as roff prints it: no dash is a hyphen, and no line is taken for a request.
@@ -95,4 +95,4 @@ std::vector<ManPage> ManPages(CLI::App& app, const std::string& version) {
   return pages;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

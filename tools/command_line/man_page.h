@@ -6,7 +6,7 @@
 
 #include "CLI/CLI.hpp"
 
-namespace meshwright {
+namespace meshwright::command_line {
 
 struct ManPage {
   std::string file;  // "meshwright-sweep-start.1"
@@ -16,4 +16,4 @@ struct ManPage {
 // Those of `app` and of every command below it. The same tree and version give the same text.
 std::vector<ManPage> ManPages(CLI::App& app, const std::string& version);
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 namespace {
 
 constexpr size_t kColumns = 80;
@@ -107,4 +107,4 @@ std::string FormatNotes(const std::string& notes) {
   return out;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

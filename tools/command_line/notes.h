@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::command_line {
 
 struct NoteBlock {
   std::string term;  // empty in a paragraph
@@ -29,4 +29,4 @@ std::string TwoColumns(const std::string& term, const std::string& text);
 // The blocks in lines that a terminal of 80 columns shows whole.
 std::string FormatNotes(const std::string& notes);
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

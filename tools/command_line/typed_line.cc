@@ -8,11 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "planner/catalog/nearest.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/nearest.h"
+#include "planner/base/field_error.h"
 #include "tools/command_line/declare.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 namespace {
 
 constexpr absl::string_view kFormat = "--format";
@@ -244,4 +244,4 @@ bool TypedLine::WantsJson() const {
   return absl::EqualsIgnoreCase(format, "json");
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

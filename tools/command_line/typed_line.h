@@ -10,7 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 
-namespace meshwright {
+namespace meshwright::command_line {
 
 // Where the defaults of options came from that no command line gave: "MESHWRIGHT_SERVER", "server
 // in config.toml".
@@ -56,4 +56,4 @@ class TypedLine {
   DefaultSources default_sources_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::command_line

@@ -15,7 +15,7 @@
 #include "executor/worker/cuda/cuda_stream_order.h"
 #include "executor/worker/cuda/nccl_communicator.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 namespace {
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
@@ -120,10 +120,10 @@ int64_t CudaDevice::OutsideBytes() const {
   return MemoryOf(index_).used_bytes - stats.reserved_bytes[kAll].current;
 }
 
-MemoryPeaks CudaDevice::PeakMemory() const {
+trial::MemoryPeaks CudaDevice::PeakMemory() const {
   const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_));
   return {.allocated_bytes = stats.allocated_bytes[kAll].peak,
-          .device = DeviceMemoryUse{
+          .device = trial::DeviceMemoryUse{
               .peak_reserved_bytes = stats.reserved_bytes[kAll].peak,
               .allocator_retries = stats.num_alloc_retries,
               .communicator_bytes =
@@ -150,4 +150,4 @@ std::optional<MemoryShortage> CudaDevice::AsMemoryShortage(const std::exception&
   return ShortageOf(text, refused, device);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

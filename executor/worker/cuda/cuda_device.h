@@ -7,10 +7,10 @@
 #include <string>
 
 #include "executor/worker/cuda/cuda_timeline.h"
-#include "executor/worker/device.h"
-#include "executor/worker/thread_communicator.h"
+#include "executor/worker/comm/device.h"
+#include "executor/worker/comm/thread_communicator.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 class CudaDevice final : public Device {
  public:
@@ -31,7 +31,7 @@ class CudaDevice final : public Device {
   void SetMemoryLimit(int64_t bytes) override;
   void ResetPeakMemory() override;
   // What tensors held is with the allocator's rounding, without its cache.
-  MemoryPeaks PeakMemory() const override;
+  trial::MemoryPeaks PeakMemory() const override;
   std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
                                         const GroupSpec& group, int32_t rank) override;
   std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const override;
@@ -49,4 +49,4 @@ class CudaDevice final : public Device {
   std::unique_ptr<kernels::Kernels> kernels_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

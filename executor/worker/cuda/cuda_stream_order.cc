@@ -3,7 +3,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 
-namespace meshwright {
+namespace meshwright::worker {
 namespace {
 
 class EventMark final : public StreamMark {
@@ -61,4 +61,4 @@ std::optional<double> CudaStreamOrder::Seconds(const StreamMark& end) const {
   return event.query() ? std::optional(timeline_->Seconds(event)) : std::nullopt;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "executor/worker/cuda/cuda_timeline.h"
-#include "executor/worker/stream_order.h"
+#include "executor/worker/comm/stream_order.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 class CudaStreamOrder final : public StreamOrder {
  public:
@@ -30,4 +30,4 @@ class CudaStreamOrder final : public StreamOrder {
   const c10::cuda::CUDAStream operations_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

@@ -2,7 +2,7 @@
 
 #include <c10/cuda/CUDAFunctions.h>
 
-namespace meshwright {
+namespace meshwright::worker {
 
 void CudaTimeline::Anchor() {
   c10::cuda::device_synchronize();
@@ -30,4 +30,4 @@ double CudaClock::Seconds(Mark mark) const {
   return timeline_->Seconds(events_[static_cast<size_t>(mark)]);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

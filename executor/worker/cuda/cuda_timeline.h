@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "executor/worker/device_clock.h"
+#include "executor/worker/comm/device_clock.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 // An event that can be timed.
 inline c10::cuda::CUDAEvent TimedEvent() { return c10::cuda::CUDAEvent(cudaEventDefault); }
@@ -40,4 +40,4 @@ class CudaClock final : public DeviceClock {
   size_t used_ = 0;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

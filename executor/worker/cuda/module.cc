@@ -7,12 +7,12 @@
 #include <string>
 
 #include "executor/worker/cuda/cuda_device.h"
-#include "executor/worker/open_device.h"
+#include "executor/worker/comm/open_device.h"
 
-extern "C" __attribute__((visibility("default"))) meshwright::Device* MeshwrightOpenCudaDevice(
-    int32_t local_rank, meshwright::ThreadHub* hub, char* error, size_t error_size) {
+extern "C" __attribute__((visibility("default"))) meshwright::worker::Device* MeshwrightOpenCudaDevice(
+    int32_t local_rank, meshwright::worker::ThreadHub* hub, char* error, size_t error_size) {
   try {
-    return new meshwright::CudaDevice(local_rank, hub);
+    return new meshwright::worker::CudaDevice(local_rank, hub);
   } catch (const c10::Error& exception) {
     std::snprintf(error, error_size, "CUDA device %d can't be used: %s", local_rank,
                   exception.what_without_backtrace());
@@ -24,7 +24,7 @@ extern "C" __attribute__((visibility("default"))) meshwright::Device* Meshwright
 }
 
 extern "C" __attribute__((visibility("default"))) void MeshwrightListCudaDevices(
-    meshwright::DeviceList* list) {
+    meshwright::trial::DeviceList* list) {
   int count = 0;
   cudaError_t error = cudaGetDeviceCount(&count);
   for (int index = 0; error == cudaSuccess && index < count; ++index) {

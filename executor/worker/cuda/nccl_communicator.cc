@@ -7,10 +7,10 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <utility>
 
-#include "executor/worker/backend_communicator.h"
+#include "executor/worker/comm/backend_communicator.h"
 #include "executor/worker/cuda/nccl_tuning.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 namespace {
 
 class NcclDoneTime final : public DoneTime {
@@ -80,4 +80,4 @@ std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>&
   });
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

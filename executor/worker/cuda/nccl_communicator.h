@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "executor/worker/cuda/cuda_timeline.h"
-#include "executor/worker/device.h"
+#include "executor/worker/comm/device.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 // Wait() orders the current stream behind the operation and returns at once. A rank whose peers
 // don't answer within the group's timeout is ended by NCCL's watchdog, since its kernels can't be
@@ -16,4 +16,4 @@ std::unique_ptr<Communicator> ConnectNccl(const c10::intrusive_ptr<c10d::Store>&
                                           const GroupSpec& group, int32_t rank, at::Device device,
                                           std::shared_ptr<const CudaTimeline> timeline);
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

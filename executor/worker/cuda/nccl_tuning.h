@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "executor/worker/device.h"
+#include "executor/worker/comm/device.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 struct NcclTuning {
   // Most SMs that an operation may take; NCCL's own choice without.
@@ -27,4 +27,4 @@ inline NcclTuning NcclTuningOf(Traffic traffic) {
   return {};
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

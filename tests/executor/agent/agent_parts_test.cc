@@ -8,7 +8,7 @@
 #include "executor/agent/result_box.h"
 #include "gtest/gtest.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 TEST(BackoffTest, GrowsToACap) {
@@ -122,4 +122,4 @@ TEST(ResultBoxMemoryTest, NeedsNoFolder) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -11,7 +11,7 @@
 #include "planner/catalog/catalog.h"
 #include "tests/executor/agent/fake_server.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -20,16 +20,16 @@ constexpr char kStore[] = "00112233445566778899aabbccddeeff";
 constexpr char kOtherStore[] = "ffeeddccbbaa99887766554433221100";
 
 std::string SomePlan() {
-  TrialPlan plan;
-  plan.model = *FindModel("tinystories-15m");
-  plan.layout = *ParseLayout("tp1.cp1.pp1.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
-  plan.training = {.seq_len = 64, .global_batch = 1, .precision = Precision::kFp32};
+  trial::TrialPlan plan;
+  plan.model = *planner::FindModel("tinystories-15m");
+  plan.layout = *planner::ParseLayout("tp1.cp1.pp1.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
+  plan.training = {.seq_len = 64, .global_batch = 1, .precision = planner::Precision::kFp32};
   return ToJson(plan).dump();
 }
 
-TrialResult UntilCancelled(const TrialPlan&, const TrialRunnerOptions& options) {
+trial::TrialResult UntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
-  TrialResult result;
+  trial::TrialResult result;
   result.outcome = Outcome::kCancelled;
   return result;
 }
@@ -52,11 +52,11 @@ class AgentSessionTest : public testing::Test {
     options.instance = "i";
     options.host = "h";
     options.version = "test";
-    options.devices = {DeviceKind::kCpu, 1};
+    options.devices = {trial::DeviceKind::kCpu, 1};
     options.result_folder = folder_;
     options.runner = std::move(runner);
     options.uniform = [] { return 0.0; };
-    options.log = [](LogLevel, const std::string&) {};
+    options.log = [](host::LogLevel, const std::string&) {};
     agent_ = std::make_unique<Agent>(std::move(options));
     thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
   }
@@ -102,8 +102,8 @@ TEST_F(AgentSessionTest, AnAssignmentThatCantBeUsedIsAnswered) {
 }
 
 TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
-  StartAgent([](const TrialPlan&, const TrialRunnerOptions&) {
-    TrialResult result;
+  StartAgent([](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+    trial::TrialResult result;
     result.outcome = Outcome::kOk;
     return result;
   });
@@ -144,9 +144,9 @@ TEST_F(AgentSessionTest, SaysOfEveryKeptResultWhichStoreItIsFrom) {
 
 TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
   std::atomic<int> runs{0};
-  StartAgent([&](const TrialPlan& plan, const TrialRunnerOptions& options) {
+  StartAgent([&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
     if (++runs == 1) return UntilCancelled(plan, options);
-    TrialResult result;
+    trial::TrialResult result;
     result.outcome = Outcome::kOk;
     result.step_s = 0.25;
     return result;
@@ -165,8 +165,8 @@ TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
 }
 
 TEST_F(AgentSessionTest, ABrokenCharacterOfAWorkerBreaksNoStream) {
-  StartAgent([](const TrialPlan&, const TrialRunnerOptions&) {
-    TrialResult result;
+  StartAgent([](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+    trial::TrialResult result;
     result.message = "rank 0 crashed\n\x82\xAC and more \xFF";
     return result;
   });
@@ -177,4 +177,4 @@ TEST_F(AgentSessionTest, ABrokenCharacterOfAWorkerBreaksNoStream) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::agent

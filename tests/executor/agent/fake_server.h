@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 
 class FakeServer final : public v1::Agents::Service {
  public:
@@ -62,7 +62,7 @@ class FakeServer final : public v1::Agents::Service {
  private:
   using Stream = grpc::ServerReaderWriter<v1::ServerMessage, v1::AgentMessage>;
 
-  grpc::Status Connect(grpc::ServerContext* context, Stream* stream) override {
+  grpc::Status worker::Connect(grpc::ServerContext* context, Stream* stream) override {
     {
       const std::lock_guard lock(mutex_);
       context_ = context;
@@ -90,4 +90,4 @@ class FakeServer final : public v1::Agents::Service {
   std::unique_ptr<grpc::Server> server_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::agent

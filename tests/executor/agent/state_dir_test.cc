@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 using testing::HasSubstr;
@@ -79,4 +79,4 @@ TEST_F(StateDirTest, AFolderThatCantBeMadeIsAnError) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -4,12 +4,12 @@
 
 #include "gtest/gtest.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
 struct Done {
   AttemptKey key;
-  TrialResult result;
+  trial::TrialResult result;
 };
 
 class TrialThreadTest : public testing::Test {
@@ -17,9 +17,9 @@ class TrialThreadTest : public testing::Test {
   std::unique_ptr<TrialThread> Start(TrialRunner runner) {
     return std::make_unique<TrialThread>(
         std::move(runner), "worker",
-        TrialThread::Callbacks{.progress = [](const AttemptKey&, const TrialProgress&) {},
+        TrialThread::Callbacks{.progress = [](const AttemptKey&, const trial::TrialProgress&) {},
                                .done =
-                                   [this](const AttemptKey& key, const TrialResult& r) {
+                                   [this](const AttemptKey& key, const trial::TrialResult& r) {
                                      done_.Push({key, r});
                                    }});
   }
@@ -28,19 +28,19 @@ class TrialThreadTest : public testing::Test {
   Inbox<Done> done_;
 };
 
-TrialResult UntilCancelled(const TrialPlan&, const TrialRunnerOptions& options) {
+trial::TrialResult UntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
-  TrialResult result;
+  trial::TrialResult result;
   result.outcome = Outcome::kCancelled;
   return result;
 }
 
 TEST_F(TrialThreadTest, RunsEveryTrialOnOneThread) {
   std::set<std::thread::id> threads;
-  auto trials = Start([&](const TrialPlan&, const TrialRunnerOptions& options) {
+  auto trials = Start([&](const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
     threads.insert(std::this_thread::get_id());
     EXPECT_EQ(options.worker_path, "worker");
-    TrialResult result;
+    trial::TrialResult result;
     result.outcome = Outcome::kOk;
     return result;
   });
@@ -79,4 +79,4 @@ TEST_F(TrialThreadTest, EndingKillsWhatRuns) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::agent

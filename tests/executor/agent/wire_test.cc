@@ -4,15 +4,15 @@
 
 #include "gtest/gtest.h"
 #include "planner/report/estimate_json.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "tests/executor/some_slice.h"
 
-namespace meshwright {
+namespace meshwright::agent {
 namespace {
 
-RankedLayout SomeLayout() {
-  RankedLayout ranked;
-  ranked.layout = *ParseLayout("tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
+planner::RankedLayout SomeLayout() {
+  planner::RankedLayout ranked;
+  ranked.layout = *planner::ParseLayout("tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b");
   ranked.estimate.memory = {.weights_bytes = 1,
                             .gradients_bytes = 2,
                             .optimizer_bytes = 3,
@@ -36,7 +36,7 @@ RankedLayout SomeLayout() {
 }
 
 TEST(WireTest, EstimatesRoundTrip) {
-  const RankedLayout ranked = SomeLayout();
+  const planner::RankedLayout ranked = SomeLayout();
   const auto back = FromWire(ToWire(ranked));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->layout, ranked.layout);
@@ -45,19 +45,19 @@ TEST(WireTest, EstimatesRoundTrip) {
 
 // The store keeps the JSON form and the server reads it as the message.
 TEST(WireTest, TheJsonFormOfAnEstimateIsTheMessage) {
-  const RankedLayout ranked = SomeLayout();
+  const planner::RankedLayout ranked = SomeLayout();
   v1::LayoutEstimate parsed;
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
-                  LayoutToJson(ranked.layout, ranked.estimate).dump(), &parsed, options)
+                  planner::LayoutToJson(ranked.layout, ranked.estimate).dump(), &parsed, options)
                   .ok());
   EXPECT_EQ(parsed.SerializeAsString(), ToWire(ranked).SerializeAsString());
 }
 
 TEST(WireTest, ExplanationsRoundTrip) {
-  const RankedLayout ranked = SomeLayout();
-  Explanation explanation;
+  const planner::RankedLayout ranked = SomeLayout();
+  planner::Explanation explanation;
   explanation.stages = {{ranked.estimate.memory, 0.25}, {ranked.estimate.memory, 0.125}};
   explanation.neighbours = {.tried = 12, .smallest = ranked};
   const v1::Explanation wire = ToWire(ranked, explanation);
@@ -69,39 +69,39 @@ TEST(WireTest, ExplanationsRoundTrip) {
 }
 
 TEST(WireTest, FunnelsRoundTrip) {
-  Funnel funnel{.enumerated = 10, .invalid = 5, .memory = 2, .evaluated = 3, .invalid_by_rule = {}};
-  funnel.invalid_by_rule[static_cast<size_t>(Rule::kHeadsDivision)] = 5;
+  planner::Funnel funnel{.enumerated = 10, .invalid = 5, .memory = 2, .evaluated = 3, .invalid_by_rule = {}};
+  funnel.invalid_by_rule[static_cast<size_t>(planner::Rule::kHeadsDivision)] = 5;
   EXPECT_EQ(FromWire(ToWire(funnel)), funnel);
 }
 
 TEST(WireTest, ResultsRoundTrip) {
-  TrialResult result;
+  trial::TrialResult result;
   result.outcome = Outcome::kOom;
   result.message = "out of memory";
   result.step_times_s = {0.5, 0.25};
-  result.step_interval = MedianInterval{.low_s = 0.125, .high_s = 0.5};
-  result.stop_reason = StopReason::kBeaten;
-  result.slice = SomeSlice();
+  result.step_interval = trial::MedianInterval{.low_s = 0.125, .high_s = 0.5};
+  result.stop_reason = trial::StopReason::kBeaten;
+  result.slice = trial::SomeSlice();
   result.losses = {10.5};
   result.gradient_norms = {1.5};
   result.ranks = {
       {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2, .estimated_bytes = 3, .peak_in_flight = 4}};
   result.ranks[0].device_memory =
-      DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
+      trial::DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
   result.ranks[0].estimated_communicator_bytes = 8;
   result.mfu_causal = 0.25;
   result.peak_flops = 9e12;
   result.mfu_of_peak = 0.375;
   result.mfu_causal_of_peak = 0.125;
-  ForEachPhase(
-      [&](Phase phase) { result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase); });
+  trial::ForEachPhase(
+      [&](trial::Phase phase) { result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase); });
   result.ranks[0].communication = {{.group = "replicas",
-                                    .operation = CommOperation::kReduceScatter,
+                                    .operation = trial::CommOperation::kReduceScatter,
                                     .calls = 4,
                                     .bytes = 1024,
                                     .waited_s = 0.5,
                                     .under_way_s = 0.75}};
-  result.oom = OomDetail{1, 1, 2, 3, 4};
+  result.oom = trial::OomDetail{1, 1, 2, 3, 4};
   result.worker_version = "w";
   result.host = "h";
   const auto back = FromWire(ToWire(result));
@@ -110,7 +110,7 @@ TEST(WireTest, ResultsRoundTrip) {
 }
 
 TEST(WireTest, TextThatIsNoUtf8ArrivesWithoutTheBadBytes) {
-  TrialResult result;
+  trial::TrialResult result;
   result.message = "cut \xE2\x82";
   result.host = "h\xFF";
   result.worker_version = "\xC0";
@@ -121,12 +121,12 @@ TEST(WireTest, TextThatIsNoUtf8ArrivesWithoutTheBadBytes) {
 }
 
 TEST(WireTest, QueriesRoundTrip) {
-  PlanQuery query;
+  planner::PlanQuery query;
   query.model = {"mine", "{}"};
   query.cluster = {"h100", ""};
   query.framework = {"megatron", ""};
   query.devices = 8;
-  query.training = {.seq_len = 128, .global_batch = 16, .precision = Precision::kFp32};
+  query.training = {.seq_len = 128, .global_batch = 16, .precision = planner::Precision::kFp32};
   const auto back = FromWire(ToWire(query), "meshwright");
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, query);
@@ -149,4 +149,4 @@ TEST(WireTest, AttemptsAndTimesRoundTrip) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::agent

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-namespace meshwright {
+namespace meshwright::host {
 namespace {
 
 using testing::ElementsAre;
@@ -148,4 +148,4 @@ TEST(AvailableMemoryHere, IsThere) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::host

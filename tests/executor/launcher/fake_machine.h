@@ -8,7 +8,7 @@
 
 #include "executor/launcher/machine.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 
 struct FakeMachine {
   std::map<std::string, std::string> variables;
@@ -73,4 +73,4 @@ struct FakeMachine {
   }
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::launcher

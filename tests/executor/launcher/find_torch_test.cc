@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/executor/launcher/fake_machine.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 using testing::AllOf;
@@ -103,4 +103,4 @@ TEST(FindTorch, SaysWhatPythonAnsweredWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::launcher

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/executor/launcher/fake_machine.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 using testing::Contains;
@@ -94,4 +94,4 @@ TEST(LibraryPath, StaysAsItIsInALauncherBelow) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::launcher

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 using std::chrono::milliseconds;
@@ -67,4 +67,4 @@ TEST(ThisMachine, ReadsVariablesFilesAndFolders) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::launcher

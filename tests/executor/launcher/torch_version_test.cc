@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace meshwright {
+namespace meshwright::launcher {
 namespace {
 
 TEST(TorchVersion, ReadsTheWheelsFile) {
@@ -34,4 +34,4 @@ TEST(TorchVersion, HasNoneWhereTheFileNamesNone) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::launcher

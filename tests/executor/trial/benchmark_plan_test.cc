@@ -3,7 +3,7 @@
 
 #include "executor/trial/device_benchmark.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::HasSubstr;
@@ -30,4 +30,4 @@ TEST(BenchmarkPlanJson, RefusesWhatIsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

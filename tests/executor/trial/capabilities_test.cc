@@ -6,10 +6,10 @@
 #include "executor/trial/trial_runner.h"
 #include "tests/executor/test_models.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
-absl::Status Check(const Layout& layout, const ModelSpec& model = TinyModel()) {
+absl::Status Check(const planner::Layout& layout, const planner::ModelSpec& model = TinyModel()) {
   return CheckRunnable(model, layout, TinyTraining(), DeviceKind::kCpu);
 }
 
@@ -21,29 +21,29 @@ TEST(CapabilitiesTest, LayoutsOfTpPpAndDpRun) {
 }
 
 TEST(CapabilitiesTest, EveryScheduleAndRecomputeModeRuns) {
-  for (const ScheduleKind schedule :
-       {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kZbH1}) {
+  for (const planner::ScheduleKind schedule :
+       {planner::ScheduleKind::kGpipe, planner::ScheduleKind::k1f1b, planner::ScheduleKind::kZbH1}) {
     EXPECT_TRUE(Check({.pp = 2, .schedule = schedule}).ok());
   }
-  for (const ScheduleKind schedule :
-       {ScheduleKind::kInterleaved, ScheduleKind::kBreadthFirst, ScheduleKind::kZbV}) {
+  for (const planner::ScheduleKind schedule :
+       {planner::ScheduleKind::kInterleaved, planner::ScheduleKind::kBreadthFirst, planner::ScheduleKind::kZbV}) {
     EXPECT_TRUE(Check({.pp = 2, .vpp = 2, .schedule = schedule}).ok());
   }
   EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}).ok());
-  for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull, Recompute::kBlock}) {
+  for (const planner::Recompute recompute : {planner::Recompute::kSelective, planner::Recompute::kFull, planner::Recompute::kBlock}) {
     EXPECT_TRUE(Check({.recompute = recompute, .recompute_layers = 1}).ok());
   }
 }
 
 TEST(CapabilitiesTest, SchedulesThatDoNotExistAreRefused) {
   EXPECT_THAT(std::string(Check({.pp = 2, .vpp = 2}).message()), testing::HasSubstr("vpp"));
-  const Layout uneven = {
-      .pp = 2, .micro_batch = 8, .vpp = 2, .schedule = ScheduleKind::kInterleaved};
+  const planner::Layout uneven = {
+      .pp = 2, .micro_batch = 8, .vpp = 2, .schedule = planner::ScheduleKind::kInterleaved};
   EXPECT_THAT(std::string(Check(uneven).message()), testing::HasSubstr("micro_batches"));
 }
 
 struct Refused {
-  Layout layout;
+  planner::Layout layout;
   const char* named;
 };
 
@@ -59,30 +59,30 @@ INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
                          testing::Values(Refused{{.cp = 3}, "seq_len = 16 with 2 * cp = 6"},
                                          Refused{{.dp = 2, .zero = 4}, "zero4"},
                                          Refused{{.sequence_parallel = true}, "sp1 with tp1"},
-                                         Refused{{.attention = AttentionKernel::kEager},
+                                         Refused{{.attention = planner::AttentionKernel::kEager},
                                                  "attn=eager"},
-                                         Refused{{.attention = AttentionKernel::kCudnn}, "on cpu"},
-                                         Refused{{.norm = NormKernel::kEager}, "norm=eager"},
+                                         Refused{{.attention = planner::AttentionKernel::kCudnn}, "on cpu"},
+                                         Refused{{.norm = planner::NormKernel::kEager}, "norm=eager"},
                                          Refused{{.tp = 4}, "kv_heads = 2 with tp4"},
                                          Refused{{.pp = 5}, "layers = 4 with pp5"},
                                          Refused{{.dp = 3}, "global_batch = 8"}));
 
 TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
-  ModelSpec gelu = TinyModel();
-  gelu.groups.front().ffn = FfnKind::kGelu;
+  planner::ModelSpec gelu = TinyModel();
+  gelu.groups.front().ffn = planner::FfnKind::kGelu;
   EXPECT_THAT(std::string(Check({}, gelu).message()), testing::HasSubstr("gelu"));
 }
 
 TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {
-  ModelSpec model = TinyModel();
+  planner::ModelSpec model = TinyModel();
   model.qk_norm = true;
   EXPECT_TRUE(Check({}, model).ok());
   EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}, model).ok());
 }
 
 TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
-  TrainingSpec training = TinyTraining();
-  training.precision = Precision::kFp64;
+  planner::TrainingSpec training = TinyTraining();
+  training.precision = planner::Precision::kFp64;
   EXPECT_TRUE(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCpu).ok());
   EXPECT_THAT(std::string(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCuda).message()),
               testing::HasSubstr("fp64 on cuda"));
@@ -90,23 +90,23 @@ TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
 
 struct Heads {
   int64_t head_dim = 64;
-  Precision precision = Precision::kBf16;
-  AttentionKernel attention = AttentionKernel::kDefault;
+  planner::Precision precision = planner::Precision::kBf16;
+  planner::AttentionKernel attention = planner::AttentionKernel::kDefault;
 };
 
 absl::Status CheckOnCuda(const Heads& heads) {
-  ModelSpec model = TinyModel();
+  planner::ModelSpec model = TinyModel();
   model.head_dim = heads.head_dim;
-  TrainingSpec training = TinyTraining();
+  planner::TrainingSpec training = TinyTraining();
   training.precision = heads.precision;
   return CheckRunnable(model, {.attention = heads.attention}, training, DeviceKind::kCuda);
 }
 
 TEST(CapabilitiesTest, HeadsThatCudasAttentionTakesRun) {
   for (const Heads& heads : {Heads{.head_dim = 8}, Heads{.head_dim = 80}, Heads{.head_dim = 256},
-                             Heads{.head_dim = 128, .attention = AttentionKernel::kCudnn},
-                             Heads{.head_dim = 12, .precision = Precision::kFp32},
-                             Heads{.head_dim = 512, .precision = Precision::kFp32}}) {
+                             Heads{.head_dim = 128, .attention = planner::AttentionKernel::kCudnn},
+                             Heads{.head_dim = 12, .precision = planner::Precision::kFp32},
+                             Heads{.head_dim = 512, .precision = planner::Precision::kFp32}}) {
     EXPECT_TRUE(CheckOnCuda(heads).ok()) << heads.head_dim << ": " << CheckOnCuda(heads);
   }
 }
@@ -117,14 +117,14 @@ TEST(CapabilitiesTest, HeadsThatCudasAttentionDoesNotTakeAreRefusedWithThoseThat
             "the worker can't run head_dim = 100 in bf16 with attn=flash2 on cuda; it runs "
             "multiples of 8 up to 256");
   EXPECT_THAT(message({.head_dim = 264}), testing::HasSubstr("head_dim = 264"));
-  EXPECT_THAT(message({.head_dim = 192, .attention = AttentionKernel::kCudnn}),
+  EXPECT_THAT(message({.head_dim = 192, .attention = planner::AttentionKernel::kCudnn}),
               testing::HasSubstr("attn=cudnn on cuda; it runs multiples of 8 up to 128"));
-  EXPECT_THAT(message({.head_dim = 30, .precision = Precision::kFp32}),
+  EXPECT_THAT(message({.head_dim = 30, .precision = planner::Precision::kFp32}),
               testing::HasSubstr("head_dim = 30 in fp32 on cuda; it runs multiples of 4"));
 }
 
 TEST(CapabilitiesTest, HeadsOfAnyEvenSizeRunOnProcessors) {
-  ModelSpec model = TinyModel();
+  planner::ModelSpec model = TinyModel();
   model.head_dim = 10;
   EXPECT_TRUE(Check({}, model).ok());
 }
@@ -147,4 +147,4 @@ TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

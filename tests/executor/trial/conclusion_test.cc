@@ -8,7 +8,7 @@
 #include "planner/spec/parameters.h"
 #include "tests/executor/test_models.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::ElementsAre;
@@ -79,7 +79,7 @@ TEST(ConclusionTest, AFinishedTrialHasTheSlowestRanksMedianStep) {
   EXPECT_EQ(result.step_interval, std::nullopt);
   EXPECT_EQ(result.stop_reason, StopReason::kTight);
   EXPECT_EQ(result.measured_peak_flops, 2e9);
-  EXPECT_DOUBLE_EQ(result.mfu, PalmStepFlops(plan.model, plan.training) / (3.0 * 2 * 2e9));
+  EXPECT_DOUBLE_EQ(result.mfu, planner::PalmStepFlops(plan.model, plan.training) / (3.0 * 2 * 2e9));
   EXPECT_EQ(result.ranks[1].peak_bytes, 100);
   // Means without the first step.
   EXPECT_DOUBLE_EQ(result.ranks[0].phases[Phase::kForward], 2.0);
@@ -97,8 +97,8 @@ TEST(ConclusionTest, UtilisationIsToldOfTheMeasuredPeakAndOfTheClusters) {
   }
   TrialPlan plan = PlanOf(1);
   TrialResult result = Conclude(plan, records);
-  const double palm_flops = PalmStepFlops(plan.model, plan.training);
-  const double causal_flops = CausalStepFlops(plan.model, plan.training);
+  const double palm_flops = planner::PalmStepFlops(plan.model, plan.training);
+  const double causal_flops = planner::CausalStepFlops(plan.model, plan.training);
   EXPECT_DOUBLE_EQ(result.mfu_causal, causal_flops / (2.0 * 2 * 4e9));
   EXPECT_EQ(result.peak_flops, std::nullopt);
   plan.peak_flops = 10e9;
@@ -369,4 +369,4 @@ TEST(ConclusionTest, ACancelledTrialKeepsWhatItMeasured) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

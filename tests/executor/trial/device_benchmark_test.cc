@@ -16,7 +16,7 @@
 #include "executor/trial/device_list.h"
 #include "tests/executor/trial/trial_fixture.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::HasSubstr;
@@ -29,7 +29,7 @@ class DeviceBenchmarkTest : public testing::Test {
     EXPECT_EQ(errno, ECHILD);
   }
 
-  static absl::StatusOr<DeviceBenchmark> Run(int32_t ranks, double budget_s) {
+  static absl::StatusOr<planner::DeviceBenchmark> Run(int32_t ranks, double budget_s) {
     return RunDeviceBenchmark({.ranks = ranks, .budget_s = budget_s},
                               {.worker_path = WorkerPath(), .cancelled = {}, .progress = {}});
   }
@@ -65,9 +65,9 @@ TEST_F(DeviceBenchmarkTest, MeasuresTwoRanks) {
   EXPECT_EQ(RanksOf(benchmark->copies), (std::set<int32_t>{1, 2}));
   EXPECT_EQ(RanksOf(benchmark->collectives), (std::set<int32_t>{2}));
   std::set<CollectiveKind> kinds;
-  for (const CollectiveTiming& timing : benchmark->collectives) kinds.insert(timing.kind);
+  for (const planner::CollectiveTiming& timing : benchmark->collectives) kinds.insert(timing.kind);
   EXPECT_EQ(kinds.size(), 4u);
-  for (const MatmulTiming& timing : benchmark->matmuls) {
+  for (const planner::MatmulTiming& timing : benchmark->matmuls) {
     EXPECT_GT(timing.Flops() / timing.time.best_s, 1e6);
     EXPECT_LT(timing.Flops() / timing.time.best_s, 1e13);
   }
@@ -78,7 +78,7 @@ TEST_F(DeviceBenchmarkTest, MeasuresPairsBesideTheWholeGroup) {
   const auto benchmark = Run(3, 0.3);
   ASSERT_TRUE(benchmark.ok()) << benchmark.status();
   EXPECT_EQ(RanksOf(benchmark->collectives), (std::set<int32_t>{2, 3}));
-  for (const CollectiveTiming& timing : benchmark->collectives) EXPECT_EQ(timing.groups, 1);
+  for (const planner::CollectiveTiming& timing : benchmark->collectives) EXPECT_EQ(timing.groups, 1);
 }
 
 TEST_F(DeviceBenchmarkTest, OneRankHasNoCollectives) {
@@ -140,4 +140,4 @@ TEST_F(DeviceBenchmarkTest, CancellingKillsTheWorkers) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

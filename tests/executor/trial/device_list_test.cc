@@ -8,7 +8,7 @@
 
 #include "executor/host/run_program.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::ElementsAre;
@@ -58,29 +58,29 @@ TEST(DeviceListTest, AnAnswerThatIsNoneIsAnError) {
 }
 
 TEST(RunProgramTest, GivesTheOutputOfAProgramThatEndsWell) {
-  EXPECT_EQ(RunProgram({"/bin/echo", "two words"}, 60.0).value(), "two words\n");
+  EXPECT_EQ(host::RunProgram({"/bin/echo", "two words"}, 60.0).value(), "two words\n");
 }
 
 TEST(RunProgramTest, AFailureHasItsExitCode) {
-  const auto output = RunProgram({"/bin/sh", "-c", "exit 3"}, 60.0);
+  const auto output = host::RunProgram({"/bin/sh", "-c", "exit 3"}, 60.0);
   EXPECT_TRUE(absl::IsInternal(output.status()));
   EXPECT_THAT(std::string(output.status().message()), HasSubstr("exit code 3"));
 }
 
 TEST(RunProgramTest, AFailureHasTheEndOfWhatTheProgramSaid) {
-  const auto output = RunProgram({"/bin/sh", "-c", "echo no LibTorch here >&2; exit 2"}, 60.0);
+  const auto output = host::RunProgram({"/bin/sh", "-c", "echo no LibTorch here >&2; exit 2"}, 60.0);
   EXPECT_THAT(std::string(output.status().message()), HasSubstr("exit code 2: no LibTorch here"));
 }
 
 TEST(RunProgramTest, AnEndlessOutputIsCut) {
-  const auto output = RunProgram({"/bin/sh", "-c", "head -c 3000000 /dev/zero"}, 60.0);
+  const auto output = host::RunProgram({"/bin/sh", "-c", "head -c 3000000 /dev/zero"}, 60.0);
   EXPECT_EQ(output.value().size(), 1u << 20);
 }
 
 TEST(RunProgramTest, OneThatDoesNotEndIsKilled) {
-  const auto output = RunProgram({"/bin/sleep", "600"}, 0.1);
+  const auto output = host::RunProgram({"/bin/sleep", "600"}, 0.1);
   EXPECT_TRUE(absl::IsDeadlineExceeded(output.status())) << output.status();
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

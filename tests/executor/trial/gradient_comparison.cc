@@ -13,7 +13,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,8 +58,8 @@ TemporaryFolder::TemporaryFolder() {
 
 TemporaryFolder::~TemporaryFolder() { fs::remove_all(path_); }
 
-double ExpectSameGradients(const ReferenceModel& reference, const fs::path& folder,
-                           const Layout& layout, double tolerance) {
+double ExpectSameGradients(const worker::ReferenceModel& reference, const fs::path& folder,
+                           const planner::Layout& layout, double tolerance) {
   Assembled assembled;
   for (int64_t rank = 0; rank < layout.devices(); ++rank) {
     AddRank(folder / ("rank" + std::to_string(rank)), assembled);
@@ -79,4 +79,4 @@ double ExpectSameGradients(const ReferenceModel& reference, const fs::path& fold
   return worst;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -6,7 +6,7 @@
 #include "planner/layout/layout.h"
 #include "tests/executor/worker/reference_model.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // A folder that goes with its owner.
 class TemporaryFolder {
@@ -24,7 +24,7 @@ class TemporaryFolder {
 
 // Puts the ranks' parts together and expects every gradient of the reference, once or in equal
 // copies: norm of the difference over the norm below `tolerance`. Returns the largest of these.
-double ExpectSameGradients(const ReferenceModel& reference, const std::filesystem::path& folder,
-                           const Layout& layout, double tolerance);
+double ExpectSameGradients(const worker::ReferenceModel& reference, const std::filesystem::path& folder,
+                           const planner::Layout& layout, double tolerance);
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

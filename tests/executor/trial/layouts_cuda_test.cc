@@ -10,20 +10,20 @@
 #include "tests/executor/trial/gradient_comparison.h"
 #include "tests/executor/trial/trial_fixture.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 struct Case {
   LayoutCase layout;
-  Precision precision = Precision::kFp32;
+  planner::Precision precision = planner::Precision::kFp32;
 
-  bool bf16() const { return precision == Precision::kBf16; }
+  bool bf16() const { return precision == planner::Precision::kBf16; }
   double gradient_tolerance() const { return bf16() ? 0.1 : 1e-3; }
   double loss_tolerance() const { return bf16() ? 0.02 : 1e-4; }
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) {
-  *out << PrecisionName(test_case.precision) << " " << test_case.layout.layout;
+  *out << planner::PrecisionName(test_case.precision) << " " << test_case.layout.layout;
 }
 
 class LayoutsCudaTest : public testing::TestWithParam<Case> {
@@ -55,11 +55,11 @@ TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   const TemporaryFolder folder;
   const TrialResult result = RunWith({.gradients_folder = folder.path()}, plan_);
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
-  ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
+  worker::ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
   ExpectSameGradients(reference, folder.path(), plan_.layout, GetParam().gradient_tolerance());
-  const std::vector<ReferenceStep> expected =
-      ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
+  const std::vector<worker::ReferenceStep> expected =
+      worker::ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
   ASSERT_EQ(result.losses.size(), expected.size());
   ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {
@@ -77,7 +77,7 @@ constexpr ModelVariant kTied = {.tied = true};
 
 std::vector<Case> OneDeviceCases() {
   std::vector<Case> cases;
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+  for (const planner::Precision precision : {planner::Precision::kFp32, planner::Precision::kBf16}) {
     cases.insert(cases.end(), {{{"tp1.pp1.dp1.mb2"}, precision},
                                {{"tp1.pp1.dp1.mb2", kMultiHead}, precision},
                                {{"tp1.pp1.dp1", kQkNorm}, precision},
@@ -88,9 +88,9 @@ std::vector<Case> OneDeviceCases() {
                                {{"tp1.pp1.dp1.vpp2.sched=zb_v"}, precision},
                                {{"tp1.pp1.dp1.vpp2.sched=breadth_first"}, precision}});
   }
-  cases.insert(cases.end(), {{{"tp1.pp1.dp1.mb2.attn=cudnn"}, Precision::kBf16},
-                             {{"tp1.pp1.dp1.mb2.attn=cudnn", kMultiHead}, Precision::kBf16},
-                             {{"tp1.pp1.dp1.rc=selective.attn=cudnn"}, Precision::kBf16}});
+  cases.insert(cases.end(), {{{"tp1.pp1.dp1.mb2.attn=cudnn"}, planner::Precision::kBf16},
+                             {{"tp1.pp1.dp1.mb2.attn=cudnn", kMultiHead}, planner::Precision::kBf16},
+                             {{"tp1.pp1.dp1.rc=selective.attn=cudnn"}, planner::Precision::kBf16}});
   return cases;
 }
 
@@ -100,16 +100,16 @@ std::vector<Case> ManyDevicesCases() {
           {{"tp1.pp2.dp1"}},
           {{"tp1.pp1.dp2"}},
           {{"tp1.cp2.pp1.dp1"}},
-          {{"tp1.cp2.pp1.dp1", kMultiHead}, Precision::kBf16},
-          {{"tp1.cp2.pp1.dp1.attn=cudnn"}, Precision::kBf16},
+          {{"tp1.cp2.pp1.dp1", kMultiHead}, planner::Precision::kBf16},
+          {{"tp1.cp2.pp1.dp1.attn=cudnn"}, planner::Precision::kBf16},
           {{"tp1.pp2.dp1.vpp2.sched=zb_v"}},
-          {{"tp1.pp1.dp2.zero3"}, Precision::kBf16},
+          {{"tp1.pp1.dp2.zero3"}, planner::Precision::kBf16},
           {{"tp1.cp4.pp1.dp1"}},
           {{"tp2.pp2.dp1"}}};
 }
 
 std::string NameOf(const testing::TestParamInfo<Case>& test) {
-  return std::string(PrecisionName(test.param.precision)) + "_" + CaseName(test.param.layout);
+  return std::string(planner::PrecisionName(test.param.precision)) + "_" + CaseName(test.param.layout);
 }
 
 INSTANTIATE_TEST_SUITE_P(OneDevice, LayoutsCudaTest, testing::ValuesIn(OneDeviceCases()), NameOf);
@@ -117,4 +117,4 @@ INSTANTIATE_TEST_SUITE_P(ManyDevices, LayoutsCudaTest, testing::ValuesIn(ManyDev
                          NameOf);
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

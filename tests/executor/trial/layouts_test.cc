@@ -16,16 +16,16 @@
 #include "tests/executor/trial/trial_fixture.h"
 #include "tests/executor/worker/reference_model.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 struct Case {
-  Precision precision = Precision::kFp32;
+  planner::Precision precision = planner::Precision::kFp32;
   LayoutCase layout;
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) {
-  *out << PrecisionName(test_case.precision) << " " << test_case.layout.layout;
+  *out << planner::PrecisionName(test_case.precision) << " " << test_case.layout.layout;
 }
 
 class LayoutsTest : public testing::TestWithParam<Case> {
@@ -35,10 +35,10 @@ class LayoutsTest : public testing::TestWithParam<Case> {
   }
 
   int64_t PredictedBytes(int32_t pipeline_rank) const {
-    const ClusterSpec cluster = FindCluster("local-cpu", PhysicalCores()).value();
-    const FrameworkProfile profile = FindProfile("meshwright").value();
-    const EstimateContext context{plan_.model, cluster, plan_.training, profile};
-    return EstimateRankMemory(context, plan_.layout, pipeline_rank).allocator_bytes();
+    const planner::ClusterSpec cluster = planner::FindCluster("local-cpu", host::PhysicalCores()).value();
+    const planner::FrameworkProfile profile = planner::FindProfile("meshwright").value();
+    const planner::EstimateContext context{plan_.model, cluster, plan_.training, profile};
+    return planner::EstimateRankMemory(context, plan_.layout, pipeline_rank).allocator_bytes();
   }
 
   // Of the fullest rank, by pipeline rank: those of a CP group differ a little.
@@ -58,12 +58,12 @@ TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
   const TrialResult result = RunWith({.gradients_folder = folder_.path()}, plan_);
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
   EXPECT_EQ(result.message, "");
-  const double tolerance = plan_.training.precision == Precision::kFp64 ? 1e-9 : 1e-4;
-  ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
+  const double tolerance = plan_.training.precision == planner::Precision::kFp64 ? 1e-9 : 1e-4;
+  worker::ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
   ExpectSameGradients(reference, folder_.path(), plan_.layout, tolerance);
-  const std::vector<ReferenceStep> expected =
-      ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
+  const std::vector<worker::ReferenceStep> expected =
+      worker::ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
   ASSERT_EQ(result.losses.size(), expected.size());
   ASSERT_EQ(result.gradient_norms.size(), expected.size());
   for (size_t step = 0; step < expected.size(); ++step) {
@@ -77,8 +77,8 @@ TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
   const auto micro_batches =
       static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
   for (const RankResult& rank : result.ranks) {
-    const auto actions = MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
-    EXPECT_EQ(rank.peak_in_flight, PeakInFlight(actions)) << "rank " << rank.rank;
+    const auto actions = planner::MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
+    EXPECT_EQ(rank.peak_in_flight, planner::PeakInFlight(actions)) << "rank " << rank.rank;
   }
 }
 
@@ -99,36 +99,36 @@ constexpr ModelVariant kTied = {.tied = true};
 constexpr ModelVariant kQkNorm = {.qk_norm = true};
 
 std::vector<Case> ExactCases() {
-  return {{Precision::kFp32, {"tp1.pp1.dp1.mb2"}},
-          {Precision::kFp64, {"tp1.pp1.dp1.mb2"}},
-          {Precision::kFp64, {"tp2.pp2.dp2", kTied}},
-          {Precision::kFp32, {"tp2.cp2.pp2.dp1.sp1", kTied}},
-          {Precision::kFp32, {"tp1.cp4.pp1.dp1"}},
-          {Precision::kFp32, {"tp2.pp1.dp2.zero1.sp1"}},
-          {Precision::kFp32, {"tp1.pp2.dp2.zero2.sched=zb_h1"}},
-          {Precision::kFp64, {"tp1.pp1.dp2.zero3"}},
-          {Precision::kFp32, {"tp1.cp2.pp1.dp2.zero3.rc=full"}},
-          {Precision::kFp32, {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kTied}},
-          {Precision::kFp32, {"tp1.pp2.dp1.vpp2.sched=interleaved"}},
-          {Precision::kFp64, {"tp1.pp2.dp1.vpp2.rc=selective.sched=zb_v"}},
-          {Precision::kFp32, {"tp1.pp4.dp1.mb2.sched=gpipe"}},
-          {Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}},
-          {Precision::kFp64, {"tp2.pp2.dp1.sched=zb_h1", kQkNorm}}};
+  return {{planner::Precision::kFp32, {"tp1.pp1.dp1.mb2"}},
+          {planner::Precision::kFp64, {"tp1.pp1.dp1.mb2"}},
+          {planner::Precision::kFp64, {"tp2.pp2.dp2", kTied}},
+          {planner::Precision::kFp32, {"tp2.cp2.pp2.dp1.sp1", kTied}},
+          {planner::Precision::kFp32, {"tp1.cp4.pp1.dp1"}},
+          {planner::Precision::kFp32, {"tp2.pp1.dp2.zero1.sp1"}},
+          {planner::Precision::kFp32, {"tp1.pp2.dp2.zero2.sched=zb_h1"}},
+          {planner::Precision::kFp64, {"tp1.pp1.dp2.zero3"}},
+          {planner::Precision::kFp32, {"tp1.cp2.pp1.dp2.zero3.rc=full"}},
+          {planner::Precision::kFp32, {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kTied}},
+          {planner::Precision::kFp32, {"tp1.pp2.dp1.vpp2.sched=interleaved"}},
+          {planner::Precision::kFp64, {"tp1.pp2.dp1.vpp2.rc=selective.sched=zb_v"}},
+          {planner::Precision::kFp32, {"tp1.pp4.dp1.mb2.sched=gpipe"}},
+          {planner::Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}},
+          {planner::Precision::kFp64, {"tp2.pp2.dp1.sched=zb_h1", kQkNorm}}};
 }
 
 std::vector<Case> Bf16Cases() {
-  return {{Precision::kBf16, {"tp1.pp1.dp1.mb2"}},
-          {Precision::kBf16, {"tp2.pp2.dp1.sp1"}},
-          {Precision::kBf16, {"tp1.cp2.pp1.dp2.zero1"}},
-          {Precision::kBf16, {"tp1.pp2.dp2.zero3.sched=zb_h1"}}};
+  return {{planner::Precision::kBf16, {"tp1.pp1.dp1.mb2"}},
+          {planner::Precision::kBf16, {"tp2.pp2.dp1.sp1"}},
+          {planner::Precision::kBf16, {"tp1.cp2.pp1.dp2.zero1"}},
+          {planner::Precision::kBf16, {"tp1.pp2.dp2.zero3.sched=zb_h1"}}};
 }
 
 std::string NameOf(const testing::TestParamInfo<Case>& test) {
-  return std::string(PrecisionName(test.param.precision)) + "_" + CaseName(test.param.layout);
+  return std::string(planner::PrecisionName(test.param.precision)) + "_" + CaseName(test.param.layout);
 }
 
 INSTANTIATE_TEST_SUITE_P(Exact, LayoutsTest, testing::ValuesIn(ExactCases()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Bf16, Bf16LayoutsTest, testing::ValuesIn(Bf16Cases()), NameOf);
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

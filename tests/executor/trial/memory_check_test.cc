@@ -8,7 +8,7 @@
 #include "planner/catalog/catalog.h"
 #include "tests/executor/test_models.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::HasSubstr;
@@ -58,7 +58,7 @@ TEST(MemoryCheckTest, EstimatesOfAnotherMachineCantOverflowTheSum) {
 }
 
 TEST(MemoryCheckTest, ARefusalNamesTheSumWhatIsLeftAndWhatWouldDo) {
-  const MemoryRoom room = {.bytes = 23 * kGib, .limit = "/sys/fs/cgroup/a/memory.max"};
+  const host::MemoryRoom room = {.bytes = 23 * kGib, .limit = "/sys/fs/cgroup/a/memory.max"};
   const absl::Status status = CheckHostMemory(Plan(), {0, 1, 2, 3}, room);
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_EQ(status.message(),
@@ -96,7 +96,7 @@ class RunnerMemoryTest : public testing::Test {
     TrialRunnerOptions options;
     options.worker_path = "/nowhere/meshwright-worker";
     options.available_memory = [available_bytes] {
-      return MemoryRoom{.bytes = available_bytes, .limit = "the test"};
+      return host::MemoryRoom{.bytes = available_bytes, .limit = "the test"};
     };
     options.warn = [this](const std::string& text) { warning_ = text; };
     return options;
@@ -125,10 +125,10 @@ TEST_F(RunnerMemoryTest, WhatCantBeCheckedIsSaidAndRuns) {
 }
 
 TEST_F(RunnerMemoryTest, SlicesTakeWhatTheLargestTakesAlone) {
-  const ClusterSpec cluster = FindCluster("h100", 1).value();
-  const FrameworkProfile profile = FindProfile("meshwright").value();
+  const planner::ClusterSpec cluster = planner::FindCluster("h100", 1).value();
+  const planner::FrameworkProfile profile = planner::FindProfile("meshwright").value();
   const TrialPlan plan = Plan();
-  const EstimateContext context{plan.model, cluster, plan.training, profile};
+  const planner::EstimateContext context{plan.model, cluster, plan.training, profile};
   EXPECT_THAT(RunSliceTrial(plan, context, Options(61 * kGib)).message,
               HasSubstr("can't be started"));
   EXPECT_THAT(RunSliceTrial(plan, context, Options(50 * kGib)).message,
@@ -138,7 +138,7 @@ TEST_F(RunnerMemoryTest, SlicesTakeWhatTheLargestTakesAlone) {
 TEST_F(RunnerMemoryTest, ADevicesTrialLooksAtNoHostMemory) {
   TrialPlan plan = Plan();
   plan.device = DeviceKind::kCuda;
-  plan.training.precision = Precision::kBf16;
+  plan.training.precision = planner::Precision::kBf16;
   TrialRunnerOptions options = Options(0);
   EXPECT_THAT(RunTrial(plan, options).message, HasSubstr("can't be started"));
   options.device_memory_bytes = std::vector<int64_t>(4, 50 * kGib);
@@ -146,4 +146,4 @@ TEST_F(RunnerMemoryTest, ADevicesTrialLooksAtNoHostMemory) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -2,40 +2,40 @@
 
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
-FrameworkProfile With(AttentionKernel attention) {
-  FrameworkProfile profile;
+planner::FrameworkProfile With(planner::AttentionKernel attention) {
+  planner::FrameworkProfile profile;
   profile.worker_allocations = true;
   profile.attention = attention;
   return profile;
 }
 
 TEST(NamedKernels, AreThoseThatTheEstimateChose) {
-  const FrameworkProfile cudnn = With(AttentionKernel::kCudnn);
+  const planner::FrameworkProfile cudnn = With(planner::AttentionKernel::kCudnn);
   EXPECT_EQ(WithNamedKernels({.tp = 2}, cudnn, DeviceKind::kCuda),
-            (Layout{.tp = 2, .attention = AttentionKernel::kCudnn}));
+            (planner::Layout{.tp = 2, .attention = planner::AttentionKernel::kCudnn}));
 }
 
 TEST(NamedKernels, OfALayoutThatNamesThemStay) {
-  const Layout layout = {.attention = AttentionKernel::kFlash2};
-  EXPECT_EQ(WithNamedKernels(layout, With(AttentionKernel::kCudnn), DeviceKind::kCuda), layout);
+  const planner::Layout layout = {.attention = planner::AttentionKernel::kFlash2};
+  EXPECT_EQ(WithNamedKernels(layout, With(planner::AttentionKernel::kCudnn), DeviceKind::kCuda), layout);
 }
 
 TEST(NamedKernels, AreLeftOutWhereTheWorkerRunsThemAnyway) {
-  EXPECT_EQ(WithNamedKernels({}, With(AttentionKernel::kFlash2), DeviceKind::kCuda), Layout());
+  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kFlash2), DeviceKind::kCuda), planner::Layout());
 }
 
 TEST(NamedKernels, OfAnotherFrameworkAreNotTheWorkers) {
-  FrameworkProfile other = With(AttentionKernel::kFlash1);
+  planner::FrameworkProfile other = With(planner::AttentionKernel::kFlash1);
   other.worker_allocations = false;
-  EXPECT_EQ(WithNamedKernels({}, other, DeviceKind::kCuda), Layout());
+  EXPECT_EQ(WithNamedKernels({}, other, DeviceKind::kCuda), planner::Layout());
 }
 
 TEST(NamedKernels, AreNeverADevicesOnACpu) {
-  EXPECT_EQ(WithNamedKernels({}, With(AttentionKernel::kCudnn), DeviceKind::kCpu), Layout());
+  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kCudnn), DeviceKind::kCpu), planner::Layout());
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -16,7 +16,7 @@
 
 #include "tests/executor/trial/trial_fixture.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::HasSubstr;
@@ -125,7 +125,7 @@ TEST_F(OutcomesTest, AMissingWorkerIsAFailureWithASentence) {
 }
 
 TEST_F(OutcomesTest, AnUnsupportedLayoutIsAFailureWithoutProcesses) {
-  const TrialResult result = RunHere(TinyPlan({.norm = NormKernel::kEager}));
+  const TrialResult result = RunHere(TinyPlan({.norm = planner::NormKernel::kEager}));
   EXPECT_EQ(result.outcome, Outcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("norm=eager"));
 }
@@ -175,4 +175,4 @@ TEST_F(OutcomesTest, WorkersDieWithTheThreadThatStartedThem) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

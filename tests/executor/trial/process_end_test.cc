@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using std::chrono::milliseconds;
@@ -106,4 +106,4 @@ TEST(LeftProcessesTest, AreReapedOnceTheyHaveEnded) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

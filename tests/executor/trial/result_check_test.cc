@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/executor/some_slice.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using ::testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST(ResultCheckTest, RefusesMoreThanTheTrialHas) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -6,7 +6,7 @@
 #include "planner/cost/collective.h"
 #include "tests/executor/test_models.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 // A record in which nothing waits, as of a rank that is alone: two forwards from 0 to 10 and from
@@ -28,8 +28,8 @@ class ReplayTest : public testing::Test {
 
   StepRecord record_ = {.step = {0.0, 21.0},
                         .phases = {},
-                        .actions = {{.action = {ActionKind::kForward, 0, 0}, .time = {0.0, 10.0}},
-                                    {.action = {ActionKind::kForward, 1, 0}, .time = {10.0, 20.0}}},
+                        .actions = {{.action = {planner::ActionKind::kForward, 0, 0}, .time = {0.0, 10.0}},
+                                    {.action = {planner::ActionKind::kForward, 1, 0}, .time = {10.0, 20.0}}},
                         .optimizer = {},
                         .communication = {}};
 };
@@ -119,26 +119,26 @@ class ChargeTest : public testing::Test {
     return ChargeOf(step_, span);
   }
 
-  const ModelSpec model_ = TinyModel();
-  const TrainingSpec training_ = TinyTraining();
-  const ClusterSpec cluster_ = FindCluster("h100", 1).value();
-  const FrameworkProfile profile_ = FindProfile("meshwright").value();
-  const Layout layout_ = {.tp = 8, .cp = 2, .pp = 4, .dp = 4};
-  const EstimateContext context_{model_, cluster_, training_, profile_};
-  const StepShape step_{context_, layout_};
+  const planner::ModelSpec model_ = TinyModel();
+  const planner::TrainingSpec training_ = TinyTraining();
+  const planner::ClusterSpec cluster_ = planner::FindCluster("h100", 1).value();
+  const planner::FrameworkProfile profile_ = planner::FindProfile("meshwright").value();
+  const planner::Layout layout_ = {.tp = 8, .cp = 2, .pp = 4, .dp = 4};
+  const planner::EstimateContext context_{model_, cluster_, training_, profile_};
+  const planner::StepShape step_{context_, layout_};
   const double bytes_ = 1 << 20;
 };
 
 TEST_F(ChargeTest, EachGroupIsChargedWhereItLies) {
-  const Network& network = step_.network;
-  EXPECT_EQ(Charge("tp", CommOperation::kAllReduce), AllReduceTime(network, {8, 1}, bytes_));
+  const planner::Network& network = step_.network;
+  EXPECT_EQ(Charge("tp", CommOperation::kAllReduce), planner::AllReduceTime(network, {8, 1}, bytes_));
   EXPECT_EQ(Charge("tp", CommOperation::kReduceScatter),
-            ReduceScatterTime(network, {8, 1}, bytes_));
-  EXPECT_EQ(Charge("cp", CommOperation::kSend), SendTime(network, {2, 8}, bytes_));
-  EXPECT_EQ(Charge("replicas", CommOperation::kAllReduce), AllReduceTime(network, {8, 8}, bytes_));
-  EXPECT_EQ(Charge("replicas", CommOperation::kAllGather), AllGatherTime(network, {8, 8}, bytes_));
+            planner::ReduceScatterTime(network, {8, 1}, bytes_));
+  EXPECT_EQ(Charge("cp", CommOperation::kSend), planner::SendTime(network, {2, 8}, bytes_));
+  EXPECT_EQ(Charge("replicas", CommOperation::kAllReduce), planner::AllReduceTime(network, {8, 8}, bytes_));
+  EXPECT_EQ(Charge("replicas", CommOperation::kAllGather), planner::AllGatherTime(network, {8, 8}, bytes_));
   EXPECT_EQ(Charge("tied_embeddings", CommOperation::kAllReduce),
-            AllReduceTime(network, {2, 128}, bytes_));
+            planner::AllReduceTime(network, {2, 128}, bytes_));
   // Across nodes it is slower.
   EXPECT_GT(Charge("replicas", CommOperation::kAllReduce), Charge("tp", CommOperation::kAllReduce));
 }
@@ -151,4 +151,4 @@ TEST_F(ChargeTest, TheSimulatorHasThePipelineAndAMessageCountsOnce) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

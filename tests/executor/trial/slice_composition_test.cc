@@ -11,13 +11,13 @@
 #include "tests/executor/some_slice.h"
 #include "tests/executor/test_models.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::ElementsAre;
 
-ModelSpec ModelOf(int64_t layers) {
-  ModelSpec model = TinyModel();
+planner::ModelSpec ModelOf(int64_t layers) {
+  planner::ModelSpec model = TinyModel();
   model.groups.front().count = layers;
   return model;
 }
@@ -46,7 +46,7 @@ TEST(DistinctStagesTest, UnevenStagesAreDistinct) {
 
 TEST(DistinctStagesTest, BothEndsOfAVStandOnOneRank) {
   const auto stages =
-      DistinctStages(ModelOf(8), {.pp = 4, .vpp = 2, .schedule = ScheduleKind::kZbV}, {});
+      DistinctStages(ModelOf(8), {.pp = 4, .vpp = 2, .schedule = planner::ScheduleKind::kZbV}, {});
   ASSERT_EQ(stages.size(), 2u);
   EXPECT_THAT(stages[0].pipeline_ranks, ElementsAre(0));
   EXPECT_THAT(stages[1].pipeline_ranks, ElementsAre(1, 2, 3));
@@ -62,8 +62,8 @@ class ComposeTest : public testing::Test {
     double now_s = 100.0;
     for (int32_t micro_batch = 0; micro_batch < 8; ++micro_batch) {
       for (const auto& [kind, duration_s] :
-           {std::pair{ActionKind::kForward, 1.0}, {ActionKind::kBackward, 2.0}}) {
-        if (micro_batch == 7 && kind == ActionKind::kBackward) {
+           {std::pair{planner::ActionKind::kForward, 1.0}, {planner::ActionKind::kBackward, 2.0}}) {
+        if (micro_batch == 7 && kind == planner::ActionKind::kBackward) {
           slice.last.communication.push_back(Operation("replicas", now_s, now_s + 2.0));
         }
         slice.last.communication.push_back(Operation("tp", now_s + 0.5, now_s + 0.5));
@@ -97,20 +97,20 @@ class ComposeTest : public testing::Test {
     return ComposeSlices(context_, layout_, slices).value();
   }
 
-  const ModelSpec model_ = ModelOf(4);
-  const TrainingSpec training_ = {
-      .seq_len = 16, .global_batch = 512, .precision = Precision::kFp32};
-  const ClusterSpec cluster_ = FindCluster("h100", 1).value();
-  const FrameworkProfile profile_ = FindProfile("meshwright").value();
-  const EstimateContext context_{model_, cluster_, training_, profile_};
-  const Layout layout_ = {.tp = 2, .pp = 4, .dp = 64};
+  const planner::ModelSpec model_ = ModelOf(4);
+  const planner::TrainingSpec training_ = {
+      .seq_len = 16, .global_batch = 512, .precision = planner::Precision::kFp32};
+  const planner::ClusterSpec cluster_ = planner::FindCluster("h100", 1).value();
+  const planner::FrameworkProfile profile_ = planner::FindProfile("meshwright").value();
+  const planner::EstimateContext context_{model_, cluster_, training_, profile_};
+  const planner::Layout layout_ = {.tp = 2, .pp = 4, .dp = 64};
 };
 
 TEST_F(ComposeTest, TheStepIsThatOfThePipeline) {
   const SliceResult result = Compose();
-  const StepShape step(context_, layout_);
-  const double tp_s = AllReduceTime(step.network, {2, 1}, 1 << 28);
-  const double dp_s = AllReduceTime(step.network, {64, 2}, 1 << 28);
+  const planner::StepShape step(context_, layout_);
+  const double tp_s = planner::AllReduceTime(step.network, {2, 1}, 1 << 28);
+  const double dp_s = planner::AllReduceTime(step.network, {64, 2}, 1 << 28);
   EXPECT_EQ(result.cluster, "h100");
   ASSERT_EQ(result.stages.size(), 3u);
   EXPECT_NEAR(result.step.compute_s, 8 * 3.0, 1e-9);
@@ -118,7 +118,7 @@ TEST_F(ComposeTest, TheStepIsThatOfThePipeline) {
   EXPECT_EQ(result.step.cp_s, 0.0);
   // 1f1b fills and drains in three forwards and backwards.
   EXPECT_NEAR(result.step.bubble_s, 3 * (3.0 + 2 * tp_s), 1e-9);
-  EXPECT_EQ(result.hop_s, HopTime(step));
+  EXPECT_EQ(result.hop_s, planner::HopTime(step));
   EXPECT_GE(result.step.pp_s, 3 * 2 * result.hop_s - 1e-9);
   EXPECT_LT(result.step.pp_s, 100 * result.hop_s);
   // The last backward and its all-reduce hide it.
@@ -127,20 +127,20 @@ TEST_F(ComposeTest, TheStepIsThatOfThePipeline) {
   EXPECT_EQ(result.step.optimizer_s, 0.25);
   const double without_straggler_s = result.step.step_s() - result.step.straggler_s;
   EXPECT_NEAR(result.step.straggler_s,
-              (StragglerFactor(cluster_.device.straggler_sigma, 512) - 1.0) * without_straggler_s,
+              (planner::StragglerFactor(cluster_.device.straggler_sigma, 512) - 1.0) * without_straggler_s,
               1e-9);
 }
 
 TEST_F(ComposeTest, ChargesAreTheCostModels) {
   const SliceResult result = Compose();
-  const StepShape step(context_, layout_);
+  const planner::StepShape step(context_, layout_);
   ASSERT_EQ(result.charged.size(), 6u);
   for (const ChargedOperation& operation : result.charged) {
     EXPECT_EQ(operation.operation, CommOperation::kAllReduce);
     EXPECT_EQ(operation.bytes, 1 << 28);
     EXPECT_EQ(operation.calls, operation.group == "tp" ? 16.0 : 1.0);
     EXPECT_EQ(operation.seconds,
-              AllReduceTime(step.network, {operation.ranks, operation.stride}, 1 << 28));
+              planner::AllReduceTime(step.network, {operation.ranks, operation.stride}, 1 << 28));
   }
 }
 
@@ -170,4 +170,4 @@ TEST(SliceResultTest, SurvivesItsJsonFormAndNamesItsSources) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

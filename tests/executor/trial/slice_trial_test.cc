@@ -14,26 +14,26 @@
 #include "planner/memory/rank_memory.h"
 #include "tests/executor/trial/trial_fixture.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 class SliceTrialTest : public testing::Test {
  protected:
   SliceTrialTest() {
     plan_ = TinyPlan({.tp = 2, .pp = 2, .dp = 2}, 3);
-    const ClusterSpec here = FindCluster("local-cpu", PhysicalCores()).value();
-    const EstimateContext alone{plan_.model, here, plan_.training, profile_,
+    const planner::ClusterSpec here = planner::FindCluster("local-cpu", host::PhysicalCores()).value();
+    const planner::EstimateContext alone{plan_.model, here, plan_.training, profile_,
                                 /*ranks_run_alone=*/true};
-    plan_.estimated_bytes = EstimateAllocatorBytes(alone, plan_.layout);
+    plan_.estimated_bytes = planner::EstimateAllocatorBytes(alone, plan_.layout);
   }
 
   TrialResult RunSlices(const std::function<void(const TrialProgress&)>& progress = {}) const {
-    return RunSliceTrial(plan_, EstimateContext{plan_.model, cluster_, plan_.training, profile_},
+    return RunSliceTrial(plan_, planner::EstimateContext{plan_.model, cluster_, plan_.training, profile_},
                          {.worker_path = WorkerPath(), .progress = progress});
   }
 
-  const ClusterSpec cluster_ = FindCluster("h100", 1).value();
-  const FrameworkProfile profile_ = FindProfile("meshwright").value();
+  const planner::ClusterSpec cluster_ = planner::FindCluster("h100", 1).value();
+  const planner::FrameworkProfile profile_ = planner::FindProfile("meshwright").value();
   TrialPlan plan_;
 };
 
@@ -84,19 +84,19 @@ TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
 TEST_F(SliceTrialTest, ChargesWhatTheCostModelSays) {
   const TrialResult result = RunSlices();
   ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
-  const EstimateContext context{plan_.model, cluster_, plan_.training, profile_};
-  const StepShape step(context, plan_.layout);
+  const planner::EstimateContext context{plan_.model, cluster_, plan_.training, profile_};
+  const planner::StepShape step(context, plan_.layout);
   double tp_calls = 0.0;
   double replicas_bytes = 0.0;
   for (const ChargedOperation& operation : result.slice->charged) {
     const auto bytes = static_cast<double>(operation.bytes);
     ASSERT_EQ(operation.operation, CommOperation::kAllReduce);
     if (operation.group == "tp") {
-      EXPECT_EQ(operation.seconds, AllReduceTime(step.network, step.tp_group, bytes));
+      EXPECT_EQ(operation.seconds, planner::AllReduceTime(step.network, step.tp_group, bytes));
       tp_calls += operation.calls;
     } else {
       EXPECT_EQ(operation.group, "replicas");
-      EXPECT_EQ(operation.seconds, AllReduceTime(step.network, step.dp_group, bytes));
+      EXPECT_EQ(operation.seconds, planner::AllReduceTime(step.network, step.dp_group, bytes));
       replicas_bytes += operation.calls * bytes;
     }
   }
@@ -128,4 +128,4 @@ TEST_F(SliceTrialTest, ASliceThatRunsOutOfMemoryIsTheResult) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 CommunicationSpan Span(std::string group, CommOperation operation, double issued_s, TimeSpan wait,
@@ -24,8 +24,8 @@ StepRecord SomeRecord() {
   record.phases[Phase::kForward] = 3.0;
   record.phases[Phase::kPipeline] = 7.0;
   record.actions = {
-      {.action = {ActionKind::kForward, 1, 2}, .time = {11.0, 12.0}, .communication_s = 0.25},
-      {.action = {ActionKind::kBackwardWeight, 0, 0}, .time = {13.0, 14.5}}};
+      {.action = {planner::ActionKind::kForward, 1, 2}, .time = {11.0, 12.0}, .communication_s = 0.25},
+      {.action = {planner::ActionKind::kBackwardWeight, 0, 0}, .time = {13.0, 14.5}}};
   record.optimizer = {19.0, 20.0};
   record.communication = {Span("tp", CommOperation::kAllReduce, 11.0, {11.5, 12.0}, 12.0),
                           // Two at once: the second begins when the first is done.
@@ -54,7 +54,7 @@ TEST(StepProfileTest, AddsUpWhatEachGroupDoes) {
   const StepProfile profile = ProfileOf(SomeRecord());
   EXPECT_EQ(profile.phases[Phase::kForward], 3.0);
   ASSERT_EQ(profile.actions.size(), 2u);
-  EXPECT_EQ(profile.actions[0], (ActionTotal{.kind = ActionKind::kForward,
+  EXPECT_EQ(profile.actions[0], (ActionTotal{.kind = planner::ActionKind::kForward,
                                              .chunk = 2,
                                              .calls = 1.0,
                                              .seconds = 1.0,
@@ -138,4 +138,4 @@ TEST(StepProfileTest, MeansAreOverAllSteps) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

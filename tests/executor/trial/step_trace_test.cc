@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using nlohmann::json;
@@ -21,8 +21,8 @@ RankTrace Rank(int32_t rank, double begin_s) {
   StepRecord& record = trace.record;
   record.step = {begin_s, begin_s + 9.0};
   record.actions = {
-      {.action = {ActionKind::kForward, 0, 0}, .time = {begin_s + 1.0, begin_s + 2.0}},
-      {.action = {ActionKind::kBackward, 0, 0}, .time = {begin_s + 4.0, begin_s + 6.0}}};
+      {.action = {planner::ActionKind::kForward, 0, 0}, .time = {begin_s + 1.0, begin_s + 2.0}},
+      {.action = {planner::ActionKind::kBackward, 0, 0}, .time = {begin_s + 4.0, begin_s + 6.0}}};
   record.optimizer = {begin_s + 7.0, begin_s + 8.0};
   const auto add = [&](std::string group, CommOperation operation, double issued_s, double done_s,
                        int32_t peer = -1) {
@@ -116,4 +116,4 @@ TEST_F(StepTraceTest, CommunicationTellsBytesPeerAndWait) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

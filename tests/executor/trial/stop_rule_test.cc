@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 std::vector<double> Count(int n) {
@@ -91,4 +91,4 @@ TEST(StopRuleTest, NamesSurvive) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

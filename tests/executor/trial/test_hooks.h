@@ -10,7 +10,7 @@
 
 #include "nlohmann/json.hpp"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 // A failure that a worker brings about on purpose, so that tests see the real outcome paths.
 struct InjectedFault {
@@ -60,4 +60,4 @@ inline TestHooks ReadTestHooks() {
   return hooks;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

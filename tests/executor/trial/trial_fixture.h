@@ -10,7 +10,7 @@
 #include "tests/executor/test_models.h"
 #include "tests/executor/trial/test_hooks.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 
 inline std::string WorkerPath() {
   const char* folder = std::getenv("MESHWRIGHT_BIN_DIR");
@@ -22,7 +22,7 @@ inline std::string TestWorkerPath() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-test-worker";
 }
 
-inline TrialPlan TinyPlan(const Layout& layout, int32_t steps = 2) {
+inline TrialPlan TinyPlan(const planner::Layout& layout, int32_t steps = 2) {
   TrialPlan plan;
   plan.model = TinyModel();
   plan.training = TinyTraining();
@@ -42,4 +42,4 @@ inline TrialResult RunWith(const TestHooks& hooks, const TrialPlan& plan) {
   return RunTrial(plan, {.worker_path = TestWorkerPath(), .progress = {}});
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::trial

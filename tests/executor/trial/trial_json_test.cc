@@ -5,7 +5,7 @@
 #include "tests/executor/some_slice.h"
 #include "tests/executor/test_models.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 TrialPlan FullPlan() {
@@ -13,7 +13,7 @@ TrialPlan FullPlan() {
   plan.model = TinyModel();
   plan.model.tied_embeddings = true;
   plan.model.qkv_bias = true;
-  plan.model.rope_scaling = {.kind = RopeScalingKind::kLlama3,
+  plan.model.rope_scaling = {.kind = planner::RopeScalingKind::kLlama3,
                              .factor = 32.0,
                              .low_freq_factor = 2.0,
                              .high_freq_factor = 5.0,
@@ -171,4 +171,4 @@ TEST(TrialJsonTest, OutcomesHaveTheNamesOfTheContract) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -5,7 +5,7 @@
 #include "executor/trial/device_list.h"
 #include "tests/executor/trial/trial_fixture.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 TEST(WorkerDevicesTest, AreThereOrThereIsAReason) {
@@ -30,4 +30,4 @@ TEST(WorkerDevicesTest, AreNoneWhereNoneIsVisible) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

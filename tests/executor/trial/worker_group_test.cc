@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST_F(WorkerGroupTest, AWorkerThatIsNotDoneMustNotBeSilent) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -8,7 +8,7 @@
 #include "executor/host/run_program.h"
 #include "executor/trial/version.h"
 
-namespace meshwright {
+namespace meshwright::trial {
 namespace {
 
 using testing::HasSubstr;
@@ -43,10 +43,10 @@ TEST(WorkerVersionTest, AProgramThatIsNoWorkerIsShownByWhatItPrints) {
 }
 
 TEST(WorkerVersionTest, AProgramThatFailsIsRefusedWithItsError) {
-  const absl::Status status = CheckWorkerVersion("/bin/false", RunProgram);
+  const absl::Status status = CheckWorkerVersion("/bin/false", host::RunProgram);
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("/bin/false ended with exit code 1"));
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::trial

@@ -11,7 +11,7 @@
 #include "planner/schedule/schedule.h"
 #include "tests/executor/worker/reference_model.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 namespace {
 
 void Record(const char* property, double deviation) {
@@ -32,7 +32,7 @@ void LayoutRun::ExpectReferenceNumbers(double gradient_tolerance, double toleran
   ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
   Record("worst_gradient_deviation",
-         ExpectSameGradients(reference, folder_.path(), plan_.layout, gradient_tolerance));
+         trial::ExpectSameGradients(reference, folder_.path(), plan_.layout, gradient_tolerance));
   const std::vector<ReferenceStep> expected =
       ReferenceModel(plan_.model, plan_.training, plan_.seed).Train(plan_.steps);
   bool told = false;
@@ -58,8 +58,8 @@ void LayoutRun::ExpectPlannedInFlight() const {
   const auto micro_batches =
       static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
   for (const ThreadRank& rank : ranks_) {
-    const auto actions = MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
-    EXPECT_EQ(rank.peak_in_flight, PeakInFlight(actions));
+    const auto actions = planner::MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
+    EXPECT_EQ(rank.peak_in_flight, planner::PeakInFlight(actions));
   }
 }
 
@@ -69,4 +69,4 @@ double LayoutRun::GradientNorm(size_t step) const {
   return std::sqrt(square_sum);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

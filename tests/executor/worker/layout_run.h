@@ -9,14 +9,14 @@
 #include "tests/executor/trial/gradient_comparison.h"
 #include "tests/executor/worker/thread_run.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 class LayoutRun {
  public:
-  explicit LayoutRun(const LayoutCase& test_case) : plan_(PlanOf(test_case, 2)) {}
+  explicit LayoutRun(const trial::LayoutCase& test_case) : plan_(trial::PlanOf(test_case, 2)) {}
 
   // To be changed before it runs.
-  TrialPlan& plan() { return plan_; }
+  trial::TrialPlan& plan() { return plan_; }
   const std::vector<ThreadRank>& ranks() const { return ranks_; }
 
   // Expects that no rank fails.
@@ -30,9 +30,9 @@ class LayoutRun {
  private:
   double GradientNorm(size_t step) const;
 
-  TemporaryFolder folder_;
-  TrialPlan plan_;
+  trial::TemporaryFolder folder_;
+  trial::TrialPlan plan_;
   std::vector<ThreadRank> ranks_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

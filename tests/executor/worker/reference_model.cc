@@ -19,15 +19,15 @@
 #include <cmath>
 #include <numbers>
 
-#include "executor/worker/random.h"
+#include "executor/worker/state/random.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
-ReferenceModel::ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t seed)
+ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec training, uint64_t seed)
     : model_(std::move(model)),
       training_(training),
       seed_(seed),
-      dtype_(training.precision == Precision::kFp64 ? at::kDouble : at::kFloat) {
+      dtype_(training.precision == planner::Precision::kFp64 ? at::kDouble : at::kFloat) {
   const int64_t hidden = model_.hidden;
   const int64_t queries = model_.heads * model_.head_dim;
   const int64_t keys = model_.kv_heads * model_.head_dim;
@@ -84,10 +84,10 @@ at::Tensor ReferenceModel::Project(const at::Tensor& x, const std::string& name,
 namespace {
 
 // Written from wavelengths, as the rule was published, and not with the planner's own function.
-at::Tensor Scaled(const at::Tensor& frequencies, const RopeScaling& scaling) {
-  if (scaling.kind == RopeScalingKind::kNone) return frequencies;
+at::Tensor Scaled(const at::Tensor& frequencies, const planner::RopeScaling& scaling) {
+  if (scaling.kind == planner::RopeScalingKind::kNone) return frequencies;
   const at::Tensor divided = frequencies / scaling.factor;
-  if (scaling.kind == RopeScalingKind::kLinear) return divided;
+  if (scaling.kind == planner::RopeScalingKind::kLinear) return divided;
   const auto positions = static_cast<double>(scaling.original_max_positions);
   const at::Tensor wavelengths = 2.0 * std::numbers::pi / frequencies;
   const at::Tensor smooth = (positions / wavelengths - scaling.low_freq_factor) /
@@ -201,4 +201,4 @@ std::vector<ReferenceStep> ReferenceModel::Train(int64_t steps) {
   return done;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

@@ -13,7 +13,7 @@
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 struct ReferenceStep {
   double loss = 0.0;           // before the update
@@ -23,7 +23,7 @@ struct ReferenceStep {
 class ReferenceModel {
  public:
   // Computes in fp64 where the training does, else in fp32.
-  ReferenceModel(ModelSpec model, TrainingSpec training, uint64_t seed);
+  ReferenceModel(planner::ModelSpec model, planner::TrainingSpec training, uint64_t seed);
 
   // Loss over the global batch of `step`; its gradients are then in gradient().
   double Loss(int64_t step);
@@ -45,12 +45,12 @@ class ReferenceModel {
   at::Tensor Attend(const at::Tensor& x, const std::string& prefix) const;
   at::Tensor FeedForward(const at::Tensor& x, const std::string& prefix) const;
 
-  const ModelSpec model_;
-  const TrainingSpec training_;
+  const planner::ModelSpec model_;
+  const planner::TrainingSpec training_;
   const uint64_t seed_;
   const at::ScalarType dtype_;
   std::map<std::string, at::Tensor> weights_;
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments_;
 };
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

@@ -3,19 +3,19 @@
 
 #include <cstdlib>
 
-#include "executor/worker/trainer.h"
-#include "executor/worker/worker_main.h"
+#include "executor/worker/run/trainer.h"
+#include "executor/worker/run/worker_main.h"
 #include "tests/executor/trial/test_hooks.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 namespace {
 
-void BringAbout(InjectedFault::Kind fault) {
-  if (fault == InjectedFault::Kind::kCrash) std::abort();
+void BringAbout(trial::InjectedFault::Kind fault) {
+  if (fault == trial::InjectedFault::Kind::kCrash) std::abort();
   while (true) ::pause();
 }
 
-WorkerHooks HooksOf(const TestHooks& test) {
+WorkerHooks HooksOf(const trial::TestHooks& test) {
   WorkerHooks hooks;
   if (!test.gradients_folder.empty()) {
     hooks.before_training = [folder = test.gradients_folder](Trainer& trainer) {
@@ -31,8 +31,8 @@ WorkerHooks HooksOf(const TestHooks& test) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::worker
 
 int main(int argc, char** argv) {
-  return meshwright::WorkerMain(argc, argv, meshwright::HooksOf(meshwright::ReadTestHooks()));
+  return meshwright::worker::WorkerMain(argc, argv, meshwright::HooksOf(meshwright::trial::ReadTestHooks()));
 }

@@ -6,18 +6,18 @@
 #include <chrono>
 #include <thread>
 
-#include "executor/worker/cpu_device.h"
-#include "executor/worker/fake_communicator.h"
-#include "executor/worker/rank_context.h"
-#include "executor/worker/trainer.h"
+#include "executor/worker/comm/cpu_device.h"
+#include "executor/worker/comm/fake_communicator.h"
+#include "executor/worker/state/rank_context.h"
+#include "executor/worker/run/trainer.h"
 #include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 namespace {
 
 // Meets the other ranks at `hub`; null: there are none.
-void Train(const TrialPlan& plan, int32_t rank, const ThreadRunOptions& options, ThreadHub* hub,
+void Train(const trial::TrialPlan& plan, int32_t rank, const ThreadRunOptions& options, ThreadHub* hub,
            ThreadRank& result) {
   RankContext context;
   context.model = plan.model;
@@ -46,8 +46,8 @@ void Train(const TrialPlan& plan, int32_t rank, const ThreadRunOptions& options,
   }
   const c10::InferenceMode no_tape;
   const auto micro_batches = static_cast<int32_t>(context.micro_batches());
-  ScheduleLists lists = MakeSchedules(plan.layout, micro_batches).value();
-  const int32_t open_sends = OpenSendsNeeded(plan.layout, micro_batches, lists);
+  planner::ScheduleLists lists = planner::MakeSchedules(plan.layout, micro_batches).value();
+  const int32_t open_sends = planner::OpenSendsNeeded(plan.layout, micro_batches, lists);
   {
     Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
     trainer.PadActions(options.padding);
@@ -69,7 +69,7 @@ void Train(const TrialPlan& plan, int32_t rank, const ThreadRunOptions& options,
 
 std::unique_ptr<Device> OpenCpuRank(ThreadHub* hub) { return std::make_unique<CpuDevice>(hub); }
 
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const ThreadRunOptions& options) {
+std::vector<ThreadRank> RunOnThreads(const trial::TrialPlan& plan, const ThreadRunOptions& options) {
   // The first use of ATen on a thread of its own must not race with the others.
   at::set_num_threads(1);
   InstallAccountingAllocator();
@@ -91,7 +91,7 @@ std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const ThreadRunOptio
   return ranks;
 }
 
-std::vector<ThreadRank> RunAlone(const TrialPlan& plan) {
+std::vector<ThreadRank> RunAlone(const trial::TrialPlan& plan) {
   at::set_num_threads(1);
   InstallAccountingAllocator();
   std::vector<ThreadRank> ranks(static_cast<size_t>(plan.layout.devices()));
@@ -101,4 +101,4 @@ std::vector<ThreadRank> RunAlone(const TrialPlan& plan) {
   return ranks;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

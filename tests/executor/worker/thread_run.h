@@ -9,12 +9,12 @@
 
 #include "executor/trial/step_record.h"
 #include "executor/trial/trial.h"
-#include "executor/worker/action_padding.h"
-#include "executor/worker/communicator.h"
-#include "executor/worker/device.h"
-#include "executor/worker/thread_communicator.h"
+#include "executor/worker/run/action_padding.h"
+#include "executor/worker/comm/communicator.h"
+#include "executor/worker/comm/device.h"
+#include "executor/worker/comm/thread_communicator.h"
 
-namespace meshwright {
+namespace meshwright::worker {
 
 struct ThreadRank {
   int32_t pipeline_rank = 0;
@@ -22,7 +22,7 @@ struct ThreadRank {
   std::vector<double> gradient_square_sums;
   int64_t peak_bytes = 0;  // of the rank on a CPU; threads of one GPU share an allocator
   int32_t peak_in_flight = 0;
-  std::vector<StepRecord> records;  // of each step
+  std::vector<trial::StepRecord> records;  // of each step
   std::string error;                // empty while all is well
 };
 
@@ -44,9 +44,9 @@ struct ThreadRunOptions {
 };
 
 // Runs `plan` with one compute thread per rank. The result is by rank.
-std::vector<ThreadRank> RunOnThreads(const TrialPlan& plan, const ThreadRunOptions& options = {});
+std::vector<ThreadRank> RunOnThreads(const trial::TrialPlan& plan, const ThreadRunOptions& options = {});
 
 // Runs each rank of `plan` alone, as if the others were there.
-std::vector<ThreadRank> RunAlone(const TrialPlan& plan);
+std::vector<ThreadRank> RunAlone(const trial::TrialPlan& plan);
 
-}  // namespace meshwright
+}  // namespace meshwright::worker

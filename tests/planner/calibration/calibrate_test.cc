@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "planner/catalog/catalog.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "tests/planner/measurement/invented_row.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::ElementsAre;
@@ -121,4 +121,4 @@ TEST_F(CalibrateTest, NoMatchingRowsAreRefused) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

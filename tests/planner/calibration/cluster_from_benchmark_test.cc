@@ -10,7 +10,7 @@
 #include "planner/cost/operators.h"
 #include "tests/planner/data_sheet_clusters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -234,4 +234,4 @@ TEST(BaseFor, CoresAreLocalCpu) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "planner/calibration/constants.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "tests/planner/calibration/synthetic_runs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 class FitTest : public testing::Test {
@@ -255,4 +255,4 @@ TEST_F(FitTest, NothingToFitIsRefused) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr SpreadPrior kKnown{.sigma = 0.05, .rows = 20.0};
@@ -79,4 +79,4 @@ TEST(SpreadPriorOf, CountsTheRowsOfTheFitWhoseSpreadItIs) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "planner/cost/step_time.h"
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct Profiles {
   ClusterSpec cluster;
@@ -83,4 +83,4 @@ inline const CalibratedConstant* FindConstant(const FitResult& fit, std::string_
   return nullptr;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

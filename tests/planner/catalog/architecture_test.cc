@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "planner/data/embedded.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -148,4 +148,4 @@ TEST(Architecture, TheTableNamesEachFamilyOnceAndOnlyPartsThatItHas) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "nlohmann/json.hpp"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST(CalibrationJson, ProblemNamesTheConstant) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

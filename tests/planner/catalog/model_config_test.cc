@@ -5,9 +5,9 @@
 
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using nlohmann::json;
@@ -214,4 +214,4 @@ TEST(ModelConfig, EmptyObjectNamesTheFirstMissingKey) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "planner/cost/nccl_tuning.h"
 #include "tests/planner/data_sheet_clusters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 enum Protocol { kLl, kLl128, kSimple };
@@ -178,4 +178,4 @@ TEST_F(NcclCollectives, GatheringHasNoTreeSoItsLatencyGrowsWithTheRanks) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kParameters = 1e9;
@@ -124,4 +124,4 @@ TEST(Optimizer, StreamsThePublishedBytesOfOwnedParameters) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 #include "planner/cost/stage_time.h"
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Sizes of Llama-2-7B at 4096 tokens, and M, the bytes of an activation between two layers.
@@ -341,4 +341,4 @@ TEST(StageTimes, DurationsAddUpToTheTotal) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -8,7 +8,7 @@
 #include "planner/schedule/placement.h"
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // What a device would measure that is exactly as fast as the cost model says.
@@ -103,4 +103,4 @@ TEST(ComposeStep, WantsAllRanksAndChunks) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 
 #include "tests/planner/data_sheet_clusters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 class A100Operators : public testing::Test {
@@ -172,4 +172,4 @@ TEST_F(A100Operators, UnfusedAttentionAddsProductsAndTraffic) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 #include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kHalfFull = 0.5;
@@ -214,4 +214,4 @@ TEST(Interval, IsAPointWithoutASpread) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

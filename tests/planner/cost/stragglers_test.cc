@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Blom's approximation: the slowest of 8 devices that spread by 1 % is 1.4 % behind the average
@@ -28,4 +28,4 @@ TEST(Stragglers, ExpectedMaximumIsNearTheExactOne) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 double SigmaOn(const char* cluster, const char* profile = "megatron") {
@@ -75,4 +75,4 @@ TEST(ShareLeftOpen, IsAllWithoutRowsAndHalfWithAsManyAsConstants) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

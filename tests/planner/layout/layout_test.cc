@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"tp99999999999.pp1.dp1", "tp takes"}));
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 
 #include "planner/catalog/catalog.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST(LayerGroups, AreVisitedWhereTheStageHoldsThem) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::ElementsAre;
@@ -49,4 +49,4 @@ TEST(ParseCsv, LeavesOutTheMarkAndEmptyRecords) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -48,4 +48,4 @@ TEST(DeviceBenchmarkJson, ProblemNamesTheKey) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 
 #include "planner/measurement/measurement.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 inline Measurement InventedRow() {
   Measurement row;
@@ -27,4 +27,4 @@ inline Measurement InventedRow() {
   return row;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

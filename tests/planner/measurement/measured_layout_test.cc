@@ -5,7 +5,7 @@
 
 #include "tests/planner/measurement/invented_row.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -123,4 +123,4 @@ TEST(PrecisionOf, SixteenBitsFp32OrFp64) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

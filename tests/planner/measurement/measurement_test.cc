@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(ParseMeasurements, RefusesAHeaderThatIsNone) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::DoubleEq;
@@ -53,4 +53,4 @@ TEST(Metrics, AccuracyAndAreaUnderCurve) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -72,4 +72,4 @@ TEST(ModelFamilies, MalformedJsonNamesTheKey) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -6,7 +6,7 @@
 #include "planner/catalog/catalog.h"
 #include "tests/planner/measurement/invented_row.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -208,4 +208,4 @@ TEST(PlanRow, ARuleThatTheLayoutBreaksKeepsTheSpecs) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

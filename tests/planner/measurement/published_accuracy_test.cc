@@ -27,7 +27,7 @@
 #include "planner/measurement/validation.h"
 #include "tests/planner/measurements_folder.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr const char* kFiles[] = {"hagemann.csv", "nanotron_ultrascale.csv", "vtrain.csv",
@@ -253,4 +253,4 @@ TEST_F(PublishedAccuracy, SimuMax) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 #include "planner/report/validation_report.h"
 #include "tests/planner/measurements_folder.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,4 +64,4 @@ TEST_F(PublishedRuns, EveryFileParsesAndEveryRowGetsItsLine) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

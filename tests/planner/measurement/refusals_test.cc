@@ -4,7 +4,7 @@
 
 #include "planner/measurement/planned_row.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 RowPrediction Refused(const std::string& subject, const std::string& reason) {
@@ -40,4 +40,4 @@ TEST(CountRefusals, GroupsRowsByCauseTheCommonestFirst) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

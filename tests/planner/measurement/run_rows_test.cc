@@ -7,7 +7,7 @@
 #include "planner/measurement/planned_row.h"
 #include "planner/spec/parameters.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(FormatMeasurements, WritesWhatParseMeasurementsReads) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

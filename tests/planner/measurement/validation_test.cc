@@ -9,7 +9,7 @@
 #include "planner/spec/parameters.h"
 #include "tests/planner/measurement/invented_row.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::DoubleEq;
@@ -237,4 +237,4 @@ TEST_F(PredictRowTest, RunsThatFailedHaveNoMeasuredFigures) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

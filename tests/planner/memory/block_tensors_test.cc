@@ -8,7 +8,7 @@
 #include "planner/memory/fujii.h"
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Llama-2-7B, one sequence of 4096 tokens, bf16, sequence parallel over tp 2.
@@ -236,4 +236,4 @@ TEST(BlockTensors, HaveNamesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 TEST(FujiiStates, AreEighteenBytesPerParameter) {
@@ -51,4 +51,4 @@ TEST(FujiiFirstStage, HoldsAtMostOneMicroBatchPerStage) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

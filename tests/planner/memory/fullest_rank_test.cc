@@ -8,7 +8,7 @@
 #include "tests/planner/plain_context.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 TEST(FullestRank, IsTheOneThatNeedsMost) {
@@ -54,4 +54,4 @@ TEST(WorkerPeak, IsThatOfTheFullestRankAndWithinItsBounds) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

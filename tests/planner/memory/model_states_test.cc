@@ -6,7 +6,7 @@
 #include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 int64_t StateBytes(const MemoryEstimate& m) {
@@ -133,4 +133,4 @@ TEST(ModelStates, InFp64AreTwiceThoseInFp32) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 FrameworkProfile Profile() {
@@ -36,4 +36,4 @@ TEST(OomProbability, GrowsWithTheEstimate) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 #include "planner/schedule/schedule.h"
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 TEST(Activations, FallFromTheFirstStageToTheLast) {
@@ -333,4 +333,4 @@ TEST(MeasuredPeak, IsOfTheKindThatTheFrameworkReports) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 std::vector<WorkerStageBytes> StagesOf(const Layout& layout, int32_t rank, int64_t layers,
@@ -87,4 +87,4 @@ TEST(ShardedPeaks, AreThoseOfEveryPart) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

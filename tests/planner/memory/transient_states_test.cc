@@ -8,7 +8,7 @@
 #include "planner/memory/worker_memory.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Sizes that tell in a sum what is in it.
@@ -141,4 +141,4 @@ TEST(TransientStates, AreSteadyWithinARun) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

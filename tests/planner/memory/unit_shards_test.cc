@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 TEST(UnitShards, BeginAtLinesOfMemoryInEveryBuffer) {
@@ -31,4 +31,4 @@ TEST(UnitShards, HoldTheUnitWithNoMoreThanALineOfPaddingEach) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

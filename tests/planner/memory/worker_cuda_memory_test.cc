@@ -9,7 +9,7 @@
 #include "planner/memory/worker_operators.h"
 #include "tests/planner/plain_context.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // A block of Llama 3.2 1B at 4,096 tokens.
@@ -138,4 +138,4 @@ TEST(Communicators, HoldWhatTheClusterSaysOfEachKind) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // 16 tokens, hidden 32, 4 heads over 2 key/value heads of 8, FFN 48, vocabulary 64, 2 layers.
@@ -181,4 +181,4 @@ TEST(WorkerMemory, ThePeakIsReachedWithinAFewRoundsOfThePipeline) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

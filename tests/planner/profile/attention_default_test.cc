@@ -5,7 +5,7 @@
 #include "planner/catalog/catalog.h"
 #include "planner/report/answers.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // Heads of 64.
@@ -68,4 +68,4 @@ TEST(DefaultAttention, IsWhatTheEstimateIsAbout) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

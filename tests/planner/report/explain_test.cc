@@ -6,7 +6,7 @@
 #include "planner/report/explain_json.h"
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST_F(Explained, JsonHasTheKeysOfTheContract) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

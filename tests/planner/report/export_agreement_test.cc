@@ -5,7 +5,7 @@
 #include "planner/report/export.h"
 #include "planner/search/search.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 struct Asked {
@@ -50,4 +50,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::AllOf;
@@ -289,4 +289,4 @@ TEST(ExportTargetNames, RoundTrip) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

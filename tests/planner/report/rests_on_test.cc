@@ -5,7 +5,7 @@
 
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(RestsOn, EveryPresetSaysWhatItRestsOn) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

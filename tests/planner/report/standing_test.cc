@@ -5,7 +5,7 @@
 
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST_F(StandingTest, SaysSoWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

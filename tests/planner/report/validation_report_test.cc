@@ -5,7 +5,7 @@
 
 #include "planner/report/scatter_svg.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(ScatterSvg, SaysThatThereIsNothingToDraw) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(Placement, ZbVStandsAsAVWithBothEndsOnRank0) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -10,7 +10,7 @@
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr StageDurations kEqual = {1.0, 1.0, 1.0};
@@ -229,4 +229,4 @@ TEST_F(UnequalRanks, InterleavedIsBoundedAndExactWithTheSlowestRankLast) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

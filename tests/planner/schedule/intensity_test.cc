@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr double kHidden = 8192.0;
@@ -36,4 +36,4 @@ TEST(Intensity, LayeredOrderHidesWhatStandardOrderCannot) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -11,7 +11,7 @@
 
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // "post B0.c0, wait B0.c0, B0.c0, sent F0.c0, send B0.c0"
@@ -195,4 +195,4 @@ TEST(LanesOf, AreSetUpInAnOrderThatBlocksNobodyAndIsShort) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

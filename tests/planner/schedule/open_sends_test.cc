@@ -7,7 +7,7 @@
 #include "planner/schedule/closed_forms.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 int32_t Needed(ScheduleKind schedule, int32_t pp, int32_t vpp, int32_t m) {
@@ -41,4 +41,4 @@ TEST(OpenSendsNeeded, EqualsItsClosedForm) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

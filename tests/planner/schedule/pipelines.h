@@ -8,7 +8,7 @@
 #include "planner/schedule/schedule.h"
 #include "planner/schedule/simulator.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 inline constexpr ScheduleKind kAllSchedules[] = {
     ScheduleKind::kGpipe,        ScheduleKind::k1f1b, ScheduleKind::kInterleaved,
@@ -55,4 +55,4 @@ inline std::string Name(const Layout& layout, int32_t micro_batches) {
                       " m", micro_batches);
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

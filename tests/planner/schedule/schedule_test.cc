@@ -8,7 +8,7 @@
 
 #include "planner/schedule/generators.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 std::string Text(const std::vector<Action>& actions) {
@@ -140,4 +140,4 @@ TEST(PeakInFlightTest, SplitBackwardEndsWithItsWeightPart) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 #include "planner/schedule/closed_forms.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST(Simulate, ReportsADeadlock) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -7,7 +7,7 @@
 #include "planner/schedule/closed_forms.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // When the last action ends where messages arrive whatever their receiver does.
@@ -71,4 +71,4 @@ TEST(TimeWithSynchronousSends, IsNothingWhereAMessageIsNeverReceived) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

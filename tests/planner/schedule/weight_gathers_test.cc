@@ -8,7 +8,7 @@
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 // `layers` units for each chunk, with an embedding in front of the first stage and a head behind
@@ -156,4 +156,4 @@ TEST(WeightGathers, WeightGradientsNeedNoWeights) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -12,7 +12,7 @@
 #include "planner/schedule/stage_durations.h"
 #include "tests/planner/measurements_folder.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 
 struct ZeroBubbleRow {
   std::string model;
@@ -68,4 +68,4 @@ inline std::vector<ZeroBubbleRow> ReadZeroBubbleRows(const std::filesystem::path
   return rows;
 }
 
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -13,7 +13,7 @@
 #include "tests/planner/schedule/pipelines.h"
 #include "tests/planner/schedule/zero_bubble_rows.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 bool IsZeroBubble(const ZeroBubbleRow& row) { return row.schedule.starts_with("zb"); }
@@ -110,4 +110,4 @@ TEST(ZeroBubbleRuns, StepTimesAreWithinFivePercentInTheMedian) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -5,7 +5,7 @@
 
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::ElementsAre;
@@ -99,4 +99,4 @@ TEST(DescribeChanges, NamesEveryAxisOnce) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

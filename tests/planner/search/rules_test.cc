@@ -6,7 +6,7 @@
 
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 struct Broken {
@@ -64,4 +64,4 @@ TEST(Rules, DoNotPadTheVocabularyWhereTheFrameworkDoesNot) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

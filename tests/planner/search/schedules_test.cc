@@ -6,7 +6,7 @@
 #include "tests/planner/schedule/pipelines.h"
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr int32_t kGlobalBatch = 48;
@@ -59,4 +59,4 @@ TEST(SchedulesOfTheSpace, ExistExactlyWhereTheRulesSayAndNeverDeadlock) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

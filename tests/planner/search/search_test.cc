@@ -14,10 +14,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/search/space.h"
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 #include "tests/planner/test_specs.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 using testing::HasSubstr;
@@ -362,4 +362,4 @@ TEST(Search, MineMayBeWhatTheWorkerDoesNotRun) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 TEST(NodePlacement, FillsOneNodeAfterTheOther) {
@@ -28,4 +28,4 @@ TEST(NodePlacement, ARunSmallerThanANodeIsOneNodeOfItsSize) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

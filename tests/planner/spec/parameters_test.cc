@@ -4,7 +4,7 @@
 
 #include "planner/catalog/catalog.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 struct Published {
@@ -109,4 +109,4 @@ TEST(PalmFlops, GiveThePublishedMfuOf22B) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

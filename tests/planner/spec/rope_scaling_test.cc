@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "planner/spec/field_error.h"
+#include "planner/base/field_error.h"
 
-namespace meshwright {
+namespace meshwright::planner {
 namespace {
 
 constexpr RopeScaling kLlama31 = {.kind = RopeScalingKind::kLlama3, .factor = 8.0};
@@ -62,4 +62,4 @@ TEST(RopeScaling, NamesTheKeyThatIsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace meshwright
+}  // namespace meshwright::planner

@@ -1,0 +1,74 @@
+// The device that a rank computes on: where its tensors live, its fused operators, its memory and
+// its communicators.
+//
+// Implementations: CpuDevice here, and CUDA in a module of its own that is loaded where a plan asks
+// for it, so that CPU trials don't load CUDA.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+#include "executor/trial/memory_peaks.h"
+#include "executor/worker/comm/communicator.h"
+#include "executor/worker/comm/device_clock.h"
+#include "executor/worker/comm/memory_shortage.h"
+#include "kernels/kernels.h"
+
+namespace meshwright::worker {
+
+// What a group is for: any operation, or sends, receives and exchanges alone.
+enum class Traffic : uint8_t { kCollectives, kMessages };
+
+// The ranks of one communicator. `name` is unique among the groups of a run.
+struct GroupSpec {
+  std::string name;
+  std::vector<int32_t> ranks;
+  std::chrono::milliseconds timeout{0};
+  Traffic traffic = Traffic::kCollectives;
+};
+
+// What a device is, as its driver or the kernel has it.
+struct DeviceDescription {
+  std::string name;
+  int64_t memory_bytes = 0;
+  int32_t compute_units = 1;  // SMs
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual at::Device torch_device() const = 0;
+  virtual DeviceDescription Describe() const = 0;
+  virtual const kernels::Kernels& kernels() const = 0;
+
+  // Waits for everything issued so far.
+  virtual void Synchronize() = 0;
+
+  // Tells when this device gets to what the calling thread issues.
+  virtual std::unique_ptr<DeviceClock> MakeClock() = 0;
+
+  // Restricts and measures what the calling thread's rank allocates. What the limit bounds is the
+  // implementation's to say.
+  virtual void SetMemoryLimit(int64_t bytes) = 0;
+  virtual void ResetPeakMemory() = 0;
+  // Since ResetPeakMemory().
+  virtual trial::MemoryPeaks PeakMemory() const = 0;
+
+  // The communicator of `rank` (of the whole run) in `group`, which it is part of. All ranks of the
+  // group call this.
+  virtual std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
+                                                const GroupSpec& group, int32_t rank) = 0;
+
+  // Where `error` means that the device ran out of memory. Asked on the rank's thread.
+  virtual std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const = 0;
+};
+
+}  // namespace meshwright::worker

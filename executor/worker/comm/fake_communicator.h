@@ -1,0 +1,33 @@
+// Rank k of a group of N that is alone: for a trial of one rank of a layout that is meant for many.
+//
+// Nothing is sent and everything completes at once. Shapes are checked and results have the right
+// shape, type and place but not the right value: what other ranks would bring is taken to be like
+// what this rank brought, and messages arrive as noise, since devices are faster with zeros. Each
+// call is reported, so that its time can be charged from a model.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "executor/trial/comm_operation.h"
+#include "executor/worker/comm/communicator.h"
+#include "executor/worker/comm/device.h"
+
+namespace meshwright::worker {
+
+struct FakeCall {
+  trial::CommOperation operation = trial::CommOperation::kAllReduce;
+  // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
+  // reduce-scatter; the message of a send or receive.
+  int64_t bytes = 0;
+};
+
+// `report` may be empty. Throws CommunicationError where rank is not in [0, size).
+std::unique_ptr<Communicator> MakeFakeCommunicator(int32_t rank, int32_t size,
+                                                   std::function<void(const FakeCall&)> report);
+
+// The communicator of `rank` (of the whole run) in `group`, without a report.
+std::unique_ptr<Communicator> MakeFakeCommunicator(const GroupSpec& group, int32_t rank);
+
+}  // namespace meshwright::worker

@@ -1,0 +1,66 @@
+// Memory of one rank on a CPU: an allocator that counts for the rank whose thread allocates, with a
+// capacity, so that a CPU trial runs out of memory exactly as a device would.
+//
+// Counted are the bytes that tensors ask for, without rounding; a free is credited to the account
+// that paid for the block, from whichever thread it comes. Threads without an account (Torch's own,
+// gloo's) are not counted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+namespace meshwright::worker {
+
+// An allocation that would have exceeded the capacity.
+class OutOfMemory : public std::runtime_error {
+ public:
+  OutOfMemory(int64_t requested, int64_t held, int64_t limit);
+
+  const int64_t requested_bytes;
+  const int64_t held_bytes;
+  const int64_t limit_bytes;
+};
+
+// Thread-safe. Must outlive every block that was allocated on it.
+class MemoryAccount {
+ public:
+  static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
+  explicit MemoryAccount(int64_t limit_bytes = kUnlimited) : limit_(limit_bytes) {}
+
+  MemoryAccount(const MemoryAccount&) = delete;
+  MemoryAccount& operator=(const MemoryAccount&) = delete;
+
+  // Throws OutOfMemory, and takes nothing, when it would exceed the limit.
+  void Take(int64_t bytes);
+  void Return(int64_t bytes);
+
+  int64_t held_bytes() const { return held_; }
+  int64_t peak_bytes() const { return peak_; }
+  void ResetPeak() { peak_ = held_.load(); }
+  void SetLimit(int64_t bytes) { limit_ = bytes; }
+
+ private:
+  std::atomic<int64_t> limit_;
+  std::atomic<int64_t> held_{0};
+  std::atomic<int64_t> peak_{0};
+};
+
+// While it lives, allocations of this thread go to `account`; null counts for nobody.
+class ScopedMemoryAccount {
+ public:
+  explicit ScopedMemoryAccount(MemoryAccount* account);
+  ~ScopedMemoryAccount();
+  ScopedMemoryAccount(const ScopedMemoryAccount&) = delete;
+  ScopedMemoryAccount& operator=(const ScopedMemoryAccount&) = delete;
+
+ private:
+  MemoryAccount* const previous_;
+};
+
+// Makes the counting allocator Torch's CPU allocator. Call before other threads use Torch.
+void InstallAccountingAllocator();
+
+}  // namespace meshwright::worker

@@ -1,0 +1,243 @@
+#include "executor/worker/comm/thread_group.h"
+
+#include <ATen/ops/maximum.h>
+
+#include <algorithm>
+
+#include "executor/worker/comm/memory_account.h"
+
+namespace meshwright::worker {
+namespace {
+
+// Results go into the first rank's output and from there to the others, in rank order.
+void AllReduce(const std::vector<CollectiveCall>& calls) {
+  const at::Tensor& result = calls.front().output;
+  for (size_t rank = 1; rank < calls.size(); ++rank) {
+    if (calls.front().kind == CollectiveKind::kAllReduceSum) {
+      result.add_(calls[rank].input);
+    } else {
+      at::Tensor target = result;
+      at::maximum_out(target, result, calls[rank].input);
+    }
+  }
+  for (size_t rank = 1; rank < calls.size(); ++rank) calls[rank].output.copy_(result);
+}
+
+at::Tensor Part(const at::Tensor& tensor, size_t index, size_t parts) {
+  const int64_t length = tensor.numel() / static_cast<int64_t>(parts);
+  return tensor.view({-1}).narrow(0, static_cast<int64_t>(index) * length, length);
+}
+
+void AllGather(const std::vector<CollectiveCall>& calls) {
+  for (const CollectiveCall& to : calls) {
+    for (size_t rank = 0; rank < calls.size(); ++rank) {
+      Part(to.output, rank, calls.size()).copy_(calls[rank].input.view({-1}));
+    }
+  }
+}
+
+// A rank's output may be part of its input: it is written when the sum is complete.
+void ReduceScatter(const std::vector<CollectiveCall>& calls) {
+  const ScopedMemoryAccount nobody(nullptr);
+  for (size_t rank = 0; rank < calls.size(); ++rank) {
+    const at::Tensor sum = Part(calls.front().input, rank, calls.size()).clone();
+    for (size_t from = 1; from < calls.size(); ++from) {
+      sum.add_(Part(calls[from].input, rank, calls.size()));
+    }
+    calls[rank].output.view({-1}).copy_(sum);
+  }
+}
+
+void Broadcast(const std::vector<CollectiveCall>& calls) {
+  const auto root = static_cast<size_t>(calls.front().root);
+  for (size_t rank = 0; rank < calls.size(); ++rank) {
+    if (rank != root) calls[rank].output.copy_(calls[root].input);
+  }
+}
+
+void Perform(const std::vector<CollectiveCall>& calls) {
+  switch (calls.front().kind) {
+    case CollectiveKind::kAllReduceSum:
+    case CollectiveKind::kAllReduceMax:
+      return AllReduce(calls);
+    case CollectiveKind::kAllGather:
+      return AllGather(calls);
+    case CollectiveKind::kReduceScatter:
+      return ReduceScatter(calls);
+    case CollectiveKind::kBroadcast:
+      return Broadcast(calls);
+  }
+}
+
+}  // namespace
+
+void Completion::Set(StreamOrder::Mark at) {
+  end = std::move(at);
+  issued = true;
+}
+
+ThreadGroup::ThreadGroup(std::string name, int32_t size, std::chrono::milliseconds timeout)
+    : name_(std::move(name)),
+      size_(size),
+      timeout_(timeout),
+      next_sequence_(static_cast<size_t>(size), 0),
+      left_(static_cast<size_t>(size), false) {}
+
+std::shared_ptr<Completion> ThreadGroup::Post(int32_t rank, CollectiveCall call,
+                                              StreamOrder& order) {
+  call.ready = order.Now();
+  const std::lock_guard lock(mutex_);
+  ThrowIfFailed("collective");
+  const int64_t sequence = next_sequence_[static_cast<size_t>(rank)]++;
+  Collective& collective = CollectiveOf(sequence);
+  CheckFits(collective, rank, call);
+  collective.calls[static_cast<size_t>(rank)] = std::move(call);
+  collective.came[static_cast<size_t>(rank)] = true;
+  const std::shared_ptr<Completion> completion = collective.completion;
+  if (--collective.missing == 0) {
+    CarryOut(collective, order);
+    collectives_.erase(sequence);
+  } else if (NeedsOneWhoLeft()) {
+    Fail("a rank of the group is gone");
+  }
+  changed_.notify_all();
+  return completion;
+}
+
+std::shared_ptr<Completion> ThreadGroup::Send(int32_t from, int32_t to, const at::Tensor& tensor,
+                                              StreamOrder& order) {
+  Message send = {.tensor = tensor, .ready = order.Now()};
+  const std::shared_ptr<Completion> completion = send.completion;
+  const std::lock_guard lock(mutex_);
+  ThrowIfFailed("send");
+  Channel& channel = channels_[{from, to}];
+  channel.sends.push_back(std::move(send));
+  Match(channel, order);
+  return completion;
+}
+
+std::shared_ptr<Completion> ThreadGroup::Receive(int32_t from, int32_t to, const at::Tensor& tensor,
+                                                 StreamOrder& order) {
+  Message receive = {.tensor = tensor, .ready = order.Now()};
+  const std::shared_ptr<Completion> completion = receive.completion;
+  const std::lock_guard lock(mutex_);
+  ThrowIfFailed("receive");
+  Channel& channel = channels_[{from, to}];
+  channel.receives.push_back(std::move(receive));
+  Match(channel, order);
+  return completion;
+}
+
+void ThreadGroup::Wait(const Completion& completion, const char* operation) {
+  std::unique_lock lock(mutex_);
+  const bool in_time =
+      changed_.wait_for(lock, timeout_, [&] { return completion.issued || !failure_.empty(); });
+  if (completion.issued) return;
+  if (!in_time) Fail("no answer within " + std::to_string(timeout_.count()) + " ms");
+  ThrowIfFailed(operation);
+}
+
+void ThreadGroup::Leave(int32_t rank) {
+  const std::lock_guard lock(mutex_);
+  left_[static_cast<size_t>(rank)] = true;
+  if (NeedsOneWhoLeft()) Fail("rank " + std::to_string(rank) + " is gone");
+}
+
+ThreadGroup::Collective& ThreadGroup::CollectiveOf(int64_t sequence) {
+  const auto [entry, is_new] = collectives_.try_emplace(sequence);
+  Collective& collective = entry->second;
+  if (is_new) {
+    collective.calls.resize(static_cast<size_t>(size_));
+    collective.came.assign(static_cast<size_t>(size_), false);
+    collective.missing = size_;
+    collective.completion = std::make_shared<Completion>();
+  }
+  return collective;
+}
+
+void ThreadGroup::CheckFits(const Collective& collective, int32_t rank,
+                            const CollectiveCall& call) {
+  for (size_t other = 0; other < collective.calls.size(); ++other) {
+    if (!collective.came[other]) continue;
+    const CollectiveCall& there = collective.calls[other];
+    if (there.kind == call.kind && there.root == call.root &&
+        there.input.numel() == call.input.numel() &&
+        there.input.scalar_type() == call.input.scalar_type()) {
+      continue;
+    }
+    Fail("ranks " + std::to_string(other) + " and " + std::to_string(rank) +
+         " disagree about the collective, its size or its type");
+    ThrowIfFailed("collective");
+  }
+}
+
+void ThreadGroup::CarryOut(Collective& collective, StreamOrder& order) {
+  std::vector<StreamOrder::Mark> ready;
+  std::vector<at::Tensor> tensors;
+  for (const CollectiveCall& call : collective.calls) {
+    ready.push_back(call.ready);
+    tensors.insert(tensors.end(), {call.output, call.input});
+  }
+  collective.completion->Set(
+      Issue(order, ready, tensors, [calls = collective.calls] { Perform(calls); }));
+}
+
+void ThreadGroup::Match(Channel& channel, StreamOrder& order) {
+  while (!channel.sends.empty() && !channel.receives.empty()) {
+    Message& send = channel.sends.front();
+    Message& receive = channel.receives.front();
+    if (send.tensor.numel() != receive.tensor.numel() ||
+        send.tensor.scalar_type() != receive.tensor.scalar_type()) {
+      Fail("a message of " + std::to_string(send.tensor.numel()) + " elements met a receive of " +
+           std::to_string(receive.tensor.numel()) + ", or their types differ");
+      ThrowIfFailed("message");
+    }
+    const StreamOrder::Mark end =
+        Issue(order, {send.ready, receive.ready}, {send.tensor, receive.tensor},
+              [from = send.tensor, to = receive.tensor] { to.copy_(from); });
+    send.completion->Set(end);
+    receive.completion->Set(end);
+    channel.sends.pop_front();
+    channel.receives.pop_front();
+  }
+  if (NeedsOneWhoLeft()) Fail("a rank of the group is gone");
+  changed_.notify_all();
+}
+
+StreamOrder::Mark ThreadGroup::Issue(StreamOrder& order,
+                                     const std::vector<StreamOrder::Mark>& ready,
+                                     const std::vector<at::Tensor>& tensors,
+                                     const std::function<void()>& operation) {
+  try {
+    return order.Run(ready, tensors, operation);
+  } catch (const std::exception& error) {
+    Fail(std::string("the rank that came last could not issue it: ") + error.what());
+    throw;
+  }
+}
+
+void ThreadGroup::Fail(const std::string& reason) {
+  if (failure_.empty()) failure_ = reason;
+  changed_.notify_all();
+}
+
+void ThreadGroup::ThrowIfFailed(const char* operation) const {
+  if (failure_.empty()) return;
+  throw CommunicationError(std::string(operation) + " in group " + name_ + ": " + failure_);
+}
+
+bool ThreadGroup::NeedsOneWhoLeft() const {
+  for (const auto& [sequence, collective] : collectives_) {
+    for (size_t rank = 0; rank < left_.size(); ++rank) {
+      if (left_[rank] && !collective.came[rank]) return true;
+    }
+  }
+  for (const auto& [ends, channel] : channels_) {
+    const auto& [from, to] = ends;
+    if (!channel.receives.empty() && left_[static_cast<size_t>(from)]) return true;
+    if (!channel.sends.empty() && left_[static_cast<size_t>(to)]) return true;
+  }
+  return false;
+}
+
+}  // namespace meshwright::worker

@@ -1,0 +1,116 @@
+// What the threads of one group share: collectives and messages under way.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/worker/comm/communicator.h"
+#include "executor/worker/comm/stream_order.h"
+
+namespace meshwright::worker {
+
+enum class CollectiveKind : uint8_t {
+  kAllReduceSum,
+  kAllReduceMax,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast
+};
+
+// One rank's part in a collective: where its result goes and what it brings.
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::kAllReduceSum;
+  int32_t root = 0;  // of a broadcast
+  at::Tensor output;
+  at::Tensor input;
+  StreamOrder::Mark ready = nullptr;  // when the tensors are
+};
+
+// Set once, under the group's lock, when the operation was issued; also read without it.
+struct Completion {
+  std::atomic<bool> issued = false;
+  StreamOrder::Mark end;  // of an operation that was issued
+
+  void Set(StreamOrder::Mark at);
+};
+
+class ThreadGroup {
+ public:
+  ThreadGroup(std::string name, int32_t size, std::chrono::milliseconds timeout);
+
+  int32_t size() const { return size_; }
+
+  // In each of these `order` is that of the rank that calls.
+
+  // Takes part in the next collective of `rank`. The last rank to come carries it out. Throws where
+  // the ranks' calls do not fit together.
+  std::shared_ptr<Completion> Post(int32_t rank, CollectiveCall call, StreamOrder& order);
+
+  // A message between two ranks; whichever comes second copies it.
+  std::shared_ptr<Completion> Send(int32_t from, int32_t to, const at::Tensor& tensor,
+                                   StreamOrder& order);
+  std::shared_ptr<Completion> Receive(int32_t from, int32_t to, const at::Tensor& tensor,
+                                      StreamOrder& order);
+
+  // Returns when the operation was issued. Throws CommunicationError when the group fails or the
+  // time is over, which fails the group.
+  void Wait(const Completion& completion, const char* operation);
+
+  // `rank` is gone: what still needs it fails.
+  void Leave(int32_t rank);
+
+ private:
+  struct Collective {
+    std::vector<CollectiveCall> calls;  // by rank; empty tensors where a rank has not come
+    std::vector<bool> came;
+    int32_t missing = 0;
+    std::shared_ptr<Completion> completion;
+  };
+  struct Message {
+    at::Tensor tensor;
+    StreamOrder::Mark ready;
+    std::shared_ptr<Completion> completion = std::make_shared<Completion>();
+  };
+  struct Channel {
+    std::deque<Message> sends;
+    std::deque<Message> receives;
+  };
+
+  Collective& CollectiveOf(int64_t sequence);
+  void CheckFits(const Collective& collective, int32_t rank, const CollectiveCall& call);
+  void CarryOut(Collective& collective, StreamOrder& order);
+  void Match(Channel& channel, StreamOrder& order);
+  // What cannot be issued fails the group.
+  StreamOrder::Mark Issue(StreamOrder& order, const std::vector<StreamOrder::Mark>& ready,
+                          const std::vector<at::Tensor>& tensors,
+                          const std::function<void()>& operation);
+  void Fail(const std::string& reason);
+  void ThrowIfFailed(const char* operation) const;
+  bool NeedsOneWhoLeft() const;
+
+  const std::string name_;
+  const int32_t size_;
+  const std::chrono::milliseconds timeout_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string failure_;                 // empty while all is well
+  std::vector<int64_t> next_sequence_;  // of each rank's next collective
+  std::vector<bool> left_;
+  std::map<int64_t, Collective> collectives_;
+  std::map<std::pair<int32_t, int32_t>, Channel> channels_;  // from, to
+};
+
+}  // namespace meshwright::worker

@@ -1,4 +1,0 @@
-// The meshwright-worker binary.
-#include "executor/worker/worker_main.h"
-
-int main(int argc, char** argv) { return meshwright::WorkerMain(argc, argv, /*hooks=*/{}); }

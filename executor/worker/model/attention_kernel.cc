@@ -1,0 +1,147 @@
+#include "executor/worker/model/attention_kernel.h"
+
+#include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
+#include <ATen/ops/_scaled_dot_product_cudnn_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/constant_pad_nd.h>
+
+#include <tuple>
+#include <utility>
+
+namespace meshwright::worker {
+namespace {
+
+constexpr double kNoDropout = 0.0;
+
+// Memory-efficient attention rounds the length of its log-sum-exp up to a multiple of this.
+constexpr int64_t kEfficientAlignment = 32;
+
+// ATen wants [batch, heads, seq_len, head_dim].
+at::Tensor HeadsFirst(const at::Tensor& tensor) { return tensor.transpose(1, 2); }
+
+AttendedGradient HeadsSecond(const std::tuple<at::Tensor, at::Tensor, at::Tensor>& gradients) {
+  return {.q = HeadsFirst(std::get<0>(gradients)),
+          .k = HeadsFirst(std::get<1>(gradients)),
+          .v = HeadsFirst(std::get<2>(gradients))};
+}
+
+// All heads first.
+struct Operands {
+  at::Tensor q;
+  at::Tensor k;
+  at::Tensor v;
+};
+
+AttendedHeads CpuFlashForward(const Operands& in, bool causal) {
+  auto [output, log_sum_exp] =
+      at::_scaled_dot_product_flash_attention_for_cpu(in.q, in.k, in.v, kNoDropout, causal);
+  return {.output = HeadsFirst(output),
+          .statistics = {
+              .log_sum_exp = std::move(log_sum_exp), .random_seed = {}, .random_offset = {}}};
+}
+
+AttendedHeads FlashForward(const Operands& in, bool causal) {
+  auto result = at::_scaled_dot_product_flash_attention(in.q, in.k, in.v, kNoDropout, causal);
+  return {.output = HeadsFirst(std::get<0>(result)),
+          .statistics = {.log_sum_exp = std::get<1>(result),
+                         .random_seed = std::get<6>(result),
+                         .random_offset = std::get<7>(result)}};
+}
+
+AttendedHeads CudnnForward(const Operands& in, bool causal) {
+  auto result = at::_scaled_dot_product_cudnn_attention(
+      in.q, in.k, in.v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, causal);
+  // [batch, heads, queries, 1]
+  return {.output = HeadsFirst(std::get<0>(result)),
+          .statistics = {.log_sum_exp = std::get<1>(result).squeeze(3),
+                         .random_seed = std::get<6>(result),
+                         .random_offset = std::get<7>(result)}};
+}
+
+AttendedHeads EfficientForward(const Operands& in, bool causal) {
+  auto [output, log_sum_exp, seed, offset] = at::_scaled_dot_product_efficient_attention(
+      in.q, in.k, in.v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, causal);
+  return {.output = HeadsFirst(output),
+          .statistics = {.log_sum_exp = log_sum_exp.narrow(2, 0, in.q.size(2)),
+                         .random_seed = std::move(seed),
+                         .random_offset = std::move(offset)}};
+}
+
+AttendedGradient EfficientBackward(const at::Tensor& doutput, const Operands& in,
+                                   const at::Tensor& output, const AttentionStatistics& statistics,
+                                   bool causal) {
+  const int64_t queries = in.q.size(2);
+  const int64_t missing =
+      (kEfficientAlignment - queries % kEfficientAlignment) % kEfficientAlignment;
+  const at::Tensor log_sum_exp = at::constant_pad_nd(statistics.log_sum_exp, {0, missing});
+  auto [dq, dk, dv, dbias] = at::_scaled_dot_product_efficient_attention_backward(
+      doutput, in.q, in.k, in.v, /*attn_bias=*/{}, output, log_sum_exp.contiguous(),
+      statistics.random_seed, statistics.random_offset, kNoDropout, {true, true, true, false},
+      causal);
+  return HeadsSecond({std::move(dq), std::move(dk), std::move(dv)});
+}
+
+}  // namespace
+
+AttentionBackend AttentionBackendOf(planner::AttentionKernel kernel, c10::Device device,
+                                    at::ScalarType dtype) {
+  if (device.is_cpu()) return AttentionBackend::kCpuFlash;
+  if (dtype != at::kBFloat16) return AttentionBackend::kEfficient;
+  return kernel == planner::AttentionKernel::kCudnn ? AttentionBackend::kCudnn : AttentionBackend::kFlash;
+}
+
+bool TakesGroupedQueries(AttentionBackend backend) {
+  return backend == AttentionBackend::kFlash || backend == AttentionBackend::kCudnn;
+}
+
+AttendedHeads AttendForward(AttentionBackend backend, const at::Tensor& q, const at::Tensor& k,
+                            const at::Tensor& v, bool causal) {
+  const Operands in = {.q = HeadsFirst(q), .k = HeadsFirst(k), .v = HeadsFirst(v)};
+  switch (backend) {
+    case AttentionBackend::kCpuFlash:
+      return CpuFlashForward(in, causal);
+    case AttentionBackend::kFlash:
+      return FlashForward(in, causal);
+    case AttentionBackend::kCudnn:
+      return CudnnForward(in, causal);
+    case AttentionBackend::kEfficient:
+      break;
+  }
+  return EfficientForward(in, causal);
+}
+
+AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& doutput,
+                                const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                const at::Tensor& output, const AttentionStatistics& statistics,
+                                bool causal) {
+  const Operands in = {.q = HeadsFirst(q), .k = HeadsFirst(k), .v = HeadsFirst(v)};
+  const at::Tensor dout = HeadsFirst(doutput);
+  const at::Tensor out = HeadsFirst(output);
+  const int64_t queries = q.size(1);
+  const int64_t keys = k.size(1);
+  switch (backend) {
+    case AttentionBackend::kCpuFlash:
+      return HeadsSecond(at::_scaled_dot_product_flash_attention_for_cpu_backward(
+          dout, in.q, in.k, in.v, out, statistics.log_sum_exp, kNoDropout, causal));
+    case AttentionBackend::kFlash:
+      return HeadsSecond(at::_scaled_dot_product_flash_attention_backward(
+          dout, in.q, in.k, in.v, out, statistics.log_sum_exp.contiguous(), /*cum_seq_q=*/{},
+          /*cum_seq_k=*/{}, queries, keys, kNoDropout, causal, statistics.random_seed,
+          statistics.random_offset));
+    case AttentionBackend::kCudnn:
+      return HeadsSecond(at::_scaled_dot_product_cudnn_attention_backward(
+          dout, in.q, in.k, in.v, out, statistics.log_sum_exp.contiguous().unsqueeze(3),
+          statistics.random_seed, statistics.random_offset, /*attn_bias=*/{}, /*cum_seq_q=*/{},
+          /*cum_seq_k=*/{}, queries, keys, kNoDropout, causal));
+    case AttentionBackend::kEfficient:
+      break;
+  }
+  return EfficientBackward(dout, in, out, statistics, causal);
+}
+
+}  // namespace meshwright::worker

@@ -1,0 +1,184 @@
+#include "executor/worker/model/attention_layer.h"
+
+#include <ATen/ops/empty.h>
+
+#include <utility>
+
+#include "executor/worker/model/head_norm.h"
+#include "executor/worker/model/linear.h"
+#include "executor/worker/model/norm.h"
+#include "executor/worker/model/ring_attention.h"
+#include "executor/worker/model/tensor_parallel.h"
+
+namespace meshwright::worker {
+
+AttentionLayer::AttentionLayer(RankContext& context, FlatUnit& unit, const RopeTable& rope)
+    : context_(context),
+      unit_(unit),
+      rope_(rope),
+      shape_{.batch = context.layout.micro_batch,
+             .seq_len = context.local_seq_len(),
+             .heads = context.model.heads / context.layout.tp,
+             .kv_heads = context.model.kv_heads / context.layout.tp,
+             .head_dim = context.model.head_dim,
+             .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
+                                           context.dtype())} {}
+
+at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t count) const {
+  const int64_t all = shape_.heads + 2 * shape_.kv_heads;
+  return qkv.view({shape_.batch, shape_.seq_len, all, shape_.head_dim}).narrow(2, first, count);
+}
+
+void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const {
+  context_.device->kernels().Run(kernels::Rope{.type = context_.element(),
+                                               .rows = shape_.batch * shape_.seq_len,
+                                               .seq_len = shape_.seq_len,
+                                               .heads = from.size(2),
+                                               .head_dim = shape_.head_dim,
+                                               .inverse = inverse,
+                                               .cosine = rope_.cosine(),
+                                               .sine = rope_.sine(),
+                                               .x = from.const_data_ptr(),
+                                               .x_stride = from.stride(1),
+                                               .x_head_stride = from.stride(2),
+                                               .y = to.mutable_data_ptr(),
+                                               .y_stride = to.stride(1),
+                                               .y_head_stride = to.stride(2)});
+}
+
+AttentionLayer::ReadyHeads AttentionLayer::Ready(const at::Tensor& qkv) const {
+  ReadyHeads heads = {.q = Heads(qkv, 0, shape_.heads),
+                      .k = Heads(qkv, shape_.heads, shape_.kv_heads),
+                      .v = Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads),
+                      .q_rstd = {},
+                      .k_rstd = {}};
+  if (context_.model.qk_norm) NormAndTurn(heads);
+  return heads;
+}
+
+void AttentionLayer::NormAndTurn(ReadyHeads& heads) const {
+  const at::Tensor ready =
+      at::empty({shape_.batch, shape_.seq_len, shape_.heads + shape_.kv_heads, shape_.head_dim},
+                context_.options());
+  const at::Tensor q = ready.narrow(2, 0, shape_.heads);
+  const at::Tensor k = ready.narrow(2, shape_.heads, shape_.kv_heads);
+  heads.q_rstd = HeadNormForward(context_, heads.q, unit_.weight(kQueryNorm), q);
+  heads.k_rstd = HeadNormForward(context_, heads.k, unit_.weight(kKeyNorm), k);
+  Turn(ready, ready, /*inverse=*/false);
+  heads.q = q;
+  heads.k = k;
+}
+
+AttentionResult AttentionLayer::Attend(const ReadyHeads& heads) const {
+  return context_.groups.cp != nullptr
+             ? RingAttentionForward(context_, shape_, heads.q, heads.k, heads.v)
+             : AttentionForward(shape_, heads.q, heads.k, heads.v);
+}
+
+AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
+                                                 const AttentionResult& forward) const {
+  return context_.groups.cp != nullptr
+             ? RingAttentionBackward(context_, shape_, doutput, heads.q, heads.k, heads.v, forward)
+             : AttentionBackward(shape_, doutput, heads.q, heads.k, heads.v, forward);
+}
+
+at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
+  NormOutput norm = NormForward(context_, residual, unit_.weight(kAttentionNorm));
+  const at::Tensor bias =
+      context_.model.qkv_bias ? unit_.weight(QkvBiasOf(context_.model)) : at::Tensor();
+  saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight), bias);
+  if (!context_.model.qk_norm) {
+    const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
+    Turn(turned, turned, /*inverse=*/false);
+  }
+  saved.attention = Attend(Ready(saved.qkv));
+  at::Tensor output = LeaveTensorParallel(
+      context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
+  saved.residual = std::move(residual);
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+  return output;
+}
+
+void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
+  saved.norm_rstd.reset();
+  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kAttentionNorm));
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+}
+
+void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
+                                       const at::Tensor& qkv) const {
+  for (int64_t call = 0; call < shape_.calls(); ++call) {
+    Turn(gradient.q[call], HeadsOfCall(shape_, heads.q, call), /*inverse=*/true);
+  }
+  Turn(gradient.k, heads.k, /*inverse=*/true);
+  heads.v.copy_(gradient.v);
+  if (!context_.model.qk_norm) return;
+  HeadNormBackward(context_, heads.q, Heads(qkv, 0, shape_.heads), heads.q_rstd,
+                   unit_.weight(kQueryNorm), unit_.gradient(kQueryNorm));
+  HeadNormBackward(context_, heads.k, Heads(qkv, shape_.heads, shape_.kv_heads), heads.k_rstd,
+                   unit_.weight(kKeyNorm), unit_.gradient(kKeyNorm));
+}
+
+void AttentionLayer::BackwardHeads(AttentionSaved& saved) const {
+  const at::Tensor doutput = LinearBackwardInput(saved.gradient, unit_.weight(kOutputWeight));
+  const ReadyHeads heads = Ready(saved.qkv);
+  ReplaceByGradient(AttendBackward(doutput, heads, saved.attention), heads, saved.qkv);
+  saved.attention.statistics.clear();
+}
+
+void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
+  LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
+                       unit_.TakeMatrixGradient(kOutputWeight));
+  saved.gradient.reset();
+  saved.attention.output.reset();
+}
+
+void AttentionLayer::BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const {
+  LinearBackwardWeight(context_, saved.qkv, norm_output, unit_.TakeMatrixGradient(kQkvWeight));
+  if (context_.model.qkv_bias) {
+    at::Tensor bias = unit_.gradient(QkvBiasOf(context_.model));
+    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
+  }
+  saved.qkv.reset();
+  saved.norm_output.reset();
+}
+
+void AttentionLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
+                                  AttentionSaved& saved) const {
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kAttentionNorm),
+               gradient, unit_.gradient(kAttentionNorm));
+  saved.residual.reset();
+  saved.norm_rstd.reset();
+}
+
+at::Tensor AttentionLayer::Backward(at::Tensor gradient, AttentionSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardHeads(saved);
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardOutputWeight(saved);
+  Crossing leaving =
+      StartLeaving(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
+  BackwardQkvWeight(norm_output.Finish(), saved);
+  at::Tensor dresidual = leaving.Finish();
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardHeads(saved);
+  at::Tensor dresidual =
+      LeaveTensorParallel(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardOutputWeight(saved);
+  BackwardQkvWeight(norm_output.Finish(), saved);
+}
+
+}  // namespace meshwright::worker

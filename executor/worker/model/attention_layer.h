@@ -1,0 +1,92 @@
+// The attention half of a block: Wo attention(RoPE(Wqkv norm(x))), where RoPE turns queries and
+// keys, behind a norm of each of their heads with ModelSpec::qk_norm. The FFN adds the residual x,
+// together with its norm.
+//
+// Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
+// heads (executor/worker/tensor_parallel.h). "Stream tokens" are RankContext::stream_tokens(),
+// "tokens" all of the micro-batch on this rank. The backward has two parts, so that a schedule may
+// run them apart.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/model/attention_core.h"
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
+#include "executor/worker/model/rope_table.h"
+
+namespace meshwright::worker {
+
+// What one micro-batch keeps between forward and backward: the attention rows of
+// planner/memory/block_tensors.h, q, k and v in one buffer.
+struct AttentionSaved {
+  at::Tensor residual;     // [stream tokens, hidden]
+  at::Tensor norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm as projected: the norm's
+  // backward needs its input, and computing queries and keys again from it is cheap.
+  at::Tensor qkv;
+  AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
+  // Between the two parts of the backward: the gradient of the layer's output, of all tokens. qkv
+  // then holds the gradient of Wqkv's output; the residual, the deviations and the log-sum-exp are
+  // gone.
+  at::Tensor gradient;
+};
+
+class AttentionLayer {
+ public:
+  // `unit` and `rope` outlive it.
+  AttentionLayer(RankContext& context, FlatUnit& unit, const RopeTable& rope);
+
+  // residual [stream tokens, hidden] -> what is to be added to it, a new tensor of its shape.
+  at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
+  // Computes the normed input again, before the backward, where it was not kept.
+  void RecomputeNorm(AttentionSaved& saved) const;
+  // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds all weight
+  // gradients, their products beside the TP group's communication, and releases `saved`.
+  at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const;
+  // The same in two parts: the gradient of the residual and of the norms' weights.
+  at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const;
+  // The projections' weight gradients. Releases what is left of `saved`.
+  void BackwardWeight(AttentionSaved& saved) const;
+
+ private:
+  // What attention reads, [batch, seq_len, heads, head_dim] each: views of the fused buffer, or
+  // with qk_norm queries and keys in a buffer of their own.
+  struct ReadyHeads {
+    at::Tensor q;
+    at::Tensor k;
+    at::Tensor v;
+    at::Tensor q_rstd;  // [tokens, heads], accumulator dtype; with qk_norm
+    at::Tensor k_rstd;
+  };
+
+  // Heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
+  at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
+  void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
+  // `qkv` as it is kept.
+  ReadyHeads Ready(const at::Tensor& qkv) const;
+  void NormAndTurn(ReadyHeads& heads) const;
+  AttentionResult Attend(const ReadyHeads& heads) const;
+  AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
+                                   const AttentionResult& forward) const;
+  // Replaces qkv by its gradient and releases the log-sum-exp. saved.gradient is there.
+  void BackwardHeads(AttentionSaved& saved) const;
+  // Replaces `qkv`, and the heads made of it, by the gradient; adds the weight gradients of the
+  // heads' norms.
+  void ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
+                         const at::Tensor& qkv) const;
+  // Each releases what its weight gradient was the last to need.
+  void BackwardOutputWeight(AttentionSaved& saved) const;
+  void BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const;
+  // Turns the normed input's gradient into the residual's, in place.
+  void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
+                    AttentionSaved& saved) const;
+
+  RankContext& context_;
+  FlatUnit& unit_;
+  const RopeTable& rope_;
+  const AttentionShape shape_;
+};
+
+}  // namespace meshwright::worker

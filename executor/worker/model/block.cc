@@ -1,0 +1,80 @@
+#include "executor/worker/model/block.h"
+
+#include <utility>
+
+namespace meshwright::worker {
+
+Block::Block(RankContext& context, FlatUnit& unit, const RopeTable& rope, int64_t index)
+    : unit_(unit),
+      attention_(context, unit, rope),
+      ffn_(context, unit),
+      keeps_(KeepsOf(context.layout, index)) {}
+
+Block::Keeps Block::KeepsOf(const planner::Layout& layout, int64_t index) {
+  switch (layout.recompute) {
+    case planner::Recompute::kNone:
+      return Keeps::kAll;
+    case planner::Recompute::kSelective:
+      return Keeps::kSelected;
+    case planner::Recompute::kFull:
+      return Keeps::kInput;
+    case planner::Recompute::kBlock:
+      return index < layout.recompute_layers ? Keeps::kInput : Keeps::kAll;
+  }
+  return Keeps::kAll;
+}
+
+at::Tensor Block::Forward(at::Tensor input, BlockSaved& saved) const {
+  if (keeps_ == Keeps::kInput) {
+    saved.attention.residual = input;
+    at::Tensor attention;
+    {
+      AttentionSaved dropped;
+      attention = attention_.Forward(input, dropped);
+    }
+    FfnSaved dropped;
+    return ffn_.Forward(input, std::move(attention), dropped);
+  }
+  at::Tensor attention = attention_.Forward(std::move(input), saved.attention);
+  if (keeps_ == Keeps::kSelected) saved.attention.norm_output.reset();
+  at::Tensor output = ffn_.Forward(saved.attention.residual, std::move(attention), saved.ffn);
+  if (keeps_ == Keeps::kSelected) {
+    saved.ffn.norm_output.reset();
+    saved.ffn.product.reset();
+  }
+  return output;
+}
+
+void Block::RecomputeForFfn(BlockSaved& saved) const {
+  if (keeps_ == Keeps::kSelected) ffn_.RecomputeNormAndProduct(saved.ffn);
+  if (keeps_ != Keeps::kInput) return;
+  at::Tensor input = std::exchange(saved.attention.residual, {});
+  at::Tensor attention = attention_.Forward(std::move(input), saved.attention);
+  // The block's output is known to whoever needed it: no down projection.
+  ffn_.Recompute(saved.attention.residual, std::move(attention), saved.ffn);
+}
+
+void Block::RecomputeForAttention(BlockSaved& saved) const {
+  if (keeps_ == Keeps::kSelected) attention_.RecomputeNorm(saved.attention);
+}
+
+at::Tensor Block::Backward(at::Tensor gradient, BlockSaved& saved) const {
+  RecomputeForFfn(saved);
+  gradient = ffn_.Backward(std::move(gradient), saved.ffn);
+  RecomputeForAttention(saved);
+  return attention_.Backward(std::move(gradient), saved.attention);
+}
+
+at::Tensor Block::BackwardInput(at::Tensor gradient, BlockSaved& saved) const {
+  RecomputeForFfn(saved);
+  gradient = ffn_.BackwardInput(std::move(gradient), saved.ffn);
+  RecomputeForAttention(saved);
+  return attention_.BackwardInput(std::move(gradient), saved.attention);
+}
+
+void Block::BackwardWeight(BlockSaved& saved) const {
+  ffn_.BackwardWeight(saved.ffn);
+  attention_.BackwardWeight(saved.attention);
+}
+
+}  // namespace meshwright::worker

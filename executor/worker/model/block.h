@@ -1,0 +1,54 @@
+// One transformer block: attention and feed-forward, and what of them is kept or computed again.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "executor/worker/model/attention_layer.h"
+#include "executor/worker/model/ffn_layer.h"
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
+#include "executor/worker/model/rope_table.h"
+
+namespace meshwright::worker {
+
+// What one micro-batch keeps. Its tensors are those of planner/memory/block_tensors.h: all of
+// them, those of selective recompute, or the block's input (attention.residual) alone.
+struct BlockSaved {
+  AttentionSaved attention;
+  FfnSaved ffn;
+};
+
+class Block {
+ public:
+  // The `index`-th block of its chunk, which decides whether rc=block:N recomputes it. `unit` and
+  // `rope` outlive it.
+  Block(RankContext& context, FlatUnit& unit, const RopeTable& rope, int64_t index);
+
+  FlatUnit& unit() const { return unit_; }
+
+  // [stream tokens, hidden] -> the same, a new tensor.
+  at::Tensor Forward(at::Tensor input, BlockSaved& saved) const;
+  // Gradient of the output -> gradient of the input, a new tensor. Releases `saved`.
+  at::Tensor Backward(at::Tensor gradient, BlockSaved& saved) const;
+  // The same in two parts. What is recomputed is recomputed in the input part and lives until the
+  // weight part, which releases `saved`.
+  at::Tensor BackwardInput(at::Tensor gradient, BlockSaved& saved) const;
+  void BackwardWeight(BlockSaved& saved) const;
+
+ private:
+  enum class Keeps : uint8_t { kAll, kSelected, kInput };
+
+  static Keeps KeepsOf(const planner::Layout& layout, int64_t index);
+  // What the FFN's backward needs, and with Keeps::kInput what attention's needs too.
+  void RecomputeForFfn(BlockSaved& saved) const;
+  void RecomputeForAttention(BlockSaved& saved) const;
+
+  FlatUnit& unit_;
+  AttentionLayer attention_;
+  FfnLayer ffn_;
+  Keeps keeps_;
+};
+
+}  // namespace meshwright::worker

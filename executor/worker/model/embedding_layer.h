@@ -1,0 +1,26 @@
+// Token embedding, its rows divided over the TP group.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+class EmbeddingLayer {
+ public:
+  // `unit` outlives it.
+  EmbeddingLayer(RankContext& context, FlatUnit& unit) : context_(context), unit_(unit) {}
+
+  // tokens int32 [tokens] -> [stream tokens, hidden].
+  at::Tensor Forward(const at::Tensor& tokens) const;
+  // Adds the table's gradient. gradient [stream tokens, hidden].
+  void Backward(const at::Tensor& tokens, const at::Tensor& gradient) const;
+
+ private:
+  RankContext& context_;
+  FlatUnit& unit_;
+};
+
+}  // namespace meshwright::worker

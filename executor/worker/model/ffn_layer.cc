@@ -1,0 +1,111 @@
+#include "executor/worker/model/ffn_layer.h"
+
+#include <ATen/ops/empty.h>
+
+#include <utility>
+
+#include "executor/worker/model/linear.h"
+#include "executor/worker/model/norm.h"
+#include "executor/worker/model/tensor_parallel.h"
+
+namespace meshwright::worker {
+
+void FfnLayer::Multiply(FfnSaved& saved) const {
+  const int64_t tokens = saved.gate_up.size(0);
+  const int64_t width = saved.gate_up.size(1) / 2;
+  saved.product = at::empty({tokens, width}, saved.gate_up.options());
+  context_.device->kernels().Run(
+      kernels::SwigluForward{.type = context_.element(),
+                             .rows = tokens,
+                             .width = width,
+                             .gate_up = saved.gate_up.const_data_ptr(),
+                             .product = saved.product.mutable_data_ptr()});
+}
+
+at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+  planner::Recompute(input, std::move(attention), saved);
+  at::Tensor output =
+      LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
+  output.add_(saved.residual);
+  return output;
+}
+
+void FfnLayer::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+  NormOutput norm = NormForwardOfSum(context_, input, attention, unit_.weight(kFfnNorm));
+  saved.residual = std::move(attention);
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+  saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
+                                unit_.weight(kGateUpWeight), {});
+  Multiply(saved);
+}
+
+void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
+  saved.norm_rstd.reset();
+  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kFfnNorm));
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+  Multiply(saved);
+}
+
+void FfnLayer::BackwardProduct(FfnSaved& saved) const {
+  const at::Tensor dproduct = LinearBackwardInput(saved.gradient, unit_.weight(kDownWeight));
+  context_.device->kernels().Run(
+      kernels::SwigluBackward{.type = context_.element(),
+                              .rows = dproduct.size(0),
+                              .width = dproduct.size(1),
+                              .dproduct = dproduct.const_data_ptr(),
+                              .gate_up = saved.gate_up.mutable_data_ptr()});
+}
+
+void FfnLayer::BackwardDownWeight(FfnSaved& saved) const {
+  LinearBackwardWeight(context_, saved.gradient, saved.product,
+                       unit_.TakeMatrixGradient(kDownWeight));
+  saved.gradient.reset();
+  saved.product.reset();
+}
+
+void FfnLayer::BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const {
+  LinearBackwardWeight(context_, saved.gate_up, norm_output,
+                       unit_.TakeMatrixGradient(kGateUpWeight));
+  saved.gate_up.reset();
+  saved.norm_output.reset();
+}
+
+void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
+                            FfnSaved& saved) const {
+  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kFfnNorm),
+               gradient, unit_.gradient(kFfnNorm));
+  saved.residual.reset();
+  saved.norm_rstd.reset();
+}
+
+at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardProduct(saved);
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardDownWeight(saved);
+  Crossing leaving =
+      StartLeaving(context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+  BackwardGateUpWeight(norm_output.Finish(), saved);
+  at::Tensor dresidual = leaving.Finish();
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardProduct(saved);
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+  BackwardNorm(gradient, dresidual, saved);
+  return dresidual;
+}
+
+void FfnLayer::BackwardWeight(FfnSaved& saved) const {
+  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  BackwardDownWeight(saved);
+  BackwardGateUpWeight(norm_output.Finish(), saved);
+}
+
+}  // namespace meshwright::worker

@@ -1,0 +1,61 @@
+// The feed-forward half of a block: r + Wdown swiglu(Wgate_up norm(r)), where r is the block's
+// input plus what attention made of it.
+//
+// Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
+// "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+// What one micro-batch keeps: the FFN rows of planner/memory/block_tensors.h, gate and up in one
+// buffer.
+struct FfnSaved {
+  at::Tensor residual;     // [stream tokens, hidden]
+  at::Tensor norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  at::Tensor gate_up;      // [tokens, 2 ffn_hidden]
+  at::Tensor product;      // [tokens, ffn_hidden]
+  // Between the two parts of the backward: the gradient of the layer's output, of all tokens.
+  // gate_up then holds its own gradient; the residual and the deviations are gone.
+  at::Tensor gradient;
+};
+
+class FfnLayer {
+ public:
+  // `unit` outlives it.
+  FfnLayer(RankContext& context, FlatUnit& unit) : context_(context), unit_(unit) {}
+
+  // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
+  at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
+  // Computes again, before the backward, what a recompute mode did not keep: everything, or the
+  // normed input and the product from saved.residual and saved.gate_up.
+  void planner::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
+  void RecomputeNormAndProduct(FfnSaved& saved) const;
+  // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
+  // their products beside the TP group's communication, and releases `saved`.
+  at::Tensor Backward(at::Tensor gradient, FfnSaved& saved) const;
+  // The same in two parts: the gradient of the residual and of the norm's weight.
+  at::Tensor BackwardInput(at::Tensor gradient, FfnSaved& saved) const;
+  // The projections' weight gradients. Releases what is left of `saved`.
+  void BackwardWeight(FfnSaved& saved) const;
+
+ private:
+  void Multiply(FfnSaved& saved) const;
+  // Replaces gate_up by its gradient. saved.gradient is there.
+  void BackwardProduct(FfnSaved& saved) const;
+  // Each releases what its weight gradient was the last to need.
+  void BackwardDownWeight(FfnSaved& saved) const;
+  void BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const;
+  // Turns the normed input's gradient into the residual's, in place.
+  void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual, FfnSaved& saved) const;
+
+  RankContext& context_;
+  FlatUnit& unit_;
+};
+
+}  // namespace meshwright::worker

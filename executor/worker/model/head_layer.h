@@ -1,0 +1,53 @@
+// The end of the model: final norm, output projection and cross entropy, the vocabulary divided
+// over the TP group (Megatron-LM's vocab-parallel cross entropy, arXiv 1909.08053).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+// What one micro-batch keeps: the head's row of planner/memory/worker_memory.h. Between the two
+// parts of the backward only the normed input and the logits' gradient.
+struct HeadSaved {
+  at::Tensor residual;     // [stream tokens, hidden]
+  at::Tensor norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  at::Tensor targets;      // [tokens], int32
+  at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
+  at::Tensor statistics;   // [3, tokens], accumulator dtype: log-sum-exp, sum, target's logit
+};
+
+class HeadLayer {
+ public:
+  // The units of the output projection and of the final norm outlive it.
+  HeadLayer(RankContext& context, FlatUnit& projection, const FlatUnit& final_norm)
+      : context_(context), projection_(projection), final_norm_(final_norm) {}
+
+  // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [stream tokens, hidden],
+  // targets int32 [tokens].
+  void Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
+               HeadSaved& saved) const;
+  // Gradient of the step's mean loss by the residual, a new tensor. Adds all weight gradients, the
+  // projection's product beside the TP group's communication, and releases `saved`.
+  at::Tensor Backward(HeadSaved& saved) const;
+  // The same in two parts: the gradient of the residual and of the norm's weight.
+  at::Tensor BackwardInput(HeadSaved& saved) const;
+  // The projection's weight gradient. Releases what is left of `saved`.
+  void BackwardWeight(HeadSaved& saved) const;
+
+ private:
+  int64_t vocab_begin() const;
+  // Replaces the logits by their gradient.
+  void BackwardLoss(HeadSaved& saved) const;
+  // Turns the normed input's gradient into the residual's, in place.
+  void BackwardNorm(const at::Tensor& dresidual, HeadSaved& saved) const;
+
+  RankContext& context_;
+  FlatUnit& projection_;
+  const FlatUnit& final_norm_;
+};
+
+}  // namespace meshwright::worker

@@ -1,0 +1,23 @@
+// RMSNorm of every head of queries or keys, through the fused kernels.
+//
+// Heads are [batch, seq_len, heads, head_dim], views whose last dimension is dense and whose tokens
+// are evenly apart.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+// Norms the heads of `x` into those of `y`; weight [head_dim]. Allocates and returns their
+// reciprocal deviations, [tokens, heads] in the accumulator dtype.
+at::Tensor HeadNormForward(const RankContext& context, const at::Tensor& x,
+                           const at::Tensor& weight, const at::Tensor& y);
+
+// Replaces the heads of `x` by their gradient; adds to weight_gradient [head_dim].
+void HeadNormBackward(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
+                      const at::Tensor& rstd, const at::Tensor& weight,
+                      const at::Tensor& weight_gradient);
+
+}  // namespace meshwright::worker

@@ -1,0 +1,26 @@
+// Matrix products of a linear layer y = x W^T, and of its backward.
+//
+// Shapes: x [tokens, inputs], W [outputs, inputs], y [tokens, outputs]; x may be a view with dense
+// rows.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/state/matrix_gradient.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+// Allocates y, and what planner/memory/worker_memory.h says of matrix products. `bias` [outputs]
+// may be undefined.
+at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+// dx = dy W. Allocates dx likewise.
+at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
+
+// gradient [outputs, inputs] += dy^T x, or = where it is empty. Allocates nothing unless dy is bf16
+// on a CPU, and then pieces of the product (planner/memory/worker_memory.h).
+void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
+                          const MatrixGradient& gradient);
+
+}  // namespace meshwright::worker

@@ -1,0 +1,159 @@
+#include "executor/worker/model/stage.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+
+#include "planner/schedule/placement.h"
+
+namespace meshwright::worker {
+
+template <typename Body>
+void Stage::WithWeights(const WeightGroup& group, const Body& body) {
+  if (observer_ != nullptr) observer_->BeforeWeights(group);
+  body();
+  if (observer_ != nullptr) observer_->AfterWeights(group);
+}
+
+template <typename Body>
+void Stage::WithHeadGradients(const Body& body) {
+  Begin(*head_unit_);
+  body();
+  End(*head_unit_);
+  End(*final_norm_unit_);
+}
+
+Stage::Stage(RankContext& context, const planner::StageLayers& layers, const RopeTable& rope, Stage* front)
+    : context_(context),
+      layers_(layers),
+      front_(context.model.tied_embeddings && layers.has_head ? front : nullptr) {
+  const int32_t tp_rank = context.coordinates.tp;
+  const int32_t tp = context.layout.tp;
+  if (layers.has_embedding) {
+    embedding_unit_ = AddUnit(EmbeddingUnit(context.model, tp_rank, tp));
+    embedding_.emplace(context, *embedding_unit_);
+    weight_groups_.push_back({embedding_unit_});
+  }
+  blocks_.reserve(static_cast<size_t>(layers.layer_count));
+  for (int64_t i = 0; i < layers.layer_count; ++i) {
+    FlatUnit* unit = AddUnit(LayerUnit(context.model, layers.first_layer + i, tp_rank, tp));
+    blocks_.emplace_back(context, *unit, rope, i);
+    weight_groups_.push_back({unit});
+  }
+  if (layers.has_head) AddHead();
+  for (const auto& [unit, uses] : uses_) unit->AddUser();
+}
+
+FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
+  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters)));
+  FlatUnit* unit = units_.back().get();
+  uses_[unit] = 1;
+  return unit;
+}
+
+void Stage::AddHead() {
+  if (context_.model.tied_embeddings && layers_.has_embedding) head_unit_ = embedding_unit_;
+  if (front_ != nullptr) head_unit_ = front_->embedding_unit_;
+  if (head_unit_ == nullptr) {
+    head_unit_ = AddUnit(HeadUnit(context_.model, context_.coordinates.tp, context_.layout.tp));
+  } else {
+    ++uses_[head_unit_];
+  }
+  final_norm_unit_ = AddUnit(FinalNormUnit(context_.model));
+  head_.emplace(context_, *head_unit_, *final_norm_unit_);
+  weight_groups_.push_back({head_unit_, final_norm_unit_});
+  loss_sum_ = at::zeros({1}, context_.options_of(at::kDouble));
+}
+
+FlatUnit* Stage::tied_unit() const {
+  if (!context_.model.tied_embeddings || planner::EndsShareRank(context_.layout)) return nullptr;
+  return layers_.has_embedding ? embedding_unit_ : head_unit_;
+}
+
+void Stage::BeginStep(UnitObserver* observer) {
+  observer_ = observer;
+  for (const auto& unit : units_) unit->ClearGradients();
+  for (const auto& [unit, uses] : uses_) missing_uses_[unit] = uses * context_.micro_batches();
+  if (loss_sum_.defined()) loss_sum_.zero_();
+}
+
+at::Tensor Stage::Forward(int32_t micro_batch, at::Tensor input, const TokenSource& tokens) {
+  MicroBatch& state = in_flight_[micro_batch];
+  if (embedding_.has_value()) {
+    WithWeights(weight_groups_.front(), [&] {
+      state.tokens = tokens.Inputs(micro_batch);
+      input = embedding_->Forward(state.tokens);
+    });
+  }
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    WithWeights(WeightsOfBlock(i),
+                [&] { input = blocks_[i].Forward(std::move(input), state.blocks.emplace_back()); });
+  }
+  if (!head_.has_value()) return input;
+  WithWeights(weight_groups_.back(), [&] {
+    head_->Forward(std::move(input), tokens.Targets(micro_batch), loss_sum_, state.head.emplace());
+  });
+  return {};
+}
+
+at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
+  MicroBatch& state = in_flight_.at(micro_batch);
+  if (head_.has_value()) {
+    WithWeights(weight_groups_.back(),
+                [&] { WithHeadGradients([&] { gradient = head_->Backward(*state.head); }); });
+  }
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    FlatUnit& unit = blocks_[i].unit();
+    WithWeights(WeightsOfBlock(i), [&] {
+      Begin(unit);
+      gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]);
+      End(unit);
+    });
+  }
+  if (embedding_.has_value()) BackwardEmbedding(state, std::exchange(gradient, {}));
+  in_flight_.erase(micro_batch);
+  return gradient;
+}
+
+at::Tensor Stage::BackwardInput(int32_t micro_batch, at::Tensor gradient) {
+  MicroBatch& state = in_flight_.at(micro_batch);
+  if (head_.has_value()) {
+    WithWeights(weight_groups_.back(), [&] { gradient = head_->BackwardInput(*state.head); });
+  }
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    WithWeights(WeightsOfBlock(i),
+                [&] { gradient = blocks_[i].BackwardInput(std::move(gradient), state.blocks[i]); });
+  }
+  if (embedding_.has_value()) state.embedding_gradient = std::exchange(gradient, {});
+  return gradient;
+}
+
+void Stage::BackwardWeight(int32_t micro_batch) {
+  MicroBatch& state = in_flight_.at(micro_batch);
+  if (head_.has_value()) WithHeadGradients([&] { head_->BackwardWeight(*state.head); });
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    FlatUnit& unit = blocks_[i].unit();
+    Begin(unit);
+    blocks_[i].BackwardWeight(state.blocks[i]);
+    End(unit);
+  }
+  if (embedding_.has_value()) BackwardEmbedding(state, state.embedding_gradient);
+  in_flight_.erase(micro_batch);
+}
+
+void Stage::BackwardEmbedding(const MicroBatch& state, const at::Tensor& gradient) {
+  Begin(*embedding_unit_);
+  embedding_->Backward(state.tokens, gradient);
+  End(*embedding_unit_);
+}
+
+void Stage::Begin(FlatUnit& unit) {
+  if (observer_ != nullptr) observer_->BeforeGradients(unit);
+}
+
+void Stage::End(FlatUnit& unit) {
+  const bool pass_complete = --missing_uses_.at(&unit) == 0;
+  if (observer_ != nullptr) observer_->AfterGradients(unit, pass_complete);
+}
+
+}  // namespace meshwright::worker

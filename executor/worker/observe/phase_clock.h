@@ -1,0 +1,58 @@
+// Where a rank's time goes (executor/trial/phase.h), by the clock of its device.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "executor/trial/phase.h"
+#include "executor/trial/step_record.h"
+#include "executor/worker/comm/device_clock.h"
+
+namespace meshwright::worker {
+
+class PhaseClock {
+ public:
+  using Mark = DeviceClock::Mark;
+
+  // The clock of a device that works beside the host.
+  void Use(std::unique_ptr<DeviceClock> clock);
+  DeviceClock& clock() { return *clock_; }
+
+  // Forgets the past; earlier marks are gone.
+  void Restart();
+
+  struct Switched {
+    trial::Phase ended;  // the phase that ended
+    Mark at;
+  };
+  // Ends the current phase and starts `phase`.
+  Switched Switch(trial::Phase phase);
+
+  // These are about the time from the last Restart() to the last Switch(), and require that the
+  // device was synchronized since.
+  trial::PhaseSeconds Seconds() const;
+  // The same between two switches, each the beginning of a phase.
+  trial::PhaseSeconds Between(Mark begin, Mark end) const;
+  // From the first begin of `phase` to its last end, whatever came in between; empty without any.
+  trial::TimeSpan HullOf(trial::Phase phase) const;
+
+ private:
+  std::unique_ptr<DeviceClock> clock_ = std::make_unique<HostClock>();
+  trial::Phase current_ = trial::Phase::kOther;
+  std::vector<std::pair<Mark, trial::Phase>> began_;  // phases since the last Restart(), in their order
+};
+
+class ScopedPhase {
+ public:
+  ScopedPhase(PhaseClock& clock, trial::Phase phase) : clock_(clock), outer_(clock.Switch(phase).ended) {}
+  ~ScopedPhase() { clock_.Switch(outer_); }
+  ScopedPhase(const ScopedPhase&) = delete;
+  ScopedPhase& operator=(const ScopedPhase&) = delete;
+
+ private:
+  PhaseClock& clock_;
+  const trial::Phase outer_;
+};
+
+}  // namespace meshwright::worker

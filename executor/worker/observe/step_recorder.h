@@ -1,0 +1,89 @@
+// Takes down what a rank does during a step (executor/trial/step_record.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/trial/step_record.h"
+#include "executor/worker/comm/communicator.h"
+#include "executor/worker/observe/phase_clock.h"
+
+namespace meshwright::worker {
+
+class StepRecorder {
+ public:
+  using Mark = DeviceClock::Mark;
+
+  // `clock` outlives it.
+  explicit StepRecorder(PhaseClock& clock) : clock_(clock) {}
+  StepRecorder(const StepRecorder&) = delete;
+  StepRecorder& operator=(const StepRecorder&) = delete;
+
+  // What is recorded outside of a step is dropped.
+  void BeginStep();
+  void EndStep();
+  // The step that ended. Requires that the device was synchronized since.
+  trial::StepRecord Take();
+
+  // The phase is that of the action's kind in between. Actions don't nest.
+  void BeginAction(const planner::Action& action);
+  void EndAction();
+
+  // One communication operation.
+  struct Operation {
+    int64_t step = -1;
+    size_t index = 0;
+  };
+  // `span` tells what it is; its times follow. `done` may be null.
+  Operation Issued(trial::CommunicationSpan span, Mark at);
+  void Returned(const Operation& operation, Mark at);
+  void Watch(const Operation& operation, std::shared_ptr<const DoneTime> done);
+  void Waited(const Operation& operation, Mark begin, Mark end);
+
+  PhaseClock& clock() { return clock_; }
+
+ private:
+  struct OpenAction {
+    planner::Action action;
+    Mark begin = 0;
+    Mark end = 0;
+  };
+  struct OpenOperation {
+    trial::CommunicationSpan span;
+    Mark issued = 0;
+    Mark returned = 0;
+    std::optional<Mark> wait_begin;
+    Mark wait_end = 0;
+    std::shared_ptr<const DoneTime> done;
+  };
+
+  OpenOperation* Find(const Operation& operation);
+  trial::CommunicationSpan Resolve(OpenOperation& operation, double step_end_s) const;
+
+  PhaseClock& clock_;
+  bool recording_ = false;
+  int64_t step_ = 0;
+  Mark begin_ = 0;
+  Mark end_ = 0;
+  std::vector<OpenAction> actions_;
+  std::vector<OpenOperation> operations_;
+};
+
+// From here to the end of the scope a rank computes `action`.
+class ScopedAction {
+ public:
+  ScopedAction(StepRecorder& recorder, const planner::Action& action) : recorder_(recorder) {
+    recorder_.BeginAction(action);
+  }
+  ~ScopedAction() { recorder_.EndAction(); }
+  ScopedAction(const ScopedAction&) = delete;
+  ScopedAction& operator=(const ScopedAction&) = delete;
+
+ private:
+  StepRecorder& recorder_;
+};
+
+}  // namespace meshwright::worker

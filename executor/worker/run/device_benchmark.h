@@ -1,0 +1,15 @@
+// One rank of a device benchmark, from the plan to the last event.
+#pragma once
+
+#include "executor/trial/device_benchmark.h"
+#include "executor/worker/observe/event_writer.h"
+#include "executor/worker/run/worker.h"
+
+namespace meshwright::worker {
+
+// Measures together with the other ranks and reports through `events`. Returns the process' exit
+// code: 0 when all was measured that the budget allows. Catches everything that Torch throws.
+int RunBenchmarkRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& environment,
+                     const EventWriter& events);
+
+}  // namespace meshwright::worker

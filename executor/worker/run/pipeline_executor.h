@@ -1,0 +1,72 @@
+// Runs one step's schedule list on a pipeline rank: computes what the list says, and passes
+// activations and gradients to the neighbouring stages, in the order that is planned for the list
+// (planner/schedule/messages.h). It knows no schedule.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "executor/worker/run/action_padding.h"
+#include "executor/worker/state/rank_context.h"
+#include "executor/worker/model/stage.h"
+#include "executor/worker/model/token_source.h"
+#include "planner/schedule/messages.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright::worker {
+
+class PipelineExecutor {
+ public:
+  // `stages` are this rank's chunks, `actions` its list. All outlive it. At most `open_sends`
+  // messages of a lane are left open.
+  PipelineExecutor(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages,
+                   const std::vector<planner::Action>& actions, int32_t open_sends)
+      : context_(context),
+        stages_(stages),
+        actions_(actions),
+        plan_(planner::PlanMessages(context.layout, context.coordinates.pp, actions, open_sends)) {}
+
+  // From now on actions take at least so long.
+  void PadActions(const ActionPadding& padding) { padding_ = padding; }
+
+  // Returns when all actions are done and everything was sent.
+  void Run(const TokenSource& tokens);
+
+  // Most micro-batches (of all chunks) that were between forward and backward so far.
+  int32_t peak_in_flight() const { return peak_in_flight_; }
+
+ private:
+  struct Receive {
+    at::Tensor tensor;
+    Pending pending;
+  };
+
+  void Run(const planner::Instruction& instruction, const TokenSource& tokens);
+  void PostReceive(int32_t index);
+  void Send(int32_t index);
+  void Compute(const planner::Action& action, const TokenSource& tokens);
+  at::Tensor ComputeOn(Stage& stage, const planner::Action& action, at::Tensor input,
+                       const TokenSource& tokens);
+  PipelineChannel& ChannelOf(const planner::Action& action);
+
+  RankContext& context_;
+  const std::vector<std::unique_ptr<Stage>>& stages_;
+  const std::vector<planner::Action>& actions_;
+  const std::vector<planner::Instruction> plan_;
+  ActionPadding padding_;
+  // By the action's place in the list. A send keeps its tensor until it is waited for, whenever it
+  // was done, which makes peak memory independent of the neighbours' pace.
+  std::map<int32_t, Receive> receives_;
+  std::map<int32_t, Pending> sends_;
+  // By kind, receiving stage and micro-batch: between two chunks of this rank nothing is sent.
+  std::map<std::tuple<planner::ActionKind, int32_t, int32_t>, at::Tensor> handed_over_;
+  at::Tensor received_;  // of the action that is about to compute
+  at::Tensor computed_;  // by the action that is about to send
+  int32_t in_flight_ = 0;
+  int32_t peak_in_flight_ = 0;
+};
+
+}  // namespace meshwright::worker

@@ -1,0 +1,60 @@
+#include "executor/worker/run/rehearsal.h"
+
+#include <ATen/ops/zeros.h>
+
+#include "executor/worker/model/token_source.h"
+#include "executor/worker/state/unit_observer.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright::worker {
+namespace {
+
+// Has weights and room for gradients where a stage wants them, and keeps neither.
+class Props final : public UnitObserver {
+ public:
+  explicit Props(RankContext& context) : context_(context) {}
+
+  void BeforeWeights(const WeightGroup& units) override {
+    if (context_.zero() < 3) return;
+    for (FlatUnit* unit : units) unit->GatherWeights(*context_.groups.replicas).Wait();
+  }
+  void AfterWeights(const WeightGroup& units) override {
+    if (context_.zero() < 3) return;
+    for (FlatUnit* unit : units) unit->ReleaseWeights();
+  }
+  void BeforeGradients(FlatUnit& unit) override { unit.OpenGradients(); }
+  void AfterGradients(FlatUnit& unit, bool /*pass_complete*/) override {
+    if (unit.gradients_open()) unit.CloseGradients(/*with_vectors=*/false);
+  }
+
+ private:
+  RankContext& context_;
+};
+
+// What comes from the stage before, or the gradient from the one behind.
+at::Tensor Message(const RankContext& context) {
+  return at::zeros({context.stream_tokens(), context.model.hidden}, context.options());
+}
+
+}  // namespace
+
+void Rehearse(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages) {
+  Props props(context);
+  const TokenSource tokens(context, 0);
+  for (const auto& stage : stages) stage->BeginStep(&props);
+  for (const auto& stage : stages) {
+    const bool first = stage->layers().has_embedding;
+    const bool last = stage->layers().has_head;
+    stage->Forward(0, first ? at::Tensor() : Message(context), tokens);
+    at::Tensor gradient = last ? at::Tensor() : Message(context);
+    if (planner::HasWeightActions(context.layout.schedule)) {
+      stage->BackwardInput(0, std::move(gradient));
+      stage->BackwardWeight(0);
+    } else {
+      stage->Backward(0, std::move(gradient));
+    }
+  }
+  context.device->Synchronize();
+}
+
+}  // namespace meshwright::worker

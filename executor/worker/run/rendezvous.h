@@ -1,0 +1,16 @@
+// Where the ranks of a run meet before they have groups: torchrun's key-value store.
+#pragma once
+
+#include <chrono>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "executor/worker/run/worker_environment.h"
+
+namespace meshwright::worker {
+
+// Rank 0 serves the store and must outlive the others' use of it. `timeout` bounds every wait.
+// Throws c10::Error where it can't be reached.
+c10::intrusive_ptr<c10d::Store> OpenStore(const WorkerEnvironment& environment,
+                                          std::chrono::milliseconds timeout);
+
+}  // namespace meshwright::worker

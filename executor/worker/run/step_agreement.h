@@ -1,0 +1,37 @@
+// Agrees among all ranks on when a trial has run enough steps (executor/trial/stop_rule.h).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "executor/trial/stop_rule.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+// A step takes as long as on its slowest rank. The ranks exchange its time while the next one runs,
+// so that deciding does not hold them up: a decision is about the steps up to the last but one. All
+// ranks decide by the same times, hence alike.
+class StepAgreement {
+ public:
+  // `context` outlives it.
+  StepAgreement(RankContext& context, const trial::StopOptions& options)
+      : context_(context), options_(options) {}
+
+  // After each step: whether it was the last one, and why.
+  trial::StopReason After(double step_s);
+
+ private:
+  // Takes in what is under way.
+  void Receive();
+
+  RankContext& context_;
+  const trial::StopOptions options_;
+  int32_t steps_ = 0;
+  std::vector<double> times_s_;  // of the slowest ranks
+  at::Tensor exchanged_;
+  Pending pending_;
+};
+
+}  // namespace meshwright::worker

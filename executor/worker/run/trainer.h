@@ -1,0 +1,87 @@
+// Training steps of one rank: schedule, gradient reductions, optimizer.
+//
+// Where ranks divide the update (ZeRO), what it changed reaches the others when the next step needs
+// it (executor/worker/weight_gatherer.h): between steps only a rank's own shard is up to date.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/gradient_reducer.h"
+#include "executor/worker/state/gradient_square_sum.h"
+#include "executor/worker/run/pipeline_executor.h"
+#include "executor/worker/state/rank_context.h"
+#include "executor/worker/model/rope_table.h"
+#include "executor/worker/model/stage.h"
+#include "executor/worker/state/unit_observer.h"
+#include "executor/worker/run/weight_gatherer.h"
+#include "planner/schedule/schedule.h"
+
+namespace meshwright::worker {
+
+struct StepResult {
+  double step_s = 0.0;
+  // Mean cross entropy over the global batch before the update, on the rank that holds the head.
+  std::optional<double> loss;
+  // This rank's part of the squared norm of the gradients (executor/worker/gradient_square_sum.h).
+  double gradient_square_sum = 0.0;
+  trial::StepRecord record = {};
+};
+
+// Torch's and the communicators' exceptions pass through.
+class Trainer : private UnitObserver {
+ public:
+  // `actions` is the rank's schedule list, `open_sends` what OpenSendsNeeded() says of all ranks'
+  // lists. `context` outlives it.
+  Trainer(RankContext& context, std::vector<planner::Action> actions, int32_t open_sends = 1);
+
+  // Gradients of the next step go to `directory`, one pair of files per rank.
+  void DumpGradientsTo(std::string directory) { dump_directory_ = std::move(directory); }
+
+  void PadActions(const ActionPadding& padding) { executor_.PadActions(padding); }
+
+  // Before the first step (executor/worker/rehearsal.h).
+  void Rehearse();
+
+  // Steps are counted from 0, in order.
+  StepResult Step(int64_t step);
+
+  int32_t peak_in_flight() const { return executor_.peak_in_flight(); }
+  const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
+
+ private:
+  void BeforeWeights(const WeightGroup& units) override { gatherer_->Before(units); }
+  void AfterWeights(const WeightGroup& units) override { gatherer_->After(units); }
+  void BeforeGradients(FlatUnit& unit) override { reducer_.Open(unit); }
+  void AfterGradients(FlatUnit& unit, bool pass_complete) override {
+    reducer_.Added(unit, pass_complete);
+  }
+  // The unit of tied embeddings that another rank has a copy of, or null.
+  FlatUnit* TiedUnit() const;
+  // Whether this rank's copy of the unit is the one that counts.
+  bool CountsCopy(const FlatUnit& unit) const;
+  // Waits until the unit's gradients are those of all ranks.
+  void FinishGradients(FlatUnit& unit);
+  std::vector<FlatUnit*> UnitsToUpdate() const;
+  // Returns what the gradients before the update add up to.
+  GradientSquareSum Update(int64_t step);
+  // Over all replicas, on the rank that holds the head.
+  Pending SumLoss();
+  std::optional<double> MeanLoss() const;
+
+  RankContext& context_;
+  const std::vector<planner::Action> actions_;
+  const RopeTable rope_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  PipelineExecutor executor_;
+  GradientReducer reducer_;
+  std::optional<WeightGatherer> gatherer_;
+  std::string dump_directory_;
+};
+
+}  // namespace meshwright::worker

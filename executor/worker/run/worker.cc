@@ -1,0 +1,146 @@
+#include "executor/worker/run/worker.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "executor/host/host.h"
+#include "executor/trial/step_profile.h"
+#include "executor/trial/timeout.h"
+#include "executor/trial/trial_runner.h"
+#include "executor/trial/version.h"
+#include "executor/worker/comm/cpu_device.h"
+#include "executor/worker/observe/failure_event.h"
+#include "executor/worker/comm/fake_communicator.h"
+#include "executor/worker/comm/gloo_communicator.h"
+#include "executor/worker/comm/open_device.h"
+#include "executor/worker/run/peak_flops.h"
+#include "executor/worker/run/rendezvous.h"
+#include "executor/worker/run/step_agreement.h"
+#include "executor/worker/run/trainer.h"
+#include "planner/schedule/open_sends.h"
+#include "planner/schedule/schedule.h"
+#include "planner/spec/cluster_spec.h"
+
+namespace meshwright::worker {
+namespace {
+
+// "rank 3 (tp0 pp1 dp0)"
+std::string NameOf(const RankContext& context) {
+  const RankCoordinates& at = context.coordinates;
+  const std::string cp = context.layout.cp > 1 ? absl::StrCat(" cp", at.cp) : "";
+  return absl::StrCat("rank ", context.rank, " (tp", at.tp, cp, " pp", at.pp, " dp", at.dp, ")");
+}
+
+// Steps, and the events that tell of them.
+void Train(RankContext& context, const trial::TrialPlan& plan, planner::ScheduleLists lists, double peak_flops,
+           const EventWriter& events, const WorkerHooks& hooks) {
+  context.device->ResetPeakMemory();
+  const int32_t open_sends =
+      planner::OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
+  Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
+  // A slice's messages are there at once, and only a pipeline posts receives ahead.
+  if (plan.device == trial::DeviceKind::kCuda && plan.layout.pp > 1 && !plan.slice) {
+    trainer.Rehearse();
+    context.device->ResetPeakMemory();
+  }
+  if (hooks.before_training) hooks.before_training(trainer);
+  const bool tells_loss =
+      context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;
+  StepAgreement agreement(
+      context, {.steps = plan.steps, .adaptive = plan.adaptive, .beat_step_s = plan.beat_step_s});
+  trial::StepRecord last;
+  trial::StopReason stop = trial::StopReason::kNone;
+  for (int32_t step = 0; stop == trial::StopReason::kNone; ++step) {
+    if (hooks.before_step) hooks.before_step(context.rank, step);
+    events.Write({{"event", "begin"}, {"step", step}});
+    StepResult result = trainer.Step(step);
+    nlohmann::json event = {{"event", "step"},
+                            {"step", step},
+                            {"step_s", result.step_s},
+                            {"profile", ToJson(ProfileOf(result.record))}};
+    if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
+    // A rank that runs alone has nobody's gradients but its own.
+    if (!plan.slice) event["gradient_square_sum"] = result.gradient_square_sum;
+    events.Write(std::move(event));
+    last = std::move(result.record);
+    stop = agreement.After(result.step_s);
+  }
+  const trial::MemoryPeaks peaks = context.device->PeakMemory();
+  nlohmann::json done = {{"event", "done"},
+                         {"peak_bytes", peaks.allocated_bytes},
+                         {"stop_reason", std::string(trial::StopReasonName(stop))},
+                         {"peak_in_flight", trainer.peak_in_flight()},
+                         {"measured_peak_flops", peak_flops}};
+  trial::AddToJson(peaks.device, done);
+  if (plan.trace) done["trace"] = {{"name", NameOf(context)}, {"record", ToJson(last)}};
+  events.Write(std::move(done));
+}
+
+absl::Status RunRank(const trial::TrialPlan& plan, const WorkerEnvironment& environment,
+                     const EventWriter& events, const WorkerHooks& hooks, RankContext& context) {
+  context.model = plan.model;
+  context.layout = plan.layout;
+  context.training = plan.training;
+  context.seed = plan.seed;
+  context.rank = environment.rank;
+  context.coordinates = CoordinatesOf(plan.layout, environment.rank);
+  auto lists = planner::MakeSchedules(plan.layout, static_cast<int32_t>(context.micro_batches()));
+  if (!lists.ok()) return lists.status();
+  auto device = OpenDevice(plan.device, environment.local_rank);
+  if (!device.ok()) return device.status();
+  context.device = *std::move(device);
+  context.clock.Use(context.device->MakeClock());
+  at::set_num_threads(static_cast<int>(planner::ThreadsPerRank(host::PhysicalCores(), trial::RanksAtOnce(plan))));
+  const auto timeout = trial::OperationTimeout(plan.timeout_s);
+  // Outlives the groups: the first rank serves it.
+  c10::intrusive_ptr<c10d::Store> store;
+  if (plan.slice) {
+    ConnectGroupsWith(
+        context, [&](const GroupSpec& group) { return MakeFakeCommunicator(group, context.rank); },
+        timeout);
+  } else if (plan.layout.devices() > 1) {
+    store = OpenStore(environment, timeout);
+    ConnectGroups(context, store, timeout);
+  }
+  const c10::InferenceMode no_tape;
+  const double peak_flops =
+      plan.known_peak_flops > 0.0 ? plan.known_peak_flops : MeasurePeakFlops(context);
+  if (plan.memory_limit_bytes.has_value()) {
+    context.device->SetMemoryLimit(*plan.memory_limit_bytes);
+  }
+  Train(context, plan, *std::move(lists), peak_flops, events, hooks);
+  CloseGroups(context);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunWorker(const trial::TrialPlan& plan, const WorkerEnvironment& environment,
+              const EventWriter& events, const WorkerHooks& hooks) {
+  DisableFlightRecorder();
+  KeepMatmulsWithoutScratch();
+  events.Write({{"event", "hello"},
+                {"pid", ::getpid()},
+                {"host", host::HostName()},
+                {"version", std::string(trial::WorkerVersion())}});
+  RankContext context;
+  try {
+    const absl::Status status = RunRank(plan, environment, events, hooks, context);
+    if (status.ok()) return 0;
+    events.Write(
+        {{"event", "error"}, {"kind", "plan"}, {"message", std::string(status.message())}});
+  } catch (const std::exception& error) {
+    const auto shortage =
+        context.device != nullptr ? context.device->AsMemoryShortage(error) : std::nullopt;
+    events.Write(FailureEvent(error, shortage, context.coordinates.pp));
+  }
+  return 1;
+}
+
+}  // namespace meshwright::worker

@@ -1,0 +1,17 @@
+// What a program that is built around a worker may do in the middle of a rank's run. The worker
+// itself has none: tests bring about failures and look inside with them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace meshwright::worker {
+
+class Trainer;
+
+struct WorkerHooks {
+  std::function<void(Trainer& trainer)> before_training;        // may be empty
+  std::function<void(int32_t rank, int32_t step)> before_step;  // from step 0; may be empty
+};
+
+}  // namespace meshwright::worker

@@ -1,0 +1,283 @@
+#include "executor/worker/state/flat_unit.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/worker/state/random.h"
+#include "executor/worker/state/release_storage.h"
+#include "planner/memory/unit_shards.h"
+
+namespace meshwright::worker {
+namespace {
+
+int64_t ShardCount(const RankContext& context) {
+  return context.zero() == 0 ? 1 : context.groups.replicas->size();
+}
+
+int64_t OwnElements(const RankContext& context, int64_t elements) {
+  if (context.zero() == 0) return elements;
+  return planner::ShardElements(elements, ShardCount(context), context.training.precision);
+}
+
+// What is made at once on the host: large units must not need as much there again.
+constexpr int64_t kInitialBlockElements = int64_t{1} << 22;
+constexpr int64_t kInitialGrainElements = int64_t{1} << 14;
+
+// Values of one part's row `row`, counted within the part.
+void FillRow(const ParameterPart& part, const RankContext& context, int64_t row, float* out) {
+  switch (part.initial) {
+    case Initial::kOnes:
+      std::fill_n(out, part.columns, 1.0f);
+      return;
+    case Initial::kZeros:
+      std::fill_n(out, part.columns, 0.0f);
+      return;
+    case Initial::kNormal:
+      FillNormal(RandomKey(context.seed, part.name),
+                 (part.row_begin + row) * part.global_columns + part.column_begin, part.columns,
+                 static_cast<float>(context.model.initializer_range), out);
+      return;
+  }
+}
+
+void FillRows(const ParameterPart& part, const RankContext& context, int64_t first, int64_t rows,
+              float* out) {
+  const int64_t grain = std::max<int64_t>(1, kInitialGrainElements / part.columns);
+  at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      FillRow(part, context, first + row, out + row * part.columns);
+    }
+  });
+}
+
+// `flat` holds the unit's elements from `flat_begin` on; writes those of `values`, which are the
+// unit's from `begin` on, that it holds.
+void CopyWhatOverlaps(std::vector<float>& values, int64_t begin, const at::Tensor& flat,
+                      int64_t flat_begin) {
+  const int64_t first = std::max(begin, flat_begin);
+  const int64_t last =
+      std::min(begin + static_cast<int64_t>(values.size()), flat_begin + flat.numel());
+  if (first >= last) return;
+  flat.narrow(0, first - flat_begin, last - first)
+      .copy_(at::from_blob(values.data() + (first - begin), {last - first}, at::kFloat));
+}
+
+// Those parameters of `unit` that are matrices, or the others, as views of a flat buffer of them.
+std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& unit, bool matrices) {
+  std::vector<at::Tensor> views;
+  int64_t offset = 0;
+  for (const LocalParameter& parameter : unit) {
+    if (parameter.matrix != matrices) continue;
+    at::Tensor view = flat.narrow(0, offset, parameter.elements());
+    if (matrices) view = view.view({parameter.rows(), parameter.columns()});
+    views.push_back(std::move(view));
+    offset += parameter.elements();
+  }
+  return views;
+}
+
+}  // namespace
+
+FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
+    : parameters_(std::move(parameters)),
+      elements_(UnitElements(parameters_)),
+      matrix_elements_(MatrixElements(parameters_)),
+      replicated_elements_(ReplicatedElements(parameters_)),
+      head_norm_elements_(HeadNormElements(parameters_)),
+      shard_elements_(OwnElements(context, elements_)),
+      padded_elements_(shard_elements_ * ShardCount(context)),
+      own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),
+      keeps_weights_(context.zero() <= 2),
+      keeps_gradients_(context.zero() <= 1) {
+  const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
+  AllocateWeights(context.options());
+  AllocateGradients(wide);
+  first_moment_ = at::zeros({shard_elements_}, wide);
+  second_moment_ = at::zeros({shard_elements_}, wide);
+  if (context.dtype() != context.accumulator_dtype()) master_ = at::zeros({shard_elements_}, wide);
+  Initialize(context);
+}
+
+void FlatUnit::AllocateWeights(const at::TensorOptions& options) {
+  if (!keeps_weights_) {
+    own_weights_ = at::zeros({shard_elements_}, options);
+    return;
+  }
+  weights_ = at::zeros({padded_elements_}, options);
+  own_weights_ = OwnPart(weights_);
+  ViewWeights();
+}
+
+void FlatUnit::AllocateGradients(const at::TensorOptions& options) {
+  const int64_t vector_elements = elements_ - matrix_elements_;
+  if (keeps_gradients_) {
+    gradients_ = at::zeros({padded_elements_}, options);
+    own_gradients_ = OwnPart(gradients_);
+    vector_gradients_ = gradients_.narrow(0, matrix_elements_, vector_elements);
+    matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+    EmptyMatrices();
+  } else {
+    own_gradients_ = at::zeros({shard_elements_}, options);
+    vector_gradients_ = at::zeros({vector_elements}, options);
+  }
+  vector_gradient_views_ = Views(vector_gradients_, parameters_, /*matrices=*/false);
+}
+
+void FlatUnit::ViewWeights() {
+  weight_views_ = Views(weights_, parameters_, /*matrices=*/true);
+  const at::Tensor vectors = weights_.narrow(0, matrix_elements_, elements_ - matrix_elements_);
+  for (at::Tensor& view : Views(vectors, parameters_, /*matrices=*/false)) {
+    weight_views_.push_back(std::move(view));
+  }
+}
+
+void FlatUnit::Initialize(const RankContext& context) {
+  const at::Tensor& weights = keeps_weights_ ? weights_ : own_weights_;
+  const int64_t weights_begin = keeps_weights_ ? 0 : own_begin_;
+  const int64_t weights_end = weights_begin + weights.numel();
+  std::vector<float> values;
+  int64_t begin = 0;
+  for (const LocalParameter& parameter : parameters_) {
+    for (const ParameterPart& part : parameter.parts) {
+      const int64_t block_rows = std::max<int64_t>(1, kInitialBlockElements / part.columns);
+      for (int64_t row = 0; row < part.rows; row += block_rows) {
+        const int64_t rows = std::min(block_rows, part.rows - row);
+        const int64_t elements = rows * part.columns;
+        if (begin < weights_end && begin + elements > weights_begin) {
+          values.resize(static_cast<size_t>(elements));
+          FillRows(part, context, row, rows, values.data());
+          CopyWhatOverlaps(values, begin, weights, weights_begin);
+          if (master_.defined()) CopyWhatOverlaps(values, begin, master_, own_begin_);
+        }
+        begin += elements;
+      }
+    }
+  }
+}
+
+const at::Tensor& FlatUnit::gradient(size_t index) const {
+  const size_t matrices = parameters_.size() - vector_gradient_views_.size();
+  return index < matrices ? matrix_gradient_views_.at(index)
+                          : vector_gradient_views_.at(index - matrices);
+}
+
+MatrixGradient FlatUnit::TakeMatrixGradient(size_t index) {
+  const bool empty = matrix_is_empty_.at(index);
+  matrix_is_empty_[index] = false;
+  return {.values = matrix_gradient_views_.at(index), .empty = empty};
+}
+
+void FlatUnit::ZeroBehindMatrices() {
+  gradients_.narrow(0, matrix_elements_, padded_elements_ - matrix_elements_).zero_();
+}
+
+void FlatUnit::EmptyMatrices() { matrix_is_empty_.assign(matrix_gradient_views_.size(), true); }
+
+void FlatUnit::ClearGradients() {
+  if (keeps_gradients_) {
+    ZeroBehindMatrices();
+    EmptyMatrices();
+    return;
+  }
+  own_is_empty_ = true;
+  vector_gradients_.zero_();
+}
+
+void FlatUnit::OpenGradients() {
+  if (gradients_open()) return;
+  gradients_ = at::empty({padded_elements_}, own_gradients_.options());
+  matrix_gradient_views_ = Views(gradients_, parameters_, /*matrices=*/true);
+  ZeroBehindMatrices();
+  EmptyMatrices();
+}
+
+at::Tensor FlatUnit::CloseGradients(bool with_vectors) {
+  if (keeps_gradients_) return gradients_;
+  if (with_vectors) {
+    gradients_.narrow(0, matrix_elements_, elements_ - matrix_elements_).copy_(vector_gradients_);
+  }
+  matrix_gradient_views_.clear();
+  return std::exchange(gradients_, {});
+}
+
+void FlatUnit::AddToOwnGradients(const at::Tensor& part) {
+  if (std::exchange(own_is_empty_, false)) {
+    own_gradients_.copy_(part);
+  } else {
+    own_gradients_.add_(part);
+  }
+}
+
+at::Tensor FlatUnit::OwnPart(const at::Tensor& flat) const {
+  return flat.narrow(0, own_begin_, shard_elements_);
+}
+
+FlatUnit::OwnRange FlatUnit::OwnRangeOf(int64_t begin, int64_t end) const {
+  const int64_t own_begin = std::max<int64_t>(begin - own_begin_, 0);
+  return {.begin = own_begin, .count = std::min(end - own_begin_, shard_elements_) - own_begin};
+}
+
+std::vector<at::Tensor> FlatUnit::DistinctGradients(bool with_replicated) const {
+  std::vector<at::Tensor> pieces;
+  const auto add = [&](int64_t begin, int64_t end) {
+    const OwnRange own = OwnRangeOf(begin, end);
+    if (own.count > 0) pieces.push_back(own_gradients_.narrow(0, own.begin, own.count));
+  };
+  if (with_replicated) {
+    add(0, elements_);
+  } else {
+    add(0, matrix_elements_);
+    add(matrix_elements_ + replicated_elements_, elements_);
+  }
+  return pieces;
+}
+
+void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
+  const auto from = [](const at::Tensor& own, int64_t offset) -> void* {
+    if (!own.defined()) return nullptr;
+    return static_cast<char*>(own.mutable_data_ptr()) +
+           offset * static_cast<int64_t>(own.element_size());
+  };
+  // Elements [begin, end) of the unit, as far as they are this rank's.
+  const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
+    const auto [offset, count] = OwnRangeOf(begin, end);
+    if (count <= 0) return;
+    context.device->kernels().Run(kernels::AdamW{.type = context.element(),
+                                                 .count = count,
+                                                 .learning_rate = options.learning_rate,
+                                                 .beta1 = options.beta1,
+                                                 .beta2 = options.beta2,
+                                                 .epsilon = options.epsilon,
+                                                 .weight_decay = weight_decay,
+                                                 .step = step,
+                                                 .gradient = from(own_gradients_, offset),
+                                                 .first_moment = from(first_moment_, offset),
+                                                 .second_moment = from(second_moment_, offset),
+                                                 .master = from(master_, offset),
+                                                 .weights = from(own_weights_, offset)});
+  };
+  run(0, matrix_elements_, options.weight_decay);
+  run(matrix_elements_, elements_, 0.0);
+}
+
+Pending FlatUnit::GatherWeights(Communicator& replicas) {
+  if (!keeps_weights_) {
+    weights_ = at::empty({padded_elements_}, own_weights_.options());
+    ViewWeights();
+  }
+  return replicas.AllGather(weights_, own_weights_);
+}
+
+void FlatUnit::ReleaseWeights() {
+  if (keeps_weights_) return;
+  weight_views_.clear();
+  ReleaseStorage(weights_);
+  weights_.reset();
+}
+
+}  // namespace meshwright::worker

@@ -1,0 +1,143 @@
+// The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights,
+// gradients and AdamW's states, the latter two in the accumulator dtype. The tensors that operators
+// see are views of them.
+//
+// The holders of the same parameters share the unit as the ZeRO stage says (arXiv 1910.02054). The
+// buffers are cut into equal shards, one for each rank (planner/memory/unit_shards.h):
+//
+//                     stage 0   1                  2              3
+//   states            whole     own shard          own shard      own shard
+//   gradients         whole     whole              own shard      own shard
+//   weights           whole     whole              whole          own shard
+//
+// What is not held whole is whole for a while: gradients of matrices while a bucket is open,
+// weights while they are gathered. Gradients of vectors are small, come at other times than those
+// of matrices, and are always whole.
+//
+// A matrix's gradient is never zeroed: the first micro-batch's is written, others are added to it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/worker/comm/communicator.h"
+#include "executor/worker/state/matrix_gradient.h"
+#include "executor/worker/state/parameter_map.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+struct AdamWOptions {
+  double learning_rate = 3e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;  // of matrices; norms and biases are not decayed
+};
+
+class FlatUnit {
+ public:
+  // Weights get their initial values, gradients and moments are zero. Holds, of what the stage
+  // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments and,
+  // beside bf16 weights, a master copy.
+  FlatUnit(const RankContext& context, ParameterUnit parameters);
+
+  const ParameterUnit& parameters() const { return parameters_; }
+  int64_t elements() const { return elements_; }
+  int64_t padded_elements() const { return padded_elements_; }
+
+  // The rank's stages that compute with the unit: two have tied embeddings as their table.
+  void AddUser() { ++users_; }
+  int32_t users() const { return users_; }
+
+  // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
+  // norm or a bias. Only while the weights are whole.
+  const at::Tensor& weight(size_t index) const { return weight_views_.at(index); }
+  // Its gradient, in the accumulator dtype; of a matrix only while gradients are open, and when
+  // something was added.
+  const at::Tensor& gradient(size_t index) const;
+  // That of a matrix, for a micro-batch's part that the caller is about to add, while gradients are
+  // open. Empty only the first time since ClearGradients() or OpenGradients().
+  MatrixGradient TakeMatrixGradient(size_t index);
+  // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
+  at::Tensor replicated_gradients() const {
+    return vector_gradients_.narrow(0, 0, replicated_elements_);
+  }
+  // Of these, those of norms of heads.
+  at::Tensor head_norm_gradients() const {
+    return vector_gradients_.narrow(0, replicated_elements_ - head_norm_elements_,
+                                    head_norm_elements_);
+  }
+  // What this rank updates: its shard, or everything, dense.
+  const at::Tensor& own_gradients() const { return own_gradients_; }
+  // The same in dense pieces without padding; parameters that every TP rank holds whole are among
+  // them if `with_replicated`.
+  std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
+
+  // Forgets the last step's gradients. The next one adds to every matrix's at least once.
+  void ClearGradients();
+  // Makes room for the gradients of matrices where the unit does not hold them.
+  void OpenGradients();
+  bool gradients_open() const { return gradients_.defined(); }
+  // All gradients since OpenGradients(), of padded_elements(), for a reduction: every matrix's, to
+  // which something was added. The vectors', which are those of the whole step, are among them if
+  // `with_vectors`, else zero. Where the unit does not hold whole gradients they are the caller's
+  // from then on.
+  at::Tensor CloseGradients(bool with_vectors);
+  // This rank's part of a buffer of padded_elements().
+  at::Tensor OwnPart(const at::Tensor& flat) const;
+  // Adds a reduced part to the shard, where CloseGradients() gave the buffer away.
+  void AddToOwnGradients(const at::Tensor& part);
+
+  // One AdamW update of what this rank owns; `step` counts from 1.
+  void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
+  // Makes the weights whole from the ranks' shards: when the operation is over, until
+  // ReleaseWeights() where the unit does not hold them.
+  Pending GatherWeights(Communicator& replicas);
+  void ReleaseWeights();
+
+ private:
+  // Where a range of the unit's elements lies in what this rank owns, as far as it does.
+  struct OwnRange {
+    int64_t begin = 0;
+    int64_t count = 0;  // not positive where it doesn't
+  };
+
+  void AllocateWeights(const at::TensorOptions& options);
+  void AllocateGradients(const at::TensorOptions& options);
+  // The whole gradients of vectors, and what pads them.
+  void ZeroBehindMatrices();
+  void EmptyMatrices();
+  void Initialize(const RankContext& context);
+  void ViewWeights();
+  OwnRange OwnRangeOf(int64_t begin, int64_t end) const;
+
+  ParameterUnit parameters_;
+  const int64_t elements_;
+  const int64_t matrix_elements_;      // they come first
+  const int64_t replicated_elements_;  // they come next
+  const int64_t head_norm_elements_;   // the last of these
+  const int64_t shard_elements_;
+  const int64_t padded_elements_;
+  const int64_t own_begin_;
+  const bool keeps_weights_;  // whole
+  const bool keeps_gradients_;
+  int32_t users_ = 0;
+  at::Tensor weights_;  // undefined while they are not whole
+  at::Tensor own_weights_;
+  at::Tensor gradients_;  // undefined while closed
+  at::Tensor own_gradients_;
+  at::Tensor vector_gradients_;
+  at::Tensor first_moment_;  // these three of the own part
+  at::Tensor second_moment_;
+  at::Tensor master_;  // undefined where the weights have the accumulator dtype
+  std::vector<at::Tensor> weight_views_;
+  std::vector<at::Tensor> matrix_gradient_views_;
+  std::vector<bool> matrix_is_empty_;  // while gradients are open
+  bool own_is_empty_ = false;          // the shard, where CloseGradients() gives buffers away
+  std::vector<at::Tensor> vector_gradient_views_;
+};
+
+}  // namespace meshwright::worker

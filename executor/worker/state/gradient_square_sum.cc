@@ -1,0 +1,36 @@
+#include "executor/worker/state/gradient_square_sum.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+namespace meshwright::worker {
+namespace {
+
+// Without ZeRO every replica has the same gradients; with it each has a shard of its own.
+bool CountsReplica(const RankContext& context) {
+  return context.groups.replicas == nullptr || context.zero() >= 1 ||
+         context.groups.replicas->rank() == 0;
+}
+
+}  // namespace
+
+GradientSquareSum::GradientSquareSum(const RankContext& context)
+    : context_(context),
+      partial_sums_(
+          at::empty({kernels::SumOfSquares::kPartialSums}, context.options_of(at::kDouble))),
+      sum_(at::zeros({1}, context.options_of(at::kDouble))) {}
+
+void GradientSquareSum::Add(const FlatUnit& unit) {
+  if (!CountsReplica(context_)) return;
+  const bool with_replicated = context_.coordinates.tp == 0;
+  for (const at::Tensor& gradients : unit.DistinctGradients(with_replicated)) {
+    context_.device->kernels().Run(
+        kernels::SumOfSquares{.type = context_.accumulator_element(),
+                              .count = gradients.numel(),
+                              .x = gradients.const_data_ptr(),
+                              .partial_sums = partial_sums_.mutable_data_ptr<double>(),
+                              .sum = sum_.mutable_data_ptr<double>()});
+  }
+}
+
+}  // namespace meshwright::worker

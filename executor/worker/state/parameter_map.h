@@ -1,0 +1,83 @@
+// Which part of which of the model's parameters a rank holds, and in which order.
+//
+// Pure functions of (model, layout, coordinates). A unit (the embedding, a layer, the final norm,
+// the head) is the granule of flat buffers: its matrices come first, then norms, then biases. AdamW
+// decays matrices alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "executor/worker/comm/coordinates.h"
+#include "planner/layout/stage_partition.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::worker {
+
+enum class Initial : uint8_t { kNormal, kOnes, kZeros };
+
+// Rows [row_begin, row_begin + rows) and columns [column_begin, column_begin + columns) of the
+// model's parameter `name` of shape [global_rows, global_columns]. A vector has one row.
+struct ParameterPart {
+  std::string name;
+  int64_t global_rows = 0;
+  int64_t global_columns = 0;
+  int64_t row_begin = 0;
+  int64_t column_begin = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  Initial initial = Initial::kNormal;
+};
+
+// One dense local array: parts of equal width, stacked.
+struct LocalParameter {
+  std::vector<ParameterPart> parts;
+  bool matrix = true;
+  bool replicated = false;  // every TP rank holds it whole: norms
+  bool of_heads = false;    // of these, applied to the rank's own heads, not to the stream
+
+  int64_t rows() const;
+  int64_t columns() const { return parts.front().columns; }
+  int64_t elements() const { return rows() * columns(); }
+};
+
+using ParameterUnit = std::vector<LocalParameter>;
+
+// Positions in a layer's unit. The norms of heads are there only with ModelSpec::qk_norm.
+enum LayerParameter : uint8_t {
+  kQkvWeight,
+  kOutputWeight,
+  kGateUpWeight,
+  kDownWeight,
+  kAttentionNorm,
+  kFfnNorm,
+  kQueryNorm,
+  kKeyNorm
+};
+// The bias is there only with ModelSpec::qkv_bias, at the end.
+inline size_t QkvBiasOf(const planner::ModelSpec& model) {
+  return model.qk_norm ? kKeyNorm + 1 : kFfnNorm + 1;
+}
+// Positions in the units of one parameter.
+enum EmbeddingParameter : uint8_t { kEmbeddingTable };
+enum HeadParameter : uint8_t { kHeadWeight };
+enum FinalNormParameter : uint8_t { kFinalNorm };
+
+// Matrices are [outputs, inputs]. Column parallel weights (qkv, gate, up, embedding, head) are
+// divided by rows, row parallel ones (output, down) by columns.
+ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank, int32_t tp);
+ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
+// The output projection. With tied embeddings it is the embedding's unit, so that copies of the
+// table on two ranks are laid out alike.
+ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
+ParameterUnit FinalNormUnit(const planner::ModelSpec& model);
+
+int64_t UnitElements(const ParameterUnit& unit);
+// The first so many of them are matrices', and so many after these replicated vectors', of which
+// the last so many are norms of heads.
+int64_t MatrixElements(const ParameterUnit& unit);
+int64_t ReplicatedElements(const ParameterUnit& unit);
+int64_t HeadNormElements(const ParameterUnit& unit);
+
+}  // namespace meshwright::worker

@@ -1,0 +1,13 @@
+#include "executor/worker/state/replicated_gradients.h"
+
+namespace meshwright::worker {
+
+void SumReplicatedGradients(RankContext& context, const FlatUnit& unit) {
+  if (context.groups.tp == nullptr) return;
+  const at::Tensor partial =
+      context.layout.sequence_parallel ? unit.replicated_gradients() : unit.head_norm_gradients();
+  if (partial.numel() == 0) return;
+  context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
+}
+
+}  // namespace meshwright::worker

@@ -1,0 +1,13 @@
+// Gradients of weights that every rank of a TP group holds whole.
+#pragma once
+
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+// Sums over the group, in place, the gradients of weights that every rank holds whole but of which
+// it sees a part of the uses: norms of heads, and with sequence parallel norms of the stream.
+void SumReplicatedGradients(RankContext& context, const FlatUnit& unit);
+
+}  // namespace meshwright::worker

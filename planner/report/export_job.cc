@@ -1,0 +1,24 @@
+#include "planner/report/export_job.h"
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/escape_controls.h"
+#include "planner/base/field_error.h"
+
+namespace meshwright::planner {
+
+NodePlacement PlacementOf(const ExportJob& job) {
+  return FillNodes(job.layout.devices(), job.devices_per_node);
+}
+
+std::string CommentLines(const std::vector<std::string>& comments) {
+  std::string lines;
+  for (const std::string& comment : comments)
+    absl::StrAppend(&lines, "# ", EscapeControls(comment), "\n");
+  return lines;
+}
+
+absl::Status CannotExport(std::string_view part, std::string_view problem) {
+  return FieldError("layout", part, problem);
+}
+
+}  // namespace meshwright::planner

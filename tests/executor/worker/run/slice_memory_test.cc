@@ -1,0 +1,40 @@
+// A rank that runs alone holds what it holds among the others.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "executor/worker/comm/cpu_device.h"
+#include "tests/executor/layout_cases.h"
+#include "tests/executor/worker/thread_run.h"
+
+namespace meshwright::worker {
+namespace {
+
+class SliceMemoryTest : public testing::TestWithParam<trial::LayoutCase> {};
+
+TEST_P(SliceMemoryTest, ARankAloneHoldsWhatItHoldsAmongTheOthers) {
+  KeepMatmulsWithoutScratch();
+  const trial::TrialPlan plan = trial::PlanOf(GetParam(), 2);
+  const std::vector<ThreadRank> alone = RunAlone(plan);
+  const std::vector<ThreadRank> together = RunOnThreads(plan);
+  ASSERT_EQ(alone.size(), together.size());
+  for (size_t rank = 0; rank < alone.size(); ++rank) {
+    EXPECT_EQ(together[rank].error, "");
+    EXPECT_EQ(alone[rank].peak_bytes, together[rank].peak_bytes) << "rank " << rank;
+    EXPECT_EQ(alone[rank].peak_in_flight, together[rank].peak_in_flight) << "rank " << rank;
+  }
+}
+
+// Every fourth: what is kept of communication is the same in all.
+std::vector<trial::LayoutCase> Some() {
+  std::vector<trial::LayoutCase> some;
+  const std::vector<trial::LayoutCase> all = trial::AllCases();
+  for (size_t i = 0; i < all.size(); i += 4) some.push_back(all[i]);
+  return some;
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, SliceMemoryTest, testing::ValuesIn(Some()),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
+}  // namespace
+}  // namespace meshwright::worker

@@ -1,0 +1,176 @@
+// Every layout over threads: losses, every gradient and their norm against the single-rank autograd
+// reference, peak memory against the planner's estimate.
+#include <ATen/Context.h>
+#include <ATen/ops/empty.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "executor/worker/comm/cpu_device.h"
+#include "planner/catalog/catalog.h"
+#include "planner/memory/rank_memory.h"
+#include "tests/executor/worker/layout_run.h"
+
+namespace meshwright::worker {
+namespace {
+
+class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
+ protected:
+  ThreadLayoutsTest() : run_(GetParam()) { KeepMatmulsWithoutScratch(); }
+
+  // Runs the plan. Returns the bytes of the fullest rank by pipeline rank: those of a CP group
+  // differ a little.
+  std::map<int32_t, int64_t> Run(planner::Precision precision) {
+    run_.plan().training.precision = precision;
+    run_.Run();
+    std::map<int32_t, int64_t> fullest;
+    for (const ThreadRank& rank : run_.ranks()) {
+      fullest[rank.pipeline_rank] = std::max(fullest[rank.pipeline_rank], rank.peak_bytes);
+    }
+    return fullest;
+  }
+
+  int64_t PredictedBytes(int32_t pipeline_rank) {
+    const trial::TrialPlan& plan = run_.plan();
+    const auto cores = static_cast<int32_t>(plan.layout.devices());
+    const planner::ClusterSpec cluster = planner::FindCluster("local-cpu", cores).value();
+    const planner::FrameworkProfile profile = planner::FindProfile("meshwright").value();
+    const planner::EstimateContext context{plan.model, cluster, plan.training, profile};
+    return planner::EstimateRankMemory(context, plan.layout, pipeline_rank).allocator_bytes();
+  }
+
+  void ExpectExact(planner::Precision precision, double tolerance) {
+    for (const auto& [pipeline_rank, peak_bytes] : Run(precision)) {
+      EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
+    }
+    run_.ExpectReferenceNumbers(tolerance, tolerance);
+    run_.ExpectPlannedInFlight();
+  }
+
+  // The reference stays in fp32.
+  void ExpectWithinBf16() {
+    for (const auto& [pipeline_rank, peak_bytes] : Run(planner::Precision::kBf16)) {
+      const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
+      EXPECT_NEAR(static_cast<double>(peak_bytes) / predicted, 1.0, 0.02)
+          << peak_bytes << " on pipeline rank " << pipeline_rank;
+    }
+    run_.ExpectReferenceNumbers(0.1, 0.02);
+  }
+
+  LayoutRun run_;
+};
+
+TEST_P(ThreadLayoutsTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp32, 1e-4);
+}
+
+// What fp32's rounding could hide.
+TEST_P(ThreadLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp64, 1e-9);
+}
+
+TEST_P(ThreadLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) {
+  ExpectWithinBf16();
+}
+
+class WideLayoutsTest : public ThreadLayoutsTest {
+ protected:
+  WideLayoutsTest() {
+    run_.plan().model.vocab = 40960;
+    run_.plan().model.groups.front().ffn_hidden = 20000;
+  }
+};
+
+// Wide enough for products that bf16 makes piece by piece on a CPU.
+TEST_P(WideLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
+
+// What is allocated holds NaN until something is written.
+class UninitialisedMemoryTest : public ThreadLayoutsTest {
+ protected:
+  UninitialisedMemoryTest() { Fill(true); }
+  ~UninitialisedMemoryTest() override { Fill(false); }
+
+ private:
+  // LibTorch fills where algorithms are to be deterministic.
+  static void Fill(bool with_nan) {
+    at::globalContext().setDeterministicAlgorithms(with_nan, /*warn_only=*/true);
+    at::globalContext().setDeterministicFillUninitializedMemory(with_nan);
+  }
+};
+
+TEST_P(UninitialisedMemoryTest, IsNotReadInFp32) {
+  ASSERT_TRUE(at::empty({1}).isnan().all().item<bool>());
+  ExpectExact(planner::Precision::kFp32, 1e-4);
+}
+
+TEST_P(UninitialisedMemoryTest, IsNotReadInBf16) { ExpectWithinBf16(); }
+
+using RehearsedLayoutsTest = ThreadLayoutsTest;
+
+TEST_P(RehearsedLayoutsTest, TrainAsTheReferenceDoes) {
+  run_.plan().training.precision = planner::Precision::kFp64;
+  run_.Run({.rehearse = true});
+  run_.ExpectReferenceNumbers(1e-9, 1e-9);
+  run_.ExpectPlannedInFlight();
+}
+
+// Sequences so long that a rank holds the most while its ring runs.
+class LongLayoutsTest : public ThreadLayoutsTest {
+ protected:
+  LongLayoutsTest() {
+    trial::TrialPlan& plan = run_.plan();
+    plan.training.seq_len = 256;
+    plan.training.global_batch = 2 * plan.layout.micro_batch;
+    plan.model.groups.front().ffn_hidden = 8;
+    plan.model.vocab = 16;
+  }
+};
+
+TEST_P(LongLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp64, 1e-9);
+}
+
+TEST_P(LongLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
+
+INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest, testing::ValuesIn(trial::AllCases()),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
+// Of each ZeRO stage, where a matrix has one user and two, and where backwards are split.
+INSTANTIATE_TEST_SUITE_P(
+    Some, UninitialisedMemoryTest,
+    testing::Values(trial::LayoutCase{"tp1.pp1.dp1.mb2", {.tied = true}},
+                    trial::LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.qkv_bias = true, .qk_norm = true}},
+                    trial::LayoutCase{"tp1.pp2.dp2.zero1", {.tied = true, .odd = true}},
+                    trial::LayoutCase{"tp1.pp2.dp2.vpp2.zero1.rc=selective.sched=interleaved"},
+                    trial::LayoutCase{"tp1.pp1.dp2.zero2", {.tied = true}},
+                    trial::LayoutCase{"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", {.tied = true}},
+                    trial::LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
+                    trial::LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first", {.tied = true}}),
+    [](const auto& test) { return trial::CaseName(test.param); });
+// Of each ZeRO stage, with shared tables and split backwards.
+INSTANTIATE_TEST_SUITE_P(
+    Some, RehearsedLayoutsTest,
+    testing::Values(trial::LayoutCase{"tp2.pp2.dp1.sp1", {.tied = true}},
+                    trial::LayoutCase{"tp1.pp2.dp2.zero1", {.tied = true, .odd = true}},
+                    trial::LayoutCase{"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", {.tied = true}},
+                    trial::LayoutCase{"tp1.cp2.pp2.dp1.zero3.rc=full.sched=zb_h1"},
+                    trial::LayoutCase{"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first"}),
+    [](const auto& test) { return trial::CaseName(test.param); });
+
+INSTANTIATE_TEST_SUITE_P(Some, LongLayoutsTest,
+                         testing::Values(trial::LayoutCase{"tp1.cp2.pp1.dp1"},
+                                         trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.kv_heads = 4}},
+                                         trial::LayoutCase{"tp1.cp4.pp1.dp1.mb2"},
+                                         trial::LayoutCase{"tp1.cp8.pp1.dp1", {.kv_heads = 4}},
+                                         trial::LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.kv_heads = 4}},
+                                         trial::LayoutCase{"tp1.cp2.pp2.dp1.sched=zb_h1"}),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
+INSTANTIATE_TEST_SUITE_P(Some, WideLayoutsTest,
+                         testing::Values(trial::LayoutCase{"tp1.pp1.dp1.mb2"},
+                                         trial::LayoutCase{"tp1.pp2.dp1.sched=zb_h1"}),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
+}  // namespace
+}  // namespace meshwright::worker

@@ -1,0 +1,101 @@
+#include "executor/worker/state/parameter_map.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "planner/spec/parameters.h"
+#include "tests/executor/test_models.h"
+
+namespace meshwright::worker {
+namespace {
+
+// How often each element of each parameter is held, over all ranks of a TP group and all stages.
+using Coverage = std::map<std::string, std::vector<int32_t>>;
+
+void Count(const ParameterUnit& unit, Coverage& coverage) {
+  for (const LocalParameter& parameter : unit) {
+    for (const ParameterPart& part : parameter.parts) {
+      std::vector<int32_t>& held = coverage[part.name];
+      held.resize(static_cast<size_t>(part.global_rows * part.global_columns));
+      for (int64_t row = part.row_begin; row < part.row_begin + part.rows; ++row) {
+        for (int64_t column = 0; column < part.columns; ++column) {
+          ++held[row * part.global_columns + part.column_begin + column];
+        }
+      }
+    }
+  }
+}
+
+TEST(ParameterMapTest, TensorParallelRanksDivideMatricesAndRepeatNorms) {
+  planner::ModelSpec model = trial::TinyModel();
+  model.qkv_bias = true;
+  model.qk_norm = true;
+  Coverage coverage;
+  for (int32_t tp_rank = 0; tp_rank < 2; ++tp_rank) {
+    Count(EmbeddingUnit(model, tp_rank, 2), coverage);
+    for (int64_t layer = 0; layer < model.layers(); ++layer) {
+      Count(LayerUnit(model, layer, tp_rank, 2), coverage);
+    }
+    Count(HeadUnit(model, tp_rank, 2), coverage);
+    Count(FinalNormUnit(model), coverage);
+  }
+  int64_t elements = 0;
+  for (const auto& [name, held] : coverage) {
+    const int32_t expected = name.find("norm") != std::string::npos ? 2 : 1;
+    for (const int32_t times : held) EXPECT_EQ(times, expected) << name;
+    elements += static_cast<int64_t>(held.size());
+  }
+  EXPECT_EQ(elements, planner::Parameters(model));
+}
+
+TEST(ParameterMapTest, UnitsOfOneRankHoldAllParameters) {
+  const planner::ModelSpec model = trial::TinyModel();
+  int64_t elements = UnitElements(EmbeddingUnit(model, 0, 1)) +
+                     UnitElements(HeadUnit(model, 0, 1)) + UnitElements(FinalNormUnit(model));
+  for (int64_t layer = 0; layer < model.layers(); ++layer) {
+    elements += UnitElements(LayerUnit(model, layer, 0, 1));
+  }
+  EXPECT_EQ(elements, planner::Parameters(model));
+}
+
+TEST(ParameterMapTest, MatricesComeFirstThenNormsThenBiases) {
+  planner::ModelSpec model = trial::TinyModel();
+  model.qkv_bias = true;
+  const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
+  const auto rank = [](const LocalParameter& parameter) {
+    return parameter.matrix ? 0 : parameter.replicated ? 1 : 2;
+  };
+  for (size_t i = 1; i < unit.size(); ++i) EXPECT_LE(rank(unit[i - 1]), rank(unit[i]));
+  EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden);
+  const int64_t biases = (model.heads + 2 * model.kv_heads) * model.head_dim / 2;
+  EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + ReplicatedElements(unit) + biases);
+}
+
+TEST(ParameterMapTest, NormsOfHeadsAreTheLastOfTheReplicated) {
+  planner::ModelSpec model = trial::TinyModel();
+  model.qkv_bias = true;
+  model.qk_norm = true;
+  const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
+  EXPECT_EQ(unit[kQueryNorm].parts[0].name, "layers.0.q_norm");
+  EXPECT_EQ(unit[kKeyNorm].parts[0].name, "layers.0.k_norm");
+  EXPECT_EQ(unit[QkvBiasOf(model)].parts[0].name, "layers.0.q_bias");
+  EXPECT_EQ(HeadNormElements(unit), 2 * model.head_dim);
+  EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden + 2 * model.head_dim);
+  EXPECT_FALSE(unit[kFfnNorm].of_heads);
+  EXPECT_TRUE(unit[kQueryNorm].of_heads && unit[kQueryNorm].replicated);
+}
+
+TEST(ParameterMapTest, TiedHeadIsLaidOutLikeTheEmbedding) {
+  planner::ModelSpec model = trial::TinyModel();
+  model.tied_embeddings = true;
+  const ParameterUnit head = HeadUnit(model, 1, 2);
+  const ParameterUnit embedding = EmbeddingUnit(model, 1, 2);
+  EXPECT_EQ(UnitElements(head), UnitElements(embedding));
+  EXPECT_EQ(head[kHeadWeight].parts[0].name, embedding[kEmbeddingTable].parts[0].name);
+  EXPECT_EQ(head[kHeadWeight].parts[0].row_begin, embedding[kEmbeddingTable].parts[0].row_begin);
+}
+
+}  // namespace
+}  // namespace meshwright::worker

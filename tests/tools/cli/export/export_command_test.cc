@@ -1,0 +1,156 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "nlohmann/json.hpp"
+#include "tests/tools/command_runner.h"
+#include "tests/tools/golden.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<std::string> ExportTo(const char* to, const char* model, const char* layout,
+                                  std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {"export", "--to", to, "--model", model, "--layout", layout};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(ExportCommand, MegatronMatchesTheGoldenFile) {
+  const CommandOutput run =
+      RunCommand(ExportTo("megatron", "llama-3-70b", "tp4.pp4.dp4.mb2.vpp5.zero1.sp1.rc=selective",
+                          {"--seq-len", "8192", "--global-batch", "512"}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden("export_megatron_llama3_70b.sh", run.out);
+}
+
+TEST(ExportCommand, MegatronFsdpMatchesTheGoldenFile) {
+  const CommandOutput run =
+      RunCommand(ExportTo("megatron", "qwen2.5-7b", "tp1.cp2.pp1.dp8.zero3.rc=block:4"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden("export_megatron_qwen_fsdp.sh", run.out);
+}
+
+TEST(ExportCommand, TorchtitanMatchesTheGoldenFile) {
+  const CommandOutput run =
+      RunCommand(ExportTo("torchtitan", "llama-3-405b", "tp8.pp16.dp8.vpp4.zero3.sp1.rc=full",
+                          {"--seq-len", "8192", "--global-batch", "2048"}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectGolden("export_torchtitan_llama3_405b.toml", run.out);
+}
+
+TEST(ExportCommand, TorchtitanIsToml) {
+  if (std::system("python3 -c 'import tomllib' 2>/dev/null") != 0) {
+    GTEST_SKIP() << "python3 has no tomllib";
+  }
+  for (const char* layout : {"tp2.pp2.dp4.mb2.zero3.sp1.rc=selective", "tp1.pp1.dp8",
+                             "tp1.pp2.dp4.vpp4.zero2.sched=breadth_first"}) {
+    const CommandOutput run = RunCommand(ExportTo("torchtitan", "llama-2-7b", layout));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string path = testing::TempDir() + "/export.toml";
+    std::ofstream(path) << run.out;
+    const std::string check =
+        "python3 -c \"import sys, tomllib; c = tomllib.load(open(sys.argv[1], 'rb')); "
+        "assert c['training']['seq_len'] == 4096 and c['model']['name'] == 'llama3' and "
+        "'tensor_parallel_degree' in c['parallelism'] and 'mode' in c['activation_checkpoint']\" ";
+    EXPECT_EQ(std::system((check + path).c_str()), 0) << run.out;
+  }
+}
+
+TEST(ExportCommand, MegatronIsAShellScript) {
+  const CommandOutput run = RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp2.sp1"));
+  const std::string path = testing::TempDir() + "/export.sh";
+  std::ofstream(path) << run.out;
+  EXPECT_EQ(std::system(("bash -n " + path).c_str()), 0) << run.out;
+}
+
+TEST(ExportCommand, JsonHoldsTheText) {
+  const CommandOutput run =
+      RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp2.mb2.sp1", {"--format", "json"}));
+  const json answer = json::parse(run.out);
+  EXPECT_EQ(answer["global_batch"], 8);
+  EXPECT_THAT(answer["text"].get<std::string>(), HasSubstr("--tensor-model-parallel-size 2"));
+}
+
+// A cluster file as its author writes it.
+std::string WriteCluster(const char* name, const char* preset, int devices_per_node) {
+  json cluster = json::parse(RunCommand({"list", "clusters", preset}).out);
+  cluster["devices_per_node"] = devices_per_node;
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path) << cluster;
+  return path;
+}
+
+TEST(ExportCommand, TakesTheRanksOfANodeFromTheCluster) {
+  const std::string four = WriteCluster("export_nodes_of_4.json", "h100", 4);
+  const auto run = [&](std::vector<std::string> more) {
+    return RunCommand(ExportTo("megatron", "llama-3-8b", "tp2.pp2.dp4.sp1", std::move(more))).out;
+  };
+  EXPECT_THAT(run({}), HasSubstr("--nnodes 2 --nproc-per-node 8 "));
+  EXPECT_THAT(run({"--cluster", "h100"}), HasSubstr("--nnodes 2 --nproc-per-node 8 "));
+  EXPECT_THAT(run({"--cluster", four}), HasSubstr("--nnodes 4 --nproc-per-node 4 "));
+  EXPECT_THAT(run({"--cluster", four, "--gpus-per-node", "16"}),
+              HasSubstr("--nnodes 1 --nproc-per-node 16 "));
+}
+
+TEST(ExportCommand, AsksForTheDevicesOfAHostWhereTheClusterDoesNotTell) {
+  const auto arguments = ExportTo("megatron", "llama-3-8b", "tp2.pp1.dp4.sp1",
+                                  {"--cluster", "gb200", "--format", "json"});
+  const CommandOutput run = RunCommand(arguments);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(json::parse(run.out)["error"]["field"], "gpus_per_node");
+}
+
+TEST(ExportCommand, ExportsWhatRecommendRanksOnPartlyFilledNodes) {
+  const CommandOutput ranked =
+      RunCommand({"recommend", "--model", "llama-3-8b", "--cluster", "h100", "--gpus", "12",
+                  "--seq-len", "4096", "--global-batch", "96", "--top", "5", "--format", "json"});
+  const json answer = json::parse(ranked.out);
+  EXPECT_THAT(
+      answer["notes"].dump(),
+      HasSubstr("12 devices fill nodes of 8 only partly: the last of 2 nodes has 4 in use"));
+  ASSERT_EQ(answer["layouts"].size(), 5u);
+  for (const json& entry : answer["layouts"]) {
+    const std::string layout = entry["layout"];
+    const CommandOutput run = RunCommand(ExportTo("megatron", "llama-3-8b", layout.c_str(),
+                                                  {"--cluster", "h100", "--global-batch", "96"}));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("processes=4"));
+    const std::string path = testing::TempDir() + "/export_partly.sh";
+    std::ofstream(path) << run.out;
+    EXPECT_EQ(std::system(("bash -n " + path).c_str()), 0) << run.out;
+  }
+}
+
+TEST(ExportCommand, NamesTheKeysThatItLeftAside) {
+  json config = json::parse(RunCommand({"list", "models", "llama-3.2-1b"}).out);
+  config["residual_twist"] = 0.5;
+  const std::string path = testing::TempDir() + "/twisted.json";
+  std::ofstream(path) << config;
+  const CommandOutput run = RunCommand(ExportTo("megatron", path.c_str(), "tp1.pp1.dp8"));
+  EXPECT_THAT(run.out, HasSubstr("left aside: residual_twist;"));
+  EXPECT_THAT(run.out, HasSubstr("--use-rope-scaling --rope-scaling-factor 32"));
+  const CommandOutput ranked =
+      RunCommand({"recommend", "--model", path, "--cluster", "h100", "--gpus", "8", "--seq-len",
+                  "4096", "--global-batch", "64"});
+  EXPECT_THAT(ranked.out, HasSubstr("note: config.json has keys that the planner does not know and "
+                                    "left aside: residual_twist"));
+}
+
+TEST(ExportCommand, RefusesWhatTheTargetLacks) {
+  const CommandOutput run =
+      RunCommand(ExportTo("torchtitan", "llama-3-8b", "tp1.pp1.dp8.zero1", {"--format", "json"}));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--layout zero1: torchtitan shards with FSDP or not at all"));
+  EXPECT_EQ(json::parse(run.out)["error"]["field"], "layout");
+  EXPECT_THAT(RunCommand(ExportTo("deepspeed", "llama-3-8b", "tp1.pp1.dp8")).err,
+              HasSubstr("--to deepspeed: must be megatron or torchtitan"));
+}
+
+}  // namespace
+}  // namespace meshwright::cli

@@ -1,0 +1,241 @@
+#include "tools/cli/agent/agent_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/agent/agent.h"
+#include "executor/agent/state_dir.h"
+#include "executor/host/host.h"
+#include "executor/host/run_program.h"
+#include "executor/trial/trial_runner.h"
+#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
+#include "planner/catalog/catalog.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/benchmark_text.h"
+#include "tools/cli/common/device_profile.h"
+#include "tools/cli/common/devices_flag.h"
+#include "tools/cli/io/grpc_log.h"
+#include "tools/cli/io/input_error.h"
+#include "tools/cli/io/log_sink.h"
+#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct AgentFlags {
+  std::string server = kDefaultServer;
+  std::string devices;
+  std::string name;
+  std::string worker;
+  std::string state_dir;
+  host::LogLevel log_level = host::LogLevel::kInfo;
+  std::optional<double> memory_limit_gib;
+  bool benchmark = false;
+  bool no_benchmark = false;
+  double benchmark_budget_s = trial::BenchmarkPlan().budget_s;
+};
+
+// What all agents of the user on all machines share, as for other programs' state.
+std::string SharedStateDir() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state != '\0') return absl::StrCat(state, "/meshwright");
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return absl::StrCat(home, "/.local/state/meshwright");
+  return "";
+}
+
+// One agent's: of another name, or on another machine with the same home, it is another one.
+std::string StateDirOf(const AgentFlags& flags, const std::string& name) {
+  if (!flags.state_dir.empty()) return flags.state_dir;
+  const std::string shared = SharedStateDir();
+  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name);
+}
+
+// What was measured of the devices holds for every agent that has the same ones.
+std::string BenchmarkDir(const AgentFlags& flags) {
+  const std::string state = flags.state_dir.empty() ? SharedStateDir() : flags.state_dir;
+  return state.empty() ? "" : state + "/benchmarks";
+}
+
+absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext& context) {
+  agent::AgentOptions options;
+  RETURN_IF_ERROR(CheckServerAddress(flags.server));
+  options.server = flags.server;
+  if (flags.memory_limit_gib) {
+    ASSIGN_OR_RETURN(options.memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));
+  }
+  options.host = host::HostName();
+  options.name = flags.name.empty() ? options.host : flags.name;
+  RETURN_IF_ERROR(WithField(CheckAgentName(options.name), "name"));
+  options.version = std::string(trial::WorkerVersion());
+  options.worker_path = flags.worker.empty() ? context.worker_path() : flags.worker;
+  if (access(options.worker_path.c_str(), X_OK) != 0) {
+    return FieldError("worker", options.worker_path, "is not a program that can be run");
+  }
+  RETURN_IF_ERROR(trial::CheckWorkerVersion(options.worker_path, host::RunProgram));
+  ASSIGN_OR_RETURN(options.devices, ResolveDevices(flags.devices, options.worker_path, context));
+  options.log = MakeLog(context.err, flags.log_level, absl::Now);
+  return options;
+}
+
+trial::BenchmarkPlan PlanOf(const AgentFlags& flags, const agent::AgentOptions& options) {
+  return {.device = options.devices.kind,
+          .ranks = options.devices.count,
+          .budget_s = flags.benchmark_budget_s};
+}
+
+// What an earlier agent measured of the same devices, or else what they reach now.
+absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags, const agent::AgentOptions& options,
+                                               const StopRequest& stop) {
+  const trial::BenchmarkPlan plan = PlanOf(flags, options);
+  const std::string folder = BenchmarkDir(flags);
+  const std::string path = folder.empty() ? "" : KeptBenchmarkPath(folder, plan);
+  if (!flags.benchmark && !path.empty()) {
+    if (const std::optional<planner::DeviceBenchmark> kept = ReadKeptBenchmark(path, plan)) {
+      options.log(host::LogLevel::kInfo, absl::StrCat("devices as measured on ", kept->date,
+                                                " (--benchmark measures again)"));
+      return *kept;
+    }
+  }
+  options.log(
+      host::LogLevel::kInfo,
+      absl::StrFormat("measuring the devices for about %.1f s (--no-benchmark leaves it out)",
+                      plan.budget_s));
+  ASSIGN_OR_RETURN(planner::DeviceBenchmark benchmark,
+                   MeasureDevices(plan, {.worker_path = options.worker_path,
+                                         .cancelled = [&stop] { return stop.Requested(); },
+                                         .progress = {}}));
+  if (path.empty()) return benchmark;
+  if (const absl::Status status = KeepBenchmark(path, benchmark); !status.ok()) {
+    options.log(host::LogLevel::kWarning,
+                absl::StrCat("can't keep what was measured: ", status.message()));
+  }
+  return benchmark;
+}
+
+absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags, const agent::AgentOptions& options,
+                                            const StopRequest& stop, CommandContext& context) {
+  ASSIGN_OR_RETURN(const planner::DeviceBenchmark benchmark, KeptOrMeasured(flags, options, stop));
+  ASSIGN_OR_RETURN(const std::vector<planner::ClusterSpec> known,
+                   BaseClusters(context.files, /*base=*/"", context.host_cores));
+  ASSIGN_OR_RETURN(planner::BenchmarkedCluster made, ProfileOf(benchmark, known));
+  int64_t& memory_bytes = made.cluster.device.memory_bytes;
+  memory_bytes = std::min(memory_bytes, options.memory_limit_bytes.value_or(memory_bytes));
+  return made.cluster;
+}
+
+// Text of a cluster file, empty where there is none: the agent then works all the same, and what
+// went wrong is only said.
+std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions& options,
+                             const StopRequest& stop, CommandContext& context) {
+  if (flags.no_benchmark) return "";
+  const absl::StatusOr<planner::ClusterSpec> cluster = MeasuredCluster(flags, options, stop, context);
+  if (!cluster.ok()) {
+    options.log(host::LogLevel::kWarning,
+                absl::StrCat("there is no measured profile: ", cluster.status().message()));
+    return "";
+  }
+  options.log(host::LogLevel::kInfo, absl::StrCat("devices reach ", SummaryOf(*cluster)));
+  return planner::ClusterToJson(*cluster);
+}
+
+agent::TrialRunner RunnerOn(const agent::DeviceSet& devices, const host::LogFunction& log) {
+  return [devices, log](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& given) {
+    trial::TrialRunnerOptions options = given;
+    options.device_memory_bytes = devices.memory_bytes;
+    options.warn = [&log](const std::string& text) { log(host::LogLevel::kWarning, text); };
+    return trial::RunTrial(plan, options);
+  };
+}
+
+absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
+  QuietGrpcLog();
+  if (flags.benchmark && flags.no_benchmark) {
+    return FieldError("benchmark", "true", "can't go with --no-benchmark");
+  }
+  ASSIGN_OR_RETURN(agent::AgentOptions options, ReadOptions(flags, context));
+  // From here on there is something to end in order.
+  const StopRequest stop(context);
+  RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
+  std::random_device entropy;
+  std::optional<agent::StateDir> state;
+  if (const std::string folder = StateDirOf(flags, options.name); !folder.empty()) {
+    ASSIGN_OR_RETURN(state, agent::StateDir::Open(folder, options.name, [&entropy] {
+                       return uint64_t{entropy()} << 32 | entropy();
+                     }));
+    options.identity = state->identity();
+    options.result_folder = state->results();
+  }
+  options.cluster_json = ClusterOfDevices(flags, options, stop, context);
+  options.instance = absl::StrCat(getpid(), "-", entropy());
+  options.uniform = [random = std::mt19937(entropy())]() mutable {
+    return std::uniform_real_distribution<double>(0.0, 1.0)(random);
+  };
+  options.runner = RunnerOn(options.devices, options.log);
+  agent::Agent agent(std::move(options));
+  RETURN_IF_ERROR(agent.Run([&stop] { return stop.Requested(); }));
+  // SIGTERM is how a service ends; Ctrl-C interrupts.
+  if (stop.Requested() && !stop.Terminated()) context.exit_code = kExitInterrupted;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddAgentCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<AgentFlags>();
+  CLI::App* command =
+      app.add_subcommand("agent", "Run trials of a server's sweeps on this machine");
+  command->add_option("--server", flags->server, "Server to work for")
+      ->capture_default_str()
+      ->option_text("HOST:PORT")
+      ->group(command_line::kCommonFlags);
+  command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
+      ->required()
+      ->option_text("cpu:N|cuda");
+  command
+      ->add_option("--name", flags->name,
+                   "Letters, digits, '.', '-' and '_'; default: the host's name")
+      ->option_text("NAME");
+  command
+      ->add_option("--memory-limit-gib", flags->memory_limit_gib,
+                   "What each rank's allocator may hold")
+      ->option_text("X");
+  command->add_option("--worker", flags->worker, "Default: meshwright-worker beside this program")
+      ->option_text("FILE");
+  command
+      ->add_option("--state-dir", flags->state_dir,
+                   "This agent's own: where results wait until a server has them, and what was "
+                   "measured of the devices is kept; default: one for its name in the user's state "
+                   "folder")
+      ->option_text("DIR");
+  AddLogLevel(*command, flags->log_level);
+  command->add_flag("--benchmark", flags->benchmark,
+                    "Measure the devices although a measurement is kept");
+  command->add_flag("--no-benchmark", flags->no_benchmark,
+                    "Don't measure the devices; no sweep can plan with them");
+  command
+      ->add_option("--benchmark-budget-s", flags->benchmark_budget_s,
+                   "What measuring the devices may take, about")
+      ->capture_default_str()
+      ->option_text("S");
+  command_line::AddExample(*command, "meshwright agent --server 127.0.0.1:7077 --devices cpu:4");
+  command->callback([flags, &context] {
+    const absl::Status status = RunAgent(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);
+  });
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,102 @@
+#include "tools/cli/common/agent_clusters.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "meshwright/v1/agents.grpc.pb.h"
+#include "nlohmann/json.hpp"
+#include "planner/catalog/catalog.h"
+#include "planner/codec/json_text.h"
+#include "planner/base/nearest.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/benchmark_text.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/wire_text.h"
+#include "tools/cli/io/table.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kPrefix = "agent:";
+
+ordered_json AgentToJson(const v1::Agent& agent) {
+  ordered_json json = {{"name", agent.name()},
+                       {"host", agent.host()},
+                       {"device_kind", agent.device_set().device_kind()},
+                       {"devices", agent.device_set().devices()},
+                       {"memory_bytes", nullptr},
+                       {"version", agent.version()},
+                       {"connect_time", TimeText(agent.connect_time())},
+                       {"running", nullptr},
+                       {"cluster", nullptr}};
+  if (agent.device_set().memory_bytes() > 0)
+    json["memory_bytes"] = agent.device_set().memory_bytes();
+  if (agent.has_running()) json["running"] = ShortName(agent.running().trial());
+  const absl::StatusOr<ordered_json> cluster = planner::ParseOrderedJson("cluster", agent.cluster_json());
+  if (cluster.ok()) json["cluster"] = *cluster;
+  return json;
+}
+
+std::string MeasuredText(const v1::Agent& agent) {
+  if (agent.cluster_json().empty()) return "-";
+  const absl::StatusOr<planner::ClusterSpec> cluster = planner::ClusterFromJson(agent.cluster_json(), 1);
+  return cluster.ok() ? SummaryOf(*cluster) : std::string(cluster.status().message());
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Agent>> ListAgents(const std::string& server) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, ConnectTo(server));
+  const std::unique_ptr<v1::Agents::Stub> stub = v1::Agents::NewStub(channel);
+  grpc::ClientContext call;
+  SetDeadline(call);
+  v1::ListAgentsResponse response;
+  RETURN_IF_ERROR(CallStatus(stub->ListAgents(&call, {}, &response)));
+  return std::vector<v1::Agent>(response.agents().begin(), response.agents().end());
+}
+
+bool NamesAgent(std::string_view cluster) { return cluster.starts_with(kPrefix); }
+
+absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>& agents,
+                                          const std::string& cluster) {
+  const std::string name = cluster.substr(kPrefix.size());
+  std::vector<std::string> known;
+  for (const v1::Agent& agent : agents) {
+    known.push_back(agent.name());
+    if (agent.name() != name) continue;
+    if (!agent.cluster_json().empty()) return planner::SpecSource{cluster, agent.cluster_json()};
+    return FieldError(
+        "cluster", cluster,
+        "this agent has not measured its devices: start it without --no-benchmark, or "
+        "name another cluster");
+  }
+  if (known.empty()) {
+    return WithField(
+        absl::NotFoundError(absl::StrCat("agent '", name, "' is not known: no agent is connected")),
+        "cluster");
+  }
+  return WithField(UnknownName("agent", name, known), "cluster");
+}
+
+void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std::ostream& out) {
+  if (format == OutputFormat::kJson) {
+    ordered_json json = {{"agents", ordered_json::array()}};
+    for (const v1::Agent& agent : agents) json["agents"].push_back(AgentToJson(agent));
+    PrintJson(json, out);
+    return;
+  }
+  Table table({"agent", "host", "devices", "runs", "measured"});
+  for (const v1::Agent& agent : agents) {
+    table.Add({agent.name(), agent.host(),
+               absl::StrCat(agent.device_set().device_kind(), ":", agent.device_set().devices()),
+               agent.has_running() ? ShortName(agent.running().trial()) : "-",
+               MeasuredText(agent)});
+  }
+  table.Print(out);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,32 @@
+// The agents of a server, and clusters named after them: --cluster agent:NAME.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "meshwright/v1/agents.pb.h"
+#include "planner/catalog/plan_query.h"
+#include "tools/cli/common/context.h"
+
+namespace meshwright::cli {
+
+// By name. Errors as ConnectTo() and CallStatus().
+absl::StatusOr<std::vector<v1::Agent>> ListAgents(const std::string& server);
+
+// Whether the value of --cluster names an agent.
+bool NamesAgent(std::string_view cluster);
+
+// The cluster that the agent of `agents` measured on its devices. `cluster` is agent:NAME.
+// NotFound for an unknown agent, with the nearest names; InvalidArgument for one that did not
+// measure.
+absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>& agents,
+                                          const std::string& cluster);
+
+// One line per agent, or {"agents": [...]}: name, host, device_kind, devices, memory_bytes (null
+// without a limit), version, connect_time, running (a trial, or null), cluster (null where it did
+// not measure).
+void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std::ostream& out);
+
+}  // namespace meshwright::cli

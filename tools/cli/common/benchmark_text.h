@@ -1,0 +1,18 @@
+// What a device benchmark measured, and the profile that follows, for people.
+#pragma once
+
+#include <ostream>
+
+#include "planner/calibration/cluster_from_benchmark.h"
+#include "planner/measurement/device_benchmark.h"
+
+namespace meshwright::cli {
+
+// Tables of products, copies and collectives, then the fitted constants.
+void PrintDeviceBenchmark(const planner::DeviceBenchmark& benchmark, const planner::BenchmarkedCluster& made,
+                          std::ostream& out);
+
+// One line: the peaks, the memory bandwidth and the link.
+std::string SummaryOf(const planner::ClusterSpec& cluster);
+
+}  // namespace meshwright::cli

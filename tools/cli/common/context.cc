@@ -1,0 +1,50 @@
+#include "tools/cli/common/context.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "nlohmann/json.hpp"
+#include "planner/base/field_error.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/terminal.h"
+
+namespace meshwright::cli {
+
+int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status) {
+  const std::string message(
+      (context.in_words_of_line ? context.in_words_of_line(status) : status).message());
+  context.out.flush();  // what was printed before comes before
+  context.err << Styled(context.err, Style::kBad, "meshwright:") << " " << message << std::endl;
+  if (format == OutputFormat::kJson) {
+    nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},
+                                    {"message", message}};
+    if (const std::string field = FieldOf(status); !field.empty()) error["field"] = field;
+    PrintJson({{"error", error}}, context.out);
+  }
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kAlreadyExists:
+      return kExitBadInput;
+    case absl::StatusCode::kCancelled:
+      return kExitInterrupted;
+    default:
+      return kExitFailed;
+  }
+}
+
+int FinishOutput(CommandContext& context, int exit_code) {
+  context.out.flush();
+  if (context.out.good()) return exit_code;
+  const int error = context.out_errno();
+  if (error == EPIPE) return exit_code;
+  context.err << Styled(context.err, Style::kBad, "meshwright:")
+              << " standard output can't be written, so what was printed is not complete";
+  if (error != 0) context.err << ": " << std::strerror(error);
+  context.err << std::endl;
+  return kExitFailed;
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,61 @@
+// What a command may use of the world outside; tests put their own in its place.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "executor/trial/device_list.h"
+#include "tools/cli/io/command_files.h"
+#include "tools/command_line/defaults.h"
+
+namespace meshwright::cli {
+
+// Exit codes of the binary.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;    // something went wrong while running
+inline constexpr int kExitBadInput = 2;  // the request can't be taken as it is
+// No layout fits the device's memory, or no measured run can be modelled.
+inline constexpr int kExitNothingFits = 3;
+inline constexpr int kExitInterrupted = 130;  // by SIGINT
+inline constexpr int kExitTerminated = 143;   // by SIGTERM
+
+struct CommandContext {
+  std::ostream& out;
+  std::ostream& err;
+  int32_t host_cores = 1;                // physical cores of this machine
+  std::string binary_dir;                // where this binary lies; the worker lies beside it
+  std::function<double()> now_s;         // monotonic seconds
+  const std::atomic<bool>& interrupted;  // turned true by signals (tools/cli/stop_request.h)
+  // The CUDA devices that the worker at a path is shown.
+  std::function<absl::StatusOr<trial::DeviceList>(const std::string& worker_path)> list_devices =
+      trial::ListDevicesHere;
+  // errno of the first write to `out` that failed, 0 where none did.
+  std::function<int()> out_errno = [] { return 0; };
+  CommandFiles files = {};
+  // The value of an environment variable that gives flags their defaults.
+  command_line::Environment environment = {};
+  // A status about a field of a request, as one about the flag that was typed; set while a command
+  // runs.
+  std::function<absl::Status(const absl::Status&)> in_words_of_line = {};
+  int exit_code = kExitOk;  // set by the command that ran
+
+  // Where the worker lies, unless a flag says otherwise.
+  std::string worker_path() const { return binary_dir + "/meshwright-worker"; }
+};
+
+enum class OutputFormat { kText, kJson };
+
+// Prints `status` as one sentence (under JSON also as {"error": …} on the output) and returns the
+// exit code for it: bad input for InvalidArgument, NotFound and OutOfRange, interrupted for
+// Cancelled, failed for the rest.
+int ReportError(CommandContext& context, OutputFormat format, const absl::Status& status);
+
+// Hands all of `out` over and returns `exit_code`, or says that it could not be written and returns
+// kExitFailed. A reader that went away (`| head`) had enough: that is no failure.
+int FinishOutput(CommandContext& context, int exit_code);
+
+}  // namespace meshwright::cli

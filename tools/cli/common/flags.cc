@@ -1,0 +1,167 @@
+#include "tools/cli/common/flags.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/catalog/catalog.h"
+#include "planner/codec/json_text.h"
+#include "planner/catalog/spec_kind.h"
+#include "planner/base/escape_controls.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/agent_clusters.h"
+#include "tools/cli/io/input_error.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+// What a flag takes: a model, a cluster or a framework's profile.
+std::string_view KindOf(std::string_view flag) { return flag == "base" ? "cluster" : flag; }
+
+bool LooksLikeFile(const std::string& value) {
+  std::error_code error;
+  return std::filesystem::exists(value, error) || value.find('/') != std::string::npos ||
+         value.ends_with(".json");
+}
+
+absl::Status OfOtherKind(std::string_view flag, const std::string& value, std::string_view kind) {
+  const auto named = [](std::string_view of) {
+    return of == "framework" ? std::string("a framework's profile") : "a " + std::string(of);
+  };
+  return FieldError(flag, value,
+                    absl::StrCat("is ", named(kind), ", not ", named(KindOf(flag)), "; --",
+                                 std::string(kind), " takes it"));
+}
+
+// A folder stands for the model in it.
+std::string PathOf(std::string_view kind, const std::string& value) {
+  std::error_code error;
+  const bool folder = kind == "model" && std::filesystem::is_directory(value, error);
+  return folder ? (std::filesystem::path(value) / "config.json").string() : value;
+}
+
+// Whether a text is what it is given for; what a server refuses as well is refused here with the
+// file's name.
+absl::Status CheckSpecText(std::string_view kind, const std::string& text, int64_t seq_len) {
+  constexpr int32_t kAnyCores = 1;
+  if (kind == "model") return planner::ModelFromConfig("", text, seq_len).status();
+  if (kind == "cluster") return planner::ClusterFromJson(text, kAnyCores).status();
+  return planner::ProfileFromJson(text).status();
+}
+
+// config.json says little about the model; its folder usually carries the model's name.
+std::string NameOf(const std::filesystem::path& path) {
+  const std::string stem = path.stem().string();
+  if (stem != "config") return stem;
+  const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
+  return folder.empty() ? stem : folder;
+}
+
+absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files, const std::string& cluster,
+                                             const std::string& server) {
+  if (!NamesAgent(cluster)) return ReadSpecSource(files, "cluster", cluster);
+  if (server.empty()) {
+    return FieldError("cluster", cluster,
+                      "what an agent measured is known to its server: name that with --server "
+                      "HOST:PORT, where the command has it");
+  }
+  ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents, ListAgents(server));
+  return ClusterOfAgent(agents, cluster);
+}
+
+// What can't be resolved is refused later, with its reason.
+bool IsOfProcessorCores(const planner::SpecSource& cluster) {
+  constexpr int32_t kAnyCores = 1;
+  const absl::StatusOr<planner::ClusterSpec> spec = planner::ResolveCluster(cluster, kAnyCores);
+  return spec.ok() && spec->physical_cores > 0;
+}
+
+}  // namespace
+
+absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
+                                          const std::string& value, int64_t seq_len) {
+  const std::string_view kind = KindOf(flag);
+  if (value.empty()) return FieldError(flag, value, "must name a file or a preset");
+  if (const std::string preset = planner::PresetNamed(kind, value); !preset.empty()) {
+    return planner::SpecSource{preset, ""};
+  }
+  if (!LooksLikeFile(value)) {
+    const std::string_view other = planner::KindOfPreset(value);
+    if (!other.empty()) return OfOtherKind(flag, value, other);
+    return planner::SpecSource{value, ""};
+  }
+  const std::string path = PathOf(kind, value);
+  ASSIGN_OR_RETURN(std::string text, files.Read(flag, path, planner::kMaxSpecBytes));
+  if (text.empty()) return FieldError(flag, path, "is an empty file");
+  const std::string_view other = planner::KindOfText(text);
+  if (!other.empty() && other != kind) return OfOtherKind(flag, path, other);
+  RETURN_IF_ERROR(InFile(flag, path, CheckSpecText(kind, text, seq_len)));
+  return planner::SpecSource{EscapeControls(NameOf(path)), std::move(text)};
+}
+
+void OutputFlags::AddFormat(CLI::App& app) {
+  command_line::AddEnumOption<OutputFormat>(app, "--format", format, "How the answer is printed",
+                              {{"text", OutputFormat::kText}, {"json", OutputFormat::kJson}})
+      ->group(command_line::kCommonFlags);
+}
+
+void OutputFlags::AddServer(CLI::App& app) {
+  app.add_option("--server", server, "Ask this server instead of computing here")
+      ->option_text("HOST:PORT")
+      ->group(command_line::kCommonFlags);
+}
+
+void QueryFlags::AddModel(CLI::App& app) {
+  app.add_option("--model", model,
+                 "HuggingFace config.json, the folder of one, or a preset (meshwright list models)")
+      ->required()
+      ->option_text("FILE|MODEL");
+}
+
+void QueryFlags::AddTraining(CLI::App& app) {
+  app.add_option("--seq-len", seq_len, "Tokens per sequence")->required()->option_text("S");
+  app.add_option("--global-batch", global_batch, "Sequences per optimizer step")
+      ->required()
+      ->option_text("B");
+  command_line::TakeWords(app.add_option("--dtype", dtype,
+                           "Number format of the matrix products; default bf16, on processor cores "
+                           "fp32"),
+            {"bf16", "fp32", "fp64"});
+}
+
+void QueryFlags::AddCluster(CLI::App& app) {
+  app.add_option(
+         "--cluster", cluster,
+         "Cluster file, a preset (meshwright list clusters), or what an agent of the server "
+         "measured (meshwright list agents)")
+      ->required()
+      ->option_text("FILE|CLUSTER|agent:NAME");
+  app.add_option("--gpus", devices, "Devices to use")->required()->option_text("N");
+}
+
+void QueryFlags::AddFramework(CLI::App& app) {
+  app.add_option("--framework", framework,
+                 "Framework profile, file or preset (meshwright list profiles)")
+      ->capture_default_str()
+      ->option_text("FILE|PROFILE");
+}
+
+absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
+                                              const std::string& server) const {
+  planner::PlanQuery query;
+  ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model, seq_len));
+  ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
+  ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
+  query.devices = devices;
+  query.training = {.seq_len = seq_len, .global_batch = global_batch};
+  if (!dtype.empty()) {
+    ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(dtype));
+  } else if (IsOfProcessorCores(query.cluster)) {
+    query.training.precision = planner::Precision::kFp32;
+  }
+  return query;
+}
+
+}  // namespace meshwright::cli

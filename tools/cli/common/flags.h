@@ -1,0 +1,52 @@
+// Flags that several commands share, and how they become a query.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "planner/catalog/plan_query.h"
+#include "tools/cli/io/command_files.h"
+#include "tools/cli/common/context.h"
+
+namespace meshwright::cli {
+
+// What the flag `model`, `cluster`, `framework` or `base` (a cluster too) names: a preset where one
+// has that name, in any case, else a file where one exists or the name ends in .json or has a
+// slash; for a model also the folder of a config.json. InvalidArgument about `flag`, with the path,
+// where the file can't be read or does not describe such a thing. `seq_len` as in ResolveModel().
+absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
+                                          const std::string& value, int64_t seq_len = 1);
+
+// --format text|json and --server HOST:PORT.
+struct OutputFlags {
+  OutputFormat format = OutputFormat::kText;
+  std::string server;
+
+  void AddFormat(CLI::App& app);
+  void AddServer(CLI::App& app);
+};
+
+// --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype.
+struct QueryFlags {
+  std::string model;
+  std::string cluster;
+  std::string framework = "megatron";
+  int64_t devices = 0;
+  int64_t seq_len = 0;
+  int64_t global_batch = 0;
+  std::string dtype;  // empty: fp32 on clusters of processor cores, else bf16
+
+  void AddModel(CLI::App& app);
+  void AddTraining(CLI::App& app);
+  void AddCluster(CLI::App& app);
+  void AddFramework(CLI::App& app);
+
+  // Reads the files that are named, as ReadSpecSource() does, and asks `server` for the cluster of
+  // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.
+  absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files, const std::string& server = "") const;
+};
+
+}  // namespace meshwright::cli

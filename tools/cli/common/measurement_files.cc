@@ -1,0 +1,40 @@
+#include "tools/cli/common/measurement_files.h"
+
+#include <utility>
+
+#include "planner/catalog/catalog.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/flags.h"
+
+namespace meshwright::cli {
+
+absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
+    CommandFiles& files, const std::vector<std::string>& paths) {
+  std::vector<planner::Measurement> all;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const std::string text, files.Read("measurements", path));
+    if (text.empty()) return FieldError("measurements", path, "is an empty file");
+    absl::StatusOr<std::vector<planner::Measurement>> rows = planner::ParseMeasurements(text);
+    if (!rows.ok()) return FieldError("measurements", path, std::string(rows.status().message()));
+    for (planner::Measurement& row : *rows) {
+      row.file = path;
+      all.push_back(std::move(row));
+    }
+  }
+  return all;
+}
+
+absl::StatusOr<planner::ClusterSpec> ReadCluster(CommandFiles& files, const std::string& name_or_file,
+                                        int32_t host_cores) {
+  ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "cluster", name_or_file));
+  return planner::ResolveCluster(source, host_cores);
+}
+
+absl::StatusOr<planner::FrameworkProfile> ReadFramework(CommandFiles& files,
+                                               const std::string& name_or_file) {
+  ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "framework", name_or_file));
+  return source.json.empty() ? planner::FindProfile(source.name) : planner::ProfileFromJson(source.json);
+}
+
+}  // namespace meshwright::cli

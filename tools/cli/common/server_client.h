@@ -1,0 +1,29 @@
+// How commands talk to a running server.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "grpcpp/channel.h"
+#include "grpcpp/client_context.h"
+
+namespace meshwright::cli {
+
+inline constexpr char kDefaultServer[] = "127.0.0.1:7077";
+
+// InvalidArgument naming the flag when `server` is not HOST:PORT.
+absl::Status CheckServerAddress(const std::string& server);
+
+// Connects to HOST:PORT. InvalidArgument for something else; Unavailable, in words for people, when
+// no server answers there.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const std::string& server);
+
+// Gives a call at most as long as the longest search takes.
+void SetDeadline(grpc::ClientContext& context);
+
+// The status of a call, with the field that it names as planner/spec/field_error.h reads it.
+absl::Status CallStatus(const grpc::Status& status);
+
+}  // namespace meshwright::cli

@@ -1,0 +1,134 @@
+#include "tools/cli/export/export_command.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/export.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct ExportFlags {
+  std::string to;
+  std::string model;
+  std::string cluster;
+  std::string layout;
+  int64_t seq_len = 4096;
+  int64_t global_batch = 0;  // 0: one micro-batch for every pipeline rank
+  std::optional<int32_t> devices_per_node;
+  std::string dtype = "bf16";
+  OutputFlags output;
+};
+
+constexpr int32_t kDefaultDevicesPerNode = 8;
+
+absl::StatusOr<int32_t> DevicesPerNode(const ExportFlags& flags, CommandContext& context) {
+  if (flags.devices_per_node) return *flags.devices_per_node;
+  if (flags.cluster.empty()) return kDefaultDevicesPerNode;
+  ASSIGN_OR_RETURN(const planner::SpecSource source,
+                   ReadSpecSource(context.files, "cluster", flags.cluster));
+  ASSIGN_OR_RETURN(const planner::ClusterSpec cluster, planner::ResolveCluster(source, context.host_cores));
+  if (cluster.scale_up_spans_hosts) {
+    return FieldError("gpus_per_node", "(absent)",
+                      "the " + std::to_string(cluster.devices_per_node) + " devices of " +
+                          source.name +
+                          " that its scale_up joins stand in several hosts; must say how many "
+                          "devices a host has");
+  }
+  return cluster.devices_per_node;
+}
+
+absl::StatusOr<planner::ExportJob> ReadJob(const ExportFlags& flags, CommandContext& context) {
+  planner::ExportJob job;
+  ASSIGN_OR_RETURN(const planner::SpecSource source,
+                   ReadSpecSource(context.files, "model", flags.model, flags.seq_len));
+  ASSIGN_OR_RETURN(job.layout, planner::ParseLayout(flags.layout));
+  job.training.seq_len = flags.seq_len;
+  job.training.global_batch = flags.global_batch;
+  if (flags.global_batch == 0) {
+    job.training.global_batch = int64_t{job.layout.dp} * job.layout.micro_batch * job.layout.pp;
+  }
+  ASSIGN_OR_RETURN(job.training.precision, planner::ParsePrecision(flags.dtype));
+  ASSIGN_OR_RETURN(job.model, planner::ResolveModel(source, job.training.seq_len));
+  job.notes = planner::NotesOnModel(source, job.training.seq_len);
+  ASSIGN_OR_RETURN(job.devices_per_node, DevicesPerNode(flags, context));
+  return job;
+}
+
+absl::Status RunExport(const ExportFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const planner::ExportTarget target, planner::ParseExportTarget(flags.to));
+  ASSIGN_OR_RETURN(const planner::ExportJob job, ReadJob(flags, context));
+  ASSIGN_OR_RETURN(const std::string text, planner::Export(target, job));
+  if (flags.output.format == OutputFormat::kText) {
+    context.out << text;
+    return absl::OkStatus();
+  }
+  const nlohmann::ordered_json object = {{"to", flags.to},
+                                         {"model", job.model.name},
+                                         {"layout", planner::FormatLayout(job.layout)},
+                                         {"seq_len", job.training.seq_len},
+                                         {"global_batch", job.training.global_batch},
+                                         {"gpus_per_node", job.devices_per_node},
+                                         {"notes", job.notes},
+                                         {"text", text}};
+  PrintJson(object, context.out);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ExportFlags>();
+  CLI::App* command = app.add_subcommand(
+      "export", "A layout as the launch flags of Megatron-LM or the configuration of torchtitan");
+  command_line::TakeWords(command->add_option("--to", flags->to, "The framework that will train it"),
+            {"megatron", "torchtitan"})
+      ->required();
+  command
+      ->add_option(
+          "--model", flags->model,
+          "HuggingFace config.json, the folder of one, or a preset (meshwright list models)")
+      ->required()
+      ->option_text("FILE|MODEL");
+  command->add_option("--layout", flags->layout, "tp2.pp2.dp8.mb1.zero1.sp1, as estimate takes it")
+      ->required()
+      ->option_text("LAYOUT");
+  command->add_option("--seq-len", flags->seq_len, "Tokens per sequence")
+      ->capture_default_str()
+      ->option_text("S");
+  command
+      ->add_option("--global-batch", flags->global_batch,
+                   "Sequences per optimizer step; default dp * mb * pp")
+      ->option_text("B");
+  command
+      ->add_option("--cluster", flags->cluster,
+                   "Cluster file, or a preset (meshwright list clusters), that says how many "
+                   "devices a node has")
+      ->option_text("FILE|CLUSTER");
+  command
+      ->add_option("--gpus-per-node", flags->devices_per_node,
+                   "Devices that a node has; default the cluster's, without one 8")
+      ->option_text("N");
+  command_line::TakeWords(command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
+            {"bf16", "fp32"})
+      ->capture_default_str();
+  flags->output.AddFormat(*command);
+  command_line::AddExample(
+      *command,
+      "meshwright export --to megatron --model llama-3-8b --layout tp2.pp2.dp4.mb2.zero1.sp1 "
+      "--seq-len 8192 --global-batch 64");
+  command->callback([flags, &context] {
+    const absl::Status status = RunExport(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright::cli

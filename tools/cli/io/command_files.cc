@@ -1,0 +1,94 @@
+#include "tools/cli/io/command_files.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::cli {
+namespace {
+
+bool IsNullDevice(const struct stat& status) {
+  struct stat null = {};
+  return S_ISCHR(status.st_mode) && ::stat("/dev/null", &null) == 0 &&
+         status.st_rdev == null.st_rdev;
+}
+
+}  // namespace
+
+absl::Status OutputFile::Write(std::string_view text) const {
+  return wanted() ? WriteWholeFile(flag_, path_, text) : absl::OkStatus();
+}
+
+void CommandFiles::AddStream(std::string_view name, int descriptor) {
+  struct stat status = {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  entries_.push_back({Use::kPrintedTo,
+                      std::string(name),
+                      "",
+                      {status.st_dev, status.st_ino, /*name=*/"", /*written_over=*/true}});
+}
+
+std::optional<CommandFiles::Identity> CommandFiles::IdentityOf(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (IsNullDevice(status)) return std::nullopt;
+    return Identity{status.st_dev, status.st_ino, /*name=*/"",
+                    S_ISREG(status.st_mode) || S_ISBLK(status.st_mode)};
+  }
+  const std::filesystem::path target = WrittenFile(path);
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  if (::stat(folder.c_str(), &status) != 0) return std::nullopt;
+  return Identity{status.st_dev, status.st_ino, target.filename().string(), /*written_over=*/true};
+}
+
+absl::Status CommandFiles::CheckPair(const Entry& earlier, const Entry& later) {
+  if (earlier.use != Use::kWritten && later.use != Use::kWritten) {
+    // Both are read, or what is printed would go to the end of what is read.
+    if (earlier.use == later.use) return absl::OkStatus();
+    return FieldError(later.flag, later.path,
+                      absl::StrCat("is the file that ", earlier.flag, " goes to"));
+  }
+  const bool both_written = earlier.use == Use::kWritten && later.use == Use::kWritten;
+  if (!both_written && !earlier.identity.written_over) return absl::OkStatus();
+  const Entry& output = later.use == Use::kWritten ? later : earlier;
+  const Entry& other = later.use == Use::kWritten ? earlier : later;
+  if (other.use == Use::kPrintedTo) {
+    return FieldError(
+        output.flag, output.path,
+        absl::StrCat("is the file that ", other.flag, " goes to; must be another file"));
+  }
+  return FieldError(output.flag, output.path,
+                    absl::StrCat("is the file of ", other.flag, " = ", other.path,
+                                 both_written ? " too; must be another file"
+                                              : ", which must not be written over"));
+}
+
+absl::Status CommandFiles::Add(Use use, std::string_view flag, const std::string& path) {
+  const std::optional<Identity> identity = IdentityOf(path);
+  if (!identity) return absl::OkStatus();
+  const Entry entry{use, std::string(flag), path, *identity};
+  for (const Entry& earlier : entries_) {
+    if (earlier.identity.SameFile(entry.identity)) RETURN_IF_ERROR(CheckPair(earlier, entry));
+  }
+  entries_.push_back(entry);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> CommandFiles::Read(std::string_view flag, const std::string& path,
+                                               uintmax_t max_bytes) {
+  RETURN_IF_ERROR(Add(Use::kRead, flag, path));
+  return ReadWholeFile(flag, path, max_bytes);
+}
+
+absl::StatusOr<OutputFile> CommandFiles::Claim(std::string_view flag, const std::string& path) {
+  if (path.empty()) return OutputFile();
+  RETURN_IF_ERROR(Add(Use::kWritten, flag, path));
+  RETURN_IF_ERROR(CheckWritable(flag, path));
+  return OutputFile(flag, path);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,43 @@
+// An output stream over a descriptor that remembers why a write failed, so that a command whose
+// output was lost can say so and fail.
+#pragma once
+
+#include <array>
+#include <ostream>
+#include <streambuf>
+
+namespace meshwright::cli {
+
+class FdStream final : public std::ostream {
+ public:
+  // Writes to `fd`, which stays open.
+  explicit FdStream(int fd) : std::ostream(&buffer_), buffer_(fd) {}
+
+  // errno of the first write that failed; 0 while all succeeded.
+  int write_errno() const { return buffer_.write_errno(); }
+
+ private:
+  class Buffer final : public std::streambuf {
+   public:
+    explicit Buffer(int fd) : fd_(fd) { setp(bytes_.data(), bytes_.data() + bytes_.size()); }
+    ~Buffer() override { sync(); }
+    int write_errno() const { return write_errno_; }
+
+   protected:
+    int_type overflow(int_type byte) override;
+    int sync() override;
+
+   private:
+    const int fd_;
+    int write_errno_ = 0;
+    std::array<char, 1 << 14> bytes_ = {};
+  };
+
+  Buffer buffer_;
+};
+
+// Opens what a caller left closed of standard input, output and error, so that no file that is
+// opened later takes its place and gets what is printed. Writing to an output opened so fails.
+void OpenStandardDescriptors();
+
+}  // namespace meshwright::cli

@@ -1,0 +1,34 @@
+#include "tools/cli/io/interrupt_guard.h"
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr absl::Duration kPoll = absl::Milliseconds(50);
+
+}  // namespace
+
+InterruptGuard::InterruptGuard(const std::atomic<bool>& interrupted, grpc::ClientContext& call) {
+  if (interrupted.load()) {
+    call.TryCancel();  // one that has not begun yet ends as it begins
+    return;
+  }
+  thread_ = std::thread([this, &interrupted, &call] {
+    while (!done_.load()) {
+      if (interrupted.load()) {
+        call.TryCancel();
+        return;
+      }
+      absl::SleepFor(kPoll);
+    }
+  });
+}
+
+InterruptGuard::~InterruptGuard() {
+  done_.store(true);
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace meshwright::cli

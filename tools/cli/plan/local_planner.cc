@@ -1,0 +1,31 @@
+#include "tools/cli/plan/planner_api.h"
+
+namespace meshwright::cli {
+namespace {
+
+class InProcessPlanner : public PlannerApi {
+ public:
+  InProcessPlanner(int32_t host_cores, const std::atomic<bool>& interrupted)
+      : host_cores_(host_cores), interrupted_(interrupted) {}
+
+  absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
+    return planner::AnswerRecommend(query, host_cores_, [this] { return interrupted_.load(); });
+  }
+  absl::StatusOr<planner::EstimateAnswer> planner::Estimate(const planner::PlanQuery& query,
+                                          std::string_view layout) override {
+    return planner::AnswerEstimate(query, layout, host_cores_, [this] { return interrupted_.load(); });
+  }
+  absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
+
+ private:
+  const int32_t host_cores_;
+  const std::atomic<bool>& interrupted_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlannerApi> LocalPlanner(int32_t host_cores, const std::atomic<bool>& interrupted) {
+  return std::make_unique<InProcessPlanner>(host_cores, interrupted);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,30 @@
+// The planner as the commands see it: in this process, or a running server.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "planner/report/answers.h"
+#include "tools/cli/common/context.h"
+
+namespace meshwright::cli {
+
+class PlannerApi {
+ public:
+  virtual ~PlannerApi() = default;
+  virtual absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) = 0;
+  virtual absl::StatusOr<planner::EstimateAnswer> planner::Estimate(const planner::PlanQuery& query,
+                                                  std::string_view layout) = 0;
+  virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
+};
+
+// A search of either ends with Cancelled once `interrupted`, which outlives it, turns true.
+std::unique_ptr<PlannerApi> LocalPlanner(int32_t host_cores, const std::atomic<bool>& interrupted);
+
+// `server` is HOST:PORT; empty means in this process.
+std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context);
+
+}  // namespace meshwright::cli

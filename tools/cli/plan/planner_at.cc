@@ -1,0 +1,11 @@
+#include "tools/cli/plan/planner_api.h"
+#include "tools/cli/plan/remote_planner.h"
+
+namespace meshwright::cli {
+
+std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context) {
+  return server.empty() ? LocalPlanner(context.host_cores, context.interrupted)
+                        : RemotePlanner(server, context.interrupted);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,198 @@
+#include "tools/cli/plan/planner_commands.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "planner/catalog/preset_text.h"
+#include "planner/catalog/spec_kind.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/agent_clusters.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/plan/planner_api.h"
+#include "tools/cli/plan/planner_json.h"
+#include "tools/cli/plan/planner_text.h"
+#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct PlanFlags {
+  QueryFlags query;
+  OutputFlags output;
+  std::string layout;
+  std::string mine;
+  int32_t top = 10;
+  std::optional<double> max_oom_probability;
+  bool exit_zero = false;
+};
+
+// Scripts stop where nothing fits, unless they only want to look.
+int ExitCode(const PlanFlags& flags, bool fits) {
+  return fits || flags.exit_zero ? kExitOk : kExitNothingFits;
+}
+
+void AddExitZero(CLI::App& command, PlanFlags& flags) {
+  command.add_flag("--exit-zero", flags.exit_zero, "Exit with 0, not with 3, where nothing fits");
+}
+
+absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
+  const double start_s = context.now_s();
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
+  query.top = flags.top;
+  query.max_oom_probability = flags.max_oom_probability;
+  query.mine = flags.mine;
+  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
+                   PlannerAt(flags.output.server, context)->Recommend(query));
+  const double elapsed_s = context.now_s() - start_s;
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(ToJson(query, answer, elapsed_s), context.out);
+  } else {
+    PrintRecommendation(query, answer, elapsed_s, context.out);
+  }
+  context.exit_code = ExitCode(flags, !answer.result.layouts.empty());
+  return absl::OkStatus();
+}
+
+absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
+  const double start_s = context.now_s();
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(const planner::EstimateAnswer answer,
+                   PlannerAt(flags.output.server, context)->Estimate(query, flags.layout));
+  const double elapsed_s = context.now_s() - start_s;
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(ToJson(query, answer, elapsed_s), context.out);
+  } else {
+    PrintEstimate(query, answer, context.out);
+  }
+  context.exit_code = ExitCode(flags, answer.fits());
+  return absl::OkStatus();
+}
+
+// The preset itself, which is JSON whatever the format.
+absl::Status PrintPreset(const std::string& kind, const std::string& name,
+                         CommandContext& context) {
+  if (kind == "agents") return FieldError("name", name, "only presets are printed by name");
+  const std::string_view field = kind == "models"     ? "model"
+                                 : kind == "clusters" ? "cluster"
+                                                      : "framework";
+  const std::string known = planner::PresetNamed(field, name);
+  const std::string& wanted = known.empty() ? name : known;
+  ASSIGN_OR_RETURN(const std::string_view text, kind == "models"     ? planner::ModelText(wanted)
+                                                : kind == "clusters" ? planner::ClusterText(wanted)
+                                                                     : planner::ProfileText(wanted));
+  context.out << text;
+  return absl::OkStatus();
+}
+
+absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandContext& context) {
+  if (kind == "agents") {
+    ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents,
+                     ListAgents(flags.server.empty() ? kDefaultServer : flags.server));
+    PrintAgents(agents, flags.format, context.out);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const planner::PresetNames names, PlannerAt(flags.server, context)->Presets());
+  const std::vector<std::string>& chosen = kind == "models"     ? names.models
+                                           : kind == "clusters" ? names.clusters
+                                                                : names.profiles;
+  if (flags.format == OutputFormat::kJson) {
+    PrintJson({{kind, chosen}}, context.out);
+  } else {
+    for (const std::string& name : chosen) context.out << name << "\n";
+  }
+  return absl::OkStatus();
+}
+
+void Finish(CommandContext& context, OutputFormat format, const absl::Status& status) {
+  if (status.ok()) return;
+  context.exit_code = ReportError(context, format, status);
+  if (absl::IsCancelled(status)) context.exit_code = StopRequest(context).exit_code();
+}
+
+}  // namespace
+
+void AddRecommendCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* command =
+      app.add_subcommand("recommend", "Rank the layouts that train a model fastest on a cluster");
+  flags->query.AddModel(*command);
+  flags->query.AddCluster(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  command->add_option("--top", flags->top, "Layouts to show")
+      ->capture_default_str()
+      ->option_text("K");
+  command
+      ->add_option("--max-oom-probability", flags->max_oom_probability,
+                   "Keep layouts up to this probability of running out of memory, in place of the "
+                   "80 % rule")
+      ->option_text("P");
+  command
+      ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
+      ->option_text("LAYOUT");
+  AddExitZero(*command, *flags);
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command);
+  command_line::AddExample(*command,
+             "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
+             "--global-batch 1024 --top 3");
+  command->callback(
+      [flags, &context] { Finish(context, flags->output.format, RunRecommend(*flags, context)); });
+}
+
+void AddEstimateCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* command = app.add_subcommand(
+      "estimate",
+      "Memory, step time and MFU of one layout, what binds, and what would make it fit");
+  flags->query.AddModel(*command);
+  flags->query.AddCluster(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  command
+      ->add_option("--layout", flags->layout,
+                   "Such as tp2.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b")
+      ->required()
+      ->option_text("LAYOUT");
+  AddExitZero(*command, *flags);
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command);
+  command_line::AddExample(*command,
+             "meshwright estimate --model llama-3-70b --cluster h100 --gpus 64 --seq-len 4096 "
+             "--global-batch 512 --layout tp4.pp4.dp4.mb2.zero1.sp1");
+  command->callback(
+      [flags, &context] { Finish(context, flags->output.format, RunEstimate(*flags, context)); });
+}
+
+void AddListCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<OutputFlags>();
+  auto kind = std::make_shared<std::string>();
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "list", "Names of the presets, the file behind one, or the agents of a server");
+  command_line::TakeWords(command->add_option("kind", *kind, "What to list"),
+            {"models", "clusters", "profiles", "agents"})
+      ->required();
+  command
+      ->add_option("name", *name,
+                   "A preset, whose JSON is printed: a start for a model or cluster file")
+      ->option_text("PRESET");
+  flags->AddFormat(*command);
+  flags->AddServer(*command);
+  command_line::AddExample(*command, "meshwright list clusters");
+  command_line::AddExample(*command, "meshwright list clusters h100");
+  command->callback([flags, kind, name, &context] {
+    Finish(context, flags->format,
+           name->empty() ? RunList(*kind, *flags, context) : PrintPreset(*kind, *name, context));
+  });
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,69 @@
+#include "tools/cli/plan/planner_json.h"
+
+#include <string>
+#include <vector>
+
+#include "planner/report/estimate_json.h"
+#include "planner/report/explain_json.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json RequestToJson(const planner::PlanQuery& query) {
+  return {{"model", query.model.name},
+          {"cluster", query.cluster.name},
+          {"framework", query.framework.name},
+          {"gpus", query.devices},
+          {"seq_len", query.training.seq_len},
+          {"global_batch", query.training.global_batch},
+          {"dtype", std::string(planner::PrecisionName(query.training.precision))}};
+}
+
+ordered_json LayoutsToJson(const std::vector<planner::RankedLayout>& layouts) {
+  ordered_json list = ordered_json::array();
+  for (const planner::RankedLayout& ranked : layouts) {
+    list.push_back(planner::LayoutToJson(ranked.layout, ranked.estimate));
+  }
+  return list;
+}
+
+}  // namespace
+
+ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAnswer& answer, double elapsed_s) {
+  const planner::SearchResult& result = answer.result;
+  ordered_json request = RequestToJson(query);
+  if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
+  ordered_json object = {{"request", std::move(request)},
+                         {"parameters", answer.parameters},
+                         {"rests_on", ToJson(answer.rests_on)},
+                         {"funnel", planner::FunnelToJson(result.funnel)},
+                         {"elapsed_s", elapsed_s},
+                         {"allowed_bytes", answer.allowed_bytes},
+                         {"notes", answer.notes},
+                         {"layouts", LayoutsToJson(result.layouts)},
+                         {"worth_a_trial", LayoutsToJson(result.worth_a_trial)}};
+  if (result.nearest) {
+    object["nearest"] = planner::LayoutToJson(result.nearest->layout, result.nearest->estimate);
+    object["nearest"]["over_bytes"] = result.nearest_over_bytes;
+  }
+  if (answer.mine) object["mine"] = ToJson(*answer.mine);
+  return object;
+}
+
+ordered_json ToJson(const planner::PlanQuery& query, const planner::EstimateAnswer& answer, double elapsed_s) {
+  ordered_json object = planner::LayoutToJson(answer.layout, answer.estimate);
+  object["request"] = RequestToJson(query);
+  object["parameters"] = answer.parameters;
+  object["parameters_per_gpu"] = answer.parameters_per_gpu;
+  object["rests_on"] = ToJson(answer.rests_on);
+  object["fits"] = answer.fits();
+  object["allowed_bytes"] = answer.allowed_bytes;
+  object["elapsed_s"] = elapsed_s;
+  object["notes"] = answer.notes;
+  planner::AddExplanation(answer.ranked(), answer.explanation, object);
+  return object;
+}
+
+}  // namespace meshwright::cli

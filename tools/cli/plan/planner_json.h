@@ -1,0 +1,15 @@
+// The planner's answers as JSON.
+#pragma once
+
+#include "nlohmann/json.hpp"
+#include "planner/report/answers.h"
+
+namespace meshwright::cli {
+
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,
+                              double elapsed_s);
+// The layout's own keys, as in recommend's `layouts`, and beside them what explains them.
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
+                              double elapsed_s);
+
+}  // namespace meshwright::cli

@@ -1,0 +1,226 @@
+#include "tools/cli/plan/planner_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+
+namespace meshwright::cli {
+namespace {
+
+// 70.55 B, 134.5 M: as models are called.
+std::string FormatParameters(int64_t parameters) {
+  const auto count = static_cast<double>(parameters);
+  return count >= 1e9 ? absl::StrFormat("%.2f B", count / 1e9)
+                      : absl::StrFormat("%.1f M", count / 1e6);
+}
+
+void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out) {
+  out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
+      << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
+      << FormatCount(query.training.seq_len) << ", global batch "
+      << FormatCount(query.training.global_batch) << ", " << planner::PrecisionName(query.training.precision)
+      << ", framework " << query.framework.name << "\n";
+}
+
+void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes, std::ostream& out) {
+  out << "rests on " << rests_on.sentence << "\n";
+  for (const std::string& note : notes) out << "note: " << note << "\n";
+}
+
+void PrintFunnel(const planner::PlanQuery& query, const planner::Funnel& funnel, double elapsed_s,
+                 std::ostream& out) {
+  out << FormatCount(funnel.enumerated) << " layouts enumerated in " << FormatSeconds(elapsed_s)
+      << ": " << FormatCount(funnel.invalid) << " invalid, " << FormatCount(funnel.memory)
+      << " over " << planner::MemoryCriterion(query) << ", " << FormatCount(funnel.evaluated)
+      << " evaluated\n";
+  std::vector<std::pair<int64_t, planner::Rule>> rules;
+  for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
+    if (funnel.invalid_by_rule[i] > 0) {
+      rules.emplace_back(funnel.invalid_by_rule[i], static_cast<planner::Rule>(i));
+    }
+  }
+  std::stable_sort(rules.begin(), rules.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  out << "invalid by first broken rule:";
+  const char* separator = " ";
+  for (const auto& [count, rule] : rules) {
+    out << separator << planner::RuleName(rule) << " " << FormatCount(count);
+    separator = ", ";
+  }
+  out << "\n";
+}
+
+void PrintRanking(const planner::PlanQuery& query, const std::vector<planner::RankedLayout>& layouts,
+                  std::ostream& out) {
+  const bool by_risk = query.max_oom_probability.has_value();
+  std::vector<std::string> header = {"#", "layout", "GiB/device", "of device"};
+  if (by_risk) header.emplace_back("P(OOM)");
+  header.insert(header.end(),
+                {"step", "MFU", "TFLOP/s/GPU", "tokens/s/GPU", "causal MFU", "tokens/s"});
+  Table table(std::move(header));
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    const planner::Estimate& e = layouts[i].estimate;
+    std::vector<std::string> row = {std::to_string(i + 1), planner::FormatLayout(layouts[i].layout),
+                                    FormatGib(e.memory.total_bytes()),
+                                    FormatPercent(e.fraction_of_device)};
+    if (by_risk) row.push_back(FormatPercent(e.oom_probability));
+    row.insert(row.end(),
+               {FormatSeconds(e.time.step_s()), FormatPercent(e.mfu),
+                absl::StrFormat("%.1f", e.tflops_per_gpu),
+                FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)),
+                FormatPercent(e.mfu_causal), FormatCount(static_cast<int64_t>(e.tokens_per_s))});
+    table.Add(std::move(row));
+  }
+  table.Print(out);
+}
+
+// What the memory criterion dropped although it would be faster.
+void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResult& result, std::ostream& out) {
+  if (result.worth_a_trial.empty()) return;
+  out << "\nWorth a trial: over " << planner::MemoryCriterion(query) << ", but "
+      << (result.layouts.empty() ? "" : "predicted faster and ")
+      << "more likely to fit than not:\n";
+  Table table({"layout", "GiB/device", "of device", "P(OOM)", "step", "MFU", "tokens/s"});
+  for (const planner::RankedLayout& ranked : result.worth_a_trial) {
+    const planner::Estimate& e = ranked.estimate;
+    table.Add({planner::FormatLayout(ranked.layout), FormatGib(e.memory.total_bytes()),
+               FormatPercent(e.fraction_of_device), FormatPercent(e.oom_probability),
+               FormatSeconds(e.time.step_s()), FormatPercent(e.mfu),
+               FormatCount(static_cast<int64_t>(e.tokens_per_s))});
+  }
+  table.Print(out);
+}
+
+void PrintMine(const std::optional<planner::StandingReport>& mine, std::ostream& out) {
+  if (mine) out << "\nMine, " << mine->layout << ":\n  " << mine->sentence << "\n";
+}
+
+void PrintMemoryParts(const std::vector<planner::RankedLayout>& layouts, std::ostream& out) {
+  std::vector<std::string> header = {"#"};
+  for (const planner::MemoryPart part : planner::kMemoryParts) header.emplace_back(planner::PartName(part));
+  header.insert(header.end(), {"total", "on pipeline rank"});
+  Table table(std::move(header));
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    const planner::MemoryEstimate& m = layouts[i].estimate.memory;
+    std::vector<std::string> row = {std::to_string(i + 1)};
+    for (const planner::MemoryPart part : planner::kMemoryParts) row.push_back(FormatGib(planner::PartBytes(m, part)));
+    row.push_back(FormatGib(m.total_bytes()));
+    row.push_back(std::to_string(m.pipeline_rank));
+    table.Add(std::move(row));
+  }
+  table.Print(out);
+}
+
+void PrintNearest(const planner::SearchResult& result, int64_t allowed_bytes, std::ostream& out) {
+  const planner::RankedLayout& nearest = *result.nearest;
+  out << "Nothing fits: a device may fill " << FormatBytes(allowed_bytes)
+      << ". Nearest: " << planner::FormatLayout(nearest.layout) << " needs "
+      << FormatBytes(nearest.estimate.memory.total_bytes()) << ", which is over by "
+      << FormatCount(result.nearest_over_bytes) << " bytes ("
+      << FormatBytes(result.nearest_over_bytes) << ").\n";
+}
+
+void PrintStages(const planner::EstimateAnswer& answer, std::ostream& out) {
+  out << "memory of one device by pipeline rank, GiB (*: the fullest):\n";
+  std::vector<std::string> header = {"  rank"};
+  for (const planner::MemoryPart part : planner::kMemoryParts) header.emplace_back(planner::PartName(part));
+  header.insert(header.end(), {"total", "of device"});
+  Table table(std::move(header));
+  for (const planner::StageMemory& stage : answer.explanation.stages) {
+    const int32_t rank = stage.memory.pipeline_rank;
+    const bool binds = rank == answer.estimate.memory.pipeline_rank;
+    std::vector<std::string> row = {(binds ? "* " : "  ") + std::to_string(rank)};
+    for (const planner::MemoryPart part : planner::kMemoryParts) {
+      row.push_back(FormatGib(planner::PartBytes(stage.memory, part)));
+    }
+    row.push_back(FormatGib(stage.memory.total_bytes()));
+    row.push_back(FormatPercent(stage.fraction_of_device));
+    table.Add(std::move(row));
+  }
+  table.Print(out);
+}
+
+void PrintFit(const planner::EstimateAnswer& answer, std::ostream& out) {
+  const planner::Estimate& e = answer.estimate;
+  out << "  " << planner::MemorySentence(e) << "\n";
+  const int64_t spare = answer.allowed_bytes - e.memory.total_bytes();
+  out << "  " << FormatPercent(e.fraction_of_device) << " of the device: "
+      << (answer.fits() ? "fits under the 80 % rule with " : "over the 80 % rule by ")
+      << FormatBytes(std::abs(spare)) << (answer.fits() ? " to spare" : "")
+      << "; probability of running out of memory " << FormatPercent(e.oom_probability) << "\n";
+  const std::string change = planner::ChangeSentence(answer.ranked(), answer.explanation);
+  if (!change.empty()) out << "  " << change << "\n";
+}
+
+void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {
+  const planner::Estimate& e = ranked.estimate;
+  const double step_s = e.time.step_s();
+  out << "time of one step:\n";
+  Table table({"  part", "seconds", "share"});
+  const auto add = [&](std::string_view name, double seconds) {
+    table.Add({"  " + std::string(name), absl::StrFormat("%.6f", seconds),
+               FormatPercent(seconds / step_s)});
+  };
+  for (const planner::TimePart part : planner::kTimeParts) add(planner::PartName(part), planner::PartSeconds(e.time, part));
+  add("step", step_s);
+  table.Print(out);
+  out << "  " << planner::TimeSentence(ranked) << "\n";
+  if (e.step_high_s > e.step_low_s) {
+    out << "  80 % of runs like this one take " << FormatSeconds(e.step_low_s) << " to "
+        << FormatSeconds(e.step_high_s) << " per step\n";
+  }
+}
+
+}  // namespace
+
+void PrintRecommendation(const planner::PlanQuery& query, const planner::RecommendAnswer& answer, double elapsed_s,
+                         std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  PrintHeadline(query, answer.parameters, out);
+  PrintNotes(answer.rests_on, answer.notes, out);
+  PrintFunnel(query, answer.result.funnel, elapsed_s, out);
+  out << "\n";
+  if (answer.result.layouts.empty()) {
+    PrintNearest(answer.result, answer.allowed_bytes, out);
+    PrintMine(answer.mine, out);
+    PrintWorthATrial(query, answer.result, out);
+    return;
+  }
+  out << "Ranked by predicted MFU (PaLM definition; causal MFU counts half of the attention):\n";
+  PrintRanking(query, answer.result.layouts, out);
+  PrintMine(answer.mine, out);
+  PrintWorthATrial(query, answer.result, out);
+  out << "\nMemory of the fullest device, GiB:\n";
+  PrintMemoryParts(answer.result.layouts, out);
+}
+
+void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer, std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  const planner::Estimate& e = answer.estimate;
+  PrintHeadline(query, answer.parameters, out);
+  PrintNotes(answer.rests_on, answer.notes, out);
+  out << planner::FormatLayout(answer.layout) << ", up to " << FormatParameters(answer.parameters_per_gpu)
+      << " parameters on a GPU\n\n";
+  PrintStages(answer, out);
+  PrintFit(answer, out);
+  out << "\n";
+  PrintTimeTable(answer.ranked(), out);
+  out << absl::StrFormat(
+      "\npredicted MFU %s (PaLM), %s (causal); per GPU %.1f TFLOP/s (PaLM), %.1f (causal) and %s "
+      "tokens/s; %s tokens/s in all\n",
+      FormatPercent(e.mfu), FormatPercent(e.mfu_causal), e.tflops_per_gpu, e.tflops_per_gpu_causal,
+      FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)),
+      FormatCount(static_cast<int64_t>(e.tokens_per_s)));
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,15 @@
+// The planner of a running server.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tools/cli/plan/planner_api.h"
+
+namespace meshwright::cli {
+
+// `server` is HOST:PORT; every call connects anew and fails with a sentence for people.
+std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server,
+                                          const std::atomic<bool>& interrupted);
+
+}  // namespace meshwright::cli

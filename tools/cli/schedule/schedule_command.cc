@@ -1,0 +1,222 @@
+#include "tools/cli/schedule/schedule_command.h"
+
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "planner/report/timeline.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/schedule/schedule_times.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int64_t kMaxActions = 20'000'000;    // simulated
+constexpr int64_t kMaxDrawnActions = 500'000;  // written to a file
+constexpr int32_t kTextColumns = 120;
+
+struct ScheduleFlags {
+  QueryFlags query;
+  OutputFlags output;
+  std::string layout;
+  std::optional<int32_t> micro_batches;
+  RankMilliseconds rank;
+  bool blocking_hops = false;
+  std::string file;
+
+  bool HasModel() const { return !query.model.empty() || !query.cluster.empty(); }
+};
+
+// What is simulated.
+struct Step {
+  planner::Layout layout;
+  int32_t micro_batches = 0;
+  planner::PipelineTimes times;
+};
+
+absl::Status CheckSize(const ScheduleFlags& flags, const Step& step) {
+  const absl::Status exists = planner::CheckScheduleExists(step.layout, step.micro_batches);
+  if (!exists.ok()) {
+    return FieldOf(exists) == "micro_batches" ? exists : WithField(exists, "layout");
+  }
+  const int64_t most = flags.file.empty() ? kMaxActions : kMaxDrawnActions;
+  // At most three for each micro-batch in each stage; in floating point nothing overflows.
+  const double actions = 3.0 * step.layout.pp * step.layout.vpp * step.micro_batches;
+  if (actions <= static_cast<double>(most)) return absl::OkStatus();
+  return FieldError("micro_batches", step.micro_batches,
+                    absl::StrFormat("makes %.0f actions on %d stages; at most %d can be %s",
+                                    actions, int64_t{step.layout.pp} * step.layout.vpp, most,
+                                    flags.file.empty() ? "simulated" : "drawn"));
+}
+
+absl::StatusOr<Step> StepByHand(const ScheduleFlags& flags) {
+  Step step;
+  ASSIGN_OR_RETURN(step.layout, planner::ParseLayout(flags.layout));
+  if (!flags.micro_batches) {
+    return WithField(absl::InvalidArgumentError("--micro-batches is required without a --model"),
+                     "micro_batches");
+  }
+  step.micro_batches = *flags.micro_batches;
+  RETURN_IF_ERROR(CheckSize(flags, step));
+  ASSIGN_OR_RETURN(step.times, TimesByHand(step.layout, flags.rank));
+  return step;
+}
+
+absl::StatusOr<Step> StepOfModel(const ScheduleFlags& flags, CommandContext& context) {
+  Step step;
+  ASSIGN_OR_RETURN(step.layout, planner::ParseLayout(flags.layout));
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files));
+  if (query.devices == 0) query.devices = step.layout.devices();
+  ASSIGN_OR_RETURN(const planner::SearchRequest request, planner::Resolve(query, context.host_cores));
+  // Refuses a layout that breaks a rule, with the reason.
+  RETURN_IF_ERROR(planner::CheckAndEstimate(request, step.layout).status());
+  step.micro_batches =
+      static_cast<int32_t>(step.layout.MicroBatches(request.training.global_batch));
+  RETURN_IF_ERROR(CheckSize(flags, step));
+  step.times = TimesOfModel(planner::ContextOf(request), step.layout);
+  return step;
+}
+
+std::string MicroBatchesHeld(const planner::Layout& layout, int32_t chunks) {
+  return absl::StrFormat("%.4g", static_cast<double>(chunks) / layout.vpp);
+}
+
+void PrintText(const Step& step, const planner::Timeline& timeline, std::ostream& out) {
+  out << planner::FormatLayout(step.layout) << ": " << FormatCount(step.micro_batches)
+      << " micro-batches, step " << FormatSeconds(timeline.makespan_s) << ", bubble "
+      << FormatPercent(timeline.BubbleShare()) << "\n";
+  if (timeline.RepeatedStepTime() < timeline.makespan_s) {
+    out << "step after step without a barrier: " << FormatSeconds(timeline.RepeatedStepTime())
+        << "\n";
+  }
+  out << "\n";
+  Table table({"pipeline rank", "starts", "ends", "busy", "bubble", "micro-batches in flight"});
+  for (size_t i = 0; i < timeline.ranks.size(); ++i) {
+    const planner::RankTimeline& rank = timeline.ranks[i];
+    table.Add({std::to_string(i), FormatSeconds(rank.first_start_s), FormatSeconds(rank.end_s),
+               FormatSeconds(rank.busy_s),
+               FormatPercent(timeline.BubbleShare(static_cast<int32_t>(i))),
+               MicroBatchesHeld(step.layout, rank.peak_in_flight)});
+  }
+  table.Print(out);
+  const std::string lines = planner::TimelineText(timeline, kTextColumns);
+  if (lines.empty()) {
+    out << "\nThe timeline is too long for lines of text; -o FILE.svg or FILE.json draws it.\n";
+    return;
+  }
+  out << "\nF forward, B backward, I and W its input and weight gradient; small letters: chunk 1, "
+         "3, "
+         "...; . idle\n"
+      << lines;
+}
+
+ordered_json ToJson(const Step& step, const planner::Timeline& timeline) {
+  ordered_json object = {
+      {"layout", planner::FormatLayout(step.layout)},    {"micro_batches", step.micro_batches},
+      {"step_s", timeline.makespan_s},          {"repeated_step_s", timeline.RepeatedStepTime()},
+      {"bubble_share", timeline.BubbleShare()}, {"ranks", ordered_json::array()}};
+  for (size_t i = 0; i < timeline.ranks.size(); ++i) {
+    const planner::RankTimeline& rank = timeline.ranks[i];
+    object["ranks"].push_back({{"pipeline_rank", i},
+                               {"start_s", rank.first_start_s},
+                               {"end_s", rank.end_s},
+                               {"busy_s", rank.busy_s},
+                               {"bubble_share", timeline.BubbleShare(static_cast<int32_t>(i))},
+                               {"chunks_in_flight", rank.peak_in_flight}});
+  }
+  return object;
+}
+
+std::string Drawing(const std::string& path, const Step& step, const planner::Timeline& timeline) {
+  const planner::TimelineSubject subject{step.layout, step.micro_batches};
+  return path.ends_with(".svg") ? planner::TimelineSvg(subject, timeline) : planner::TimelineTrace(subject, timeline);
+}
+
+absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
+  if (!flags.file.empty() && !flags.file.ends_with(".svg") && !flags.file.ends_with(".json")) {
+    return FieldError("output", flags.file, "must end in .json (a trace) or .svg (a picture)");
+  }
+  ASSIGN_OR_RETURN(const OutputFile file, context.files.Claim("output", flags.file));
+  ASSIGN_OR_RETURN(Step step, flags.HasModel() ? StepOfModel(flags, context) : StepByHand(flags));
+  if (flags.blocking_hops) step.times.hop_mode = planner::HopMode::kBlocking;
+  ASSIGN_OR_RETURN(const planner::Timeline timeline,
+                   planner::SimulateLayout(step.layout, step.micro_batches, step.times));
+  if (file.wanted()) RETURN_IF_ERROR(file.Write(Drawing(flags.file, step, timeline)));
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(ToJson(step, timeline), context.out);
+  } else if (!file.wanted()) {
+    PrintText(step, timeline, context.out);
+  } else {
+    context.out << file.path() << ": " << FormatCount(static_cast<int64_t>(timeline.actions.size()))
+                << " actions, step " << FormatSeconds(timeline.makespan_s) << ", bubble "
+                << FormatPercent(timeline.BubbleShare()) << "\n";
+  }
+  return absl::OkStatus();
+}
+
+void AddTimes(CLI::App& command, ScheduleFlags& flags) {
+  const auto add = [&](const char* name, double& value, const char* what) {
+    command.add_option(name, value, what)
+        ->excludes(command.get_option("--model"))
+        ->option_text("MS");
+  };
+  add("--forward-ms", flags.rank.forward_ms,
+      "Forward of a micro-batch on a pipeline rank, all its chunks together; default 1");
+  add("--backward-ms", flags.rank.backward_ms, "Its input gradient; default 1");
+  add("--weight-ms", flags.rank.weight_ms, "Its weight gradient; default 1");
+  add("--hop-ms", flags.rank.hop_ms, "A message from rank to rank; default 0");
+  command.add_flag("--blocking-hops", flags.blocking_hops,
+                   "Messages stop the ranks that send and receive them");
+}
+
+}  // namespace
+
+void AddScheduleCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ScheduleFlags>();
+  CLI::App* command =
+      app.add_subcommand("schedule", "Simulate and draw one step of a layout's pipeline");
+  command->add_option("--layout", flags->layout, "Such as tp1.pp4.dp1.vpp2.sched=interleaved")
+      ->required()
+      ->option_text("LAYOUT");
+  flags->query.AddModel(*command);
+  flags->query.AddCluster(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  // Without a model the times below hold.
+  for (const char* name : {"--model", "--cluster", "--gpus", "--seq-len", "--global-batch"}) {
+    command->get_option(name)->required(false);
+  }
+  command
+      ->add_option("--micro-batches", flags->micro_batches,
+                   "Micro-batches of a step; with a model they follow from the global batch")
+      ->excludes(command->get_option("--model"))
+      ->option_text("M");
+  AddTimes(*command, *flags);
+  command
+      ->add_option("-o,--output", flags->file,
+                   "Write a trace for Perfetto (.json) or a picture (.svg)")
+      ->option_text("FILE");
+  flags->output.AddFormat(*command);
+  command_line::AddExample(*command,
+             "meshwright schedule --layout tp1.pp4.dp1.vpp2.sched=zb_v --micro-batches 12 -o "
+             "timeline.svg");
+  command_line::AddExample(
+      *command,
+      "meshwright schedule --layout tp8.pp4.dp1 --model llama-3-70b --cluster h100 --seq-len "
+      "4096 --global-batch 16");
+  command->callback([flags, &context] {
+    const absl::Status status = RunSchedule(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright::cli

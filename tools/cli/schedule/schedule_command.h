@@ -1,0 +1,11 @@
+// The command that draws a simulated pipeline step: schedule.
+#pragma once
+
+#include "CLI/CLI.hpp"
+#include "tools/cli/common/context.h"
+
+namespace meshwright::cli {
+
+void AddScheduleCommand(CLI::App& app, CommandContext& context);
+
+}  // namespace meshwright::cli

@@ -1,0 +1,24 @@
+// The times that the schedule command simulates with: given by hand, or the planner's own.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "planner/profile/context.h"
+#include "planner/schedule/simulator.h"
+
+namespace meshwright::cli {
+
+// One micro-batch on one pipeline rank, all of its chunks together.
+struct RankMilliseconds {
+  double forward_ms = 1.0;
+  double backward_ms = 1.0;  // input gradient
+  double weight_ms = 1.0;
+  double hop_ms = 0.0;
+};
+
+// Equal stages. InvalidArgument naming the field that is negative or not a number.
+absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout, const RankMilliseconds& rank);
+
+// Under the cost model. Requires a layout that CheckLayout() accepts.
+planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context, const planner::Layout& layout);
+
+}  // namespace meshwright::cli

@@ -1,0 +1,68 @@
+// What the commands about sweeps share: how they are added, and how they ask the server.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "meshwright/v1/sweeps.grpc.pb.h"
+#include "tools/cli/common/context.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/common/server_client.h"
+#include "tools/cli/sweep/sweep_text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+
+using SweepsStub = std::unique_ptr<v1::Sweeps::Stub>;
+
+absl::StatusOr<SweepsStub> DialSweeps(const std::string& server);
+
+// The {sweep} part of what the user typed, with or without "sweeps/".
+absl::StatusOr<std::string> SweepId(const std::string& typed);
+
+// OK for a name that a new sweep may have, and for an empty one, which leaves it to the server.
+absl::Status CheckNewSweepName(const std::string& name);
+
+// One call with its deadline, such as Call(*stub, &v1::Sweeps::Stub::GetSweep, request).
+template <typename Request, typename Response>
+absl::StatusOr<Response> Call(v1::Sweeps::Stub& stub,
+                              grpc::Status (v1::Sweeps::Stub::*method)(grpc::ClientContext*,
+                                                                       const Request&, Response*),
+                              const Request& request) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  Response response;
+  absl::Status status = CallStatus((stub.*method)(&context, request, &response));
+  if (!status.ok()) return status;
+  return response;
+}
+
+// With cluster_json.
+absl::StatusOr<v1::Sweep> ReadSweep(v1::Sweeps::Stub& stub, const std::string& id);
+// All of a sweep, shortest measured step first.
+absl::StatusOr<std::vector<TrialView>> ReadTrials(v1::Sweeps::Stub& stub, const std::string& id);
+
+// A subcommand that runs `action` and reports what it ends with. `Flags` has `output`, an
+// OutputFlags, of which the subcommand gets --server.
+template <typename Flags>
+CLI::App* AddSweepAction(CLI::App& group, CommandContext& context, const std::string& name,
+                         const std::string& description, const std::shared_ptr<Flags>& flags,
+                         absl::Status (*action)(const Flags&, CommandContext&)) {
+  CLI::App* command = group.add_subcommand(name, description);
+  flags->output.server = kDefaultServer;
+  command->add_option("--server", flags->output.server, "Server that runs the sweeps")
+      ->capture_default_str()
+      ->option_text("HOST:PORT")
+      ->group(command_line::kCommonFlags);
+  command->callback([flags, &context, action] {
+    const absl::Status status = action(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+  return command;
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,138 @@
+#include "tools/cli/sweep/sweep_commands.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planner/base/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/sweep/sweep_calls.h"
+#include "tools/cli/sweep/sweep_export_command.h"
+#include "tools/cli/sweep/sweep_follow.h"
+#include "tools/cli/sweep/sweep_start_command.h"
+#include "tools/cli/sweep/sweep_text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int32_t kPageSize = 1000;
+
+struct SweepFlags {
+  OutputFlags output;
+  std::string name;
+  int64_t after = 0;
+  bool force = false;
+};
+
+absl::Status List(const SweepFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  std::vector<v1::Sweep> sweeps;
+  v1::ListSweepsRequest request;
+  request.set_page_size(kPageSize);
+  do {
+    ASSIGN_OR_RETURN(const v1::ListSweepsResponse page,
+                     Call(*stub, &v1::Sweeps::Stub::ListSweeps, request));
+    sweeps.insert(sweeps.end(), page.sweeps().begin(), page.sweeps().end());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  if (flags.output.format == OutputFormat::kText) {
+    PrintSweeps(sweeps, context.out);
+    return absl::OkStatus();
+  }
+  ordered_json json = {{"sweeps", ordered_json::array()}};
+  for (const v1::Sweep& sweep : sweeps) json["sweeps"].push_back(SweepToJson(sweep));
+  PrintJson(json, context.out);
+  return absl::OkStatus();
+}
+
+absl::Status Show(const SweepFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
+  ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
+  ASSIGN_OR_RETURN(const ShownSweep view, ViewOf(sweep, std::move(trials)));
+  if (flags.output.format == OutputFormat::kText) {
+    PrintSweep(view, context.out);
+  } else {
+    PrintJson(ShownSweepToJson(view), context.out);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Watch(const SweepFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
+  return FollowSweep(flags.output.server, id, flags.after, flags.output.format, context);
+}
+
+absl::Status Cancel(const SweepFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  v1::CancelSweepRequest request;
+  request.set_name(FormatSweepName(id));
+  ASSIGN_OR_RETURN(const v1::Sweep sweep, Call(*stub, &v1::Sweeps::Stub::CancelSweep, request));
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(SweepToJson(sweep), context.out);
+  } else {
+    context.out << "sweep " << id << " is cancelled: " << TrialCountsText(sweep) << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Delete(const SweepFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  v1::DeleteSweepRequest request;
+  request.set_name(FormatSweepName(id));
+  request.set_force(flags.force);
+  RETURN_IF_ERROR(Call(*stub, &v1::Sweeps::Stub::DeleteSweep, request).status());
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson({{"deleted", id}}, context.out);
+  } else {
+    context.out << "sweep " << id << " is deleted\n";
+  }
+  return absl::OkStatus();
+}
+
+CLI::App* AddNamed(CLI::App& group, CommandContext& context, const std::string& name,
+                   const std::string& description, const std::shared_ptr<SweepFlags>& flags,
+                   absl::Status (*action)(const SweepFlags&, CommandContext&)) {
+  CLI::App* command = AddSweepAction(group, context, name, description, flags, action);
+  flags->output.AddFormat(*command);
+  command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
+  command_line::AddExample(*command, "meshwright sweep " + name + " tinystories-15m-1");
+  return command;
+}
+
+}  // namespace
+
+void AddSweepCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* group = app.add_subcommand("sweep", "Measure layouts on a server's agents");
+  group->require_subcommand(1);
+  AddSweepStartCommand(*group, context);
+  auto list = std::make_shared<SweepFlags>();
+  CLI::App* listing =
+      AddSweepAction(*group, context, "list", "Sweeps of a server, newest first", list, List);
+  list->output.AddFormat(*listing);
+  command_line::AddExample(*listing, "meshwright sweep list");
+  AddNamed(*group, context, "show", "Measured beside predicted, shortest step first",
+           std::make_shared<SweepFlags>(), Show);
+  auto watch = std::make_shared<SweepFlags>();
+  AddNamed(*group, context, "watch", "Follow a sweep; Ctrl-C detaches", watch, Watch)
+      ->add_option("--after", watch->after, "Only events with a larger sequence number")
+      ->option_text("SEQUENCE");
+  AddSweepExportCommand(*group, context);
+  AddSweepRerunCommand(*group, context);
+  AddNamed(*group, context, "cancel", "End a sweep; finished trials stay",
+           std::make_shared<SweepFlags>(), Cancel);
+  auto remove = std::make_shared<SweepFlags>();
+  AddNamed(*group, context, "delete", "Forget a sweep that has ended, with its trials", remove,
+           Delete)
+      ->add_flag("--force", remove->force, "Cancel it first where it has not ended");
+}
+
+}  // namespace meshwright::cli

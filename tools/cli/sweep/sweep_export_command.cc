@@ -1,0 +1,102 @@
+#include "tools/cli/sweep/sweep_export_command.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/trial/trial.h"
+#include "planner/codec/json_text.h"
+#include "planner/layout/layout.h"
+#include "planner/measurement/run_rows.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/sweep/sweep_calls.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr char kFooter[] = R"(
+One line per trial that has a result, in the columns of `meshwright validate --help`; trials that were
+cancelled or have not ended are left out.
+
+They are what `meshwright calibrate` fits to: with --framework meshwright, for the worker ran them.)";
+
+struct ExportFlags {
+  OutputFlags output;  // errors are told as text
+  std::string format = "csv";
+  std::string name;
+  std::string file;
+};
+
+planner::RunEnd EndOf(Outcome outcome) {
+  if (outcome == Outcome::kOk) return planner::RunEnd::kOk;
+  return outcome == Outcome::kOom ? planner::RunEnd::kOom : planner::RunEnd::kError;
+}
+
+absl::StatusOr<std::vector<planner::MeasuredRun>> RunsOf(const std::vector<TrialView>& trials) {
+  std::vector<planner::MeasuredRun> runs;
+  for (const TrialView& trial : trials) {
+    if (!trial.measured) continue;
+    planner::MeasuredRun& run = runs.emplace_back();
+    ASSIGN_OR_RETURN(run.layout, planner::ParseLayout(trial.trial.layout()));
+    run.end = EndOf(trial.measured->outcome);
+    if (run.end == planner::RunEnd::kOk) run.step_s = trial.measured->step_s;
+    if (const int64_t peak_bytes = PeakBytes(*trial.measured); peak_bytes > 0) {
+      run.peak_bytes = peak_bytes;
+    }
+  }
+  return runs;
+}
+
+// What its workers are given; the model is the same in all of them.
+absl::StatusOr<trial::TrialPlan> PlanOf(v1::Sweeps::Stub& stub, const v1::Trial& trial) {
+  v1::GetTrialRequest request;
+  request.set_name(trial.name());
+  ASSIGN_OR_RETURN(const v1::Trial found, Call(stub, &v1::Sweeps::Stub::GetTrial, request));
+  ASSIGN_OR_RETURN(const nlohmann::json json, planner::ParseJson("plan", found.plan_json()));
+  return trial::TrialPlanFromJson(json);
+}
+
+absl::Status Export(const ExportFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::string id, SweepId(flags.name));
+  ASSIGN_OR_RETURN(const OutputFile file, context.files.Claim("output", flags.file));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  ASSIGN_OR_RETURN(const v1::Sweep sweep, ReadSweep(*stub, id));
+  ASSIGN_OR_RETURN(std::vector<TrialView> trials, ReadTrials(*stub, id));
+  ASSIGN_OR_RETURN(const std::vector<planner::MeasuredRun> runs, RunsOf(trials));
+  if (runs.empty()) {
+    return absl::FailedPreconditionError("sweep " + id + " has no trial with a result yet");
+  }
+  ASSIGN_OR_RETURN(const trial::TrialPlan plan, PlanOf(*stub, trials.front().trial));
+  ASSIGN_OR_RETURN(const ShownSweep view, ViewOf(sweep, std::move(trials)));
+  const std::string csv =
+      planner::RunsToCsv({id, sweep.profile(), plan.model, view.cluster, plan.training}, runs);
+  if (file.wanted()) {
+    RETURN_IF_ERROR(file.Write(csv));
+  } else {
+    context.out << csv;
+  }
+  context.err << runs.size() << (runs.size() == 1 ? " row" : " rows") << " of "
+              << view.trials.size() << " trials" << (file.wanted() ? " in " + file.path() : "")
+              << std::endl;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddSweepExportCommand(CLI::App& group, CommandContext& context) {
+  auto flags = std::make_shared<ExportFlags>();
+  CLI::App* command = AddSweepAction(
+      group, context, "export", "What a sweep measured, as rows that validate and calibrate read",
+      flags, Export);
+  command->footer(kFooter);
+  command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
+  command_line::TakeWords(command->add_option("--format", flags->format, "What the rows are written as"), {"csv"})
+      ->capture_default_str();
+  command->add_option("-o,--output", flags->file, "Where the rows go; default: standard output")
+      ->option_text("FILE.csv");
+  command_line::AddExample(*command, "meshwright sweep export tinystories-15m-1 -o runs.csv");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,202 @@
+#include "tools/cli/sweep/sweep_start_command.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "executor/agent/wire.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/answers.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/devices_flag.h"
+#include "tools/cli/io/input_error.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/sweep/sweep_calls.h"
+#include "tools/cli/sweep/sweep_follow.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr char kWorkersProfile[] = "meshwright";
+
+struct StartFlags {
+  QueryFlags query;
+  OutputFlags output;
+  std::string name;  // of the new sweep
+  int32_t trials = 8;
+  std::vector<std::string> layouts;
+  std::optional<int32_t> steps;
+  int64_t seed = 0;
+  std::optional<double> memory_limit_gib;
+  bool watch = false;
+};
+
+struct RerunFlags {
+  OutputFlags output;
+  std::string source;
+  std::string name;  // of the new sweep
+  bool watch = false;
+};
+
+// Numbers are sent as they are: what is out of range the server says.
+absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
+                                                   const planner::PlanQuery& query) {
+  v1::CreateSweepRequest request;
+  RETURN_IF_ERROR(CheckNewSweepName(flags.name));
+  *request.mutable_plan() = ToWire(query);
+  // Only the server knows what a cluster file resolves to.
+  if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
+  if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, trial::kMostSteps));
+  RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
+  request.set_trials(flags.trials);
+  for (const std::string& layout : flags.layouts) request.add_layouts(layout);
+  request.set_steps(flags.steps.value_or(0));
+  request.set_seed(static_cast<uint64_t>(flags.seed));
+  if (flags.memory_limit_gib) {
+    ASSIGN_OR_RETURN(const int64_t limit, ParseMemoryLimit(*flags.memory_limit_gib));
+    request.set_memory_limit_bytes(limit);
+  }
+  request.set_sweep_id(flags.name);
+  return request;
+}
+
+// For which framework the layouts were chosen: another one than recommend's unless it was named.
+std::string PlannedAs(const std::string& profile) {
+  if (profile == kWorkersProfile) {
+    return "planned as the worker runs (framework meshwright), for that is what its trials "
+           "measure; recommend plans for megatron unless told otherwise";
+  }
+  return absl::StrCat("planned as framework ", profile,
+                      ", as --framework said; its trials measure Meshwright's own worker");
+}
+
+// As recommend says them of the same question, but for what depends on the agents' hosts.
+std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
+  std::vector<std::string> notes = planner::NotesOnModel(query.model, query.training.seq_len);
+  constexpr int32_t kAnyCores = 1;
+  const absl::StatusOr<planner::ClusterSpec> cluster = planner::ResolveCluster(query.cluster, kAnyCores);
+  if (!cluster.ok() || cluster->physical_cores > 0) return notes;
+  for (std::string& note : planner::NotesOn(*cluster, query.devices)) notes.push_back(std::move(note));
+  return notes;
+}
+
+// Says what was made, and follows it where that is wanted.
+absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
+                        const OutputFlags& output, bool watch, CommandContext& context) {
+  const std::string name = ShortName(sweep.name());
+  const bool text = output.format == OutputFormat::kText;
+  if (text) {
+    for (const std::string& note : notes) context.out << "note: " << note << "\n";
+    context.out << "sweep " << name << ": " << sweep.trials() << " trials";
+    if (!watch) context.out << ", " << StateName(sweep.state()) << " (" << sweep.reason() << ")";
+    context.out << "\n" << PlannedAs(sweep.profile()) << std::endl;
+  } else if (!watch) {
+    nlohmann::ordered_json json = SweepToJson(sweep);
+    notes.push_back(PlannedAs(sweep.profile()));
+    json["notes"] = notes;
+    PrintJson(json, context.out);
+  }
+  if (watch) {
+    RETURN_IF_ERROR(FollowSweep(output.server, name, 0, output.format, context));
+    if (text && context.exit_code == kExitOk) {
+      context.out << "meshwright sweep show " << name << " --server " << output.server
+                  << " compares predicted and measured\n";
+    }
+  } else if (text) {
+    context.out << "follow it with: meshwright sweep watch " << name << " --server "
+                << output.server << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Start(const StartFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, query));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  const absl::StatusOr<v1::Sweep> sweep = Call(*stub, &v1::Sweeps::Stub::CreateSweep, request);
+  const absl::Status status =
+      RenameField(RenameField(sweep.status(), "sweep_id", "name"), "layouts", "layout");
+  if (absl::IsFailedPrecondition(status)) {
+    ReportError(context, flags.output.format, status);
+    context.exit_code = kExitNothingFits;
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(status);
+  return SayStarted(*sweep, NotesOnStart(query), flags.output, flags.watch, context);
+}
+
+absl::Status Rerun(const RerunFlags& flags, CommandContext& context) {
+  v1::RerunSweepRequest request;
+  RETURN_IF_ERROR(CheckNewSweepName(flags.name));
+  ASSIGN_OR_RETURN(const std::string source, SweepId(flags.source));
+  ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
+  request.set_name(FormatSweepName(source));
+  request.set_sweep_id(flags.name);
+  ASSIGN_OR_RETURN(const v1::Sweep sweep, Call(*stub, &v1::Sweeps::Stub::RerunSweep, request));
+  return SayStarted(sweep, {}, flags.output, flags.watch, context);
+}
+
+void AddNewSweepFlags(CLI::App& command, std::string& name, bool& watch) {
+  command.add_option("--name", name, "Default: the model's name and a number")->option_text("NAME");
+  command.add_flag("--watch", watch, "Follow the sweep until it has ended");
+}
+
+}  // namespace
+
+void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
+  auto flags = std::make_shared<StartFlags>();
+  flags->query.framework = kWorkersProfile;
+  CLI::App* start = AddSweepAction(group, context, "start",
+                                   "Run the best layouts of a search as trials", flags, Start);
+  flags->output.AddFormat(*start);
+  flags->query.AddModel(*start);
+  flags->query.AddCluster(*start);
+  flags->query.AddTraining(*start);
+  flags->query.AddFramework(*start);
+  start->add_option("--trials", flags->trials, "How many of the best layouts to run")
+      ->capture_default_str()
+      ->option_text("K");
+  start
+      ->add_option(
+          "--layout", flags->layouts,
+          "Run this one beside them; may be given several times, and alone with --trials 0")
+      ->allow_extra_args(false)
+      ->option_text("LAYOUT");
+  start
+      ->add_option("--steps", flags->steps,
+                   "Optimizer steps of each trial; without it as many as its median takes to be "
+                   "known, or to be known as beaten, at most 50")
+      ->option_text("N");
+  start->add_option("--seed", flags->seed, "Of weights and tokens")
+      ->capture_default_str()
+      ->option_text("N");
+  start
+      ->add_option("--memory-limit-gib", flags->memory_limit_gib,
+                   "What each rank may hold, in the prediction and in the trial")
+      ->option_text("X");
+  AddNewSweepFlags(*start, flags->name, flags->watch);
+  command_line::AddExample(*start,
+             "meshwright sweep start --model tinystories-15m --cluster local-cpu --gpus 4 "
+             "--seq-len 256 --global-batch 8 --watch");
+}
+
+void AddSweepRerunCommand(CLI::App& group, CommandContext& context) {
+  auto flags = std::make_shared<RerunFlags>();
+  CLI::App* rerun = AddSweepAction(group, context, "rerun",
+                                   "Run a sweep's trials again, as a new sweep of the same layouts",
+                                   flags, Rerun);
+  flags->output.AddFormat(*rerun);
+  rerun->add_option("sweep", flags->source, "Name of the sweep whose trials to run")
+      ->required()
+      ->option_text("NAME");
+  AddNewSweepFlags(*rerun, flags->name, flags->watch);
+  command_line::AddExample(*rerun, "meshwright sweep rerun tinystories-15m-1 --watch");
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,348 @@
+#include "tools/cli/common/wire_text.h"
+#include "tools/cli/sweep/sweep_text.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "db/records.h"
+#include "executor/agent/wire.h"
+#include "planner/catalog/catalog.h"
+#include "planner/codec/json_text.h"
+#include "planner/report/estimate_json.h"
+#include "planner/base/escape_controls.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/common/utilisation_text.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// Sources of clusters go on about fits and memory after the first semicolon.
+// What a worker said last, where a message ends with its standard error.
+std::string LastLine(std::string text) {
+  absl::StripTrailingAsciiWhitespace(&text);
+  const size_t before = text.rfind('\n');
+  return before == std::string::npos ? "" : text.substr(before + 1);
+}
+
+Style StateStyle(const std::string& state) {
+  if (state == "ok" || state == "finished") return Style::kGood;
+  if (state == "oom" || state == "timeout") return Style::kWarning;
+  return state == "failed" ? Style::kBad : Style::kPlain;
+}
+
+std::string FirstClause(const std::string& text) { return text.substr(0, text.find(';')); }
+
+std::string NumberOf(const v1::Trial& trial) {
+  return trial.name().substr(trial.name().rfind('/') + 1);
+}
+
+// The share of a peak by which `predicted` is one of `step_s`: the work of a step is the same.
+double ShareOf(double predicted, const planner::Estimate& estimate, double step_s) {
+  return predicted * estimate.time.step_s() / step_s;
+}
+
+std::string NoteOn(const ComparedStep& compared, double peak_flops) {
+  return WhyAboveOne(compared.mfu, compared.mfu_causal, peak_flops);
+}
+
+std::string IntervalText(const StepSpread& step) {
+  if (!step.interval) return "-";
+  return absl::StrCat(FormatSeconds(step.low_s()), " to ", FormatSeconds(step.high_s()));
+}
+
+std::vector<std::string> TrialRow(const TrialView& view) {
+  const planner::Estimate predicted = view.predicted ? view.predicted->estimate : planner::Estimate();
+  const auto of_prediction = [&](std::string text) {
+    return view.predicted ? std::move(text) : std::string("-");
+  };
+  const int64_t peak_bytes = view.measured ? PeakBytes(*view.measured) : 0;
+  const auto compared = [&](const auto& text_of) {
+    return view.compared ? text_of(*view.compared) : std::string("-");
+  };
+  return {
+      compared([](const ComparedStep& c) {
+        return absl::StrCat(c.rank.rank, c.rank.shared ? "=" : "");
+      }),
+      absl::StrCat(NumberOf(view.trial), view.trial.requested() ? "*" : ""),
+      view.trial.layout(),
+      StateName(view.trial.state()),
+      compared([](const ComparedStep& c) { return FormatSeconds(c.step.step_s); }),
+      compared([](const ComparedStep& c) { return IntervalText(c.step); }),
+      of_prediction(FormatSeconds(predicted.time.step_s())),
+      compared([](const ComparedStep& c) { return FormatPercent(c.mfu); }),
+      compared([](const ComparedStep& c) { return FormatPercent(c.mfu_causal); }),
+      of_prediction(FormatPercent(predicted.mfu)),
+      peak_bytes > 0 ? FormatBytes(peak_bytes) : "-",
+      of_prediction(FormatBytes(predicted.memory.allocator_bytes())),
+  };
+}
+
+// What the table's marks mean, for those that it has.
+void PrintLegend(const ShownSweep& shown, std::ostream& out) {
+  out << "\nRanked by the median of the measured step times; # is the rank by predicted MFU.\n";
+  const auto any = [&](const auto& has) {
+    return std::any_of(shown.trials.begin(), shown.trials.end(), has);
+  };
+  if (any([](const TrialView& t) { return t.compared && t.compared->rank.shared; })) {
+    out << "= not told apart from another: the 95 % intervals of their medians overlap\n";
+  }
+  if (any([](const TrialView& t) { return t.compared && !t.compared->step.interval; })) {
+    out << "- in place of an interval: too few steps were timed for one (6 are needed)\n";
+  }
+  if (any([](const TrialView& t) { return t.trial.requested(); })) {
+    out << "* asked for with --layout\n";
+  }
+  std::map<std::string, std::vector<std::string>> notes;
+  for (const TrialView& view : shown.trials) {
+    if (!view.compared) continue;
+    const std::string note = NoteOn(*view.compared, shown.peak_flops);
+    if (!note.empty()) notes[note].push_back(NumberOf(view.trial));
+  }
+  for (const auto& [note, numbers] : notes) {
+    out << "# " << absl::StrJoin(numbers, ", ") << ": " << note << "\n";
+  }
+}
+
+ordered_json TrialToJson(const TrialView& view, double peak_flops) {
+  const v1::Trial& trial = view.trial;
+  ordered_json json = {{"trial", ShortName(trial.name())},
+                       {"layout", trial.layout()},
+                       {"requested", trial.requested()},
+                       {"state", StateName(trial.state())},
+                       {"reason", trial.reason()},
+                       {"attempt", trial.attempt()},
+                       {"agent", trial.agent()},
+                       {"host", trial.host()},
+                       {"seed", trial.seed()}};
+  for (const char* key : {"rank", "rank_shared", "step_s", "step_low_s", "step_high_s", "mfu",
+                          "mfu_causal", "mfu_note"}) {
+    json[key] = nullptr;
+  }
+  if (view.compared) {
+    const ComparedStep& compared = *view.compared;
+    json["rank"] = compared.rank.rank;
+    json["rank_shared"] = compared.rank.shared;
+    json["step_s"] = compared.step.step_s;
+    if (compared.step.interval) {
+      json["step_low_s"] = compared.step.low_s();
+      json["step_high_s"] = compared.step.high_s();
+    }
+    json["mfu"] = compared.mfu;
+    json["mfu_causal"] = compared.mfu_causal;
+    const std::string note = NoteOn(compared, peak_flops);
+    if (!note.empty()) json["mfu_note"] = note;
+  }
+  for (const char* key : {"predicted", "measured", "unreadable"}) json[key] = nullptr;
+  if (view.predicted) {
+    json["predicted"] = planner::LayoutToJson(view.predicted->layout, view.predicted->estimate);
+  }
+  if (!view.unreadable.empty()) json["unreadable"] = view.unreadable;
+  if (view.measured) json["measured"] = ordered_json(ToJson(*view.measured));
+  return json;
+}
+
+}  // namespace
+
+int64_t PeakBytes(const trial::TrialResult& result) {
+  int64_t peak = 0;
+  for (const trial::RankResult& rank : result.ranks) peak = std::max(peak, rank.peak_bytes);
+  return peak;
+}
+
+TrialView ViewOf(const v1::Trial& trial) {
+  TrialView view{.trial = trial, .unreadable = trial.unreadable()};
+  const auto note = [&view](const char* what, const absl::Status& status) {
+    absl::StrAppend(&view.unreadable, view.unreadable.empty() ? "" : "; ", what, ": ",
+                    status.message());
+  };
+  if (trial.has_predicted()) {
+    absl::StatusOr<planner::RankedLayout> predicted = agent::FromWire(trial.predicted());
+    if (predicted.ok()) {
+      view.predicted = *std::move(predicted);
+    } else {
+      note("the prediction", predicted.status());
+    }
+  }
+  if (trial.has_measured()) {
+    absl::StatusOr<trial::TrialResult> measured = agent::FromWire(trial.measured());
+    if (measured.ok()) {
+      view.measured = *std::move(measured);
+    } else {
+      note("the result", measured.status());
+    }
+  }
+  return view;
+}
+
+absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView> trials) {
+  constexpr int32_t kAnyCores = 1;  // the server wrote how many there are
+  ShownSweep shown{sweep, {}, 0.0, std::move(trials)};
+  ASSIGN_OR_RETURN(shown.cluster, planner::ClusterFromJson(sweep.cluster_json(), kAnyCores));
+  ASSIGN_OR_RETURN(const planner::Precision precision, planner::ParsePrecision(sweep.dtype()));
+  shown.peak_flops = planner::RankPeakFlops(shown.cluster, precision, sweep.gpus());
+  std::vector<StepSpread> steps;
+  for (TrialView& view : shown.trials) {
+    if (!view.measured || view.measured->outcome != Outcome::kOk || !view.predicted) continue;
+    const double step_s = view.measured->step_s;
+    const planner::Estimate& predicted = view.predicted->estimate;
+    view.compared = ComparedStep{{step_s, view.measured->step_interval},
+                                 {},
+                                 ShareOf(predicted.mfu, predicted, step_s),
+                                 ShareOf(predicted.mfu_causal, predicted, step_s)};
+    steps.push_back(view.compared->step);
+  }
+  const std::vector<StepRank> ranks = RankSteps(steps);
+  size_t next = 0;
+  for (TrialView& view : shown.trials) {
+    if (view.compared) view.compared->rank = ranks[next++];
+  }
+  return shown;
+}
+
+// The wire's enumerations start with "unspecified" and then list the states of the store.
+std::string StateName(v1::SweepState state) {
+  if (state < v1::SWEEP_STATE_PENDING || state > v1::SWEEP_STATE_CANCELLED) return "unknown";
+  return std::string(db::SweepStateName(static_cast<db::SweepState>(static_cast<int>(state) - 1)));
+}
+
+std::string StateName(v1::TrialState state) {
+  if (state < v1::TRIAL_STATE_PENDING || state > v1::TRIAL_STATE_CANCELLED) return "unknown";
+  return std::string(db::TrialStateName(static_cast<db::TrialState>(static_cast<int>(state) - 1)));
+}
+
+std::string TrialCountsText(const v1::Sweep& sweep) {
+  db::TrialCounts counts;
+  for (const auto& [name, count] : sweep.trials_by_state()) {
+    if (const auto state = db::ParseTrialState(name)) counts[*state] = count;
+  }
+  return counts.ToText();
+}
+
+ordered_json SweepToJson(const v1::Sweep& sweep) {
+  ordered_json json = {{"name", ShortName(sweep.name())},
+                       {"state", StateName(sweep.state())},
+                       {"reason", sweep.reason()},
+                       {"model", sweep.model()},
+                       {"cluster", sweep.cluster()},
+                       {"cluster_hash", sweep.cluster_hash()},
+                       {"profile", sweep.profile()},
+                       {"profile_hash", sweep.profile_hash()},
+                       {"gpus", sweep.gpus()},
+                       {"device_kind", sweep.device_kind()},
+                       {"seq_len", sweep.seq_len()},
+                       {"global_batch", sweep.global_batch()},
+                       {"dtype", sweep.dtype()},
+                       {"steps", sweep.steps()},
+                       {"seed", sweep.seed()},
+                       {"memory_limit_bytes", nullptr},
+                       {"trials", sweep.trials()},
+                       {"trials_ended", sweep.trials_ended()},
+                       {"trials_by_state", ordered_json::object()},
+                       {"rerun_of", nullptr},
+                       {"planner_version", sweep.planner_version()},
+                       {"create_time", TimeText(sweep.create_time())},
+                       {"end_time", nullptr},
+                       {"last_sequence", sweep.last_sequence()},
+                       {"funnel", planner::FunnelToJson(agent::FromWire(sweep.funnel()))}};
+  if (sweep.memory_limit_bytes() != 0) json["memory_limit_bytes"] = sweep.memory_limit_bytes();
+  if (sweep.has_end_time()) json["end_time"] = TimeText(sweep.end_time());
+  for (const auto& [state, count] : sweep.trials_by_state()) json["trials_by_state"][state] = count;
+  if (!sweep.rerun_of().empty()) json["rerun_of"] = ShortName(sweep.rerun_of());
+  return json;
+}
+
+ordered_json ShownSweepToJson(const ShownSweep& shown) {
+  ordered_json json = {{"sweep", SweepToJson(shown.sweep)},
+                       {"peak_flops", shown.peak_flops},
+                       {"peak_source", PeakSource(shown.cluster)},
+                       {"trials", ordered_json::array()}};
+  for (const TrialView& view : shown.trials) {
+    json["trials"].push_back(TrialToJson(view, shown.peak_flops));
+  }
+  return json;
+}
+
+ordered_json EventToJson(const v1::SweepEvent& event) {
+  ordered_json json = {{"sequence", event.sequence()},
+                       {"time", TimeText(event.time())},
+                       {"sweep", ShortName(event.sweep())},
+                       {"trial", nullptr},
+                       {"attempt", event.attempt()},
+                       {"kind", event.kind()},
+                       {"message", event.message()},
+                       {"data", planner::ParseOrderedJson("data", event.data_json()).value_or(nullptr)}};
+  if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
+  return json;
+}
+
+void PrintSweeps(const std::vector<v1::Sweep>& sweeps, std::ostream& out) {
+  if (sweeps.empty()) {
+    out << "no sweeps yet: meshwright sweep start makes one\n";
+    return;
+  }
+  Table table({"sweep", "state", "trials", "model", "cluster", "devices", "created", "why"});
+  for (const v1::Sweep& sweep : sweeps) {
+    table.Add({ShortName(sweep.name()), StateName(sweep.state()), TrialCountsText(sweep),
+               sweep.model(), sweep.cluster(), std::to_string(sweep.gpus()),
+               TimeText(sweep.create_time()), sweep.reason()});
+  }
+  table.StyleColumn(1, StateStyle);
+  table.Print(out);
+}
+
+void PrintSweep(const ShownSweep& shown, std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  const v1::Sweep& sweep = shown.sweep;
+  out << absl::StrFormat("sweep %s: %s (%s)\n", ShortName(sweep.name()), StateName(sweep.state()),
+                         sweep.reason());
+  out << absl::StrFormat(
+      "%s on %d x %s, sequence length %d, global batch %d, %s, up to %d steps, seed %d, profile "
+      "%s\n",
+      sweep.model(), sweep.gpus(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
+      sweep.dtype(), sweep.steps(), sweep.seed(), sweep.profile());
+  if (!sweep.rerun_of().empty()) {
+    out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
+  }
+  const v1::Funnel& funnel = sweep.funnel();
+  if (funnel.enumerated() > 0) {
+    out << absl::StrFormat("%s layouts enumerated: %s invalid, %s over memory, %s evaluated\n",
+                           FormatCount(funnel.enumerated()), FormatCount(funnel.invalid()),
+                           FormatCount(funnel.memory()), FormatCount(funnel.evaluated()));
+  }
+  out << "every MFU is a share of " << FormatFlops(shown.peak_flops) << " a rank, the stated "
+      << sweep.dtype() << " peak of " << FirstClause(PeakSource(shown.cluster)) << "\n\n";
+  Table table({"rank", "#", "layout", "state", "step measured", "95 % interval", "predicted",
+               "MFU measured", "causal", "predicted", "peak memory measured", "predicted"});
+  for (const TrialView& view : shown.trials) table.Add(TrialRow(view));
+  table.StyleColumn(3, StateStyle);
+  table.Print(out);
+  for (const TrialView& view : shown.trials) {
+    if (view.trial.state() != v1::TRIAL_STATE_OK) {
+      out << NumberOf(view.trial) << ": " << FirstLine(view.trial.reason()) << "\n";
+      const std::string last = view.measured ? LastLine(view.measured->message) : "";
+      if (!last.empty()) out << "   " << EscapeControls(last) << "\n";
+    }
+    if (!view.unreadable.empty()) {
+      out << NumberOf(view.trial)
+          << ": the server's records can't be read: " << FirstLine(view.unreadable) << "\n";
+    }
+  }
+  PrintLegend(shown, out);
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,17 @@
+// A slice trial's result for people.
+#pragma once
+
+#include <ostream>
+#include <string_view>
+
+#include "executor/trial/trial.h"
+#include "planner/estimate/estimate.h"
+
+namespace meshwright::cli {
+
+// Says of every figure whether it was measured, modelled or simulated, and which peak MFU is a
+// share of: that of `cluster`. Requires `result.slice`.
+void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicted, std::string_view cluster,
+                const trial::TrialResult& result, std::ostream& out);
+
+}  // namespace meshwright::cli

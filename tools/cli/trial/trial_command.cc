@@ -1,0 +1,244 @@
+#include "tools/cli/trial/trial_command.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/trial/named_kernels.h"
+#include "executor/trial/slice_runner.h"
+#include "executor/trial/timeout.h"
+#include "executor/trial/trial_runner.h"
+#include "nlohmann/json.hpp"
+#include "planner/catalog/catalog.h"
+#include "planner/report/answers.h"
+#include "planner/report/estimate_json.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/devices_flag.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/progress.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/trial/trial_text.h"
+#include "tools/cli/common/utilisation_text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct TrialFlags {
+  QueryFlags query;
+  OutputFlags output;
+  std::string layout;
+  std::string devices;
+  std::optional<int32_t> steps;
+  int64_t seed = 0;
+  std::optional<double> memory_limit_gib;
+  double timeout_s = 300.0;
+  std::string trace;
+  bool slice = false;
+};
+
+// What the planner expects of the same layout here.
+struct Prediction {
+  planner::SearchRequest request;
+  planner::Estimate estimate;
+};
+
+absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const planner::Layout& layout,
+                                   const std::optional<int64_t>& memory_limit_bytes,
+                                   CommandContext& context) {
+  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files));
+  query.devices = layout.devices();
+  Prediction prediction;
+  ASSIGN_OR_RETURN(prediction.request, planner::Resolve(query, context.host_cores));
+  if (memory_limit_bytes) prediction.request.cluster.device.memory_bytes = *memory_limit_bytes;
+  ASSIGN_OR_RETURN(prediction.estimate, planner::CheckAndEstimate(prediction.request, layout));
+  return prediction;
+}
+
+absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::DeviceSet& devices,
+                                   const planner::Layout& layout, const planner::SearchRequest& request,
+                                   const std::optional<int64_t>& memory_limit_bytes) {
+  const int32_t steps = flags.steps.value_or(trial::kMostAdaptiveSteps);
+  RETURN_IF_ERROR(CheckRange("steps", steps, 1, trial::kMostSteps));
+  RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
+  RETURN_IF_ERROR(trial::CheckTimeout(flags.timeout_s));
+  // Slices run one after the other.
+  const int64_t ranks = flags.slice ? 1 : layout.devices();
+  if (devices.count < ranks) {
+    return FieldError("devices", flags.devices,
+                      absl::StrCat("the layout needs ", ranks, " ranks, here are ", devices.count,
+                                   devices.kind == trial::DeviceKind::kCpu ? "" : " CUDA devices"));
+  }
+  RETURN_IF_ERROR(trial::CheckRunnable(request.model, layout, request.training, devices.kind));
+  trial::TrialPlan plan;
+  plan.model = request.model;
+  plan.layout = layout;
+  plan.training = request.training;
+  plan.device = devices.kind;
+  plan.steps = steps;
+  plan.adaptive = !flags.steps.has_value();
+  plan.seed = static_cast<uint64_t>(flags.seed);
+  plan.memory_limit_bytes = memory_limit_bytes;
+  plan.timeout_s = flags.timeout_s;
+  plan.trace = !flags.trace.empty();
+  plan.peak_flops = planner::RankPeakFlops(request.cluster, request.training.precision, layout.devices());
+  return plan;
+}
+
+// What the devices here are expected to hold, whatever cluster the layout is for: a CPU's operators
+// take other memory than CUDA's.
+absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRequest& request,
+                                int32_t host_cores, trial::TrialPlan& plan) {
+  planner::SearchRequest here = request;
+  if (plan.device == trial::DeviceKind::kCpu && (flags.slice || request.cluster.physical_cores == 0)) {
+    ASSIGN_OR_RETURN(here.cluster, planner::FindCluster("local-cpu", host_cores));
+  }
+  planner::EstimateContext context = planner::ContextOf(here);
+  context.ranks_run_alone = flags.slice;
+  plan.estimated_bytes = planner::EstimateAllocatorBytes(context, plan.layout);
+  // A slice is connected to nobody.
+  if (!flags.slice) {
+    plan.estimated_communicator_bytes = planner::EstimateCommunicatorBytes(context, plan.layout);
+  }
+  return absl::OkStatus();
+}
+
+// `trace` gets that of all ranks, where it is wanted and the trial ends well.
+trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan, const planner::SearchRequest& request,
+                const agent::DeviceSet& devices, std::string& trace, CommandContext& context) {
+  ProgressLine progress(context.err);
+  trial::TrialRunnerOptions options{
+      .worker_path = context.worker_path(), .progress = {}, .cancel = &context.interrupted};
+  options.progress = [&progress](const trial::TrialProgress& at) {
+    std::string text = at.part.empty() ? "steps" : absl::StrCat("steps of ", at.part);
+    if (at.loss) absl::StrAppendFormat(&text, ", loss %.4f", *at.loss);
+    absl::StrAppend(&text, ", ", FormatSeconds(at.step_s), " per step");
+    progress.Update(at.step, at.steps, text);
+  };
+  options.device_memory_bytes = devices.memory_bytes;
+  options.warn = [&context](const std::string& text) {
+    context.err << "meshwright: " << text << std::endl;
+  };
+  options.trace = [&](const std::vector<trial::RankTrace>& ranks) {
+    trace = trial::StepTrace(plan.layout, ranks);
+  };
+  const trial::TrialResult result =
+      flags.slice ? trial::RunSliceTrial(plan, planner::ContextOf(request), options) : trial::RunTrial(plan, options);
+  progress.Finish();
+  return result;
+}
+
+void Print(const TrialFlags& flags, const planner::Layout& layout, const Prediction& prediction,
+           const trial::TrialResult& result, std::ostream& out) {
+  if (flags.output.format != OutputFormat::kJson) {
+    return PrintTrial(layout, prediction.estimate, prediction.request.cluster.name, result, out);
+  }
+  ordered_json object = {{"layout", planner::FormatLayout(layout)},
+                         {"outcome", std::string(trial::OutcomeName(result.outcome))}};
+  object.update(ordered_json(ToJson(result)));
+  object["seed"] = flags.seed;
+  object["predicted"] = planner::LayoutToJson(layout, prediction.estimate);
+  const planner::ClusterSpec& cluster = prediction.request.cluster;
+  object["peak_source"] = PeakSource(cluster);
+  object["notes"] = planner::NotesOn(cluster, layout.devices());
+  if (result.peak_flops.has_value()) {
+    const std::string why =
+        WhyAboveOne(result.mfu_of_peak, result.mfu_causal_of_peak, *result.peak_flops);
+    if (!why.empty()) object["notes"].push_back(why);
+  }
+  PrintJson(object, out);
+}
+
+absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const OutputFile trace_file, context.files.Claim("trace", flags.trace));
+  ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(flags.layout));
+  ASSIGN_OR_RETURN(const agent::DeviceSet devices,
+                   ResolveDevices(flags.devices, context.worker_path(), context));
+  std::optional<int64_t> memory_limit_bytes;
+  if (flags.memory_limit_gib) {
+    ASSIGN_OR_RETURN(memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));
+  }
+  TrialFlags resolved = flags;
+  if (resolved.query.cluster.empty()) {
+    if (flags.slice) {
+      return FieldError("cluster", "", "a slice trial needs the cluster that the layout is for");
+    }
+    resolved.query.cluster = devices.kind == trial::DeviceKind::kCpu ? "local-cpu" : "h100";
+  }
+  ASSIGN_OR_RETURN(const Prediction prediction,
+                   Predict(resolved, layout, memory_limit_bytes, context));
+  layout = trial::WithNamedKernels(layout, prediction.request.profile, devices.kind);
+  ASSIGN_OR_RETURN(trial::TrialPlan plan,
+                   MakePlan(flags, devices, layout, prediction.request, memory_limit_bytes));
+  RETURN_IF_ERROR(EstimateMemoryHere(flags, prediction.request, context.host_cores, plan));
+  const StopRequest stop(context);
+  std::string trace;
+  const trial::TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);
+  Print(flags, layout, prediction, result, context.out);
+  context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
+                      : result.outcome == Outcome::kCancelled ? stop.exit_code()
+                                                              : kExitFailed;
+  return trace.empty() ? absl::OkStatus() : trace_file.Write(trace);
+}
+
+}  // namespace
+
+void AddTrialCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<TrialFlags>();
+  flags->query.framework = "meshwright";
+  CLI::App* command = app.add_subcommand("trial", "Run a few real steps of one layout here");
+  flags->query.AddModel(*command);
+  flags->query.AddTraining(*command);
+  command->add_option("--layout", flags->layout, "Such as tp2.cp1.pp2.dp1.mb1")
+      ->required()
+      ->option_text("LAYOUT");
+  command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
+      ->required()
+      ->option_text("cpu:N|cuda");
+  command
+      ->add_option(
+          "--cluster", flags->query.cluster,
+          "What the prediction is for; default local-cpu, with cuda h100; required with --slice")
+      ->option_text("FILE|CLUSTER");
+  command
+      ->add_option(
+          "--steps", flags->steps,
+          "Optimizer steps; without it as many as the median takes to be known, at most 50")
+      ->option_text("N");
+  command->add_option("--seed", flags->seed, "Of weights and tokens")
+      ->capture_default_str()
+      ->option_text("N");
+  command
+      ->add_option("--memory-limit-gib", flags->memory_limit_gib,
+                   "What each rank's allocator may hold")
+      ->option_text("X");
+  command->add_option("--timeout-s", flags->timeout_s, "Longest wait for a sign of life of a rank")
+      ->capture_default_str()
+      ->option_text("T");
+  command
+      ->add_option("--trace", flags->trace,
+                   "Write what every rank did in the last step, for Perfetto")
+      ->option_text("FILE");
+  command
+      ->add_flag("--slice", flags->slice,
+                 "Run one rank of each distinct stage alone, charge its communication from the "
+                 "cluster's model and compose the step: one device answers for any layout")
+      ->excludes("--trace");
+  flags->output.AddFormat(*command);
+  command_line::AddExample(*command,
+             "meshwright trial --model tinystories-15m --layout tp2.pp2.dp1.mb2 --seq-len 256 "
+             "--global-batch 8 --devices cpu:4 --steps 3");
+  command->callback([flags, &context] {
+    const absl::Status status = RunTrialCommand(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright::cli

@@ -1,0 +1,169 @@
+#include "tools/cli/trial/trial_text.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "tools/cli/trial/slice_text.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/common/utilisation_text.h"
+
+namespace meshwright::cli {
+namespace {
+
+std::string Milliseconds(double seconds) { return absl::StrFormat("%.1f", seconds * 1e3); }
+
+// In the order of the table. The short forms are the axes' names.
+constexpr std::array<std::pair<trial::Phase, const char*>, trial::kPhases> kColumns = {{
+    {trial::Phase::kForward, "forward"},
+    {trial::Phase::kBackward, "backward"},
+    {trial::Phase::kTensorParallel, "tp"},
+    {trial::Phase::kContextParallel, "cp"},
+    {trial::Phase::kPipeline, "pipeline"},
+    {trial::Phase::kBubble, "bubble"},
+    {trial::Phase::kDataParallel, "dp"},
+    {trial::Phase::kOptimizer, "optimizer"},
+    {trial::Phase::kOther, "other"},
+}};
+
+void PrintPhases(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
+  std::vector<std::pair<trial::Phase, const char*>> shown;
+  for (const auto& column : kColumns) {
+    const bool occurs = std::any_of(ranks.begin(), ranks.end(), [&](const trial::RankResult& rank) {
+      return rank.phases[column.first] > 0.0;
+    });
+    if (occurs) shown.push_back(column);
+  }
+  if (shown.empty()) return;
+  std::vector<std::string> header = {"rank"};
+  for (const auto& [phase, name] : shown) header.emplace_back(name);
+  Table table(std::move(header));
+  for (const trial::RankResult& rank : ranks) {
+    std::vector<std::string> row = {std::to_string(rank.rank)};
+    for (const auto& [phase, name] : shown) row.push_back(Milliseconds(rank.phases[phase]));
+    table.Add(std::move(row));
+  }
+  out << "\nmilliseconds of a step by what they go to, mean of the timed steps:\n";
+  table.Print(out);
+}
+
+// Sums over the ranks that are part of such a group.
+struct GroupSum {
+  trial::CommunicationTotal total;
+  double ranks = 0.0;
+};
+
+void PrintCommunication(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
+  constexpr double kMib = 1024.0 * 1024.0;
+  std::map<std::pair<std::string, trial::CommOperation>, GroupSum> sums;
+  for (const trial::RankResult& rank : ranks) {
+    for (const trial::CommunicationTotal& total : rank.communication) {
+      GroupSum& sum = sums[{total.group, total.operation}];
+      sum.ranks += 1.0;
+      sum.total.calls += total.calls;
+      sum.total.bytes += total.bytes;
+      sum.total.waited_s += total.waited_s;
+      sum.total.under_way_s += total.under_way_s;
+    }
+  }
+  if (sums.empty()) return;
+  Table table({"group", "operation", "calls", "MiB", "ms waited", "ms under way"});
+  for (const auto& [key, sum] : sums) {
+    const double share = 1.0 / sum.ranks;
+    table.Add({key.first, std::string(trial::CommOperationName(key.second)),
+               absl::StrFormat("%.4g", share * sum.total.calls),
+               absl::StrFormat("%.3f", share * sum.total.bytes / kMib),
+               Milliseconds(share * sum.total.waited_s),
+               Milliseconds(share * sum.total.under_way_s)});
+  }
+  out << "\ncommunication of a rank in a step, mean of the group's ranks:\n";
+  table.Print(out);
+}
+
+std::string_view ReasonSentence(trial::StopReason reason) {
+  switch (reason) {
+    case trial::StopReason::kTight:
+      return "the median is known";
+    case trial::StopReason::kBeaten:
+      return "the median is beyond doubt above the best one known";
+    case trial::StopReason::kMostTime:
+      return "no time for more";
+    case trial::StopReason::kSteps:
+    case trial::StopReason::kNone:
+      break;
+  }
+  return "as many as were allowed";
+}
+
+void PrintSteps(const trial::TrialResult& result, std::ostream& out) {
+  const auto steps = static_cast<int32_t>(result.step_times_s.size());
+  out << "steps: " << steps << ", " << steps - trial::FirstTimedStep(steps) << " of them timed ("
+      << ReasonSentence(result.stop_reason) << ")";
+  if (result.step_interval) {
+    out << "; median between " << FormatSeconds(result.step_interval->low_s) << " and "
+        << FormatSeconds(result.step_interval->high_s) << " with 95 %";
+  }
+  out << "\n";
+}
+
+void PrintNumbers(const char* name, const std::vector<double>& numbers, std::ostream& out) {
+  out << name << ":";
+  for (const double number : numbers) out << absl::StrFormat(" %.4f", number);
+  out << "\n";
+}
+
+void PrintMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
+  Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
+  for (const trial::RankResult& rank : ranks) {
+    table.Add({std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
+               FormatCount(rank.peak_bytes), FormatCount(rank.estimated_bytes)});
+  }
+  table.Print(out);
+}
+
+// Beside those peaks, on devices: what their allocators took for them, and what lies outside.
+void PrintDeviceMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
+  const bool told = std::any_of(ranks.begin(), ranks.end(), [](const trial::RankResult& rank) {
+    return rank.device_memory.has_value();
+  });
+  if (!told) return;
+  Table table(
+      {"rank", "peak bytes reserved", "allocator retries", "communicators measured", "estimated"});
+  for (const trial::RankResult& rank : ranks) {
+    const trial::DeviceMemoryUse use = rank.device_memory.value_or(trial::DeviceMemoryUse());
+    table.Add({std::to_string(rank.rank), FormatCount(use.peak_reserved_bytes),
+               FormatCount(use.allocator_retries), FormatCount(use.communicator_bytes),
+               FormatCount(rank.estimated_communicator_bytes)});
+  }
+  out << "\n";
+  table.Print(out);
+}
+
+}  // namespace
+
+void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted, std::string_view cluster,
+                const trial::TrialResult& result, std::ostream& out) {
+  if (result.slice) return PrintSlice(layout, predicted, cluster, result, out);
+  out << planner::FormatLayout(layout) << ": " << trial::OutcomeName(result.outcome) << "\n";
+  if (!result.message.empty()) out << result.message << "\n";
+  if (result.outcome != Outcome::kOk) return;
+  Table steps({"", "measured", "predicted"});
+  steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
+  AddUtilisationRows(result, predicted, steps);
+  steps.Print(out);
+  PrintPeak(result, cluster, out);
+  PrintSteps(result, out);
+  PrintNumbers("losses", result.losses, out);
+  PrintNumbers("gradient norms", result.gradient_norms, out);
+  PrintMemory(result.ranks, out);
+  PrintDeviceMemory(result.ranks, out);
+  PrintPhases(result.ranks, out);
+  PrintCommunication(result.ranks, out);
+}
+
+}  // namespace meshwright::cli

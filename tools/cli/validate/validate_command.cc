@@ -1,0 +1,148 @@
+#include "tools/cli/validate/validate_command.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "planner/measurement/refusals.h"
+#include "planner/measurement/validation.h"
+#include "planner/report/scatter_svg.h"
+#include "planner/report/validation_report.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/common/measurement_files.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/validate/validate_text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+constexpr char kFooter[] = R"(
+The files hold one run per line under a header that names the columns, in any order: source, sweep,
+model, layers, hidden, ffn, heads, kv_heads, vocab, seq, gpu, gpu_mem_gib, gpus, gpus_per_node, tp,
+pp, cp, ep, dp, vpp, mbs, gbs, precision, act_ckpt, attn, norm_kernel, seq_parallel, zero_stage,
+schedule, framework, outcome, step_time_s, mfu, tflops_per_gpu, tokens_per_s_per_gpu, peak_mem_gib,
+notes. An empty cell is unknown; outcome is ok, oom or error. A row whose model is a preset's name
+(meshwright list models) needs no shape.
+
+Each row is predicted with the cluster whose GPU name begins `gpu`, nvidia-smi's names too, and the
+profile that `framework` names (empty: megatron). A row that can't be modelled keeps its place, with
+the reason; one with a cell that can't be read or holds what no run can have (a negative time) is
+listed with its line. Where no row at all could be modelled the exit code is 3.
+
+Per sweep and in total:
+  oom_caught, oom_missed    runs that ran out of memory, at or above and below 80 % of the device
+  ok_kept, ok_rejected      runs that fit, below and at or above 80 % of the device
+  oom_accuracy, oom_auc     of the probability of running out of memory (accuracy at 0.5)
+  memory_median_error       median of |predicted / measured - 1| of the peak memory
+  mfu_mae_points            mean error of the MFU, PaLM definition, in percentage points
+  step_time_mape            mean of |predicted / measured - 1| of the step time
+  spearman                  rank correlation of throughput; in total the mean over sweeps of at
+                            least 15 rows (all rows in one ranking: spearman_pooled)
+  regret_safe_points        best measured MFU less that of the fastest predicted layout below 80 % of
+                            the device (row pick_safe); a pick that ran out of memory costs the full
+                            best; in total the mean over sweeps of at least 2 rows
+  regret_likely_points      the same below an OOM probability of 0.5 (row pick_likely)
+  inside_interval           share of measured step times inside the predicted interval
+)";
+
+struct ValidateFlags {
+  std::vector<std::string> measurements;
+  std::string cluster;
+  std::string framework;
+  std::string rows;
+  std::string plot;
+  OutputFlags output;
+};
+
+absl::StatusOr<planner::MeasurementPresets> Presets(const ValidateFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(planner::MeasurementPresets presets, planner::LoadMeasurementPresets(context.host_cores));
+  if (!flags.cluster.empty()) {
+    ASSIGN_OR_RETURN(presets.cluster,
+                     ReadCluster(context.files, flags.cluster, context.host_cores));
+  }
+  if (!flags.framework.empty()) {
+    ASSIGN_OR_RETURN(presets.profile, ReadFramework(context.files, flags.framework));
+  }
+  return presets;
+}
+
+absl::Status CheckPlot(const std::string& path) {
+  if (path.empty() || absl::AsciiStrToLower(path).ends_with(".svg")) return absl::OkStatus();
+  return FieldError("plot", path, "must end in .svg: that is what is drawn");
+}
+
+absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
+  RETURN_IF_ERROR(CheckPlot(flags.plot));
+  ASSIGN_OR_RETURN(const OutputFile rows_file, context.files.Claim("rows", flags.rows));
+  ASSIGN_OR_RETURN(const OutputFile plot_file, context.files.Claim("plot", flags.plot));
+  ASSIGN_OR_RETURN(const std::vector<planner::Measurement> measured,
+                   ReadMeasurementFiles(context.files, flags.measurements));
+  ASSIGN_OR_RETURN(const planner::MeasurementPresets presets, Presets(flags, context));
+  const StopRequest stop(context);
+  std::vector<planner::RowPrediction> rows;
+  for (const planner::Measurement& measurement : measured) {
+    if (stop.Requested()) {
+      context.err << "meshwright: interrupted; nothing was written" << std::endl;
+      context.exit_code = stop.exit_code();
+      return absl::OkStatus();
+    }
+    rows.push_back(planner::PredictRow(static_cast<int64_t>(rows.size()), measurement, presets));
+  }
+  const planner::ValidationReport report = planner::ReportValidation(rows);
+  const planner::Refusals refusals = planner::CountRefusals(rows);
+  if (rows_file.wanted()) RETURN_IF_ERROR(rows_file.Write(planner::RowsToCsv(rows)));
+  if (plot_file.wanted()) RETURN_IF_ERROR(plot_file.Write(planner::ScatterSvg(rows)));
+  if (flags.output.format == OutputFormat::kJson) {
+    nlohmann::ordered_json object = planner::ValidationToJson(report);
+    object.update(planner::RefusalsToJson(refusals));
+    PrintJson(object, context.out);
+  } else {
+    PrintValidation(report, refusals, context.out);
+  }
+  context.exit_code = report.total.modelled > 0 ? kExitOk : kExitNothingFits;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddValidateCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ValidateFlags>();
+  CLI::App* command =
+      app.add_subcommand("validate", "Hold the planner's predictions against measured runs");
+  command->footer(kFooter);
+  command
+      ->add_option("--measurements", flags->measurements,
+                   "CSV files of measured runs; rows count from 0 over all files in this order")
+      ->required()
+      ->option_text("FILE.csv...");
+  command
+      ->add_option("--cluster", flags->cluster,
+                   "Cluster file or preset for all rows, in place of what their columns say")
+      ->option_text("FILE|CLUSTER");
+  command
+      ->add_option("--framework", flags->framework,
+                   "Framework profile, file or preset, for all rows")
+      ->option_text("FILE|PROFILE");
+  command
+      ->add_option("--rows", flags->rows,
+                   "Write one CSV line per row: row, sweep, peak_bytes, fraction_of_device, "
+                   "oom_probability, step_s, mfu, reason")
+      ->option_text("FILE.csv");
+  command->add_option("--plot", flags->plot, "Draw predicted against measured into this SVG file")
+      ->option_text("FILE.svg");
+  flags->output.AddFormat(*command);
+  command_line::AddExample(*command,
+             "meshwright validate --measurements runs.csv more.csv --rows out.csv --plot out.svg");
+  command->callback([flags, &context] {
+    const absl::Status status = RunValidate(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright::cli

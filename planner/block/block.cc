@@ -1,7 +1,6 @@
 #include "planner/block/block.h"
 
-#include <initializer_list>
-#include <utility>
+#include <algorithm>
 
 namespace meshwright::planner {
 namespace {
@@ -66,13 +65,14 @@ OperatorParameter Columns(std::string_view name, int64_t rows, int64_t columns,
 
 class Builder {
  public:
-  explicit Builder(const BlockShape& shape)
+  Builder(const BlockShape& shape, OperatorList& operators)
       : s_(shape),
         hidden_bytes_(s_.tokens * s_.hidden * s_.element_bytes),
         stream_bytes_(hidden_bytes_ / s_.stream_ranks()),
-        stream_elements_(s_.tokens * s_.hidden / s_.stream_ranks()) {}
+        stream_elements_(s_.tokens * s_.hidden / s_.stream_ranks()),
+        operators_(operators) {}
 
-  OperatorList Block() {
+  void Block() {
     AttentionNorm();
     Enter(OperatorName::kAttentionEnter);
     QkvProjection();
@@ -89,25 +89,22 @@ class Builder {
     DownProjection();
     Leave(OperatorName::kFfnLeave);
     Residual(OperatorName::kFfnResidual, ExtraBytes() - ExtraBytes() / 2);
-    return std::move(operators_);
   }
 
-  OperatorList Embedding() {
+  void Embedding() {
     Operator& lookup = Add(OperatorName::kEmbedding, OperatorKind::kEmbedding);
     lookup.stream = {.elements = s_.tokens * s_.hidden, .traffic_bytes = {kLookup, 0.0, kLookup}};
     lookup.parameters = {Rows("embedding", s_.vocab, s_.vocab / s_.tp, s_.hidden)};
     lookup.pass(kForward).result_bytes = hidden_bytes_;
     Save(lookup, KeptTensor::kTokenIds, s_.tokens * kTokenIdBytes, lookup.name, kWeightGradient);
     Leave(OperatorName::kEmbeddingLeave);
-    return std::move(operators_);
   }
 
-  OperatorList Head() {
+  void Head() {
     FinalNorm();
     Enter(OperatorName::kHeadEnter);
     HeadProjection();
     CrossEntropy();
-    return std::move(operators_);
   }
 
  private:
@@ -390,15 +387,27 @@ class Builder {
   const int64_t hidden_bytes_;  // an activation of all tokens
   const int64_t stream_bytes_;  // the rank's share of the residual stream
   const int64_t stream_elements_;
-  OperatorList operators_;
+  OperatorList& operators_;
 };
 
 }  // namespace
 
-OperatorList BlockOperators(const BlockShape& shape) { return Builder(shape).Block(); }
+OperatorList BlockOperators(const BlockShape& shape) {
+  OperatorList operators;
+  Builder(shape, operators).Block();
+  return operators;
+}
 
-OperatorList EmbeddingOperators(const BlockShape& shape) { return Builder(shape).Embedding(); }
+OperatorList EmbeddingOperators(const BlockShape& shape) {
+  OperatorList operators;
+  Builder(shape, operators).Embedding();
+  return operators;
+}
 
-OperatorList HeadOperators(const BlockShape& shape) { return Builder(shape).Head(); }
+OperatorList HeadOperators(const BlockShape& shape) {
+  OperatorList operators;
+  Builder(shape, operators).Head();
+  return operators;
+}
 
 }  // namespace meshwright::planner

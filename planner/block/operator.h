@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "absl/container/inlined_vector.h"
+#include "planner/base/short_list.h"
 #include "planner/spec/collective_kind.h"
 #include "planner/spec/kernels.h"
 
@@ -167,7 +167,7 @@ struct OperatorCollective {
 struct OperatorPass {
   // Allocated for the result; 0 where the pass works in place.
   int64_t result_bytes = 0;
-  absl::InlinedVector<OperatorCollective, 2> collectives = {};
+  ShortList<OperatorCollective, 2> collectives;
 };
 
 struct Operator {
@@ -183,8 +183,8 @@ struct Operator {
   double score_traffic_bytes = 0.0;  // per element of a score matrix that attention writes out
   StreamShape stream = {};
 
-  absl::InlinedVector<OperatorParameter, 6> parameters = {};
-  absl::InlinedVector<SavedTensor, 6> saves = {};
+  ShortList<OperatorParameter, 6> parameters;
+  ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
   // The input gradient begins with the forward, whose result is never kept.

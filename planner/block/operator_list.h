@@ -1,13 +1,13 @@
 // Operators in the order of a forward pass. Backward goes the other way round.
 #pragma once
 
-#include "absl/container/inlined_vector.h"
+#include "planner/base/short_list.h"
 #include "planner/block/operator.h"
 
 namespace meshwright::planner {
 
 // Holds a whole block without an allocation.
-using OperatorList = absl::InlinedVector<Operator, 16>;
+using OperatorList = ShortList<Operator, 16>;
 
 // The operator of that name, or null.
 inline const Operator* Find(const OperatorList& operators, OperatorName name) {

@@ -1,17 +1,12 @@
 #include "planner/block/recompute.h"
 
-#include <algorithm>
-
 namespace meshwright::planner {
 namespace {
 
 template <typename Keeps>
 void Drop(OperatorList& block, const Keeps& keeps) {
   for (Operator& op : block) {
-    const auto dropped =
-        std::remove_if(op.saves.begin(), op.saves.end(),
-                       [&keeps](const SavedTensor& saved) { return !keeps(saved.tensor); });
-    op.saves.erase(dropped, op.saves.end());
+    op.saves.RemoveIf([&keeps](const SavedTensor& saved) { return !keeps(saved.tensor); });
   }
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/layout/stage_partition.h"
-#include "planner/memory/layout_parameters.h"
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
+#include "planner/block/recompute.h"
+#include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -31,48 +33,41 @@ int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t
 LayoutActivations::LayoutActivations(const EstimateContext& context, const Layout& layout)
     : context_(context),
       layout_(layout),
+      stages_(context.model, layout, context.profile.stage_partition),
       micro_batches_(layout.MicroBatches(context.training.global_batch)) {
   if (WorkerRulesCover(context, layout)) {
     worker_.emplace(context, layout);
     return;
   }
+  const WorkspaceRates rates = {.hidden_bytes = context.profile.hidden_work_bytes,
+                                .ffn_bytes = context.profile.ffn_work_bytes,
+                                .score_bytes = context.profile.score_work_bytes};
   for (const LayerGroup& group : context.model.groups) {
-    blocks_.push_back(MakeBlock(BlockDimsOf(context, layout, group)));
+    blocks_.push_back(MakeBlock(LayerShape(context, layout, group), layout.recompute, rates));
   }
   boundary_bytes_ = blocks_.front().checkpoint_bytes;
+  const OperatorList head =
+      HeadOperators(LayerShape(context, layout, context.model.groups.front()));
+  if (const Operator* loss = Find(head, OperatorName::kCrossEntropy)) {
+    logits_ = static_cast<double>(loss->stream.elements);
+  }
 }
 
-LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) const {
-  const int64_t all_bytes = KeptBytesPerBlock(dims);
-  Block block;
-  block.checkpoint_bytes = CheckpointBytesPerBlock(dims);
-  block.kept_bytes =
-      layout_.recompute == Recompute::kSelective ? SelectiveKeptBytesPerBlock(dims) : all_bytes;
-  const FrameworkProfile& profile = context_.profile;
-  const double working_bytes =
-      profile.hidden_work_bytes * static_cast<double>(dims.tokens * dims.hidden) +
-      profile.ffn_work_bytes * static_cast<double>(dims.tokens * (dims.ffn_hidden / dims.tp));
-  block.working_bytes = static_cast<int64_t>(working_bytes);
-  if (dims.score_bytes > 0) {
-    block.score_bytes =
-        static_cast<int64_t>(profile.score_work_bytes * static_cast<double>(ScoreElements(dims)));
+LayoutActivations::Block LayoutActivations::MakeBlock(const BlockShape& shape, Recompute recompute,
+                                                      const WorkspaceRates& rates) {
+  const OperatorList operators = BlockOperators(shape);
+  OperatorList checkpoint = operators;
+  RecomputeAll(checkpoint);
+  OperatorList selective;
+  const OperatorList* edited = recompute == Recompute::kNone ? &operators : &checkpoint;
+  if (recompute == Recompute::kSelective) {
+    selective = operators;
+    Apply(recompute, shape, selective);
+    edited = &selective;
   }
-  if (layout_.cp > 1) {
-    // Ring attention receives the next block of keys and values while it works on one.
-    block.working_bytes +=
-        2 * (KeptBytes(KeptTensor::kKey, dims) + KeptBytes(KeptTensor::kValue, dims));
-  }
-  if (layout_.recompute != Recompute::kNone) {
-    block.working_bytes +=
-        all_bytes -
-        (layout_.recompute == Recompute::kSelective ? block.kept_bytes : block.checkpoint_bytes);
-    const bool scores_again =
-        layout_.recompute != Recompute::kSelective || !dims.selective_drops_operators;
-    const int64_t scores_bytes = scores_again ? KeptBytes(KeptTensor::kScores, dims) : 0;
-    block.score_bytes += scores_bytes;
-    block.working_bytes -= scores_bytes;
-  }
-  return block;
+  return {.kept_bytes = KeptBytes(recompute == Recompute::kSelective ? selective : operators),
+          .checkpoint_bytes = KeptBytes(checkpoint),
+          .workspace = WorkspaceOf(operators, *edited, rates)};
 }
 
 int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers) const {
@@ -88,16 +83,11 @@ int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers)
 // output. 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive;
 // GPipe and breadth-first hold all.
 int64_t LayoutActivations::LossBytes() const {
-  const int64_t tokens =
-      context_.training.seq_len / layout_.cp * static_cast<int64_t>(layout_.micro_batch);
-  const int64_t columns =
-      PaddedVocab(context_, layout_.tp) / (context_.profile.vocab_parallel_loss ? layout_.tp : 1);
-  const auto peak_bytes = static_cast<int64_t>(
-      std::llround(context_.profile.loss_peak_bytes_per_logit * static_cast<double>(tokens) *
-                   static_cast<double>(columns)));
-  const auto kept_bytes = static_cast<int64_t>(
-      std::llround(context_.profile.loss_kept_bytes_per_logit * static_cast<double>(tokens) *
-                   static_cast<double>(columns)));
+  const FrameworkProfile& profile = context_.profile;
+  const auto peak_bytes =
+      static_cast<int64_t>(std::llround(profile.loss_peak_bytes_per_logit * logits_));
+  const auto kept_bytes =
+      static_cast<int64_t>(std::llround(profile.loss_kept_bytes_per_logit * logits_));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;
@@ -117,12 +107,12 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   int64_t score_bytes = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
-    const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition,
-                                      StageOfChunk(layout_, pipeline_rank, chunk));
+    const StageLayers stage = stages_.Stage(StageOfChunk(layout_, pipeline_rank, chunk));
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
-      bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
-      score_bytes = std::max(score_bytes, blocks_[group].score_bytes);
+      bytes.workspace_bytes =
+          std::max(bytes.workspace_bytes, blocks_[group].workspace.working_bytes);
+      score_bytes = std::max(score_bytes, blocks_[group].workspace.score_bytes);
     });
   }
   // One activation being sent and one being received.
@@ -136,50 +126,6 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   // together again: these two add up.
   bytes.workspace_bytes += score_bytes;
   return bytes;
-}
-
-namespace {
-
-// Flash kernels never write the scores out.
-double KeptScoreBytes(const FrameworkProfile& profile, AttentionKernel kernel) {
-  switch (kernel) {
-    case AttentionKernel::kFusedSoftmax:
-      return profile.fused_softmax_bytes;
-    case AttentionKernel::kEager:
-      return profile.eager_attention_bytes;
-    default:
-      return 0.0;
-  }
-}
-
-}  // namespace
-
-BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
-                      const LayerGroup& group) {
-  const ModelSpec& model = context.model;
-  return {.tokens = context.training.seq_len / layout.cp * layout.micro_batch,
-          .hidden = model.hidden,
-          .heads = model.heads,
-          .kv_heads = model.kv_heads,
-          .head_dim = model.head_dim,
-          .ffn_hidden = group.ffn_hidden,
-          .ffn = group.ffn,
-          .element_bytes = ElementBytes(context.training.precision),
-          .cpu_operators = context.cluster.physical_cores > 0,
-          .tp = layout.tp,
-          .sequence_parallel = layout.sequence_parallel,
-          .keeps_gathered_inputs = context.profile.KeepsGatheredInputs(layout),
-          .fused_swiglu = context.profile.fused_swiglu,
-          .head_norm = model.qk_norm,
-          .keeps_head_norm_input = context.profile.keeps_head_norm_input,
-          .norm_extra_bytes = context.profile.NormOf(layout) == NormKernel::kEager
-                                  ? context.profile.eager_norm_bytes
-                                  : 0.0,
-          .extra_bytes = context.profile.extra_kept_bytes,
-          .score_bytes = KeptScoreBytes(context.profile, context.profile.AttentionOf(layout)),
-          .selective_drops_operators =
-              context.profile.selective_recompute == SelectiveRecompute::kNormsAndActivation,
-          .keys = context.training.seq_len};
 }
 
 }  // namespace meshwright::planner

@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "planner/block/block_shape.h"
+#include "planner/block/stage_partition.h"
+#include "planner/block/workspace.h"
 #include "planner/layout/layout.h"
-#include "planner/memory/block_tensors.h"
 #include "planner/memory/worker_layout.h"
 #include "planner/profile/context.h"
 
@@ -38,25 +40,22 @@ class LayoutActivations {
   struct Block {
     int64_t kept_bytes = 0;        // without recompute, or under selective recompute
     int64_t checkpoint_bytes = 0;  // where it is recomputed
-    int64_t working_bytes = 0;     // of its backward pass beside what is kept
-    int64_t score_bytes = 0;       // of that, score matrices
+    Workspace workspace;
   };
 
-  Block MakeBlock(const BlockDims& dims) const;
+  static Block MakeBlock(const BlockShape& shape, Recompute recompute, const WorkspaceRates& rates);
   int64_t KeptPerMicroBatch(const Block& block, int64_t layers) const;
   int64_t LossBytes() const;
 
   const EstimateContext& context_;
   const Layout& layout_;
+  StagePlan stages_;
   int64_t micro_batches_;
   std::optional<WorkerLayout>
       worker_;                  // where its rules apply; the others are for where they don't
   int64_t boundary_bytes_ = 0;  // an activation between two stages
+  double logits_ = 0.0;         // of a micro-batch on a rank
   absl::InlinedVector<Block, 4> blocks_;
 };
-
-// Shape of a block of `group` for one micro-batch on one rank.
-BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
-                      const LayerGroup& group);
 
 }  // namespace meshwright::planner

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "planner/layout/stage_partition.h"
-#include "planner/memory/layout_activations.h"
+#include "planner/block/stage_partition.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/unit_shards.h"
+#include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -47,7 +47,7 @@ WorkerLayout::WorkerLayout(const EstimateContext& context, const Layout& layout)
       rope_table_bytes_(context.training.seq_len / layout.cp * context.model.head_dim *
                         AccumulatorBytes(context.training.precision)),
       transient_(TransientOf(context, layout)) {
-  WorkerStage stage = {.block = BlockDimsOf(context, layout, context.model.groups.front()),
+  WorkerStage stage = {.block = LayerShape(context, layout, context.model.groups.front()),
                        .recompute = layout.recompute,
                        .recompute_layers = layout.recompute_layers,
                        .vocab = context.model.vocab,

@@ -132,13 +132,13 @@ void AddTensorParallel(const OperatorList& operators, const Price& price, LayerT
 double HostRingTime(const StepShape& step) {
   const FrameworkProfile& profile = step.context.profile;
   if (profile.KeepsGatheredInputs(step.layout)) return 0.0;
-  return 4.0 * static_cast<double>(step.layout.tp - 1) * profile.tp_hop_s;
+  return 4.0 * static_cast<double>(step.layout.tp - 1) * profile.communication.tp_hop_s;
 }
 
 // The host works beside the device, and the slower of them sets the pace. It launches a layer's
 // kernels no faster than the floor; a third of them are the forward's.
 void ApplyHostFloor(const StepShape& step, LayerTime& time) {
-  const double floor_s = step.context.profile.layer_floor_s;
+  const double floor_s = step.context.profile.traffic.layer_floor_s;
   const double rings_s = HostRingTime(step);
   const double forward_s = time.forward_s + time.tp_forward_s;
   time.forward_s += std::max(0.0, floor_s / 3.0 + rings_s - forward_s);

@@ -15,7 +15,7 @@ struct DeviceShare {
   const HardwareProfile& device;
   Precision precision = Precision::kBf16;
   double share = 1.0;         // ThroughputShare()
-  double matmul_share = 1.0;  // FrameworkProfile::matmul_share
+  double matmul_share = 1.0;  // OperatorTraffic::matmul_share
 
   double PeakFlops() const { return device.PeakFlops(precision) * share; }
   double MemoryBytesPerS() const {

@@ -23,7 +23,7 @@ void Add(const LayerTime& layer, double count, StageTime& time) {
 
 StageTimes::StageTimes(const StepShape& step)
     : step_(step),
-      stages_(step.context.model, step.layout, step.context.profile.stage_partition),
+      stages_(step.context.model, step.layout, step.context.profile.supports.stage_partition),
       head_(EstimateHead(step)),
       embedding_(EstimateEmbedding(step)) {
   for (const LayerGroup& group : step.context.model.groups) {
@@ -75,7 +75,7 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, con
 double HopTime(const StepShape& step) {
   return SendTime(step.network, {step.layout.pp, step.pipeline_stride},
                   step.HiddenBytes() / static_cast<double>(step.SequenceDivisor())) +
-         step.context.profile.pipeline_hop_s;
+         step.context.profile.communication.pipeline_hop_s;
 }
 
 double HopTime(const EstimateContext& context, const Layout& layout) {

@@ -33,15 +33,15 @@ int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t
 LayoutActivations::LayoutActivations(const EstimateContext& context, const Layout& layout)
     : context_(context),
       layout_(layout),
-      stages_(context.model, layout, context.profile.stage_partition),
+      stages_(context.model, layout, context.profile.supports.stage_partition),
       micro_batches_(layout.MicroBatches(context.training.global_batch)) {
   if (WorkerRulesCover(context, layout)) {
     worker_.emplace(context, layout);
     return;
   }
-  const WorkspaceRates rates = {.hidden_bytes = context.profile.hidden_work_bytes,
-                                .ffn_bytes = context.profile.ffn_work_bytes,
-                                .score_bytes = context.profile.score_work_bytes};
+  const WorkspaceRates rates = {.hidden_bytes = context.profile.kept.hidden_work_bytes,
+                                .ffn_bytes = context.profile.kept.ffn_work_bytes,
+                                .score_bytes = context.profile.kept.score_work_bytes};
   for (const LayerGroup& group : context.model.groups) {
     blocks_.push_back(MakeBlock(LayerShape(context, layout, group), layout.recompute, rates));
   }
@@ -85,9 +85,9 @@ int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers)
 int64_t LayoutActivations::LossBytes() const {
   const FrameworkProfile& profile = context_.profile;
   const auto peak_bytes =
-      static_cast<int64_t>(std::llround(profile.loss_peak_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(profile.kept.loss_peak_bytes_per_logit * logits_));
   const auto kept_bytes =
-      static_cast<int64_t>(std::llround(profile.loss_kept_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(profile.kept.loss_kept_bytes_per_logit * logits_));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;

@@ -10,7 +10,7 @@ namespace meshwright::planner {
 LayoutParameters::LayoutParameters(const EstimateContext& context, const Layout& layout)
     : model_(context.model),
       layout_(layout),
-      stages_(context.model, layout, context.profile.stage_partition) {
+      stages_(context.model, layout, context.profile.supports.stage_partition) {
   const BlockShape ends = LayerShape(context, layout, model_.groups.front());
   embedding_ = RankParameters(EmbeddingOperators(ends));
   const OperatorList head = HeadOperators(ends);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "planner/memory/layout_activations.h"
+#include "planner/memory/block_dims.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"

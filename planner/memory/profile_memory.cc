@@ -1,10 +1,10 @@
-#include "planner/memory/layout_activations.h"
+#include "planner/memory/profile_memory.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "planner/layout/stage_partition.h"
-#include "planner/memory/layout_parameters.h"
+#include "planner/memory/block_dims.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -28,21 +28,18 @@ int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t
 
 }  // namespace
 
-LayoutActivations::LayoutActivations(const EstimateContext& context, const Layout& layout)
+ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layout)
     : context_(context),
       layout_(layout),
-      micro_batches_(layout.MicroBatches(context.training.global_batch)) {
-  if (WorkerRulesCover(context, layout)) {
-    worker_.emplace(context, layout);
-    return;
-  }
+      micro_batches_(layout.MicroBatches(context.training.global_batch)),
+      parameters_(context, layout) {
   for (const LayerGroup& group : context.model.groups) {
     blocks_.push_back(MakeBlock(BlockDimsOf(context, layout, group)));
   }
   boundary_bytes_ = blocks_.front().checkpoint_bytes;
 }
 
-LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) const {
+ProfileMemory::Block ProfileMemory::MakeBlock(const BlockDims& dims) const {
   const int64_t all_bytes = KeptBytesPerBlock(dims);
   Block block;
   block.checkpoint_bytes = CheckpointBytesPerBlock(dims);
@@ -75,7 +72,7 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) con
   return block;
 }
 
-int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers) const {
+int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {
   int64_t recomputed = 0;
   if (layout_.recompute == Recompute::kFull) recomputed = layers;
   if (layout_.recompute == Recompute::kBlock) {
@@ -87,7 +84,7 @@ int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers)
 // Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
 // output. 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive;
 // GPipe and breadth-first hold all.
-int64_t LayoutActivations::LossBytes() const {
+int64_t ProfileMemory::LossBytes() const {
   const int64_t tokens =
       context_.training.seq_len / layout_.cp * static_cast<int64_t>(layout_.micro_batch);
   const int64_t columns =
@@ -108,11 +105,23 @@ int64_t LayoutActivations::LossBytes() const {
   return peak_bytes + (alive - 1) * kept_bytes + (alive + inputs) * boundary_bytes_;
 }
 
-ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
-  if (worker_.has_value()) {
-    const WorkerActivations peak = worker_->PeakOnRank(pipeline_rank);
-    return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
-  }
+HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
+  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
+  const int64_t all = parameters_.OnRank(pipeline_rank);
+  return {.whole = all, .shard = (all + ranks - 1) / ranks};
+}
+
+// ZeRO-2 and 3 hold what is on its way: the gradients of one unit, and under ZeRO-3 the weights of
+// two.
+int64_t ProfileMemory::GatheredBytes() const {
+  if (layout_.zero < 2) return 0;
+  const int64_t unit = parameters_.largest_unit();
+  const int64_t weights =
+      layout_.zero == 3 ? 2 * unit * ElementBytes(context_.training.precision) : 0;
+  return weights + unit * GradientBytes(context_);
+}
+
+ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   ActivationBytes bytes;
   int64_t score_bytes = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
@@ -134,52 +143,20 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   }
   // But score matrices split the large blocks that the loss leaves behind, which then do not come
   // together again: these two add up.
-  bytes.workspace_bytes += score_bytes;
+  bytes.workspace_bytes += score_bytes + GatheredBytes();
   return bytes;
 }
 
-namespace {
-
-// Flash kernels never write the scores out.
-double KeptScoreBytes(const FrameworkProfile& profile, AttentionKernel kernel) {
-  switch (kernel) {
-    case AttentionKernel::kFusedSoftmax:
-      return profile.fused_softmax_bytes;
-    case AttentionKernel::kEager:
-      return profile.eager_attention_bytes;
-    default:
-      return 0.0;
-  }
+ActivationBounds ProfileMemory::BoundsOnRank(int32_t pipeline_rank) const {
+  const ActivationBytes bytes = ActivationsOnRank(pipeline_rank);
+  return {.least = bytes, .most = bytes};
 }
 
-}  // namespace
-
-BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
-                      const LayerGroup& group) {
-  const ModelSpec& model = context.model;
-  return {.tokens = context.training.seq_len / layout.cp * layout.micro_batch,
-          .hidden = model.hidden,
-          .heads = model.heads,
-          .kv_heads = model.kv_heads,
-          .head_dim = model.head_dim,
-          .ffn_hidden = group.ffn_hidden,
-          .ffn = group.ffn,
-          .element_bytes = ElementBytes(context.training.precision),
-          .cpu_operators = context.cluster.physical_cores > 0,
-          .tp = layout.tp,
-          .sequence_parallel = layout.sequence_parallel,
-          .keeps_gathered_inputs = context.profile.KeepsGatheredInputs(layout),
-          .fused_swiglu = context.profile.fused_swiglu,
-          .head_norm = model.qk_norm,
-          .keeps_head_norm_input = context.profile.keeps_head_norm_input,
-          .norm_extra_bytes = context.profile.NormOf(layout) == NormKernel::kEager
-                                  ? context.profile.eager_norm_bytes
-                                  : 0.0,
-          .extra_bytes = context.profile.extra_kept_bytes,
-          .score_bytes = KeptScoreBytes(context.profile, context.profile.AttentionOf(layout)),
-          .selective_drops_operators =
-              context.profile.selective_recompute == SelectiveRecompute::kNormsAndActivation,
-          .keys = context.training.seq_len};
+// Every axis with more than one rank has a communicator.
+int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
+  const int64_t axes = (layout_.tp > 1 ? 1 : 0) + (layout_.pp > 1 ? 1 : 0) +
+                       (int64_t{layout_.dp} * layout_.cp > 1 ? 1 : 0);
+  return axes * context_.cluster.device.communicator_bytes;
 }
 
 }  // namespace meshwright::planner

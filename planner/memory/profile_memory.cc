@@ -1,4 +1,4 @@
-#include "planner/memory/layout_activations.h"
+#include "planner/memory/profile_memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,18 +30,16 @@ int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t
 
 }  // namespace
 
-LayoutActivations::LayoutActivations(const EstimateContext& context, const Layout& layout)
+ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layout)
     : context_(context),
       layout_(layout),
       stages_(context.model, layout, context.profile.supports.stage_partition),
-      micro_batches_(layout.MicroBatches(context.training.global_batch)) {
-  if (WorkerRulesCover(context, layout)) {
-    worker_.emplace(context, layout);
-    return;
-  }
-  const WorkspaceRates rates = {.hidden_bytes = context.profile.kept.hidden_work_bytes,
-                                .ffn_bytes = context.profile.kept.ffn_work_bytes,
-                                .score_bytes = context.profile.kept.score_work_bytes};
+      micro_batches_(layout.MicroBatches(context.training.global_batch)),
+      parameters_(context, layout) {
+  const KeptActivations& kept = context.profile.kept;
+  const WorkspaceRates rates = {.hidden_bytes = kept.hidden_work_bytes,
+                                .ffn_bytes = kept.ffn_work_bytes,
+                                .score_bytes = kept.score_work_bytes};
   for (const LayerGroup& group : context.model.groups) {
     blocks_.push_back(MakeBlock(LayerShape(context, layout, group), layout.recompute, rates));
   }
@@ -53,8 +51,8 @@ LayoutActivations::LayoutActivations(const EstimateContext& context, const Layou
   }
 }
 
-LayoutActivations::Block LayoutActivations::MakeBlock(const BlockShape& shape, Recompute recompute,
-                                                      const WorkspaceRates& rates) {
+ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
+                                              const WorkspaceRates& rates) {
   const OperatorList operators = BlockOperators(shape);
   OperatorList checkpoint = operators;
   RecomputeAll(checkpoint);
@@ -70,7 +68,7 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockShape& shape, R
           .workspace = WorkspaceOf(operators, *edited, rates)};
 }
 
-int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers) const {
+int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {
   int64_t recomputed = 0;
   if (layout_.recompute == Recompute::kFull) recomputed = layers;
   if (layout_.recompute == Recompute::kBlock) {
@@ -82,12 +80,12 @@ int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers)
 // Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
 // output. 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive;
 // GPipe and breadth-first hold all.
-int64_t LayoutActivations::LossBytes() const {
-  const FrameworkProfile& profile = context_.profile;
+int64_t ProfileMemory::LossBytes() const {
+  const KeptActivations& kept = context_.profile.kept;
   const auto peak_bytes =
-      static_cast<int64_t>(std::llround(profile.kept.loss_peak_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * logits_));
   const auto kept_bytes =
-      static_cast<int64_t>(std::llround(profile.kept.loss_kept_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * logits_));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;
@@ -98,11 +96,23 @@ int64_t LayoutActivations::LossBytes() const {
   return peak_bytes + (alive - 1) * kept_bytes + (alive + inputs) * boundary_bytes_;
 }
 
-ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
-  if (worker_.has_value()) {
-    const WorkerActivations peak = worker_->PeakOnRank(pipeline_rank);
-    return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
-  }
+HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
+  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
+  const int64_t all = parameters_.OnRank(pipeline_rank);
+  return {.whole = all, .shard = (all + ranks - 1) / ranks};
+}
+
+// ZeRO-2 and 3 hold what is on its way: the gradients of one unit, and under ZeRO-3 the weights of
+// two.
+int64_t ProfileMemory::GatheredBytes() const {
+  if (layout_.zero < 2) return 0;
+  const int64_t unit = parameters_.largest_unit();
+  const int64_t weights =
+      layout_.zero == 3 ? 2 * unit * ElementBytes(context_.training.precision) : 0;
+  return weights + unit * GradientBytes(context_);
+}
+
+ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   ActivationBytes bytes;
   int64_t score_bytes = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
@@ -124,8 +134,20 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   }
   // But score matrices split the large blocks that the loss leaves behind, which then do not come
   // together again: these two add up.
-  bytes.workspace_bytes += score_bytes;
+  bytes.workspace_bytes += score_bytes + GatheredBytes();
   return bytes;
+}
+
+ActivationBounds ProfileMemory::BoundsOnRank(int32_t pipeline_rank) const {
+  const ActivationBytes bytes = ActivationsOnRank(pipeline_rank);
+  return {.least = bytes, .most = bytes};
+}
+
+// Every axis with more than one rank has a communicator.
+int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
+  const int64_t axes = (layout_.tp > 1 ? 1 : 0) + (layout_.pp > 1 ? 1 : 0) +
+                       (int64_t{layout_.dp} * layout_.cp > 1 ? 1 : 0);
+  return axes * context_.cluster.device.communicator_bytes;
 }
 
 }  // namespace meshwright::planner

@@ -43,8 +43,8 @@ void AddRing(const StepShape& step, int64_t query, int64_t key, double attention
     return SendTime(step.network, step.cp_group, bytes);
   };
   const double gradient_bytes =
-      std::max<double>(step.element_bytes, step.context.profile.communication.ring_gradient_bytes);
-  const double ring_s = hops * message_s(step.element_bytes);
+      std::max<double>(step.wire_bytes, step.context.profile.communication.ring_gradient_bytes);
+  const double ring_s = hops * message_s(step.wire_bytes);
   const double backward_ring_s = ring_s + hops * message_s(gradient_bytes);
   time.cp_forward_s += std::max(0.0, ring_s - attention_s) +
                        hops * step.Stream(kRingMergeBytes, step.tokens * query);
@@ -216,8 +216,8 @@ LayerTime EstimateHead(const StepShape& step) {
                            step.Stream(profile.traffic.loss_traffic_bytes / 2.0, logits);
   time.tp_backward_s = AllReduceTime(step.network, step.tp_group, step.HiddenBytes());
   if (!profile.kept.vocab_parallel_loss) {
-    time.tp_forward_s = AllGatherTime(step.network, step.tp_group,
-                                      static_cast<double>(logits) * step.element_bytes);
+    time.tp_forward_s =
+        AllGatherTime(step.network, step.tp_group, static_cast<double>(logits) * step.wire_bytes);
   }
   return time;
 }

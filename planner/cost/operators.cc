@@ -29,7 +29,7 @@ double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
       2.0 * dm * dn * dk /
       (device.PeakFlops() * device.matmul_share * MatmulEfficiency(device.device, m, n, k));
   const double traffic_s = (dm * dk + dk * dn + dm * dn) *
-                           static_cast<double>(ElementBytes(device.precision)) /
+                           static_cast<double>(BytesOf(device.formats.matmul_inputs.forward)) /
                            device.MemoryBytesPerS();
   return std::max({arithmetic_s, traffic_s, device.device.kernel_launch_s});
 }

@@ -14,18 +14,19 @@ int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) 
 
 // Gradients as wide as the optimizer's states need no other copy.
 int64_t GradientBytes(const EstimateContext& context) {
-  const Precision precision = context.training.precision;
-  return precision == Precision::kBf16 ? context.profile.states.gradient_bytes
-                                       : AccumulatorBytes(precision);
+  const NumberFormats formats = context.training.formats();
+  return formats.HasMasterWeights() ? context.profile.states.gradient_bytes
+                                    : BytesOf(formats.gradients);
 }
 
-// Frameworks' figures are those of mixed precision: a master copy and states in fp32. Weights that
-// are as wide as the states are their own master copy.
+// Frameworks' figures are those of AdamW in mixed precision; what they are above (or, with narrower
+// states, below) its master copy and moments is as wide as the states are.
 int64_t OptimizerBytes(const EstimateContext& context) {
-  const Precision precision = context.training.precision;
-  const int64_t mixed_bytes = context.profile.states.optimizer_bytes;
-  if (precision == Precision::kBf16) return mixed_bytes;
-  return (mixed_bytes - 4) * AccumulatorBytes(precision) / 4;
+  const NumberFormats formats = context.training.formats();
+  constexpr NumberFormats kMixed = NumberFormatsOf(Precision::kBf16);
+  const int64_t own_bytes = context.profile.states.optimizer_bytes - StateBytes(kAdamW, kMixed);
+  return StateBytes(context.training.optimizer, formats) +
+         own_bytes * BytesOf(formats.optimizer_states) / BytesOf(kMixed.optimizer_states);
 }
 
 // A rank's parameters as model states hold them.
@@ -45,7 +46,7 @@ HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
   // The worker divides every unit; gradients of vectors stay whole.
   held.shard = 0;
   parameters.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
-    held.shard += count * ShardElements(unit.all, ranks, context.training.precision);
+    held.shard += count * ShardElements(unit.all, ranks, context.training.formats());
     held.whole_gradients += count * unit.vectors;
   });
   held.whole = held.shard * ranks;
@@ -54,18 +55,18 @@ HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
 
 void AddModelStates(const EstimateContext& context, const Layout& layout,
                     const HeldParameters& parameters, MemoryEstimate& memory) {
-  const Precision precision = context.training.precision;
+  const NumberFormats formats = context.training.formats();
   const FrameworkProfile& profile = context.profile;
   int64_t optimizer_bytes = OptimizerBytes(context);
   if (layout.zero >= 1) optimizer_bytes += profile.states.shard_buffer_bytes;
-  if (layout.zero >= 3 && precision == Precision::kBf16) {
+  if (layout.zero >= 3 && formats.HasMasterWeights()) {
     optimizer_bytes =
-        profile.states.zero3_state_bytes - ElementBytes(precision) - profile.states.gradient_bytes;
+        profile.states.zero3_state_bytes - BytesOf(formats.weights) - profile.states.gradient_bytes;
   }
   const int64_t gradients =
       layout.zero >= 2 ? parameters.shard + parameters.whole_gradients : parameters.whole;
   memory.weights_bytes =
-      (layout.zero >= 3 ? parameters.shard : parameters.whole) * ElementBytes(precision);
+      (layout.zero >= 3 ? parameters.shard : parameters.whole) * BytesOf(formats.weights);
   memory.gradients_bytes =
       gradients * GradientBytes(context) +
       (layout.zero <= 1 ? parameters.whole * profile.states.local_gradient_bytes : 0);
@@ -103,7 +104,7 @@ int64_t CommunicatorBytes(const EstimateContext& context, const Layout& layout,
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t unit) {
   if (layout.zero < 2) return 0;
   const int64_t weights =
-      layout.zero == 3 ? 2 * unit * ElementBytes(context.training.precision) : 0;
+      layout.zero == 3 ? 2 * unit * BytesOf(context.training.formats().weights) : 0;
   return weights + unit * GradientBytes(context);
 }
 

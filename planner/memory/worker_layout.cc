@@ -18,19 +18,19 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
   const int64_t ranks = int64_t{layout.dp} * layout.cp;
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
   const LayoutParameters parameters(context, layout);
-  const Precision precision = context.training.precision;
-  const auto bytes = [&](int64_t element_bytes) {
+  const NumberFormats formats = context.training.formats();
+  const auto bytes = [&](NumberFormat format) {
     const auto all_shards = [&](const UnitParameters& unit) {
-      return ranks * ShardElements(unit.all, ranks, precision) * element_bytes;
+      return ranks * ShardElements(unit.all, ranks, formats) * BytesOf(format);
     };
     return UnitBytes{.table = all_shards(parameters.table()),
                      .layer = all_shards(parameters.layer(0)),
                      .final_norm = all_shards(parameters.final_norm())};
   };
-  TransientUnits units = {.gradients = bytes(AccumulatorBytes(precision)),
+  TransientUnits units = {.gradients = bytes(formats.gradients),
                           .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
                           .layered = layout.schedule == ScheduleKind::kBreadthFirst};
-  if (layout.zero >= 3) units.weights = bytes(ElementBytes(precision));
+  if (layout.zero >= 3) units.weights = bytes(formats.weights);
   return units;
 }
 
@@ -45,7 +45,7 @@ WorkerLayout::WorkerLayout(const EstimateContext& context, const Layout& layout)
     : layout_(layout),
       micro_batches_(layout.MicroBatches(context.training.global_batch)),
       rope_table_bytes_(context.training.seq_len / layout.cp * context.model.head_dim *
-                        AccumulatorBytes(context.training.precision)),
+                        BytesOf(context.training.formats().accumulator)),
       transient_(TransientOf(context, layout)) {
   WorkerStage stage = {.block = BlockDimsOf(context, layout, context.model.groups.front()),
                        .recompute = layout.recompute,

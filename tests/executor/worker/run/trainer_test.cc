@@ -221,7 +221,7 @@ planner::BlockDims DimsOf(const RankContext& context) {
           .kv_heads = model.kv_heads,
           .head_dim = model.head_dim,
           .ffn_hidden = model.groups.front().ffn_hidden,
-          .element_bytes = planner::ElementBytes(context.training.precision),
+          .element_bytes = planner::BytesOf(context.training.formats().activations),
           .tp = 1,
           .head_norm = model.qk_norm,
           .keeps_head_norm_input = false,

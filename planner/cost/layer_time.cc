@@ -91,13 +91,14 @@ NormTraffic NormTrafficOf(const StepShape& step) {
           .backward_bytes = kEagerBackwardRatio * profile.traffic.eager_norm_traffic_bytes};
 }
 
-// RoPE of `elements` of queries and keys, behind a norm of their heads where the model has one.
-void AddHeadNormAndRope(const StepShape& step, int64_t elements, LayerTime& time) {
+// RoPE of `elements` of queries and keys, behind a norm of their heads where there is one.
+void AddHeadNormAndRope(const StepShape& step, const Attention& attention, int64_t elements,
+                        LayerTime& time) {
   const FrameworkProfile& profile = step.context.profile;
   const double rope_s = step.Stream(profile.traffic.rope_traffic_bytes, elements);
   time.forward_s += rope_s;
   time.input_gradient_s += rope_s;
-  if (!step.context.model.qk_norm) return;
+  if (!attention.qk_norm) return;
   const NormTraffic traffic = NormTrafficOf(step);
   const double norm_s = step.Stream(traffic.forward_bytes, elements);
   time.forward_s += norm_s;
@@ -105,27 +106,28 @@ void AddHeadNormAndRope(const StepShape& step, int64_t elements, LayerTime& time
   if (!profile.kept.keeps_head_norm_input) time.input_gradient_s += norm_s + rope_s;
 }
 
-void AddAttention(const StepShape& step, LayerTime& time) {
-  const ModelSpec& model = step.context.model;
-  const int64_t heads = model.heads / step.layout.tp;
-  const int64_t query = heads * model.head_dim;
-  const int64_t key = std::max<int64_t>(model.kv_heads / step.layout.tp, 1) * model.head_dim;
-  AddProjection(step, query + 2 * key, model.hidden, time);
-  AddProjection(step, model.hidden, query, time);
-  AddHeadNormAndRope(step, step.tokens * (query + key), time);
+void AddAttention(const StepShape& step, const Attention& attention, LayerTime& time) {
+  const int64_t hidden = step.context.model.hidden;
+  const int64_t heads = attention.heads / step.layout.tp;
+  const int64_t query = heads * attention.head_dim;
+  const int64_t key =
+      std::max<int64_t>(attention.kv_heads / step.layout.tp, 1) * attention.head_dim;
+  AddProjection(step, query + 2 * key, hidden, time);
+  AddProjection(step, hidden, query, time);
+  AddHeadNormAndRope(step, attention, step.tokens * (query + key), time);
   const double attention_s = AddAttentionCore(step,
                                               {.tokens = step.tokens,
                                                .keys = step.context.training.seq_len,
                                                .heads = heads,
-                                               .head_dim = model.head_dim},
+                                               .head_dim = attention.head_dim},
                                               time);
   if (step.layout.cp > 1) AddRing(step, query, key, attention_s, time);
 }
 
-void AddFfn(const StepShape& step, const LayerGroup& group, LayerTime& time) {
+void AddFfn(const StepShape& step, const Ffn& ffn, LayerTime& time) {
   const int64_t hidden = step.context.model.hidden;
-  const int64_t inner = group.ffn_hidden / step.layout.tp;
-  const int64_t inputs = group.ffn == FfnKind::kSwiGlu ? 2 * inner : inner;
+  const int64_t inner = ffn.hidden / step.layout.tp;
+  const int64_t inputs = ffn.gated() ? 2 * inner : inner;
   const bool fused = step.context.profile.kept.fused_swiglu;
   const double activation_s =
       step.Stream(fused ? kSwiGluForwardBytes : kEagerSwiGluForwardBytes, step.tokens * inner);
@@ -186,8 +188,8 @@ void ApplyHostFloor(const StepShape& step, LayerTime& time) {
 LayerTime EstimateLayer(const StepShape& step, const LayerGroup& group) {
   LayerTime time;
   AddNormsAndResiduals(step, time);
-  AddAttention(step, time);
-  AddFfn(step, group, time);
+  AddAttention(step, group.attention, time);
+  AddFfn(step, group.ffn, time);
   AddTensorParallel(step, time);
   ApplyHostFloor(step, time);
   return time;

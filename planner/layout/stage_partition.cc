@@ -47,8 +47,8 @@ StageLayers ItemsStage(const ModelSpec& model, int64_t stages, int64_t stage) {
 int64_t LayersByCost(const ModelSpec& model, int64_t stages, int64_t stages_done) {
   const int64_t layers = model.layers();
   if (stages_done >= stages) return layers;
-  const auto layer_cost =
-      static_cast<double>(AttentionParameters(model) + FfnParameters(model, model.groups.front()));
+  const auto layer_cost = static_cast<double>(AttentionParameters(model, model.groups.front()) +
+                                              FfnParameters(model, model.groups.front()));
   const double total =
       static_cast<double>(layers) * layer_cost + static_cast<double>(EmbeddingParameters(model));
   const double share =

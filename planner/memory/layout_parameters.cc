@@ -11,10 +11,11 @@ namespace {
 // Parameters of one layer on one TP rank: projections are divided, norms are not. K/V heads are
 // replicated where TP has more ranks than there are heads.
 UnitParameters LayerPerRank(const ModelSpec& model, const LayerGroup& group, int32_t tp) {
-  const int64_t query = model.heads / tp * model.head_dim;
-  const int64_t key = std::max<int64_t>(model.kv_heads / tp, 1) * model.head_dim;
-  const int64_t biases = model.qkv_bias ? query + 2 * key : 0;
-  const int64_t vectors = biases + NormParameters(model);
+  const Attention& attention = group.attention;
+  const int64_t query = attention.heads / tp * attention.head_dim;
+  const int64_t key = std::max<int64_t>(attention.kv_heads / tp, 1) * attention.head_dim;
+  const int64_t biases = attention.qkv_bias ? query + 2 * key : 0;
+  const int64_t vectors = biases + NormParameters(model, group);
   return {.all = model.hidden * (2 * query + 2 * key) + FfnParameters(model, group) / tp + vectors,
           .vectors = vectors};
 }

@@ -44,7 +44,8 @@ bool WorkerRulesCover(const EstimateContext& context, const Layout& layout) {
 WorkerLayout::WorkerLayout(const EstimateContext& context, const Layout& layout)
     : layout_(layout),
       micro_batches_(layout.MicroBatches(context.training.global_batch)),
-      rope_table_bytes_(context.training.seq_len / layout.cp * context.model.head_dim *
+      rope_table_bytes_(context.training.seq_len / layout.cp *
+                        context.model.groups.front().attention.head_dim *
                         BytesOf(context.training.formats().accumulator)),
       transient_(TransientOf(context, layout)) {
   WorkerStage stage = {.block = BlockDimsOf(context, layout, context.model.groups.front()),

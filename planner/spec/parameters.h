@@ -10,9 +10,10 @@
 namespace meshwright::planner {
 
 // Per layer.
-int64_t AttentionParameters(const ModelSpec& model);  // projections and biases
+int64_t AttentionParameters(const ModelSpec& model, const LayerGroup& group);  // with biases
 int64_t FfnParameters(const ModelSpec& model, const LayerGroup& group);
-int64_t NormParameters(const ModelSpec& model);  // two norms over hidden, q/k norms where there are
+// Two norms over hidden, q/k norms where there are.
+int64_t NormParameters(const ModelSpec& model, const LayerGroup& group);
 
 int64_t EmbeddingParameters(const ModelSpec& model);  // one matrix, vocab x hidden
 // All of them; tied embeddings count once.

@@ -61,9 +61,9 @@ TEST(ModelStates, OfTheWorkerArePaddedToAlignedShards) {
       const int64_t aligned = 32 * ranks;  // 128 bytes of each rank
       return (elements + aligned - 1) / aligned * aligned;
     };
-    const int64_t layer = AttentionParameters(context.model) +
+    const int64_t layer = AttentionParameters(context.model, context.model.groups.front()) +
                           FfnParameters(context.model, context.model.groups.front()) +
-                          NormParameters(context.model);
+                          NormParameters(context.model, context.model.groups.front());
     return 2 * padded(EmbeddingParameters(context.model)) + context.model.layers() * padded(layer) +
            padded(context.model.hidden);
   };

@@ -86,16 +86,19 @@ const HeadSizes* HeadSizesOf(const planner::Layout& layout, planner::Precision p
 
 absl::Status CheckHeadSize(const planner::ModelSpec& model, const planner::Layout& layout, planner::Precision precision) {
   const HeadSizes* sizes = HeadSizesOf(layout, precision);
-  if (sizes == nullptr || sizes->Take(model.head_dim)) return absl::OkStatus();
+  // CheckModel() has seen that all layers' heads are of one size.
+  const int64_t head_dim = model.groups.front().attention.head_dim;
+  if (sizes == nullptr || sizes->Take(head_dim)) return absl::OkStatus();
   const std::string kernel =
       sizes->attention.has_value()
           ? absl::StrCat(" with attn=", std::string(planner::AttentionKernelName(*sizes->attention)))
           : "";
-  return Unsupported(absl::StrCat("head_dim = ", model.head_dim, " in ",
-                                  std::string(planner::PrecisionName(precision)), kernel, " on cuda"),
-                     absl::StrCat("multiples of ", sizes->multiple_of,
-                                  sizes->most.has_value() ? absl::StrCat(" up to ", *sizes->most)
-                                                          : std::string()));
+  return Unsupported(
+      absl::StrCat("head_dim = ", head_dim, " in ", std::string(planner::PrecisionName(precision)),
+                   kernel, " on cuda"),
+      absl::StrCat(
+          "multiples of ", sizes->multiple_of,
+          sizes->most.has_value() ? absl::StrCat(" up to ", *sizes->most) : std::string()));
 }
 
 nlohmann::json ToJson(const HeadSizes& sizes) {
@@ -110,13 +113,19 @@ nlohmann::json ToJson(const HeadSizes& sizes) {
 
 absl::Status CheckModel(const planner::ModelSpec& model) {
   for (const planner::LayerGroup& group : model.groups) {
-    if (group.ffn != planner::FfnKind::kSwiGlu) return Unsupported("a gelu FFN", "swiglu");
-  }
-  if (model.qk_norm && !WorkerCapabilities().qk_norm) {
-    return Unsupported("qk_norm = true", "qk_norm = false");
-  }
-  if (model.head_dim % 2 != 0) {
-    return Unsupported(absl::StrCat("head_dim = ", model.head_dim), "even head_dim");
+    if (!group.ffn.gated()) return Unsupported("a gelu FFN", "swiglu");
+    if (group.attention.qk_norm && !WorkerCapabilities().qk_norm) {
+      return Unsupported("qk_norm = true", "qk_norm = false");
+    }
+    const int64_t head_dim = group.attention.head_dim;
+    if (head_dim % 2 != 0) {
+      return Unsupported(absl::StrCat("head_dim = ", head_dim), "even head_dim");
+    }
+    const int64_t first = model.groups.front().attention.head_dim;
+    if (head_dim != first) {
+      return Unsupported(absl::StrCat("head_dim = ", first, " and ", head_dim),
+                         "one head_dim for all layers");
+    }
   }
   return absl::OkStatus();
 }
@@ -130,11 +139,13 @@ absl::Status CheckDivides(absl::string_view field, int64_t value, absl::string_v
 
 absl::Status CheckDivisibility(const planner::ModelSpec& model, const planner::Layout& layout,
                                const planner::TrainingSpec& training) {
-  RETURN_IF_ERROR(CheckDivides("heads", model.heads, "tp", layout.tp));
-  RETURN_IF_ERROR(CheckDivides("kv_heads", model.kv_heads, "tp", layout.tp));
+  for (const planner::LayerGroup& group : model.groups) {
+    RETURN_IF_ERROR(CheckDivides("heads", group.attention.heads, "tp", layout.tp));
+    RETURN_IF_ERROR(CheckDivides("kv_heads", group.attention.kv_heads, "tp", layout.tp));
+  }
   RETURN_IF_ERROR(CheckDivides("vocab", model.vocab, "tp", layout.tp));
   for (const planner::LayerGroup& group : model.groups) {
-    RETURN_IF_ERROR(CheckDivides("ffn_hidden", group.ffn_hidden, "tp", layout.tp));
+    RETURN_IF_ERROR(CheckDivides("ffn_hidden", group.ffn.hidden, "tp", layout.tp));
   }
   if (layout.cp > 1) {
     RETURN_IF_ERROR(CheckDivides("seq_len", training.seq_len, "2 * cp = ", 2 * int64_t{layout.cp}));

@@ -5,14 +5,14 @@ namespace meshwright::planner {
 BlockShape WholeShape(const ModelSpec& model, const LayerGroup& group, int64_t keys) {
   return {.tokens = 1,
           .hidden = model.hidden,
-          .heads = model.heads,
-          .kv_heads = model.kv_heads,
-          .head_dim = model.head_dim,
-          .ffn_hidden = group.ffn_hidden,
-          .ffn = group.ffn,
-          .head_norm = model.qk_norm,
+          .heads = group.attention.heads,
+          .kv_heads = group.attention.kv_heads,
+          .head_dim = group.attention.head_dim,
+          .ffn_hidden = group.ffn.hidden,
+          .ffn = group.ffn.kind,
+          .head_norm = group.attention.qk_norm,
           .keys = keys,
-          .qkv_bias = model.qkv_bias,
+          .qkv_bias = group.attention.qkv_bias,
           .vocab = model.vocab,
           .tied_embeddings = model.tied_embeddings};
 }

@@ -116,7 +116,7 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
     result.rows.push_back(
         {seconds, [&cluster, timing, share](const std::vector<double>& constants) {
            const ClusterSpec with = WithMatmuls(cluster, constants);
-           const DeviceShare device{with.device, timing.precision, share};
+           const DeviceShare device{with.device, NumberFormatsOf(timing.precision), share};
            return MatmulTime(device, timing.m, timing.n, timing.k);
          }});
   }

@@ -25,7 +25,7 @@ double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int
 
 double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
   const PassWork work =
-      ProductWork({.rows = m, .outputs = n, .inputs = k}, ElementBytes(device.precision));
+      ProductWork({.rows = m, .outputs = n, .inputs = k}, BytesOf(device.formats.matmul_inputs.forward));
   const double arithmetic_s = work.flops / (device.PeakFlops() * device.matmul_share *
                                             MatmulEfficiency(device.device, m, n, k));
   const double traffic_s = work.bytes / device.MemoryBytesPerS();

@@ -6,18 +6,18 @@
 
 #include "planner/block/operator.h"
 #include "planner/spec/cluster_spec.h"
-#include "planner/spec/training_spec.h"
+#include "planner/spec/number_formats.h"
 
 namespace meshwright::planner {
 
 // One rank's part of the device it runs on.
 struct DeviceShare {
   const HardwareProfile& device;
-  Precision precision = Precision::kBf16;
+  NumberFormats formats = {};
   double share = 1.0;         // ThroughputShare()
   double matmul_share = 1.0;  // OperatorTraffic::matmul_share
 
-  double PeakFlops() const { return device.PeakFlops(precision) * share; }
+  double PeakFlops() const { return device.PeakFlops(formats.matmul_inputs.forward) * share; }
   double MemoryBytesPerS() const {
     return device.memory_bytes_per_s * device.memory_efficiency * share;
   }

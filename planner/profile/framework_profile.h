@@ -42,7 +42,7 @@ enum class Engine : uint8_t {
 // Bytes of weights, gradients and optimizer per parameter under bf16 training.
 struct ModelStates {
   int32_t gradient_bytes = 4;        // main gradients
-  int32_t optimizer_bytes = 12;      // fp32 master weights and two Adam moments
+  int32_t optimizer_bytes = 12;      // of AdamW: fp32 master weights and two moments
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
   int32_t shard_buffer_bytes = 0;    // beside the optimizer's states, sharded like them
   int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)

@@ -38,7 +38,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   const TrainingSpec& training = context.training;
   BlockShape shape = WholeShape(context.model, group, training.seq_len);
   shape.tokens = training.seq_len / layout.cp * layout.micro_batch;
-  shape.element_bytes = ElementBytes(training.precision);
+  shape.element_bytes = BytesOf(training.formats().activations);
   shape.cpu_operators = context.cluster.physical_cores > 0;
   shape.tp = layout.tp;
   shape.cp = layout.cp;

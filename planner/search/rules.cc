@@ -22,13 +22,14 @@ Found CheckDivisions(const EstimateContext& context, const Layout& l) {
   if (!CanPartition(model, l, context.profile.supports.stage_partition)) {
     return Violation{Rule::kLayersDivision, model.layers(), int64_t{l.pp} * l.vpp};
   }
-  if (Found v = Divides(Rule::kHeadsDivision, model.heads, l.tp)) return v;
-  const bool replicated = context.profile.supports.kv_replication && l.tp % model.kv_heads == 0;
-  if (!replicated) {
-    if (Found v = Divides(Rule::kKvHeadsDivision, model.kv_heads, l.tp)) return v;
-  }
   for (const LayerGroup& group : model.groups) {
-    if (Found v = Divides(Rule::kFfnDivision, group.ffn_hidden, l.tp)) return v;
+    const int64_t kv_heads = group.attention.kv_heads;
+    if (Found v = Divides(Rule::kHeadsDivision, group.attention.heads, l.tp)) return v;
+    const bool replicated = context.profile.supports.kv_replication && l.tp % kv_heads == 0;
+    if (!replicated) {
+      if (Found v = Divides(Rule::kKvHeadsDivision, kv_heads, l.tp)) return v;
+    }
+    if (Found v = Divides(Rule::kFfnDivision, group.ffn.hidden, l.tp)) return v;
   }
   if (context.profile.supports.vocab_multiple == 0) {
     if (Found v = Divides(Rule::kVocabDivision, model.vocab, l.tp)) return v;
@@ -194,8 +195,10 @@ std::string DescribeProfilePart(int64_t part, int64_t bound) {
 // Bytes of the largest thing the planner counts must stay far inside 64 bits.
 Found CheckSize(const EstimateContext& context, const Layout& l) {
   const ModelSpec& model = context.model;
-  int64_t width = std::max({model.hidden, model.vocab, model.heads * model.head_dim});
-  for (const LayerGroup& group : model.groups) width = std::max(width, group.ffn_hidden);
+  int64_t width = std::max(model.hidden, model.vocab);
+  for (const LayerGroup& group : model.groups) {
+    width = std::max({width, group.attention.query_width(), group.ffn.hidden});
+  }
   const double bytes = 64.0 * static_cast<double>(width) * static_cast<double>(model.layers()) *
                        static_cast<double>(context.training.seq_len) * l.micro_batch;
   if (bytes < 4e18) return std::nullopt;

@@ -104,7 +104,8 @@ int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once) {
 
 double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks) {
   const int64_t ranks_per_node = FillNodes(ranks, cluster.devices_per_node).per_node;
-  return cluster.device.PeakFlops(precision) * ThroughputShare(cluster, ranks_per_node);
+  return cluster.device.PeakFlops(NumberFormatsOf(precision).matmul_inputs.forward) *
+         ThroughputShare(cluster, ranks_per_node);
 }
 
 }  // namespace meshwright::planner

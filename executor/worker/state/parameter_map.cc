@@ -48,14 +48,6 @@ LocalParameter HeadNorm(std::string name, int64_t head_dim) {
   return norm;
 }
 
-const planner::LayerGroup& GroupOfLayer(const planner::ModelSpec& model, int64_t layer) {
-  for (const planner::LayerGroup& group : model.groups) {
-    if (layer < group.count) return group;
-    layer -= group.count;
-  }
-  return model.groups.back();
-}
-
 }  // namespace
 
 int64_t LocalParameter::rows() const {
@@ -66,10 +58,12 @@ int64_t LocalParameter::rows() const {
 
 ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank, int32_t tp) {
   const std::string prefix = "layers." + std::to_string(layer) + ".";
-  const int64_t queries = model.heads * model.head_dim;
-  const int64_t keys = model.kv_heads * model.head_dim;
+  const planner::LayerGroup& group = model.GroupOf(layer);
+  const planner::Attention& attention = group.attention;
+  const int64_t queries = attention.query_width();
+  const int64_t keys = attention.key_width();
   const int64_t hidden = model.hidden;
-  const int64_t ffn = GroupOfLayer(model, layer).ffn_hidden;
+  const int64_t ffn = group.ffn.hidden;
   ParameterUnit unit;
   unit.push_back({.parts = {RowsOf(prefix + "q", queries, hidden, tp_rank, tp),
                             RowsOf(prefix + "k", keys, hidden, tp_rank, tp),
@@ -80,11 +74,11 @@ ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t 
   unit.push_back({.parts = {ColumnsOf(prefix + "down", hidden, ffn, tp_rank, tp)}});
   unit.push_back(Norm(prefix + "attention_norm", hidden));
   unit.push_back(Norm(prefix + "ffn_norm", hidden));
-  if (model.qk_norm) {
-    unit.push_back(HeadNorm(prefix + "q_norm", model.head_dim));
-    unit.push_back(HeadNorm(prefix + "k_norm", model.head_dim));
+  if (attention.qk_norm) {
+    unit.push_back(HeadNorm(prefix + "q_norm", attention.head_dim));
+    unit.push_back(HeadNorm(prefix + "k_norm", attention.head_dim));
   }
-  if (model.qkv_bias) {
+  if (attention.qkv_bias) {
     // One column each, so that the parts stack into one vector.
     LocalParameter bias{.parts = {RowsOf(prefix + "q_bias", queries, 1, tp_rank, tp),
                                   RowsOf(prefix + "k_bias", keys, 1, tp_rank, tp),

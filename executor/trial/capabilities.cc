@@ -8,9 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "executor/trial/trial_runner.h"
-#include "planner/layout/stage_partition.h"
-#include "planner/schedule/schedule.h"
 #include "planner/base/status_macros.h"
+#include "planner/block/stage_partition.h"
+#include "planner/schedule/schedule.h"
 
 namespace meshwright::trial {
 namespace {

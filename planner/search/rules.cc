@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/layout/stage_partition.h"
+#include "planner/block/stage_partition.h"
 
 namespace meshwright::planner {
 namespace {

@@ -25,7 +25,6 @@ struct StepShape {
         network{c.cluster, c.profile.communication.network_share,
                 c.profile.communication.network_contention, l.devices()},
         tokens(c.training.seq_len / l.cp * l.micro_batch),
-        element_bytes(static_cast<double>(BytesOf(device.formats.activations))),
         wire_bytes(static_cast<double>(BytesOf(device.formats.wire))),
         tp_group{l.tp, 1},
         cp_group{l.cp, l.tp},
@@ -43,8 +42,7 @@ struct StepShape {
   DeviceShare device;
   Network network;
   int64_t tokens;  // of one micro-batch on one rank
-  double element_bytes;  // of an activation
-  double wire_bytes;     // of an activation between ranks
+  double wire_bytes;  // of an element of an activation between ranks
   CommGroup tp_group;
   CommGroup cp_group;
   CommGroup dp_group;  // data and context ranks hold the same weights

@@ -24,9 +24,9 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
   const int64_t ranks = StateRanks(layout);
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
   const NumberFormats formats = context.training.formats();
-  const auto bytes = [&](int64_t element_bytes) {
+  const auto bytes = [&](NumberFormat format) {
     const auto all_shards = [&](const UnitParameters& unit) {
-      return ranks * ShardElements(unit.all, ranks, formats) * element_bytes;
+      return ranks * ShardElements(unit.all, ranks, formats) * BytesOf(format);
     };
     UnitBytes units = {.table = all_shards(parameters.table()),
                        .final_norm = all_shards(parameters.final_norm())};
@@ -35,10 +35,10 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
     }
     return units;
   };
-  TransientUnits units = {.gradients = bytes(BytesOf(formats.gradients)),
+  TransientUnits units = {.gradients = bytes(formats.gradients),
                           .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
                           .layered = layout.schedule == ScheduleKind::kBreadthFirst};
-  if (layout.zero >= 3) units.weights = bytes(BytesOf(formats.weights));
+  if (layout.zero >= 3) units.weights = bytes(formats.weights);
   return units;
 }
 

@@ -4,7 +4,7 @@ namespace meshwright::planner {
 
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision) {
-  const bool on_cores = cluster.physical_cores > 0;
+  const bool on_cores = cluster.device_kind() == DeviceKind::kCpu;
   if (profile.engine != Engine::kWorker || on_cores || precision != Precision::kBf16) {
     return profile.supports.attention;
   }

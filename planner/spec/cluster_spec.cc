@@ -94,7 +94,7 @@ absl::Status Validate(const ClusterSpec& cluster) {
 }
 
 double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node) {
-  if (cluster.physical_cores == 0) return 1.0;
+  if (!SharesCores(cluster.device_kind())) return 1.0;
   return static_cast<double>(cluster.physical_cores) / static_cast<double>(ranks_per_node);
 }
 

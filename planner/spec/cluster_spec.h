@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "planner/spec/calibration.h"
+#include "planner/spec/device_kind.h"
 #include "planner/spec/kernels.h"
 #include "planner/spec/number_formats.h"
 
@@ -122,6 +123,11 @@ struct ClusterSpec {
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
   Calibration calibration;
+
+  // Only processors have a core count; every other device is a GPU.
+  DeviceKind device_kind() const {
+    return physical_cores > 0 ? DeviceKind::kCpu : DeviceKind::kCuda;
+  }
 
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };

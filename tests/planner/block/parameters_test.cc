@@ -95,8 +95,8 @@ TEST(PalmFlops, GiveThePublishedMfuOf13B) {
 TEST(Parameters, OfGroupsThatDifferAreEachTheirOwn) {
   const ModelSpec plain = FindModel("llama-3-8b").value();
   ModelSpec both = plain;
-  LayerGroup& first = both.groups.front();
-  first.count = 20;
+  both.groups.front().count = 20;
+  const LayerGroup first = both.groups.front();
   LayerGroup second = first;
   second.count = 12;
   second.attention = {
@@ -109,11 +109,9 @@ TEST(Parameters, OfGroupsThatDifferAreEachTheirOwn) {
   // Per layer: four projections of 4096 x 1024, three biases, two norms of heads, three FFN
   // matrices.
   const int64_t second_layer = 4 * 4096 * 1024 + 3 * 1024 + 2 * 64 + 3 * 4096 * 1024 + 2 * 4096;
-  const ModelSpec& model = plain;
-  const int64_t first_layer = AttentionParameters(model, model.groups.front()) +
-                              FfnParameters(model, model.groups.front()) +
-                              NormParameters(model, model.groups.front());
-  EXPECT_EQ(Parameters(both), Parameters(plain) - 12 * first_layer + 12 * second_layer);
+  EXPECT_EQ(BlockParameters(both, second), second_layer);
+  EXPECT_EQ(Parameters(both),
+            Parameters(plain) - 12 * BlockParameters(plain, first) + 12 * second_layer);
 }
 
 // Korthikanti et al. (arXiv 2205.05198), table 5: GPT 22B, batch 4 on 8 A100 in 1.10 s, an MFU of

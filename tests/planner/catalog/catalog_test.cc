@@ -46,7 +46,7 @@ TEST(Presets, Fp32OnAGpuIsNotTf32) {
   EXPECT_EQ(h100.peak_tf32_flops, 494.5e12);
   for (const std::string& name : ClusterNames()) {
     const ClusterSpec cluster = FindCluster(name, 1).value();
-    if (cluster.physical_cores > 0) continue;
+    if (SharesCores(cluster.device_kind())) continue;
     EXPECT_GT(cluster.device.peak_tf32_flops, 1.9 * cluster.device.PeakFlops(NumberFormat::kFp32))
         << name;
   }

@@ -8,10 +8,15 @@ planner::Layout WithNamedKernels(const planner::Layout& layout, const planner::F
   planner::Layout named = layout;
   const bool left_open = layout.attention == planner::AttentionKernel::kDefault;
   if (left_open && device != DeviceKind::kCpu && profile.worker_allocations &&
-      profile.attention != WorkerCapabilities().default_attention) {
+      profile.attention != WorkerProfile().attention) {
     named.attention = profile.attention;
   }
   return named;
+}
+
+planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile, DeviceKind device) {
+  return {.profile = WorkerProfile(),
+          .attention = WithNamedKernels(planner::Layout(), profile, device).attention};
 }
 
 }  // namespace meshwright::trial

@@ -1,0 +1,19 @@
+// How rules fill in what they were broken by.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/rules/rule.h"
+
+namespace meshwright::planner {
+
+inline bool Broken(int64_t value, int64_t divisor, Operands& operands) {
+  operands = {.value = value, .divisor = divisor};
+  return true;
+}
+
+inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
+  return value % divisor != 0 && Broken(value, divisor, operands);
+}
+
+}  // namespace meshwright::planner

@@ -63,7 +63,7 @@ absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& 
 }
 
 nlohmann::json WorkerCapabilities() {
-  const planner::FrameworkProfile& can = WorkerProfile();
+  const planner::Supports& can = WorkerProfile().supports;
   const planner::KernelSupport& kernels = can.kernels;
   const auto any = [](auto) { return true; };
   const auto runs_in = [&](planner::Precision precision) {

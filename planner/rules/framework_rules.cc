@@ -21,23 +21,23 @@ enum Part : int64_t {
   kRecompute
 };
 
-EnumSet<ScheduleKind> SchedulesOf(const FrameworkProfile& profile) {
+EnumSet<ScheduleKind> SchedulesOf(const Supports& supports) {
   EnumSet<ScheduleKind> schedules = {ScheduleKind::kGpipe, ScheduleKind::k1f1b};
-  if (profile.has_interleaving) schedules.Add(ScheduleKind::kInterleaved);
-  if (profile.has_breadth_first) schedules.Add(ScheduleKind::kBreadthFirst);
-  if (profile.has_zb_h1) schedules.Add(ScheduleKind::kZbH1);
-  if (profile.has_zb_v) schedules.Add(ScheduleKind::kZbV);
+  if (supports.has_interleaving) schedules.Add(ScheduleKind::kInterleaved);
+  if (supports.has_breadth_first) schedules.Add(ScheduleKind::kBreadthFirst);
+  if (supports.has_zb_h1) schedules.Add(ScheduleKind::kZbH1);
+  if (supports.has_zb_v) schedules.Add(ScheduleKind::kZbV);
   return schedules;
 }
 
 }  // namespace
 
-bool HasSchedule(const FrameworkProfile& profile, ScheduleKind schedule) {
-  return SchedulesOf(profile).Has(schedule);
+bool HasSchedule(const Supports& supports, ScheduleKind schedule) {
+  return SchedulesOf(supports).Has(schedule);
 }
 
 bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& operands) {
-  const FrameworkProfile& has = input.profile;
+  const Supports& has = input.profile.supports;
   const Layout& l = layout;
   const auto lacks = [&operands](Part part, int64_t bound = 0) {
     return Broken(part, bound, operands);

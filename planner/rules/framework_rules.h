@@ -7,7 +7,7 @@
 
 namespace meshwright::planner {
 
-bool HasSchedule(const FrameworkProfile& profile, ScheduleKind schedule);
+bool HasSchedule(const Supports& supports, ScheduleKind schedule);
 
 bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& operands);
 

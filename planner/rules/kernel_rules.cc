@@ -50,7 +50,7 @@ std::string WorkerCannot(const std::string& what, const std::string& instead) {
 }  // namespace
 
 bool LacksFfn(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
-  const EnumSet<FfnKind> has = input.profile.kernels.ffn;
+  const EnumSet<FfnKind> has = input.profile.supports.kernels.ffn;
   if (has.empty()) return false;
   for (const LayerGroup& group : input.model.groups) {
     if (!has.Has(group.ffn)) return Broken(static_cast<int64_t>(group.ffn), has.bits(), operands);
@@ -59,17 +59,17 @@ bool LacksFfn(const RuleInput& input, const Layout& /*layout*/, Operands& operan
 }
 
 bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
-  return input.model.qk_norm && !input.profile.kernels.qk_norm && Broken(1, 0, operands);
+  return input.model.qk_norm && !input.profile.supports.kernels.qk_norm && Broken(1, 0, operands);
 }
 
 bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
-  return DoesNotDivide(input.model.head_dim, input.profile.kernels.head_dim_multiple, operands);
+  return DoesNotDivide(input.model.head_dim, input.profile.supports.kernels.head_dim_multiple, operands);
 }
 
 bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (input.on_cpu) return false;
   const AttentionKernel attention = input.profile.AttentionOf(layout);
-  for (const HeadSizes& sizes : input.profile.kernels.cuda_head_sizes) {
+  for (const HeadSizes& sizes : input.profile.supports.kernels.cuda_head_sizes) {
     if (sizes.precision != input.training.precision) continue;
     if (sizes.attention.value_or(attention) != attention) continue;
     if (sizes.Take(input.model.head_dim)) return false;
@@ -83,7 +83,7 @@ bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& 
 }
 
 bool LacksPrecision(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
-  const KernelSupport& has = input.profile.kernels;
+  const KernelSupport& has = input.profile.supports.kernels;
   const Precision precision = input.training.precision;
   return input.on_cpu ? Lacks(precision, has.cpu_precisions, has.cuda_precisions, true, operands)
                       : Lacks(precision, has.cuda_precisions, has.cpu_precisions, false, operands);
@@ -92,13 +92,13 @@ bool LacksPrecision(const RuleInput& input, const Layout& /*layout*/, Operands& 
 bool LacksAttention(const RuleInput& input, const Layout& layout, Operands& operands) {
   const AttentionKernel named = layout.attention;
   if (named == AttentionKernel::kDefault) return false;
-  const KernelSupport& has = input.profile.kernels;
+  const KernelSupport& has = input.profile.supports.kernels;
   return input.on_cpu ? Lacks(named, has.cpu_attention, has.cuda_attention, true, operands)
                       : Lacks(named, has.cuda_attention, has.cpu_attention, false, operands);
 }
 
 bool LacksNorm(const RuleInput& input, const Layout& layout, Operands& operands) {
-  const EnumSet<NormKernel> has = input.profile.kernels.norms;
+  const EnumSet<NormKernel> has = input.profile.supports.kernels.norms;
   if (layout.norm == NormKernel::kDefault || has.empty() || has.Has(layout.norm)) return false;
   return Broken(static_cast<int64_t>(layout.norm), has.bits(), operands);
 }

@@ -29,11 +29,11 @@ bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands
 }
 
 bool HasTooManyContextRanks(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return IsOver(layout.cp, input.profile.kernels.max_cp, operands);
+  return IsOver(layout.cp, input.profile.supports.kernels.max_cp, operands);
 }
 
 bool HasTooManyChunks(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return IsOver(layout.vpp, input.profile.kernels.max_vpp, operands);
+  return IsOver(layout.vpp, input.profile.supports.kernels.max_vpp, operands);
 }
 
 }  // namespace meshwright::planner

@@ -14,7 +14,7 @@ bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands& opera
 }
 
 bool LayersDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  if (CanPartition(input.model, layout, input.profile.stage_partition)) return false;
+  if (CanPartition(input.model, layout, input.profile.supports.stage_partition)) return false;
   return Broken(input.model.layers(), int64_t{layout.pp} * layout.vpp, operands);
 }
 
@@ -24,7 +24,7 @@ bool HeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& op
 
 bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   const int64_t kv_heads = input.model.kv_heads;
-  if (input.profile.kv_replication && layout.tp % kv_heads == 0) return false;
+  if (input.profile.supports.kv_replication && layout.tp % kv_heads == 0) return false;
   return DoesNotDivide(kv_heads, layout.tp, operands);
 }
 
@@ -36,7 +36,7 @@ bool FfnDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& op
 }
 
 bool VocabDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  if (input.profile.vocab_multiple != 0) return false;
+  if (input.profile.supports.vocab_multiple != 0) return false;
   return DoesNotDivide(input.model.vocab, layout.tp, operands);
 }
 
@@ -65,7 +65,7 @@ bool RecomputesMoreThanAChunk(const RuleInput& input, const Layout& layout, Oper
   if (layout.recompute != Recompute::kBlock) return false;
   int64_t layers = 0;
   for (int32_t stage = 0; stage < layout.pp * layout.vpp; ++stage) {
-    const StageLayers held = StageOf(input.model, layout, input.profile.stage_partition, stage);
+    const StageLayers held = StageOf(input.model, layout, input.profile.supports.stage_partition, stage);
     layers = std::max(layers, held.layer_count);
   }
   if (layout.recompute_layers <= layers) return false;

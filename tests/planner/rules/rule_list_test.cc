@@ -94,7 +94,7 @@ TEST(Rules, DoNotPadTheVocabularyWhereTheFrameworkDoesNot) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   context.model.vocab = 32001;
   EXPECT_FALSE(CheckLayout(context.get(), 2, MakeLayout("tp2.pp1.dp1")));
-  context.profile.vocab_multiple = 0;
+  context.profile.supports.vocab_multiple = 0;
   EXPECT_EQ(CheckLayout(context.get(), 2, MakeLayout("tp2.pp1.dp1"))->rule, Rule::kVocabDivision);
 }
 
@@ -141,9 +141,9 @@ TEST(KernelRules, LimitOnlyTheProfileThatHasThem) {
 
 TEST(KernelRules, LimitRanksAndChunks) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64, "meshwright");
-  context.profile.kernels.max_cp = 2;
-  context.profile.kernels.max_vpp = 4;
-  context.profile.kernels.qk_norm = false;
+  context.profile.supports.kernels.max_cp = 2;
+  context.profile.supports.kernels.max_vpp = 4;
+  context.profile.supports.kernels.qk_norm = false;
   EXPECT_FALSE(CheckLayout(context.get(), 2, MakeLayout("tp1.cp2.pp1.dp1")));
   EXPECT_EQ(Describe(*CheckLayout(context.get(), 4, MakeLayout("tp1.cp4.pp1.dp1"))),
             "the worker can't run cp4; it runs cp up to 2");

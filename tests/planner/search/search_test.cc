@@ -40,8 +40,8 @@ TEST(SearchSpace, IsTheFullCrossProduct) {
 TEST(SearchSpace, KnowsItsSizeWithEverySchedule) {
   const ModelSpec model = FindModel("llama-2-7b").value();
   FrameworkProfile profile;
-  profile.has_breadth_first = true;
-  profile.has_zb_h1 = true;
+  profile.supports.has_breadth_first = true;
+  profile.supports.has_zb_h1 = true;
   for (const int64_t devices : {1, 7, 24}) {
     const SearchSpace space(model, devices, 4, profile);
     int64_t visited = 0;
@@ -65,9 +65,9 @@ TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
   EXPECT_EQ(plain.size(), 7u);
   EXPECT_TRUE(plain.contains({ScheduleKind::k1f1b, 1}));
   EXPECT_TRUE(plain.contains({ScheduleKind::kInterleaved, 17}));
-  profile.has_breadth_first = true;
-  profile.has_zb_h1 = true;
-  profile.has_zb_v = true;
+  profile.supports.has_breadth_first = true;
+  profile.supports.has_zb_h1 = true;
+  profile.supports.has_zb_v = true;
   const auto all = schedules(true);
   EXPECT_EQ(all.size(), 7u + 7u + 2u);
   EXPECT_TRUE(all.contains({ScheduleKind::kBreadthFirst, 1}));
@@ -168,7 +168,7 @@ TEST(Search, CountsWhatTheRunnerLacksUnderItsOwnRules) {
   SearchRequest request = MakeRequest(context, 8);
   const Funnel planned = Search(request)->funnel;
   request.runner = Runner{.profile = context.profile};
-  request.runner->profile.max_zero = 0;
+  request.runner->profile.supports.max_zero = 0;
   const SearchResult result = Search(request).value();
   const auto framework = static_cast<size_t>(Rule::kFramework);
   EXPECT_GT(result.funnel.invalid_by_rule[framework], planned.invalid_by_rule[framework]);
@@ -185,7 +185,7 @@ TEST(Search, SaysWhichBatchWouldDivide) {
 
 TEST(Search, RefusesDevicesThatNothingDivides) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
-  context.profile.vocab_multiple = 0;
+  context.profile.supports.vocab_multiple = 0;
   context.model.vocab = 32000;
   // A batch of one sequence can't be spread, so all devices would have to be tp, cp and pp.
   context.training = {.seq_len = 7, .global_batch = 1};
@@ -326,8 +326,8 @@ TEST(CheckAndEstimate, RefusesALayoutOfAnotherSize) {
 // Pressure makes some of them slower than they seem without their memory.
 TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
-  context.profile.pressure_slope = 1.0;
-  context.profile.pressure_from = 0.2;
+  context.profile.kept.pressure_slope = 1.0;
+  context.profile.kept.pressure_from = 0.2;
   SearchRequest request = MakeRequest(context, 32);
   request.top = 3;
   std::vector<std::pair<double, Layout>> all;
@@ -356,10 +356,10 @@ TEST(Search, MineMayBeWhatTheRunnerLacks) {
   SearchRequest request = MakeRequest(context, 32);
   request.mine = MakeLayout("tp8.pp1.dp4");
   request.runner = Runner{.profile = context.profile, .attention = AttentionKernel::kFlash3};
-  request.runner->profile.kernels.cuda_attention = {AttentionKernel::kFlash2};
+  request.runner->profile.supports.kernels.cuda_attention = {AttentionKernel::kFlash2};
   EXPECT_EQ(Search(request).status().code(), absl::StatusCode::kInvalidArgument);
   request.runner->attention = AttentionKernel::kDefault;
-  request.runner->profile.tp_needs_sequence_parallel = true;
+  request.runner->profile.supports.tp_needs_sequence_parallel = true;
   EXPECT_EQ(Search(request)->mine->violation->rule, Rule::kFramework);
 }
 

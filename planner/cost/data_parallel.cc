@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "planner/block/parameters.h"
 #include "planner/schedule/placement.h"
-#include "planner/spec/parameters.h"
 
 namespace meshwright::planner {
 namespace {

@@ -35,13 +35,6 @@ struct StepShape {
     return static_cast<double>(tokens * context.model.hidden) * element_bytes;
   }
   int64_t SequenceDivisor() const { return layout.sequence_parallel ? layout.tp : 1; }
-  // Time of an operator that streams `bf16_bytes` for each of `elements` elements; 0 bytes: the
-  // framework has no such operator, so there is no launch either.
-  double Stream(double bf16_bytes, int64_t elements) const {
-    if (bf16_bytes <= 0.0) return 0.0;
-    return MemoryBoundTime(device,
-                           bf16_bytes * element_bytes / 2.0 * static_cast<double>(elements));
-  }
 
   const EstimateContext& context;
   const Layout& layout;

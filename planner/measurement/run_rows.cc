@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "planner/block/parameters.h"
 #include "planner/measurement/measurement.h"
-#include "planner/spec/parameters.h"
 
 namespace meshwright::planner {
 namespace {

@@ -15,9 +15,9 @@ bool IsBf16(const BlockDims& d) { return d.element_bytes < d.accumulator_bytes()
 
 bool TakesAllQueryHeads(const BlockDims& d) { return IsBf16(d) || d.heads == d.kv_heads; }
 
-int64_t CudaAttentionScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys) {
-  const BlockDims& d = stage.block;
-  const int64_t batch = d.tokens * stage.cp / d.keys;
+int64_t CudaAttentionScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys) {
+  const BlockDims& d = shape.block;
+  const int64_t batch = d.tokens * shape.cp / d.keys;
   const int64_t heads = (TakesAllQueryHeads(d) ? d.heads : d.kv_heads) / d.tp;
   if (!IsBf16(d)) {
     const int64_t log_sum_exp = batch * heads * RoundUp(queries, 32) * kFp32Bytes;

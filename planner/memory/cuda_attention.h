@@ -23,6 +23,6 @@ bool TakesAllQueryHeads(const BlockDims& dims);
 //          what its engine adds is not known.
 //   fp32   the log-sum-exp again, queries to 32; output times gradient, and its sums. ATen's
 //          memory-efficient attention (_efficient_attention_backward).
-int64_t CudaAttentionScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys);
+int64_t CudaAttentionScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys);
 
 }  // namespace meshwright::planner

@@ -59,6 +59,10 @@
 #include <array>
 #include <cstdint>
 
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "planner/layout/layout.h"
+#include "planner/memory/worker_block.h"
 #include "planner/memory/worker_stage.h"
 #include "planner/schedule/schedule.h"
 
@@ -75,64 +79,57 @@ struct WorkerActivations {
   friend bool operator==(const WorkerActivations&, const WorkerActivations&) = default;
 };
 
-// What the moments of one micro-batch in one stage are put together from. Bytes.
-struct WorkerPartBytes {
-  // A block that is recomputed as a whole, or one of the others.
-  struct Block {
-    int64_t kept = 0;
-    int64_t forward = 0;     // the most that its forward takes beside
-    int64_t recomputed = 0;  // by its backward
-  };
-
-  int64_t stream = 0;     // the residual stream's share of an activation
-  int64_t token_ids = 0;  // on the first stage
-  Block checkpoint;
-  Block other;
-  int64_t recomputed_blocks = 0;  // the first so many are recomputed as a whole
-  // Of a block between the two parts of a split backward, and of that its FFN's.
-  int64_t block_split = 0;
-  int64_t ffn_split = 0;
-  // Kept when attention's backward runs: attention's own, and with the FFN's where that waits.
-  int64_t attention_kept = 0;
-  int64_t attention_input_kept = 0;
-  // Taken by the two halves of a backward beside the incoming gradient: all of it, the input part,
-  // the weight part.
-  int64_t ffn_backward = 0;
-  int64_t ffn_input = 0;
-  int64_t ffn_weight = 0;
-  int64_t attention_backward = 0;
-  int64_t attention_input = 0;
-  int64_t attention_weight = 0;
-  // Of the ends, where the stage has them.
-  int64_t embedding_forward = 0;
-  int64_t embedding_gathered = 0;
-  int64_t head_kept = 0;
-  int64_t head_split = 0;
-  int64_t head_forward = 0;
-  int64_t head_backward = 0;
-  int64_t head_input = 0;
-  int64_t head_weight = 0;
+// Consecutive layers that take the same.
+struct WorkerRun {
+  WorkerBlockBytes block = {};
+  int64_t count = 0;
+  int32_t group = 0;
 };
 
 // One micro-batch in one stage.
 struct WorkerStageBytes {
+  absl::InlinedVector<WorkerRun, 2> runs = {};  // in the order of the model
   int64_t layers = 0;
   bool first = false;
   bool last = false;
-  int64_t boundary_bytes = 0;
-  WorkerActivations kept;        // between forward and backward
-  WorkerActivations kept_split;  // between the two parts of a split backward
+  WorkerEndBytes ends = {};           // 0 for an end that the stage does not have
+  WorkerActivations kept = {};        // between forward and backward
+  WorkerActivations kept_split = {};  // between the two parts of a split backward
   // The most that the micro-batch takes at once during an action, by ActionKind.
-  std::array<WorkerActivations, 4> peak;
-  WorkerPartBytes parts;
+  std::array<WorkerActivations, 4> peak = {};
+
+  int64_t boundary_bytes() const { return ends.stream; }
 };
 
-WorkerStageBytes StageBytes(const WorkerStage& stage);
+// The stages of a layout, put together from what one block of each layer group takes.
+class WorkerStages {
+ public:
+  // `shapes` by layer group, at least one. Under kBlock the first `recompute_layers` of each stage
+  // are recomputed as a whole.
+  WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute, int64_t recompute_layers);
+
+  WorkerStageBytes BytesOf(const WorkerStage& stage) const;
+
+ private:
+  // Blocks of a layer group: those that kBlock recomputes, and the others.
+  struct Group {
+    WorkerBlockBytes recomputed;
+    WorkerBlockBytes other;
+  };
+
+  const Recompute recompute_;
+  const int64_t recompute_layers_;
+  WorkerEndBytes ends_;
+  absl::InlinedVector<Group, 4> groups_;
+};
 
 // The parts of an action that compute with weights of their own: the embedding, each block by its
 // index, the head.
 inline constexpr int64_t kEmbeddingPart = -1;
 inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
+
+// The layer group of a block. Requires 0 <= block < stage.layers.
+int32_t GroupOf(const WorkerStageBytes& stage, int64_t block);
 
 // Calls visit(part) in the order in which the action computes. The input part of a backward has
 // nothing to do for the embedding.

@@ -56,50 +56,50 @@ int64_t QkvWeightBytes(const BlockDims& d) {
 
 // A call on CUDA, for callers that count a gradient of queries as large as the keys: that of one
 // head of each group, which is all that a call on a CPU takes.
-int64_t CudaCallBytes(const WorkerStage& stage, int64_t queries, int64_t keys) {
-  const BlockDims& d = stage.block;
-  const int64_t scratch = CudaAttentionScratchBytes(stage, queries, keys);
+int64_t CudaCallBytes(const WorkerShape& shape, int64_t queries, int64_t keys) {
+  const BlockDims& d = shape.block;
+  const int64_t scratch = CudaAttentionScratchBytes(shape, queries, keys);
   if (!TakesAllQueryHeads(d)) return scratch;
   const int64_t others = KeptBytes(KeptTensor::kQuery, d) - KeptBytes(KeptTensor::kKey, d);
-  return scratch + others * queries * stage.cp / d.keys;
+  return scratch + others * queries * shape.cp / d.keys;
 }
 
 // ATen's flash kernel on a CPU works on blocks of queries and keys: each thread has score blocks
 // and their gradients in the accumulator type and, in bf16, in the element type as well.
-int64_t FlashScratchBytes(const WorkerStage& stage, int64_t queries, int64_t keys) {
-  const BlockDims& d = stage.block;
-  if (!d.cpu_operators) return CudaCallBytes(stage, queries, keys);
+int64_t FlashScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys) {
+  const BlockDims& d = shape.block;
+  if (!d.cpu_operators) return CudaCallBytes(shape, queries, keys);
   const int64_t q = std::min<int64_t>(queries >= 768 ? 256 : queries >= 192 ? 64 : 32, queries);
   const int64_t k = std::min<int64_t>(512, keys);
   const int64_t scores =
-      stage.threads * 2 * q * k * d.accumulator_bytes() + q * d.accumulator_bytes();
+      shape.threads * 2 * q * k * d.accumulator_bytes() + q * d.accumulator_bytes();
   if (!IsBf16(d)) return scores;
   // The slack covers the rounding of lengths that no block divides.
-  return scores + stage.threads * (2 * q * k * d.element_bytes + kMatmulSlackBytes) +
+  return scores + shape.threads * (2 * q * k * d.element_bytes + kMatmulSlackBytes) +
          d.accumulator_bytes() + kMatmulSlackBytes + MatmulBytes(k, d.head_dim, d);
 }
 
 // The kernel's gradients, of one rank's whole sequences.
-int64_t LocalAttentionBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
+int64_t LocalAttentionBytes(const WorkerShape& shape) {
+  const BlockDims& d = shape.block;
   const int64_t key = KeptBytes(KeptTensor::kKey, d);
   if (!d.cpu_operators && TakesAllQueryHeads(d)) {
     return KeptBytes(KeptTensor::kQuery, d) + 2 * key +
-           CudaAttentionScratchBytes(stage, d.keys, d.keys);
+           CudaAttentionScratchBytes(shape, d.keys, d.keys);
   }
   // The query heads of a group come one after the other, each with gradients of keys and values and
   // a dense copy of its share of the incoming gradient, which is as large as the keys.
   return KeptBytes(KeptTensor::kQuery, d) + (d.heads == d.kv_heads ? 2 : 5) * key +
-         FlashScratchBytes(stage, d.keys, d.keys);
+         FlashScratchBytes(shape, d.keys, d.keys);
 }
 
 // The same where keys and values, and their gradients behind them, come around a ring of `cp`
 // ranks, on the rank that holds most. Halves of the rank's tokens see all of another's, or all of
 // them see a half.
-int64_t RingAttentionBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
+int64_t RingAttentionBytes(const WorkerShape& shape) {
+  const BlockDims& d = shape.block;
   const bool grouped = d.heads != d.kv_heads;
-  const int64_t tokens = d.keys / stage.cp;
+  const int64_t tokens = d.keys / shape.cp;
   const int64_t key = KeptBytes(KeptTensor::kKey, d);
   const int64_t message = 2 * key;
   // Sums of gradients have the accumulator type. A part of another type is there in theirs as well
@@ -110,18 +110,18 @@ int64_t RingAttentionBytes(const WorkerStage& stage) {
   const int64_t copy = grouped ? key : 0;
   const int64_t half_copy = grouped || d.tokens > tokens ? key / 2 : 0;
   const int64_t own =
-      3 * key + std::max(copy + FlashScratchBytes(stage, tokens, tokens), grouped ? wide_key : 0);
-  const int64_t before = 2 * key + copy + FlashScratchBytes(stage, tokens, tokens / 2);
+      3 * key + std::max(copy + FlashScratchBytes(shape, tokens, tokens), grouped ? wide_key : 0);
+  const int64_t before = 2 * key + copy + FlashScratchBytes(shape, tokens, tokens / 2);
   const int64_t parts = key / 2 + message;
-  const int64_t behind = parts + half_copy + FlashScratchBytes(stage, tokens / 2, tokens);
+  const int64_t behind = parts + half_copy + FlashScratchBytes(shape, tokens / 2, tokens);
   // Until the gradients of the keys are wanted, and then.
   const int64_t foreign = std::max({before, behind, 2 * key + wide_key, parts + wide_key / 2});
   const int64_t adding = parts + wide_key;
   // The first hop; the second, which begins the travelling gradients; a later one, while they come
   // and go; their last one. The next keys are under way in all but the last.
   const int64_t second = std::max(grouped ? gradients + foreign : foreign, gradients + adding);
-  int64_t most = std::max({message + own, second + (stage.cp > 2 ? message : 0), 2 * gradients});
-  if (stage.cp > 2) most = std::max(most, 2 * gradients + foreign + (stage.cp > 3 ? message : 0));
+  int64_t most = std::max({message + own, second + (shape.cp > 2 ? message : 0), 2 * gradients});
+  if (shape.cp > 2) most = std::max(most, 2 * gradients + foreign + (shape.cp > 3 ? message : 0));
   return width * KeptBytes(KeptTensor::kQuery, d) + gradients + message + most;
 }
 
@@ -131,9 +131,9 @@ int64_t ProductGradientBytes(const BlockDims& d) {
 }
 
 // The gradient of attention's output, then what its kernel takes beside.
-int64_t HeadsGradientBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
-  const int64_t kernel = stage.cp > 1 ? RingAttentionBytes(stage) : LocalAttentionBytes(stage);
+int64_t HeadsGradientBytes(const WorkerShape& shape) {
+  const BlockDims& d = shape.block;
+  const int64_t kernel = shape.cp > 1 ? RingAttentionBytes(shape) : LocalAttentionBytes(shape);
   return KeptBytes(KeptTensor::kQuery, d) +
          std::max(HeadNormBytes(d) + kernel, ProjectionBytes(AttentionWidth(d), d));
 }
@@ -159,7 +159,7 @@ int64_t ProjectionBytes(int64_t columns, const BlockDims& d) {
   return MatmulBytes(d.tokens, columns, d);
 }
 
-int64_t HeadWidth(const WorkerStage& stage) { return stage.vocab / stage.block.tp; }
+int64_t HeadWidth(const WorkerShape& shape) { return shape.vocab / shape.block.tp; }
 
 int64_t LeaveBytes(const BlockDims& d) { return LeaveBesideBytes(d, 0); }
 
@@ -210,19 +210,19 @@ int64_t FfnGradientBytes(const BlockDims& d) {
                    gathered - ProductBytes(d) + LeaveBesideBytes(d, GateUpWeightBytes(d))});
 }
 
-int64_t AttentionGradientBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
+int64_t AttentionGradientBytes(const WorkerShape& shape) {
+  const BlockDims& d = shape.block;
   const int64_t gathered = GatheredBytes(d);
   const int64_t behind_kernel = gathered - KeptBytes(KeptTensor::kLogSumExp, d);
-  return std::max({gathered + HeadsGradientBytes(stage),
+  return std::max({gathered + HeadsGradientBytes(shape),
                    behind_kernel + gathered + OutputWeightBytes(d),
                    behind_kernel - KeptBytes(KeptTensor::kAttentionOutput, d) +
                        LeaveBesideBytes(d, QkvWeightBytes(d))});
 }
 
-int64_t HeadGradientBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
-  const int64_t weight = WeightGradientBytes(HeadWidth(stage), d.hidden, d);
+int64_t HeadGradientBytes(const WorkerShape& shape) {
+  const BlockDims& d = shape.block;
+  const int64_t weight = WeightGradientBytes(HeadWidth(shape), d.hidden, d);
   return GatheredBytes(d) + LeaveBesideBytes(d, weight);
 }
 
@@ -230,15 +230,15 @@ int64_t FfnInputGradientBytes(const BlockDims& d) {
   return GatheredBytes(d) + std::max(ProductGradientBytes(d), LeaveBytes(d));
 }
 
-int64_t AttentionInputGradientBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
+int64_t AttentionInputGradientBytes(const WorkerShape& shape) {
+  const BlockDims& d = shape.block;
   return GatheredBytes(d) +
-         std::max(HeadsGradientBytes(stage), LeaveBytes(d) - KeptBytes(KeptTensor::kLogSumExp, d));
+         std::max(HeadsGradientBytes(shape), LeaveBytes(d) - KeptBytes(KeptTensor::kLogSumExp, d));
 }
 
-int64_t HeadWeightGradientBytes(const WorkerStage& stage) {
-  const BlockDims& d = stage.block;
-  return GatheredBytes(d) + WeightGradientBytes(HeadWidth(stage), d.hidden, d);
+int64_t HeadWeightGradientBytes(const WorkerShape& shape) {
+  const BlockDims& d = shape.block;
+  return GatheredBytes(d) + WeightGradientBytes(HeadWidth(shape), d.hidden, d);
 }
 
 }  // namespace meshwright::planner

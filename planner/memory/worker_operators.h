@@ -33,7 +33,7 @@ int64_t ProductBytes(const BlockDims& d);
 int64_t GateUpBytes(const BlockDims& d);
 // What attention keeps of a block that keeps all.
 int64_t AttentionKeptBytes(const BlockDims& d);
-int64_t HeadWidth(const WorkerStage& stage);  // columns of the logits
+int64_t HeadWidth(const WorkerShape& shape);  // columns of the logits
 
 // Beside an activation, or its gradient, while it is computed as a product of `columns`.
 int64_t ProjectionBytes(int64_t columns, const BlockDims& d);
@@ -47,15 +47,15 @@ int64_t GateUpForwardBytes(const BlockDims& d);
 // Of a whole backward, beyond what is kept and the incoming gradient: the FFN's, attention's and
 // the head's.
 int64_t FfnGradientBytes(const BlockDims& d);
-int64_t AttentionGradientBytes(const WorkerStage& stage);
-int64_t HeadGradientBytes(const WorkerStage& stage);
+int64_t AttentionGradientBytes(const WorkerShape& shape);
+int64_t HeadGradientBytes(const WorkerShape& shape);
 // The same of the input part of a split one: the FFN's product gradient, then its input's;
 // attention's gradient of its output, normed heads and the kernel's gradients, then its input's.
 int64_t FfnInputGradientBytes(const BlockDims& d);
-int64_t AttentionInputGradientBytes(const WorkerStage& stage);
+int64_t AttentionInputGradientBytes(const WorkerShape& shape);
 // Of the weight part, beyond what the input part leaves.
 int64_t FfnWeightGradientBytes(const BlockDims& d);
 int64_t AttentionWeightGradientBytes(const BlockDims& d);
-int64_t HeadWeightGradientBytes(const WorkerStage& stage);
+int64_t HeadWeightGradientBytes(const WorkerShape& shape);
 
 }  // namespace meshwright::planner

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "planner/block/stage_partition.h"
 #include "planner/layout/layout.h"
-#include "planner/layout/stage_partition.h"
 #include "planner/profile/kernel_support.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"

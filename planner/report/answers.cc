@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "planner/base/status_macros.h"
+#include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/report/amounts.h"
 #include "planner/spec/node_placement.h"
-#include "planner/spec/parameters.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "planner/layout/stage_partition.h"
+#include "planner/block/stage_partition.h"
 #include "planner/rules/operands.h"
 #include "planner/schedule/schedule_needs.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "executor/worker/comm/coordinates.h"
-#include "planner/layout/stage_partition.h"
+#include "planner/block/stage_partition.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::worker {

@@ -13,7 +13,7 @@ namespace meshwright::planner {
 namespace {
 
 // A block of Llama 3.2 1B at 4,096 tokens.
-WorkerStage StageOf(int64_t element_bytes) {
+WorkerShape ShapeOf(int64_t element_bytes) {
   return {.block = {.tokens = 4096,
                     .hidden = 2048,
                     .heads = 32,
@@ -23,54 +23,53 @@ WorkerStage StageOf(int64_t element_bytes) {
                     .element_bytes = element_bytes,
                     .cpu_operators = false,
                     .keys = 4096},
-          .layers = 2,
           .vocab = 128256};
 }
 
 TEST(CudaAttention, FlashSumsTheQueriesGradientInFp32AndExpandsThoseOfSharedKeys) {
-  const WorkerStage stage = StageOf(2);
+  const WorkerShape shape = ShapeOf(2);
   constexpr int64_t kSums = 32 * 4096 * 4;
   constexpr int64_t kQueryGradient = 4096 * 32 * 64 * 4;
   constexpr int64_t kExpanded = 2 * 4096 * 32 * 64 * 2;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 4096, 4096), kSums + kQueryGradient + kExpanded);
-  WorkerStage multi_head = stage;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 4096, 4096), kSums + kQueryGradient + kExpanded);
+  WorkerShape multi_head = shape;
   multi_head.block.kv_heads = 32;
   EXPECT_EQ(CudaAttentionScratchBytes(multi_head, 4096, 4096), kSums + kQueryGradient);
 }
 
 TEST(CudaAttention, FlashRoundsQueriesAndHeadsUp) {
-  WorkerStage stage = StageOf(2);
-  stage.block.kv_heads = 32;
-  stage.block.tokens = 2 * 100;
-  stage.block.keys = 100;
-  stage.block.head_dim = 80;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 100, 100), 2 * 32 * 128 * 4 * (1 + 96));
-  stage.block.head_dim = 136;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 100, 100), 2 * 32 * 128 * 4 * (1 + 192));
+  WorkerShape shape = ShapeOf(2);
+  shape.block.kv_heads = 32;
+  shape.block.tokens = 2 * 100;
+  shape.block.keys = 100;
+  shape.block.head_dim = 80;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 100, 100), 2 * 32 * 128 * 4 * (1 + 96));
+  shape.block.head_dim = 136;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 100, 100), 2 * 32 * 128 * 4 * (1 + 192));
 }
 
 TEST(CudaAttention, TensorParallelRanksShareIt) {
-  WorkerStage stage = StageOf(2);
-  const int64_t all = CudaAttentionScratchBytes(stage, 4096, 4096);
-  stage.block.tp = 8;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 4096, 4096), all / 8);
+  WorkerShape shape = ShapeOf(2);
+  const int64_t all = CudaAttentionScratchBytes(shape, 4096, 4096);
+  shape.block.tp = 8;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 4096, 4096), all / 8);
 }
 
 // One head of each group in a call.
 TEST(CudaAttention, Fp32MultipliesOutputsAndGradientsOutOfPlace) {
-  EXPECT_EQ(CudaAttentionScratchBytes(StageOf(4), 4096, 4096), 8 * 4096 * 4 * (1 + 64 + 1));
+  EXPECT_EQ(CudaAttentionScratchBytes(ShapeOf(4), 4096, 4096), 8 * 4096 * 4 * (1 + 64 + 1));
 }
 
 TEST(WorkerOnCuda, AttentionsBackwardHoldsTheKernelsGradientsAndScratch) {
-  const WorkerStage stage = StageOf(2);
+  const WorkerShape shape = ShapeOf(2);
   constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
   constexpr int64_t kKey = 4096 * 8 * 64 * 2;
-  EXPECT_EQ(AttentionInputGradientBytes(stage),
-            2 * kQuery + 2 * kKey + CudaAttentionScratchBytes(stage, 4096, 4096));
+  EXPECT_EQ(AttentionInputGradientBytes(shape),
+            2 * kQuery + 2 * kKey + CudaAttentionScratchBytes(shape, 4096, 4096));
 }
 
 TEST(WorkerOnCuda, ProductsTakeNothingBeside) {
-  const BlockDims cuda = StageOf(2).block;
+  const BlockDims cuda = ShapeOf(2).block;
   EXPECT_EQ(ProjectionBytes(2048, cuda), 0);
   EXPECT_EQ(LeaveBytes(cuda), HiddenBytes(cuda));
   BlockDims cpu = cuda;

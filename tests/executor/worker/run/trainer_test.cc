@@ -278,13 +278,12 @@ TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
   Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
   stage.BeginStep(nullptr);
   const int64_t before = device.HeldBytes();
-  const planner::WorkerStageBytes expected = planner::StageBytes({.block = DimsOf(*context),
-                                                .layers = context->model.layers(),
-                                                .first = true,
-                                                .last = true,
-                                                .recompute = recompute,
-                                                .recompute_layers = 3,
-                                                .vocab = context->model.vocab});
+  const planner::WorkerShape shape = {.block = DimsOf(*context), .vocab = context->model.vocab};
+  const planner::WorkerStageBytes expected =
+      planner::WorkerStages({shape}, recompute, context->layout.recompute_layers)
+          .BytesOf({.layers = {{.group = 0, .count = context->model.layers()}},
+                    .first = true,
+                    .last = true});
   stage.Forward(0, {}, TokenSource(*context, 0));
   EXPECT_EQ(device.HeldBytes() - before, expected.kept.total_bytes());
   stage.Backward(0, {});

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "planner/spec/parameters.h"
+#include "planner/block/parameters.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::worker {

@@ -34,6 +34,23 @@ enum class StagePartition : uint8_t {
   kByCost,
 };
 
+// A layout's stages, for callers that ask for many of them. Refers to the model and the layout,
+// which must outlive it. Requires CanPartition().
+class StagePlan {
+ public:
+  StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition);
+
+  StageLayers Stage(int32_t stage) const;  // of pp * vpp
+
+ private:
+  const ModelSpec& model_;
+  const Layout& layout_;
+  StagePartition partition_;
+  // Under kByCost, in parameters of products.
+  double layer_cost_ = 0.0;
+  double head_cost_ = 0.0;
+};
+
 // Stage `stage` of pp * vpp. Requires CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);

@@ -1,8 +1,8 @@
-#include "planner/layout/stage_partition.h"
+#include "planner/block/stage_partition.h"
 
 #include <cmath>
 
-#include "planner/spec/parameters.h"
+#include "planner/block/parameters.h"
 
 namespace meshwright::planner {
 namespace {
@@ -43,41 +43,58 @@ StageLayers ItemsStage(const ModelSpec& model, int64_t stages, int64_t stage) {
   return FromItems(model, begin, end, /*before=*/1, items);
 }
 
+// Of a layer and of the head, in one unit.
+struct ModelCost {
+  double layer = 0.0;
+  double head = 0.0;
+};
+
 // Layers that the first `stages_done` stages hold: as many as it takes to reach their share.
-int64_t LayersByCost(const ModelSpec& model, int64_t stages, int64_t stages_done) {
+int64_t LayersByCost(const ModelSpec& model, const ModelCost& cost, int64_t stages,
+                     int64_t stages_done) {
   const int64_t layers = model.layers();
   if (stages_done >= stages) return layers;
-  const auto layer_cost =
-      static_cast<double>(AttentionParameters(model) + FfnParameters(model, model.groups.front()));
-  const double total =
-      static_cast<double>(layers) * layer_cost + static_cast<double>(EmbeddingParameters(model));
+  const double total = static_cast<double>(layers) * cost.layer + cost.head;
   const double share =
-      total * static_cast<double>(stages_done) / static_cast<double>(stages) / layer_cost;
+      total * static_cast<double>(stages_done) / static_cast<double>(stages) / cost.layer;
   // A share that ends on a layer's border ends the stage there, whatever the rounding.
   return std::min(layers, static_cast<int64_t>(std::ceil(share - 1e-9)));
 }
 
-StageLayers ByCostStage(const ModelSpec& model, int64_t stages, int64_t stage) {
-  const int64_t first = LayersByCost(model, stages, stage);
+StageLayers ByCostStage(const ModelSpec& model, const ModelCost& cost, int64_t stages,
+                        int64_t stage) {
+  const int64_t first = LayersByCost(model, cost, stages, stage);
   return {.first_layer = first,
-          .layer_count = LayersByCost(model, stages, stage + 1) - first,
+          .layer_count = LayersByCost(model, cost, stages, stage + 1) - first,
           .has_embedding = stage == 0,
           .has_head = stage == stages - 1};
 }
 
 }  // namespace
 
-StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
-                    int32_t stage) {
-  switch (partition) {
+StagePlan::StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition)
+    : model_(model), layout_(layout), partition_(partition) {
+  if (partition != StagePartition::kByCost) return;
+  layer_cost_ = static_cast<double>(ProjectionParameters(model, model.groups.front()));
+  head_cost_ = static_cast<double>(EmbeddingParameters(model));
+}
+
+StageLayers StagePlan::Stage(int32_t stage) const {
+  switch (partition_) {
     case StagePartition::kEqual:
-      return EqualStage(model, StagesOf(layout), stage);
+      return EqualStage(model_, StagesOf(layout_), stage);
     case StagePartition::kItems:
-      return ItemsStage(model, StagesOf(layout), stage);
+      return ItemsStage(model_, StagesOf(layout_), stage);
     case StagePartition::kByCost:
-      return ByCostStage(model, StagesOf(layout), stage);
+      return ByCostStage(model_, {.layer = layer_cost_, .head = head_cost_}, StagesOf(layout_),
+                         stage);
   }
   return {};
+}
+
+StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
+                    int32_t stage) {
+  return StagePlan(model, layout, partition).Stage(stage);
 }
 
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition) {

@@ -1,4 +1,4 @@
-#include "planner/layout/stage_partition.h"
+#include "planner/block/stage_partition.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

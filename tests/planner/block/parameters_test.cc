@@ -1,4 +1,4 @@
-#include "planner/spec/parameters.h"
+#include "planner/block/parameters.h"
 
 #include <gtest/gtest.h>
 

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "planner/block/stage_partition.h"
 #include "planner/layout/layout.h"
+#include "planner/profile/kernel_support.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
 
@@ -170,6 +171,7 @@ struct Supports {
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
   int32_t vocab_multiple = 0;
+  KernelSupport kernels;
 
   friend bool operator==(const Supports&, const Supports&) = default;
 };

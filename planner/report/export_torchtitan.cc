@@ -151,8 +151,10 @@ absl::Status CheckLacks(const Layout& l) {
                         "torchtitan does not have this schedule; must be gpipe, 1f1b, interleaved, "
                         "breadth_first or zb_v");
   }
-  if (l.schedule == ScheduleKind::kBreadthFirst && l.pp == 1) {
-    return CannotExport("sched=breadth_first",
+  const bool for_pipelines =
+      l.schedule == ScheduleKind::kBreadthFirst || l.schedule == ScheduleKind::kZbV;
+  if (for_pipelines && l.pp == 1) {
+    return CannotExport(absl::StrCat("sched=", std::string(ScheduleName(l.schedule))),
                         "torchtitan has schedules only for pipelines; must be 1f1b where pp is 1");
   }
   return absl::OkStatus();

@@ -71,6 +71,7 @@ void VisitFields(Profile& p, Visitor& visit) {
   visit("fixed_bytes", p.fixed_bytes);
   visit("worker_allocations", p.worker_allocations);
   visit("stage_partition", p.stage_partition, kPartitions);
+  visit("mesh_order", p.mesh_order);
   visit("peak_rank", p.peak_rank, kPeakRanks);
   visit("peak_kind", p.peak_kind, kPeakKinds);
   visit("fragmentation", p.fragmentation);
@@ -139,6 +140,15 @@ class Reader {
   void operator()(std::string_view key, NormKernel& value) {
     ReadKernel(key, ParseNormKernel, value);
   }
+  void operator()(std::string_view key, MeshOrder& value) {
+    if (!fields_.Has(key)) return;
+    const absl::StatusOr<MeshOrder> order = ParseMeshOrder(fields_.String(key));
+    if (order.ok()) {
+      value = *order;
+    } else {
+      fields_.Fail(order.status());
+    }
+  }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, Kind& value, const std::array<Named<Kind>, kCount>& names) {
     if (!fields_.Has(key)) return;
@@ -184,6 +194,10 @@ class Writer {
   }
   void operator()(std::string_view key, const NormKernel& value) {
     object_[std::string(key)] = std::string(NormKernelName(value));
+  }
+  // Files name an order where it is not everybody's.
+  void operator()(std::string_view key, const MeshOrder& value) {
+    if (value != kDefaultMeshOrder) object_[std::string(key)] = FormatMeshOrder(value);
   }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, const Kind& value,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
@@ -38,7 +39,7 @@ struct HeldParameters {
 // ZeRO shards the model states over data and context ranks.
 HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
                       const LayoutParameters& parameters, int32_t pipeline_rank) {
-  const int64_t ranks = int64_t{layout.dp} * layout.cp;
+  const int64_t ranks = GroupSize(GroupRole::kReplicas, layout);
   const int64_t all = parameters.OnRank(pipeline_rank);
   HeldParameters held = {.whole = all, .shard = DivideUp(all, ranks)};
   if (!context.profile.worker_allocations || layout.zero == 0 || ranks == 1) return held;
@@ -91,9 +92,11 @@ int64_t CommunicatorBytes(const EstimateContext& context, const Layout& layout,
     return BufferBytes(device,
                        CommunicatorsOf(layout, context.model.tied_embeddings, pipeline_rank));
   }
-  const int64_t axes = (layout.tp > 1 ? 1 : 0) + (layout.pp > 1 ? 1 : 0) +
-                       (int64_t{layout.dp} * layout.cp > 1 ? 1 : 0);
-  return axes * device.communicator_bytes;
+  int64_t groups = 0;
+  for (const GroupRole role : {GroupRole::kTensor, GroupRole::kPipeline, GroupRole::kReplicas}) {
+    if (GroupSize(role, layout) > 1) ++groups;
+  }
+  return groups * device.communicator_bytes;
 }
 
 // ZeRO-2 and 3 hold what is on its way: the gradients of one unit, and under ZeRO-3 the weights of

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "planner/layout/mesh.h"
 #include "planner/layout/stage_partition.h"
 #include "planner/memory/layout_activations.h"
 #include "planner/memory/layout_parameters.h"
@@ -15,7 +16,7 @@ namespace {
 
 // Nothing where there is nobody to share states with.
 std::optional<TransientUnits> TransientOf(const EstimateContext& context, const Layout& layout) {
-  const int64_t ranks = int64_t{layout.dp} * layout.cp;
+  const int64_t ranks = GroupSize(GroupRole::kReplicas, layout);
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
   const LayoutParameters parameters(context, layout);
   const Precision precision = context.training.precision;

@@ -61,6 +61,10 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(CheckBetween("step_overhead_s", profile.step_overhead_s, 1000));
   RETURN_IF_ERROR(CheckBetween("step_time_sigma", profile.step_time_sigma, 2));
   RETURN_IF_ERROR(CheckBetween("layer_floor_s", profile.layer_floor_s, 10));
+  if (profile.worker_allocations && profile.mesh_order != kDefaultMeshOrder) {
+    return FieldError("mesh_order", FormatMeshOrder(profile.mesh_order),
+                      "is not that of Meshwright's worker, " + FormatMeshOrder(kDefaultMeshOrder));
+  }
   RETURN_IF_ERROR(CheckRange("max_zero", profile.max_zero, 0, 3));
   RETURN_IF_ERROR(CheckRange("min_zero", profile.min_zero, 0, profile.max_zero));
   return CheckRange("vocab_multiple", profile.vocab_multiple, 0, 1 << 16);

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/mesh.h"
 #include "planner/layout/stage_partition.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
@@ -71,6 +72,9 @@ struct FrameworkProfile {
   // (planner/memory/worker_memory.h) where those cover the layout.
   bool worker_allocations = false;
   StagePartition stage_partition = StagePartition::kEqual;
+
+  // How ranks are numbered over the axes.
+  MeshOrder mesh_order = kDefaultMeshOrder;
 
   // What a measured peak of this framework means.
   PeakRank peak_rank = PeakRank::kFullest;

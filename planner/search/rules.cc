@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "planner/layout/mesh.h"
 #include "planner/layout/stage_partition.h"
 
 namespace meshwright::planner {
@@ -148,8 +149,8 @@ Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   };
   if (l.zero > profile.max_zero) return lacks(kZeroStage, profile.max_zero);
   if (l.zero >= 2 && l.pp > 1 && !profile.zero23_with_pipeline) return lacks(kZeroPipeline);
-  const bool only_replicates = l.zero == 0 && int64_t{l.tp} * l.cp * l.pp == 1;
-  if (l.zero < profile.min_zero && int64_t{l.dp} * l.cp > 1 && !only_replicates) {
+  const bool only_replicates = l.zero == 0 && l.devices() == l.dp;
+  if (l.zero < profile.min_zero && GroupSize(GroupRole::kReplicas, l) > 1 && !only_replicates) {
     return lacks(kZeroMinimum, profile.min_zero);
   }
   if (l.sequence_parallel && !profile.has_sequence_parallel) return lacks(kSequence);
@@ -250,7 +251,7 @@ std::string Describe(const Violation& v) {
   const int64_t b = v.divisor;
   switch (v.rule) {
     case Rule::kDevices:
-      return absl::StrFormat("tp * cp * pp * dp is %d, but there are %d devices", a, b);
+      return absl::StrFormat("%s is %d, but there are %d devices", ProductOfAxesText(), a, b);
     case Rule::kBatchDivision:
       return absl::StrFormat("global batch %d is not a multiple of dp * micro-batch = %d", a, b);
     case Rule::kLayersDivision:
@@ -304,7 +305,7 @@ Found CheckLayout(const EstimateContext& context, int64_t devices, const Layout&
   if (Found v = CheckSequenceParallel(context, layout)) return v;
   if (Found v = CheckChunks(layout)) return v;
   if (Found v = CheckRecompute(context, layout)) return v;
-  if (layout.zero > 0 && int64_t{layout.dp} * layout.cp == 1) {
+  if (layout.zero > 0 && GroupSize(GroupRole::kReplicas, layout) == 1) {
     return Violation{Rule::kZeroRanks, layout.zero, 0};
   }
   if (Found v = CheckProfile(context.profile, layout)) return v;

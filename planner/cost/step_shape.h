@@ -17,15 +17,16 @@ namespace meshwright::planner {
 
 struct StepShape {
   StepShape(const EstimateContext& c, const Layout& l)
-      : StepShape(c, l, Mesh(l, c.profile.mesh_order)) {}
+      : StepShape(c, l, Mesh(l, c.profile.communication.mesh_order)) {}
   StepShape(const EstimateContext& c, const Layout& l, const Mesh& mesh)
       : context(c),
         layout(l),
         device{
             c.cluster.device, c.training.precision,
             ThroughputShare(c.cluster, FillNodes(l.devices(), c.cluster.devices_per_node).per_node),
-            c.profile.matmul_share},
-        network{c.cluster, c.profile.network_share, c.profile.network_contention, l.devices()},
+            c.profile.traffic.matmul_share},
+        network{c.cluster, c.profile.communication.network_share,
+                c.profile.communication.network_contention, l.devices()},
         tokens(c.training.seq_len / l.cp * l.micro_batch),
         element_bytes(static_cast<double>(ElementBytes(c.training.precision))),
         tp_group(mesh.GroupOf(GroupRole::kTensor)),

@@ -111,15 +111,35 @@ TEST(ProfileJson, RoundTrips) {
 TEST(ProfileJson, NamesTheOrderOfRanksWhereItIsNotEverybodys) {
   FrameworkProfile profile = FindProfile("megatron").value();
   EXPECT_EQ(ProfileToJson(profile).find("mesh_order"), std::string::npos);
-  profile.mesh_order = ParseMeshOrder("tp-cp-pp-dp").value();
+  profile.communication.mesh_order = ParseMeshOrder("tp-cp-pp-dp").value();
   EXPECT_NE(ProfileToJson(profile).find("\"mesh_order\": \"tp-cp-pp-dp\""), std::string::npos);
   EXPECT_EQ(ProfileFromJson(ProfileToJson(profile)).value(), profile);
 }
 
 TEST(ProfileJson, TheWorkerHasOneOrderOfRanks) {
   FrameworkProfile profile = FindProfile("meshwright").value();
-  profile.mesh_order = ParseMeshOrder("dp-cp-pp-tp").value();
+  profile.communication.mesh_order = ParseMeshOrder("dp-cp-pp-tp").value();
   EXPECT_EQ(FieldOf(ProfileFromJson(ProfileToJson(profile)).status()), "mesh_order");
+}
+
+TEST(ProfileJson, NamesTheEngineByTheWorkersAllocations) {
+  EXPECT_EQ(ProfileFromJson(R"({"name": "x"})")->engine, Engine::kFramework);
+  EXPECT_EQ(ProfileFromJson(R"({"name": "x", "worker_allocations": true})")->engine,
+            Engine::kWorker);
+  EXPECT_EQ(nlohmann::json::parse(ProfileToJson(FindProfile("meshwright").value()))
+                .at("worker_allocations"),
+            true);
+}
+
+TEST(ProfileJson, IsFlatWhicheverStructHoldsTheMember) {
+  const auto object = nlohmann::json::parse(ProfileToJson(FindProfile("megatron").value()));
+  for (const char* key :
+       {"gradient_bytes", "fused_swiglu", "matmul_share", "tp_hop_s", "max_zero"}) {
+    EXPECT_TRUE(object.contains(key)) << key;
+  }
+  for (const auto& [key, value] : object.items()) {
+    EXPECT_TRUE(!value.is_object() || key == "sources" || key == "calibration") << key;
+  }
 }
 
 TEST(ClusterJson, ProblemNamesTheKey) {

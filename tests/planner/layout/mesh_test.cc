@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr MeshOrder kPipelineInside = {Axis::kTp, Axis::kCp, Axis::kPp, Axis::kDp};
+const MeshOrder kPipelineInside = ParseMeshOrder("tp-cp-pp-dp").value();
 
 const Layout kLayout = {.tp = 2, .cp = 3, .pp = 2, .dp = 4};
 

@@ -34,7 +34,7 @@ std::vector<agent::AttemptKey> ReadHeld(const google::protobuf::RepeatedPtrField
 // A measurement that can't be taken fails its trial: another try would bring another such.
 trial::TrialResult CantBeTaken(const absl::Status& problem) {
   trial::TrialResult failed;
-  failed.outcome = Outcome::kFailed;
+  failed.outcome = trial::Outcome::kFailed;
   failed.message = absl::StrCat("what the agent measured can't be read: ", problem.message());
   return failed;
 }
@@ -76,7 +76,7 @@ class AgentStream::Link final : public AgentLink {
   void Assign(const agent::AttemptKey& key, const std::string& plan_json,
               const std::string& reason) override {
     v1::ServerMessage message;
-    *message.mutable_assignment()->mutable_ref() = ToWire(key);
+    *message.mutable_assignment()->mutable_ref() = agent::ToWire(key);
     message.mutable_assignment()->set_plan_json(plan_json);
     message.mutable_assignment()->set_reason(reason);
     Send(std::move(message));
@@ -84,7 +84,7 @@ class AgentStream::Link final : public AgentLink {
 
   void Cancel(const agent::AttemptKey& key, const std::string& reason) override {
     v1::ServerMessage message;
-    *message.mutable_cancel()->mutable_ref() = ToWire(key);
+    *message.mutable_cancel()->mutable_ref() = agent::ToWire(key);
     message.mutable_cancel()->set_reason(reason);
     Send(std::move(message));
   }

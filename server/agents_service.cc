@@ -10,7 +10,7 @@ namespace {
 // A stream that can't begin: ends at once with a status.
 class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
-  explicit RefusedStream(const grpc::Status& status) { db::Finish(status); }
+  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
   void OnDone() override { delete this; }
 };
 
@@ -41,9 +41,9 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       agent->mutable_device_set()->set_devices(status.info.devices);
       agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
       agent->set_version(status.info.version);
-      *agent->mutable_connect_time() = ToWire(status.info.connect_time);
+      *agent->mutable_connect_time() = agent::ToWire(status.info.connect_time);
       agent->set_cluster_json(status.info.cluster_json);
-      if (!status.held.empty()) *agent->mutable_running() = ToWire(status.held.front());
+      if (!status.held.empty()) *agent->mutable_running() = agent::ToWire(status.held.front());
     }
     return absl::OkStatus();
   });

@@ -18,7 +18,7 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.mine = request.mine();
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer, recommend(query, host_cores, cancelled));
-  *response = ToWire(answer);
+  *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
@@ -27,7 +27,7 @@ absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
   ASSIGN_OR_RETURN(const planner::PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   ASSIGN_OR_RETURN(const planner::EstimateAnswer answer,
                    planner::AnswerEstimate(query, request.layout(), host_cores, cancelled));
-  *response = ToWire(answer);
+  *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
@@ -37,7 +37,7 @@ grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext*
                                                     const v1::RecommendRequest* request,
                                                     v1::RecommendResponse* response) {
   return calls_->AnswerWithSearch(context, *request, [=, this](const planner::Cancelled& cancelled) {
-    return meshwright::Recommend(*request, host_cores_, recommend_, cancelled, response);
+    return server::Recommend(*request, host_cores_, recommend_, cancelled, response);
   });
 }
 

@@ -24,7 +24,7 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Recommend(grpc::CallbackServerContext* context,
                                       const v1::RecommendRequest* request,
                                       v1::RecommendResponse* response) override;
-  grpc::ServerUnaryReactor* planner::Estimate(grpc::CallbackServerContext* context,
+  grpc::ServerUnaryReactor* Estimate(grpc::CallbackServerContext* context,
                                      const v1::EstimateRequest* request,
                                      v1::EstimateResponse* response) override;
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,

@@ -148,7 +148,7 @@ bool SweepEngine::Apply(const PolicyAction& action, const PolicyState& state) {
                                  [&](const SweepView& v) { return v.sweep.id == action.sweep_id; });
   switch (action.type) {
     case ActionType::kAssign:
-      return db::Assign(action, *view);
+      return Assign(action, *view);
     case ActionType::kRequeue:
     case ActionType::kFail:
       return GiveUp(action, view->sweep, view->trials[static_cast<size_t>(action.trial - 1)]);

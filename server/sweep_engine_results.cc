@@ -15,16 +15,16 @@
 namespace meshwright::server {
 namespace {
 
-db::TrialState StateAfter(Outcome outcome) {
+db::TrialState StateAfter(trial::Outcome outcome) {
   switch (outcome) {
-    case Outcome::kOk:
+    case trial::Outcome::kOk:
       return db::TrialState::kOk;
-    case Outcome::kOom:
+    case trial::Outcome::kOom:
       return db::TrialState::kOom;
-    case Outcome::kTimeout:
+    case trial::Outcome::kTimeout:
       return db::TrialState::kTimeout;
-    case Outcome::kFailed:
-    case Outcome::kCancelled:
+    case trial::Outcome::kFailed:
+    case trial::Outcome::kCancelled:
       return db::TrialState::kFailed;
   }
   return db::TrialState::kFailed;
@@ -37,7 +37,7 @@ db::MeasuredTrial Measured(const trial::TrialResult& result) {
   for (const trial::RankResult& rank : result.ranks) {
     measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
   }
-  if (result.outcome == Outcome::kOk) {
+  if (result.outcome == trial::Outcome::kOk) {
     if (result.peak_flops.has_value()) measured.mfu = result.mfu_of_peak;
     measured.step_s = result.step_s;
   }
@@ -47,7 +47,7 @@ db::MeasuredTrial Measured(const trial::TrialResult& result) {
 // MFU as shares of the peak that the trial was planned for, whatever its worker knew: those of a
 // sweep compare, on whichever agents they ran.
 trial::TrialResult AgainstThePlansPeak(trial::TrialResult result, const std::string& plan_json) {
-  if (result.outcome != Outcome::kOk) return result;
+  if (result.outcome != trial::Outcome::kOk) return result;
   const absl::StatusOr<nlohmann::json> json = planner::ParseJson("plan", plan_json);
   if (!json.ok()) return result;
   const absl::StatusOr<trial::TrialPlan> plan = trial::TrialPlanFromJson(*json);
@@ -56,7 +56,7 @@ trial::TrialResult AgainstThePlansPeak(trial::TrialResult result, const std::str
 }
 
 std::string Summary(const trial::TrialResult& result) {
-  if (result.outcome != Outcome::kOk) {
+  if (result.outcome != trial::Outcome::kOk) {
     return ValidUtf8(result.message.substr(0, result.message.find('\n')));
   }
   std::string text = absl::StrFormat("%.4g s per step", result.step_s);
@@ -91,7 +91,7 @@ std::string ResultEvent(const db::TrialRecord& trial, std::string_view state, co
 // What stands for a result that can't be one.
 trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status& problem) {
   trial::TrialResult failed;
-  failed.outcome = Outcome::kFailed;
+  failed.outcome = trial::Outcome::kFailed;
   failed.message = absl::StrCat("what the agent measured can't be right: ", problem.message());
   failed.worker_version = result.worker_version;
   failed.host = result.host;
@@ -192,7 +192,7 @@ FinishVerdict SweepEngine::Take(const agent::AttemptKey& key, const std::string&
   if (trial.measured && trial.attempt == key.attempt) {
     return {FinishVerdict::Kind::kStored, "it was stored before"};
   }
-  if (result.outcome == Outcome::kCancelled) return TakeCancelled(key, agent, *found);
+  if (result.outcome == trial::Outcome::kCancelled) return TakeCancelled(key, agent, *found);
   const absl::StatusOr<db::AttemptRecord> attempt = FindAttempt(*found, key.attempt);
   if (!attempt.ok() && !absl::IsNotFound(attempt.status())) {
     return Retry(attempt.status().message());

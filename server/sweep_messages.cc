@@ -33,8 +33,8 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   // Both enumerations list the same states in the same order; the wire's starts with "unspecified".
   out.set_state(static_cast<v1::SweepState>(static_cast<int>(sweep.state) + 1));
   out.set_reason(sweep.reason);
-  *out.mutable_create_time() = ToWire(sweep.create_time);
-  if (sweep.end_time) *out.mutable_end_time() = ToWire(*sweep.end_time);
+  *out.mutable_create_time() = agent::ToWire(sweep.create_time);
+  if (sweep.end_time) *out.mutable_end_time() = agent::ToWire(*sweep.end_time);
   out.set_model(sweep.model);
   out.set_cluster(sweep.cluster);
   out.set_cluster_hash(sweep.cluster_hash);
@@ -78,7 +78,7 @@ v1::Trial ToWire(const db::TrialRecord& trial, const db::SweepRecord& sweep) {
   if (trial.measured) {
     const absl::StatusOr<trial::TrialResult> result = ReadResult(trial.measured->result_json);
     if (result.ok()) {
-      *out.mutable_measured() = ToWire(*result);
+      *out.mutable_measured() = agent::ToWire(*result);
     } else {
       unreadable.push_back(absl::StrCat("the result: ", result.status().message()));
     }
@@ -96,8 +96,8 @@ v1::Attempt ToWire(const db::AttemptRecord& attempt) {
   out.set_number(attempt.number);
   out.set_agent(attempt.agent);
   out.set_host(attempt.host);
-  *out.mutable_start_time() = ToWire(attempt.start_time);
-  if (attempt.end_time) *out.mutable_end_time() = ToWire(*attempt.end_time);
+  *out.mutable_start_time() = agent::ToWire(attempt.start_time);
+  if (attempt.end_time) *out.mutable_end_time() = agent::ToWire(*attempt.end_time);
   out.set_outcome(attempt.outcome);
   out.set_reason(attempt.reason);
   return out;
@@ -106,7 +106,7 @@ v1::Attempt ToWire(const db::AttemptRecord& attempt) {
 v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name) {
   v1::SweepEvent out;
   out.set_sequence(event.sequence);
-  *out.mutable_time() = ToWire(event.time);
+  *out.mutable_time() = agent::ToWire(event.time);
   out.set_sweep(FormatSweepName(sweep_name));
   if (event.trial != 0) out.set_trial(FormatTrialName(sweep_name, event.trial));
   out.set_attempt(event.attempt);

@@ -68,7 +68,7 @@ void SweepWatch::PumpLocked() {
 void SweepWatch::End(const grpc::Status& status) {
   if (ended_) return;
   ended_ = true;
-  db::Finish(status);
+  Finish(status);
 }
 
 void SweepWatch::OnWriteDone(bool ok) {

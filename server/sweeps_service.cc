@@ -21,7 +21,7 @@ constexpr char kDefaultFramework[] = "meshwright";
 // A watch that can't begin: ends at once with a status.
 class RefusedWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
-  explicit RefusedWatch(const grpc::Status& status) { db::Finish(status); }
+  explicit RefusedWatch(const grpc::Status& status) { Finish(status); }
   void OnDone() override { delete this; }
 };
 

@@ -23,7 +23,7 @@ constexpr absl::Duration kLeaveWait = absl::Seconds(2);
 
 trial::TrialResult CantRun(const absl::Status& status) {
   trial::TrialResult result;
-  result.outcome = Outcome::kFailed;
+  result.outcome = trial::Outcome::kFailed;
   result.message = absl::StrCat("the agent can't run this plan: ", status.message());
   return result;
 }
@@ -283,7 +283,7 @@ void Agent::On(const Ended& event) {
 
 void Agent::KeepResult(const std::string& store_id, const AttemptKey& key, trial::TrialResult result) {
   // Only the server that is there waits to hear that a trial has stopped.
-  if (result.outcome == Outcome::kCancelled && store_id != store_id_) return;
+  if (result.outcome == trial::Outcome::kCancelled && store_id != store_id_) return;
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{store_id, key, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {

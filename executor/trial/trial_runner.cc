@@ -25,7 +25,7 @@ class TrialRun {
   const std::vector<RankRecord>& records() const { return workers_.records(); }
 
  private:
-  bool planner::Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  bool Cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   void TellProgress();
   void TellTrace() const;
 
@@ -59,7 +59,7 @@ void TrialRun::TellProgress() {
 
 TrialResult TrialRun::Finish() {
   const WorkersEnd end = workers_.Watch({.timeout_s = plan_.timeout_s,
-                                         .cancelled = [this] { return planner::Cancelled(); },
+                                         .cancelled = [this] { return Cancelled(); },
                                          .heard = [this] { TellProgress(); }});
   const std::vector<RankRecord>& records = workers_.records();
   if (end == WorkersEnd::kCancelled) return ConcludeCancelled(plan_, records);

@@ -1,10 +1,10 @@
-# Writes a C++ file with the contents of FILES (comma-separated) as raw string literals.
+# Writes a C++ file with the contents of FILES (comma-separated) as raw string literals: NAMESPACE::FUNCTION().
 string(REPLACE "," ";" FILES "${FILES}")
-set(body "#include \"planner/data/embedded.h\"\n\nnamespace meshwright::planner {\n\nabsl::Span<const EmbeddedFile> ${FUNCTION}() {\n  static constexpr EmbeddedFile kFiles[] = {\n")
+set(body "#include \"planner/data/embedded.h\"\n\nnamespace ${NAMESPACE} {\n\nabsl::Span<const planner::EmbeddedFile> ${FUNCTION}() {\n  static constexpr planner::EmbeddedFile kFiles[] = {\n")
 foreach(file IN LISTS FILES)
   get_filename_component(stem "${file}" NAME_WLE)
   file(READ "${file}" text)
   string(APPEND body "      {\"${stem}\", R\"embedded(${text})embedded\"},\n")
 endforeach()
-string(APPEND body "  };\n  return kFiles;\n}\n\n}  // namespace meshwright::planner\n")
+string(APPEND body "  };\n  return kFiles;\n}\n\n}  // namespace ${NAMESPACE}\n")
 file(WRITE "${OUT}" "${body}")

@@ -108,13 +108,13 @@ function(meshwright_write_package_list)
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/package.txt CONTENT "${files}")
 endfunction()
 
-# meshwright_embed(TARGET NAMESPACE_FUNCTION FILES...): compiles data files into TARGET. The function
-# `absl::Span<const EmbeddedFile> FUNCTION()` (planner/data/embedded.h) lists them by stem.
-function(meshwright_embed target function)
+# meshwright_embed(TARGET NAMESPACE FUNCTION FILES...): compiles data files into TARGET. The function
+# `absl::Span<const EmbeddedFile> NAMESPACE::FUNCTION()` (planner/data/embedded.h) lists them by stem.
+function(meshwright_embed target namespace function)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${function}.cc)
   string(REPLACE ";" "," files "${ARGN}")
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DFUNCTION=${function} "-DFILES=${files}"
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAMESPACE=${namespace} -DFUNCTION=${function} "-DFILES=${files}"
             -P ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake
     DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/tools/cmake/Embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${out})

@@ -23,7 +23,7 @@ void FfnLayer::Multiply(FfnSaved& saved) const {
 }
 
 at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
-  planner::Recompute(input, std::move(attention), saved);
+  Recompute(input, std::move(attention), saved);
   at::Tensor output =
       LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
   output.add_(saved.residual);

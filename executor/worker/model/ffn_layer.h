@@ -34,7 +34,7 @@ class FfnLayer {
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   // Computes again, before the backward, what a recompute mode did not keep: everything, or the
   // normed input and the product from saved.residual and saved.gate_up.
-  void planner::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
+  void Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   void RecomputeNormAndProduct(FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
   // their products beside the TP group's communication, and releases `saved`.

@@ -41,7 +41,7 @@ trial::StepRecord StepRecorder::Take() {
   }
   record.communication.reserve(operations_.size());
   for (OpenOperation& open : operations_) {
-    record.communication.push_back(planner::Resolve(open, record.step.end_s));
+    record.communication.push_back(Resolve(open, record.step.end_s));
   }
   return record;
 }

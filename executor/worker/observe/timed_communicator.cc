@@ -61,8 +61,8 @@ class TimedCommunicator final : public Communicator {
   PendingExchange Exchange(const at::Tensor& outgoing, int32_t to, const at::Tensor& incoming,
                            int32_t from) override {
     const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
-    const auto send = planner::Record(trial::CommOperation::kSend, outgoing, to, issued.at);
-    const auto receive = planner::Record(trial::CommOperation::kReceive, incoming, from, issued.at);
+    const auto send = Record(trial::CommOperation::kSend, outgoing, to, issued.at);
+    const auto receive = Record(trial::CommOperation::kReceive, incoming, from, issued.at);
     PendingExchange work = communicator_->Exchange(outgoing, to, incoming, from);
     PendingExchange timed = {.sent = Watch(std::move(work.sent), send),
                              .received = Watch(std::move(work.received), receive)};
@@ -78,13 +78,13 @@ class TimedCommunicator final : public Communicator {
   template <typename Call>
   Pending Time(trial::CommOperation kind, const at::Tensor& buffer, const Call& call, int32_t peer = -1) {
     const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
-    const StepRecorder::Operation operation = planner::Record(kind, buffer, peer, issued.at);
+    const StepRecorder::Operation operation = Record(kind, buffer, peer, issued.at);
     Pending timed = Watch(call(), operation);
     recorder_.Returned(operation, recorder_.clock().Switch(issued.ended).at);
     return timed;
   }
 
-  StepRecorder::Operation planner::Record(trial::CommOperation kind, const at::Tensor& buffer, int32_t peer,
+  StepRecorder::Operation Record(trial::CommOperation kind, const at::Tensor& buffer, int32_t peer,
                                  PhaseClock::Mark issued) {
     return recorder_.Issued({.group = group_.name,
                              .operation = kind,

@@ -122,11 +122,11 @@ BenchmarkCase CopyCase(const BenchmarkRanks& ranks, int64_t bytes, bool alone, b
 
 // From a single element, which takes as long as a kernel's start, to well above caches.
 void AddCopies(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cases) {
-  constexpr int64_t planner::kMemoryShare = 16;  // two tensors of the largest size are an eighth
+  constexpr int64_t kMemoryShare = 16;  // two tensors of the largest size are an eighth
   const bool cpu = ranks.device.torch_device().is_cpu();
   std::vector<int64_t> sizes = {4, 64 << 10, 1 << 20, 8 << 20, 64 << 20};
   if (!cpu) sizes = {4, 1 << 20, 16 << 20, 128 << 20, 1 << 30};
-  std::erase_if(sizes, [&](int64_t bytes) { return bytes > ranks.memory_bytes / planner::kMemoryShare; });
+  std::erase_if(sizes, [&](int64_t bytes) { return bytes > ranks.memory_bytes / kMemoryShare; });
   for (const bool alone : {false, true}) {
     if (alone && ranks.ranks == 1) continue;
     for (const int64_t bytes : sizes) {
@@ -145,31 +145,31 @@ std::function<void()> PingPong(Communicator& pair, const at::Tensor& tensor) {
   };
 }
 
-std::function<void()> CollectiveOn(Communicator& group, CollectiveKind kind,
+std::function<void()> CollectiveOn(Communicator& group, planner::CollectiveKind kind,
                                    const at::Tensor& full) {
   const int64_t part = full.numel() / group.size();
   switch (kind) {
-    case CollectiveKind::kAllReduce:
+    case planner::CollectiveKind::kAllReduce:
       return [&group, full] { group.AllReduce(full, Reduction::kSum).Wait(); };
-    case CollectiveKind::kAllGather:
+    case planner::CollectiveKind::kAllGather:
       return [&group, full, mine = at::zeros({part}, full.options())] {
         group.AllGather(full, mine).Wait();
       };
-    case CollectiveKind::kReduceScatter:
+    case planner::CollectiveKind::kReduceScatter:
       return [&group, full, mine = at::zeros({part}, full.options())] {
         group.ReduceScatter(mine, full).Wait();
       };
-    case CollectiveKind::kSend:
+    case planner::CollectiveKind::kSend:
       return PingPong(group, full);
   }
   return {};
 }
 
 // `group` is null on a rank that waits.
-BenchmarkCase CollectiveCase(const BenchmarkRanks& ranks, CollectiveKind kind, int64_t bytes,
+BenchmarkCase CollectiveCase(const BenchmarkRanks& ranks, planner::CollectiveKind kind, int64_t bytes,
                              int32_t size, int32_t groups, Communicator* group) {
   const int64_t elements = std::max<int64_t>(1, bytes / 4 / size) * size;
-  const double operations = kind == CollectiveKind::kSend ? 2.0 : 1.0;
+  const double operations = kind == planner::CollectiveKind::kSend ? 2.0 : 1.0;
   return {
       .series = absl::StrCat("collective ", static_cast<int>(kind), " ", size),
       .work = static_cast<double>(bytes),
@@ -198,19 +198,19 @@ void AddCollectives(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cas
   if (ranks.ranks == 1) return;
   constexpr int64_t kSmallest = 1 << 10;
   constexpr int64_t kLargest = 64 << 20;
-  constexpr std::array kInGroups = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
-                                    CollectiveKind::kReduceScatter};
+  constexpr std::array kInGroups = {planner::CollectiveKind::kAllReduce, planner::CollectiveKind::kAllGather,
+                                    planner::CollectiveKind::kReduceScatter};
   const int32_t pairs = ranks.ranks / 2;
-  const auto add = [&](CollectiveKind kind, int32_t size, int32_t groups, Communicator* group) {
+  const auto add = [&](planner::CollectiveKind kind, int32_t size, int32_t groups, Communicator* group) {
     for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 4) {
       cases.push_back(CollectiveCase(ranks, kind, bytes, size, groups, group));
     }
   };
-  for (const CollectiveKind kind : kInGroups) add(kind, ranks.ranks, 1, ranks.world);
+  for (const planner::CollectiveKind kind : kInGroups) add(kind, ranks.ranks, 1, ranks.world);
   if (ranks.ranks > 2) {
-    for (const CollectiveKind kind : kInGroups) add(kind, 2, pairs, ranks.pair);
+    for (const planner::CollectiveKind kind : kInGroups) add(kind, 2, pairs, ranks.pair);
   }
-  add(CollectiveKind::kSend, 2, pairs, ranks.messages);
+  add(planner::CollectiveKind::kSend, 2, pairs, ranks.messages);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace meshwright::cli {
 class ProgressLine {
  public:
   explicit ProgressLine(std::ostream& out) : out_(out) {}
-  ~ProgressLine() { db::Finish(); }
+  ~ProgressLine() { Finish(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 

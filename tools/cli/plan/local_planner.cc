@@ -11,7 +11,7 @@ class InProcessPlanner : public PlannerApi {
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
     return planner::AnswerRecommend(query, host_cores_, [this] { return interrupted_.load(); });
   }
-  absl::StatusOr<planner::EstimateAnswer> planner::Estimate(const planner::PlanQuery& query,
+  absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
                                           std::string_view layout) override {
     return planner::AnswerEstimate(query, layout, host_cores_, [this] { return interrupted_.load(); });
   }

@@ -16,7 +16,7 @@ class PlannerApi {
  public:
   virtual ~PlannerApi() = default;
   virtual absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) = 0;
-  virtual absl::StatusOr<planner::EstimateAnswer> planner::Estimate(const planner::PlanQuery& query,
+  virtual absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
                                                   std::string_view layout) = 0;
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };

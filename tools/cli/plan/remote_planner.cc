@@ -17,7 +17,7 @@ class GrpcPlanner final : public PlannerApi {
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     v1::RecommendRequest request;
-    *request.mutable_plan() = ToWire(query);
+    *request.mutable_plan() = agent::ToWire(query);
     request.set_top(query.top);
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
     request.set_mine(query.mine);
@@ -29,11 +29,11 @@ class GrpcPlanner final : public PlannerApi {
     return agent::FromWire(response);
   }
 
-  absl::StatusOr<planner::EstimateAnswer> planner::Estimate(const planner::PlanQuery& query,
+  absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
                                           std::string_view layout) override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     v1::EstimateRequest request;
-    *request.mutable_plan() = ToWire(query);
+    *request.mutable_plan() = agent::ToWire(query);
     request.set_layout(std::string(layout));
     grpc::ClientContext context;
     SetDeadline(context);

@@ -29,9 +29,9 @@ struct ExportFlags {
   std::string file;
 };
 
-planner::RunEnd EndOf(Outcome outcome) {
-  if (outcome == Outcome::kOk) return planner::RunEnd::kOk;
-  return outcome == Outcome::kOom ? planner::RunEnd::kOom : planner::RunEnd::kError;
+planner::RunEnd EndOf(trial::Outcome outcome) {
+  if (outcome == trial::Outcome::kOk) return planner::RunEnd::kOk;
+  return outcome == trial::Outcome::kOom ? planner::RunEnd::kOom : planner::RunEnd::kError;
 }
 
 absl::StatusOr<std::vector<planner::MeasuredRun>> RunsOf(const std::vector<TrialView>& trials) {

@@ -49,7 +49,7 @@ absl::StatusOr<v1::CreateSweepRequest> ReadRequest(const StartFlags& flags,
                                                    const planner::PlanQuery& query) {
   v1::CreateSweepRequest request;
   RETURN_IF_ERROR(CheckNewSweepName(flags.name));
-  *request.mutable_plan() = ToWire(query);
+  *request.mutable_plan() = agent::ToWire(query);
   // Only the server knows what a cluster file resolves to.
   if (flags.query.dtype.empty()) request.mutable_plan()->clear_dtype();
   if (flags.steps) RETURN_IF_ERROR(CheckRange("steps", *flags.steps, 1, trial::kMostSteps));

@@ -196,7 +196,7 @@ absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView>
   shown.peak_flops = planner::RankPeakFlops(shown.cluster, precision, sweep.gpus());
   std::vector<StepSpread> steps;
   for (TrialView& view : shown.trials) {
-    if (!view.measured || view.measured->outcome != Outcome::kOk || !view.predicted) continue;
+    if (!view.measured || view.measured->outcome != trial::Outcome::kOk || !view.predicted) continue;
     const double step_s = view.measured->step_s;
     const planner::Estimate& predicted = view.predicted->estimate;
     view.compared = ComparedStep{{step_s, view.measured->step_interval},

@@ -182,8 +182,8 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   std::string trace;
   const trial::TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);
   Print(flags, layout, prediction, result, context.out);
-  context.exit_code = result.outcome == Outcome::kOk          ? kExitOk
-                      : result.outcome == Outcome::kCancelled ? stop.exit_code()
+  context.exit_code = result.outcome == trial::Outcome::kOk          ? kExitOk
+                      : result.outcome == trial::Outcome::kCancelled ? stop.exit_code()
                                                               : kExitFailed;
   return trace.empty() ? absl::OkStatus() : trace_file.Write(trace);
 }

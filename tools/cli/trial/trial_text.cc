@@ -151,7 +151,7 @@ void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicte
   if (result.slice) return PrintSlice(layout, predicted, cluster, result, out);
   out << planner::FormatLayout(layout) << ": " << trial::OutcomeName(result.outcome) << "\n";
   if (!result.message.empty()) out << result.message << "\n";
-  if (result.outcome != Outcome::kOk) return;
+  if (result.outcome != trial::Outcome::kOk) return;
   Table steps({"", "measured", "predicted"});
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
   AddUtilisationRows(result, predicted, steps);

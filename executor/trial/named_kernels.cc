@@ -7,9 +7,9 @@ namespace meshwright::trial {
 planner::Layout WithNamedKernels(const planner::Layout& layout, const planner::FrameworkProfile& profile, DeviceKind device) {
   planner::Layout named = layout;
   const bool left_open = layout.attention == planner::AttentionKernel::kDefault;
-  if (left_open && device != DeviceKind::kCpu && profile.worker_allocations &&
-      profile.attention != WorkerCapabilities().default_attention) {
-    named.attention = profile.attention;
+  if (left_open && device != DeviceKind::kCpu && profile.engine == planner::Engine::kWorker &&
+      profile.supports.attention != WorkerCapabilities().default_attention) {
+    named.attention = profile.supports.attention;
   }
   return named;
 }

@@ -12,15 +12,15 @@ namespace {
     name, sigma, low, high, false,                                            \
         [](ClusterSpec& c, FrameworkProfile&) -> double* { return &c.place; } \
   }
-#define MESHWRIGHT_FRAMEWORK_CONSTANT(name, sigma, low, high)                 \
-  CalibrationConstant {                                                       \
-#name, sigma, low, high, true,                                            \
-        [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.name; } \
+#define MESHWRIGHT_FRAMEWORK_CONSTANT(part, name, sigma, low, high)                \
+  CalibrationConstant {                                                            \
+#name, sigma, low, high, true,                                                 \
+        [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.part.name; } \
   }
-#define MESHWRIGHT_FRAMEWORK_SHARE(name, sigma, low, high)                          \
-  CalibrationConstant {                                                             \
-#name, sigma, low, high, true,                                                  \
-        [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.name; }, true \
+#define MESHWRIGHT_FRAMEWORK_SHARE(part, name, sigma, low, high)                         \
+  CalibrationConstant {                                                                  \
+#name, sigma, low, high, true,                                                       \
+        [](ClusterSpec&, FrameworkProfile & p) -> double* { return &p.part.name; }, true \
   }
 
 // How far one machine, or one version of a framework, is from another of its kind: power limits,
@@ -40,18 +40,18 @@ std::vector<CalibrationConstant> MakeConstants() {
       MESHWRIGHT_CLUSTER_CONSTANT("straggler_sigma", 0.3, 0.001, 0.05, device.straggler_sigma),
       MESHWRIGHT_CLUSTER_CONSTANT("scale_up_efficiency", 0.15, 0.2, 0.92, scale_up.efficiency),
       MESHWRIGHT_CLUSTER_CONSTANT("scale_out_efficiency", 0.2, 0.1, 0.92, scale_out.efficiency),
-      MESHWRIGHT_FRAMEWORK_SHARE(matmul_share, 0.15, 0.3, 1.3),
-      MESHWRIGHT_FRAMEWORK_SHARE(network_share, 0.3, 0.05, 1.5),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(eager_norm_traffic_bytes, 0.5, 4.0, 200.0),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(fused_softmax_traffic_bytes, 0.5, 1.0, 100.0),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(eager_attention_traffic_bytes, 0.5, 2.0, 200.0),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(loss_traffic_bytes, 0.5, 4.0, 200.0),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(network_contention, 0.5, 0.01, 1.5),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(pressure_slope, 0.5, 0.01, 3.0),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(layer_floor_s, 0.5, 1e-5, 0.1),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(tp_hop_s, 0.7, 1e-7, 0.01),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(pipeline_hop_s, 0.7, 1e-6, 5.0),
-      MESHWRIGHT_FRAMEWORK_CONSTANT(step_overhead_s, 0.7, 1e-5, 10.0),
+      MESHWRIGHT_FRAMEWORK_SHARE(traffic, matmul_share, 0.15, 0.3, 1.3),
+      MESHWRIGHT_FRAMEWORK_SHARE(communication, network_share, 0.3, 0.05, 1.5),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, eager_norm_traffic_bytes, 0.5, 4.0, 200.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, fused_softmax_traffic_bytes, 0.5, 1.0, 100.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, eager_attention_traffic_bytes, 0.5, 2.0, 200.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, loss_traffic_bytes, 0.5, 4.0, 200.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(communication, network_contention, 0.5, 0.01, 1.5),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(kept, pressure_slope, 0.5, 0.01, 3.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, layer_floor_s, 0.5, 1e-5, 0.1),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(communication, tp_hop_s, 0.7, 1e-7, 0.01),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(communication, pipeline_hop_s, 0.7, 1e-6, 5.0),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, step_overhead_s, 0.7, 1e-5, 10.0),
   };
 }
 

@@ -239,7 +239,7 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
                        .error_sigma = options.loss_scale},
                       known);
   if (options.fit_cluster) result.cluster.device.step_time_sigma = result.step_time_sigma;
-  if (options.fit_framework) result.profile.step_time_sigma = result.step_time_sigma;
+  if (options.fit_framework) result.profile.traffic.step_time_sigma = result.step_time_sigma;
   return result;
 }
 

@@ -33,7 +33,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));
   request.training = query.training;
-  request.profile.attention =
+  request.profile.supports.attention =
       DefaultAttention(request.profile, request.cluster, request.model, request.training.precision);
   request.devices = query.devices;
   request.top = query.top;

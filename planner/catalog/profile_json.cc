@@ -1,12 +1,14 @@
 #include <array>
+#include <concepts>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_fields.h"
 #include "planner/codec/json_text.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 namespace {
@@ -44,77 +46,105 @@ constexpr std::array<Named<PeakKind>, 2> kPeakKinds = {{
     {PeakKind::kReserved, "reserved"},
 }};
 
-// Every field that is a number, a truth value or one of a few names, once: reading and writing
-// visit the same list.
-template <typename Profile, typename Visitor>
-void VisitFields(Profile& p, Visitor& visit) {
-  visit("gradient_bytes", p.gradient_bytes);
-  visit("optimizer_bytes", p.optimizer_bytes);
-  visit("local_gradient_bytes", p.local_gradient_bytes);
-  visit("shard_buffer_bytes", p.shard_buffer_bytes);
-  visit("zero3_state_bytes", p.zero3_state_bytes);
-  visit("step_bytes_per_parameter", p.step_bytes_per_parameter);
-  visit("vocab_parallel_loss", p.vocab_parallel_loss);
-  visit("loss_peak_bytes_per_logit", p.loss_peak_bytes_per_logit);
-  visit("loss_kept_bytes_per_logit", p.loss_kept_bytes_per_logit);
-  visit("selective_recompute", p.selective_recompute, kSelective);
-  visit("gathered_inputs", p.gathered_inputs, kGatheredInputs);
-  visit("fused_swiglu", p.fused_swiglu);
-  visit("keeps_head_norm_input", p.keeps_head_norm_input);
-  visit("eager_norm_bytes", p.eager_norm_bytes);
-  visit("extra_kept_bytes", p.extra_kept_bytes);
-  visit("fused_softmax_bytes", p.fused_softmax_bytes);
-  visit("eager_attention_bytes", p.eager_attention_bytes);
-  visit("hidden_work_bytes", p.hidden_work_bytes);
-  visit("ffn_work_bytes", p.ffn_work_bytes);
-  visit("score_work_bytes", p.score_work_bytes);
-  visit("fixed_bytes", p.fixed_bytes);
-  visit("worker_allocations", p.worker_allocations);
-  visit("stage_partition", p.stage_partition, kPartitions);
-  visit("peak_rank", p.peak_rank, kPeakRanks);
-  visit("peak_kind", p.peak_kind, kPeakKinds);
-  visit("fragmentation", p.fragmentation);
-  visit("pressure_from", p.pressure_from);
-  visit("pressure_slope", p.pressure_slope);
-  visit("oom_center", p.oom_center);
-  visit("oom_width", p.oom_width);
-  visit("attention", p.attention);
-  visit("norm", p.norm);
-  visit("gated_mlp", p.gated_mlp);
-  visit("tied_embeddings", p.tied_embeddings);
-  visit("data_parallel_overlap", p.data_parallel_overlap);
-  visit("reduce_bytes", p.reduce_bytes);
-  visit("ring_gradient_bytes", p.ring_gradient_bytes);
-  visit("zero1_all_reduce", p.zero1_all_reduce);
-  visit("network_share", p.network_share);
-  visit("network_contention", p.network_contention);
-  visit("tp_hop_s", p.tp_hop_s);
-  visit("pipeline_hop_s", p.pipeline_hop_s);
-  visit("matmul_share", p.matmul_share);
-  visit("eager_norm_traffic_bytes", p.eager_norm_traffic_bytes);
-  visit("fused_softmax_traffic_bytes", p.fused_softmax_traffic_bytes);
-  visit("eager_attention_traffic_bytes", p.eager_attention_traffic_bytes);
-  visit("loss_traffic_bytes", p.loss_traffic_bytes);
-  visit("rope_traffic_bytes", p.rope_traffic_bytes);
-  visit("accumulate_traffic_bytes", p.accumulate_traffic_bytes);
-  visit("layer_floor_s", p.layer_floor_s);
-  visit("step_overhead_s", p.step_overhead_s);
-  visit("step_time_sigma", p.step_time_sigma);
-  visit("max_zero", p.max_zero);
-  visit("has_sequence_parallel", p.has_sequence_parallel);
-  visit("has_context_parallel", p.has_context_parallel);
-  visit("has_interleaving", p.has_interleaving);
-  visit("has_breadth_first", p.has_breadth_first);
-  visit("has_zb_h1", p.has_zb_h1);
-  visit("has_zb_v", p.has_zb_v);
-  visit("layered_accumulation", p.layered_accumulation);
-  visit("has_recompute", p.has_recompute);
-  visit("has_block_recompute", p.has_block_recompute);
-  visit("tp_needs_sequence_parallel", p.tp_needs_sequence_parallel);
-  visit("min_zero", p.min_zero);
-  visit("zero23_with_pipeline", p.zero23_with_pipeline);
-  visit("kv_replication", p.kv_replication);
-  visit("vocab_multiple", p.vocab_multiple);
+template <typename T, typename Struct>
+concept Visited = std::same_as<std::remove_const_t<T>, Struct>;
+
+// The members of every struct that are a number, a truth value or one of a few names, once: reading
+// and writing visit the same lists.
+template <Visited<ModelStates> Struct, typename Visitor>
+void VisitFields(Struct& states, Visitor& visit) {
+  visit("gradient_bytes", states.gradient_bytes);
+  visit("optimizer_bytes", states.optimizer_bytes);
+  visit("local_gradient_bytes", states.local_gradient_bytes);
+  visit("shard_buffer_bytes", states.shard_buffer_bytes);
+  visit("zero3_state_bytes", states.zero3_state_bytes);
+  visit("step_bytes_per_parameter", states.step_bytes_per_parameter);
+}
+
+template <Visited<KeptActivations> Struct, typename Visitor>
+void VisitFields(Struct& kept, Visitor& visit) {
+  visit("vocab_parallel_loss", kept.vocab_parallel_loss);
+  visit("loss_peak_bytes_per_logit", kept.loss_peak_bytes_per_logit);
+  visit("loss_kept_bytes_per_logit", kept.loss_kept_bytes_per_logit);
+  visit("selective_recompute", kept.selective_recompute, kSelective);
+  visit("gathered_inputs", kept.gathered_inputs, kGatheredInputs);
+  visit("fused_swiglu", kept.fused_swiglu);
+  visit("keeps_head_norm_input", kept.keeps_head_norm_input);
+  visit("eager_norm_bytes", kept.eager_norm_bytes);
+  visit("extra_kept_bytes", kept.extra_kept_bytes);
+  visit("fused_softmax_bytes", kept.fused_softmax_bytes);
+  visit("eager_attention_bytes", kept.eager_attention_bytes);
+  visit("hidden_work_bytes", kept.hidden_work_bytes);
+  visit("ffn_work_bytes", kept.ffn_work_bytes);
+  visit("score_work_bytes", kept.score_work_bytes);
+  visit("fixed_bytes", kept.fixed_bytes);
+  visit("peak_rank", kept.peak_rank, kPeakRanks);
+  visit("peak_kind", kept.peak_kind, kPeakKinds);
+  visit("fragmentation", kept.fragmentation);
+  visit("pressure_from", kept.pressure_from);
+  visit("pressure_slope", kept.pressure_slope);
+  visit("oom_center", kept.oom_center);
+  visit("oom_width", kept.oom_width);
+}
+
+template <Visited<OperatorTraffic> Struct, typename Visitor>
+void VisitFields(Struct& traffic, Visitor& visit) {
+  visit("matmul_share", traffic.matmul_share);
+  visit("eager_norm_traffic_bytes", traffic.eager_norm_traffic_bytes);
+  visit("fused_softmax_traffic_bytes", traffic.fused_softmax_traffic_bytes);
+  visit("eager_attention_traffic_bytes", traffic.eager_attention_traffic_bytes);
+  visit("loss_traffic_bytes", traffic.loss_traffic_bytes);
+  visit("rope_traffic_bytes", traffic.rope_traffic_bytes);
+  visit("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes);
+  visit("layer_floor_s", traffic.layer_floor_s);
+  visit("step_overhead_s", traffic.step_overhead_s);
+  visit("step_time_sigma", traffic.step_time_sigma);
+}
+
+template <Visited<Communication> Struct, typename Visitor>
+void VisitFields(Struct& communication, Visitor& visit) {
+  visit("data_parallel_overlap", communication.data_parallel_overlap);
+  visit("reduce_bytes", communication.reduce_bytes);
+  visit("ring_gradient_bytes", communication.ring_gradient_bytes);
+  visit("zero1_all_reduce", communication.zero1_all_reduce);
+  visit("network_share", communication.network_share);
+  visit("network_contention", communication.network_contention);
+  visit("tp_hop_s", communication.tp_hop_s);
+  visit("pipeline_hop_s", communication.pipeline_hop_s);
+}
+
+template <Visited<Supports> Struct, typename Visitor>
+void VisitFields(Struct& supports, Visitor& visit) {
+  visit("stage_partition", supports.stage_partition, kPartitions);
+  visit("attention", supports.attention);
+  visit("norm", supports.norm);
+  visit("gated_mlp", supports.gated_mlp);
+  visit("tied_embeddings", supports.tied_embeddings);
+  visit("max_zero", supports.max_zero);
+  visit("has_sequence_parallel", supports.has_sequence_parallel);
+  visit("has_context_parallel", supports.has_context_parallel);
+  visit("has_interleaving", supports.has_interleaving);
+  visit("has_breadth_first", supports.has_breadth_first);
+  visit("has_zb_h1", supports.has_zb_h1);
+  visit("has_zb_v", supports.has_zb_v);
+  visit("layered_accumulation", supports.layered_accumulation);
+  visit("has_recompute", supports.has_recompute);
+  visit("has_block_recompute", supports.has_block_recompute);
+  visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
+  visit("min_zero", supports.min_zero);
+  visit("zero23_with_pipeline", supports.zero23_with_pipeline);
+  visit("kv_replication", supports.kv_replication);
+  visit("vocab_multiple", supports.vocab_multiple);
+}
+
+template <Visited<FrameworkProfile> Profile, typename Visitor>
+void VisitFields(Profile& profile, Visitor& visit) {
+  VisitFields(profile.states, visit);
+  VisitFields(profile.kept, visit);
+  visit("worker_allocations", profile.engine);
+  VisitFields(profile.traffic, visit);
+  VisitFields(profile.communication, visit);
+  VisitFields(profile.supports, visit);
 }
 
 // A field that the file does not have keeps its default.
@@ -133,6 +163,9 @@ class Reader {
   void operator()(std::string_view key, int64_t& value) { value = fields_.IntOr(key, value); }
   void operator()(std::string_view key, double& value) { value = fields_.NumberOr(key, value); }
   void operator()(std::string_view key, bool& value) { value = fields_.BoolOr(key, value); }
+  void operator()(std::string_view key, Engine& value) {
+    value = fields_.BoolOr(key, value == Engine::kWorker) ? Engine::kWorker : Engine::kFramework;
+  }
   void operator()(std::string_view key, AttentionKernel& value) {
     ReadKernel(key, ParseAttentionKernel, value);
   }
@@ -178,6 +211,9 @@ class Writer {
   template <typename Number>
   void operator()(std::string_view key, const Number& value) {
     object_[std::string(key)] = value;
+  }
+  void operator()(std::string_view key, const Engine& value) {
+    object_[std::string(key)] = value == Engine::kWorker;
   }
   void operator()(std::string_view key, const AttentionKernel& value) {
     object_[std::string(key)] = std::string(AttentionKernelName(value));

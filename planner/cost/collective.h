@@ -24,8 +24,8 @@ struct CommGroup {
 // The links as one framework's runs have them.
 struct Network {
   const ClusterSpec& cluster;
-  double share = 1.0;       // FrameworkProfile::network_share: of the bandwidth between nodes
-  double contention = 0.0;  // FrameworkProfile::network_contention
+  double share = 1.0;       // Communication::network_share: of the bandwidth between nodes
+  double contention = 0.0;  // Communication::network_contention
   int64_t devices = 0;      // of the run; 0: no more than the group
 
   // Whether every such group of the run lies on one node.

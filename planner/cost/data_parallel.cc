@@ -12,7 +12,7 @@ constexpr double kAdamBytesPerParameter = 30.0;
 
 double ReduceBytesPerParameter(const StepShape& step) {
   const Precision precision = step.context.training.precision;
-  return precision == Precision::kBf16 ? step.context.profile.reduce_bytes
+  return precision == Precision::kBf16 ? step.context.profile.communication.reduce_bytes
                                        : static_cast<double>(AccumulatorBytes(precision));
 }
 
@@ -44,7 +44,8 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
   const double scatter_s = ReduceScatterTime(step.network, step.dp_group, gradient_bytes);
   auto m = static_cast<double>(micro_batches);
   double total_s = 0.0;
-  if (profile.layered_accumulation && step.layout.schedule == ScheduleKind::kBreadthFirst) {
+  if (profile.supports.layered_accumulation &&
+      step.layout.schedule == ScheduleKind::kBreadthFirst) {
     // Every layer is gathered once per pass and reduced once, behind the backwards of all
     // micro-batches.
     window_s *= m;
@@ -55,7 +56,7 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
       total_s = AllReduceTime(step.network, step.dp_group, gradient_bytes);
       break;
     case 1:
-      total_s = gather_s + (profile.zero1_all_reduce
+      total_s = gather_s + (profile.communication.zero1_all_reduce
                                 ? AllReduceTime(step.network, step.dp_group, gradient_bytes)
                                 : scatter_s);
       break;
@@ -70,7 +71,7 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
       break;
     }
   }
-  return total_s - std::min(profile.data_parallel_overlap * total_s, window_s);
+  return total_s - std::min(profile.communication.data_parallel_overlap * total_s, window_s);
 }
 
 double TiedEmbeddingTime(const StepShape& step) {
@@ -85,7 +86,7 @@ double OptimizerTime(const StepShape& step, double parameters) {
   const double owned =
       step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks) : parameters;
   return MemoryBoundTime(step.device, kAdamBytesPerParameter * owned) +
-         step.context.profile.step_overhead_s;
+         step.context.profile.traffic.step_overhead_s;
 }
 
 }  // namespace meshwright::planner

@@ -28,8 +28,9 @@ constexpr double kRingMergeBytes = 12.0;
 void AddProjection(const StepShape& step, int64_t n, int64_t k, LayerTime& time) {
   time.forward_s += MatmulTime(step.device, step.tokens, n, k);
   time.input_gradient_s += MatmulTime(step.device, step.tokens, k, n);
-  time.weight_gradient_s += MatmulTime(step.device, k, n, step.tokens) +
-                            step.Stream(step.context.profile.accumulate_traffic_bytes, n * k);
+  time.weight_gradient_s +=
+      MatmulTime(step.device, k, n, step.tokens) +
+      step.Stream(step.context.profile.traffic.accumulate_traffic_bytes, n * k);
 }
 
 // The ring passes keys and values on while attention works; what does not fit behind it shows, as
@@ -42,7 +43,7 @@ void AddRing(const StepShape& step, int64_t query, int64_t key, double attention
     return SendTime(step.network, step.cp_group, bytes);
   };
   const double gradient_bytes =
-      std::max<double>(step.element_bytes, step.context.profile.ring_gradient_bytes);
+      std::max<double>(step.element_bytes, step.context.profile.communication.ring_gradient_bytes);
   const double ring_s = hops * message_s(step.element_bytes);
   const double backward_ring_s = ring_s + hops * message_s(gradient_bytes);
   time.cp_forward_s += std::max(0.0, ring_s - attention_s) +
@@ -53,7 +54,7 @@ void AddRing(const StepShape& step, int64_t query, int64_t key, double attention
 
 bool RunsAgain(const StepShape& step, SelectiveRecompute what) {
   return step.layout.recompute == Recompute::kSelective &&
-         step.context.profile.selective_recompute == what;
+         step.context.profile.kept.selective_recompute == what;
 }
 
 // The core of attention; `forward_s` comes back for what runs beside it or runs it again.
@@ -68,8 +69,8 @@ double AddAttentionCore(const StepShape& step, const AttentionShape& shape, Laye
     return forward_s;
   }
   const double traffic_bytes = kernel == AttentionKernel::kEager
-                                   ? profile.eager_attention_traffic_bytes
-                                   : profile.fused_softmax_traffic_bytes;
+                                   ? profile.traffic.eager_attention_traffic_bytes
+                                   : profile.traffic.fused_softmax_traffic_bytes;
   const double forward_s = UnfusedForwardTime(step.device, shape, traffic_bytes);
   time.forward_s += forward_s;
   time.input_gradient_s += UnfusedBackwardTime(step.device, shape, traffic_bytes);
@@ -86,14 +87,14 @@ struct NormTraffic {
 NormTraffic NormTrafficOf(const StepShape& step) {
   const FrameworkProfile& profile = step.context.profile;
   if (profile.NormOf(step.layout) != NormKernel::kEager) return {};
-  return {.forward_bytes = profile.eager_norm_traffic_bytes,
-          .backward_bytes = kEagerBackwardRatio * profile.eager_norm_traffic_bytes};
+  return {.forward_bytes = profile.traffic.eager_norm_traffic_bytes,
+          .backward_bytes = kEagerBackwardRatio * profile.traffic.eager_norm_traffic_bytes};
 }
 
 // RoPE of `elements` of queries and keys, behind a norm of their heads where the model has one.
 void AddHeadNormAndRope(const StepShape& step, int64_t elements, LayerTime& time) {
   const FrameworkProfile& profile = step.context.profile;
-  const double rope_s = step.Stream(profile.rope_traffic_bytes, elements);
+  const double rope_s = step.Stream(profile.traffic.rope_traffic_bytes, elements);
   time.forward_s += rope_s;
   time.input_gradient_s += rope_s;
   if (!step.context.model.qk_norm) return;
@@ -101,7 +102,7 @@ void AddHeadNormAndRope(const StepShape& step, int64_t elements, LayerTime& time
   const double norm_s = step.Stream(traffic.forward_bytes, elements);
   time.forward_s += norm_s;
   time.input_gradient_s += step.Stream(traffic.backward_bytes, elements);
-  if (!profile.keeps_head_norm_input) time.input_gradient_s += norm_s + rope_s;
+  if (!profile.kept.keeps_head_norm_input) time.input_gradient_s += norm_s + rope_s;
 }
 
 void AddAttention(const StepShape& step, LayerTime& time) {
@@ -125,7 +126,7 @@ void AddFfn(const StepShape& step, const LayerGroup& group, LayerTime& time) {
   const int64_t hidden = step.context.model.hidden;
   const int64_t inner = group.ffn_hidden / step.layout.tp;
   const int64_t inputs = group.ffn == FfnKind::kSwiGlu ? 2 * inner : inner;
-  const bool fused = step.context.profile.fused_swiglu;
+  const bool fused = step.context.profile.kept.fused_swiglu;
   const double activation_s =
       step.Stream(fused ? kSwiGluForwardBytes : kEagerSwiGluForwardBytes, step.tokens * inner);
   AddProjection(step, inputs, hidden, time);
@@ -164,13 +165,13 @@ void AddTensorParallel(const StepShape& step, LayerTime& time) {
 double HostRingTime(const StepShape& step) {
   const FrameworkProfile& profile = step.context.profile;
   if (profile.KeepsGatheredInputs(step.layout)) return 0.0;
-  return 4.0 * static_cast<double>(step.layout.tp - 1) * profile.tp_hop_s;
+  return 4.0 * static_cast<double>(step.layout.tp - 1) * profile.communication.tp_hop_s;
 }
 
 // The host works beside the device, and the slower of them sets the pace. It launches a layer's
 // kernels no faster than the floor; a third of them are the forward's.
 void ApplyHostFloor(const StepShape& step, LayerTime& time) {
-  const double floor_s = step.context.profile.layer_floor_s;
+  const double floor_s = step.context.profile.traffic.layer_floor_s;
   const double rings_s = HostRingTime(step);
   const double forward_s = time.forward_s + time.tp_forward_s;
   time.forward_s += std::max(0.0, floor_s / 3.0 + rings_s - forward_s);
@@ -206,15 +207,15 @@ LayerTime EstimateHead(const StepShape& step) {
   const int64_t vocab = PaddedVocab(step.context, step.layout.tp);
   const int64_t columns = vocab / step.layout.tp;
   const int64_t norm_elements = step.tokens * hidden / step.SequenceDivisor();
-  const int64_t logits = step.tokens * (profile.vocab_parallel_loss ? columns : vocab);
+  const int64_t logits = step.tokens * (profile.kept.vocab_parallel_loss ? columns : vocab);
   LayerTime time;
   AddProjection(step, columns, hidden, time);
   time.forward_s += step.Stream(kNormForwardBytes, norm_elements) +
-                    step.Stream(profile.loss_traffic_bytes / 2.0, logits);
+                    step.Stream(profile.traffic.loss_traffic_bytes / 2.0, logits);
   time.input_gradient_s += step.Stream(kNormBackwardBytes, norm_elements) +
-                           step.Stream(profile.loss_traffic_bytes / 2.0, logits);
+                           step.Stream(profile.traffic.loss_traffic_bytes / 2.0, logits);
   time.tp_backward_s = AllReduceTime(step.network, step.tp_group, step.HiddenBytes());
-  if (!profile.vocab_parallel_loss) {
+  if (!profile.kept.vocab_parallel_loss) {
     time.tp_forward_s = AllGatherTime(step.network, step.tp_group,
                                       static_cast<double>(logits) * step.element_bytes);
   }

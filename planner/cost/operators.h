@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "planner/layout/layout.h"
+#include "planner/block/operator.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/training_spec.h"
 
@@ -15,7 +15,7 @@ struct DeviceShare {
   const HardwareProfile& device;
   Precision precision = Precision::kBf16;
   double share = 1.0;         // ThroughputShare()
-  double matmul_share = 1.0;  // FrameworkProfile::matmul_share
+  double matmul_share = 1.0;  // OperatorTraffic::matmul_share
 
   double PeakFlops() const { return device.PeakFlops(precision) * share; }
   double MemoryBytesPerS() const {
@@ -33,14 +33,6 @@ double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k);
 
 // Seconds of an operator that streams `bytes` through memory.
 double MemoryBoundTime(const DeviceShare& device, double bytes);
-
-// Attention of `tokens` query tokens on one rank, each of which sees keys / 2 keys on average.
-struct AttentionShape {
-  int64_t tokens = 0;
-  int64_t keys = 0;   // the sequence length
-  int64_t heads = 0;  // on this rank
-  int64_t head_dim = 0;
-};
 
 // Seconds of a flash kernel's forward, causal; the backward takes 2.5 times as long
 // (FlashAttention-2, arXiv 2307.08691). The rate is attention_efficiency * s / (s + half_seq) of

@@ -32,7 +32,7 @@ StageTimes::StageTimes(const StepShape& step)
 void StageTimes::AddStage(int32_t stage, StageTime& time) const {
   const Layout& layout = step_.layout;
   const StageLayers held =
-      StageOf(step_.context.model, layout, step_.context.profile.stage_partition, stage);
+      StageOf(step_.context.model, layout, step_.context.profile.supports.stage_partition, stage);
   ForEachGroup(step_.context.model, held, [&](size_t group, int64_t count) {
     int64_t again = 0;
     if (layout.recompute == Recompute::kFull) again = count;
@@ -73,7 +73,7 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, con
 double HopTime(const StepShape& step) {
   return SendTime(step.network, {step.layout.pp, step.pipeline_stride},
                   step.HiddenBytes() / static_cast<double>(step.SequenceDivisor())) +
-         step.context.profile.pipeline_hop_s;
+         step.context.profile.communication.pipeline_hop_s;
 }
 
 double HopTime(const EstimateContext& context, const Layout& layout) {

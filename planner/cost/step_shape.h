@@ -21,8 +21,9 @@ struct StepShape {
         device{
             c.cluster.device, c.training.precision,
             ThroughputShare(c.cluster, FillNodes(l.devices(), c.cluster.devices_per_node).per_node),
-            c.profile.matmul_share},
-        network{c.cluster, c.profile.network_share, c.profile.network_contention, l.devices()},
+            c.profile.traffic.matmul_share},
+        network{c.cluster, c.profile.communication.network_share,
+                c.profile.communication.network_contention, l.devices()},
         tokens(c.training.seq_len / l.cp * l.micro_batch),
         element_bytes(static_cast<double>(ElementBytes(c.training.precision))),
         tp_group{l.tp, 1},

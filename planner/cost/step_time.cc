@@ -92,7 +92,8 @@ double PipelineHopsTime(const StepShape& step, const Pipeline& pipeline, int64_t
   if (layout.vpp == 1) return exposed_s;
   const double chunk_s = pipeline.slowest.durations.forward_s / layout.vpp;
   const double sends = 2.0 * static_cast<double>(micro_batches) * layout.vpp;
-  return exposed_s + sends * std::max(step.context.profile.pipeline_hop_s, hop_s - chunk_s);
+  return exposed_s +
+         sends * std::max(step.context.profile.communication.pipeline_hop_s, hop_s - chunk_s);
 }
 
 // Where micro-batches overlap in a pipeline, their tensors come and go in no stack's order: near
@@ -101,7 +102,8 @@ double PipelineHopsTime(const StepShape& step, const Pipeline& pipeline, int64_t
 double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
                          double fraction_of_device) {
   if (layout.pp == 1) return 0.0;
-  return profile.pressure_slope * std::max(0.0, fraction_of_device - profile.pressure_from);
+  return profile.kept.pressure_slope *
+         std::max(0.0, fraction_of_device - profile.kept.pressure_from);
 }
 
 }  // namespace

@@ -9,19 +9,19 @@ double ShareLeftOpen(int64_t rows) {
 }
 
 bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile) {
-  if (profile.step_time_sigma <= 0.0) return true;
+  if (profile.traffic.step_time_sigma <= 0.0) return true;
   return cluster.calibration.prior_rows > 0 &&
-         cluster.device.step_time_sigma > profile.step_time_sigma;
+         cluster.device.step_time_sigma > profile.traffic.step_time_sigma;
 }
 
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile) {
   return SpreadIsOfCluster(cluster, profile) ? cluster.device.step_time_sigma
-                                             : profile.step_time_sigma;
+                                             : profile.traffic.step_time_sigma;
 }
 
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile) {
   const int64_t rows = cluster.calibration.rows + cluster.calibration.prior_rows;
-  if (rows == 0) return std::hypot(profile.step_time_sigma, cluster.device.step_time_sigma);
+  if (rows == 0) return std::hypot(profile.traffic.step_time_sigma, cluster.device.step_time_sigma);
   return std::hypot(FittedSpread(cluster, profile), kDataSheetSigma * ShareLeftOpen(rows));
 }
 

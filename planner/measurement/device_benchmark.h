@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
+#include "planner/spec/collective_kind.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
@@ -48,8 +49,6 @@ struct CopyTiming {
 
   friend bool operator==(const CopyTiming&, const CopyTiming&) = default;
 };
-
-enum class CollectiveKind : uint8_t { kAllReduce, kAllGather, kReduceScatter, kSend };
 
 std::string_view CollectiveKindName(CollectiveKind kind);  // all_reduce, …, send
 

@@ -26,10 +26,11 @@ ModelSpec KnownModel(const Measurement& row, const MeasurementPresets& presets,
                      const FrameworkProfile& profile) {
   if (const ModelSpec* preset = ModelOf(presets, row)) return *preset;
   const ModelFamilies& families = presets.families;
-  const bool gated = HasGatedFfn(families, row).value_or(profile.gated_mlp);
+  const bool gated = HasGatedFfn(families, row).value_or(profile.supports.gated_mlp);
   ModelSpec model;
   model.name = row.model;
-  model.tied_embeddings = HasTiedEmbeddings(families, row).value_or(profile.tied_embeddings);
+  model.tied_embeddings =
+      HasTiedEmbeddings(families, row).value_or(profile.supports.tied_embeddings);
   model.groups = {{.attention = AttentionKind::kGroupedQuery,
                    .ffn = gated ? FfnKind::kSwiGlu : FfnKind::kGelu}};
   return model;

@@ -46,50 +46,6 @@ int64_t Scaled(double bytes, int64_t elements) {
 
 absl::Span<const KeptTensor> KeptTensors() { return kKeptTensors; }
 
-std::string_view KeptTensorName(KeptTensor tensor) {
-  switch (tensor) {
-    case KeptTensor::kAttentionResidual:
-      return "attention_residual";
-    case KeptTensor::kAttentionNormOutput:
-      return "attention_norm_output";
-    case KeptTensor::kAttentionNormRstd:
-      return "attention_norm_rstd";
-    case KeptTensor::kHeadNormInput:
-      return "head_norm_input";
-    case KeptTensor::kQuery:
-      return "query";
-    case KeptTensor::kKey:
-      return "key";
-    case KeptTensor::kValue:
-      return "value";
-    case KeptTensor::kAttentionOutput:
-      return "attention_output";
-    case KeptTensor::kLogSumExp:
-      return "log_sum_exp";
-    case KeptTensor::kFfnResidual:
-      return "ffn_residual";
-    case KeptTensor::kFfnNormOutput:
-      return "ffn_norm_output";
-    case KeptTensor::kFfnNormRstd:
-      return "ffn_norm_rstd";
-    case KeptTensor::kGate:
-      return "gate";
-    case KeptTensor::kUp:
-      return "up";
-    case KeptTensor::kSiluGate:
-      return "silu_gate";
-    case KeptTensor::kFfnProduct:
-      return "ffn_product";
-    case KeptTensor::kNormIntermediates:
-      return "norm_intermediates";
-    case KeptTensor::kExtras:
-      return "extras";
-    case KeptTensor::kScores:
-      return "scores";
-  }
-  return "";
-}
-
 int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
   const int64_t e = d.element_bytes;
   const bool gated = d.ffn == FfnKind::kSwiGlu;
@@ -126,8 +82,9 @@ int64_t KeptBytes(KeptTensor tensor, const BlockDims& d) {
       return Scaled(d.extra_bytes, d.tokens * d.hidden / SequenceDivisor(d));
     case KeptTensor::kScores:
       return Scaled(d.score_bytes, ScoreElements(d));
+    default:
+      return 0;
   }
-  return 0;
 }
 
 int64_t HeadNormBytes(const BlockDims& d) {

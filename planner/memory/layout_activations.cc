@@ -50,12 +50,12 @@ LayoutActivations::Block LayoutActivations::MakeBlock(const BlockDims& dims) con
       layout_.recompute == Recompute::kSelective ? SelectiveKeptBytesPerBlock(dims) : all_bytes;
   const FrameworkProfile& profile = context_.profile;
   const double working_bytes =
-      profile.hidden_work_bytes * static_cast<double>(dims.tokens * dims.hidden) +
-      profile.ffn_work_bytes * static_cast<double>(dims.tokens * (dims.ffn_hidden / dims.tp));
+      profile.kept.hidden_work_bytes * static_cast<double>(dims.tokens * dims.hidden) +
+      profile.kept.ffn_work_bytes * static_cast<double>(dims.tokens * (dims.ffn_hidden / dims.tp));
   block.working_bytes = static_cast<int64_t>(working_bytes);
   if (dims.score_bytes > 0) {
-    block.score_bytes =
-        static_cast<int64_t>(profile.score_work_bytes * static_cast<double>(ScoreElements(dims)));
+    block.score_bytes = static_cast<int64_t>(profile.kept.score_work_bytes *
+                                             static_cast<double>(ScoreElements(dims)));
   }
   if (layout_.cp > 1) {
     // Ring attention receives the next block of keys and values while it works on one.
@@ -90,13 +90,13 @@ int64_t LayoutActivations::KeptPerMicroBatch(const Block& block, int64_t layers)
 int64_t LayoutActivations::LossBytes() const {
   const int64_t tokens =
       context_.training.seq_len / layout_.cp * static_cast<int64_t>(layout_.micro_batch);
-  const int64_t columns =
-      PaddedVocab(context_, layout_.tp) / (context_.profile.vocab_parallel_loss ? layout_.tp : 1);
+  const int64_t columns = PaddedVocab(context_, layout_.tp) /
+                          (context_.profile.kept.vocab_parallel_loss ? layout_.tp : 1);
   const auto peak_bytes = static_cast<int64_t>(
-      std::llround(context_.profile.loss_peak_bytes_per_logit * static_cast<double>(tokens) *
+      std::llround(context_.profile.kept.loss_peak_bytes_per_logit * static_cast<double>(tokens) *
                    static_cast<double>(columns)));
   const auto kept_bytes = static_cast<int64_t>(
-      std::llround(context_.profile.loss_kept_bytes_per_logit * static_cast<double>(tokens) *
+      std::llround(context_.profile.kept.loss_kept_bytes_per_logit * static_cast<double>(tokens) *
                    static_cast<double>(columns)));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
@@ -117,8 +117,9 @@ ActivationBytes LayoutActivations::OnRank(int32_t pipeline_rank) const {
   int64_t score_bytes = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
-    const StageLayers stage = StageOf(context_.model, layout_, context_.profile.stage_partition,
-                                      StageOfChunk(layout_, pipeline_rank, chunk));
+    const StageLayers stage =
+        StageOf(context_.model, layout_, context_.profile.supports.stage_partition,
+                StageOfChunk(layout_, pipeline_rank, chunk));
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, blocks_[group].working_bytes);
@@ -144,9 +145,9 @@ namespace {
 double KeptScoreBytes(const FrameworkProfile& profile, AttentionKernel kernel) {
   switch (kernel) {
     case AttentionKernel::kFusedSoftmax:
-      return profile.fused_softmax_bytes;
+      return profile.kept.fused_softmax_bytes;
     case AttentionKernel::kEager:
-      return profile.eager_attention_bytes;
+      return profile.kept.eager_attention_bytes;
     default:
       return 0.0;
   }
@@ -169,16 +170,16 @@ BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
           .tp = layout.tp,
           .sequence_parallel = layout.sequence_parallel,
           .keeps_gathered_inputs = context.profile.KeepsGatheredInputs(layout),
-          .fused_swiglu = context.profile.fused_swiglu,
+          .fused_swiglu = context.profile.kept.fused_swiglu,
           .head_norm = model.qk_norm,
-          .keeps_head_norm_input = context.profile.keeps_head_norm_input,
+          .keeps_head_norm_input = context.profile.kept.keeps_head_norm_input,
           .norm_extra_bytes = context.profile.NormOf(layout) == NormKernel::kEager
-                                  ? context.profile.eager_norm_bytes
+                                  ? context.profile.kept.eager_norm_bytes
                                   : 0.0,
-          .extra_bytes = context.profile.extra_kept_bytes,
+          .extra_bytes = context.profile.kept.extra_kept_bytes,
           .score_bytes = KeptScoreBytes(context.profile, context.profile.AttentionOf(layout)),
           .selective_drops_operators =
-              context.profile.selective_recompute == SelectiveRecompute::kNormsAndActivation,
+              context.profile.kept.selective_recompute == SelectiveRecompute::kNormsAndActivation,
           .keys = context.training.seq_len};
 }
 

@@ -24,7 +24,7 @@ UnitParameters LayerPerRank(const ModelSpec& model, const LayerGroup& group, int
 LayoutParameters::LayoutParameters(const EstimateContext& context, const Layout& layout)
     : model_(context.model),
       layout_(layout),
-      partition_(context.profile.stage_partition),
+      partition_(context.profile.supports.stage_partition),
       embedding_{.all = PaddedVocab(context, layout.tp) / layout.tp * context.model.hidden},
       final_norm_{.all = context.model.hidden, .vectors = context.model.hidden},
       largest_unit_(embedding_.all) {
@@ -48,8 +48,8 @@ int64_t LayoutParameters::Most() const {
 }
 
 int64_t PaddedVocab(const EstimateContext& context, int32_t tp) {
-  if (context.profile.vocab_multiple == 0) return context.model.vocab;
-  const int64_t multiple = int64_t{context.profile.vocab_multiple} * tp;
+  if (context.profile.supports.vocab_multiple == 0) return context.model.vocab;
+  const int64_t multiple = int64_t{context.profile.supports.vocab_multiple} * tp;
   return (context.model.vocab + multiple - 1) / multiple * multiple;
 }
 

@@ -15,7 +15,7 @@ int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) 
 // Gradients as wide as the optimizer's states need no other copy.
 int64_t GradientBytes(const EstimateContext& context) {
   const Precision precision = context.training.precision;
-  return precision == Precision::kBf16 ? context.profile.gradient_bytes
+  return precision == Precision::kBf16 ? context.profile.states.gradient_bytes
                                        : AccumulatorBytes(precision);
 }
 
@@ -23,7 +23,7 @@ int64_t GradientBytes(const EstimateContext& context) {
 // are as wide as the states are their own master copy.
 int64_t OptimizerBytes(const EstimateContext& context) {
   const Precision precision = context.training.precision;
-  const int64_t mixed_bytes = context.profile.optimizer_bytes;
+  const int64_t mixed_bytes = context.profile.states.optimizer_bytes;
   if (precision == Precision::kBf16) return mixed_bytes;
   return (mixed_bytes - 4) * AccumulatorBytes(precision) / 4;
 }
@@ -41,7 +41,7 @@ HeldParameters HeldBy(const EstimateContext& context, const Layout& layout,
   const int64_t ranks = int64_t{layout.dp} * layout.cp;
   const int64_t all = parameters.OnRank(pipeline_rank);
   HeldParameters held = {.whole = all, .shard = DivideUp(all, ranks)};
-  if (!context.profile.worker_allocations || layout.zero == 0 || ranks == 1) return held;
+  if (context.profile.engine != Engine::kWorker || layout.zero == 0 || ranks == 1) return held;
   // The worker divides every unit; gradients of vectors stay whole.
   held.shard = 0;
   parameters.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
@@ -57,16 +57,18 @@ void AddModelStates(const EstimateContext& context, const Layout& layout,
   const Precision precision = context.training.precision;
   const FrameworkProfile& profile = context.profile;
   int64_t optimizer_bytes = OptimizerBytes(context);
-  if (layout.zero >= 1) optimizer_bytes += profile.shard_buffer_bytes;
+  if (layout.zero >= 1) optimizer_bytes += profile.states.shard_buffer_bytes;
   if (layout.zero >= 3 && precision == Precision::kBf16) {
-    optimizer_bytes = profile.zero3_state_bytes - ElementBytes(precision) - profile.gradient_bytes;
+    optimizer_bytes =
+        profile.states.zero3_state_bytes - ElementBytes(precision) - profile.states.gradient_bytes;
   }
   const int64_t gradients =
       layout.zero >= 2 ? parameters.shard + parameters.whole_gradients : parameters.whole;
   memory.weights_bytes =
       (layout.zero >= 3 ? parameters.shard : parameters.whole) * ElementBytes(precision);
-  memory.gradients_bytes = gradients * GradientBytes(context) +
-                           (layout.zero <= 1 ? parameters.whole * profile.local_gradient_bytes : 0);
+  memory.gradients_bytes =
+      gradients * GradientBytes(context) +
+      (layout.zero <= 1 ? parameters.whole * profile.states.local_gradient_bytes : 0);
   memory.optimizer_bytes =
       (layout.zero >= 1 ? parameters.shard : parameters.whole) * optimizer_bytes;
 }
@@ -74,8 +76,8 @@ void AddModelStates(const EstimateContext& context, const Layout& layout,
 // The optimizer step comes when the activations are gone; what it holds for itself counts where it
 // is more than they were.
 void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, MemoryEstimate& memory) {
-  const auto step_bytes =
-      static_cast<int64_t>(profile.step_bytes_per_parameter * static_cast<double>(parameters));
+  const auto step_bytes = static_cast<int64_t>(profile.states.step_bytes_per_parameter *
+                                               static_cast<double>(parameters));
   if (step_bytes <= memory.activations_bytes + memory.loss_bytes + memory.workspace_bytes) return;
   memory.activations_bytes = 0;
   memory.loss_bytes = 0;
@@ -87,7 +89,7 @@ void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, Memor
 int64_t CommunicatorBytes(const EstimateContext& context, const Layout& layout,
                           int32_t pipeline_rank) {
   const HardwareProfile& device = context.cluster.device;
-  if (context.profile.worker_allocations) {
+  if (context.profile.engine == Engine::kWorker) {
     return BufferBytes(device,
                        CommunicatorsOf(layout, context.model.tied_embeddings, pipeline_rank));
   }
@@ -159,9 +161,9 @@ class LayoutMemory {
       memory.workspace_bytes += GatheredBytes(context_, layout_, parameters_.largest_unit());
     }
     AddOptimizerStep(context_.profile, parameters.whole, memory);
-    memory.workspace_bytes += context_.profile.fixed_bytes;
+    memory.workspace_bytes += context_.profile.kept.fixed_bytes;
     const HardwareProfile& device = context_.cluster.device;
-    if (context_.profile.worker_allocations) {
+    if (context_.profile.engine == Engine::kWorker) {
       memory.workspace_bytes += device.matmul_workspace_bytes;
     }
     memory.fragmentation_bytes = FragmentationBytes(memory);
@@ -174,7 +176,7 @@ class LayoutMemory {
   // the other take and return the same blocks in a stack's order and leave no gaps.
   int64_t FragmentationBytes(const MemoryEstimate& memory) const {
     if (layout_.pp == 1) return 0;
-    return static_cast<int64_t>(context_.profile.fragmentation *
+    return static_cast<int64_t>(context_.profile.kept.fragmentation *
                                 static_cast<double>(memory.activations_bytes));
   }
 
@@ -234,11 +236,12 @@ int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& 
   const LayoutMemory memory(context, layout);
   const auto measured = [&](int32_t rank) {
     const MemoryEstimate estimate = memory.OnRank(rank);
-    return estimate.allocator_bytes() +
-           (context.profile.peak_kind == PeakKind::kReserved ? estimate.fragmentation_bytes : 0);
+    return estimate.allocator_bytes() + (context.profile.kept.peak_kind == PeakKind::kReserved
+                                             ? estimate.fragmentation_bytes
+                                             : 0);
   };
-  if (context.profile.peak_rank == PeakRank::kFirst) return measured(0);
-  if (context.profile.peak_rank == PeakRank::kLast) return measured(layout.pp - 1);
+  if (context.profile.kept.peak_rank == PeakRank::kFirst) return measured(0);
+  if (context.profile.kept.peak_rank == PeakRank::kLast) return measured(layout.pp - 1);
   int64_t most = 0;
   for (int32_t rank = 0; rank < layout.pp; ++rank) most = std::max(most, measured(rank));
   return most;

@@ -37,7 +37,7 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
 }  // namespace
 
 bool WorkerRulesCover(const EstimateContext& context, const Layout& layout) {
-  return context.profile.worker_allocations && context.model.groups.size() == 1 &&
+  return context.profile.engine == Engine::kWorker && context.model.groups.size() == 1 &&
          context.model.layers() + 2 > int64_t{StageCount(layout)};
 }
 
@@ -56,7 +56,7 @@ WorkerLayout::WorkerLayout(const EstimateContext& context, const Layout& layout)
                        .cp = layout.cp};
   for (int32_t number = 0; number < StageCount(layout); ++number) {
     const StageLayers layers =
-        StageOf(context.model, layout, context.profile.stage_partition, number);
+        StageOf(context.model, layout, context.profile.supports.stage_partition, number);
     stage.layers = layers.layer_count;
     stage.first = layers.has_embedding;
     stage.last = layers.has_head;

@@ -14,56 +14,74 @@ absl::Status CheckBetween(std::string_view field, double value, double high) {
   return FieldError(field, absl::StrCat(value), absl::StrCat("must be from 0 to ", high));
 }
 
+absl::Status Check(const ModelStates& states) {
+  RETURN_IF_ERROR(CheckRange("gradient_bytes", states.gradient_bytes, 1, 16));
+  RETURN_IF_ERROR(CheckRange("optimizer_bytes", states.optimizer_bytes, 4, 64));
+  RETURN_IF_ERROR(CheckRange("local_gradient_bytes", states.local_gradient_bytes, 0, 16));
+  RETURN_IF_ERROR(CheckRange("shard_buffer_bytes", states.shard_buffer_bytes, 0, 16));
+  RETURN_IF_ERROR(CheckRange("zero3_state_bytes", states.zero3_state_bytes, 4, 64));
+  return CheckBetween("step_bytes_per_parameter", states.step_bytes_per_parameter, 64);
+}
+
+absl::Status Check(const KeptActivations& kept) {
+  RETURN_IF_ERROR(CheckPositive("loss_peak_bytes_per_logit", kept.loss_peak_bytes_per_logit));
+  RETURN_IF_ERROR(CheckBetween("loss_peak_bytes_per_logit", kept.loss_peak_bytes_per_logit, 256));
+  RETURN_IF_ERROR(CheckBetween("loss_kept_bytes_per_logit", kept.loss_kept_bytes_per_logit, 256));
+  RETURN_IF_ERROR(CheckBetween("eager_norm_bytes", kept.eager_norm_bytes, 64));
+  RETURN_IF_ERROR(CheckBetween("extra_kept_bytes", kept.extra_kept_bytes, 64));
+  RETURN_IF_ERROR(CheckBetween("fused_softmax_bytes", kept.fused_softmax_bytes, 64));
+  RETURN_IF_ERROR(CheckBetween("eager_attention_bytes", kept.eager_attention_bytes, 64));
+  RETURN_IF_ERROR(CheckBetween("hidden_work_bytes", kept.hidden_work_bytes, 256));
+  RETURN_IF_ERROR(CheckBetween("ffn_work_bytes", kept.ffn_work_bytes, 256));
+  RETURN_IF_ERROR(CheckBetween("score_work_bytes", kept.score_work_bytes, 64));
+  RETURN_IF_ERROR(CheckBetween("fragmentation", kept.fragmentation, 1));
+  RETURN_IF_ERROR(CheckBetween("oom_center", kept.oom_center, 2));
+  RETURN_IF_ERROR(CheckPositive("oom_width", kept.oom_width));
+  RETURN_IF_ERROR(CheckRange("fixed_bytes", kept.fixed_bytes, 0, int64_t{1} << 40));
+  RETURN_IF_ERROR(CheckBetween("pressure_from", kept.pressure_from, 2));
+  return CheckBetween("pressure_slope", kept.pressure_slope, 10);
+}
+
+absl::Status Check(const OperatorTraffic& traffic) {
+  RETURN_IF_ERROR(CheckBetween("eager_norm_traffic_bytes", traffic.eager_norm_traffic_bytes, 1000));
+  RETURN_IF_ERROR(
+      CheckBetween("fused_softmax_traffic_bytes", traffic.fused_softmax_traffic_bytes, 1000));
+  RETURN_IF_ERROR(
+      CheckBetween("eager_attention_traffic_bytes", traffic.eager_attention_traffic_bytes, 1000));
+  RETURN_IF_ERROR(CheckBetween("loss_traffic_bytes", traffic.loss_traffic_bytes, 1000));
+  RETURN_IF_ERROR(CheckBetween("rope_traffic_bytes", traffic.rope_traffic_bytes, 1000));
+  RETURN_IF_ERROR(CheckBetween("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes, 100));
+  RETURN_IF_ERROR(CheckPositive("matmul_share", traffic.matmul_share));
+  RETURN_IF_ERROR(CheckBetween("step_overhead_s", traffic.step_overhead_s, 1000));
+  RETURN_IF_ERROR(CheckBetween("step_time_sigma", traffic.step_time_sigma, 2));
+  return CheckBetween("layer_floor_s", traffic.layer_floor_s, 10);
+}
+
+absl::Status Check(const Communication& communication) {
+  RETURN_IF_ERROR(CheckBetween("data_parallel_overlap", communication.data_parallel_overlap, 1));
+  RETURN_IF_ERROR(CheckBetween("reduce_bytes", communication.reduce_bytes, 8));
+  RETURN_IF_ERROR(CheckRange("ring_gradient_bytes", communication.ring_gradient_bytes, 1, 8));
+  RETURN_IF_ERROR(CheckPositive("network_share", communication.network_share));
+  RETURN_IF_ERROR(CheckBetween("network_contention", communication.network_contention, 2));
+  RETURN_IF_ERROR(CheckBetween("tp_hop_s", communication.tp_hop_s, 10));
+  return CheckBetween("pipeline_hop_s", communication.pipeline_hop_s, 10);
+}
+
+absl::Status Check(const Supports& supports) {
+  RETURN_IF_ERROR(CheckRange("max_zero", supports.max_zero, 0, 3));
+  RETURN_IF_ERROR(CheckRange("min_zero", supports.min_zero, 0, supports.max_zero));
+  return CheckRange("vocab_multiple", supports.vocab_multiple, 0, 1 << 16);
+}
+
 }  // namespace
 
 absl::Status Validate(const FrameworkProfile& profile) {
   if (profile.name.empty()) return FieldError("name", profile.name, "must not be empty");
-  RETURN_IF_ERROR(CheckRange("gradient_bytes", profile.gradient_bytes, 1, 16));
-  RETURN_IF_ERROR(CheckRange("optimizer_bytes", profile.optimizer_bytes, 4, 64));
-  RETURN_IF_ERROR(CheckRange("local_gradient_bytes", profile.local_gradient_bytes, 0, 16));
-  RETURN_IF_ERROR(CheckRange("shard_buffer_bytes", profile.shard_buffer_bytes, 0, 16));
-  RETURN_IF_ERROR(CheckRange("zero3_state_bytes", profile.zero3_state_bytes, 4, 64));
-  RETURN_IF_ERROR(CheckPositive("loss_peak_bytes_per_logit", profile.loss_peak_bytes_per_logit));
-  RETURN_IF_ERROR(
-      CheckBetween("loss_peak_bytes_per_logit", profile.loss_peak_bytes_per_logit, 256));
-  RETURN_IF_ERROR(
-      CheckBetween("loss_kept_bytes_per_logit", profile.loss_kept_bytes_per_logit, 256));
-  RETURN_IF_ERROR(CheckBetween("step_bytes_per_parameter", profile.step_bytes_per_parameter, 64));
-  RETURN_IF_ERROR(CheckBetween("eager_norm_bytes", profile.eager_norm_bytes, 64));
-  RETURN_IF_ERROR(CheckBetween("extra_kept_bytes", profile.extra_kept_bytes, 64));
-  RETURN_IF_ERROR(CheckBetween("fused_softmax_bytes", profile.fused_softmax_bytes, 64));
-  RETURN_IF_ERROR(CheckBetween("eager_attention_bytes", profile.eager_attention_bytes, 64));
-  RETURN_IF_ERROR(CheckBetween("hidden_work_bytes", profile.hidden_work_bytes, 256));
-  RETURN_IF_ERROR(CheckBetween("ffn_work_bytes", profile.ffn_work_bytes, 256));
-  RETURN_IF_ERROR(CheckBetween("score_work_bytes", profile.score_work_bytes, 64));
-  RETURN_IF_ERROR(CheckBetween("fragmentation", profile.fragmentation, 1));
-  RETURN_IF_ERROR(CheckBetween("oom_center", profile.oom_center, 2));
-  RETURN_IF_ERROR(CheckPositive("oom_width", profile.oom_width));
-  RETURN_IF_ERROR(CheckBetween("data_parallel_overlap", profile.data_parallel_overlap, 1));
-  RETURN_IF_ERROR(CheckRange("fixed_bytes", profile.fixed_bytes, 0, int64_t{1} << 40));
-  RETURN_IF_ERROR(CheckBetween("eager_norm_traffic_bytes", profile.eager_norm_traffic_bytes, 1000));
-  RETURN_IF_ERROR(
-      CheckBetween("fused_softmax_traffic_bytes", profile.fused_softmax_traffic_bytes, 1000));
-  RETURN_IF_ERROR(
-      CheckBetween("eager_attention_traffic_bytes", profile.eager_attention_traffic_bytes, 1000));
-  RETURN_IF_ERROR(CheckBetween("loss_traffic_bytes", profile.loss_traffic_bytes, 1000));
-  RETURN_IF_ERROR(CheckBetween("rope_traffic_bytes", profile.rope_traffic_bytes, 1000));
-  RETURN_IF_ERROR(CheckBetween("accumulate_traffic_bytes", profile.accumulate_traffic_bytes, 100));
-  RETURN_IF_ERROR(CheckBetween("reduce_bytes", profile.reduce_bytes, 8));
-  RETURN_IF_ERROR(CheckRange("ring_gradient_bytes", profile.ring_gradient_bytes, 1, 8));
-  RETURN_IF_ERROR(CheckPositive("matmul_share", profile.matmul_share));
-  RETURN_IF_ERROR(CheckPositive("network_share", profile.network_share));
-  RETURN_IF_ERROR(CheckBetween("network_contention", profile.network_contention, 2));
-  RETURN_IF_ERROR(CheckBetween("pressure_from", profile.pressure_from, 2));
-  RETURN_IF_ERROR(CheckBetween("pressure_slope", profile.pressure_slope, 10));
-  RETURN_IF_ERROR(CheckBetween("tp_hop_s", profile.tp_hop_s, 10));
-  RETURN_IF_ERROR(CheckBetween("pipeline_hop_s", profile.pipeline_hop_s, 10));
-  RETURN_IF_ERROR(CheckBetween("step_overhead_s", profile.step_overhead_s, 1000));
-  RETURN_IF_ERROR(CheckBetween("step_time_sigma", profile.step_time_sigma, 2));
-  RETURN_IF_ERROR(CheckBetween("layer_floor_s", profile.layer_floor_s, 10));
-  RETURN_IF_ERROR(CheckRange("max_zero", profile.max_zero, 0, 3));
-  RETURN_IF_ERROR(CheckRange("min_zero", profile.min_zero, 0, profile.max_zero));
-  return CheckRange("vocab_multiple", profile.vocab_multiple, 0, 1 << 16);
+  RETURN_IF_ERROR(Check(profile.states));
+  RETURN_IF_ERROR(Check(profile.kept));
+  RETURN_IF_ERROR(Check(profile.traffic));
+  RETURN_IF_ERROR(Check(profile.communication));
+  return Check(profile.supports);
 }
 
 }  // namespace meshwright::planner

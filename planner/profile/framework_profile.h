@@ -1,7 +1,9 @@
 // What differs between training frameworks: bytes per parameter, what is kept, what overlaps, what
 // exists.
 //
-// Profiles are data files (planner/data/profiles); every field there has its source beside it.
+// Profiles are data files (planner/data/profiles); every field there has its source beside it. The
+// files are flat: their keys are the members' names, whichever struct holds them, and every default
+// here is the value of a file that does not have the key.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +30,17 @@ enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation };
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
 enum class PeakKind : uint8_t { kAllocated, kReserved };
 
-struct FrameworkProfile {
-  std::string name;
-  std::vector<std::string> aliases;  // names of it in measurement files
-  // Where not empty: the profile is an engine version that measurement files name only in their
-  // notes, by this text.
-  std::string notes_contain;
+// Whose memory rules and kernels a profile is about.
+enum class Engine : uint8_t {
+  // A framework that is known by its published runs: the profile's figures alone.
+  kFramework,
+  // Meshwright's own worker: activations, loss and workspace follow its allocations to the byte
+  // (planner/memory/worker_memory.h) where those rules cover the layout.
+  kWorker,
+};
 
-  // Model states, bytes per parameter under bf16 training.
+// Bytes of weights, gradients and optimizer per parameter under bf16 training.
+struct ModelStates {
   int32_t gradient_bytes = 4;        // main gradients
   int32_t optimizer_bytes = 12;      // fp32 master weights and two Adam moments
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
@@ -44,7 +49,12 @@ struct FrameworkProfile {
   // Held during the optimizer step only, per parameter of the rank: un-scaled or gathered copies.
   double step_bytes_per_parameter = 0.0;
 
-  // Kept activations and loss.
+  friend bool operator==(const ModelStates&, const ModelStates&) = default;
+};
+
+// What a rank keeps and works in beside the model states, and how the peak that follows compares
+// with the device's memory.
+struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
   double loss_peak_bytes_per_logit = 8;  // at the peak of the loss
   double loss_kept_bytes_per_logit = 4;  // of a micro-batch whose backward waits
@@ -67,10 +77,6 @@ struct FrameworkProfile {
   double ffn_work_bytes = 6.0;
   double score_work_bytes = 4.0;
   int64_t fixed_bytes = 0;  // of the allocator whatever the layout: library workspaces, tables
-  // Activations, loss and workspace follow the allocation rules of Meshwright's worker to the byte
-  // (planner/memory/worker_memory.h) where those cover the layout.
-  bool worker_allocations = false;
-  StagePartition stage_partition = StagePartition::kEqual;
 
   // What a measured peak of this framework means.
   PeakRank peak_rank = PeakRank::kFullest;
@@ -87,13 +93,11 @@ struct FrameworkProfile {
   double oom_center = 0.93;
   double oom_width = 0.04;
 
-  // Kernels where a layout or a measurement does not name one, and the FFN and embeddings of models
-  // whose source does not say.
-  AttentionKernel attention = AttentionKernel::kFlash2;
-  NormKernel norm = NormKernel::kFused;
-  bool gated_mlp = true;
-  bool tied_embeddings = false;
+  friend bool operator==(const KeptActivations&, const KeptActivations&) = default;
+};
 
+// How fast operators run beside what the device reaches, and what the host adds to a step.
+struct OperatorTraffic {
   // Share of the device's matmul rate that this framework's products reach: split projections,
   // copies around them, products that a collective runs beside.
   double matmul_share = 1.0;
@@ -108,8 +112,20 @@ struct FrameworkProfile {
   // Per parameter and micro-batch, where adding up gradients is an operator of its own.
   double accumulate_traffic_bytes = 0.0;
 
-  // Communication. `data_parallel_overlap` is the share of the data-parallel part that hides behind
-  // compute, where there is enough of it.
+  // Time of a layer, forward and backward, below which the host can't launch its kernels (an eager
+  // framework; 0 where graphs or fusion hide it), and what every step costs beside the layers:
+  // optimizer launches, logging, data.
+  double layer_floor_s = 0.0;
+  double step_overhead_s = 0.0;
+  // Spread of measured over predicted step times of this framework, as the standard deviation of
+  // the logarithm; 0: the cluster's.
+  double step_time_sigma = 0.0;
+
+  friend bool operator==(const OperatorTraffic&, const OperatorTraffic&) = default;
+};
+
+struct Communication {
+  // Share of the data-parallel part that hides behind compute, where there is enough of it.
   double data_parallel_overlap = 0.0;
   double reduce_bytes = 4.0;  // per gradient element on the wire
   // Bytes of an element of the gradients that ring attention passes on, under bf16 training.
@@ -123,17 +139,19 @@ struct FrameworkProfile {
   double tp_hop_s = 0.0;
   double pipeline_hop_s = 0.0;
 
-  // Time of a layer, forward and backward, below which the host can't launch its kernels (an eager
-  // framework; 0 where graphs or fusion hide it), and what every step costs beside the layers:
-  // optimizer launches, logging, data.
-  double layer_floor_s = 0.0;
-  double step_overhead_s = 0.0;
+  friend bool operator==(const Communication&, const Communication&) = default;
+};
 
-  // Spread of measured over predicted step times of this framework, as the standard deviation of
-  // the logarithm; 0: the cluster's.
-  double step_time_sigma = 0.0;
+// What the framework can run, and what it runs where nobody says.
+struct Supports {
+  StagePartition stage_partition = StagePartition::kEqual;
+  // Kernels where a layout or a measurement does not name one, and the FFN and embeddings of models
+  // whose source does not say.
+  AttentionKernel attention = AttentionKernel::kFlash2;
+  NormKernel norm = NormKernel::kFused;
+  bool gated_mlp = true;
+  bool tied_embeddings = false;
 
-  // What exists at all.
   int32_t max_zero = 3;
   bool has_sequence_parallel = true;
   bool has_context_parallel = true;
@@ -153,19 +171,36 @@ struct FrameworkProfile {
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
   int32_t vocab_multiple = 0;
 
+  friend bool operator==(const Supports&, const Supports&) = default;
+};
+
+struct FrameworkProfile {
+  std::string name;
+  std::vector<std::string> aliases;  // names of it in measurement files
+  // Where not empty: the profile is an engine version that measurement files name only in their
+  // notes, by this text.
+  std::string notes_contain;
+  Engine engine = Engine::kFramework;
+
+  ModelStates states;
+  KeptActivations kept;
+  OperatorTraffic traffic;
+  Communication communication;
+  Supports supports;
+
   Calibration calibration;
   // Field name and where its value comes from.
   std::vector<std::pair<std::string, std::string>> sources;
 
   AttentionKernel AttentionOf(const Layout& layout) const {
-    return layout.attention == AttentionKernel::kDefault ? attention : layout.attention;
+    return layout.attention == AttentionKernel::kDefault ? supports.attention : layout.attention;
   }
   NormKernel NormOf(const Layout& layout) const {
-    return layout.norm == NormKernel::kDefault ? norm : layout.norm;
+    return layout.norm == NormKernel::kDefault ? supports.norm : layout.norm;
   }
   bool KeepsGatheredInputs(const Layout& layout) const {
-    return gathered_inputs == GatheredInputs::kAlways ||
-           (gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
+    return kept.gathered_inputs == GatheredInputs::kAlways ||
+           (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
   }
 
   friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;

@@ -19,18 +19,18 @@ Found Divides(Rule rule, int64_t value, int64_t divisor) {
 
 Found CheckDivisions(const EstimateContext& context, const Layout& l) {
   const ModelSpec& model = context.model;
-  if (!CanPartition(model, l, context.profile.stage_partition)) {
+  if (!CanPartition(model, l, context.profile.supports.stage_partition)) {
     return Violation{Rule::kLayersDivision, model.layers(), int64_t{l.pp} * l.vpp};
   }
   if (Found v = Divides(Rule::kHeadsDivision, model.heads, l.tp)) return v;
-  const bool replicated = context.profile.kv_replication && l.tp % model.kv_heads == 0;
+  const bool replicated = context.profile.supports.kv_replication && l.tp % model.kv_heads == 0;
   if (!replicated) {
     if (Found v = Divides(Rule::kKvHeadsDivision, model.kv_heads, l.tp)) return v;
   }
   for (const LayerGroup& group : model.groups) {
     if (Found v = Divides(Rule::kFfnDivision, group.ffn_hidden, l.tp)) return v;
   }
-  if (context.profile.vocab_multiple == 0) {
+  if (context.profile.supports.vocab_multiple == 0) {
     if (Found v = Divides(Rule::kVocabDivision, model.vocab, l.tp)) return v;
   }
   if (l.cp > 1) {
@@ -83,7 +83,8 @@ Found CheckRecompute(const EstimateContext& context, const Layout& l) {
   if (l.recompute != Recompute::kBlock) return std::nullopt;
   int64_t layers = 0;
   for (int32_t stage = 0; stage < l.pp * l.vpp; ++stage) {
-    const StageLayers held = StageOf(context.model, l, context.profile.stage_partition, stage);
+    const StageLayers held =
+        StageOf(context.model, l, context.profile.supports.stage_partition, stage);
     layers = std::max(layers, held.layer_count);
   }
   if (l.recompute_layers <= layers) return std::nullopt;
@@ -109,13 +110,13 @@ bool HasSchedule(const FrameworkProfile& profile, ScheduleKind schedule) {
     case ScheduleKind::k1f1b:
       return true;
     case ScheduleKind::kInterleaved:
-      return profile.has_interleaving;
+      return profile.supports.has_interleaving;
     case ScheduleKind::kBreadthFirst:
-      return profile.has_breadth_first;
+      return profile.supports.has_breadth_first;
     case ScheduleKind::kZbH1:
-      return profile.has_zb_h1;
+      return profile.supports.has_zb_h1;
     case ScheduleKind::kZbV:
-      return profile.has_zb_v;
+      return profile.supports.has_zb_v;
   }
   return false;
 }
@@ -146,19 +147,21 @@ Found CheckProfile(const FrameworkProfile& profile, const Layout& l) {
   const auto lacks = [](ProfilePart part, int64_t bound = 0) {
     return Violation{Rule::kProfile, part, bound};
   };
-  if (l.zero > profile.max_zero) return lacks(kZeroStage, profile.max_zero);
-  if (l.zero >= 2 && l.pp > 1 && !profile.zero23_with_pipeline) return lacks(kZeroPipeline);
+  if (l.zero > profile.supports.max_zero) return lacks(kZeroStage, profile.supports.max_zero);
+  if (l.zero >= 2 && l.pp > 1 && !profile.supports.zero23_with_pipeline)
+    return lacks(kZeroPipeline);
   const bool only_replicates = l.zero == 0 && int64_t{l.tp} * l.cp * l.pp == 1;
-  if (l.zero < profile.min_zero && int64_t{l.dp} * l.cp > 1 && !only_replicates) {
-    return lacks(kZeroMinimum, profile.min_zero);
+  if (l.zero < profile.supports.min_zero && int64_t{l.dp} * l.cp > 1 && !only_replicates) {
+    return lacks(kZeroMinimum, profile.supports.min_zero);
   }
-  if (l.sequence_parallel && !profile.has_sequence_parallel) return lacks(kSequence);
-  if (l.tp > 1 && !l.sequence_parallel && profile.tp_needs_sequence_parallel) {
+  if (l.sequence_parallel && !profile.supports.has_sequence_parallel) return lacks(kSequence);
+  if (l.tp > 1 && !l.sequence_parallel && profile.supports.tp_needs_sequence_parallel) {
     return lacks(kSequenceNeeded);
   }
-  if (l.recompute == Recompute::kBlock && !profile.has_block_recompute) return lacks(kBlock);
-  if (l.cp > 1 && !profile.has_context_parallel) return lacks(kContext);
-  if (l.recompute != Recompute::kNone && !profile.has_recompute) return lacks(kRecompute);
+  if (l.recompute == Recompute::kBlock && !profile.supports.has_block_recompute)
+    return lacks(kBlock);
+  if (l.cp > 1 && !profile.supports.has_context_parallel) return lacks(kContext);
+  if (l.recompute != Recompute::kNone && !profile.supports.has_recompute) return lacks(kRecompute);
   return HasSchedule(profile, l.schedule) ? std::nullopt
                                           : Found(lacks(kSchedule, SchedulesOf(profile)));
 }

@@ -32,8 +32,8 @@ constexpr double kMostDevices = 1e6;
 int64_t BytesAtOomProbability(const SearchRequest& request, double probability) {
   if (probability >= 1.0) return std::numeric_limits<int64_t>::max();
   const FrameworkProfile& profile = request.profile;
-  const double fraction =
-      profile.oom_center + profile.oom_width * std::log(probability / (1.0 - probability));
+  const double fraction = profile.kept.oom_center +
+                          profile.kept.oom_width * std::log(probability / (1.0 - probability));
   const auto memory_bytes = static_cast<double>(request.cluster.device.memory_bytes);
   return static_cast<int64_t>(std::clamp(fraction, 0.0, kMostDevices) * memory_bytes);
 }

@@ -38,11 +38,11 @@ std::vector<std::pair<ScheduleKind, int32_t>> SchedulesOf(const ModelSpec& model
   for (const int32_t vpp : chunks) {
     schedules.emplace_back(vpp == 1 ? ScheduleKind::k1f1b : ScheduleKind::kInterleaved, vpp);
   }
-  if (profile.has_breadth_first) {
+  if (profile.supports.has_breadth_first) {
     for (const int32_t vpp : chunks) schedules.emplace_back(ScheduleKind::kBreadthFirst, vpp);
   }
-  if (profile.has_zb_h1) schedules.emplace_back(ScheduleKind::kZbH1, 1);
-  if (profile.has_zb_v) schedules.emplace_back(ScheduleKind::kZbV, 2);
+  if (profile.supports.has_zb_h1) schedules.emplace_back(ScheduleKind::kZbH1, 1);
+  if (profile.supports.has_zb_v) schedules.emplace_back(ScheduleKind::kZbV, 2);
   return schedules;
 }
 

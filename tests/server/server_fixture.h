@@ -22,7 +22,7 @@ namespace meshwright::server {
 
 inline trial::TrialResult Measured(const trial::TrialPlan& plan) {
   trial::TrialResult result;
-  result.outcome = Outcome::kOk;
+  result.outcome = trial::Outcome::kOk;
   result.step_s = 0.1;
   result.mfu = 0.01 * plan.layout.tp;
   for (int32_t rank = 0; rank < plan.layout.devices(); ++rank) {
@@ -44,7 +44,7 @@ inline agent::TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic
     while (!release.load()) {
       if (options.cancel->load()) {
         trial::TrialResult result;
-        result.outcome = Outcome::kCancelled;
+        result.outcome = trial::Outcome::kCancelled;
         return result;
       }
       absl::SleepFor(absl::Milliseconds(5));

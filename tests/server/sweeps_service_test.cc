@@ -22,7 +22,7 @@ agent::TrialRunner RunsAt(double step_s, double measured_peak_flops) {
 trial::TrialResult RunUntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(5));
   trial::TrialResult result;
-  result.outcome = Outcome::kCancelled;
+  result.outcome = trial::Outcome::kCancelled;
   return result;
 }
 

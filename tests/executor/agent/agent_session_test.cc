@@ -30,7 +30,7 @@ std::string SomePlan() {
 trial::TrialResult UntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
   trial::TrialResult result;
-  result.outcome = Outcome::kCancelled;
+  result.outcome = trial::Outcome::kCancelled;
   return result;
 }
 
@@ -74,7 +74,7 @@ class AgentSessionTest : public testing::Test {
     KeptResult kept;
     kept.store_id = store_id;
     kept.key = {sweep, 1, 1};
-    kept.result.outcome = Outcome::kOk;
+    kept.result.outcome = trial::Outcome::kOk;
     kept.result.step_s = 0.5;
     ASSERT_TRUE(ResultBox::Open(folder_)->Add(kept).ok());
   }
@@ -104,7 +104,7 @@ TEST_F(AgentSessionTest, AnAssignmentThatCantBeUsedIsAnswered) {
 TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
   StartAgent([](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
     trial::TrialResult result;
-    result.outcome = Outcome::kOk;
+    result.outcome = trial::Outcome::kOk;
     return result;
   });
   server_.Register(kStore);
@@ -147,7 +147,7 @@ TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
   StartAgent([&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
     if (++runs == 1) return UntilCancelled(plan, options);
     trial::TrialResult result;
-    result.outcome = Outcome::kOk;
+    result.outcome = trial::Outcome::kOk;
     result.step_s = 0.25;
     return result;
   });

@@ -31,7 +31,7 @@ class TrialThreadTest : public testing::Test {
 trial::TrialResult UntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
   trial::TrialResult result;
-  result.outcome = Outcome::kCancelled;
+  result.outcome = trial::Outcome::kCancelled;
   return result;
 }
 
@@ -41,7 +41,7 @@ TEST_F(TrialThreadTest, RunsEveryTrialOnOneThread) {
     threads.insert(std::this_thread::get_id());
     EXPECT_EQ(options.worker_path, "worker");
     trial::TrialResult result;
-    result.outcome = Outcome::kOk;
+    result.outcome = trial::Outcome::kOk;
     return result;
   });
   for (int32_t i = 1; i <= 3; ++i) trials->Start({"s", i, 1}, {});
@@ -55,7 +55,7 @@ TEST_F(TrialThreadTest, CancelsOnlyTheAttemptThatIsNamed) {
   trials->Cancel({"s", 1, 2});
   EXPECT_FALSE(done_.Pop(absl::Milliseconds(50)).has_value());
   trials->Cancel({"s", 1, 1});
-  EXPECT_EQ(Next().result.outcome, Outcome::kCancelled);
+  EXPECT_EQ(Next().result.outcome, trial::Outcome::kCancelled);
 }
 
 TEST_F(TrialThreadTest, ACancelledTrialThatWaitsNeverBegins) {
@@ -75,7 +75,7 @@ TEST_F(TrialThreadTest, EndingKillsWhatRuns) {
   auto trials = Start(UntilCancelled);
   trials->Start({"s", 1, 1}, {});
   trials.reset();
-  EXPECT_EQ(Next().result.outcome, Outcome::kCancelled);
+  EXPECT_EQ(Next().result.outcome, trial::Outcome::kCancelled);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(WireTest, FunnelsRoundTrip) {
 
 TEST(WireTest, ResultsRoundTrip) {
   trial::TrialResult result;
-  result.outcome = Outcome::kOom;
+  result.outcome = trial::Outcome::kOom;
   result.message = "out of memory";
   result.step_times_s = {0.5, 0.25};
   result.step_interval = trial::MedianInterval{.low_s = 0.125, .high_s = 0.5};

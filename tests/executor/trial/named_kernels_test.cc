@@ -7,8 +7,8 @@ namespace {
 
 planner::FrameworkProfile With(planner::AttentionKernel attention) {
   planner::FrameworkProfile profile;
-  profile.worker_allocations = true;
-  profile.attention = attention;
+  profile.engine = planner::Engine::kWorker;
+  profile.supports.attention = attention;
   return profile;
 }
 
@@ -29,7 +29,7 @@ TEST(NamedKernels, AreLeftOutWhereTheWorkerRunsThemAnyway) {
 
 TEST(NamedKernels, OfAnotherFrameworkAreNotTheWorkers) {
   planner::FrameworkProfile other = With(planner::AttentionKernel::kFlash1);
-  other.worker_allocations = false;
+  other.engine = planner::Engine::kFramework;
   EXPECT_EQ(WithNamedKernels({}, other, DeviceKind::kCuda), planner::Layout());
 }
 

@@ -73,7 +73,7 @@ TEST_F(FitTest, RecordsWhatItDid) {
   EXPECT_EQ(matmul->prior_sigma, 0.1);
   EXPECT_EQ(matmul->value, fit.cluster.device.matmul_efficiency);
   EXPECT_EQ(fit.cluster.device.step_time_sigma, fit.step_time_sigma);
-  EXPECT_EQ(fit.profile.step_time_sigma, fit.step_time_sigma);
+  EXPECT_EQ(fit.profile.traffic.step_time_sigma, fit.step_time_sigma);
 }
 
 // Every tenth run on a sick node, three times as long.
@@ -108,11 +108,11 @@ TEST_F(FitTest, WhatNoRowTouchesStaysAtItsPrior) {
 
 // A constant that the profile does without (0) is no part of the fit.
 TEST_F(FitTest, WhatTheProfileDoesWithoutIsNotFitted) {
-  priors_.profile.tp_hop_s = 0.0;
-  truth_.profile.tp_hop_s = 0.0;
+  priors_.profile.communication.tp_hop_s = 0.0;
+  truth_.profile.communication.tp_hop_s = 0.0;
   const FitResult fit = Fit(Runs());
   EXPECT_EQ(FindConstant(fit, "tp_hop_s"), nullptr);
-  EXPECT_EQ(fit.profile.tp_hop_s, 0.0);
+  EXPECT_EQ(fit.profile.communication.tp_hop_s, 0.0);
 }
 
 // Steps that no such machine could take end at the bounds.
@@ -181,7 +181,7 @@ TEST_F(FitFromPresetTest, TwoRowsThatDisagreeMoveLittleAndWidenIt) {
 TEST_F(FitFromPresetTest, ManyRowsThatDisagreeWin) {
   Profiles other = {preset_.cluster, preset_.profile};
   other.cluster.device.matmul_efficiency *= 0.85;
-  other.profile.eager_norm_traffic_bytes *= 1.4;
+  other.profile.traffic.eager_norm_traffic_bytes *= 1.4;
   const FitResult fit = FitMore(SyntheticRuns(other, priors_));
   EXPECT_LT(fit.cluster.calibration.mean_error, 0.01);
   EXPECT_LT(ShiftOf(fit, "matmul_efficiency"), 0.6 * std::log(0.85));
@@ -217,7 +217,7 @@ TEST_F(FitTest, FrameworkAloneLeavesTheHardware) {
   const FitResult fit = Fit(Runs(), {.fit_cluster = false, .fit_framework = true});
   EXPECT_EQ(fit.cluster, priors_.cluster);
   EXPECT_NE(fit.profile, priors_.profile);
-  EXPECT_EQ(fit.profile.step_time_sigma, fit.step_time_sigma);
+  EXPECT_EQ(fit.profile.traffic.step_time_sigma, fit.step_time_sigma);
 }
 
 // Of a cluster's rate and a framework's share of it only the product shows in a step time.

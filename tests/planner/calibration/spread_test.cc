@@ -60,7 +60,7 @@ TEST(SpreadPriorOf, IsTheSpreadOfEstimatesWithTheProfiles) {
   cluster.calibration.rows = 12;
   EXPECT_EQ(SpreadPriorOf(cluster, profile).sigma, 0.07);
   EXPECT_EQ(SpreadPriorOf(cluster, profile).rows, 12.0);
-  profile.step_time_sigma = 0.04;
+  profile.traffic.step_time_sigma = 0.04;
   profile.calibration.rows = 700;
   EXPECT_EQ(SpreadPriorOf(cluster, profile).sigma, 0.04);
   EXPECT_EQ(SpreadPriorOf(cluster, profile).rows, 20.0);
@@ -72,7 +72,7 @@ TEST(SpreadPriorOf, CountsTheRowsOfTheFitWhoseSpreadItIs) {
   cluster.calibration.rows = 8;
   cluster.calibration.prior_rows = 4;
   FrameworkProfile profile;
-  profile.step_time_sigma = 0.04;
+  profile.traffic.step_time_sigma = 0.04;
   profile.calibration.rows = 700;
   EXPECT_EQ(SpreadPriorOf(cluster, profile).sigma, 0.07);
   EXPECT_EQ(SpreadPriorOf(cluster, profile).rows, 12.0);

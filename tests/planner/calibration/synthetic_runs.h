@@ -23,13 +23,13 @@ inline Profiles PriorProfiles() {
   priors.cluster.device.straggler_sigma = 0.01;
   FrameworkProfile& profile = priors.profile;
   profile.name = "synthetic";
-  profile.vocab_multiple = 128;
-  profile.layer_floor_s = 2e-3;
-  profile.tp_hop_s = 1e-5;
-  profile.pipeline_hop_s = 2e-3;
-  profile.step_overhead_s = 0.1;
-  profile.pressure_slope = 0.5;
-  profile.network_contention = 0.2;
+  profile.supports.vocab_multiple = 128;
+  profile.traffic.layer_floor_s = 2e-3;
+  profile.communication.tp_hop_s = 1e-5;
+  profile.communication.pipeline_hop_s = 2e-3;
+  profile.traffic.step_overhead_s = 0.1;
+  profile.kept.pressure_slope = 0.5;
+  profile.communication.network_contention = 0.2;
   return priors;
 }
 
@@ -41,10 +41,10 @@ inline Profiles TrueProfiles() {
   truth.cluster.device.memory_efficiency *= 0.9;
   truth.cluster.device.attention_efficiency *= 1.1;
   truth.cluster.scale_up.efficiency *= 0.9;
-  truth.profile.eager_norm_traffic_bytes *= 1.5;
-  truth.profile.loss_traffic_bytes *= 1.4;
-  truth.profile.pipeline_hop_s *= 1.7;
-  truth.profile.pressure_slope *= 1.3;
+  truth.profile.traffic.eager_norm_traffic_bytes *= 1.5;
+  truth.profile.traffic.loss_traffic_bytes *= 1.4;
+  truth.profile.communication.pipeline_hop_s *= 1.7;
+  truth.profile.kept.pressure_slope *= 1.3;
   return truth;
 }
 

@@ -108,6 +108,26 @@ TEST(ProfileJson, RoundTrips) {
   }
 }
 
+TEST(ProfileJson, NamesTheEngineByTheWorkersAllocations) {
+  EXPECT_EQ(ProfileFromJson(R"({"name": "x"})")->engine, Engine::kFramework);
+  EXPECT_EQ(ProfileFromJson(R"({"name": "x", "worker_allocations": true})")->engine,
+            Engine::kWorker);
+  EXPECT_EQ(nlohmann::json::parse(ProfileToJson(FindProfile("meshwright").value()))
+                .at("worker_allocations"),
+            true);
+}
+
+TEST(ProfileJson, IsFlatWhicheverStructHoldsTheMember) {
+  const auto object = nlohmann::json::parse(ProfileToJson(FindProfile("megatron").value()));
+  for (const char* key :
+       {"gradient_bytes", "fused_swiglu", "matmul_share", "tp_hop_s", "max_zero"}) {
+    EXPECT_TRUE(object.contains(key)) << key;
+  }
+  for (const auto& [key, value] : object.items()) {
+    EXPECT_TRUE(!value.is_object() || key == "sources" || key == "calibration") << key;
+  }
+}
+
 TEST(ClusterJson, ProblemNamesTheKey) {
   EXPECT_THAT(std::string(ClusterFromJson("{}", 1).status().message()), HasSubstr("name"));
   EXPECT_THAT(std::string(ClusterFromJson("[]", 1).status().message()), HasSubstr("cluster"));

@@ -37,7 +37,7 @@ TEST_F(DataParallel, ZeroOneScattersGradientsAndGathersWeights) {
 }
 
 TEST_F(DataParallel, ZeroOneOfSomeFrameworksReducesWholeGradients) {
-  test_.profile.zero1_all_reduce = true;
+  test_.profile.communication.zero1_all_reduce = true;
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1"), (2.0 * 4.0 + 2.0) * share_, 1.0);
 }
 
@@ -69,7 +69,7 @@ TEST_F(DataParallel, ContextRanksCountAsDataRanks) {
 TEST_F(DataParallel, OneRankSendsNothing) { EXPECT_EQ(Bytes("tp8.pp1.dp1"), 0.0); }
 
 TEST_F(DataParallel, GradientsAreAsWideAsTheFrameworkReducesThem) {
-  test_.profile.reduce_bytes = 2.0;
+  test_.profile.communication.reduce_bytes = 2.0;
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0"), 2.0 * 2.0 * share_, 1.0);
   test_.training.precision = Precision::kFp32;
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0"), 2.0 * 4.0 * share_, 1.0);
@@ -81,7 +81,7 @@ TEST_F(DataParallel, GradientsAreAsWideAsTheFrameworkReducesThem) {
 // The profile's share hides where the window is long enough, the window's length where not; ZeRO 2
 // and 3 have a window in every micro-batch.
 TEST_F(DataParallel, OverlapHidesNoMoreThanTheWindow) {
-  test_.profile.data_parallel_overlap = 0.75;
+  test_.profile.communication.data_parallel_overlap = 0.75;
   const double all = 2.0 * 4.0 * share_;
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e9), 0.25 * all, 1.0);
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero0", 1e-3), all - 1e-3 * kLinkBytesPerS, 1.0);
@@ -119,7 +119,7 @@ TEST(Optimizer, StreamsThePublishedBytesOfOwnedParameters) {
   EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero0"), all_s);
   EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero1"), all_s / 8.0);
   EXPECT_DOUBLE_EQ(seconds("tp1.cp2.pp1.dp4.zero3"), all_s / 8.0);
-  test.profile.step_overhead_s = 0.25;
+  test.profile.traffic.step_overhead_s = 0.25;
   EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero0"), all_s + 0.25);
 }
 

@@ -74,7 +74,7 @@ TEST(ContextParallel, Fp32GradientsTakeTwiceTheBytesOfBf16KeysAndValues) {
   const auto layer_at = [](double bytes_per_s) {
     TestContext test = Llama7b();
     test.cluster.scale_up.bytes_per_s = bytes_per_s;
-    test.profile.ring_gradient_bytes = 4;
+    test.profile.communication.ring_gradient_bytes = 4;
     return Layer(test, "tp2.cp4.pp1.dp1");
   };
   const LayerTime slow = layer_at(1e8);
@@ -112,7 +112,7 @@ TEST(PipelineHop, MovesOneActivation) {
   EXPECT_DOUBLE_EQ(hop_s("tp2.pp2.dp1.sp1"), kActivationBytes / 2.0 / kLinkBytesPerS);
   // Neighbours in the pipeline are on different nodes where data ranks fill one.
   EXPECT_DOUBLE_EQ(hop_s("tp2.pp2.dp4"), kActivationBytes / 25e9);
-  test.profile.pipeline_hop_s = 1e-3;
+  test.profile.communication.pipeline_hop_s = 1e-3;
   EXPECT_DOUBLE_EQ(hop_s("tp2.pp2.dp1"), 1e-3 + kActivationBytes / kLinkBytesPerS);
 }
 
@@ -150,7 +150,7 @@ TEST(BlockRecompute, RunsThatManyForwardsAgain) {
 // Norms 4 bytes an element each, SwiGLU 6 for each inner one.
 TEST(SelectiveRecompute, RunsNormsAndSwiGluAgain) {
   TestContext test = Llama7b();
-  test.profile.selective_recompute = SelectiveRecompute::kNormsAndActivation;
+  test.profile.kept.selective_recompute = SelectiveRecompute::kNormsAndActivation;
   const LayerTime fused = Layer(test, "tp1.pp1.dp1.rc=selective");
   const double norms_s = 2.0 * Streamed(4.0 * kTokens * kHidden);
   const double swiglu_s = Streamed(6.0 * kTokens * kInner);
@@ -162,7 +162,7 @@ TEST(SelectiveRecompute, RunsNormsAndSwiGluAgain) {
 
 TEST(SelectiveRecompute, RunsTheCoreOfAttentionAgain) {
   TestContext test = Llama7b();
-  test.profile.selective_recompute = SelectiveRecompute::kCoreAttention;
+  test.profile.kept.selective_recompute = SelectiveRecompute::kCoreAttention;
   const DeviceShare device{test.cluster.device};
   const AttentionShape shape{4096, 4096, 32, 128};
   EXPECT_NEAR(Layer(test, "tp1.pp1.dp1.rc=selective.attn=eager").recompute_s,
@@ -194,18 +194,18 @@ TEST(Norms, OfHeadsTakeTheTrafficOfQueriesAndKeys) {
   EXPECT_NEAR(kept.forward_s - plain.forward_s, Streamed(4.0 * elements), 1e-12);
   EXPECT_NEAR(kept.input_gradient_s - plain.input_gradient_s, Streamed(6.0 * elements), 1e-12);
   EXPECT_EQ(kept.weight_gradient_s, plain.weight_gradient_s);
-  test.profile.keeps_head_norm_input = false;
+  test.profile.kept.keeps_head_norm_input = false;
   const LayerTime again = Layer(test, "tp2.pp1.dp1");
   EXPECT_EQ(again.forward_s, kept.forward_s);
   EXPECT_NEAR(again.input_gradient_s - kept.input_gradient_s,
-              Streamed((4.0 + test.profile.rope_traffic_bytes) * elements), 1e-12);
+              Streamed((4.0 + test.profile.traffic.rope_traffic_bytes) * elements), 1e-12);
 }
 
 // SwiGLU 6 and 10 bytes for each inner element in one kernel, 10 and 20 in two.
 TEST(SwiGlu, TakesThePublishedTraffic) {
   TestContext test = Llama7b();
   const LayerTime fused = Layer(test, "tp1.pp1.dp1");
-  test.profile.fused_swiglu = false;
+  test.profile.kept.fused_swiglu = false;
   const LayerTime eager = Layer(test, "tp1.pp1.dp1");
   EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed(4.0 * kTokens * kInner), 1e-12);
   EXPECT_NEAR(eager.input_gradient_s - fused.input_gradient_s, Streamed(10.0 * kTokens * kInner),
@@ -216,7 +216,7 @@ TEST(SwiGlu, TakesThePublishedTraffic) {
 TEST(Rope, TakesThePublishedTraffic) {
   TestContext test = Llama7b();
   const LayerTime fused = Layer(test, "tp1.pp1.dp1");
-  test.profile.rope_traffic_bytes = 16.0;
+  test.profile.traffic.rope_traffic_bytes = 16.0;
   const LayerTime eager = Layer(test, "tp1.pp1.dp1");
   const double elements = kTokens * (kHidden + kHidden);
   EXPECT_NEAR(eager.forward_s - fused.forward_s, Streamed(12.0 * elements), 1e-12);
@@ -237,7 +237,7 @@ TEST(Attention, BackwardTakesTwoAndAHalfForwards) {
 TEST(Gradients, AreAddedUpByAnOperatorWhereTheFrameworkSaysSo) {
   TestContext test = Llama7b();
   const LayerTime by_product = Layer(test, "tp1.pp1.dp1");
-  test.profile.accumulate_traffic_bytes = 6.0;
+  test.profile.traffic.accumulate_traffic_bytes = 6.0;
   const LayerTime by_operator = Layer(test, "tp1.pp1.dp1");
   const double weights = 4.0 * kHidden * kHidden + 3.0 * kHidden * kInner;
   EXPECT_NEAR(by_operator.weight_gradient_s - by_product.weight_gradient_s, Streamed(6.0 * weights),
@@ -248,7 +248,7 @@ TEST(Gradients, AreAddedUpByAnOperatorWhereTheFrameworkSaysSo) {
 // and one sequence; a third of the launches are the forward's.
 TEST(HostFloor, BindsWhereTheDeviceIsFaster) {
   TestContext test = PlainContext("llama-2-7b", 2048, 8);
-  test.profile.layer_floor_s = 5.5e-3;
+  test.profile.traffic.layer_floor_s = 5.5e-3;
   const LayerTime layer = Layer(test, "tp8.pp1.dp1");
   EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, 5.5e-3 / 3.0, 1e-12);
   EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, 5.5e-3 * 2.0 / 3.0, 1e-12);
@@ -257,7 +257,7 @@ TEST(HostFloor, BindsWhereTheDeviceIsFaster) {
 TEST(HostFloor, IsNothingToABusyDevice) {
   TestContext test = Llama7b();
   const LayerTime free = Layer(test, "tp1.pp1.dp1.mb4");
-  test.profile.layer_floor_s = 5.5e-3;
+  test.profile.traffic.layer_floor_s = 5.5e-3;
   const LayerTime floored = Layer(test, "tp1.pp1.dp1.mb4");
   EXPECT_DOUBLE_EQ(floored.forward_s, free.forward_s);
   EXPECT_DOUBLE_EQ(floored.backward_s(), free.backward_s());
@@ -267,13 +267,13 @@ TEST(HostFloor, IsNothingToABusyDevice) {
 // gathered inputs are kept and so come from the collectives' library.
 TEST(HostFloor, GrowsWithTheRingsThatTheHostDrives) {
   TestContext test = PlainContext("llama-2-7b", 2048, 8);
-  test.profile.layer_floor_s = 5.5e-3;
-  test.profile.tp_hop_s = 3e-4;
+  test.profile.traffic.layer_floor_s = 5.5e-3;
+  test.profile.communication.tp_hop_s = 3e-4;
   const LayerTime layer = Layer(test, "tp8.pp1.dp1");
   const double rings_s = 4.0 * 7.0 * 3e-4;
   EXPECT_NEAR(layer.forward_s + layer.tp_forward_s, 5.5e-3 / 3.0 + rings_s, 1e-12);
   EXPECT_NEAR(layer.backward_s() + layer.tp_backward_s, 5.5e-3 * 2.0 / 3.0 + rings_s, 1e-12);
-  test.profile.gathered_inputs = GatheredInputs::kAlways;
+  test.profile.kept.gathered_inputs = GatheredInputs::kAlways;
   const LayerTime kept = Layer(test, "tp8.pp1.dp1");
   EXPECT_NEAR(kept.forward_s + kept.tp_forward_s, 5.5e-3 / 3.0, 1e-12);
 }
@@ -283,11 +283,11 @@ TEST(HostFloor, GrowsWithTheRingsThatTheHostDrives) {
 TEST(Head, LossTakesItsTrafficOnTheLogitsItSees) {
   TestContext test = Llama7b();
   const LayerTime fused = Head(test, "tp4.pp1.dp1");
-  test.profile.loss_traffic_bytes = 30.0;
+  test.profile.traffic.loss_traffic_bytes = 30.0;
   const LayerTime eager = Head(test, "tp4.pp1.dp1");
   const double logits = kTokens * 32000.0;
   EXPECT_NEAR(eager.compute_s() - fused.compute_s(), Streamed(20.0 * logits / 4.0), 1e-12);
-  test.profile.vocab_parallel_loss = false;
+  test.profile.kept.vocab_parallel_loss = false;
   const LayerTime gathered = Head(test, "tp4.pp1.dp1");
   EXPECT_NEAR(gathered.compute_s() - eager.compute_s(), Streamed(30.0 * logits * 3.0 / 4.0), 1e-12);
   EXPECT_EQ(eager.tp_forward_s, 0.0);

@@ -59,7 +59,7 @@ TEST(StepTime, HopsAddWhatTheScheduleDoesNotHide) {
 // Interleaved 1F1B shows 2 (p v - 1) hops, and the host drives every one of its 2 m v sends.
 TEST(StepTime, SendsOfManyChunksCostTheHost) {
   TestContext context = PlainContext("llama-2-7b", 4096, 16);
-  context.profile.pipeline_hop_s = 2e-4;
+  context.profile.communication.pipeline_hop_s = 2e-4;
   const double hop_s = HopTime(context.get(), MakeLayout("tp1.pp4.dp1.vpp2"));
   EXPECT_NEAR(Time(context, "tp1.pp4.dp1.vpp2").pp_s,
               2.0 * (4.0 * 2.0 - 1.0) * hop_s + 2.0 * 16.0 * 2.0 * 2e-4, 1e-12);
@@ -111,9 +111,9 @@ TEST(StepTime, ShardedStatesMakeTheOptimizerFaster) {
 TEST(StepTime, DataParallelHidesBehindWhatRunsBesideIt) {
   TestContext context = PlainContext("llama-2-7b", 4096, 64);
   const double shown_s = Time(context, "tp1.pp1.dp8.zero1").dp_s;
-  context.profile.data_parallel_overlap = 1.0;
+  context.profile.communication.data_parallel_overlap = 1.0;
   EXPECT_EQ(Time(context, "tp1.pp1.dp8.zero1").dp_s, 0.0);
-  context.profile.data_parallel_overlap = 0.5;
+  context.profile.communication.data_parallel_overlap = 0.5;
   EXPECT_DOUBLE_EQ(Time(context, "tp1.pp1.dp8.zero1").dp_s, 0.5 * shown_s);
 }
 
@@ -132,8 +132,8 @@ TEST(Stragglers, DelayTheMicroBatchesOfAllDevices) {
 class AllocatorPressure : public testing::Test {
  protected:
   void SetUp() override {
-    context_.profile.pressure_from = 0.65;
-    context_.profile.pressure_slope = 0.6;
+    context_.profile.kept.pressure_from = 0.65;
+    context_.profile.kept.pressure_slope = 0.6;
   }
 
   TestContext context_ = PlainContext("llama-2-7b", 4096, 16);
@@ -201,7 +201,7 @@ TEST(Interval, HoldsEightyPercentOfTheSpread) {
   const double step_s = by_device.time.step_s();
   EXPECT_NEAR(by_device.step_high_s / step_s, std::exp(0.12816), 1e-6);
   EXPECT_NEAR(step_s / by_device.step_low_s, std::exp(0.12816), 1e-6);
-  context.profile.step_time_sigma = 0.05;
+  context.profile.traffic.step_time_sigma = 0.05;
   const Estimate by_both = EstimateLayout(context.get(), layout);
   EXPECT_NEAR(by_both.step_high_s / step_s, std::exp(1.2816 * std::hypot(0.1, 0.05)), 1e-6);
 }

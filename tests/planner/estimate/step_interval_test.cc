@@ -25,7 +25,7 @@ TEST(StepTimeSigma, IsWiderForPresetsThatRestOnLess) {
 }
 
 TEST(StepTimeSigma, IsThatOfTheRunsWhereThereAreMany) {
-  const double of_runs = FindProfile("megatron")->step_time_sigma;
+  const double of_runs = FindProfile("megatron")->traffic.step_time_sigma;
   EXPECT_GT(SigmaOn("h100"), of_runs);
   EXPECT_LT(SigmaOn("h100"), 1.2 * of_runs);
 }
@@ -43,7 +43,7 @@ TEST(StepTimeSigma, OfAnUnfittedClusterAddsToTheFrameworks) {
   cluster.device.step_time_sigma = 0.4;
   FrameworkProfile profile;
   EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.4);
-  profile.step_time_sigma = 0.3;
+  profile.traffic.step_time_sigma = 0.3;
   EXPECT_DOUBLE_EQ(StepTimeSigma(cluster, profile), 0.5);
 }
 
@@ -53,18 +53,19 @@ TEST(FittedSpread, OfARefittedClusterIsTheLargerOfBoth) {
   cluster.device.step_time_sigma = 0.11;
   cluster.calibration.rows = 3;
   FrameworkProfile profile;
-  profile.step_time_sigma = 0.05;
+  profile.traffic.step_time_sigma = 0.05;
   EXPECT_EQ(FittedSpread(cluster, profile), 0.05);
   cluster.calibration.prior_rows = 61;
   EXPECT_EQ(FittedSpread(cluster, profile), 0.11);
-  profile.step_time_sigma = 0.2;
+  profile.traffic.step_time_sigma = 0.2;
   EXPECT_EQ(FittedSpread(cluster, profile), 0.2);
 }
 
 TEST(FittedSpread, OfEveryFittedPresetIsItsFrameworks) {
   const FrameworkProfile profile = FindProfile("megatron").value();
   for (const std::string& name : ClusterNames()) {
-    EXPECT_EQ(FittedSpread(FindCluster(name, 2).value(), profile), profile.step_time_sigma) << name;
+    EXPECT_EQ(FittedSpread(FindCluster(name, 2).value(), profile), profile.traffic.step_time_sigma)
+        << name;
   }
 }
 

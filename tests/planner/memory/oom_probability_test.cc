@@ -7,8 +7,8 @@ namespace {
 
 FrameworkProfile Profile() {
   FrameworkProfile profile;
-  profile.oom_center = 0.93;
-  profile.oom_width = 0.04;
+  profile.kept.oom_center = 0.93;
+  profile.kept.oom_width = 0.04;
   return profile;
 }
 

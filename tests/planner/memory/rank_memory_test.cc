@@ -25,7 +25,7 @@ TEST(Activations, FallFromTheFirstStageToTheLast) {
 
 TEST(Activations, ShrinkWithRecompute) {
   TestContext context = MakeContext("llama-2-7b", "h100", 4096, 64);
-  context.profile.selective_recompute = SelectiveRecompute::kNormsAndActivation;
+  context.profile.kept.selective_recompute = SelectiveRecompute::kNormsAndActivation;
   const auto kept = [&context](const char* text) {
     return EstimateRankMemory(context.get(), MakeLayout(text), 0).activations_bytes;
   };
@@ -72,7 +72,7 @@ int64_t PeakLayers(const TestContext& context, const Layout& layout, int32_t ran
   int64_t peak = 0;
   const std::vector<Action> actions = MakeSchedule(layout, rank, m).value();
   for (const Action& action : actions) {
-    const int64_t layers = StageOf(context.model, layout, context.profile.stage_partition,
+    const int64_t layers = StageOf(context.model, layout, context.profile.supports.stage_partition,
                                    StageOfChunk(layout, rank, action.chunk))
                                .layer_count;
     if (action.kind == ActionKind::kForward) held += layers;
@@ -107,7 +107,7 @@ TEST(Activations, AreThoseOfTheScheduleWithUnequalStages) {
 // layer.
 TEST(Recompute, InFullKeepsInputsAndWorksInOneLayer) {
   TestContext context = Llama8b();
-  context.profile.loss_peak_bytes_per_logit = 1e-9;  // so that the loss hides nothing
+  context.profile.kept.loss_peak_bytes_per_logit = 1e-9;  // so that the loss hides nothing
   const MemoryEstimate none = OnRank(context, "tp2.pp4.dp1");
   const MemoryEstimate full = OnRank(context, "tp2.pp4.dp1.rc=full");
   EXPECT_EQ(full.activations_bytes, 4 * 8 * kActivation);
@@ -134,8 +134,8 @@ TEST(Recompute, SelectiveKeepsWhatItDoesNotMakeAgain) {
 // recompute drops them.
 TEST(Scores, AreKeptByKernelsThatWriteThemOut) {
   TestContext context = Llama8b();
-  context.profile.fused_softmax_bytes = 5.0;
-  context.profile.eager_attention_bytes = 7.0;
+  context.profile.kept.fused_softmax_bytes = 5.0;
+  context.profile.kept.eager_attention_bytes = 7.0;
   const int64_t scores = 32 * kTokens * kTokens / 2;
   const int64_t flash = OnRank(context, "tp2.pp1.dp1").activations_bytes;
   const auto extra = [&](const char* layout) {
@@ -150,7 +150,7 @@ TEST(Scores, AreKeptByKernelsThatWriteThemOut) {
 
 TEST(Norms, KeepWhatTheKernelSays) {
   TestContext context = Llama8b();
-  context.profile.eager_norm_bytes = 12.0;
+  context.profile.kept.eager_norm_bytes = 12.0;
   EXPECT_EQ(OnRank(context, "tp2.pp1.dp1.norm=eager").activations_bytes -
                 OnRank(context, "tp2.pp1.dp1").activations_bytes,
             32 * 12 * kTokens * kHidden);
@@ -159,9 +159,9 @@ TEST(Norms, KeepWhatTheKernelSays) {
 // Ring attention receives the next keys and values while it works on these: 2 * (2 * 2 T d k / t).
 TEST(ContextParallel, AddsReceiveBuffers) {
   TestContext context = Llama8b();
-  context.profile.loss_peak_bytes_per_logit = 1e-9;
-  context.profile.hidden_work_bytes = 0.0;
-  context.profile.ffn_work_bytes = 0.0;
+  context.profile.kept.loss_peak_bytes_per_logit = 1e-9;
+  context.profile.kept.hidden_work_bytes = 0.0;
+  context.profile.kept.ffn_work_bytes = 0.0;
   const int64_t tokens = kTokens / 4;
   EXPECT_EQ(OnRank(context, "tp2.cp4.pp2.dp1").workspace_bytes,
             2 * (2 * 2 * tokens * 128 * 8 / 2) + 2 * 2 * tokens * kHidden);
@@ -185,14 +185,14 @@ TEST(Loss, IsOnTheFirstRankOfAV) {
 // Eager loss on logits gathered over TP: 18 bytes for each of T V, not divided by t.
 TEST(Loss, OnGatheredLogitsIsNotDivided) {
   TestContext context = Llama8b();
-  context.profile.vocab_parallel_loss = false;
-  context.profile.loss_peak_bytes_per_logit = 18.0;
+  context.profile.kept.vocab_parallel_loss = false;
+  context.profile.kept.loss_peak_bytes_per_logit = 18.0;
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes, 18 * kTokens * kVocab + 2 * kActivation);
 }
 
 TEST(Loss, CountsThePaddedVocabulary) {
   TestContext context = Llama8b();
-  context.profile.vocab_multiple = 1024;
+  context.profile.supports.vocab_multiple = 1024;
   const int64_t padded = 63 * 2048;  // 128256 to the next multiple of 1024 tp
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).loss_bytes,
             8 * kTokens * padded / 2 + 2 * kActivation);
@@ -223,7 +223,7 @@ TEST(Workspace, TakesTurnsWithTheLoss) {
   EXPECT_EQ(first.workspace_bytes,
             4 * kTokens * kHidden + 6 * kTokens * 14336 / 2 + 2 * kActivation);
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1", 1).workspace_bytes, 0);
-  context.profile.loss_peak_bytes_per_logit = 0.001;
+  context.profile.kept.loss_peak_bytes_per_logit = 0.001;
   const MemoryEstimate last = OnRank(context, "tp2.pp2.dp1", 1);
   EXPECT_EQ(last.workspace_bytes + last.loss_bytes, first.workspace_bytes);
 }
@@ -231,7 +231,7 @@ TEST(Workspace, TakesTurnsWithTheLoss) {
 // Score matrices split the blocks that the loss leaves behind.
 TEST(Workspace, OfScoresAddsToTheLoss) {
   TestContext context = Llama8b();
-  context.profile.score_work_bytes = 4.0;
+  context.profile.kept.score_work_bytes = 4.0;
   const int64_t scores = 32 * kTokens * kTokens / 2;
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1.attn=eager", 1).workspace_bytes, 4 * scores);
   // Recomputed scores are at work, not kept.
@@ -241,7 +241,7 @@ TEST(Workspace, OfScoresAddsToTheLoss) {
 TEST(Workspace, HoldsWhatTheAllocatorAlwaysHas) {
   TestContext context = Llama8b();
   const int64_t before = OnRank(context, "tp2.pp2.dp1").workspace_bytes;
-  context.profile.fixed_bytes = 123456;
+  context.profile.kept.fixed_bytes = 123456;
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1").workspace_bytes, before + 123456);
 }
 
@@ -269,7 +269,7 @@ TEST(GatheredUnits, AreALayerWhereThatIsLarger) {
 // Gaps come from micro-batches that overlap in a pipeline.
 TEST(Fragmentation, IsAShareOfWhatPipelinesKeep) {
   TestContext context = Llama8b();
-  context.profile.fragmentation = 0.06;
+  context.profile.kept.fragmentation = 0.06;
   const MemoryEstimate pipeline = OnRank(context, "tp2.pp2.dp1");
   EXPECT_EQ(pipeline.fragmentation_bytes,
             static_cast<int64_t>(0.06 * static_cast<double>(pipeline.activations_bytes)));
@@ -292,9 +292,9 @@ TEST(Overhead, HasACommunicatorForEveryAxis) {
 TEST(OptimizerStep, IsThePeakWhereItNeedsMoreThanThePasses) {
   TestContext context = Llama8b();
   const MemoryEstimate passes = OnRank(context, "tp2.pp2.dp1");
-  context.profile.step_bytes_per_parameter = 0.001;
+  context.profile.states.step_bytes_per_parameter = 0.001;
   EXPECT_EQ(OnRank(context, "tp2.pp2.dp1"), passes);
-  context.profile.step_bytes_per_parameter = 60.0;
+  context.profile.states.step_bytes_per_parameter = 60.0;
   const MemoryEstimate step = OnRank(context, "tp2.pp2.dp1");
   EXPECT_EQ(step.activations_bytes + step.loss_bytes, 0);
   EXPECT_EQ(step.workspace_bytes, 60 * passes.weights_bytes / 2);
@@ -307,7 +307,7 @@ TEST(MeasuredPeak, IsOfTheRankThatTheFrameworkReports) {
   TestContext context = Llama8b();
   const Layout layout = MakeLayout("tp2.pp4.dp1");
   const auto measured = [&](PeakRank rank) {
-    context.profile.peak_rank = rank;
+    context.profile.kept.peak_rank = rank;
     return EstimateMeasuredPeakBytes(context.get(), layout);
   };
   const std::vector<int64_t> ranks = EstimateAllocatorBytes(context.get(), layout);
@@ -320,14 +320,14 @@ TEST(MeasuredPeak, IsOfTheRankThatTheFrameworkReports) {
 // Reserved memory counts the allocator's gaps, allocated does not; neither what lies outside.
 TEST(MeasuredPeak, IsOfTheKindThatTheFrameworkReports) {
   TestContext context = Llama8b();
-  context.profile.fragmentation = 0.06;
-  context.profile.peak_rank = PeakRank::kFirst;
+  context.profile.kept.fragmentation = 0.06;
+  context.profile.kept.peak_rank = PeakRank::kFirst;
   context.cluster.device.context_bytes = int64_t{1} << 30;
   const Layout layout = MakeLayout("tp2.pp4.dp1");
   const MemoryEstimate first = EstimateRankMemory(context.get(), layout, 0);
-  context.profile.peak_kind = PeakKind::kAllocated;
+  context.profile.kept.peak_kind = PeakKind::kAllocated;
   EXPECT_EQ(EstimateMeasuredPeakBytes(context.get(), layout), first.allocator_bytes());
-  context.profile.peak_kind = PeakKind::kReserved;
+  context.profile.kept.peak_kind = PeakKind::kReserved;
   EXPECT_EQ(EstimateMeasuredPeakBytes(context.get(), layout),
             first.allocator_bytes() + first.fragmentation_bytes);
 }

@@ -39,7 +39,7 @@ TEST(DefaultAttention, IsTheProfilesWhereTheWorkerHasOneKernel) {
 
 TEST(DefaultAttention, OfOtherFrameworksIsTheirOwn) {
   const FrameworkProfile megatron = FindProfile("megatron").value();
-  EXPECT_EQ(Default("megatron", "h100", kModel, Precision::kBf16), megatron.attention);
+  EXPECT_EQ(Default("megatron", "h100", kModel, Precision::kBf16), megatron.supports.attention);
 }
 
 TEST(DefaultAttention, OfThePresetsIsTheProfiles) {

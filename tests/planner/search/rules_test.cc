@@ -59,7 +59,7 @@ TEST(Rules, DoNotPadTheVocabularyWhereTheFrameworkDoesNot) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   context.model.vocab = 32001;
   EXPECT_FALSE(CheckLayout(context.get(), 2, MakeLayout("tp2.pp1.dp1")));
-  context.profile.vocab_multiple = 0;
+  context.profile.supports.vocab_multiple = 0;
   EXPECT_EQ(CheckLayout(context.get(), 2, MakeLayout("tp2.pp1.dp1"))->rule, Rule::kVocabDivision);
 }
 

@@ -40,8 +40,8 @@ TEST(SearchSpace, IsTheFullCrossProduct) {
 TEST(SearchSpace, KnowsItsSizeWithEverySchedule) {
   const ModelSpec model = FindModel("llama-2-7b").value();
   FrameworkProfile profile;
-  profile.has_breadth_first = true;
-  profile.has_zb_h1 = true;
+  profile.supports.has_breadth_first = true;
+  profile.supports.has_zb_h1 = true;
   for (const int64_t devices : {1, 7, 24}) {
     const SearchSpace space(model, devices, 4, profile);
     int64_t visited = 0;
@@ -65,9 +65,9 @@ TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
   EXPECT_EQ(plain.size(), 7u);
   EXPECT_TRUE(plain.contains({ScheduleKind::k1f1b, 1}));
   EXPECT_TRUE(plain.contains({ScheduleKind::kInterleaved, 17}));
-  profile.has_breadth_first = true;
-  profile.has_zb_h1 = true;
-  profile.has_zb_v = true;
+  profile.supports.has_breadth_first = true;
+  profile.supports.has_zb_h1 = true;
+  profile.supports.has_zb_v = true;
   const auto all = schedules(true);
   EXPECT_EQ(all.size(), 7u + 7u + 2u);
   EXPECT_TRUE(all.contains({ScheduleKind::kBreadthFirst, 1}));
@@ -182,7 +182,7 @@ TEST(Search, SaysWhichBatchWouldDivide) {
 
 TEST(Search, RefusesDevicesThatNothingDivides) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
-  context.profile.vocab_multiple = 0;
+  context.profile.supports.vocab_multiple = 0;
   context.model.vocab = 32000;
   // A batch of one sequence can't be spread, so all devices would have to be tp, cp and pp.
   context.training = {.seq_len = 7, .global_batch = 1};
@@ -328,8 +328,8 @@ TEST(CheckAndEstimate, RefusesALayoutOfAnotherSize) {
 // Pressure makes some of them slower than they seem without their memory.
 TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
-  context.profile.pressure_slope = 1.0;
-  context.profile.pressure_from = 0.2;
+  context.profile.kept.pressure_slope = 1.0;
+  context.profile.kept.pressure_from = 0.2;
   SearchRequest request = MakeRequest(context, 32);
   request.top = 3;
   std::vector<std::pair<double, Layout>> all;

@@ -92,7 +92,7 @@ TEST_F(CalibrateCommandTest, WritesProfilesThatSayHowTheyWereMade) {
   EXPECT_EQ(framework.calibration.command, command);
   EXPECT_EQ(cluster.calibration.rows, 5);
   EXPECT_NE(cluster.device.matmul_efficiency, 0.5);
-  EXPECT_GT(framework.step_time_sigma, 0.0);
+  EXPECT_GT(framework.traffic.step_time_sigma, 0.0);
   EXPECT_THAT(framework.sources,
               testing::IsSupersetOf(
                   {std::pair<std::string, std::string>("loss_traffic_bytes", "see calibration"),

@@ -284,7 +284,7 @@ TEST_F(SweepCommandsTest, ExportLeavesOutWhatHasNoResult) {
   {
     const server::TestAgent agent(server_->address(), "a", [](const trial::TrialPlan& plan, const auto&) {
       trial::TrialResult result = server::Measured(plan);
-      result.outcome = Outcome::kOom;
+      result.outcome = trial::Outcome::kOom;
       return result;
     });
     Watch("sweeps/s");

@@ -1,0 +1,199 @@
+// One operator of a transformer as one rank runs it for one micro-batch: its shape, parameters,
+// what it saves for its backward, and what each of its passes makes and communicates.
+//
+// Parameters, FLOPs, memory traffic, time and memory are sums over lists of these
+// (planner/block/block.h). Operators are those that Meshwright's worker runs, under names that its
+// recorder can give.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "planner/base/short_list.h"
+#include "planner/spec/collective_kind.h"
+#include "planner/spec/kernels.h"
+
+namespace meshwright::planner {
+
+enum class OperatorKind : uint8_t {
+  kMatmul,
+  kAttention,
+  kNorm,
+  kElementwise,
+  kEmbedding,
+  kCrossEntropy,
+  kCollective,
+};
+
+// In the order of a forward pass.
+enum class OperatorName : uint8_t {
+  kEmbedding,
+  kEmbeddingLeave,  // from the TP ranks' partial sums to the residual stream
+
+  kAttentionNorm,
+  kAttentionEnter,  // from the residual stream to what the TP ranks divide
+  kQkvProjection,
+  kHeadNorm,  // of queries and keys
+  kRope,
+  kAttention,
+  kOutputProjection,
+  kAttentionLeave,
+  kAttentionResidual,
+  kFfnNorm,
+  kFfnEnter,
+  kGateUpProjection,
+  kFfnActivation,  // SwiGLU or GELU
+  kDownProjection,
+  kFfnLeave,
+  kFfnResidual,
+
+  kFinalNorm,
+  kHeadEnter,
+  kHeadProjection,
+  kCrossEntropy,
+};
+
+std::string_view NameOf(OperatorName name);
+
+// The three passes of an operator. A schedule may run the gradients' passes apart.
+enum class PassKind : uint8_t { kForward, kInputGradient, kWeightGradient };
+inline constexpr std::array kPasses = {PassKind::kForward, PassKind::kInputGradient,
+                                       PassKind::kWeightGradient};
+
+// Ranks that a block's parameters and activations are divided or replicated over.
+enum class BlockGroup : uint8_t {
+  kNone,
+  kTensor,    // tp
+  kContext,   // cp: the sequence
+  kReplicas,  // dp and cp: ranks with the same weights, whose gradients are added up
+};
+
+// y = x W^T with x [rows, inputs] and W [outputs, inputs].
+struct MatmulShape {
+  int64_t rows = 0;
+  int64_t outputs = 0;
+  int64_t inputs = 0;
+};
+
+// Attention of `tokens` query tokens on one rank, each of which sees keys / 2 keys on average.
+struct AttentionShape {
+  int64_t tokens = 0;
+  int64_t keys = 0;   // the sequence length
+  int64_t heads = 0;  // on this rank
+  int64_t head_dim = 0;
+  int64_t kv_heads = 0;  // on this rank
+
+  int64_t query_width() const { return heads * head_dim; }
+  int64_t key_width() const { return kv_heads * head_dim; }
+};
+
+// What an operator streams through device memory beside its matrix products: bytes per element, by
+// pass, where elements have 2 bytes. 0 bytes: the pass launches nothing of the kind.
+struct StreamShape {
+  int64_t elements = 0;
+  std::array<double, 3> traffic_bytes = {};  // by PassKind
+};
+
+// How a rank's part of a parameter is cut out of it.
+enum class Division : uint8_t { kWhole, kRows, kColumns };
+
+// A parameter [rows, columns] of the model; matrices are [outputs, inputs].
+struct OperatorParameter {
+  std::string_view name;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t rank_rows = 0;  // the part on one rank
+  int64_t rank_columns = 0;
+  Division division = Division::kWhole;             // over `divided_over`
+  bool matrix = true;                               // else a vector: a norm's weight or a bias
+  BlockGroup divided_over = BlockGroup::kNone;      // ranks with a part each
+  BlockGroup reduced_over = BlockGroup::kReplicas;  // ranks whose gradients of it are added up
+
+  int64_t elements() const { return rows * columns; }
+  int64_t rank_elements() const { return rank_rows * rank_columns; }
+};
+
+// What is kept from forward to backward, in the order in which a forward pass makes it.
+enum class KeptTensor : uint8_t {
+  kTokenIds,
+  kAttentionResidual,    // input of the first norm
+  kAttentionNormOutput,  // input of the QKV projection
+  kAttentionNormRstd,    // reciprocal deviation per token
+  kHeadNormInput,        // queries and keys as projected, and deviations of their heads
+  kQuery,                // after RoPE, or the one thing kept where heads are normed again
+  kKey,
+  kValue,
+  kAttentionOutput,  // input of the output projection
+  kLogSumExp,        // softmax statistics
+  kFfnResidual,      // input of the second norm
+  kFfnNormOutput,    // input of the gate and up projections
+  kFfnNormRstd,
+  kGate,               // absent without gating
+  kUp,                 // the one inner activation without gating
+  kSiluGate,           // only where SwiGLU is not fused
+  kFfnProduct,         // input of the down projection
+  kNormIntermediates,  // of both norms where they are not fused
+  kExtras,             // dropout masks, biases and copies
+  kScores,             // heads x queries x keys where attention writes them out
+  kFinalResidual,
+  kFinalNormOutput,
+  kFinalNormRstd,
+  kLogits,
+  kLossStatistics,
+  kTargets,
+};
+
+std::string_view KeptTensorName(KeptTensor tensor);
+
+// A tensor that an operator saves in its forward pass, and the pass that is the last to need it or
+// the gradient that takes its place.
+struct SavedTensor {
+  KeptTensor tensor = KeptTensor::kTokenIds;
+  OperatorName freed_by = OperatorName::kEmbedding;
+  PassKind freed_in = PassKind::kInputGradient;
+  int64_t bytes = 0;
+};
+
+struct OperatorCollective {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  BlockGroup group = BlockGroup::kTensor;
+  // The full buffer: before an all-reduce, after an all-gather, before a reduce-scatter; of a send
+  // one message, of which a ring passes on one less than it has ranks.
+  int64_t bytes = 0;
+  bool behind_compute = false;  // runs beside a product that takes longer
+};
+
+struct OperatorPass {
+  // Allocated for the result; 0 where the pass works in place.
+  int64_t result_bytes = 0;
+  ShortList<OperatorCollective, 2> collectives;
+};
+
+struct Operator {
+  OperatorName name = OperatorName::kEmbedding;
+  OperatorKind kind = OperatorKind::kElementwise;
+  int64_t element_bytes = 2;      // of what it reads and writes
+  int64_t accumulator_bytes = 4;  // of its statistics and of its weight's gradient
+
+  // By kind; the others are empty.
+  MatmulShape matmul = {};
+  AttentionShape attention = {};
+  AttentionKernel kernel = AttentionKernel::kDefault;  // of attention
+  double score_traffic_bytes = 0.0;  // per element of a score matrix that attention writes out
+  StreamShape stream = {};
+
+  ShortList<OperatorParameter, 6> parameters;
+  ShortList<SavedTensor, 6> saves;
+  std::array<OperatorPass, 3> passes = {};  // by PassKind
+
+  // The input gradient begins with the forward, whose result is never kept.
+  bool repeats_forward = false;
+  // Recompute: the forward runs again before the backward of its block.
+  bool recomputed = false;
+
+  const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }
+  OperatorPass& pass(PassKind pass) { return passes[static_cast<size_t>(pass)]; }
+};
+
+}  // namespace meshwright::planner

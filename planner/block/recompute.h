@@ -1,0 +1,23 @@
+// Recompute modes as edits of a block's operators: what they no longer save, and which of them run
+// their forward again.
+#pragma once
+
+#include "planner/block/block_shape.h"
+#include "planner/block/operator_list.h"
+#include "planner/layout/layout.h"
+
+namespace meshwright::planner {
+
+// Attention runs again, for the sake of its score matrix (Korthikanti et al., arXiv 2205.05198).
+void RecomputeCoreAttention(OperatorList& block);
+
+// The block's two norms and the FFN's activation run again.
+void RecomputeNormsAndActivation(OperatorList& block);
+
+// The whole block runs again from its input.
+void RecomputeAll(OperatorList& block);
+
+// What a layer that `recompute` reaches does; kBlock reaches the first layers of a chunk.
+void Apply(Recompute recompute, const BlockShape& shape, OperatorList& block);
+
+}  // namespace meshwright::planner

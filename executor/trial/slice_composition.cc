@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "executor/trial/slice_charges.h"
+#include "planner/base/status_macros.h"
+#include "planner/block/stage_partition.h"
 #include "planner/cost/measured_step.h"
 #include "planner/cost/stage_time.h"
-#include "planner/layout/stage_partition.h"
 #include "planner/schedule/placement.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::trial {
 namespace {

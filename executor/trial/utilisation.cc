@@ -1,6 +1,6 @@
 #include "executor/trial/utilisation.h"
 
-#include "planner/spec/parameters.h"
+#include "planner/block/parameters.h"
 
 namespace meshwright::trial {
 

@@ -357,6 +357,7 @@ class Builder {
     const int64_t columns = s_.vocab / s_.tp;
     Operator& op = Matmul(OperatorName::kHeadProjection, columns, s_.hidden);
     op.parameters = {Rows(s_.tied_embeddings ? "embedding" : "head", s_.vocab, columns, s_.hidden)};
+    op.parameters[0].shared = s_.tied_embeddings;
     Save(op, KeptTensor::kFinalNormOutput, NormOutputBytes(), op.name, kWeightGradient);
   }
 

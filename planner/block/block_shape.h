@@ -1,9 +1,9 @@
 // Everything that the operators of a block, of the embedding and of the head depend on: sizes, the
 // rank's part of them, number formats, and what frameworks do differently.
 //
-// The only place that fills a shape from a model, a layout and a profile is
-// planner/profile/layer_shape.h; planner/block/ knows none of the three. Every division is without
-// remainder for a layout that CheckLayout() accepts.
+// WholeShape() reads the model; planner/profile/layer_shape.h adds what a layout and a profile make
+// of it. Nothing else fills a shape. Every division is without remainder for a layout that
+// CheckLayout() accepts.
 #pragma once
 
 #include <algorithm>
@@ -73,5 +73,8 @@ struct BlockShape {
   // How many TP ranks share the residual stream's tokens.
   int64_t stream_ranks() const { return sequence_parallel ? tp : 1; }
 };
+
+// One token of a sequence of `keys` in an undivided model: a layer of `group`, and both ends.
+BlockShape WholeShape(const ModelSpec& model, const LayerGroup& group, int64_t keys);
 
 }  // namespace meshwright::planner

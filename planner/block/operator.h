@@ -107,6 +107,7 @@ struct OperatorParameter {
   int64_t rank_columns = 0;
   Division division = Division::kWhole;             // over `divided_over`
   bool matrix = true;                               // else a vector: a norm's weight or a bias
+  bool shared = false;                              // the embedding's, which counts it
   BlockGroup divided_over = BlockGroup::kNone;      // ranks with a part each
   BlockGroup reduced_over = BlockGroup::kReplicas;  // ranks whose gradients of it are added up
 

@@ -1,8 +1,7 @@
 // Time of one transformer layer, of the head and of the embedding: one micro-batch on one rank.
 //
-// Operators run one after the other: matmuls by shape, attention by kernel, everything else by the
-// bytes it streams (bytes per element in the .cc file, with their sources; what frameworks fuse
-// differently is in the framework profile). Tensor-parallel collectives block.
+// A sum over the operators of planner/block/block.h, one after the other: matmuls by shape,
+// attention by kernel, everything else by the bytes it streams. Tensor-parallel collectives block.
 #pragma once
 
 #include "planner/cost/step_shape.h"

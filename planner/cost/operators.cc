@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "planner/block/pass.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -21,17 +23,16 @@ double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int
   return device.matmul_efficiency * filled * InnerRamp(device, static_cast<double>(k));
 }
 
-double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
-  const auto dm = static_cast<double>(m);
-  const auto dn = static_cast<double>(n);
-  const auto dk = static_cast<double>(k);
-  const double arithmetic_s =
-      2.0 * dm * dn * dk /
-      (device.PeakFlops() * device.matmul_share * MatmulEfficiency(device.device, m, n, k));
-  const double traffic_s = (dm * dk + dk * dn + dm * dn) *
-                           static_cast<double>(ElementBytes(device.precision)) /
-                           device.MemoryBytesPerS();
+double MatmulTime(const DeviceShare& device, NumberFormat inputs, int64_t m, int64_t n, int64_t k) {
+  const PassWork work = ProductWork({.rows = m, .outputs = n, .inputs = k}, BytesOf(inputs));
+  const double arithmetic_s = work.flops / (device.PeakFlops(inputs) * device.matmul_share *
+                                            MatmulEfficiency(device.device, m, n, k));
+  const double traffic_s = work.bytes / device.MemoryBytesPerS();
   return std::max({arithmetic_s, traffic_s, device.device.kernel_launch_s});
+}
+
+double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
+  return MatmulTime(device, device.formats.matmul_inputs.forward, m, n, k);
 }
 
 double MemoryBoundTime(const DeviceShare& device, double bytes) {
@@ -51,8 +52,7 @@ double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
   const double head_share = std::min(1.0, d / (d + 16.0) * (128.0 + 16.0) / 128.0);
   const double efficiency =
       profile.attention_efficiency * ratio * head_share * s / (s + profile.attention_half_seq);
-  const double flops = 2.0 * static_cast<double>(shape.tokens) * s *
-                       static_cast<double>(shape.heads * shape.head_dim);
+  const double flops = CausalAttentionFlops(shape);
   return std::max(flops / (device.PeakFlops() * efficiency), profile.kernel_launch_s);
 }
 
@@ -84,7 +84,7 @@ double UnfusedForwardTime(const DeviceShare& device, const AttentionShape& shape
 double UnfusedBackwardTime(const DeviceShare& device, const AttentionShape& shape,
                            double traffic_bytes) {
   return 2.0 * ScoreProductTime(device, shape) +
-         1.5 * ScoreTrafficTime(device, shape, traffic_bytes);
+         kScoreBackwardRatio * ScoreTrafficTime(device, shape, traffic_bytes);
 }
 
 }  // namespace meshwright::planner

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "planner/block/parameters.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/memory/oom_probability.h"
-#include "planner/spec/parameters.h"
 
 namespace meshwright::planner {
 namespace {
@@ -28,8 +28,9 @@ Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
   const auto devices = static_cast<double>(layout.devices());
   const double peak_flops =
       RankPeakFlops(context.cluster, context.training.precision, layout.devices());
-  const double flops = PalmStepFlops(context.model, context.training) / (step_s * devices);
-  const double causal_flops = CausalStepFlops(context.model, context.training) / (step_s * devices);
+  const StepFlops step_flops = StepFlopsOf(context.model, context.training);
+  const double flops = step_flops.palm / (step_s * devices);
+  const double causal_flops = step_flops.causal / (step_s * devices);
   estimate.mfu = flops / peak_flops;
   estimate.mfu_causal = causal_flops / peak_flops;
   estimate.tflops_per_gpu = flops / kTera;

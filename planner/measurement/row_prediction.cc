@@ -1,11 +1,11 @@
 #include "planner/measurement/row_prediction.h"
 
 #include "absl/strings/str_format.h"
+#include "planner/base/field_error.h"
+#include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/base/field_error.h"
-#include "planner/spec/parameters.h"
 
 namespace meshwright::planner {
 namespace {

@@ -45,8 +45,7 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
 // What the allocator counts, by pipeline rank.
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);
 
-// What communicators hold outside the allocator, by pipeline rank. For the worker those that it
-// opens (planner/memory/communicators.h), at what the cluster says that one holds.
+// What communicators hold outside the allocator, by pipeline rank.
 std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
                                                const Layout& layout);
 
@@ -60,8 +59,8 @@ struct MemoryBounds {
 };
 
 // Bounds of EstimateMemory().total_bytes(), for a search that needs the estimate of few layouts.
-// Where the worker's rules apply (planner/memory/worker_layout.h) they are known after a fraction
-// of the estimate's time, without a look at the schedule; elsewhere they are the estimate itself.
+// Of the worker's exact memory (planner/memory/exact_memory.h) they are known after a fraction of
+// the estimate's time, without a look at the schedule; elsewhere they are the estimate itself.
 MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout);
 
 // What the framework's own memory figure would show for this layout: of the rank and kind that its

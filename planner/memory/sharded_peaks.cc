@@ -9,10 +9,13 @@ bool AddsWeightGradients(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kBackwardWeight;
 }
 
-bool UsesWeights(ActionKind kind) { return kind != ActionKind::kBackwardWeight; }
+// The embedding's backward needs none.
+bool UsesWeights(const WorkerStageBytes& stage, ActionKind kind) {
+  if (kind == ActionKind::kForward) return true;
+  return kind != ActionKind::kBackwardWeight && (stage.layers > 0 || stage.last);
+}
 
-// First and last part that an action needs weights for, in its order. The embedding's backward
-// needs none.
+// First and last part that an action needs weights for, in its order. Require UsesWeights().
 int64_t FirstUse(const WorkerStageBytes& stage, ActionKind kind) {
   if (kind == ActionKind::kForward) return stage.first ? kEmbeddingPart : 0;
   return stage.last ? HeadPart(stage) : stage.layers - 1;
@@ -25,10 +28,16 @@ int64_t LastUse(const WorkerStageBytes& stage, ActionKind kind) {
 int64_t Step(ActionKind kind) { return kind == ActionKind::kForward ? 1 : -1; }
 
 // Where what a part takes can be the most: what blocks keep grows evenly, and transient states are
-// those of layers, but at the ends and where the kind of block changes.
+// those of like layers, but at the ends and where the kind of block changes.
 bool IsCorner(const WorkerStageBytes& stage, int64_t part) {
-  const int64_t change = stage.parts.recomputed_blocks;
-  return part < 2 || part >= stage.layers - 2 || part == change || part == change - 1;
+  if (part < 0 || part >= stage.layers) return true;
+  int64_t begin = 0;
+  for (const WorkerRun& run : stage.runs) {
+    const int64_t end = begin + run.count;
+    if (part < end) return part < begin + 2 || part >= end - 2;
+    begin = end;
+  }
+  return true;
 }
 
 }  // namespace
@@ -44,41 +53,48 @@ ShardedPeaks::ShardedPeaks(const TransientUnits& units,
 
 int64_t ShardedPeaks::WeightBytes(const WorkerStageBytes& stage, int64_t part) const {
   if (part == kEmbeddingPart) return units_.weights.table;
-  if (part < stage.layers) return units_.weights.layer;
+  if (part < stage.layers) return units_.weights.layer(GroupOf(stage, part));
   return units_.weights.table + units_.weights.final_norm;
 }
 
 int64_t ShardedPeaks::GradientBytes(const WorkerStageBytes& stage, int64_t part) const {
   const bool block = part >= 0 && part < stage.layers;
-  return block ? units_.gradients.layer : units_.gradients.table;
+  if (!block) return units_.gradients.table;
+  return units_.gradients.layer(GroupOf(stage, part));
 }
 
-// Follows the uses behind the action's last: those of the same weights leave them whole.
+int64_t ShardedPeaks::SharedBytes(const Place& use, const Place& next) const {
+  if (use == next) return WeightBytes(*chunks_[use.chunk], use.part);
+  if (!units_.shared_table) return 0;
+  const bool of_ends = (IsHead(use) && next.part == kEmbeddingPart) ||
+                       (use.part == kEmbeddingPart && IsHead(next));
+  return of_ends ? units_.weights.table : 0;
+}
+
+// Follows the uses behind the last one until one needs what the use before it does not leave whole.
 void ShardedPeaks::LookAhead(size_t index, Case& next) const {
-  const Action& action = actions_[index];
-  Place held = {.chunk = action.chunk, .part = LastUse(*chunks_[action.chunk], action.kind)};
+  Place use = last_use_;
   bool is_next = true;
   for (size_t i = index + 1; i < actions_.size(); ++i) {
     const Action& other = actions_[i];
-    if (!UsesWeights(other.kind)) continue;
     const WorkerStageBytes& stage = *chunks_[other.chunk];
-    Place use = {.chunk = other.chunk, .part = FirstUse(stage, other.kind)};
-    const bool same = use == held;
-    // The head leaves the table that it shares to the embedding.
-    const bool shared = is_next && units_.shared_table && use.part == kEmbeddingPart &&
-                        held.part == HeadPart(*chunks_[held.chunk]);
-    if (same || shared) {
-      if (is_next) {
-        next.between_bytes = same ? WeightBytes(stage, use.part) : units_.weights.table;
-      }
+    if (!UsesWeights(stage, other.kind)) continue;
+    const int64_t end = LastUse(stage, other.kind) + Step(other.kind);
+    for (int64_t part = FirstUse(stage, other.kind); part != end; part += Step(other.kind)) {
+      const Place later = {.chunk = other.chunk, .part = part};
+      const int64_t left_bytes = SharedBytes(use, later);
+      const int64_t missing_bytes = WeightBytes(stage, part) - left_bytes;
+      if (is_next) next.between_bytes = left_bytes;
       is_next = false;
-      if (use.part == LastUse(stage, other.kind)) continue;
-      use.part += Step(other.kind);
+      use = later;
+      if (missing_bytes == 0) continue;
+      // The head's final norm is not gathered again while it is whole.
+      const bool still_whole = left_bytes > 0 && IsHead(last_use_);
+      if (!still_whole) next.ahead_bytes = missing_bytes;
+      next.between_bytes += next.ahead_bytes;
+      return;
     }
-    next.ahead_bytes = WeightBytes(stage, use.part);
-    break;
   }
-  next.between_bytes += next.ahead_bytes;
 }
 
 ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
@@ -92,7 +108,8 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
   };
   ForEachPart(stage, of.kind, [&](int64_t part) {
     int64_t weights = of.between_bytes;
-    if (UsesWeights(of.kind) && !(of.kind != ActionKind::kForward && part == kEmbeddingPart)) {
+    const bool needs_none = of.kind != ActionKind::kForward && part == kEmbeddingPart;
+    if (UsesWeights(stage, of.kind) && !needs_none) {
       const bool ends = part == LastUse(stage, of.kind);
       weights = WeightBytes(stage, part) +
                 (ends ? of.ahead_bytes : WeightBytes(stage, part + Step(of.kind)));
@@ -120,7 +137,10 @@ WorkerActivations ShardedPeaks::Next() {
                .kind = action.kind,
                .newest_bytes = newest_bytes_,
                .older_bytes = older_bytes_};
-  if (units_.weights.layer > 0) LookAhead(next_, next);
+  if (UsesWeights(*next.stage, action.kind)) {
+    last_use_ = {.chunk = action.chunk, .part = LastUse(*next.stage, action.kind)};
+  }
+  if (units_.gathers()) LookAhead(next_, next);
   if (AddsWeightGradients(action.kind)) {
     next.last = --weight_gradients_left_[action.chunk] == 0 && next.stage->last;
   }

@@ -54,6 +54,9 @@ class ShardedPeaks {
     friend bool operator==(const Place&, const Place&) = default;
   };
 
+  bool IsHead(const Place& use) const { return use.part == HeadPart(*chunks_[use.chunk]); }
+  // Weights that two uses that follow on each other have in common.
+  int64_t SharedBytes(const Place& use, const Place& next) const;
   void LookAhead(size_t index, Case& next) const;
   int64_t WeightBytes(const WorkerStageBytes& stage, int64_t part) const;
   int64_t GradientBytes(const WorkerStageBytes& stage, int64_t part) const;
@@ -65,6 +68,7 @@ class ShardedPeaks {
   absl::InlinedVector<int64_t, 16> weight_gradients_left_;  // actions, by chunk
   std::vector<Solved> solved_;
   size_t next_ = 0;
+  Place last_use_;  // of weights, when the next action is over
   int64_t newest_bytes_ = 0;
   int64_t older_bytes_ = 0;
 };

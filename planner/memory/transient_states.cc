@@ -13,7 +13,7 @@ TransientStates::TransientStates(const TransientUnits& units,
                                  absl::Span<const WorkerStageBytes* const> chunks,
                                  const std::vector<Action>& actions)
     : layered_(units.layered),
-      gathers_(units.weights.layer > 0),
+      gathers_(units.gathers()),
       weight_gradients_left_(chunks.size(), 0) {
   for (const WorkerStageBytes* stage : chunks) Number(units, *stage);
   for (const Action& action : actions) {
@@ -34,7 +34,8 @@ void TransientStates::Number(const TransientUnits& units, const WorkerStageBytes
     chunk.groups.push_back({table_});
   }
   for (int64_t i = 0; i < stage.layers; ++i) {
-    chunk.groups.push_back({add(units.gradients.layer, units.weights.layer)});
+    const int32_t group = GroupOf(stage, i);
+    chunk.groups.push_back({add(units.gradients.layer(group), units.weights.layer(group))});
   }
   if (!stage.last) return;
   const int32_t head =

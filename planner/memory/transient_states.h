@@ -11,6 +11,7 @@
 #include <deque>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "planner/memory/worker_memory.h"
 #include "planner/schedule/schedule.h"
@@ -21,15 +22,21 @@ namespace meshwright::planner {
 // By what is stored as one: the embedding or the head, a layer, the final norm.
 struct UnitBytes {
   int64_t table = 0;
-  int64_t layer = 0;
+  absl::InlinedVector<int64_t, 4> layers = {};  // by layer group; none: 0
   int64_t final_norm = 0;
+
+  int64_t layer(int32_t group) const {
+    return layers.empty() ? 0 : layers[static_cast<size_t>(group)];
+  }
 };
 
 struct TransientUnits {
   UnitBytes gradients;        // of a bucket
-  UnitBytes weights = {};     // gathered; 0 where ranks keep them whole
+  UnitBytes weights = {};     // gathered; nothing where ranks keep them whole
   bool shared_table = false;  // the head computes with the embedding's, which this rank has
   bool layered = false;       // layered gradient accumulation
+
+  bool gathers() const { return weights.table > 0; }
 };
 
 class TransientStates {

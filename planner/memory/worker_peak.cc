@@ -116,7 +116,7 @@ class Walk {
     // The action's own input is counted with the micro-batch.
     if (ends_.InputOf(action).way == Way::kOwn) --messages;
     WorkerActivations others = kept_;
-    others.workspace_bytes += messages * bytes.boundary_bytes;
+    others.workspace_bytes += messages * bytes.boundary_bytes();
     if (!forward) Add(others, weight ? bytes.kept_split : bytes.kept, -1);
     if (layered_.has_value()) {
       ReachInParts(action, others);

@@ -3,22 +3,25 @@
 
 #include <cstdint>
 
-#include "planner/layout/layout.h"
-#include "planner/memory/block_tensors.h"
+#include "absl/container/inlined_vector.h"
 
 namespace meshwright::planner {
 
-// With at least one layer.
+// Consecutive layers of one of the model's layer groups.
+struct WorkerLayers {
+  int32_t group = 0;
+  int64_t count = 0;
+
+  friend bool operator==(const WorkerLayers&, const WorkerLayers&) = default;
+};
+
 struct WorkerStage {
-  BlockDims block;
-  int64_t layers = 0;
+  // In the order of the model; a stage may hold an end of it alone.
+  absl::InlinedVector<WorkerLayers, 2> layers = {};
   bool first = false;
   bool last = false;
-  Recompute recompute = Recompute::kNone;
-  int64_t recompute_layers = 0;  // for kBlock
-  int64_t vocab = 0;             // of the whole model
-  int64_t threads = 1;           // of a rank, on a CPU
-  int64_t cp = 1;                // context parallel ranks
+
+  friend bool operator==(const WorkerStage&, const WorkerStage&) = default;
 };
 
 }  // namespace meshwright::planner

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "planner/base/status_macros.h"
+#include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/report/amounts.h"
 #include "planner/spec/node_placement.h"
-#include "planner/spec/parameters.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 namespace {
@@ -79,7 +79,7 @@ std::string MemoryCriterion(const PlanQuery& query) {
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices) {
   std::vector<std::string> notes;
   const NodePlacement placed = FillNodes(devices, cluster.devices_per_node);
-  if (cluster.physical_cores > 0 && placed.per_node > cluster.physical_cores) {
+  if (SharesCores(cluster.device_kind()) && placed.per_node > cluster.physical_cores) {
     notes.push_back(absl::StrFormat(
         "%d ranks share %d physical cores: each has %.2f of a core's throughput", placed.per_node,
         cluster.physical_cores, ThroughputShare(cluster, placed.per_node)));

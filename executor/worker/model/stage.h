@@ -11,13 +11,13 @@
 
 #include "executor/worker/model/block.h"
 #include "executor/worker/model/embedding_layer.h"
-#include "executor/worker/state/flat_unit.h"
 #include "executor/worker/model/head_layer.h"
-#include "executor/worker/state/rank_context.h"
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/model/token_source.h"
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
 #include "executor/worker/state/unit_observer.h"
-#include "planner/layout/stage_partition.h"
+#include "planner/block/stage_partition.h"
 
 namespace meshwright::worker {
 

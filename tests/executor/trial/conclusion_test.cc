@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "planner/spec/parameters.h"
+#include "planner/block/parameters.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::trial {

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
+#include "planner/block/parameters.h"
 #include "planner/cost/stage_time.h"
 #include "planner/cost/stragglers.h"
 #include "planner/estimate/estimate.h"
 #include "planner/schedule/closed_forms.h"
-#include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {

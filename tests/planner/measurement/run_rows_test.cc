@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
 #include "planner/measurement/planned_row.h"
-#include "planner/spec/parameters.h"
 
 namespace meshwright::planner {
 namespace {

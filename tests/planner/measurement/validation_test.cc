@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/planned_row.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/spec/parameters.h"
 #include "tests/planner/measurement/invented_row.h"
 
 namespace meshwright::planner {

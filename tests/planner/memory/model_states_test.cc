@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "planner/block/parameters.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/rank_memory.h"
 #include "planner/memory/unit_shards.h"
-#include "planner/spec/parameters.h"
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {
@@ -61,9 +61,7 @@ TEST(ModelStates, OfTheWorkerArePaddedToAlignedShards) {
       const int64_t aligned = 32 * ranks;  // 128 bytes of each rank
       return (elements + aligned - 1) / aligned * aligned;
     };
-    const int64_t layer = AttentionParameters(context.model) +
-                          FfnParameters(context.model, context.model.groups.front()) +
-                          NormParameters(context.model);
+    const int64_t layer = BlockParameters(context.model, context.model.groups.front());
     return 2 * padded(EmbeddingParameters(context.model)) + context.model.layers() * padded(layer) +
            padded(context.model.hidden);
   };

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "planner/memory/layout_activations.h"
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
+#include "planner/block/recompute.h"
 #include "planner/memory/layout_parameters.h"
+#include "planner/profile/layer_shape.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"
 #include "tests/planner/plain_context.h"
@@ -49,8 +52,8 @@ MemoryEstimate OnRank(const TestContext& context, const char* layout, int32_t ra
 }
 
 int64_t BlockBytes(const TestContext& context, const char* layout) {
-  return KeptBytesPerBlock(
-      BlockDimsOf(context.get(), MakeLayout(layout), context.model.groups.front()));
+  return KeptBytes(BlockOperators(
+      LayerShape(context.get(), MakeLayout(layout), context.model.groups.front())));
 }
 
 // Llama 3 405B in interleaved chunks of four slots, of which the first stage's has a layer less:
@@ -124,10 +127,12 @@ TEST(Recompute, OfABlockKeepsTheOtherLayersInFull) {
 
 TEST(Recompute, SelectiveKeepsWhatItDoesNotMakeAgain) {
   const TestContext context = Llama8b();
-  const BlockDims dims = BlockDimsOf(context.get(), MakeLayout("tp2.pp4.dp1.rc=selective"),
-                                     context.model.groups.front());
+  const BlockShape shape =
+      LayerShape(context.get(), MakeLayout("tp2.pp4.dp1"), context.model.groups.front());
+  OperatorList block = BlockOperators(shape);
+  Apply(Recompute::kSelective, shape, block);
   EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.rc=selective").activations_bytes,
-            4 * 8 * SelectiveKeptBytesPerBlock(dims));
+            4 * 8 * KeptBytes(block));
 }
 
 // Eager attention keeps q2 s^2 a / t bytes a layer by its kernel, flash kernels none; selective

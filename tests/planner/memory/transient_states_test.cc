@@ -19,7 +19,10 @@ constexpr int64_t kNorm = 1;
 // A model of `layers` on one rank.
 std::vector<WorkerStageBytes> Chunks(int32_t chunks, int64_t layers) {
   std::vector<WorkerStageBytes> stages(static_cast<size_t>(chunks));
-  for (WorkerStageBytes& stage : stages) stage.layers = layers / chunks;
+  for (WorkerStageBytes& stage : stages) {
+    stage.layers = layers / chunks;
+    stage.runs = {{.count = stage.layers}};
+  }
   stages.front().first = true;
   stages.back().last = true;
   return stages;
@@ -32,7 +35,7 @@ std::vector<const WorkerStageBytes*> Pointers(const std::vector<WorkerStageBytes
 }
 
 TransientUnits Buckets(bool layered = false, bool shared_table = false) {
-  return {.gradients = {.table = kTable, .layer = kLayer, .final_norm = kNorm},
+  return {.gradients = {.table = kTable, .layers = {kLayer}, .final_norm = kNorm},
           .shared_table = shared_table,
           .layered = layered};
 }
@@ -91,7 +94,7 @@ TEST(TransientStates, ATableSharedByBothEndsIsReducedForEach) {
 
 TEST(TransientStates, TwoComputationsWeightsAreWhole) {
   TransientUnits units = {.gradients = {},
-                          .weights = {.table = kTable, .layer = kLayer, .final_norm = kNorm}};
+                          .weights = {.table = kTable, .layers = {kLayer}, .final_norm = kNorm}};
   const std::vector<int64_t> expected = {
       // Embedding and the first layer, two layers, the second layer and the head, the head and what
       // its backward needs next.
@@ -114,7 +117,7 @@ TEST(TransientStates, AreSteadyWithinARun) {
       if (!layered && vpp > 1) continue;
       const Layout layout = Pipeline(schedule, 1, vpp);
       TransientUnits units = Buckets(layered);
-      units.weights = {.table = 7 * kTable, .layer = 7 * kLayer, .final_norm = 7 * kNorm};
+      units.weights = {.table = 7 * kTable, .layers = {7 * kLayer}, .final_norm = 7 * kNorm};
       const std::vector<WorkerStageBytes> stages = Chunks(vpp, 4);
       const auto parts = [&](int32_t micro_batches) {
         const std::vector<Action> actions = MakeSchedule(layout, 0, micro_batches).value();

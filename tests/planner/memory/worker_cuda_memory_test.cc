@@ -6,14 +6,15 @@
 #include "planner/memory/communicators.h"
 #include "planner/memory/cuda_attention.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/memory/worker_operators.h"
+#include "planner/memory/worker_block.h"
+#include "planner/memory/worker_matmul.h"
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {
 namespace {
 
 // A block of Llama 3.2 1B at 4,096 tokens.
-WorkerStage StageOf(int64_t element_bytes) {
+WorkerShape ShapeOf(int64_t element_bytes) {
   return {.block = {.tokens = 4096,
                     .hidden = 2048,
                     .heads = 32,
@@ -22,60 +23,59 @@ WorkerStage StageOf(int64_t element_bytes) {
                     .ffn_hidden = 8192,
                     .element_bytes = element_bytes,
                     .cpu_operators = false,
-                    .keys = 4096},
-          .layers = 2,
-          .vocab = 128256};
+                    .keys = 4096,
+                    .vocab = 128256}};
 }
 
 TEST(CudaAttention, FlashSumsTheQueriesGradientInFp32AndExpandsThoseOfSharedKeys) {
-  const WorkerStage stage = StageOf(2);
+  const WorkerShape shape = ShapeOf(2);
   constexpr int64_t kSums = 32 * 4096 * 4;
   constexpr int64_t kQueryGradient = 4096 * 32 * 64 * 4;
   constexpr int64_t kExpanded = 2 * 4096 * 32 * 64 * 2;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 4096, 4096), kSums + kQueryGradient + kExpanded);
-  WorkerStage multi_head = stage;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 4096, 4096), kSums + kQueryGradient + kExpanded);
+  WorkerShape multi_head = shape;
   multi_head.block.kv_heads = 32;
   EXPECT_EQ(CudaAttentionScratchBytes(multi_head, 4096, 4096), kSums + kQueryGradient);
 }
 
 TEST(CudaAttention, FlashRoundsQueriesAndHeadsUp) {
-  WorkerStage stage = StageOf(2);
-  stage.block.kv_heads = 32;
-  stage.block.tokens = 2 * 100;
-  stage.block.keys = 100;
-  stage.block.head_dim = 80;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 100, 100), 2 * 32 * 128 * 4 * (1 + 96));
-  stage.block.head_dim = 136;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 100, 100), 2 * 32 * 128 * 4 * (1 + 192));
+  WorkerShape shape = ShapeOf(2);
+  shape.block.kv_heads = 32;
+  shape.block.tokens = 2 * 100;
+  shape.block.keys = 100;
+  shape.block.head_dim = 80;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 100, 100), 2 * 32 * 128 * 4 * (1 + 96));
+  shape.block.head_dim = 136;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 100, 100), 2 * 32 * 128 * 4 * (1 + 192));
 }
 
 TEST(CudaAttention, TensorParallelRanksShareIt) {
-  WorkerStage stage = StageOf(2);
-  const int64_t all = CudaAttentionScratchBytes(stage, 4096, 4096);
-  stage.block.tp = 8;
-  EXPECT_EQ(CudaAttentionScratchBytes(stage, 4096, 4096), all / 8);
+  WorkerShape shape = ShapeOf(2);
+  const int64_t all = CudaAttentionScratchBytes(shape, 4096, 4096);
+  shape.block.tp = 8;
+  EXPECT_EQ(CudaAttentionScratchBytes(shape, 4096, 4096), all / 8);
 }
 
 // One head of each group in a call.
 TEST(CudaAttention, Fp32MultipliesOutputsAndGradientsOutOfPlace) {
-  EXPECT_EQ(CudaAttentionScratchBytes(StageOf(4), 4096, 4096), 8 * 4096 * 4 * (1 + 64 + 1));
+  EXPECT_EQ(CudaAttentionScratchBytes(ShapeOf(4), 4096, 4096), 8 * 4096 * 4 * (1 + 64 + 1));
 }
 
 TEST(WorkerOnCuda, AttentionsBackwardHoldsTheKernelsGradientsAndScratch) {
-  const WorkerStage stage = StageOf(2);
+  const WorkerShape shape = ShapeOf(2);
+  constexpr int64_t kHidden = 4096 * 2048 * 2;
   constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
   constexpr int64_t kKey = 4096 * 8 * 64 * 2;
-  EXPECT_EQ(AttentionInputGradientBytes(stage),
-            2 * kQuery + 2 * kKey + CudaAttentionScratchBytes(stage, 4096, 4096));
+  // The gradients of the block's input and of attention's output; the kernel's.
+  EXPECT_EQ(BlockBytes(shape, Recompute::kNone).input.attention.workspace,
+            kHidden + kQuery + kQuery + 2 * kKey + CudaAttentionScratchBytes(shape, 4096, 4096));
 }
 
 TEST(WorkerOnCuda, ProductsTakeNothingBeside) {
-  const BlockDims cuda = StageOf(2).block;
-  EXPECT_EQ(ProjectionBytes(2048, cuda), 0);
-  EXPECT_EQ(LeaveBytes(cuda), HiddenBytes(cuda));
-  BlockDims cpu = cuda;
-  cpu.cpu_operators = true;
-  EXPECT_GT(ProjectionBytes(2048, cpu), 0);
+  BlockShape shape = ShapeOf(2).block;
+  EXPECT_EQ(MatmulBytes(4096, 2048, shape), 0);
+  shape.cpu_operators = true;
+  EXPECT_GT(MatmulBytes(4096, 2048, shape), 0);
 }
 
 TEST(WorkerOnCuda, HoldsTheWorkspaceOfMatmulsThroughout) {

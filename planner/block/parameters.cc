@@ -1,0 +1,117 @@
+#include "planner/block/parameters.h"
+
+#include "planner/block/block.h"
+#include "planner/block/pass.h"
+
+namespace meshwright::planner {
+namespace {
+
+template <typename Counts>
+int64_t Elements(const OperatorList& operators, const Counts& counts) {
+  int64_t elements = 0;
+  for (const Operator& op : operators) {
+    for (const OperatorParameter& parameter : op.parameters) {
+      if (counts(op, parameter)) elements += parameter.elements();
+    }
+  }
+  return elements;
+}
+
+int64_t AllElements(const OperatorList& operators) {
+  return Elements(operators, [](const Operator&, const OperatorParameter&) { return true; });
+}
+
+int64_t OwnElements(const OperatorList& operators) {
+  return Elements(operators, [](const Operator&, const OperatorParameter& parameter) {
+    return !parameter.shared;
+  });
+}
+
+// Of all passes: of products, and of causal attention.
+struct OperatorFlops {
+  double products = 0.0;
+  double attention = 0.0;
+};
+
+OperatorFlops FlopsOf(const OperatorList& operators) {
+  OperatorFlops flops;
+  for (const Operator& op : operators) {
+    for (const PassKind pass : kPasses) {
+      (op.kind == OperatorKind::kAttention ? flops.attention : flops.products) +=
+          WorkOf(op, pass).flops;
+    }
+  }
+  return flops;
+}
+
+// A model of no layers has no group, and ends all the same.
+BlockShape EndsShape(const ModelSpec& model) {
+  return WholeShape(model, model.groups.empty() ? LayerGroup() : model.groups.front(), 1);
+}
+
+}  // namespace
+
+UnitParameters RankParameters(const Operator& op) {
+  UnitParameters unit;
+  for (const OperatorParameter& parameter : op.parameters) {
+    unit.all += parameter.rank_elements();
+    if (!parameter.matrix) unit.vectors += parameter.rank_elements();
+  }
+  return unit;
+}
+
+UnitParameters RankParameters(const OperatorList& operators) {
+  UnitParameters unit;
+  for (const Operator& op : operators) unit += RankParameters(op);
+  return unit;
+}
+
+int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group) {
+  return AllElements(BlockOperators(WholeShape(model, group, 1)));
+}
+
+int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group) {
+  return Elements(BlockOperators(WholeShape(model, group, 1)),
+                  [](const Operator& op, const OperatorParameter&) {
+                    return op.kind == OperatorKind::kMatmul;
+                  });
+}
+
+int64_t EmbeddingParameters(const ModelSpec& model) {
+  return AllElements(EmbeddingOperators(EndsShape(model)));
+}
+
+int64_t Parameters(const ModelSpec& model) {
+  int64_t count = EmbeddingParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
+  for (const LayerGroup& group : model.groups) count += group.count * BlockParameters(model, group);
+  return count;
+}
+
+StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
+  const OperatorList head = HeadOperators(EndsShape(model));
+  double parameters = static_cast<double>(EmbeddingParameters(model) + AllElements(head));
+  OperatorFlops token = FlopsOf(head);
+  for (const LayerGroup& group : model.groups) {
+    const OperatorList block = BlockOperators(WholeShape(model, group, training.seq_len));
+    const OperatorFlops own = FlopsOf(block);
+    const auto count = static_cast<double>(group.count);
+    parameters += count * static_cast<double>(AllElements(block));
+    token.products += count * own.products;
+    token.attention += count * own.attention;
+  }
+  const double tokens =
+      static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);
+  // PaLM counts attention's whole square.
+  return {.palm = tokens * (6.0 * parameters + 2.0 * token.attention),
+          .causal = tokens * (token.products + token.attention)};
+}
+
+double PalmStepFlops(const ModelSpec& model, const TrainingSpec& training) {
+  return StepFlopsOf(model, training).palm;
+}
+
+double CausalStepFlops(const ModelSpec& model, const TrainingSpec& training) {
+  return StepFlopsOf(model, training).causal;
+}
+
+}  // namespace meshwright::planner

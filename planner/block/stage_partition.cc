@@ -1,0 +1,109 @@
+#include "planner/block/stage_partition.h"
+
+#include <cmath>
+
+#include "planner/block/parameters.h"
+
+namespace meshwright::planner {
+namespace {
+
+int64_t StagesOf(const Layout& layout) { return int64_t{layout.pp} * layout.vpp; }
+
+// Layers [begin, end) of a list in which `before` items stand ahead of the first layer.
+StageLayers FromItems(const ModelSpec& model, int64_t begin, int64_t end, int64_t before,
+                      int64_t items) {
+  const int64_t layers = model.layers();
+  const int64_t first = std::clamp<int64_t>(begin - before, 0, layers);
+  const int64_t last = std::clamp<int64_t>(end - before, 0, layers);
+  return {.first_layer = first,
+          .layer_count = last - first,
+          .has_embedding = begin == 0,
+          .has_head = end == items};
+}
+
+StageLayers EqualStage(const ModelSpec& model, int64_t stages, int64_t stage) {
+  const int64_t layers = model.layers();
+  if (layers % stages != 0) {
+    const int64_t slots = (layers + 2) / stages;
+    return FromItems(model, stage * slots, (stage + 1) * slots, /*before=*/1, layers + 2);
+  }
+  const int64_t per_stage = layers / stages;
+  return {.first_layer = stage * per_stage,
+          .layer_count = per_stage,
+          .has_embedding = stage == 0,
+          .has_head = stage == stages - 1};
+}
+
+StageLayers ItemsStage(const ModelSpec& model, int64_t stages, int64_t stage) {
+  const int64_t items = model.layers() + 3;
+  const int64_t per_stage = items / stages;
+  const int64_t longer = items % stages;
+  const int64_t begin = stage * per_stage + std::min(stage, longer);
+  const int64_t end = begin + per_stage + (stage < longer ? 1 : 0);
+  return FromItems(model, begin, end, /*before=*/1, items);
+}
+
+// Of a layer and of the head, in one unit.
+struct ModelCost {
+  double layer = 0.0;
+  double head = 0.0;
+};
+
+// Layers that the first `stages_done` stages hold: as many as it takes to reach their share.
+int64_t LayersByCost(const ModelSpec& model, const ModelCost& cost, int64_t stages,
+                     int64_t stages_done) {
+  const int64_t layers = model.layers();
+  if (stages_done >= stages) return layers;
+  const double total = static_cast<double>(layers) * cost.layer + cost.head;
+  const double share =
+      total * static_cast<double>(stages_done) / static_cast<double>(stages) / cost.layer;
+  // A share that ends on a layer's border ends the stage there, whatever the rounding.
+  return std::min(layers, static_cast<int64_t>(std::ceil(share - 1e-9)));
+}
+
+StageLayers ByCostStage(const ModelSpec& model, const ModelCost& cost, int64_t stages,
+                        int64_t stage) {
+  const int64_t first = LayersByCost(model, cost, stages, stage);
+  return {.first_layer = first,
+          .layer_count = LayersByCost(model, cost, stages, stage + 1) - first,
+          .has_embedding = stage == 0,
+          .has_head = stage == stages - 1};
+}
+
+}  // namespace
+
+StagePlan::StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition)
+    : model_(model), layout_(layout), partition_(partition) {
+  if (partition != StagePartition::kByCost) return;
+  layer_cost_ = static_cast<double>(ProjectionParameters(model, model.groups.front()));
+  head_cost_ = static_cast<double>(EmbeddingParameters(model));
+}
+
+StageLayers StagePlan::Stage(int32_t stage) const {
+  switch (partition_) {
+    case StagePartition::kEqual:
+      return EqualStage(model_, StagesOf(layout_), stage);
+    case StagePartition::kItems:
+      return ItemsStage(model_, StagesOf(layout_), stage);
+    case StagePartition::kByCost:
+      return ByCostStage(model_, {.layer = layer_cost_, .head = head_cost_}, StagesOf(layout_),
+                         stage);
+  }
+  return {};
+}
+
+StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
+                    int32_t stage) {
+  return StagePlan(model, layout, partition).Stage(stage);
+}
+
+bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition) {
+  const int64_t stages = StagesOf(layout);
+  const int64_t layers = model.layers();
+  if (partition == StagePartition::kEqual) {
+    return layers % stages == 0 || ((layers + 2) % stages == 0 && stages > 1);
+  }
+  return layers >= stages;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,193 @@
+#include "planner/memory/exact_memory.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "planner/block/stage_partition.h"
+#include "planner/memory/communicators.h"
+#include "planner/memory/unit_shards.h"
+#include "planner/profile/layer_shape.h"
+#include "planner/schedule/closed_forms.h"
+#include "planner/schedule/placement.h"
+
+namespace meshwright::planner {
+namespace {
+
+// Ranks that share the states of the same parameters.
+int64_t StateRanks(const Layout& layout) { return int64_t{layout.dp} * layout.cp; }
+
+// Nothing where there is nobody to share states with.
+std::optional<TransientUnits> TransientOf(const EstimateContext& context, const Layout& layout,
+                                          const LayoutParameters& parameters) {
+  const int64_t ranks = StateRanks(layout);
+  if (layout.zero < 2 || ranks == 1) return std::nullopt;
+  const NumberFormats formats = context.training.formats();
+  const auto bytes = [&](NumberFormat format) {
+    const auto all_shards = [&](const UnitParameters& unit) {
+      return ranks * ShardElements(unit.all, ranks, formats) * BytesOf(format);
+    };
+    UnitBytes units = {.table = all_shards(parameters.table()),
+                       .final_norm = all_shards(parameters.final_norm())};
+    for (size_t group = 0; group < context.model.groups.size(); ++group) {
+      units.layers.push_back(all_shards(parameters.layer(group)));
+    }
+    return units;
+  };
+  TransientUnits units = {.gradients = bytes(formats.gradients),
+                          .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
+                          .layered = layout.schedule == ScheduleKind::kBreadthFirst};
+  if (layout.zero >= 3) units.weights = bytes(formats.weights);
+  return units;
+}
+
+// Cosines and sines of a rank's positions: one table for each size of heads.
+int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
+  absl::InlinedVector<int64_t, 4> head_dims;
+  for (const LayerGroup& group : context.model.groups) {
+    const int64_t head_dim = group.attention.head_dim;
+    if (std::find(head_dims.begin(), head_dims.end(), head_dim) == head_dims.end()) {
+      head_dims.push_back(head_dim);
+    }
+  }
+  return context.training.seq_len / layout.cp *
+         std::accumulate(head_dims.begin(), head_dims.end(), int64_t{0}) *
+         BytesOf(context.training.formats().accumulator);
+}
+
+WorkerStages StagesOf(const EstimateContext& context, const Layout& layout) {
+  const int64_t threads = ThreadsPerRank(context.cluster.physical_cores,
+                                         context.ranks_run_alone ? 1 : layout.devices());
+  absl::InlinedVector<WorkerShape, 4> shapes;
+  for (const LayerGroup& group : context.model.groups) {
+    shapes.push_back({.block = LayerShape(context, layout, group), .threads = threads});
+  }
+  return WorkerStages(shapes, layout.recompute, layout.recompute_layers);
+}
+
+}  // namespace
+
+ExactMemory::ExactMemory(const EstimateContext& context, const Layout& layout)
+    : context_(context),
+      layout_(layout),
+      micro_batches_(layout.MicroBatches(context.training.global_batch)),
+      rope_table_bytes_(RopeTableBytes(context, layout)),
+      parameters_(context, layout),
+      transient_(TransientOf(context, layout, parameters_)) {
+  const WorkerStages stages = StagesOf(context, layout);
+  const StagePlan plan(context.model, layout, context.profile.supports.stage_partition);
+  for (int32_t number = 0; number < StageCount(layout); ++number) {
+    const StageLayers held = plan.Stage(number);
+    WorkerStage stage = {.first = held.has_embedding, .last = held.has_head};
+    ForEachGroup(context.model, held, [&](size_t group, int64_t layers) {
+      stage.layers.push_back({.group = static_cast<int32_t>(group), .count = layers});
+    });
+    stages_.push_back(KindOf(stage, stages));
+  }
+}
+
+size_t ExactMemory::KindOf(const WorkerStage& stage, const WorkerStages& stages) {
+  for (size_t kind = 0; kind < kinds_.size(); ++kind) {
+    if (kinds_[kind].stage == stage) return kind;
+  }
+  kinds_.push_back({.stage = stage, .bytes = stages.BytesOf(stage)});
+  return kinds_.size() - 1;
+}
+
+const WorkerStageBytes& ExactMemory::StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
+  return kinds_[stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))]].bytes;
+}
+
+// Where states are sharded every unit is divided, and gradients of vectors stay whole.
+HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
+  const int64_t ranks = StateRanks(layout_);
+  if (layout_.zero == 0 || ranks == 1) {
+    const int64_t all = parameters_.OnRank(pipeline_rank);
+    return {.whole = all, .shard = all};
+  }
+  HeldParameters held;
+  parameters_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
+    held.shard += count * ShardElements(unit.all, ranks, context_.training.formats());
+    held.whole_gradients += count * unit.vectors;
+  });
+  held.whole = held.shard * ranks;
+  return held;
+}
+
+// Activations and gradients on their way up, down and to chunks of the same rank, and one that is
+// to come.
+int64_t ExactMemory::MostMessages(int64_t in_flight) const {
+  const bool hands_over = layout_.vpp > 1 && (layout_.pp == 1 || EndsShareRank(layout_));
+  return 1 + 4 * OpenSends(layout_, micro_batches_) + (hands_over ? 2 * in_flight : 0);
+}
+
+// Two buckets and two units' weights, whichever are the largest; all of a chunk's where its layers
+// are gone through one by one.
+int64_t ExactMemory::MostTransientBytes(int64_t layers) const {
+  if (!transient_.has_value()) return 0;
+  const auto most = [&](const UnitBytes& unit) {
+    int64_t layer = 0;
+    for (const int64_t bytes : unit.layers) layer = std::max(layer, bytes);
+    const int64_t two = 2 * (std::max(unit.table, layer) + unit.final_norm);
+    if (!transient_->layered) return two;
+    return two + layers * layer + 2 * unit.table + unit.final_norm;
+  };
+  return most(transient_->gradients) + most(transient_->weights);
+}
+
+ActivationBounds ExactMemory::BoundsOnRank(int32_t pipeline_rank) const {
+  int64_t least_kept = std::numeric_limits<int64_t>::max();
+  int64_t most_kept = 0;
+  int64_t most_own = 0;
+  int64_t layers = 0;
+  int64_t boundary = 0;
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const WorkerStageBytes& stage = StageOnRank(pipeline_rank, chunk);
+    const int64_t kept = stage.kept.total_bytes();
+    const int64_t split =
+        HasWeightActions(layout_.schedule) ? stage.kept_split.total_bytes() : kept;
+    least_kept = std::min({least_kept, kept, split});
+    most_kept = std::max({most_kept, kept, split});
+    for (const WorkerActivations& peak : stage.peak) {
+      most_own = std::max(most_own, peak.total_bytes());
+    }
+    layers = std::max(layers, stage.layers);
+    boundary = std::max(boundary, stage.boundary_bytes());
+  }
+  const int64_t in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
+  const int64_t least = rope_table_bytes_ + in_flight * least_kept;
+  const int64_t most = rope_table_bytes_ + kLossAccumulatorBytes + in_flight * most_kept +
+                       most_own + MostMessages(in_flight) * boundary + MostTransientBytes(layers);
+  // How much is kept, and so is fragmented, is not known.
+  return {.least = {.workspace_bytes = least}, .most = {.kept_bytes = most}};
+}
+
+ActivationBytes ExactMemory::ActivationsOnRank(int32_t pipeline_rank) const {
+  WorkerRank rank = {.pipeline_rank = pipeline_rank,
+                     .micro_batches = micro_batches_,
+                     .rope_table_bytes = rope_table_bytes_,
+                     .transient = transient_};
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    rank.chunks.push_back(&StageOnRank(pipeline_rank, chunk));
+  }
+  const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
+  return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
+}
+
+int64_t ExactMemory::LibraryBytes() const {
+  return context_.profile.kept.fixed_bytes + context_.cluster.device.matmul_workspace_bytes;
+}
+
+int64_t ExactMemory::CommunicatorBytes(int32_t pipeline_rank) const {
+  return BufferBytes(context_.cluster.device,
+                     CommunicatorsOf(layout_, context_.model.tied_embeddings, pipeline_rank));
+}
+
+// Where all layers are alike the ranks between the first and the last hold the same stages, and the
+// outer ones keep the most, unless the schedule moves weight gradients.
+bool ExactMemory::OuterRanksAreFullest() const {
+  return context_.model.groups.size() == 1 && !HasWeightActions(layout_.schedule);
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,53 @@
+// Memory of a layout that Meshwright's own worker runs, to the byte: the worker's allocations in
+// the order of its operators (planner/memory/worker_block.h) and of its schedule's actions
+// (planner/memory/worker_peak.h), model states cut into units as the worker cuts them, and the
+// communicators that it opens.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "planner/memory/layout_parameters.h"
+#include "planner/memory/memory_model.h"
+#include "planner/memory/worker_peak.h"
+
+namespace meshwright::planner {
+
+// Refers to the context and the layout, which must outlive it; the layout must be one that
+// CheckLayout() accepts.
+class ExactMemory final : public MemoryModel {
+ public:
+  ExactMemory(const EstimateContext& context, const Layout& layout);
+
+  HeldParameters HeldOnRank(int32_t pipeline_rank) const override;
+  ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const override;
+  // From what stages take and how many chunks are in flight, without a look at the schedule.
+  ActivationBounds BoundsOnRank(int32_t pipeline_rank) const override;
+  int64_t LibraryBytes() const override;
+  int64_t CommunicatorBytes(int32_t pipeline_rank) const override;
+  bool OuterRanksAreFullest() const override;
+
+ private:
+  // A stage of the model and what it takes; most stages are alike.
+  struct Kind {
+    WorkerStage stage;
+    WorkerStageBytes bytes;
+  };
+
+  size_t KindOf(const WorkerStage& stage, const WorkerStages& stages);
+  const WorkerStageBytes& StageOnRank(int32_t pipeline_rank, int32_t chunk) const;
+  int64_t MostMessages(int64_t in_flight) const;
+  int64_t MostTransientBytes(int64_t layers) const;
+
+  const EstimateContext& context_;
+  const Layout& layout_;
+  int64_t micro_batches_;
+  int64_t rope_table_bytes_;
+  LayoutParameters parameters_;
+  std::optional<TransientUnits> transient_;
+  absl::InlinedVector<Kind, 4> kinds_;
+  absl::InlinedVector<size_t, 32> stages_;  // by number, the kind of each
+};
+
+}  // namespace meshwright::planner

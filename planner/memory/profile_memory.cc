@@ -1,0 +1,153 @@
+#include "planner/memory/profile_memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
+#include "planner/block/recompute.h"
+#include "planner/profile/layer_shape.h"
+#include "planner/schedule/closed_forms.h"
+#include "planner/schedule/placement.h"
+
+namespace meshwright::planner {
+namespace {
+
+// Micro-batches of one chunk that rank `rank` holds at its peak; over all chunks they add up to
+// PeakChunksInFlight().
+int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t micro_batches) {
+  const int64_t p = layout.pp;
+  const int64_t all = PeakChunksInFlight(layout, rank, micro_batches);
+  if (layout.schedule == ScheduleKind::kZbV) {
+    const int64_t second_arm = std::min<int64_t>(micro_batches, rank + 1);
+    return chunk == 1 ? second_arm : all - second_arm;
+  }
+  if (layout.schedule != ScheduleKind::kInterleaved) return all / layout.vpp;
+  // Warm-up takes p micro-batches through one chunk, then through the next.
+  const int64_t round = p * layout.vpp;
+  return all / round * p + std::clamp<int64_t>(all % round - chunk * p, 0, p);
+}
+
+}  // namespace
+
+ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layout)
+    : context_(context),
+      layout_(layout),
+      stages_(context.model, layout, context.profile.supports.stage_partition),
+      micro_batches_(layout.MicroBatches(context.training.global_batch)),
+      parameters_(context, layout) {
+  const KeptActivations& kept = context.profile.kept;
+  const WorkspaceRates rates = {.hidden_bytes = kept.hidden_work_bytes,
+                                .ffn_bytes = kept.ffn_work_bytes,
+                                .score_bytes = kept.score_work_bytes};
+  for (const LayerGroup& group : context.model.groups) {
+    blocks_.push_back(MakeBlock(LayerShape(context, layout, group), layout.recompute, rates));
+  }
+  boundary_bytes_ = blocks_.front().checkpoint_bytes;
+  const OperatorList head =
+      HeadOperators(LayerShape(context, layout, context.model.groups.front()));
+  if (const Operator* loss = Find(head, OperatorName::kCrossEntropy)) {
+    logits_ = static_cast<double>(loss->stream.elements);
+  }
+}
+
+ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
+                                              const WorkspaceRates& rates) {
+  const OperatorList operators = BlockOperators(shape);
+  OperatorList checkpoint = operators;
+  RecomputeAll(checkpoint);
+  OperatorList selective;
+  const OperatorList* edited = recompute == Recompute::kNone ? &operators : &checkpoint;
+  if (recompute == Recompute::kSelective) {
+    selective = operators;
+    Apply(recompute, shape, selective);
+    edited = &selective;
+  }
+  return {.kept_bytes = KeptBytes(recompute == Recompute::kSelective ? selective : operators),
+          .checkpoint_bytes = KeptBytes(checkpoint),
+          .workspace = WorkspaceOf(operators, *edited, rates)};
+}
+
+int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {
+  int64_t recomputed = 0;
+  if (layout_.recompute == Recompute::kFull) recomputed = layers;
+  if (layout_.recompute == Recompute::kBlock) {
+    recomputed = std::min<int64_t>(layout_.recompute_layers, layers);
+  }
+  return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
+}
+
+// Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
+// output. 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive;
+// GPipe and breadth-first hold all.
+int64_t ProfileMemory::LossBytes() const {
+  const KeptActivations& kept = context_.profile.kept;
+  const auto peak_bytes =
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * logits_));
+  const auto kept_bytes =
+      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * logits_));
+  const bool all_alive =
+      layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
+  const int64_t alive = all_alive ? micro_batches_ : 1;
+  // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
+  const int64_t inputs = layout_.schedule == ScheduleKind::kZbH1
+                             ? std::min<int64_t>(micro_batches_, layout_.pp)
+                             : alive;
+  return peak_bytes + (alive - 1) * kept_bytes + (alive + inputs) * boundary_bytes_;
+}
+
+HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
+  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
+  const int64_t all = parameters_.OnRank(pipeline_rank);
+  return {.whole = all, .shard = (all + ranks - 1) / ranks};
+}
+
+// ZeRO-2 and 3 hold what is on its way: the gradients of one unit, and under ZeRO-3 the weights of
+// two.
+int64_t ProfileMemory::GatheredBytes() const {
+  if (layout_.zero < 2) return 0;
+  const int64_t unit = parameters_.largest_unit();
+  const int64_t weights =
+      layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
+  return weights + unit * GradientBytes(context_);
+}
+
+ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
+  ActivationBytes bytes;
+  int64_t score_bytes = 0;
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
+    const StageLayers stage = stages_.Stage(StageOfChunk(layout_, pipeline_rank, chunk));
+    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
+      bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
+      bytes.workspace_bytes =
+          std::max(bytes.workspace_bytes, blocks_[group].workspace.working_bytes);
+      score_bytes = std::max(score_bytes, blocks_[group].workspace.score_bytes);
+    });
+  }
+  // One activation being sent and one being received.
+  if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
+  if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {
+    // The loss's backward is over before the first block's begins: they take turns.
+    bytes.loss_bytes = LossBytes();
+    bytes.workspace_bytes = std::max<int64_t>(0, bytes.workspace_bytes - bytes.loss_bytes);
+  }
+  // But score matrices split the large blocks that the loss leaves behind, which then do not come
+  // together again: these two add up.
+  bytes.workspace_bytes += score_bytes + GatheredBytes();
+  return bytes;
+}
+
+ActivationBounds ProfileMemory::BoundsOnRank(int32_t pipeline_rank) const {
+  const ActivationBytes bytes = ActivationsOnRank(pipeline_rank);
+  return {.least = bytes, .most = bytes};
+}
+
+// Every axis with more than one rank has a communicator.
+int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
+  const int64_t axes = (layout_.tp > 1 ? 1 : 0) + (layout_.pp > 1 ? 1 : 0) +
+                       (int64_t{layout_.dp} * layout_.cp > 1 ? 1 : 0);
+  return axes * context_.cluster.device.communicator_bytes;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,70 @@
+#include "planner/profile/layer_shape.h"
+
+namespace meshwright::planner {
+namespace {
+
+// Un-fused backward passes read the saved intermediates again.
+constexpr double kEagerBackwardRatio = 1.5;
+
+// Flash kernels never write the scores out.
+void SetScores(const FrameworkProfile& profile, BlockShape& shape) {
+  switch (shape.attention) {
+    case AttentionKernel::kFusedSoftmax:
+      shape.score_bytes = profile.kept.fused_softmax_bytes;
+      shape.score_traffic_bytes = profile.traffic.fused_softmax_traffic_bytes;
+      return;
+    case AttentionKernel::kEager:
+      shape.score_bytes = profile.kept.eager_attention_bytes;
+      shape.score_traffic_bytes = profile.traffic.eager_attention_traffic_bytes;
+      return;
+    default:
+      return;
+  }
+}
+
+void SetNorms(const FrameworkProfile& profile, NormKernel kernel, BlockShape& shape) {
+  if (kernel != NormKernel::kEager) return;
+  shape.norm_extra_bytes = profile.kept.eager_norm_bytes;
+  shape.norm_traffic_bytes = profile.traffic.eager_norm_traffic_bytes;
+  shape.norm_backward_traffic_bytes =
+      kEagerBackwardRatio * profile.traffic.eager_norm_traffic_bytes;
+}
+
+}  // namespace
+
+BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
+                      const LayerGroup& group) {
+  const FrameworkProfile& profile = context.profile;
+  const TrainingSpec& training = context.training;
+  BlockShape shape = WholeShape(context.model, group, training.seq_len);
+  shape.tokens = training.seq_len / layout.cp * layout.micro_batch;
+  shape.element_bytes = BytesOf(training.formats().activations);
+  shape.cpu_operators = context.cluster.device_kind() == DeviceKind::kCpu;
+  shape.tp = layout.tp;
+  shape.cp = layout.cp;
+  shape.sequence_parallel = layout.sequence_parallel;
+  shape.keeps_gathered_inputs = profile.KeepsGatheredInputs(layout);
+  shape.fused_swiglu = profile.kept.fused_swiglu;
+  shape.keeps_head_norm_input = profile.kept.keeps_head_norm_input;
+  shape.extra_bytes = profile.kept.extra_kept_bytes;
+  shape.selective_drops_operators =
+      profile.kept.selective_recompute == SelectiveRecompute::kNormsAndActivation;
+  shape.attention = profile.AttentionOf(layout);
+  shape.ring_gradient_bytes = profile.communication.ring_gradient_bytes;
+  shape.vocab = PaddedVocab(context, layout.tp);
+  shape.vocab_parallel_loss = profile.kept.vocab_parallel_loss;
+  shape.rope_traffic_bytes = profile.traffic.rope_traffic_bytes;
+  shape.loss_traffic_bytes = profile.traffic.loss_traffic_bytes;
+  shape.accumulate_traffic_bytes = profile.traffic.accumulate_traffic_bytes;
+  SetScores(profile, shape);
+  SetNorms(profile, profile.NormOf(layout), shape);
+  return shape;
+}
+
+int64_t PaddedVocab(const EstimateContext& context, int32_t tp) {
+  if (context.profile.supports.vocab_multiple == 0) return context.model.vocab;
+  const int64_t multiple = int64_t{context.profile.supports.vocab_multiple} * tp;
+  return (context.model.vocab + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,125 @@
+#include "planner/block/stage_partition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "planner/catalog/catalog.h"
+
+namespace meshwright::planner {
+namespace {
+
+using testing::ElementsAre;
+
+Layout Stages(int32_t pp, int32_t vpp = 1) {
+  Layout layout;
+  layout.pp = pp;
+  layout.vpp = vpp;
+  return layout;
+}
+
+std::vector<int64_t> LayersOfStages(const ModelSpec& model, const Layout& layout,
+                                    StagePartition partition) {
+  std::vector<int64_t> layers;
+  for (int32_t stage = 0; stage < layout.pp * layout.vpp; ++stage) {
+    layers.push_back(StageOf(model, layout, partition, stage).layer_count);
+  }
+  return layers;
+}
+
+void ExpectWholeModel(const ModelSpec& model, const Layout& layout, StagePartition partition) {
+  int64_t next = 0;
+  const int32_t stages = layout.pp * layout.vpp;
+  for (int32_t stage = 0; stage < stages; ++stage) {
+    const StageLayers layers = StageOf(model, layout, partition, stage);
+    EXPECT_EQ(layers.first_layer, next);
+    EXPECT_EQ(layers.has_embedding, stage == 0);
+    EXPECT_EQ(layers.has_head, stage == stages - 1);
+    next += layers.layer_count;
+  }
+  EXPECT_EQ(next, model.layers());
+}
+
+TEST(StagePartition, CoversEveryLayerOnceWhateverTheRule) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  for (const StagePartition partition :
+       {StagePartition::kEqual, StagePartition::kItems, StagePartition::kByCost}) {
+    for (const Layout& layout : {Stages(1), Stages(2), Stages(4, 2), Stages(16), Stages(32)}) {
+      ExpectWholeModel(model, layout, partition);
+    }
+  }
+}
+
+TEST(EqualStages, HoldTheSameLayersEach) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  EXPECT_THAT(LayersOfStages(model, Stages(4), StagePartition::kEqual), ElementsAre(8, 8, 8, 8));
+}
+
+// Llama 3 405B: 126 layers and a slot each for embedding and head, (126 + 2) / (pp * vpp) slots a
+// stage; the first and the last stage hold one layer fewer.
+TEST(EqualStages, CountEmbeddingAndHeadAsLayersWhereLayersDoNotDivide) {
+  const ModelSpec model = FindModel("llama-3-405b").value();
+  EXPECT_THAT(LayersOfStages(model, Stages(16), StagePartition::kEqual),
+              ElementsAre(7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7));
+  EXPECT_THAT(LayersOfStages(model, Stages(4, 2), StagePartition::kEqual),
+              ElementsAre(15, 16, 16, 16, 16, 16, 16, 15));
+  ExpectWholeModel(model, Stages(8, 4), StagePartition::kEqual);
+}
+
+// Aleph Alpha scaling: the list [embedding, 40 layers, final norm, head], 43 items; the remainder
+// goes one each to the first stages.
+TEST(ItemStages, CutTheListWithTheRemainderFirst) {
+  const ModelSpec model = FindModel("hagemann-13b").value();
+  EXPECT_THAT(LayersOfStages(model, Stages(2), StagePartition::kItems), ElementsAre(21, 19));
+  EXPECT_THAT(LayersOfStages(model, Stages(4), StagePartition::kItems), ElementsAre(10, 11, 11, 8));
+}
+
+// nanotron's 3.57B: 28 layers of 113 M parameters and a head of 403 M, worth 3.6 of them; half of
+// the whole is passed in the sixteenth layer.
+TEST(CostStages, CutWhereTheSharePasses) {
+  ModelSpec model;
+  model.hidden = 3072;
+  model.vocab = 131072;
+  model.groups = {{.attention = {.heads = 32, .kv_heads = 32, .head_dim = 96},
+                   .ffn = {.hidden = 8192},
+                   .count = 28}};
+  EXPECT_THAT(LayersOfStages(model, Stages(2), StagePartition::kByCost), ElementsAre(16, 12));
+  EXPECT_THAT(LayersOfStages(model, Stages(4), StagePartition::kByCost), ElementsAre(8, 8, 8, 4));
+  ExpectWholeModel(model, Stages(8), StagePartition::kByCost);
+}
+
+TEST(CanPartition, NeedsAWholeNumberOfSlotsWhereStagesAreEqual) {
+  const ModelSpec model = FindModel("llama-3-405b").value();
+  const auto can = [&model](int32_t pp, int32_t vpp) {
+    return CanPartition(model, Stages(pp, vpp), StagePartition::kEqual);
+  };
+  EXPECT_TRUE(can(1, 1));
+  EXPECT_TRUE(can(9, 1));   // 126 / 9
+  EXPECT_TRUE(can(16, 1));  // 128 / 16
+  EXPECT_TRUE(can(16, 4));
+  EXPECT_FALSE(can(5, 1));
+  EXPECT_FALSE(can(12, 1));
+}
+
+TEST(CanPartition, NeedsALayerForEveryStageWhereStagesAreNot) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  for (const StagePartition partition : {StagePartition::kItems, StagePartition::kByCost}) {
+    EXPECT_TRUE(CanPartition(model, Stages(5), partition));
+    EXPECT_TRUE(CanPartition(model, Stages(32), partition));
+    EXPECT_FALSE(CanPartition(model, Stages(33), partition));
+  }
+}
+
+TEST(LayerGroups, AreVisitedWhereTheStageHoldsThem) {
+  ModelSpec model = FindModel("llama-2-7b").value();
+  model.groups = {{.ffn = {.hidden = 1024}, .count = 12}, {.ffn = {.hidden = 2048}, .count = 20}};
+  const StageLayers second = StageOf(model, Stages(4), StagePartition::kEqual, 1);
+  std::vector<std::pair<size_t, int64_t>> seen;
+  ForEachGroup(model, second,
+               [&](size_t group, int64_t count) { seen.emplace_back(group, count); });
+  EXPECT_THAT(seen, ElementsAre(std::pair{0, 4}, std::pair{1, 4}));
+}
+
+}  // namespace
+}  // namespace meshwright::planner

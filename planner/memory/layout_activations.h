@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "planner/layout/layout.h"
+#include "planner/memory/block_dims.h"
 #include "planner/memory/block_tensors.h"
 #include "planner/memory/worker_layout.h"
 #include "planner/profile/context.h"
@@ -54,9 +55,5 @@ class LayoutActivations {
   int64_t boundary_bytes_ = 0;  // an activation between two stages
   absl::InlinedVector<Block, 4> blocks_;
 };
-
-// Shape of a block of `group` for one micro-batch on one rank.
-BlockDims BlockDimsOf(const EstimateContext& context, const Layout& layout,
-                      const LayerGroup& group);
 
 }  // namespace meshwright::planner

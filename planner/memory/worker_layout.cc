@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "planner/layout/stage_partition.h"
-#include "planner/memory/layout_activations.h"
+#include "planner/memory/block_dims.h"
 #include "planner/memory/layout_parameters.h"
 #include "planner/memory/unit_shards.h"
 #include "planner/schedule/closed_forms.h"

@@ -46,10 +46,7 @@ WorkerStages StagesOf(const EstimateContext& context, const Layout& layout) {
                                          context.ranks_run_alone ? 1 : layout.devices());
   absl::InlinedVector<WorkerShape, 4> shapes;
   for (const LayerGroup& group : context.model.groups) {
-    shapes.push_back({.block = LayerShape(context, layout, group),
-                      .vocab = context.model.vocab,
-                      .threads = threads,
-                      .cp = layout.cp});
+    shapes.push_back({.block = LayerShape(context, layout, group), .threads = threads});
   }
   return WorkerStages(shapes, layout.recompute, layout.recompute_layers);
 }

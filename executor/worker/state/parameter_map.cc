@@ -93,14 +93,6 @@ planner::OperatorList HeadPart(const planner::ModelSpec& model, planner::Operato
   return part;
 }
 
-const planner::LayerGroup& GroupOfLayer(const planner::ModelSpec& model, int64_t layer) {
-  for (const planner::LayerGroup& group : model.groups) {
-    if (layer < group.count) return group;
-    layer -= group.count;
-  }
-  return model.groups.back();
-}
-
 }  // namespace
 
 int64_t LocalParameter::rows() const {
@@ -111,7 +103,7 @@ int64_t LocalParameter::rows() const {
 
 ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank,
                         int32_t tp) {
-  return UnitOf(planner::BlockOperators(ShapeOf(model, GroupOfLayer(model, layer), tp)),
+  return UnitOf(planner::BlockOperators(ShapeOf(model, model.GroupOf(layer), tp)),
                 "layers." + std::to_string(layer) + ".", tp_rank);
 }
 

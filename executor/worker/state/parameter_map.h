@@ -44,7 +44,7 @@ struct LocalParameter {
 
 using ParameterUnit = std::vector<LocalParameter>;
 
-// Positions in a layer's unit. The norms of heads are there only with ModelSpec::qk_norm.
+// Positions in a layer's unit. The norms of heads are there only with Attention::qk_norm.
 enum LayerParameter : uint8_t {
   kQkvWeight,
   kOutputWeight,
@@ -55,9 +55,9 @@ enum LayerParameter : uint8_t {
   kQueryNorm,
   kKeyNorm
 };
-// The bias is there only with ModelSpec::qkv_bias, at the end.
-inline size_t QkvBiasOf(const planner::ModelSpec& model) {
-  return model.qk_norm ? kKeyNorm + 1 : kFfnNorm + 1;
+// The bias is there only with Attention::qkv_bias, at the end.
+inline size_t QkvBiasOf(const planner::Attention& attention) {
+  return attention.qk_norm ? kKeyNorm + 1 : kFfnNorm + 1;
 }
 // Positions in the units of one parameter.
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };

@@ -7,6 +7,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/kernel_support_json.h"
 #include "planner/codec/json_fields.h"
 #include "planner/codec/json_text.h"
 
@@ -103,6 +104,7 @@ void VisitFields(Struct& traffic, Visitor& visit) {
 
 template <Visited<Communication> Struct, typename Visitor>
 void VisitFields(Struct& communication, Visitor& visit) {
+  visit("mesh_order", communication.mesh_order);
   visit("data_parallel_overlap", communication.data_parallel_overlap);
   visit("reduce_bytes", communication.reduce_bytes);
   visit("ring_gradient_bytes", communication.ring_gradient_bytes);
@@ -172,6 +174,15 @@ class Reader {
   void operator()(std::string_view key, NormKernel& value) {
     ReadKernel(key, ParseNormKernel, value);
   }
+  void operator()(std::string_view key, MeshOrder& value) {
+    if (!fields_.Has(key)) return;
+    const absl::StatusOr<MeshOrder> order = ParseMeshOrder(fields_.String(key));
+    if (order.ok()) {
+      value = *order;
+    } else {
+      fields_.Fail(order.status());
+    }
+  }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, Kind& value, const std::array<Named<Kind>, kCount>& names) {
     if (!fields_.Has(key)) return;
@@ -221,6 +232,10 @@ class Writer {
   void operator()(std::string_view key, const NormKernel& value) {
     object_[std::string(key)] = std::string(NormKernelName(value));
   }
+  // Files name an order where it is not everybody's.
+  void operator()(std::string_view key, const MeshOrder& value) {
+    if (value != kDefaultMeshOrder) object_[std::string(key)] = FormatMeshOrder(value);
+  }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, const Kind& value,
                   const std::array<Named<Kind>, kCount>& names) {
@@ -257,6 +272,7 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
   profile.notes_contain = fields.StringOr("notes_contain", "");
   Reader reader(fields);
   VisitFields(profile, reader);
+  profile.supports.kernels = ReadKernelSupport(fields);
   profile.calibration = ReadCalibration(fields);
   profile.sources = ReadSources(fields);
   fields.RefuseUnknownKeys();
@@ -271,6 +287,7 @@ std::string ProfileToJson(const FrameworkProfile& profile) {
                          {"notes_contain", profile.notes_contain}};
   Writer writer(object);
   VisitFields(profile, writer);
+  WriteKernelSupport(profile.supports.kernels, object);
   ordered_json sources = ordered_json::object();
   for (const auto& [field, source] : profile.sources) sources[field] = source;
   if (!profile.calibration.command.empty()) {

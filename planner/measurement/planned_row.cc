@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/measurement/measured_layout.h"
-#include "planner/search/rules.h"
+#include "planner/rules/rule_list.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 

@@ -15,6 +15,7 @@ int64_t OptimizerBytes(const EstimateContext& context) {
 
 }  // namespace
 
+// Gradients as wide as the optimizer's states need no other copy.
 int64_t GradientBytes(const EstimateContext& context) {
   const NumberFormats formats = context.training.formats();
   return formats.HasMasterWeights() ? context.profile.states.gradient_bytes

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
@@ -151,8 +152,10 @@ absl::Status CheckLacks(const Layout& l) {
                         "torchtitan does not have this schedule; must be gpipe, 1f1b, interleaved, "
                         "breadth_first or zb_v");
   }
-  if (l.schedule == ScheduleKind::kBreadthFirst && l.pp == 1) {
-    return CannotExport("sched=breadth_first",
+  const bool for_pipelines =
+      l.schedule == ScheduleKind::kBreadthFirst || l.schedule == ScheduleKind::kZbV;
+  if (for_pipelines && l.pp == 1) {
+    return CannotExport(absl::StrCat("sched=", std::string(ScheduleName(l.schedule))),
                         "torchtitan has schedules only for pipelines; must be 1f1b where pp is 1");
   }
   return absl::OkStatus();
@@ -187,7 +190,7 @@ std::vector<std::string> Comments(const ExportJob& job) {
         "sched=breadth_first: the order of micro-batches only; gradients are not "
         "reduced layer by layer.");
   }
-  const bool casts = int64_t{l.dp} * l.cp > 1 || l.devices() == 1;
+  const bool casts = GroupSize(GroupRole::kReplicas, l) > 1 || l.devices() == 1;
   if (!casts && job.training.precision == Precision::kBf16) {
     comments.push_back(
         "bf16: torchtitan casts only under FSDP, DDP or on one device; with tp and "

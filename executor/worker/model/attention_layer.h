@@ -17,8 +17,8 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps between forward and backward: the attention rows of
-// planner/memory/block_tensors.h, q, k and v in one buffer.
+// What one micro-batch keeps between forward and backward: what attention's operators in
+// planner/block/block.h save, q, k and v in one buffer.
 struct AttentionSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]

@@ -13,7 +13,7 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps. Its tensors are those of planner/memory/block_tensors.h: all of
+// What one micro-batch keeps. Its tensors are those that planner/block/block.h saves: all of
 // them, those of selective recompute, or the block's input (attention.residual) alone.
 struct BlockSaved {
   AttentionSaved attention;

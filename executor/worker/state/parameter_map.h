@@ -1,8 +1,8 @@
 // Which part of which of the model's parameters a rank holds, and in which order.
 //
-// Pure functions of (model, layout, coordinates). A unit (the embedding, a layer, the final norm,
-// the head) is the granule of flat buffers: its matrices come first, then norms, then biases. AdamW
-// decays matrices alone.
+// Pure functions of (model, layout, coordinates): the parameters of the operators of
+// planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule of
+// flat buffers: its matrices come first, then norms, then biases. AdamW decays matrices alone.
 #pragma once
 
 #include <cstdint>

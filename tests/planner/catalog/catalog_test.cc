@@ -108,6 +108,20 @@ TEST(ProfileJson, RoundTrips) {
   }
 }
 
+TEST(ProfileJson, NamesTheOrderOfRanksWhereItIsNotEverybodys) {
+  FrameworkProfile profile = FindProfile("megatron").value();
+  EXPECT_EQ(ProfileToJson(profile).find("mesh_order"), std::string::npos);
+  profile.communication.mesh_order = ParseMeshOrder("tp-cp-pp-dp").value();
+  EXPECT_NE(ProfileToJson(profile).find("\"mesh_order\": \"tp-cp-pp-dp\""), std::string::npos);
+  EXPECT_EQ(ProfileFromJson(ProfileToJson(profile)).value(), profile);
+}
+
+TEST(ProfileJson, TheWorkerHasOneOrderOfRanks) {
+  FrameworkProfile profile = FindProfile("meshwright").value();
+  profile.communication.mesh_order = ParseMeshOrder("dp-cp-pp-tp").value();
+  EXPECT_EQ(FieldOf(ProfileFromJson(ProfileToJson(profile)).status()), "mesh_order");
+}
+
 TEST(ProfileJson, NamesTheEngineByTheWorkersAllocations) {
   EXPECT_EQ(ProfileFromJson(R"({"name": "x"})")->engine, Engine::kFramework);
   EXPECT_EQ(ProfileFromJson(R"({"name": "x", "worker_allocations": true})")->engine,
@@ -181,6 +195,39 @@ TEST(CalibrationJson, ProblemNamesTheConstant) {
   constants["matmul_efficiency"] = 0.8;
   EXPECT_THAT(std::string(ClusterFromJson(object.dump(), 1).status().message()),
               HasSubstr("calibration.constants.matmul_efficiency = 0.8"));
+}
+
+TEST(KernelSupportJson, RoundTripsAndIsAbsentWhereNothingIsLimited) {
+  const FrameworkProfile worker = FindProfile("meshwright").value();
+  EXPECT_TRUE(worker.supports.kernels.ffn.Has(FfnKind::kSwiGlu));
+  EXPECT_FALSE(worker.supports.kernels.ffn.Has(FfnKind::kGelu));
+  EXPECT_EQ(worker.supports.kernels.cuda_head_sizes.size(), 3u);
+  EXPECT_EQ(ProfileFromJson(ProfileToJson(worker)).value(), worker);
+  const FrameworkProfile other = FindProfile("megatron").value();
+  EXPECT_EQ(other.supports.kernels, KernelSupport());
+  const auto object = nlohmann::json::parse(ProfileToJson(other));
+  for (const char* key : {"ffn_kinds", "cuda_attention", "cuda_head_sizes", "max_cp"}) {
+    EXPECT_FALSE(object.contains(key)) << key;
+  }
+}
+
+TEST(KernelSupportJson, ProblemNamesTheKey) {
+  const auto object = nlohmann::json::parse(ProfileToJson(FindProfile("meshwright").value()));
+  const auto message = [](const nlohmann::json& changed) {
+    return std::string(ProfileFromJson(changed.dump()).status().message());
+  };
+  auto changed = object;
+  changed["ffn_kinds"] = {"relu"};
+  EXPECT_THAT(message(changed), HasSubstr("must be one of swiglu, gelu"));
+  changed = object;
+  changed["cuda_head_sizes"][0]["multiple_of"] = 0;
+  EXPECT_THAT(message(changed), HasSubstr("multiple_of = 0"));
+  changed = object;
+  changed["cuda_head_sizes"][0]["least"] = 8;
+  EXPECT_THAT(message(changed), HasSubstr("least"));
+  changed = object;
+  changed["max_vpp"] = -1;
+  EXPECT_THAT(message(changed), HasSubstr("max_vpp = -1"));
 }
 
 }  // namespace

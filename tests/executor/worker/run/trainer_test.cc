@@ -12,7 +12,8 @@
 #include <tuple>
 
 #include "executor/worker/comm/cpu_device.h"
-#include "planner/memory/block_tensors.h"
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
 #include "planner/memory/worker_memory.h"
 #include "tests/executor/test_models.h"
 #include "tests/executor/worker/reference_model.h"
@@ -229,7 +230,7 @@ int64_t LogSumExpBytes(const AttentionSaved& saved) {
   return bytes;
 }
 
-planner::BlockDims DimsOf(const RankContext& context) {
+planner::BlockShape ShapeOf(const RankContext& context) {
   const planner::ModelSpec& model = context.model;
   const planner::Attention& attention = model.groups.front().attention;
   return {.tokens = context.tokens(),
@@ -242,7 +243,9 @@ planner::BlockDims DimsOf(const RankContext& context) {
           .tp = 1,
           .head_norm = attention.qk_norm,
           .keeps_head_norm_input = false,
-          .selective_drops_operators = true};
+          .selective_drops_operators = true,
+          .keys = context.training.seq_len,
+          .vocab = model.vocab};
 }
 
 planner::ModelSpec WithQkNorm(bool qk_norm) {
@@ -260,8 +263,8 @@ TEST_P(BlockTableTest, ABlockKeepsExactlyWhatTheTableSays) {
   Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
   stage.BeginStep(nullptr);
   stage.Forward(0, {}, TokenSource(*context, 0));
-  const planner::BlockDims dims = DimsOf(*context);
-  const auto kept = [&](planner::KeptTensor tensor) { return planner::KeptBytes(tensor, dims); };
+  const planner::OperatorList operators = planner::BlockOperators(ShapeOf(*context));
+  const auto kept = [&](planner::KeptTensor tensor) { return planner::KeptBytes(operators, tensor); };
   for (const BlockSaved& block : stage.saved_blocks(0)) {
     const AttentionSaved& attention = block.attention;
     const FfnSaved& ffn = block.ffn;
@@ -295,7 +298,7 @@ TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
   Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
   stage.BeginStep(nullptr);
   const int64_t before = device.HeldBytes();
-  const planner::WorkerShape shape = {.block = DimsOf(*context), .vocab = context->model.vocab};
+  const planner::WorkerShape shape = {.block = ShapeOf(*context)};
   const planner::WorkerStageBytes expected =
       planner::WorkerStages({shape}, recompute, context->layout.recompute_layers)
           .BytesOf({.layers = {{.group = 0, .count = context->model.layers()}},

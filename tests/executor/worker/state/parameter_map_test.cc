@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "planner/block/parameters.h"
 #include "tests/executor/test_models.h"
@@ -88,6 +89,23 @@ TEST(ParameterMapTest, NormsOfHeadsAreTheLastOfTheReplicated) {
             2 * model.hidden + 2 * model.groups.front().attention.head_dim);
   EXPECT_FALSE(unit[kFfnNorm].of_heads);
   EXPECT_TRUE(unit[kQueryNorm].of_heads && unit[kQueryNorm].replicated);
+}
+
+TEST(ParameterMapTest, EveryPositionHoldsItsOperatorsParameters) {
+  const planner::ModelSpec model = trial::TinyModel();
+  const ParameterUnit unit = LayerUnit(model, 3, 0, 1);
+  const auto names = [&](LayerParameter position) {
+    std::vector<std::string> parts;
+    for (const ParameterPart& part : unit[position].parts) parts.push_back(part.name);
+    return parts;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(kQkvWeight), (Names{"layers.3.q", "layers.3.k", "layers.3.v"}));
+  EXPECT_EQ(names(kOutputWeight), Names{"layers.3.o"});
+  EXPECT_EQ(names(kGateUpWeight), (Names{"layers.3.gate", "layers.3.up"}));
+  EXPECT_EQ(names(kDownWeight), Names{"layers.3.down"});
+  EXPECT_EQ(names(kAttentionNorm), Names{"layers.3.attention_norm"});
+  EXPECT_EQ(names(kFfnNorm), Names{"layers.3.ffn_norm"});
 }
 
 TEST(ParameterMapTest, TiedHeadIsLaidOutLikeTheEmbedding) {

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/agent/wire.h"
+#include "executor/trial/capabilities.h"
 #include "executor/trial/named_kernels.h"
 #include "executor/trial/trial.h"
-#include "executor/trial/trial_runner.h"
 #include "planner/catalog/catalog.h"
 #include "planner/report/estimate_json.h"
 #include "planner/base/field_error.h"
@@ -91,7 +91,7 @@ absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest
     ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(text));
     ASSIGN_OR_RETURN(const planner::Estimate estimate, planner::CheckAndEstimate(request, layout));
     layout = trial::WithNamedKernels(layout, request.profile, device);
-    RETURN_IF_ERROR(trial::CheckRunnable(request.model, layout, request.training, device));
+    RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, device));
     AddCandidate({{layout, estimate}, /*requested=*/true}, candidates);
   }
   return candidates;
@@ -126,9 +126,7 @@ db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const Sweep
 absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now) {
   RETURN_IF_ERROR(CheckOptions(options));
-  // Only processes on shared cores have a core count; every other device is a GPU.
-  const trial::DeviceKind device =
-      request.cluster.physical_cores > 0 ? trial::DeviceKind::kCpu : trial::DeviceKind::kCuda;
+  const planner::DeviceKind device = request.cluster.device_kind();
   if (options.memory_limit_bytes) {
     request.cluster.device.memory_bytes =
         std::min(request.cluster.device.memory_bytes, *options.memory_limit_bytes);
@@ -136,9 +134,7 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
   const auto named = [&](const planner::Layout& layout) {
     return trial::WithNamedKernels(layout, request.profile, device);
   };
-  request.runnable = [&](const planner::Layout& layout) {
-    return trial::CheckRunnable(request.model, named(layout), request.training, device).ok();
-  };
+  request.runner = trial::WorkerAsRunner(request.profile, device);
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, NamedLayouts(request, options, device));
   planner::Funnel funnel;
   if (options.trials > 0) {

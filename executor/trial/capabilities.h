@@ -1,46 +1,22 @@
-// What the workers can run, as data: CheckRunnable() tests against it, `meshwright-worker
-// --capabilities` prints it.
+// What the workers can run: what the profile `meshwright` supports, under the planner's rules.
+// `meshwright-worker --capabilities` prints it.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
+#include "absl/status/status.h"
 #include "executor/trial/trial.h"
 #include "nlohmann/json.hpp"
+#include "planner/profile/framework_profile.h"
 
 namespace meshwright::trial {
 
-// Sizes of a head that CUDA's attention takes in a precision.
-struct HeadSizes {
-  planner::Precision precision = planner::Precision::kBf16;
-  std::optional<planner::AttentionKernel> attention;  // any
-  int64_t multiple_of = 1;
-  std::optional<int64_t> most;
+// The preset `meshwright`.
+const planner::FrameworkProfile& WorkerProfile();
 
-  bool Take(int64_t head_dim) const {
-    return head_dim % multiple_of == 0 && head_dim <= most.value_or(head_dim);
-  }
-};
+// OK when the layout breaks no rule (planner/rules/rule_list.h) under the workers' profile;
+// Unimplemented with the sentence of the first that it breaks.
+absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
+                        const planner::TrainingSpec& training, DeviceKind device);
 
-struct Capabilities {
-  std::vector<DeviceKind> devices;
-  std::vector<planner::Precision> precisions;
-  std::vector<planner::ScheduleKind> schedules;
-  std::vector<planner::Recompute> recompute;
-  // What a layout may name, and what is run where it names none.
-  std::vector<planner::AttentionKernel> attention;
-  planner::AttentionKernel default_attention = planner::AttentionKernel::kDefault;
-  int32_t max_zero = 0;
-  int32_t max_cp = 1;
-  int32_t max_vpp = 1;
-  bool sequence_parallel = false;
-  bool qk_norm = false;
-  std::vector<HeadSizes> cuda_head_dims;
-};
-
-const Capabilities& WorkerCapabilities();
-
-nlohmann::json ToJson(const Capabilities& capabilities);
+nlohmann::json WorkerCapabilities();
 
 }  // namespace meshwright::trial

@@ -8,10 +8,15 @@ planner::Layout WithNamedKernels(const planner::Layout& layout, const planner::F
   planner::Layout named = layout;
   const bool left_open = layout.attention == planner::AttentionKernel::kDefault;
   if (left_open && device != DeviceKind::kCpu && profile.engine == planner::Engine::kWorker &&
-      profile.supports.attention != WorkerCapabilities().default_attention) {
+      profile.supports.attention != WorkerProfile().supports.attention) {
     named.attention = profile.supports.attention;
   }
   return named;
+}
+
+planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile, DeviceKind device) {
+  return {.profile = WorkerProfile(),
+          .attention = WithNamedKernels(planner::Layout(), profile, device).attention};
 }
 
 }  // namespace meshwright::trial

@@ -3,6 +3,7 @@
 
 #include "executor/trial/trial.h"
 #include "planner/profile/framework_profile.h"
+#include "planner/search/search.h"
 
 namespace meshwright::trial {
 
@@ -11,5 +12,8 @@ namespace meshwright::trial {
 // what the worker runs is what the estimate is about. On a CPU the worker has one kernel, and it
 // has none of another framework's: there `layout` stays as it is.
 planner::Layout WithNamedKernels(const planner::Layout& layout, const planner::FrameworkProfile& profile, DeviceKind device);
+
+// The worker as what is to run layouts that are planned for with `profile`.
+planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile, DeviceKind device);
 
 }  // namespace meshwright::trial

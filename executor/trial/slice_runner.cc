@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/capabilities.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/slice_composition.h"
 #include "executor/trial/utilisation.h"
@@ -48,7 +49,7 @@ TrialResult Failed(absl::string_view message) {
 
 TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext& context,
                           const TrialRunnerOptions& options) {
-  const absl::Status runnable = CheckRunnable(plan.model, plan.layout, plan.training, plan.device);
+  const absl::Status runnable = CheckRules(plan.model, plan.layout, plan.training, plan.device);
   if (!runnable.ok()) return Failed(runnable.message());
   TrialPlan slice_plan = plan;
   slice_plan.slice = true;

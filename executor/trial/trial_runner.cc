@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/capabilities.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/memory_check.h"
 #include "executor/trial/rank_record.h"
@@ -118,7 +119,7 @@ RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
 }
 
 TrialResult RunTrial(const TrialPlan& plan, const TrialRunnerOptions& options) {
-  const absl::Status runnable = CheckRunnable(plan.model, plan.layout, plan.training, plan.device);
+  const absl::Status runnable = CheckRules(plan.model, plan.layout, plan.training, plan.device);
   if (!runnable.ok()) return Failed(runnable.message());
   std::vector<int32_t> ranks(static_cast<size_t>(plan.layout.devices()));
   std::iota(ranks.begin(), ranks.end(), 0);

@@ -59,8 +59,4 @@ RanksRun RunRanks(const TrialPlan& plan, const std::vector<int32_t>& ranks,
 absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& ranks,
                          const TrialRunnerOptions& options);
 
-// What the workers can run: OK, or Unimplemented naming the axis and the values that are supported.
-absl::Status CheckRunnable(const planner::ModelSpec& model, const planner::Layout& layout,
-                           const planner::TrainingSpec& training, DeviceKind device);
-
 }  // namespace meshwright::trial

@@ -7,6 +7,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/catalog/calibration_json.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/kernel_support_json.h"
 #include "planner/codec/json_fields.h"
 #include "planner/codec/json_text.h"
 
@@ -257,6 +258,7 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
   profile.notes_contain = fields.StringOr("notes_contain", "");
   Reader reader(fields);
   VisitFields(profile, reader);
+  profile.supports.kernels = ReadKernelSupport(fields);
   profile.calibration = ReadCalibration(fields);
   profile.sources = ReadSources(fields);
   fields.RefuseUnknownKeys();
@@ -271,6 +273,7 @@ std::string ProfileToJson(const FrameworkProfile& profile) {
                          {"notes_contain", profile.notes_contain}};
   Writer writer(object);
   VisitFields(profile, writer);
+  WriteKernelSupport(profile.supports.kernels, object);
   ordered_json sources = ordered_json::object();
   for (const auto& [field, source] : profile.sources) sources[field] = source;
   if (!profile.calibration.command.empty()) {

@@ -19,20 +19,21 @@ struct StepShape {
       : context(c),
         layout(l),
         device{
-            c.cluster.device, c.training.precision,
+            c.cluster.device, c.training.formats(),
             ThroughputShare(c.cluster, FillNodes(l.devices(), c.cluster.devices_per_node).per_node),
             c.profile.traffic.matmul_share},
         network{c.cluster, c.profile.communication.network_share,
                 c.profile.communication.network_contention, l.devices()},
         tokens(c.training.seq_len / l.cp * l.micro_batch),
-        element_bytes(static_cast<double>(ElementBytes(c.training.precision))),
+        wire_bytes(static_cast<double>(BytesOf(device.formats.wire))),
         tp_group{l.tp, 1},
         cp_group{l.cp, l.tp},
         dp_group{int64_t{l.dp} * l.cp, l.tp},
         pipeline_stride(int64_t{l.tp} * l.cp * l.dp) {}
 
+  // Of the hidden states as they go from rank to rank.
   double HiddenBytes() const {
-    return static_cast<double>(tokens * context.model.hidden) * element_bytes;
+    return static_cast<double>(tokens * context.model.hidden) * wire_bytes;
   }
   int64_t SequenceDivisor() const { return layout.sequence_parallel ? layout.tp : 1; }
 
@@ -41,7 +42,7 @@ struct StepShape {
   DeviceShare device;
   Network network;
   int64_t tokens;  // of one micro-batch on one rank
-  double element_bytes;
+  double wire_bytes;  // of an element of an activation between ranks
   CommGroup tp_group;
   CommGroup cp_group;
   CommGroup dp_group;  // data and context ranks hold the same weights

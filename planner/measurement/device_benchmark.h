@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "planner/spec/collective_kind.h"
+#include "planner/spec/device_kind.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
@@ -77,6 +78,10 @@ struct DeviceBenchmark {
   std::vector<MatmulTiming> matmuls;
   std::vector<CopyTiming> copies;
   std::vector<CollectiveTiming> collectives;
+
+  DeviceKind device_kind() const {
+    return physical_cores > 0 ? DeviceKind::kCpu : DeviceKind::kCuda;
+  }
 
   friend bool operator==(const DeviceBenchmark&, const DeviceBenchmark&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "planner/block/stage_partition.h"
@@ -22,10 +23,10 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
                                           const LayoutParameters& parameters) {
   const int64_t ranks = StateRanks(layout);
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
-  const Precision precision = context.training.precision;
-  const auto bytes = [&](int64_t element_bytes) {
+  const NumberFormats formats = context.training.formats();
+  const auto bytes = [&](NumberFormat format) {
     const auto all_shards = [&](const UnitParameters& unit) {
-      return ranks * ShardElements(unit.all, ranks, precision) * element_bytes;
+      return ranks * ShardElements(unit.all, ranks, formats) * BytesOf(format);
     };
     UnitBytes units = {.table = all_shards(parameters.table()),
                        .final_norm = all_shards(parameters.final_norm())};
@@ -34,11 +35,25 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
     }
     return units;
   };
-  TransientUnits units = {.gradients = bytes(AccumulatorBytes(precision)),
+  TransientUnits units = {.gradients = bytes(formats.gradients),
                           .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
                           .layered = layout.schedule == ScheduleKind::kBreadthFirst};
-  if (layout.zero >= 3) units.weights = bytes(ElementBytes(precision));
+  if (layout.zero >= 3) units.weights = bytes(formats.weights);
   return units;
+}
+
+// Cosines and sines of a rank's positions: one table for each size of heads.
+int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
+  absl::InlinedVector<int64_t, 4> head_dims;
+  for (const LayerGroup& group : context.model.groups) {
+    const int64_t head_dim = group.attention.head_dim;
+    if (std::find(head_dims.begin(), head_dims.end(), head_dim) == head_dims.end()) {
+      head_dims.push_back(head_dim);
+    }
+  }
+  return context.training.seq_len / layout.cp *
+         std::accumulate(head_dims.begin(), head_dims.end(), int64_t{0}) *
+         BytesOf(context.training.formats().accumulator);
 }
 
 WorkerStages StagesOf(const EstimateContext& context, const Layout& layout) {
@@ -57,8 +72,7 @@ ExactMemory::ExactMemory(const EstimateContext& context, const Layout& layout)
     : context_(context),
       layout_(layout),
       micro_batches_(layout.MicroBatches(context.training.global_batch)),
-      rope_table_bytes_(context.training.seq_len / layout.cp * context.model.head_dim *
-                        AccumulatorBytes(context.training.precision)),
+      rope_table_bytes_(RopeTableBytes(context, layout)),
       parameters_(context, layout),
       transient_(TransientOf(context, layout, parameters_)) {
   const WorkerStages stages = StagesOf(context, layout);
@@ -94,7 +108,7 @@ HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
   }
   HeldParameters held;
   parameters_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
-    held.shard += count * ShardElements(unit.all, ranks, context_.training.precision);
+    held.shard += count * ShardElements(unit.all, ranks, context_.training.formats());
     held.whole_gradients += count * unit.vectors;
   });
   held.whole = held.shard * ranks;

@@ -108,7 +108,7 @@ int64_t ProfileMemory::GatheredBytes() const {
   if (layout_.zero < 2) return 0;
   const int64_t unit = parameters_.largest_unit();
   const int64_t weights =
-      layout_.zero == 3 ? 2 * unit * ElementBytes(context_.training.precision) : 0;
+      layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
   return weights + unit * GradientBytes(context_);
 }
 

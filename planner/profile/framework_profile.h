@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "planner/block/stage_partition.h"
 #include "planner/layout/layout.h"
+#include "planner/profile/kernel_support.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
 
@@ -42,7 +43,7 @@ enum class Engine : uint8_t {
 // Bytes of weights, gradients and optimizer per parameter under bf16 training.
 struct ModelStates {
   int32_t gradient_bytes = 4;        // main gradients
-  int32_t optimizer_bytes = 12;      // fp32 master weights and two Adam moments
+  int32_t optimizer_bytes = 12;      // of AdamW: fp32 master weights and two moments
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
   int32_t shard_buffer_bytes = 0;    // beside the optimizer's states, sharded like them
   int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
@@ -170,6 +171,7 @@ struct Supports {
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
   int32_t vocab_multiple = 0;
+  KernelSupport kernels;
 
   friend bool operator==(const Supports&, const Supports&) = default;
 };

@@ -7,7 +7,7 @@
 #include "planner/profile/context.h"
 #include "planner/report/export_megatron.h"
 #include "planner/report/export_torchtitan.h"
-#include "planner/search/rules.h"
+#include "planner/rules/rule_list.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
@@ -16,26 +16,14 @@ namespace {
 
 constexpr int64_t kMaxDevicesPerNode = 1024;
 
-// The profiles know no schedule beyond 1f1b and interleaved; whether a framework has another one is
-// for its exporter, and only the division of layers and batch is for the rules.
-Layout WithKnownSchedule(Layout layout) {
-  if (layout.schedule == ScheduleKind::kBreadthFirst || layout.schedule == ScheduleKind::kZbV ||
-      layout.schedule == ScheduleKind::kZbH1) {
-    layout.schedule = layout.vpp > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1f1b;
-  }
-  return layout;
-}
-
 absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
   const std::string_view name = target == ExportTarget::kMegatron ? "megatron" : "torchtitan-fsdp";
   ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(name));
   const ClusterSpec any_cluster;
   const EstimateContext context{job.model, any_cluster, job.training, profile};
-  const Layout known = WithKnownSchedule(job.layout);
-  const std::optional<Violation> violation = CheckLayout(context, known.devices(), known);
+  const std::optional<Violation> violation =
+      CheckLayout(context, job.layout.devices(), job.layout);
   if (!violation) return absl::OkStatus();
-  const bool interleaves = job.layout.schedule == ScheduleKind::kInterleaved;
-  if (violation->rule == Rule::kInterleaveBatches && !interleaves) return absl::OkStatus();
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
 }
 

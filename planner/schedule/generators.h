@@ -38,7 +38,7 @@ std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t m
 
 // ZB-V (arXiv 2401.10241, section 6; arXiv 2405.15362): two chunks per rank in V placement, the
 // order for F = B = W. At most 2p chunks, p micro-batches, in flight. With fewer than 2p - 1
-// micro-batches it is the order for 2p - 1 without those that are missing.
+// micro-batches, which no layout has, it is the order for 2p - 1 without those that are missing.
 std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
 }  // namespace meshwright::planner

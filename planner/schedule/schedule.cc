@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "planner/schedule/generators.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/schedule/generators.h"
+#include "planner/schedule/schedule_needs.h"
 
 namespace meshwright::planner {
 namespace {
@@ -31,25 +32,19 @@ std::vector<Action> Generate(const Layout& layout, int32_t rank, int32_t micro_b
   return {};
 }
 
-absl::Status CheckChunks(const Layout& layout) {
-  const std::string name(ScheduleName(layout.schedule));
-  switch (layout.schedule) {
-    case ScheduleKind::kGpipe:
-    case ScheduleKind::k1f1b:
-    case ScheduleKind::kZbH1:
-      if (layout.vpp == 1) return absl::OkStatus();
-      return FieldError("vpp", layout.vpp, "sched=" + name + " takes vpp 1");
-    case ScheduleKind::kInterleaved:
-      if (layout.pp < 2) return FieldError("pp", layout.pp, "sched=interleaved needs at least 2");
-      if (layout.vpp >= 2) return absl::OkStatus();
-      return FieldError("vpp", layout.vpp, "sched=interleaved needs at least 2");
-    case ScheduleKind::kZbV:
-      if (layout.vpp == 2) return absl::OkStatus();
-      return FieldError("vpp", layout.vpp, "sched=zb_v takes vpp 2");
-    case ScheduleKind::kBreadthFirst:
-      return absl::OkStatus();
+std::string Named(const Layout& layout) {
+  return absl::StrCat("sched=", std::string(ScheduleName(layout.schedule)));
+}
+
+absl::Status ChunksDoNotFit(const Layout& layout, const ScheduleNeeds& needs) {
+  if (layout.pp < needs.least_ranks) {
+    return FieldError("pp", layout.pp,
+                      absl::StrCat(Named(layout), " needs at least ", needs.least_ranks));
   }
-  return absl::OkStatus();
+  return FieldError("vpp", layout.vpp,
+                    needs.most_chunks == kAnyChunks
+                        ? absl::StrCat(Named(layout), " needs at least ", needs.least_chunks)
+                        : absl::StrCat(Named(layout), " takes vpp ", needs.most_chunks));
 }
 
 }  // namespace
@@ -57,12 +52,17 @@ absl::Status CheckChunks(const Layout& layout) {
 absl::Status CheckScheduleExists(const Layout& layout, int32_t micro_batches) {
   RETURN_IF_ERROR(CheckRange("pp", layout.pp, 1, kMaxRanks));
   RETURN_IF_ERROR(CheckRange("vpp", layout.vpp, 1, kMaxRanks));
-  RETURN_IF_ERROR(CheckChunks(layout));
+  const ScheduleNeeds needs = NeedsOf(layout.schedule);
+  if (!ChunksFit(needs, layout)) return ChunksDoNotFit(layout, needs);
   RETURN_IF_ERROR(CheckRange("micro_batches", micro_batches, 1, kMaxActions / 3 / layout.vpp));
-  if (layout.schedule == ScheduleKind::kInterleaved && micro_batches % layout.pp != 0) {
-    return FieldError(
-        "micro_batches", micro_batches,
-        absl::StrCat("sched=interleaved needs a multiple of pp, which is ", layout.pp));
+  if (needs.whole_rounds && micro_batches % layout.pp != 0) {
+    return FieldError("micro_batches", micro_batches,
+                      absl::StrCat(Named(layout), " needs a multiple of pp, which is ", layout.pp));
+  }
+  const int64_t least = LeastMicroBatches(needs, layout.pp);
+  if (micro_batches < least) {
+    return FieldError("micro_batches", micro_batches,
+                      absl::StrCat(Named(layout), " needs at least ", least, " at pp ", layout.pp));
   }
   return absl::OkStatus();
 }

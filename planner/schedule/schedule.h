@@ -22,7 +22,8 @@ namespace meshwright::planner {
 
 // OK when the layout's schedule exists for its pp and vpp and for this many micro-batches;
 // InvalidArgument naming pp, vpp or micro_batches otherwise. The same layouts pass as pass the
-// search's rules on chunks and micro-batches.
+// rules on chunks and micro-batches (planner/rules), so that what a search finds and a trial runs
+// has a list.
 absl::Status CheckScheduleExists(const Layout& layout, int32_t micro_batches);
 
 // The list of `rank`, and those of all ranks, under the layout's schedule, in time linear in the

@@ -69,32 +69,43 @@ class Ranking {
   std::vector<RankedLayout> best_;
 };
 
+// What a search without a single valid layout remembers of those that it dropped.
+struct Dropped {
+  int64_t by_runner = 0;                // valid for the framework, but not for what runs them
+  std::optional<Violation> by_kernels;  // the first one of a rule about kernels
+  int64_t smallest_batch = 0;           // that would divide; 0 where none would
+};
+
 // One sentence for a search space without a single valid layout. Points that only break a rule
 // about the batch would run with another one; where there are none, the devices do not divide the
 // model.
 absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel,
-                           int64_t smallest_batch) {
+                           const Dropped& dropped) {
   const std::string none = absl::StrCat("none of ", funnel.enumerated, " layouts of ",
                                         request.devices, " devices can run this model");
-  const int64_t not_run = funnel.invalid_by_rule[static_cast<size_t>(Rule::kWorker)];
-  if (not_run > 0) {
+  if (dropped.by_runner > 0) {
     return FieldError(
         "framework", request.profile.name,
-        absl::StrCat("the worker runs none of the ", not_run, " layouts of ", request.devices,
+        absl::StrCat("the worker runs none of the ", dropped.by_runner, " layouts of ",
+                     request.devices,
                      " devices that it allows; must be planned as "
                      "meshwright-worker --capabilities says"));
   }
-  if (smallest_batch > 0) {
+  if (dropped.by_kernels) {
+    return FieldError("framework", request.profile.name, Describe(*dropped.by_kernels));
+  }
+  if (dropped.smallest_batch > 0) {
     return FieldError("global_batch", request.training.global_batch,
-                      absl::StrCat(none, " with this batch; must be a multiple of ", smallest_batch,
-                                   " (dp * micro-batch)"));
+                      absl::StrCat(none, " with this batch; must be a multiple of ",
+                                   dropped.smallest_batch, " (dp * micro-batch)"));
   }
   const auto most = std::max_element(funnel.invalid_by_rule.begin(), funnel.invalid_by_rule.end());
   const auto rule = static_cast<Rule>(most - funnel.invalid_by_rule.begin());
   std::string problem = absl::StrCat(none, "; ", *most, " of them break the rule ");
   problem.append(RuleName(rule));
-  absl::StrAppend(&problem, "; must be a product of tp that divides ", request.model.heads,
-                  " heads, pp that divides ", request.model.layers(), " layers, cp and dp");
+  absl::StrAppend(&problem, "; must be a product of tp that divides ",
+                  request.model.groups.front().attention.heads, " heads, pp that divides ",
+                  request.model.layers(), " layers, cp and dp");
   return FieldError("gpus", request.devices, problem);
 }
 
@@ -125,13 +136,12 @@ class Selection {
   void Visit(const Layout& layout) {
     ++funnel_.enumerated;
     if (const auto violation = CheckLayout(context_, request_.devices, layout)) {
-      if (violation->rule == Rule::kBatchDivision &&
-          (smallest_batch_ == 0 || violation->divisor < smallest_batch_)) {
-        smallest_batch_ = violation->divisor;
-      }
-      return Drop(violation->rule);
+      return Drop(*violation);
     }
-    if (request_.runnable && !request_.runnable(layout)) return Drop(Rule::kWorker);
+    if (const auto violation = CheckRunner(layout)) {
+      ++dropped_.by_runner;
+      return Drop(*violation);
+    }
     MemoryBounds bounds = BoundMemory(context_, layout);
     if (bounds.least_bytes <= allowed_bytes_ && bounds.most_bytes > allowed_bytes_) {
       bounds.least_bytes = EstimateMemory(context_, layout).total_bytes();
@@ -145,7 +155,7 @@ class Selection {
 
   absl::StatusOr<SearchResult> Take() {
     if (funnel_.evaluated + funnel_.memory == 0) {
-      return NoValidLayout(request_, funnel_, smallest_batch_);
+      return NoValidLayout(request_, funnel_, dropped_);
     }
     SearchResult result;
     result.funnel = funnel_;
@@ -161,9 +171,25 @@ class Selection {
   }
 
  private:
-  void Drop(Rule rule) {
+  void Drop(const Violation& violation) {
     ++funnel_.invalid;
-    ++funnel_.invalid_by_rule[static_cast<size_t>(rule)];
+    ++funnel_.invalid_by_rule[static_cast<size_t>(violation.rule)];
+    const int64_t divisor = violation.operands.divisor;
+    if (violation.rule == Rule::kBatchDivision &&
+        (dropped_.smallest_batch == 0 || divisor < dropped_.smallest_batch)) {
+      dropped_.smallest_batch = divisor;
+    }
+    if (!dropped_.by_kernels && IsAboutKernels(violation.rule)) dropped_.by_kernels = violation;
+  }
+
+  std::optional<Violation> CheckRunner(Layout layout) const {
+    if (!request_.runner) return std::nullopt;
+    if (layout.attention == AttentionKernel::kDefault) {
+      layout.attention = request_.runner->attention;
+    }
+    const EstimateContext runs = {request_.model, request_.cluster, request_.training,
+                                  request_.runner->profile};
+    return CheckLayout(runs, request_.devices, layout);
   }
 
   double MfuOf(const Layout& layout) const {
@@ -173,9 +199,7 @@ class Selection {
   Standing Place(const Layout& layout) const {
     Standing standing;
     standing.violation = CheckLayout(context_, request_.devices, layout);
-    if (!standing.violation && request_.runnable && !request_.runnable(layout)) {
-      standing.violation = Violation{Rule::kWorker};
-    }
+    if (!standing.violation) standing.violation = CheckRunner(layout);
     if (standing.violation) return standing;
     standing.estimate = EstimateLayout(context_, layout);
     const int64_t bytes = standing.estimate.memory.total_bytes();
@@ -224,7 +248,7 @@ class Selection {
   std::optional<Standing> mine_;
   Layout nearest_;
   int64_t nearest_bytes_ = std::numeric_limits<int64_t>::max();
-  int64_t smallest_batch_ = 0;
+  Dropped dropped_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/estimate/estimate.h"
-#include "planner/search/rules.h"
+#include "planner/rules/rule_list.h"
 
 namespace meshwright::planner {
 
@@ -62,6 +62,13 @@ struct Standing {
   int64_t faster = 0;      // evaluated layouts that are faster
 };
 
+// A program that is to run what is found, where that is not the framework that it is planned for.
+struct Runner {
+  FrameworkProfile profile;
+  // What it runs where a layout leaves the kernel open.
+  AttentionKernel attention = AttentionKernel::kDefault;
+};
+
 struct SearchRequest {
   ModelSpec model;
   ClusterSpec cluster;
@@ -69,9 +76,8 @@ struct SearchRequest {
   FrameworkProfile profile;
   int64_t devices = 0;
   int32_t top = 10;
-  // What can run beyond the profile's rules; a layout it refuses counts under Rule::kWorker. May be
-  // empty.
-  std::function<bool(const Layout&)> runnable;
+  // Where it is set a layout must pass the rules under its profile as well.
+  std::optional<Runner> runner = std::nullopt;
   // What a kept layout may risk, above 0 and at most 1. Without it the 80 % rule decides.
   std::optional<double> max_oom_probability = std::nullopt;
   // A layout whose standing is asked for; it need not be in the search space.

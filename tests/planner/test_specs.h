@@ -30,8 +30,7 @@ inline SearchRequest MakeRequest(const TestContext& context, int64_t devices) {
           .cluster = context.cluster,
           .training = context.training,
           .profile = context.profile,
-          .devices = devices,
-          .runnable = nullptr};
+          .devices = devices};
 }
 
 inline Layout MakeLayout(const char* text) { return ParseLayout(text).value(); }

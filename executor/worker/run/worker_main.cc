@@ -128,7 +128,7 @@ absl::StatusOr<trial::TrialPlan> ReadTrial(const nlohmann::json& json, const Fla
     plan.memory_limit_bytes = static_cast<int64_t>(*flags.memory_limit_gib * kGib);
   }
   RETURN_IF_ERROR(CheckRanks("layout", plan.layout.devices(), environment));
-  RETURN_IF_ERROR(trial::CheckRunnable(plan.model, plan.layout, plan.training, plan.device));
+  RETURN_IF_ERROR(trial::CheckRules(plan.model, plan.layout, plan.training, plan.device));
   return plan;
 }
 
@@ -174,7 +174,7 @@ int WorkerMain(int argc, char** argv, const WorkerHooks& hooks) {
   }
   if (flags->help) return std::fputs(kUsage, stdout) < 0;
   if (flags->version) return std::puts(std::string(trial::WorkerVersion()).c_str()) < 0;
-  if (flags->capabilities) return std::puts(ToJson(trial::WorkerCapabilities()).dump(2).c_str()) < 0;
+  if (flags->capabilities) return std::puts(trial::WorkerCapabilities().dump(2).c_str()) < 0;
   if (flags->devices) return std::puts(ToJson(ListCudaDevices()).dump(2).c_str()) < 0;
   DieWithParent();
   KeepFreedPages();

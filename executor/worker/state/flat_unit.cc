@@ -21,7 +21,7 @@ int64_t ShardCount(const RankContext& context) {
 
 int64_t OwnElements(const RankContext& context, int64_t elements) {
   if (context.zero() == 0) return elements;
-  return planner::ShardElements(elements, ShardCount(context), context.training.precision);
+  return planner::ShardElements(elements, ShardCount(context), context.training.formats());
 }
 
 // What is made at once on the host: large units must not need as much there again.

@@ -3,14 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "executor/trial/trial_runner.h"
+#include "planner/catalog/catalog.h"
+#include "planner/rules/rule_list.h"
+#include "planner/schedule/schedule.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::trial {
 namespace {
 
 absl::Status Check(const planner::Layout& layout, const planner::ModelSpec& model = TinyModel()) {
-  return CheckRunnable(model, layout, TinyTraining(), DeviceKind::kCpu);
+  return CheckRules(model, layout, TinyTraining(), DeviceKind::kCpu);
 }
 
 TEST(CapabilitiesTest, LayoutsOfTpPpAndDpRun) {
@@ -39,7 +41,43 @@ TEST(CapabilitiesTest, SchedulesThatDoNotExistAreRefused) {
   EXPECT_THAT(std::string(Check({.pp = 2, .vpp = 2}).message()), testing::HasSubstr("vpp"));
   const planner::Layout uneven = {
       .pp = 2, .micro_batch = 8, .vpp = 2, .schedule = planner::ScheduleKind::kInterleaved};
-  EXPECT_THAT(std::string(Check(uneven).message()), testing::HasSubstr("micro_batches"));
+  EXPECT_THAT(std::string(Check(uneven).message()), testing::HasSubstr("micro-batches"));
+}
+
+// What a search with the worker's profile takes, and what has a list of actions, runs, and nothing
+// else does.
+TEST(CapabilitiesTest, TheSameLayoutsPassASearchATrialAndTheListsOfActions) {
+  planner::ModelSpec model = TinyModel();
+  model.groups.front().count = 60;
+  const planner::ClusterSpec cluster = planner::FindCluster("local-cpu", 2).value();
+  planner::TrainingSpec training = TinyTraining();
+  const planner::EstimateContext context{model, cluster, training, WorkerProfile()};
+  int ran = 0;
+  int refused = 0;
+  for (const planner::ScheduleKind schedule :
+       {planner::ScheduleKind::kGpipe, planner::ScheduleKind::k1f1b,
+        planner::ScheduleKind::kInterleaved, planner::ScheduleKind::kBreadthFirst,
+        planner::ScheduleKind::kZbH1, planner::ScheduleKind::kZbV}) {
+    for (int32_t pp = 1; pp <= 5; ++pp) {
+      for (int32_t vpp = 1; vpp <= 4; ++vpp) {
+        for (int32_t m = 1; m <= 10; ++m) {
+          for (const int32_t tp : {1, 2}) {
+            const planner::Layout layout = {.tp = tp, .pp = pp, .vpp = vpp, .schedule = schedule};
+            training.global_batch = m;
+            const bool runs = CheckRules(model, layout, training, DeviceKind::kCpu).ok();
+            const std::string name = planner::FormatLayout(layout);
+            EXPECT_EQ(runs, !planner::CheckLayout(context, layout.devices(), layout)) << name;
+            if (planner::CanPartition(model, layout, planner::StagePartition::kEqual)) {
+              EXPECT_EQ(runs, planner::MakeSchedules(layout, m).ok()) << name;
+            }
+            ++(runs ? ran : refused);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(ran, 500);
+  EXPECT_GT(refused, 500);
 }
 
 struct Refused {
@@ -56,26 +94,26 @@ TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
-                         testing::Values(Refused{{.cp = 3}, "seq_len = 16 with 2 * cp = 6"},
-                                         Refused{{.dp = 2, .zero = 4}, "zero4"},
-                                         Refused{{.sequence_parallel = true}, "sp1 with tp1"},
+                         testing::Values(Refused{{.cp = 3}, "sequence length 16 is not a multiple of 2 * cp = 6"},
+                                         Refused{{.dp = 2, .zero = 4}, "ZeRO stages up to 3"},
+                                         Refused{{.sequence_parallel = true}, "(sp1) needs tp of at least 2"},
                                          Refused{{.attention = planner::AttentionKernel::kEager},
                                                  "attn=eager"},
                                          Refused{{.attention = planner::AttentionKernel::kCudnn}, "on cpu"},
                                          Refused{{.norm = planner::NormKernel::kEager}, "norm=eager"},
-                                         Refused{{.tp = 4}, "kv_heads = 2 with tp4"},
-                                         Refused{{.pp = 5}, "layers = 4 with pp5"},
-                                         Refused{{.dp = 3}, "global_batch = 8"}));
+                                         Refused{{.tp = 4}, "2 key/value heads are not a multiple of tp = 4"},
+                                         Refused{{.pp = 5}, "4 layers can't be divided"},
+                                         Refused{{.dp = 3}, "global batch 8"}));
 
 TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
   planner::ModelSpec gelu = TinyModel();
-  gelu.groups.front().ffn = planner::FfnKind::kGelu;
+  gelu.groups.front().ffn.kind = planner::FfnKind::kGelu;
   EXPECT_THAT(std::string(Check({}, gelu).message()), testing::HasSubstr("gelu"));
 }
 
 TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {
   planner::ModelSpec model = TinyModel();
-  model.qk_norm = true;
+  model.groups.front().attention.qk_norm = true;
   EXPECT_TRUE(Check({}, model).ok());
   EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}, model).ok());
 }
@@ -83,8 +121,8 @@ TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {
 TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
   planner::TrainingSpec training = TinyTraining();
   training.precision = planner::Precision::kFp64;
-  EXPECT_TRUE(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCpu).ok());
-  EXPECT_THAT(std::string(CheckRunnable(TinyModel(), {}, training, DeviceKind::kCuda).message()),
+  EXPECT_TRUE(CheckRules(TinyModel(), {}, training, DeviceKind::kCpu).ok());
+  EXPECT_THAT(std::string(CheckRules(TinyModel(), {}, training, DeviceKind::kCuda).message()),
               testing::HasSubstr("fp64 on cuda"));
 }
 
@@ -96,10 +134,10 @@ struct Heads {
 
 absl::Status CheckOnCuda(const Heads& heads) {
   planner::ModelSpec model = TinyModel();
-  model.head_dim = heads.head_dim;
+  model.groups.front().attention.head_dim = heads.head_dim;
   planner::TrainingSpec training = TinyTraining();
   training.precision = heads.precision;
-  return CheckRunnable(model, {.attention = heads.attention}, training, DeviceKind::kCuda);
+  return CheckRules(model, {.attention = heads.attention}, training, DeviceKind::kCuda);
 }
 
 TEST(CapabilitiesTest, HeadsThatCudasAttentionTakesRun) {
@@ -125,12 +163,12 @@ TEST(CapabilitiesTest, HeadsThatCudasAttentionDoesNotTakeAreRefusedWithThoseThat
 
 TEST(CapabilitiesTest, HeadsOfAnyEvenSizeRunOnProcessors) {
   planner::ModelSpec model = TinyModel();
-  model.head_dim = 10;
+  model.groups.front().attention.head_dim = 10;
   EXPECT_TRUE(Check({}, model).ok());
 }
 
 TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
-  const nlohmann::json json = ToJson(WorkerCapabilities());
+  const nlohmann::json json = WorkerCapabilities();
   EXPECT_THAT(json["devices"], testing::ElementsAre("cpu", "cuda"));
   EXPECT_THAT(json["precisions"], testing::ElementsAre("fp32", "bf16", "fp64"));
   EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",

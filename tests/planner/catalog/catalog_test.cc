@@ -42,12 +42,12 @@ TEST(LocalCpu, HasTheCoresOfTheHost) {
 // fp32 products are IEEE's: nothing turns TF32 on.
 TEST(Presets, Fp32OnAGpuIsNotTf32) {
   const HardwareProfile h100 = FindCluster("h100", 1)->device;
-  EXPECT_EQ(h100.PeakFlops(Precision::kFp32), 67e12);
+  EXPECT_EQ(h100.PeakFlops(NumberFormat::kFp32), 67e12);
   EXPECT_EQ(h100.peak_tf32_flops, 494.5e12);
   for (const std::string& name : ClusterNames()) {
     const ClusterSpec cluster = FindCluster(name, 1).value();
-    if (cluster.physical_cores > 0) continue;
-    EXPECT_GT(cluster.device.peak_tf32_flops, 1.9 * cluster.device.PeakFlops(Precision::kFp32))
+    if (SharesCores(cluster.device_kind())) continue;
+    EXPECT_GT(cluster.device.peak_tf32_flops, 1.9 * cluster.device.PeakFlops(NumberFormat::kFp32))
         << name;
   }
 }
@@ -59,7 +59,7 @@ TEST(ClusterJson, AFileWithoutTf32sPeakMeansWhatItSays) {
   object["device"]["peak_fp32_flops"] = 494.5e12;
   const auto cluster = ClusterFromJson(object.dump(), 1);
   ASSERT_TRUE(cluster.ok()) << cluster.status();
-  EXPECT_EQ(cluster->device.PeakFlops(Precision::kFp32), 494.5e12);
+  EXPECT_EQ(cluster->device.PeakFlops(NumberFormat::kFp32), 494.5e12);
   EXPECT_EQ(cluster->device.peak_tf32_flops, 0.0);
 }
 
@@ -181,6 +181,39 @@ TEST(CalibrationJson, ProblemNamesTheConstant) {
   constants["matmul_efficiency"] = 0.8;
   EXPECT_THAT(std::string(ClusterFromJson(object.dump(), 1).status().message()),
               HasSubstr("calibration.constants.matmul_efficiency = 0.8"));
+}
+
+TEST(KernelSupportJson, RoundTripsAndIsAbsentWhereNothingIsLimited) {
+  const FrameworkProfile worker = FindProfile("meshwright").value();
+  EXPECT_TRUE(worker.supports.kernels.ffn.Has(FfnKind::kSwiGlu));
+  EXPECT_FALSE(worker.supports.kernels.ffn.Has(FfnKind::kGelu));
+  EXPECT_EQ(worker.supports.kernels.cuda_head_sizes.size(), 3u);
+  EXPECT_EQ(ProfileFromJson(ProfileToJson(worker)).value(), worker);
+  const FrameworkProfile other = FindProfile("megatron").value();
+  EXPECT_EQ(other.supports.kernels, KernelSupport());
+  const auto object = nlohmann::json::parse(ProfileToJson(other));
+  for (const char* key : {"ffn_kinds", "cuda_attention", "cuda_head_sizes", "max_cp"}) {
+    EXPECT_FALSE(object.contains(key)) << key;
+  }
+}
+
+TEST(KernelSupportJson, ProblemNamesTheKey) {
+  const auto object = nlohmann::json::parse(ProfileToJson(FindProfile("meshwright").value()));
+  const auto message = [](const nlohmann::json& changed) {
+    return std::string(ProfileFromJson(changed.dump()).status().message());
+  };
+  auto changed = object;
+  changed["ffn_kinds"] = {"relu"};
+  EXPECT_THAT(message(changed), HasSubstr("must be one of swiglu, gelu"));
+  changed = object;
+  changed["cuda_head_sizes"][0]["multiple_of"] = 0;
+  EXPECT_THAT(message(changed), HasSubstr("multiple_of = 0"));
+  changed = object;
+  changed["cuda_head_sizes"][0]["least"] = 8;
+  EXPECT_THAT(message(changed), HasSubstr("least"));
+  changed = object;
+  changed["max_vpp"] = -1;
+  EXPECT_THAT(message(changed), HasSubstr("max_vpp = -1"));
 }
 
 }  // namespace

@@ -185,7 +185,8 @@ TEST(WorkerMemory, Bf16ProductsAddScratchOfOnePieceAtMost) {
 
 // One action after the other, without what the walk over runs and its cut at four rounds skip.
 TEST(WorkerMemory, ThePeakIsReachedWithinAFewRoundsOfThePipeline) {
-  ForEachPipeline(4, 3, 1, [](const Layout& one, int32_t) {
+  ForEachPipeline(4, 3, 12, [](const Layout& one, int32_t micro_batches) {
+    if (micro_batches != 12) return;  // every schedule has a list for them
     if (one.schedule == ScheduleKind::kGpipe || one.schedule == ScheduleKind::kBreadthFirst) return;
     int64_t before = 0;
     for (const int32_t rounds : {4, 5, 9}) {

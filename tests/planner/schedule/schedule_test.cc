@@ -119,6 +119,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Impossible{"tp1.pp2.dp1.vpp1.sched=interleaved", 4, "vpp = 1"},
                     Impossible{"tp1.pp1.dp1.vpp2.sched=interleaved", 4, "pp = 1"},
                     Impossible{"tp1.pp4.dp1.vpp2.sched=interleaved", 6, "micro_batches = 6"},
+                    Impossible{"tp1.pp4.dp1.sched=zb_h1", 3,
+                               "micro_batches = 3: sched=zb_h1 needs at least 4 at pp 4"},
+                    Impossible{"tp1.pp4.dp1.vpp2.sched=zb_v", 6,
+                               "micro_batches = 6: sched=zb_v needs at least 7 at pp 4"},
                     Impossible{"tp1.pp2.dp1", 0, "micro_batches = 0"}));
 
 TEST(MakeScheduleTest, RefusesARankOutsideThePipeline) {

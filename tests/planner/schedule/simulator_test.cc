@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "planner/schedule/closed_forms.h"
+#include "planner/schedule/generators.h"
 #include "tests/planner/schedule/pipelines.h"
 
 namespace meshwright::planner {
@@ -78,7 +79,8 @@ TEST(Simulate, HopsWithinARankAreFree) {
   PipelineTimes times = EqualTimes(turn, {2.0, 2.0, 2.0});
   times.hop_s = {1.0, 9.0, 1.0};
   // Eight passes down and up, four hops, and a weight gradient on each rank that others wait for.
-  EXPECT_DOUBLE_EQ(SimulateLayout(turn, 1, times).value().makespan_s, 8.0 + 4.0 + 2.0);
+  const ScheduleLists lists = {ScheduleZbV(2, 0, 1), ScheduleZbV(2, 1, 1)};
+  EXPECT_DOUBLE_EQ(Simulate(turn, 1, lists, times).value().makespan_s, 8.0 + 4.0 + 2.0);
 }
 
 TEST(Simulate, ReductionsStartAsChunksFinishAndQueueOnTheirRank) {

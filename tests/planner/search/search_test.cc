@@ -163,12 +163,15 @@ TEST(Search, NamesTheNearestLayoutWhenNothingFits) {
   EXPECT_GT(result.nearest_over_bytes, 0);
 }
 
-TEST(Search, CountsWhatTheWorkerCannotRun) {
+TEST(Search, CountsWhatTheRunnerLacksUnderItsOwnRules) {
   const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   SearchRequest request = MakeRequest(context, 8);
-  request.runnable = [](const Layout& layout) { return layout.zero == 0; };
+  const Funnel planned = Search(request)->funnel;
+  request.runner = Runner{.profile = context.profile};
+  request.runner->profile.supports.max_zero = 0;
   const SearchResult result = Search(request).value();
-  EXPECT_GT(result.funnel.invalid_by_rule[static_cast<size_t>(Rule::kWorker)], 0);
+  const auto framework = static_cast<size_t>(Rule::kFramework);
+  EXPECT_GT(result.funnel.invalid_by_rule[framework], planned.invalid_by_rule[framework]);
   for (const RankedLayout& ranked : result.layouts) EXPECT_EQ(ranked.layout.zero, 0);
 }
 
@@ -220,15 +223,10 @@ TEST(Search, TakesAsManyDevicesAsTheLargestClustersHave) {
 TEST(Search, EndsSoonOnceItIsCancelled) {
   const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   SearchRequest request = MakeRequest(context, 64);
-  int64_t looked_at = 0;
-  request.runnable = [&looked_at](const Layout&) {
-    ++looked_at;
-    return true;
-  };
   int polls = 0;
   request.cancelled = [&polls] { return ++polls == 3; };
   EXPECT_TRUE(absl::IsCancelled(Search(request).status()));
-  EXPECT_LE(looked_at, 2 * kPointsPerPoll);
+  EXPECT_EQ(polls, 3);
   // Nobody cancels: the answer is the same as without the question.
   request.cancelled = [] { return false; };
   const SearchResult asked = Search(request).value();
@@ -353,12 +351,16 @@ TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
   }
 }
 
-TEST(Search, MineMayBeWhatTheWorkerDoesNotRun) {
+TEST(Search, MineMayBeWhatTheRunnerLacks) {
   const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   SearchRequest request = MakeRequest(context, 32);
   request.mine = MakeLayout("tp8.pp1.dp4");
-  request.runnable = [](const Layout& layout) { return layout.tp < 8; };
-  EXPECT_EQ(Search(request)->mine->violation->rule, Rule::kWorker);
+  request.runner = Runner{.profile = context.profile, .attention = AttentionKernel::kFlash3};
+  request.runner->profile.supports.kernels.cuda_attention = {AttentionKernel::kFlash2};
+  EXPECT_EQ(Search(request).status().code(), absl::StatusCode::kInvalidArgument);
+  request.runner->attention = AttentionKernel::kDefault;
+  request.runner->profile.supports.tp_needs_sequence_parallel = true;
+  EXPECT_EQ(Search(request)->mine->violation->rule, Rule::kFramework);
 }
 
 }  // namespace

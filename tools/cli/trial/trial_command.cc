@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/trial/capabilities.h"
 #include "executor/trial/named_kernels.h"
 #include "executor/trial/slice_runner.h"
 #include "executor/trial/timeout.h"
@@ -76,7 +77,7 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::
                       absl::StrCat("the layout needs ", ranks, " ranks, here are ", devices.count,
                                    devices.kind == trial::DeviceKind::kCpu ? "" : " CUDA devices"));
   }
-  RETURN_IF_ERROR(trial::CheckRunnable(request.model, layout, request.training, devices.kind));
+  RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, devices.kind));
   trial::TrialPlan plan;
   plan.model = request.model;
   plan.layout = layout;
@@ -97,7 +98,8 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::
 absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRequest& request,
                                 int32_t host_cores, trial::TrialPlan& plan) {
   planner::SearchRequest here = request;
-  if (plan.device == trial::DeviceKind::kCpu && (flags.slice || request.cluster.physical_cores == 0)) {
+  if (plan.device == trial::DeviceKind::kCpu &&
+      (flags.slice || request.cluster.device_kind() != planner::DeviceKind::kCpu)) {
     ASSIGN_OR_RETURN(here.cluster, planner::FindCluster("local-cpu", host_cores));
   }
   planner::EstimateContext context = planner::ContextOf(here);

@@ -1,0 +1,50 @@
+// What the layers and kernels of a program that runs layouts take, where that is known. It is for
+// Meshwright's worker: of other frameworks nothing is said, and nothing is refused.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "planner/base/enum_set.h"
+#include "planner/spec/kernels.h"
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright::planner {
+
+// Head sizes that attention on a GPU takes in a precision.
+struct HeadSizes {
+  Precision precision = Precision::kBf16;
+  std::optional<AttentionKernel> attention;  // any
+  int64_t multiple_of = 1;
+  std::optional<int64_t> most;
+
+  bool Take(int64_t head_dim) const {
+    return head_dim % multiple_of == 0 && head_dim <= most.value_or(head_dim);
+  }
+
+  friend bool operator==(const HeadSizes&, const HeadSizes&) = default;
+};
+
+// An empty set and a most of 0 limit nothing.
+struct KernelSupport {
+  EnumSet<FfnKind> ffn;
+  bool qk_norm = true;
+  int64_t head_dim_multiple = 1;
+  bool one_head_dim = false;  // whether all layers must have heads of one size
+  EnumSet<Precision> cpu_precisions;
+  EnumSet<Precision> cuda_precisions;
+  // Those that a layout may name.
+  EnumSet<AttentionKernel> cpu_attention;
+  EnumSet<AttentionKernel> cuda_attention;
+  EnumSet<NormKernel> norms;
+  // The first of them for a precision and a kernel counts; where there is none any size is taken.
+  std::vector<HeadSizes> cuda_head_sizes;
+  int32_t max_cp = 0;
+  int32_t max_vpp = 0;
+
+  friend bool operator==(const KernelSupport&, const KernelSupport&) = default;
+};
+
+}  // namespace meshwright::planner

@@ -1,0 +1,25 @@
+#include "planner/rules/batch_rules.h"
+
+#include "planner/rules/operands.h"
+#include "planner/schedule/schedule_needs.h"
+
+namespace meshwright::planner {
+
+bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return DoesNotDivide(input.training.global_batch, int64_t{layout.dp} * layout.micro_batch,
+                       operands);
+}
+
+bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const int64_t least = LeastMicroBatches(NeedsOf(layout.schedule), layout.pp);
+  if (least == 0) return false;
+  const int64_t micro_batches = layout.MicroBatches(input.training.global_batch);
+  return micro_batches < least && Broken(micro_batches, least, operands);
+}
+
+bool RoundsAreNotWhole(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!NeedsOf(layout.schedule).whole_rounds) return false;
+  return DoesNotDivide(layout.MicroBatches(input.training.global_batch), layout.pp, operands);
+}
+
+}  // namespace meshwright::planner

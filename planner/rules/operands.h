@@ -1,0 +1,26 @@
+// How rules fill in what they were broken by.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "planner/rules/rule.h"
+
+namespace meshwright::planner {
+
+inline bool Broken(int64_t value, int64_t divisor, Operands& operands) {
+  operands = {.value = value, .divisor = divisor};
+  return true;
+}
+
+inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
+  return value % divisor != 0 && Broken(value, divisor, operands);
+}
+
+// Whether the layers of any group break a rule.
+template <typename Breaks>
+bool AnyGroup(const ModelSpec& model, const Breaks& breaks) {
+  return std::any_of(model.groups.begin(), model.groups.end(), breaks);
+}
+
+}  // namespace meshwright::planner

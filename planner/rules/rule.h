@@ -1,0 +1,87 @@
+// A rule about which layouts can run: what it is called, how it is tested, and what it says.
+//
+// Tests are as cheap as a search over millions of points needs: they allocate nothing, and what a
+// broken rule has to say stays numbers until somebody reads it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "planner/layout/layout.h"
+#include "planner/profile/framework_profile.h"
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright::planner {
+
+// In the order in which counts by rule are shown.
+enum class Rule : uint8_t {
+  kDevices,                   // tp * cp * pp * dp is not the number of devices
+  kLayersDivision,            // layers % (pp * vpp)
+  kHeadsDivision,             // heads % tp
+  kKvHeadsDivision,           // kv_heads % tp
+  kFfnDivision,               // FFN width % tp
+  kVocabDivision,             // vocabulary % tp, where the framework does not pad it
+  kContextDivision,           // seq_len % (2 * cp)
+  kSequenceParallelTp,        // sequence parallel without tp
+  kSequenceParallelDivision,  // seq_len % (tp * cp)
+  kScheduleChunks,            // vpp against pp and the schedule
+  kBatchDivision,             // global batch % (dp * micro-batch)
+  kInterleaveBatches,         // micro-batches % pp under interleaving
+  kZeroBubbleBatches,         // fewer micro-batches than a zero-bubble schedule needs
+  kRecomputeLayers,           // more recomputed layers than a chunk has
+  kZeroRanks,                 // ZeRO without ranks to shard over
+  kFramework,                 // the framework does not have this
+  kTooLarge,                  // sizes beyond what the planner can count
+  kMaxCp,                     // more context-parallel ranks than can be run
+  kMaxVpp,                    // more chunks than can be run
+  kFfnKind,                   // an FFN that no layer is there for
+  kQkNorm,                    // normed heads that no layer is there for
+  kHeadDim,                   // head_dim that no kernel takes
+  kOneHeadDim,                // heads of several sizes, of which only one can be run
+  kCudaHeadDim,               // head_dim that attention on a GPU does not take
+  kPrecision,                 // a number format that the device does not run in
+  kAttentionKernel,           // attn= names a kernel that the device does not have
+  kNormKernel,                // norm= names a kernel that is not there
+  kCount,
+};
+
+inline constexpr size_t kRuleCount = static_cast<size_t>(Rule::kCount);
+
+// What a layout is asked about.
+struct RuleInput {
+  const ModelSpec& model;
+  const TrainingSpec& training;
+  const FrameworkProfile& profile;  // of what runs the layout
+  int64_t devices = 0;
+  bool on_cpu = false;  // ranks are processes on processor cores
+};
+
+// The numbers of a broken rule.
+struct Operands {
+  int64_t value = 0;               // what is off
+  int64_t divisor = 0;             // what it should be a multiple of, or the bound; 0 without one
+  std::array<int64_t, 3> more{};  // what else the sentence needs
+
+  friend bool operator==(const Operands&, const Operands&) = default;
+};
+
+struct Violation {
+  Rule rule = Rule::kCount;
+  Operands operands;
+};
+
+struct RuleEntry {
+  Rule rule = Rule::kCount;
+  // Stable identifier for counters and JSON, such as "heads_division".
+  std::string_view name;
+  // Whether the layout breaks the rule; only then it writes operands.
+  bool (*broken)(const RuleInput& input, const Layout& layout, Operands& operands) = nullptr;
+  // One sentence in which $0 is the value and $1 the divisor, or else a function that makes it.
+  std::string_view text;
+  std::string (*describe)(const Operands& operands) = nullptr;
+};
+
+}  // namespace meshwright::planner

@@ -1,0 +1,137 @@
+#include "planner/rules/rule_list.h"
+
+#include "absl/strings/string_view.h"
+#include "absl/strings/substitute.h"
+#include "planner/rules/batch_rules.h"
+#include "planner/rules/framework_rules.h"
+#include "planner/rules/kernel_rules.h"
+#include "planner/rules/limit_rules.h"
+#include "planner/rules/mesh_rules.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr std::array<RuleEntry, kRuleCount> kRules = {{
+    {Rule::kDevices, "devices", DevicesDiffer,
+     "tp * cp * pp * dp is $0, but there are $1 devices"},
+    {Rule::kLayersDivision, "layers_division", LayersDoNotDivide,
+     "$0 layers can't be divided over pp * vpp = $1 stages"},
+    {Rule::kHeadsDivision, "heads_division", HeadsDoNotDivide,
+     "$0 attention heads are not a multiple of tp = $1"},
+    {Rule::kKvHeadsDivision, "kv_heads_division", KvHeadsDoNotDivide,
+     "$0 key/value heads are not a multiple of tp = $1"},
+    {Rule::kFfnDivision, "ffn_division", FfnDoesNotDivide,
+     "FFN width $0 is not a multiple of tp = $1"},
+    {Rule::kVocabDivision, "vocab_division", VocabDoesNotDivide,
+     "vocabulary $0 is not a multiple of tp = $1"},
+    {Rule::kContextDivision, "context_division", ContextDoesNotDivide,
+     "sequence length $0 is not a multiple of 2 * cp = $1"},
+    {Rule::kSequenceParallelTp, "sequence_parallel_without_tp", SequenceParallelLacksTp,
+     "sequence parallel (sp1) needs tp of at least 2"},
+    {Rule::kSequenceParallelDivision, "sequence_parallel_division", SequenceDoesNotDivide,
+     "sequence length $0 is not a multiple of tp * cp = $1"},
+    {Rule::kScheduleChunks, "schedule_chunks", ChunksDoNotFit,
+     "vpp = $0 does not go with the schedule and pp = $1: interleaved takes vpp and pp of at "
+     "least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+    {Rule::kRecomputeLayers, "recompute_layers", RecomputesMoreThanAChunk,
+     "rc=block:$0 recomputes more layers than the $1 of a chunk"},
+    {Rule::kZeroRanks, "zero_without_ranks", ZeroLacksRanks,
+     "zero$0 has nothing to shard over: dp * cp is 1"},
+    {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework},
+    {Rule::kPrecision, "precision", LacksPrecision, "", DescribePrecision},
+    {Rule::kFfnKind, "ffn_kind", LacksFfn, "", DescribeFfn},
+    {Rule::kQkNorm, "qk_norm", LacksQkNorm,
+     "the worker can't run qk_norm = true; it runs qk_norm = false"},
+    {Rule::kHeadDim, "head_dim", LacksHeadDim, "", DescribeHeadDim},
+    {Rule::kAttentionKernel, "attention_kernel", LacksAttention, "", DescribeAttention},
+    {Rule::kNormKernel, "norm_kernel", LacksNorm, "", DescribeNorm},
+    {Rule::kOneHeadDim, "one_head_dim", LacksSeveralHeadDims,
+     "the worker can't run head_dim = $0 and $1; it runs one head_dim for all layers"},
+    {Rule::kCudaHeadDim, "cuda_head_dim", LacksHeadDimOnCuda, "", DescribeHeadDimOnCuda},
+    {Rule::kMaxCp, "max_cp", HasTooManyContextRanks,
+     "the worker can't run cp$0; it runs cp up to $1"},
+    {Rule::kMaxVpp, "max_vpp", HasTooManyChunks,
+     "the worker can't run vpp$0; it runs vpp up to $1"},
+    {Rule::kTooLarge, "too_large", IsTooLarge,
+     "sequence length $0 with this model and micro-batch is too large"},
+    // Last, so that a layout which breaks one of them would run with another global batch.
+    {Rule::kBatchDivision, "batch_division", BatchDoesNotDivide,
+     "global batch $0 is not a multiple of dp * micro-batch = $1"},
+    {Rule::kZeroBubbleBatches, "zero_bubble_batches", TooFewMicroBatches,
+     "$0 micro-batches are fewer than the $1 that hide the bubble: zb_h1 needs pp, zb_v "
+     "2 * pp - 1"},
+    {Rule::kInterleaveBatches, "interleave_batches", RoundsAreNotWhole,
+     "$0 micro-batches are not a multiple of pp = $1, as interleaving needs"},
+}};
+
+// Where in the list each rule is.
+constexpr std::array<size_t, kRuleCount> Places() {
+  std::array<size_t, kRuleCount> places{};
+  for (size_t i = 0; i < kRuleCount; ++i) places[static_cast<size_t>(kRules[i].rule)] = i;
+  return places;
+}
+
+constexpr bool HasEveryRuleOnce() {
+  std::array<int, kRuleCount> times{};
+  for (const RuleEntry& entry : kRules) ++times[static_cast<size_t>(entry.rule)];
+  for (const int count : times) {
+    if (count != 1) return false;
+  }
+  return true;
+}
+static_assert(HasEveryRuleOnce());
+
+constexpr std::array<size_t, kRuleCount> kPlaces = Places();
+
+const RuleEntry& EntryOf(Rule rule) { return kRules[kPlaces[static_cast<size_t>(rule)]]; }
+
+}  // namespace
+
+const std::array<RuleEntry, kRuleCount>& Rules() { return kRules; }
+
+std::string_view RuleName(Rule rule) { return EntryOf(rule).name; }
+
+std::string Describe(const Violation& violation) {
+  const RuleEntry& entry = EntryOf(violation.rule);
+  const Operands& operands = violation.operands;
+  if (entry.describe != nullptr) return entry.describe(operands);
+  return absl::Substitute(absl::string_view(entry.text.data(), entry.text.size()), operands.value,
+                          operands.divisor);
+}
+
+std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layout) {
+  Violation violation;
+  for (const RuleEntry& entry : kRules) {
+    if (!entry.broken(input, layout, violation.operands)) continue;
+    violation.rule = entry.rule;
+    return violation;
+  }
+  return std::nullopt;
+}
+
+std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
+                                     const Layout& layout) {
+  return CheckLayout({.model = context.model,
+                      .training = context.training,
+                      .profile = context.profile,
+                      .devices = devices,
+                      .on_cpu = context.cluster.device_kind() == DeviceKind::kCpu},
+                     layout);
+}
+
+bool IsAboutKernels(Rule rule) {
+  switch (rule) {
+    case Rule::kPrecision:
+    case Rule::kFfnKind:
+    case Rule::kQkNorm:
+    case Rule::kHeadDim:
+    case Rule::kCudaHeadDim:
+    case Rule::kAttentionKernel:
+    case Rule::kNormKernel:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace meshwright::planner

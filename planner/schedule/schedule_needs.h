@@ -1,0 +1,58 @@
+// What each schedule asks of a pipeline, as data. The generators of lists and the rules about
+// layouts read it here, so that both take the same layouts.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "planner/layout/layout.h"
+
+namespace meshwright::planner {
+
+struct ScheduleNeeds {
+  int32_t least_ranks = 1;   // pipeline ranks
+  int32_t least_chunks = 1;  // chunks per pipeline rank
+  int32_t most_chunks = 1;
+  // At least this many micro-batches per pipeline rank, and so many more: with fewer, what splits
+  // the backward hides no bubble.
+  int32_t micro_batches_per_rank = 0;
+  int32_t more_micro_batches = 0;
+  bool whole_rounds = false;  // micro-batches come in multiples of the pipeline ranks
+};
+
+inline constexpr int32_t kAnyChunks = std::numeric_limits<int32_t>::max();
+
+constexpr ScheduleNeeds NeedsOf(ScheduleKind schedule) {
+  switch (schedule) {
+    case ScheduleKind::kGpipe:
+    case ScheduleKind::k1f1b:
+      return {};
+    case ScheduleKind::kInterleaved:
+      return {.least_ranks = 2,
+              .least_chunks = 2,
+              .most_chunks = kAnyChunks,
+              .whole_rounds = true};
+    case ScheduleKind::kBreadthFirst:
+      return {.most_chunks = kAnyChunks};
+    case ScheduleKind::kZbH1:
+      return {.micro_batches_per_rank = 1};
+    case ScheduleKind::kZbV:
+      return {.least_chunks = 2,
+              .most_chunks = 2,
+              .micro_batches_per_rank = 2,
+              .more_micro_batches = -1};
+  }
+  return {};
+}
+
+constexpr bool ChunksFit(const ScheduleNeeds& needs, const Layout& layout) {
+  return layout.vpp >= needs.least_chunks && layout.vpp <= needs.most_chunks &&
+         layout.pp >= needs.least_ranks;
+}
+
+// Fewest micro-batches that the schedule takes on `pipeline_ranks`; 0 where any will do.
+constexpr int64_t LeastMicroBatches(const ScheduleNeeds& needs, int32_t pipeline_ranks) {
+  return int64_t{needs.micro_batches_per_rank} * pipeline_ranks + needs.more_micro_batches;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,166 @@
+#include "planner/rules/rule_list.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/planner/test_specs.h"
+
+namespace meshwright::planner {
+namespace {
+
+struct BrokenBy {
+  const char* layout;
+  int64_t devices;
+  Rule rule;
+  const char* sentence;
+};
+
+class BrokenRule : public testing::TestWithParam<BrokenBy> {};
+
+TEST_P(BrokenRule, IsNamedWithASentence) {
+  // 32 layers, 32 heads, 8 key/value heads.
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  const auto violation =
+      CheckLayout(context.get(), GetParam().devices, MakeLayout(GetParam().layout));
+  ASSERT_TRUE(violation.has_value());
+  EXPECT_EQ(RuleName(violation->rule), RuleName(GetParam().rule));
+  EXPECT_EQ(Describe(*violation), GetParam().sentence);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, BrokenRule,
+    testing::Values(
+        BrokenBy{"tp2.pp2.dp1", 8, Rule::kDevices,
+                 "tp * cp * pp * dp is 4, but there are 8 devices"},
+        BrokenBy{"tp1.pp3.dp1", 3, Rule::kLayersDivision,
+                 "32 layers can't be divided over pp * vpp = 3 stages"},
+        BrokenBy{"tp3.pp1.dp1", 3, Rule::kHeadsDivision,
+                 "32 attention heads are not a multiple of tp = 3"},
+        BrokenBy{"tp16.pp1.dp1", 16, Rule::kKvHeadsDivision,
+                 "8 key/value heads are not a multiple of tp = 16"},
+        BrokenBy{"tp1.cp3.pp1.dp1", 3, Rule::kContextDivision,
+                 "sequence length 8192 is not a multiple of 2 * cp = 6"},
+        BrokenBy{"tp1.pp1.dp1.sp1", 1, Rule::kSequenceParallelTp,
+                 "sequence parallel (sp1) needs tp of at least 2"},
+        BrokenBy{"tp1.pp2.dp1.vpp2.sched=1f1b", 2, Rule::kScheduleChunks,
+                 "vpp = 2 does not go with the schedule and pp = 2: interleaved takes vpp and pp of "
+                 "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+        BrokenBy{"tp1.pp1.dp1.vpp2", 1, Rule::kScheduleChunks,
+                 "vpp = 2 does not go with the schedule and pp = 1: interleaved takes vpp and pp of "
+                 "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+        BrokenBy{"tp1.pp8.dp1.rc=block:5", 8, Rule::kRecomputeLayers,
+                 "rc=block:5 recomputes more layers than the 4 of a chunk"},
+        BrokenBy{"tp2.pp1.dp1.zero1", 2, Rule::kZeroRanks,
+                 "zero1 has nothing to shard over: dp * cp is 1"},
+        BrokenBy{"tp1.pp2.dp2.zero3", 4, Rule::kFramework,
+                 "the framework does not combine ZeRO 2 and 3 with pipeline parallel, only ZeRO 0 "
+                 "and 1"},
+        BrokenBy{"tp1.pp2.dp2.sched=zb_h1", 4, Rule::kFramework,
+                 "the framework does not have this schedule; it has gpipe, 1f1b, interleaved"},
+        BrokenBy{"tp1.pp1.dp3", 3, Rule::kBatchDivision,
+                 "global batch 64 is not a multiple of dp * micro-batch = 3"},
+        BrokenBy{"tp1.pp1.dp1.mb3", 1, Rule::kBatchDivision,
+                 "global batch 64 is not a multiple of dp * micro-batch = 3"},
+        BrokenBy{"tp1.pp16.dp8.vpp2", 128, Rule::kInterleaveBatches,
+                 "8 micro-batches are not a multiple of pp = 16, as interleaving needs"}));
+
+TEST(Rules, AcceptALayoutThatRuns) {
+  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  EXPECT_FALSE(CheckLayout(context.get(), 32, MakeLayout("tp2.cp2.pp4.dp2.vpp4.zero1.sp1")));
+}
+
+TEST(Rules, HaveNamesOfTheirOwnAndSayOneThing) {
+  std::set<std::string_view> names;
+  for (const RuleEntry& entry : Rules()) {
+    names.insert(entry.name);
+    EXPECT_EQ(RuleName(entry.rule), entry.name);
+    EXPECT_NE(entry.text.empty(), entry.describe == nullptr) << entry.name;
+  }
+  EXPECT_EQ(names.size(), kRuleCount);
+}
+
+// A layout that breaks one of them would run with another global batch.
+TEST(Rules, AskForTheBatchLast) {
+  for (size_t i = 0; i < kRuleCount; ++i) {
+    const Rule rule = Rules()[i].rule;
+    const bool is_about_batch = rule == Rule::kBatchDivision || rule == Rule::kInterleaveBatches ||
+                                rule == Rule::kZeroBubbleBatches;
+    EXPECT_EQ(is_about_batch, i + 3 >= kRuleCount) << Rules()[i].name;
+  }
+}
+
+TEST(Rules, DoNotPadTheVocabularyWhereTheFrameworkDoesNot) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
+  context.model.vocab = 32001;
+  EXPECT_FALSE(CheckLayout(context.get(), 2, MakeLayout("tp2.pp1.dp1")));
+  context.profile.supports.vocab_multiple = 0;
+  EXPECT_EQ(CheckLayout(context.get(), 2, MakeLayout("tp2.pp1.dp1"))->rule, Rule::kVocabDivision);
+}
+
+TEST(Rules, CountTheMicroBatchesThatAZeroBubbleScheduleNeeds) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 6, "meshwright");
+  EXPECT_FALSE(CheckLayout(context.get(), 4, MakeLayout("tp1.pp4.dp1.sched=zb_h1")));
+  const auto few = CheckLayout(context.get(), 4, MakeLayout("tp1.pp4.dp1.vpp2.sched=zb_v"));
+  ASSERT_TRUE(few.has_value());
+  EXPECT_EQ(Describe(*few),
+            "6 micro-batches are fewer than the 7 that hide the bubble: zb_h1 needs pp, zb_v "
+            "2 * pp - 1");
+}
+
+// What is said of layers and kernels is refused to everybody who asks; what is not said is not.
+TEST(KernelRules, LimitOnlyTheProfileThatHasThem) {
+  TestContext worker = MakeContext("llama-3-8b", "h100", 8192, 64, "meshwright");
+  TestContext other = MakeContext("llama-3-8b", "h100", 8192, 64, "megatron");
+  const auto rule_of = [](const TestContext& context, const char* layout) {
+    const auto violation = CheckLayout(context.get(), 1, MakeLayout(layout));
+    return violation ? violation->rule : Rule::kCount;
+  };
+  const char* plain = "tp1.pp1.dp1";
+  EXPECT_EQ(rule_of(worker, plain), Rule::kCount);
+  EXPECT_EQ(rule_of(worker, "tp1.pp1.dp1.attn=eager"), Rule::kAttentionKernel);
+  EXPECT_EQ(rule_of(other, "tp1.pp1.dp1.attn=eager"), Rule::kCount);
+  EXPECT_EQ(rule_of(worker, "tp1.pp1.dp1.norm=eager"), Rule::kNormKernel);
+  EXPECT_EQ(rule_of(other, "tp1.pp1.dp1.norm=eager"), Rule::kCount);
+  for (TestContext* context : {&worker, &other}) {
+    context->model.groups.front().ffn = FfnKind::kGelu;
+    context->training.precision = Precision::kFp64;
+    context->model.head_dim = 4099;
+  }
+  EXPECT_EQ(rule_of(worker, plain), Rule::kPrecision);
+  EXPECT_EQ(rule_of(other, plain), Rule::kCount);
+  worker.training.precision = Precision::kBf16;
+  EXPECT_EQ(rule_of(worker, plain), Rule::kFfnKind);
+  worker.model.groups.front().ffn = FfnKind::kSwiGlu;
+  EXPECT_EQ(rule_of(worker, plain), Rule::kHeadDim);
+  worker.model.head_dim = 4098;
+  EXPECT_EQ(rule_of(worker, plain), Rule::kCudaHeadDim);
+  worker.cluster = FindCluster("local-cpu", /*host_cores=*/2).value();
+  EXPECT_EQ(rule_of(worker, plain), Rule::kCount);
+}
+
+TEST(KernelRules, LimitRanksAndChunks) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64, "meshwright");
+  context.profile.supports.kernels.max_cp = 2;
+  context.profile.supports.kernels.max_vpp = 4;
+  context.profile.supports.kernels.qk_norm = false;
+  EXPECT_FALSE(CheckLayout(context.get(), 2, MakeLayout("tp1.cp2.pp1.dp1")));
+  EXPECT_EQ(Describe(*CheckLayout(context.get(), 4, MakeLayout("tp1.cp4.pp1.dp1"))),
+            "the worker can't run cp4; it runs cp up to 2");
+  EXPECT_EQ(Describe(*CheckLayout(context.get(), 2, MakeLayout("tp1.pp2.dp1.vpp8"))),
+            "the worker can't run vpp8; it runs vpp up to 4");
+  context.model.qk_norm = true;
+  EXPECT_EQ(CheckLayout(context.get(), 1, MakeLayout("tp1.pp1.dp1"))->rule, Rule::kQkNorm);
+}
+
+TEST(LimitRules, RefuseWhatThePlannerCannotCount) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 1 << 24, 64);
+  context.model.groups.front().count = 1 << 16;
+  context.model.vocab = 1 << 20;
+  const auto violation = CheckLayout(context.get(), 1, MakeLayout("tp1.pp1.dp1.mb64"));
+  ASSERT_TRUE(violation.has_value());
+  EXPECT_EQ(violation->rule, Rule::kTooLarge);
+}
+
+}  // namespace
+}  // namespace meshwright::planner

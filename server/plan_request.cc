@@ -21,7 +21,9 @@ absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
   ASSIGN_OR_RETURN(planner::PlanQuery query, agent::FromWire(request, default_framework));
   if (request.dtype().empty()) {
     ASSIGN_OR_RETURN(const planner::SearchRequest resolved, planner::Resolve(query, host_cores));
-    if (resolved.cluster.physical_cores > 0) query.training.precision = planner::Precision::kFp32;
+    if (resolved.cluster.device_kind() == planner::DeviceKind::kCpu) {
+      query.training.precision = planner::Precision::kFp32;
+    }
   }
   return query;
 }

@@ -126,9 +126,7 @@ db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const Sweep
 absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepOptions& options,
                                     const std::string& planner_version, absl::Time now) {
   RETURN_IF_ERROR(CheckOptions(options));
-  // Only processes on shared cores have a core count; every other device is a GPU.
-  const trial::DeviceKind device =
-      request.cluster.physical_cores > 0 ? trial::DeviceKind::kCpu : trial::DeviceKind::kCuda;
+  const planner::DeviceKind device = request.cluster.device_kind();
   if (options.memory_limit_bytes) {
     request.cluster.device.memory_bytes =
         std::min(request.cluster.device.memory_bytes, *options.memory_limit_bytes);

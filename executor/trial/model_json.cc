@@ -50,11 +50,33 @@ planner::RopeScaling RopeScalingFromJson(planner::JsonFields& model) {
   return scaling;
 }
 
-absl::StatusOr<planner::LayerGroup> LayerGroupFromJson(const nlohmann::json& json) {
+// The model's keys are those of its first layers; a group has the keys of its own attention where
+// that is another.
+void AddAttention(const planner::Attention& attention, nlohmann::json& object) {
+  object["heads"] = attention.heads;
+  object["kv_heads"] = attention.kv_heads;
+  object["head_dim"] = attention.head_dim;
+  object["qkv_bias"] = attention.qkv_bias;
+  object["qk_norm"] = attention.qk_norm;
+}
+
+planner::Attention AttentionFromJson(planner::JsonFields& fields,
+                                     const planner::Attention& otherwise) {
+  return {.kind = otherwise.kind,
+          .heads = fields.IntOr("heads", otherwise.heads),
+          .kv_heads = fields.IntOr("kv_heads", otherwise.kv_heads),
+          .head_dim = fields.IntOr("head_dim", otherwise.head_dim),
+          .qkv_bias = fields.BoolOr("qkv_bias", otherwise.qkv_bias),
+          .qk_norm = fields.BoolOr("qk_norm", otherwise.qk_norm)};
+}
+
+absl::StatusOr<planner::LayerGroup> LayerGroupFromJson(const nlohmann::json& json,
+                                                       const planner::Attention& of_model) {
   planner::JsonFields fields(json, "model.groups.");
   planner::LayerGroup group;
-  group.ffn = Take(fields, ParseFfn(fields.String("ffn")));
-  group.ffn_hidden = fields.Int("ffn_hidden");
+  group.attention = AttentionFromJson(fields, of_model);
+  group.ffn.kind = Take(fields, ParseFfn(fields.String("ffn")));
+  group.ffn.hidden = fields.Int("ffn_hidden");
   group.count = fields.Int("count");
   fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
@@ -66,43 +88,42 @@ absl::StatusOr<planner::LayerGroup> LayerGroupFromJson(const nlohmann::json& jso
 nlohmann::json ModelToJson(const planner::ModelSpec& model) {
   nlohmann::json groups = nlohmann::json::array();
   for (const planner::LayerGroup& group : model.groups) {
-    groups.push_back({{"ffn", std::string(FfnName(group.ffn))},
-                      {"ffn_hidden", group.ffn_hidden},
-                      {"count", group.count}});
+    nlohmann::json object = {{"ffn", std::string(FfnName(group.ffn.kind))},
+                             {"ffn_hidden", group.ffn.hidden},
+                             {"count", group.count}};
+    if (group.attention != model.groups.front().attention) AddAttention(group.attention, object);
+    groups.push_back(std::move(object));
   }
-  return {{"name", model.name},
-          {"hidden", model.hidden},
-          {"heads", model.heads},
-          {"kv_heads", model.kv_heads},
-          {"head_dim", model.head_dim},
-          {"vocab", model.vocab},
-          {"tied_embeddings", model.tied_embeddings},
-          {"qkv_bias", model.qkv_bias},
-          {"qk_norm", model.qk_norm},
-          {"norm_epsilon", model.norm_epsilon},
-          {"rope_theta", model.rope_theta},
-          {"rope_scaling", RopeScalingToJson(model.rope_scaling)},
-          {"initializer_range", model.initializer_range},
-          {"groups", std::move(groups)}};
+  nlohmann::json json = {{"name", model.name},
+                         {"hidden", model.hidden},
+                         {"vocab", model.vocab},
+                         {"tied_embeddings", model.tied_embeddings},
+                         {"norm_epsilon", model.norm_epsilon},
+                         {"rope_theta", model.rope_theta},
+                         {"rope_scaling", RopeScalingToJson(model.rope_scaling)},
+                         {"initializer_range", model.initializer_range},
+                         {"groups", std::move(groups)}};
+  AddAttention(model.groups.empty() ? planner::Attention() : model.groups.front().attention, json);
+  return json;
 }
 
 absl::StatusOr<planner::ModelSpec> ModelFromJson(const nlohmann::json& json) {
   planner::JsonFields fields(json, "model.");
-  planner::ModelSpec model{
-      .name = fields.String("name"),
-      .hidden = fields.Int("hidden"),
-      .heads = fields.Int("heads"),
-      .kv_heads = fields.Int("kv_heads"),
-      .head_dim = fields.Int("head_dim"),
-      .vocab = fields.Int("vocab"),
-      .tied_embeddings = fields.BoolOr("tied_embeddings", false),
-      .qkv_bias = fields.BoolOr("qkv_bias", false),
-      .qk_norm = fields.BoolOr("qk_norm", false),
-      .norm_epsilon = fields.Number("norm_epsilon"),
-      .rope_theta = fields.Number("rope_theta"),
-      .rope_scaling = RopeScalingFromJson(fields),
-      .initializer_range = fields.NumberOr("initializer_range", planner::ModelSpec().initializer_range),
-      .groups = {}};
+  planner::ModelSpec model{.name = fields.String("name"),
+                           .hidden = fields.Int("hidden"),
+                           .vocab = fields.Int("vocab"),
+                           .tied_embeddings = fields.BoolOr("tied_embeddings", false),
+                           .norm_epsilon = fields.Number("norm_epsilon"),
+                           .rope_theta = fields.Number("rope_theta"),
+                           .rope_scaling = RopeScalingFromJson(fields),
+                           .initializer_range = fields.NumberOr(
+                               "initializer_range", planner::ModelSpec().initializer_range),
+                           .groups = {}};
+  const planner::Attention attention{.heads = fields.Int("heads"),
+                                     .kv_heads = fields.Int("kv_heads"),
+                                     .head_dim = fields.Int("head_dim"),
+                                     .qkv_bias = fields.BoolOr("qkv_bias", false),
+                                     .qk_norm = fields.BoolOr("qk_norm", false)};
   const bool has_groups = fields.Has("groups");
   fields.RefuseUnknownKeys();
   RETURN_IF_ERROR(fields.status());
@@ -110,7 +131,7 @@ absl::StatusOr<planner::ModelSpec> ModelFromJson(const nlohmann::json& json) {
     return FieldError("model.groups", "missing", "expected a list of layer groups");
   }
   for (const nlohmann::json& item : json["groups"]) {
-    ASSIGN_OR_RETURN(planner::LayerGroup group, LayerGroupFromJson(item));
+    ASSIGN_OR_RETURN(planner::LayerGroup group, LayerGroupFromJson(item, attention));
     model.groups.push_back(group);
   }
   RETURN_IF_ERROR(Validate(model));

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kOutcomeNames = {"ok", "oom", "failed", "timeout",
                                                            "cancelled"};
-constexpr std::array<std::string_view, 2> kDeviceNames = {"cpu", "cuda"};
 
 // The enumerator whose name stands at its place in `names`.
 template <typename Enum, size_t N>
@@ -117,14 +116,6 @@ std::string_view OutcomeName(Outcome outcome) {
 
 absl::StatusOr<Outcome> ParseOutcome(std::string_view name) {
   return ParseName<Outcome>(kOutcomeNames, "outcome", name);
-}
-
-std::string_view DeviceKindName(DeviceKind device) {
-  return kDeviceNames[static_cast<size_t>(device)];
-}
-
-absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name) {
-  return ParseName<DeviceKind>(kDeviceNames, "device", name);
 }
 
 nlohmann::json ToJson(const TrialPlan& plan) {

@@ -17,15 +17,15 @@
 #include "executor/trial/stop_rule.h"
 #include "nlohmann/json.hpp"
 #include "planner/layout/layout.h"
+#include "planner/spec/device_kind.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::trial {
 
-enum class DeviceKind { kCpu, kCuda };
-
-std::string_view DeviceKindName(DeviceKind device);  // cpu, cuda
-absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
+using planner::DeviceKind;
+using planner::DeviceKindName;
+using planner::ParseDeviceKind;
 
 inline constexpr int64_t kMostSteps = 100'000;
 

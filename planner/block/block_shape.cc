@@ -3,16 +3,17 @@
 namespace meshwright::planner {
 
 BlockShape WholeShape(const ModelSpec& model, const LayerGroup& group, int64_t keys) {
+  const Attention& attention = group.attention;
   return {.tokens = 1,
           .hidden = model.hidden,
-          .heads = model.heads,
-          .kv_heads = model.kv_heads,
-          .head_dim = model.head_dim,
-          .ffn_hidden = group.ffn_hidden,
-          .ffn = group.ffn,
-          .head_norm = model.qk_norm,
+          .heads = attention.heads,
+          .kv_heads = attention.kv_heads,
+          .head_dim = attention.head_dim,
+          .ffn_hidden = group.ffn.hidden,
+          .ffn = group.ffn.kind,
+          .head_norm = attention.qk_norm,
           .keys = keys,
-          .qkv_bias = model.qkv_bias,
+          .qkv_bias = attention.qkv_bias,
           .vocab = model.vocab,
           .tied_embeddings = model.tied_embeddings};
 }

@@ -43,7 +43,7 @@ double ShareOf(const DeviceBenchmark& benchmark, const ClusterSpec& cluster) {
 
 void SetIdentity(const DeviceBenchmark& benchmark, const BenchmarkBase& base,
                  ClusterSpec& cluster) {
-  const bool cores = benchmark.physical_cores > 0;
+  const bool cores = SharesCores(benchmark.device_kind());
   cluster.calibration = {};
   cluster.rests_on = Evidence::kBenchmark;
   cluster.physical_cores = benchmark.physical_cores;
@@ -116,7 +116,7 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
     result.rows.push_back(
         {seconds, [&cluster, timing, share](const std::vector<double>& constants) {
            const ClusterSpec with = WithMatmuls(cluster, constants);
-           const DeviceShare device{with.device, timing.precision, share};
+           const DeviceShare device{with.device, NumberFormatsOf(timing.precision), share};
            return MatmulTime(device, timing.m, timing.n, timing.k);
          }});
   }
@@ -173,7 +173,7 @@ ClusterSpec WithLink(const ClusterSpec& cluster, const std::vector<double>& cons
 
 double PredictedTime(const ClusterSpec& cluster, const CollectiveTiming& timing) {
   const Network network{cluster};
-  const CommGroup group{.ranks = timing.ranks, .stride = 1};
+  const RankGroup group(timing.ranks, /*stride=*/1);
   const auto bytes = static_cast<double>(timing.bytes);
   switch (timing.kind) {
     case CollectiveKind::kAllReduce:
@@ -184,6 +184,9 @@ double PredictedTime(const ClusterSpec& cluster, const CollectiveTiming& timing)
       return ReduceScatterTime(network, group, bytes);
     case CollectiveKind::kSend:
       return SendTime(network, group, bytes);
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReceive:
+      break;  // no benchmark times them
   }
   return 0.0;
 }
@@ -225,7 +228,7 @@ std::string SourceOf(const DeviceBenchmark& benchmark, const BenchmarkBase& base
                      const BenchmarkedCluster& made) {
   std::string source = absl::StrCat("measured on ", benchmark.host, " (", benchmark.devices, " x ",
                                     benchmark.device_name);
-  if (benchmark.physical_cores > 0) {
+  if (SharesCores(benchmark.device_kind())) {
     absl::StrAppend(&source, " on ", benchmark.physical_cores, " cores");
   }
   absl::StrAppend(&source, ") on ", benchmark.date, " with worker ", benchmark.worker_version,
@@ -233,7 +236,7 @@ std::string SourceOf(const DeviceBenchmark& benchmark, const BenchmarkBase& base
   if (made.collectives.rows > 0) {
     absl::StrAppend(&source, ", links inside the host (", OffBy(made.collectives), ")");
   }
-  const bool other_gpu = benchmark.physical_cores == 0 && !base.same_device;
+  const bool other_gpu = benchmark.device_kind() == DeviceKind::kCuda && !base.same_device;
   absl::StrAppend(&source, "; not measured, from ", base.cluster.name,
                   other_gpu ? ", which is about another device" : "", ": attention, ",
                   made.collectives.rows > 0 ? "links between hosts" : "all links",
@@ -261,11 +264,10 @@ size_t LongestNameWithin(const std::string& device, const ClusterSpec& cluster) 
 
 absl::StatusOr<BenchmarkBase> BaseFor(const DeviceBenchmark& benchmark,
                                       const std::vector<ClusterSpec>& known) {
-  const bool cores = benchmark.physical_cores > 0;
   const ClusterSpec* best = nullptr;
   size_t best_name = 0;
   for (const ClusterSpec& cluster : known) {
-    if ((cluster.physical_cores > 0) != cores) continue;
+    if (cluster.device_kind() != benchmark.device_kind()) continue;
     const size_t name = LongestNameWithin(benchmark.device_name, cluster);
     const bool nearer = best == nullptr || name > best_name ||
                         (name == best_name &&

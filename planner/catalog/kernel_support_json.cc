@@ -97,6 +97,7 @@ KernelSupport ReadKernelSupport(JsonFields& fields) {
   kernels.ffn = ReadSet(fields, "ffn_kinds", ParseFfn);
   kernels.qk_norm = fields.BoolOr("has_qk_norm", true);
   kernels.head_dim_multiple = ReadMost(fields, "head_dim_multiple", 1, 1);
+  kernels.one_head_dim = fields.BoolOr("one_head_dim", false);
   kernels.cpu_precisions = ReadSet(fields, "cpu_precisions", ParsePrecision);
   kernels.cuda_precisions = ReadSet(fields, "cuda_precisions", ParsePrecision);
   kernels.cpu_attention = ReadSet(fields, "cpu_attention", ParseAttentionKernel);
@@ -114,6 +115,7 @@ void WriteKernelSupport(const KernelSupport& kernels, ordered_json& object) {
   WriteSet("ffn_kinds", kernels.ffn, FfnName, object);
   if (!kernels.qk_norm) object["has_qk_norm"] = false;
   if (kernels.head_dim_multiple != 1) object["head_dim_multiple"] = kernels.head_dim_multiple;
+  if (kernels.one_head_dim) object["one_head_dim"] = true;
   WriteSet("cpu_precisions", kernels.cpu_precisions, PrecisionName, object);
   WriteSet("cuda_precisions", kernels.cuda_precisions, PrecisionName, object);
   WriteSet("cpu_attention", kernels.cpu_attention, AttentionKernelName, object);

@@ -46,15 +46,26 @@ absl::Status CheckWindow(JsonFields& fields, const Architecture& architecture, c
   return absl::OkStatus();
 }
 
-int64_t HeadDim(JsonFields& fields, const ModelSpec& model, const Architecture& architecture) {
+int64_t HeadDim(JsonFields& fields, const Architecture& architecture, int64_t hidden,
+                int64_t heads) {
   if (const auto given = fields.OptionalInt("head_dim")) return *given;
   if (architecture.head_dim) return *architecture.head_dim;
-  if (model.heads > 0 && model.hidden % model.heads != 0) {
+  if (heads > 0 && hidden % heads != 0) {
     fields.Fail(FieldError(
-        "num_attention_heads", model.heads,
-        absl::StrCat("must divide hidden_size = ", model.hidden, " where head_dim is not given")));
+        "num_attention_heads", heads,
+        absl::StrCat("must divide hidden_size = ", hidden, " where head_dim is not given")));
   }
-  return model.heads > 0 ? model.hidden / model.heads : 0;
+  return heads > 0 ? hidden / heads : 0;
+}
+
+Attention ReadAttention(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
+  Attention attention;
+  attention.heads = fields.Int("num_attention_heads");
+  attention.kv_heads = fields.IntOr("num_key_value_heads", attention.heads);
+  attention.head_dim = HeadDim(fields, architecture, hidden, attention.heads);
+  attention.qkv_bias = architecture.qkv_bias;
+  attention.qk_norm = architecture.qk_norm;
+  return attention;
 }
 
 }  // namespace
@@ -71,17 +82,14 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
   ModelSpec& model = read.model;
   model.name = EscapeControls(name);
   model.hidden = fields.Int("hidden_size");
-  model.heads = fields.Int("num_attention_heads");
-  model.kv_heads = fields.IntOr("num_key_value_heads", model.heads);
-  model.head_dim = HeadDim(fields, model, architecture);
+  const Attention attention = ReadAttention(fields, architecture, model.hidden);
   model.vocab = fields.Int("vocab_size");
   model.tied_embeddings = fields.BoolOr("tie_word_embeddings", false);
-  model.qkv_bias = architecture.qkv_bias;
-  model.qk_norm = architecture.qk_norm;
   model.norm_epsilon = fields.NumberOr("rms_norm_eps", architecture.norm_epsilon);
   model.initializer_range = fields.NumberOr("initializer_range", model.initializer_range);
-  model.groups.push_back(
-      {.ffn_hidden = fields.Int("intermediate_size"), .count = fields.Int("num_hidden_layers")});
+  model.groups.push_back({.attention = attention,
+                          .ffn = {.hidden = fields.Int("intermediate_size")},
+                          .count = fields.Int("num_hidden_layers")});
   RETURN_IF_ERROR(fields.status());
   ASSIGN_OR_RETURN(const RopeConfig rope, ReadRopeConfig(fields, read.unknown_keys));
   model.rope_theta = rope.theta;

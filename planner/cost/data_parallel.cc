@@ -8,12 +8,14 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr double kAdamBytesPerParameter = 30.0;
+double WeightBytes(const StepShape& step) {
+  return static_cast<double>(BytesOf(step.device.formats.weights));
+}
 
 double ReduceBytesPerParameter(const StepShape& step) {
-  const Precision precision = step.context.training.precision;
-  return precision == Precision::kBf16 ? step.context.profile.communication.reduce_bytes
-                                       : static_cast<double>(AccumulatorBytes(precision));
+  const NumberFormats& formats = step.device.formats;
+  return formats.HasMasterWeights() ? step.context.profile.communication.reduce_bytes
+                                    : static_cast<double>(BytesOf(formats.gradients));
 }
 
 // What one micro-batch communicates under ZeRO 2 and 3: unit by unit, each with its own latency.
@@ -28,7 +30,7 @@ UnitTimes PerMicroBatch(const StepShape& step, double parameters) {
   // The layers of a rank, and the embedding or the head.
   const double units = std::max(1.0, layers / layout.pp) + 1.0;
   const double unit = parameters / units;
-  return {.gather_s = units * AllGatherTime(step.network, step.dp_group, unit * step.element_bytes),
+  return {.gather_s = units * AllGatherTime(step.network, step.dp_group, unit * WeightBytes(step)),
           .scatter_s = units * ReduceScatterTime(step.network, step.dp_group,
                                                  unit * ReduceBytesPerParameter(step))};
 }
@@ -40,7 +42,7 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
   const FrameworkProfile& profile = step.context.profile;
   const double gradient_bytes = parameters * ReduceBytesPerParameter(step);
   const double gather_s =
-      AllGatherTime(step.network, step.dp_group, parameters * step.element_bytes);
+      AllGatherTime(step.network, step.dp_group, parameters * WeightBytes(step));
   const double scatter_s = ReduceScatterTime(step.network, step.dp_group, gradient_bytes);
   auto m = static_cast<double>(micro_batches);
   double total_s = 0.0;
@@ -78,14 +80,14 @@ double TiedEmbeddingTime(const StepShape& step) {
   if (!step.context.model.tied_embeddings || EndsShareRank(step.layout)) return 0.0;
   const double bytes = static_cast<double>(EmbeddingParameters(step.context.model)) /
                        step.layout.tp * ReduceBytesPerParameter(step);
-  // Half of all devices apart, the two ends are on one node where all devices are.
-  return AllReduceTime(step.network, {2, step.layout.devices() / 2}, bytes);
+  return AllReduceTime(step.network, step.ends_group, bytes);
 }
 
 double OptimizerTime(const StepShape& step, double parameters) {
   const double owned =
-      step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks) : parameters;
-  return MemoryBoundTime(step.device, kAdamBytesPerParameter * owned) +
+      step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks()) : parameters;
+  return MemoryBoundTime(step.device,
+                         step.context.training.optimizer.update_traffic_bytes * owned) +
          step.context.profile.traffic.step_overhead_s;
 }
 

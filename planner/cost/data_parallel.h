@@ -16,8 +16,8 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
 // First and last stage add up their gradients of tied embeddings.
 double TiedEmbeddingTime(const StepShape& step);
 
-// Adam streams 30 bytes for each parameter that the rank owns; the host's share of a step is the
-// profile's step_overhead_s.
+// An update streams Optimizer::update_traffic_bytes for each parameter that the rank owns; the
+// host's share of a step is the profile's step_overhead_s.
 double OptimizerTime(const StepShape& step, double parameters);
 
 }  // namespace meshwright::planner

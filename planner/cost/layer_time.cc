@@ -34,11 +34,24 @@ double StreamTime(const StepShape& step, double bytes) {
   return bytes > 0.0 ? MemoryBoundTime(step.device, bytes) : 0.0;
 }
 
+NumberFormat InputsOf(const MatmulInputs& inputs, PassKind pass) {
+  switch (pass) {
+    case PassKind::kForward:
+      return inputs.forward;
+    case PassKind::kInputGradient:
+      return inputs.input_gradient;
+    case PassKind::kWeightGradient:
+      break;
+  }
+  return inputs.weight_gradient;
+}
+
 double ComputeTime(const StepShape& step, const Operator& op, PassKind pass) {
   double time_s = StreamTime(step, StreamBytes(op, pass));
   if (op.kind == OperatorKind::kMatmul) {
     const MatmulShape product = ProductOf(op, pass);
-    time_s += MatmulTime(step.device, product.rows, product.outputs, product.inputs);
+    time_s += MatmulTime(step.device, InputsOf(step.device.formats.matmul_inputs, pass),
+                         product.rows, product.outputs, product.inputs);
   }
   if (op.kind == OperatorKind::kAttention) time_s += AttentionTime(step, op, pass);
   return time_s;

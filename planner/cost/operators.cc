@@ -23,13 +23,16 @@ double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int
   return device.matmul_efficiency * filled * InnerRamp(device, static_cast<double>(k));
 }
 
-double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
-  const PassWork work =
-      ProductWork({.rows = m, .outputs = n, .inputs = k}, ElementBytes(device.precision));
-  const double arithmetic_s = work.flops / (device.PeakFlops() * device.matmul_share *
+double MatmulTime(const DeviceShare& device, NumberFormat inputs, int64_t m, int64_t n, int64_t k) {
+  const PassWork work = ProductWork({.rows = m, .outputs = n, .inputs = k}, BytesOf(inputs));
+  const double arithmetic_s = work.flops / (device.PeakFlops(inputs) * device.matmul_share *
                                             MatmulEfficiency(device.device, m, n, k));
   const double traffic_s = work.bytes / device.MemoryBytesPerS();
   return std::max({arithmetic_s, traffic_s, device.device.kernel_launch_s});
+}
+
+double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
+  return MatmulTime(device, device.formats.matmul_inputs.forward, m, n, k);
 }
 
 double MemoryBoundTime(const DeviceShare& device, double bytes) {

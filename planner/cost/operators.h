@@ -6,18 +6,19 @@
 
 #include "planner/block/operator.h"
 #include "planner/spec/cluster_spec.h"
-#include "planner/spec/training_spec.h"
+#include "planner/spec/number_formats.h"
 
 namespace meshwright::planner {
 
 // One rank's part of the device it runs on.
 struct DeviceShare {
   const HardwareProfile& device;
-  Precision precision = Precision::kBf16;
+  NumberFormats formats = {};
   double share = 1.0;         // ThroughputShare()
   double matmul_share = 1.0;  // OperatorTraffic::matmul_share
 
-  double PeakFlops() const { return device.PeakFlops(precision) * share; }
+  double PeakFlops(NumberFormat inputs) const { return device.PeakFlops(inputs) * share; }
+  double PeakFlops() const { return PeakFlops(formats.matmul_inputs.forward); }
   double MemoryBytesPerS() const {
     return device.memory_bytes_per_s * device.memory_efficiency * share;
   }
@@ -28,7 +29,9 @@ struct DeviceShare {
 // k / (k + matmul_half_k).
 double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int64_t k);
 
-// Seconds of an (m x k) times (k x n) product.
+// Seconds of an (m x k) times (k x n) product of factors in `inputs`; in the second form in what
+// forward passes multiply.
+double MatmulTime(const DeviceShare& device, NumberFormat inputs, int64_t m, int64_t n, int64_t k);
 double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k);
 
 // Seconds of an operator that streams `bytes` through memory.

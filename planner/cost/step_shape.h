@@ -9,6 +9,7 @@
 #include "planner/cost/collective.h"
 #include "planner/cost/operators.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/mesh.h"
 #include "planner/profile/context.h"
 #include "planner/spec/node_placement.h"
 
@@ -16,23 +17,27 @@ namespace meshwright::planner {
 
 struct StepShape {
   StepShape(const EstimateContext& c, const Layout& l)
+      : StepShape(c, l, Mesh(l, c.profile.communication.mesh_order)) {}
+  StepShape(const EstimateContext& c, const Layout& l, const Mesh& mesh)
       : context(c),
         layout(l),
         device{
-            c.cluster.device, c.training.precision,
+            c.cluster.device, c.training.formats(),
             ThroughputShare(c.cluster, FillNodes(l.devices(), c.cluster.devices_per_node).per_node),
             c.profile.traffic.matmul_share},
         network{c.cluster, c.profile.communication.network_share,
                 c.profile.communication.network_contention, l.devices()},
         tokens(c.training.seq_len / l.cp * l.micro_batch),
-        element_bytes(static_cast<double>(ElementBytes(c.training.precision))),
-        tp_group{l.tp, 1},
-        cp_group{l.cp, l.tp},
-        dp_group{int64_t{l.dp} * l.cp, l.tp},
-        pipeline_stride(int64_t{l.tp} * l.cp * l.dp) {}
+        wire_bytes(static_cast<double>(BytesOf(device.formats.wire))),
+        tp_group(mesh.GroupOf(GroupRole::kTensor)),
+        cp_group(mesh.GroupOf(GroupRole::kContext)),
+        dp_group(mesh.GroupOf(GroupRole::kReplicas)),
+        pipeline_group(mesh.GroupOf(GroupRole::kPipeline)),
+        ends_group(2, l.devices() / 2) {}
 
+  // Of the hidden states as they go from rank to rank.
   double HiddenBytes() const {
-    return static_cast<double>(tokens * context.model.hidden) * element_bytes;
+    return static_cast<double>(tokens * context.model.hidden) * wire_bytes;
   }
   int64_t SequenceDivisor() const { return layout.sequence_parallel ? layout.tp : 1; }
 
@@ -41,11 +46,14 @@ struct StepShape {
   DeviceShare device;
   Network network;
   int64_t tokens;  // of one micro-batch on one rank
-  double element_bytes;
-  CommGroup tp_group;
-  CommGroup cp_group;
-  CommGroup dp_group;  // data and context ranks hold the same weights
-  int64_t pipeline_stride;
+  double wire_bytes;  // of an element of an activation between ranks
+  RankGroup tp_group;
+  RankGroup cp_group;
+  RankGroup dp_group;  // the holders of the same weights, data and context ranks
+  RankGroup pipeline_group;
+  // The first and the last stage: half of all devices apart, so that they are on one node where all
+  // devices are.
+  RankGroup ends_group;
 };
 
 }  // namespace meshwright::planner

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "planner/spec/collective_kind.h"
+#include "planner/spec/device_kind.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
@@ -50,10 +51,9 @@ struct CopyTiming {
   friend bool operator==(const CopyTiming&, const CopyTiming&) = default;
 };
 
-std::string_view CollectiveKindName(CollectiveKind kind);  // all_reduce, …, send
-
-// A collective of `groups` groups of `ranks` ranks at once; kSend is one message one way. `bytes`
-// is the full buffer: before a reduction, after a gather.
+// A collective of `groups` groups of `ranks` ranks at once: an all-reduce, all-gather or
+// reduce-scatter, or kSend, one message one way. `bytes` is the full buffer: before a reduction,
+// after a gather.
 struct CollectiveTiming {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   int64_t bytes = 0;
@@ -77,6 +77,10 @@ struct DeviceBenchmark {
   std::vector<MatmulTiming> matmuls;
   std::vector<CopyTiming> copies;
   std::vector<CollectiveTiming> collectives;
+
+  DeviceKind device_kind() const {
+    return physical_cores > 0 ? DeviceKind::kCpu : DeviceKind::kCuda;
+  }
 
   friend bool operator==(const DeviceBenchmark&, const DeviceBenchmark&) = default;
 };

@@ -31,30 +31,31 @@ ModelSpec KnownModel(const Measurement& row, const MeasurementPresets& presets,
   model.name = row.model;
   model.tied_embeddings =
       HasTiedEmbeddings(families, row).value_or(profile.supports.tied_embeddings);
-  model.groups = {{.attention = AttentionKind::kGroupedQuery,
-                   .ffn = gated ? FfnKind::kSwiGlu : FfnKind::kGelu}};
+  model.groups = {{.ffn = {.kind = gated ? FfnKind::kSwiGlu : FfnKind::kGelu}}};
   return model;
 }
 
 absl::StatusOr<ModelSpec> ShapeOf(const Measurement& row, ModelSpec model) {
   const int64_t known_hidden = model.hidden;
-  const int64_t known_heads = model.heads;
   model.groups.resize(1);  // a row says one shape for all layers
-  RETURN_IF_ERROR(Fill("layers", row.layers, model.groups.front().count));
+  LayerGroup& layer = model.groups.front();
+  Attention& attention = layer.attention;
+  const int64_t known_heads = attention.heads;
+  RETURN_IF_ERROR(Fill("layers", row.layers, layer.count));
   RETURN_IF_ERROR(Fill("hidden", row.hidden, model.hidden));
-  RETURN_IF_ERROR(Fill("ffn", row.ffn, model.groups.front().ffn_hidden));
-  RETURN_IF_ERROR(Fill("heads", row.heads, model.heads));
+  RETURN_IF_ERROR(Fill("ffn", row.ffn, layer.ffn.hidden));
+  RETURN_IF_ERROR(Fill("heads", row.heads, attention.heads));
   RETURN_IF_ERROR(Fill("vocab", row.vocab, model.vocab));
-  const bool known_attention = model.hidden == known_hidden && model.heads == known_heads;
+  const bool known_attention = model.hidden == known_hidden && attention.heads == known_heads;
   if (!known_attention) {
-    if (model.hidden % model.heads != 0) {
+    if (model.hidden % attention.heads != 0) {
       return FieldError("hidden", model.hidden,
-                        "must be a multiple of heads = " + std::to_string(model.heads));
+                        "must be a multiple of heads = " + std::to_string(attention.heads));
     }
-    model.head_dim = model.hidden / model.heads;
-    model.kv_heads = model.heads;
+    attention.head_dim = model.hidden / attention.heads;
+    attention.kv_heads = attention.heads;
   }
-  model.kv_heads = row.kv_heads.value_or(model.kv_heads);
+  attention.kv_heads = row.kv_heads.value_or(attention.kv_heads);
   RETURN_IF_ERROR(Validate(model));
   return model;
 }

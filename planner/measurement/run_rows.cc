@@ -27,12 +27,14 @@ Outcome OutcomeOf(RunEnd end) {
 // The words that PlanRow() looks for, and what no column holds.
 std::string NotesOn(const ModelSpec& model) {
   std::string notes = model.tied_embeddings ? "tied embeddings" : "untied embeddings";
-  if (model.groups.front().ffn == FfnKind::kSwiGlu) absl::StrAppend(&notes, "; swiglu");
-  if (model.heads * model.head_dim != model.hidden) {
-    absl::StrAppend(&notes, "; head_dim=", model.head_dim);
+  const LayerGroup& layer = model.groups.front();
+  const Attention& attention = layer.attention;
+  if (layer.ffn.gated()) absl::StrAppend(&notes, "; swiglu");
+  if (attention.query_width() != model.hidden) {
+    absl::StrAppend(&notes, "; head_dim=", attention.head_dim);
   }
-  if (model.qkv_bias) absl::StrAppend(&notes, "; qkv bias");
-  if (model.qk_norm) absl::StrAppend(&notes, "; qk norm");
+  if (attention.qkv_bias) absl::StrAppend(&notes, "; qkv bias");
+  if (attention.qk_norm) absl::StrAppend(&notes, "; qk norm");
   return notes;
 }
 
@@ -44,9 +46,9 @@ void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
   row.model = model.name;
   row.layers = model.layers();
   row.hidden = model.hidden;
-  row.ffn = model.groups.front().ffn_hidden;
-  row.heads = model.heads;
-  row.kv_heads = model.kv_heads;
+  row.ffn = model.groups.front().ffn.hidden;
+  row.heads = model.groups.front().attention.heads;
+  row.kv_heads = model.groups.front().attention.kv_heads;
   row.vocab = model.vocab;
   row.seq = specs.training.seq_len;
   row.gpu = cluster.gpu_names.empty() ? cluster.name : cluster.gpu_names.front();
@@ -60,11 +62,8 @@ void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
 
 void DescribeLayout(const Layout& layout, Measurement& row) {
   row.gpus = layout.devices();
-  row.tp = layout.tp;
-  row.pp = layout.pp;
-  row.cp = layout.cp;
+  for (const AxisField& axis : kAxes) row.*AxisColumn(axis) = layout.*axis.size;
   row.ep = 1;
-  row.dp = layout.dp;
   row.vpp = layout.vpp;
   row.mbs = layout.micro_batch;
   row.act_ckpt = std::string(RecomputeName(layout.recompute));

@@ -6,13 +6,13 @@
 
 #include <cstdint>
 
-#include "planner/memory/worker_stage.h"
+#include "planner/memory/worker_shape.h"
 
 namespace meshwright::planner {
 
 // Whether one call takes all query heads: kernels in bf16 do, the one in fp32 wants as many key
 // heads as query heads, so that the query heads of a group come one after the other.
-bool TakesAllQueryHeads(const BlockDims& dims);
+bool TakesAllQueryHeads(const BlockShape& shape);
 
 // Of one call on some of each sequence's queries and keys:
 //   bf16   the sums of output times gradient for each query and head in fp32, [batch, heads,

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
+#include "planner/layout/mesh.h"
 #include "planner/block/stage_partition.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/unit_shards.h"
@@ -15,17 +17,17 @@ namespace meshwright::planner {
 namespace {
 
 // Ranks that share the states of the same parameters.
-int64_t StateRanks(const Layout& layout) { return int64_t{layout.dp} * layout.cp; }
+int64_t StateRanks(const Layout& layout) { return GroupSize(GroupRole::kReplicas, layout); }
 
 // Nothing where there is nobody to share states with.
 std::optional<TransientUnits> TransientOf(const EstimateContext& context, const Layout& layout,
                                           const LayoutParameters& parameters) {
   const int64_t ranks = StateRanks(layout);
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
-  const Precision precision = context.training.precision;
-  const auto bytes = [&](int64_t element_bytes) {
+  const NumberFormats formats = context.training.formats();
+  const auto bytes = [&](NumberFormat format) {
     const auto all_shards = [&](const UnitParameters& unit) {
-      return ranks * ShardElements(unit.all, ranks, precision) * element_bytes;
+      return ranks * ShardElements(unit.all, ranks, formats) * BytesOf(format);
     };
     UnitBytes units = {.table = all_shards(parameters.table()),
                        .final_norm = all_shards(parameters.final_norm())};
@@ -34,11 +36,25 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
     }
     return units;
   };
-  TransientUnits units = {.gradients = bytes(AccumulatorBytes(precision)),
+  TransientUnits units = {.gradients = bytes(formats.gradients),
                           .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
                           .layered = layout.schedule == ScheduleKind::kBreadthFirst};
-  if (layout.zero >= 3) units.weights = bytes(ElementBytes(precision));
+  if (layout.zero >= 3) units.weights = bytes(formats.weights);
   return units;
+}
+
+// Cosines and sines of a rank's positions: one table for each size of heads.
+int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
+  absl::InlinedVector<int64_t, 4> head_dims;
+  for (const LayerGroup& group : context.model.groups) {
+    const int64_t head_dim = group.attention.head_dim;
+    if (std::find(head_dims.begin(), head_dims.end(), head_dim) == head_dims.end()) {
+      head_dims.push_back(head_dim);
+    }
+  }
+  return context.training.seq_len / layout.cp *
+         std::accumulate(head_dims.begin(), head_dims.end(), int64_t{0}) *
+         BytesOf(context.training.formats().accumulator);
 }
 
 WorkerStages StagesOf(const EstimateContext& context, const Layout& layout) {
@@ -46,10 +62,7 @@ WorkerStages StagesOf(const EstimateContext& context, const Layout& layout) {
                                          context.ranks_run_alone ? 1 : layout.devices());
   absl::InlinedVector<WorkerShape, 4> shapes;
   for (const LayerGroup& group : context.model.groups) {
-    shapes.push_back({.block = LayerShape(context, layout, group),
-                      .vocab = context.model.vocab,
-                      .threads = threads,
-                      .cp = layout.cp});
+    shapes.push_back({.block = LayerShape(context, layout, group), .threads = threads});
   }
   return WorkerStages(shapes, layout.recompute, layout.recompute_layers);
 }
@@ -60,8 +73,7 @@ ExactMemory::ExactMemory(const EstimateContext& context, const Layout& layout)
     : context_(context),
       layout_(layout),
       micro_batches_(layout.MicroBatches(context.training.global_batch)),
-      rope_table_bytes_(context.training.seq_len / layout.cp * context.model.head_dim *
-                        AccumulatorBytes(context.training.precision)),
+      rope_table_bytes_(RopeTableBytes(context, layout)),
       parameters_(context, layout),
       transient_(TransientOf(context, layout, parameters_)) {
   const WorkerStages stages = StagesOf(context, layout);
@@ -97,7 +109,7 @@ HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
   }
   HeldParameters held;
   parameters_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
-    held.shard += count * ShardElements(unit.all, ranks, context_.training.precision);
+    held.shard += count * ShardElements(unit.all, ranks, context_.training.formats());
     held.whole_gradients += count * unit.vectors;
   });
   held.whole = held.shard * ranks;

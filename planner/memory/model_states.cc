@@ -3,36 +3,38 @@
 namespace meshwright::planner {
 namespace {
 
-// Frameworks' figures are those of mixed precision: a master copy and states in fp32. Weights that
-// are as wide as the states are their own master copy.
+// Frameworks' figures are those of AdamW in mixed precision; what they are above (or, with narrower
+// states, below) its master copy and moments is as wide as the states are.
 int64_t OptimizerBytes(const EstimateContext& context) {
-  const Precision precision = context.training.precision;
-  const int64_t mixed_bytes = context.profile.states.optimizer_bytes;
-  if (precision == Precision::kBf16) return mixed_bytes;
-  return (mixed_bytes - 4) * AccumulatorBytes(precision) / 4;
+  const NumberFormats formats = context.training.formats();
+  constexpr NumberFormats kMixed = NumberFormatsOf(Precision::kBf16);
+  const int64_t own_bytes = context.profile.states.optimizer_bytes - StateBytes(kAdamW, kMixed);
+  return StateBytes(context.training.optimizer, formats) +
+         own_bytes * BytesOf(formats.optimizer_states) / BytesOf(kMixed.optimizer_states);
 }
 
 }  // namespace
 
+// Gradients as wide as the optimizer's states need no other copy.
 int64_t GradientBytes(const EstimateContext& context) {
-  const Precision precision = context.training.precision;
-  return precision == Precision::kBf16 ? context.profile.states.gradient_bytes
-                                       : AccumulatorBytes(precision);
+  const NumberFormats formats = context.training.formats();
+  return formats.HasMasterWeights() ? context.profile.states.gradient_bytes
+                                    : BytesOf(formats.gradients);
 }
 
 ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                          const HeldParameters& held) {
-  const Precision precision = context.training.precision;
+  const NumberFormats formats = context.training.formats();
   const FrameworkProfile& profile = context.profile;
   int64_t optimizer_bytes = OptimizerBytes(context);
   if (layout.zero >= 1) optimizer_bytes += profile.states.shard_buffer_bytes;
-  if (layout.zero >= 3 && precision == Precision::kBf16) {
+  if (layout.zero >= 3 && formats.HasMasterWeights()) {
     optimizer_bytes =
-        profile.states.zero3_state_bytes - ElementBytes(precision) - profile.states.gradient_bytes;
+        profile.states.zero3_state_bytes - BytesOf(formats.weights) - profile.states.gradient_bytes;
   }
   const int64_t gradients = layout.zero >= 2 ? held.shard + held.whole_gradients : held.whole;
   return {
-      .weights_bytes = (layout.zero >= 3 ? held.shard : held.whole) * ElementBytes(precision),
+      .weights_bytes = (layout.zero >= 3 ? held.shard : held.whole) * BytesOf(formats.weights),
       .gradients_bytes = gradients * GradientBytes(context) +
                          (layout.zero <= 1 ? held.whole * profile.states.local_gradient_bytes : 0),
       .optimizer_bytes = (layout.zero >= 1 ? held.shard : held.whole) * optimizer_bytes};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/layout/mesh.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
@@ -97,7 +98,7 @@ int64_t ProfileMemory::LossBytes() const {
 }
 
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
-  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
+  const int64_t ranks = GroupSize(GroupRole::kReplicas, layout_);
   const int64_t all = parameters_.OnRank(pipeline_rank);
   return {.whole = all, .shard = (all + ranks - 1) / ranks};
 }
@@ -108,7 +109,7 @@ int64_t ProfileMemory::GatheredBytes() const {
   if (layout_.zero < 2) return 0;
   const int64_t unit = parameters_.largest_unit();
   const int64_t weights =
-      layout_.zero == 3 ? 2 * unit * ElementBytes(context_.training.precision) : 0;
+      layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
   return weights + unit * GradientBytes(context_);
 }
 
@@ -145,9 +146,11 @@ ActivationBounds ProfileMemory::BoundsOnRank(int32_t pipeline_rank) const {
 
 // Every axis with more than one rank has a communicator.
 int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
-  const int64_t axes = (layout_.tp > 1 ? 1 : 0) + (layout_.pp > 1 ? 1 : 0) +
-                       (int64_t{layout_.dp} * layout_.cp > 1 ? 1 : 0);
-  return axes * context_.cluster.device.communicator_bytes;
+  int64_t groups = 0;
+  for (const GroupRole role : {GroupRole::kTensor, GroupRole::kPipeline, GroupRole::kReplicas}) {
+    if (GroupSize(role, layout_) > 1) ++groups;
+  }
+  return groups * context_.cluster.device.communicator_bytes;
 }
 
 }  // namespace meshwright::planner

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "planner/spec/training_spec.h"
+#include "planner/spec/number_formats.h"
 
 namespace meshwright::planner {
 
@@ -14,8 +14,9 @@ inline constexpr int64_t kShardAlignmentBytes = 128;
 
 // Elements of each of `ranks` shards that hold `unit_elements`; the last ones are padded. Weights
 // are the narrowest of what is cut, so that what aligns theirs aligns the others'.
-constexpr int64_t ShardElements(int64_t unit_elements, int64_t ranks, Precision precision) {
-  const int64_t aligned = kShardAlignmentBytes / ElementBytes(precision);
+constexpr int64_t ShardElements(int64_t unit_elements, int64_t ranks,
+                                const NumberFormats& formats) {
+  const int64_t aligned = kShardAlignmentBytes / BytesOf(formats.weights);
   const int64_t all_aligned = ranks * aligned;
   return (unit_elements + all_aligned - 1) / all_aligned * aligned;
 }

@@ -1,118 +1,145 @@
 #include "planner/memory/worker_block.h"
 
-#include <algorithm>
-
-#include "planner/memory/worker_operators.h"
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
+#include "planner/block/recompute.h"
+#include "planner/memory/liveness.h"
 
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kTokenIdBytes = 4;
+constexpr Gradients kBoth = {};
+constexpr Gradients kInput = {.input = true, .weight = false};
+constexpr Gradients kWeight = {.input = false, .weight = true};
 
-// What a backward computes again before the FFN's.
-int64_t RecomputedBytes(const BlockDims& d, Recompute recompute) {
-  switch (recompute) {
-    case Recompute::kNone:
-      return 0;
-    case Recompute::kSelective:
-      return KeptBytes(KeptTensor::kFfnNormOutput, d) + KeptBytes(KeptTensor::kFfnProduct, d);
-    case Recompute::kFull:
-    case Recompute::kBlock:
-      return KeptBytesPerBlock(d) - CheckpointBytesPerBlock(d);
+// The residual stream's share of an activation.
+int64_t StreamBytes(const BlockShape& s) {
+  return s.tokens * s.hidden * s.element_bytes / s.stream_ranks();
+}
+
+size_t IndexOf(const OperatorList& operators, OperatorName name) {
+  size_t index = 0;
+  while (operators[index].name != name) ++index;
+  return index;
+}
+
+// Goes through one block with the worker's rules.
+class Block {
+ public:
+  Block(const OperatorList& operators, const OperatorList& kept, const WorkerShape& shape)
+      : liveness_(operators, kept, shape),
+        attention_{.begin = 0, .end = IndexOf(operators, OperatorName::kAttentionResidual) + 1},
+        ffn_{.begin = attention_.end, .end = operators.size()},
+        stream_bytes_(StreamBytes(shape.block)),
+        kept_bytes_(KeptBytes(kept)) {}
+
+  int64_t kept_bytes() const { return kept_bytes_; }
+
+  WorkerBlockBytes::Moment Forward() {
+    liveness_.Start(liveness_.given_bytes());
+    liveness_.Forward(attention_);
+    liveness_.Forward(ffn_);
+    return {kept_bytes_, liveness_.most_bytes() - kept_bytes_};
   }
-  return 0;
-}
 
-int64_t BlockKeptBytes(const BlockDims& d, Recompute recompute) {
-  switch (recompute) {
-    case Recompute::kNone:
-      return KeptBytesPerBlock(d);
-    case Recompute::kSelective:
-      return SelectiveKeptBytesPerBlock(d);
-    case Recompute::kFull:
-    case Recompute::kBlock:
-      return CheckpointBytesPerBlock(d);
+  // With the gradient of its output, from what it keeps between forward and backward.
+  WorkerBlockBytes::Halves Backward(const Gradients& gradients) {
+    liveness_.Start(kept_bytes_ + stream_bytes_);
+    const bool from_input = !liveness_.KeepsInputOf(ffn_);
+    if (from_input) liveness_.Recompute(attention_);
+    liveness_.Recompute(ffn_);
+    gradient_bytes_ = liveness_.Backward(ffn_, gradients, stream_bytes_);
+    WorkerBlockBytes::Halves halves;
+    halves.ffn = {kept_bytes_, liveness_.most_bytes() - kept_bytes_};
+    if (!from_input) liveness_.Recompute(attention_);
+    const int64_t kept = liveness_.held_bytes() - gradient_bytes_;
+    liveness_.Start(liveness_.held_bytes());
+    gradient_bytes_ = liveness_.Backward(attention_, gradients, gradient_bytes_);
+    halves.attention = {kept, liveness_.most_bytes() - kept};
+    return halves;
   }
-  return 0;
+
+  // What the input part of a backward leaves, right after it.
+  int64_t LeftBytes() const { return liveness_.held_bytes() - gradient_bytes_; }
+
+  WorkerBlockBytes::Halves BackwardWeight(int64_t left_bytes) {
+    liveness_.Start(left_bytes);
+    liveness_.Backward(ffn_, kWeight, 0);
+    WorkerBlockBytes::Halves halves;
+    halves.ffn = {left_bytes, liveness_.most_bytes() - left_bytes};
+    const int64_t kept = liveness_.held_bytes();
+    liveness_.Start(kept);
+    liveness_.Backward(attention_, kWeight, 0);
+    halves.attention = {kept, liveness_.most_bytes() - kept};
+    return halves;
+  }
+
+ private:
+  Liveness liveness_;
+  const Liveness::Part attention_;
+  const Liveness::Part ffn_;
+  const int64_t stream_bytes_;
+  const int64_t kept_bytes_;
+  int64_t gradient_bytes_ = 0;  // of the block's input, when its backward is over
+};
+
+void AddEmbedding(const WorkerShape& shape, WorkerEndBytes& bytes) {
+  const OperatorList embedding = EmbeddingOperators(shape.block);
+  Liveness liveness(embedding, embedding, shape);
+  const Liveness::Part all = {.begin = 0, .end = embedding.size()};
+  bytes.token_ids = liveness.given_bytes();
+  liveness.Start(0);
+  liveness.Forward(all);
+  bytes.embedding_forward = liveness.most_bytes();
+  liveness.Start(0);
+  liveness.Backward(all, kBoth, 0);
+  bytes.embedding_gathered = liveness.most_bytes();
 }
 
-// Of a block between the two parts of its backward.
-int64_t BlockSplitBytes(const BlockDims& d) {
-  return KeptBytesPerBlock(d) + 2 * GatheredGradientBytes(d) - 2 * DeviationBytes(d) -
-         KeptBytes(KeptTensor::kLogSumExp, d);
-}
-
-// Of its FFN: gradient, normed input, gate, up and product.
-int64_t FfnSplitBytes(const BlockDims& d) {
-  return HiddenBytes(d) + KeptBytes(KeptTensor::kFfnNormOutput, d) + GateUpBytes(d) +
-         ProductBytes(d);
-}
-
-// What is kept of the statistics after the logits are there.
-int64_t SoftmaxStatisticsBytes(const BlockDims& d) { return 3 * PerTokenBytes(d); }
-
-int64_t HeadSplitBytes(const WorkerShape& shape) {
-  const BlockDims& d = shape.block;
-  return StreamBytes(d) + d.tokens * HeadWidth(shape) * d.element_bytes;
-}
-
-int64_t HeadKeptBytes(const WorkerShape& shape) {
-  const BlockDims& d = shape.block;
-  return HeadSplitBytes(shape) + StreamBytes(d) + DeviationBytes(d) + SoftmaxStatisticsBytes(d) +
-         d.tokens * kTokenIdBytes;
-}
-
-int64_t HeadForwardBytes(const WorkerShape& shape) {
-  const BlockDims& d = shape.block;
-  // The statistics come after the logits' product.
-  const int64_t product =
-      GatheredBytes(d) + ProjectionBytes(HeadWidth(shape), d) - SoftmaxStatisticsBytes(d);
-  return std::max(product, d.tp > 1 ? PerTokenBytes(d) : 0);
-}
-
-// The most that a block's forward takes at once.
-int64_t BlockForwardBytes(const BlockDims& d, Recompute recompute) {
-  const int64_t attention = AttentionKeptBytes(d);
-  const int64_t ffn = KeptBytesPerBlock(d) - attention;
-  int64_t kept = attention;  // while the FFN runs
-  if (recompute == Recompute::kSelective) kept -= KeptBytes(KeptTensor::kAttentionNormOutput, d);
-  if (recompute == Recompute::kFull) kept = CheckpointBytesPerBlock(d);
-  const int64_t gate_up = 2 * StreamBytes(d) + DeviationBytes(d) + GateUpForwardBytes(d);
-  return std::max(attention + LeaveBytes(d), kept + std::max(gate_up, ffn + LeaveBytes(d)));
+void AddHead(const WorkerShape& shape, WorkerEndBytes& bytes) {
+  const OperatorList head = HeadOperators(shape.block);
+  Liveness liveness(head, head, shape);
+  const Liveness::Part all = {.begin = 0, .end = head.size()};
+  const int64_t kept = KeptBytes(head);
+  bytes.head_kept = kept;
+  liveness.Start(liveness.given_bytes());
+  liveness.Forward(all);
+  bytes.head_forward = liveness.most_bytes() - kept;
+  liveness.Start(kept);
+  liveness.Backward(all, kBoth, 0);
+  bytes.head_backward = liveness.most_bytes() - kept;
+  liveness.Start(kept);
+  const int64_t gradient = liveness.Backward(all, kInput, 0);
+  bytes.head_input = liveness.most_bytes() - kept;
+  bytes.head_split = liveness.held_bytes() - gradient;
+  liveness.Start(bytes.head_split);
+  liveness.Backward(all, kWeight, 0);
+  bytes.head_weight = liveness.most_bytes() - bytes.head_split;
 }
 
 }  // namespace
 
 WorkerBlockBytes BlockBytes(const WorkerShape& shape, Recompute recompute) {
-  const BlockDims& d = shape.block;
-  const int64_t kept = BlockKeptBytes(d, recompute);
-  const int64_t split = BlockSplitBytes(d);
-  const int64_t attention_split = KeptBytesPerBlock(d) + GatheredGradientBytes(d) - DeviationBytes(d);
-  const int64_t incoming = StreamBytes(d);
-  const int64_t before_ffn = incoming + RecomputedBytes(d, recompute);
-  WorkerBlockBytes bytes = {.kept = kept, .split = split};
-  bytes.forward = {kept, BlockForwardBytes(d, recompute) - kept};
-  bytes.backward = {{kept, before_ffn + FfnGradientBytes(d)},
-                    {AttentionKeptBytes(d), incoming + AttentionGradientBytes(shape)}};
-  bytes.input = {{kept, before_ffn + FfnInputGradientBytes(d)},
-                 {attention_split, incoming + AttentionInputGradientBytes(shape)}};
-  bytes.weight = {{split, FfnWeightGradientBytes(d)},
-                  {split - FfnSplitBytes(d), AttentionWeightGradientBytes(d)}};
+  const OperatorList operators = BlockOperators(shape.block);
+  OperatorList kept = operators;
+  Apply(recompute, shape.block, kept);
+  Block block(operators, kept, shape);
+  WorkerBlockBytes bytes;
+  bytes.kept = block.kept_bytes();
+  bytes.forward = block.Forward();
+  bytes.backward = block.Backward(kBoth);
+  bytes.input = block.Backward(kInput);
+  bytes.split = block.LeftBytes();
+  bytes.weight = block.BackwardWeight(bytes.split);
   return bytes;
 }
 
 WorkerEndBytes EndBytes(const WorkerShape& shape) {
-  const BlockDims& d = shape.block;
-  return {.stream = StreamBytes(d),
-          .token_ids = d.tokens * kTokenIdBytes,
-          .embedding_forward = HiddenBytes(d) + (d.sequence_parallel ? StreamBytes(d) : 0),
-          .embedding_gathered = GatheredBytes(d),
-          .head_kept = HeadKeptBytes(shape),
-          .head_split = HeadSplitBytes(shape),
-          .head_forward = HeadForwardBytes(shape),
-          .head_backward = HeadGradientBytes(shape),
-          .head_input = LeaveBytes(d),
-          .head_weight = HeadWeightGradientBytes(shape)};
+  WorkerEndBytes bytes;
+  bytes.stream = StreamBytes(shape.block);
+  AddEmbedding(shape, bytes);
+  AddHead(shape, bytes);
+  return bytes;
 }
 
 }  // namespace meshwright::planner

@@ -4,17 +4,8 @@
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
-#include "planner/memory/block_tensors.h"
 
 namespace meshwright::planner {
-
-// What the sizes of a micro-batch's tensors on one rank follow from.
-struct WorkerShape {
-  BlockDims block;
-  int64_t vocab = 0;    // of the whole model
-  int64_t threads = 1;  // of a rank, on a CPU
-  int64_t cp = 1;       // context parallel ranks
-};
 
 // Consecutive layers of one of the model's layer groups.
 struct WorkerLayers {

@@ -4,12 +4,16 @@ namespace meshwright::planner {
 
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision) {
-  const bool on_cores = cluster.physical_cores > 0;
+  const bool on_cores = cluster.device_kind() == DeviceKind::kCpu;
   if (profile.engine != Engine::kWorker || on_cores || precision != Precision::kBf16) {
     return profile.supports.attention;
   }
+  const int64_t head_dim = model.groups.front().attention.head_dim;
+  for (const LayerGroup& group : model.groups) {
+    if (group.attention.head_dim != head_dim) return profile.supports.attention;
+  }
   for (const FastestAttention& fastest : cluster.device.fastest_attention) {
-    if (fastest.head_dim == model.head_dim) return fastest.kernel;
+    if (fastest.head_dim == head_dim) return fastest.kernel;
   }
   return profile.supports.attention;
 }

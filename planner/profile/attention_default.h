@@ -9,8 +9,8 @@
 namespace meshwright::planner {
 
 // The profile's, unless the cluster's device says of Meshwright's own worker that another one is
-// faster with heads of the model's size. That is about bf16 on devices: elsewhere the worker has
-// one kernel.
+// faster with heads of the size that all of the model's layers have. That is about bf16 on devices:
+// elsewhere the worker has one kernel.
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision);
 

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "planner/block/stage_partition.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/mesh.h"
 #include "planner/profile/kernel_support.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
@@ -43,7 +44,7 @@ enum class Engine : uint8_t {
 // Bytes of weights, gradients and optimizer per parameter under bf16 training.
 struct ModelStates {
   int32_t gradient_bytes = 4;        // main gradients
-  int32_t optimizer_bytes = 12;      // fp32 master weights and two Adam moments
+  int32_t optimizer_bytes = 12;      // of AdamW: fp32 master weights and two moments
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
   int32_t shard_buffer_bytes = 0;    // beside the optimizer's states, sharded like them
   int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
@@ -126,6 +127,8 @@ struct OperatorTraffic {
 };
 
 struct Communication {
+  // How ranks are numbered over the axes.
+  MeshOrder mesh_order = kDefaultMeshOrder;
   // Share of the data-parallel part that hides behind compute, where there is enough of it.
   double data_parallel_overlap = 0.0;
   double reduce_bytes = 4.0;  // per gradient element on the wire

@@ -32,6 +32,7 @@ struct KernelSupport {
   EnumSet<FfnKind> ffn;
   bool qk_norm = true;
   int64_t head_dim_multiple = 1;
+  bool one_head_dim = false;  // whether all layers must have heads of one size
   EnumSet<Precision> cpu_precisions;
   EnumSet<Precision> cuda_precisions;
   // Those that a layout may name.

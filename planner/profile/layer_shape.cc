@@ -38,8 +38,8 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   const TrainingSpec& training = context.training;
   BlockShape shape = WholeShape(context.model, group, training.seq_len);
   shape.tokens = training.seq_len / layout.cp * layout.micro_batch;
-  shape.element_bytes = ElementBytes(training.precision);
-  shape.cpu_operators = context.cluster.physical_cores > 0;
+  shape.element_bytes = BytesOf(training.formats().activations);
+  shape.cpu_operators = context.cluster.device_kind() == DeviceKind::kCpu;
   shape.tp = layout.tp;
   shape.cp = layout.cp;
   shape.sequence_parallel = layout.sequence_parallel;

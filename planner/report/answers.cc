@@ -79,7 +79,7 @@ std::string MemoryCriterion(const PlanQuery& query) {
 std::vector<std::string> NotesOn(const ClusterSpec& cluster, int64_t devices) {
   std::vector<std::string> notes;
   const NodePlacement placed = FillNodes(devices, cluster.devices_per_node);
-  if (cluster.physical_cores > 0 && placed.per_node > cluster.physical_cores) {
+  if (SharesCores(cluster.device_kind()) && placed.per_node > cluster.physical_cores) {
     notes.push_back(absl::StrFormat(
         "%d ranks share %d physical cores: each has %.2f of a core's throughput", placed.per_node,
         cluster.physical_cores, ThroughputShare(cluster, placed.per_node)));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
@@ -20,7 +21,7 @@ struct Script {
   std::vector<std::string> flags;
 };
 
-bool Shards(const Layout& layout) { return int64_t{layout.dp} * layout.cp > 1; }
+bool Shards(const Layout& layout) { return GroupSize(GroupRole::kReplicas, layout) > 1; }
 bool UsesFsdp(const Layout& layout) { return layout.zero >= 2; }
 
 absl::Status CheckSchedule(const Layout& layout) {
@@ -92,25 +93,26 @@ absl::Status AddRope(const ModelSpec& model, Script& script) {
 absl::Status AddModel(const ExportJob& job, Script& script) {
   const ModelSpec& model = job.model;
   const LayerGroup& layer = model.groups.front();
+  const Attention& attention = layer.attention;
   auto& flags = script.flags;
   flags.push_back(absl::StrFormat("--num-layers %d --hidden-size %d --ffn-hidden-size %d",
-                                  model.layers(), model.hidden, layer.ffn_hidden));
-  flags.push_back(
-      absl::StrFormat("--num-attention-heads %d --kv-channels %d", model.heads, model.head_dim));
-  if (model.kv_heads != model.heads) {
+                                  model.layers(), model.hidden, layer.ffn.hidden));
+  flags.push_back(absl::StrFormat("--num-attention-heads %d --kv-channels %d", attention.heads,
+                                  attention.head_dim));
+  if (attention.kv_heads != attention.heads) {
     flags.push_back(
-        absl::StrFormat("--group-query-attention --num-query-groups %d", model.kv_heads));
+        absl::StrFormat("--group-query-attention --num-query-groups %d", attention.kv_heads));
   }
-  if (layer.ffn == FfnKind::kSwiGlu) flags.push_back("--swiglu");
+  if (layer.ffn.gated()) flags.push_back("--swiglu");
   flags.push_back(absl::StrFormat("--normalization RMSNorm --norm-epsilon %g", model.norm_epsilon));
   RETURN_IF_ERROR(AddRope(model, script));
   flags.push_back(absl::StrFormat("--seq-length %d --max-position-embeddings %d",
                                   job.training.seq_len, job.training.seq_len));
   flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
                                   kVocabMultiple));
-  flags.push_back(model.qkv_bias ? "--disable-bias-linear --add-qkv-bias"
-                                 : "--disable-bias-linear");
-  if (model.qk_norm) flags.push_back("--qk-layernorm");
+  flags.push_back(attention.qkv_bias ? "--disable-bias-linear --add-qkv-bias"
+                                     : "--disable-bias-linear");
+  if (attention.qk_norm) flags.push_back("--qk-layernorm");
   if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
   flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
   // Megatron-LM's own defaults are 0.1.

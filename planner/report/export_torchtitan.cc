@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
@@ -26,7 +27,12 @@ constexpr Family kLlama3 = {
     "llama3", 128256, 1e-5, 500000.0, {.kind = RopeScalingKind::kLlama3, .factor = 8.0}};
 constexpr Family kQwen3 = {"qwen3", 151936, 1e-6, 1000000.0, {}};
 
-const Family& FamilyOf(const ModelSpec& model) { return model.qk_norm ? kQwen3 : kLlama3; }
+// Export() takes models of one layer group alone.
+const Attention& AttentionOf(const ModelSpec& model) { return model.groups.front().attention; }
+
+const Family& FamilyOf(const ModelSpec& model) {
+  return AttentionOf(model).qk_norm ? kQwen3 : kLlama3;
+}
 
 // Models that torchtitan has under a name of its own.
 struct Flavor {
@@ -57,11 +63,13 @@ const Flavor* FindFlavor(const ModelSpec& model) {
       model.rope_theta != family.rope_theta || model.rope_scaling != family.rope_scaling) {
     return nullptr;
   }
+  const Attention& attention = AttentionOf(model);
   for (const Flavor& flavor : kFlavors) {
     if (&flavor.family == &family && flavor.hidden == model.hidden &&
-        flavor.layers == model.layers() && flavor.heads == model.heads &&
-        flavor.kv_heads == model.kv_heads && flavor.ffn_hidden == model.groups.front().ffn_hidden &&
-        flavor.head_dim == model.head_dim && flavor.tied_embeddings == model.tied_embeddings) {
+        flavor.layers == model.layers() && flavor.heads == attention.heads &&
+        flavor.kv_heads == attention.kv_heads &&
+        flavor.ffn_hidden == model.groups.front().ffn.hidden &&
+        flavor.head_dim == attention.head_dim && flavor.tied_embeddings == model.tied_embeddings) {
       return &flavor;
     }
   }
@@ -74,7 +82,7 @@ absl::Status CheckRope(const ModelSpec& model) {
     return FieldError("rope_scaling.rope_type", RopeScalingName(kind),
                       "torchtitan has no such scaling; must be default or, for Llama, llama3");
   }
-  if (kind == RopeScalingKind::kLlama3 && model.qk_norm) {
+  if (kind == RopeScalingKind::kLlama3 && AttentionOf(model).qk_norm) {
     return FieldError("rope_scaling.rope_type", RopeScalingName(kind),
                       "torchtitan's Qwen3 has no scaled rotary embedding; must be default");
   }
@@ -87,8 +95,8 @@ absl::Status CheckLlama3(const ModelSpec& model) {
     return FieldError("tie_word_embeddings", "true",
                       "torchtitan's Llama 3 has a head of its own; must be false");
   }
-  if (model.heads * model.head_dim != model.hidden) {
-    return FieldError("head_dim", model.head_dim,
+  if (AttentionOf(model).query_width() != model.hidden) {
+    return FieldError("head_dim", AttentionOf(model).head_dim,
                       "torchtitan's Llama 3 divides hidden_size among the heads; must be "
                       "hidden_size / num_attention_heads");
   }
@@ -96,17 +104,17 @@ absl::Status CheckLlama3(const ModelSpec& model) {
 }
 
 absl::Status CheckModel(const ModelSpec& model) {
-  if (model.qkv_bias) {
+  if (AttentionOf(model).qkv_bias) {
     return FieldError("model", model.name,
                       "torchtitan has no model with biases on q, k and v; must be shaped like "
                       "Llama 3 or Qwen3");
   }
-  if (model.groups.front().ffn != FfnKind::kSwiGlu) {
+  if (!model.groups.front().ffn.gated()) {
     return FieldError("model", model.name,
                       "torchtitan's models have a gated FFN; must be shaped like Llama 3 or Qwen3");
   }
   RETURN_IF_ERROR(CheckRope(model));
-  return model.qk_norm ? absl::OkStatus() : CheckLlama3(model);
+  return AttentionOf(model).qk_norm ? absl::OkStatus() : CheckLlama3(model);
 }
 
 absl::Status CheckDataParallel(const Layout& l) {
@@ -182,7 +190,7 @@ std::vector<std::string> Comments(const ExportJob& job) {
         "sched=breadth_first: the order of micro-batches only; gradients are not "
         "reduced layer by layer.");
   }
-  const bool casts = int64_t{l.dp} * l.cp > 1 || l.devices() == 1;
+  const bool casts = GroupSize(GroupRole::kReplicas, l) > 1 || l.devices() == 1;
   if (!casts && job.training.precision == Precision::kBf16) {
     comments.push_back(
         "bf16: torchtitan casts only under FSDP, DDP or on one device; with tp and "
@@ -200,8 +208,8 @@ std::vector<std::string> Comments(const ExportJob& job) {
 
 // What only one of the two families has arguments for.
 std::string FamilyArguments(const ModelSpec& model) {
-  if (model.qk_norm) {
-    return absl::StrCat(",\n# head_dim ", model.head_dim, ", enable_weight_tying ",
+  if (AttentionOf(model).qk_norm) {
+    return absl::StrCat(",\n# head_dim ", AttentionOf(model).head_dim, ", enable_weight_tying ",
                         model.tied_embeddings ? "True" : "False");
   }
   const RopeScaling& scaling = model.rope_scaling;  // a factor of 1 where there is none
@@ -219,10 +227,11 @@ void AppendModel(const ModelSpec& model, std::string& text) {
     return;
   }
   absl::StrAppend(&text, "# torchtitan has no flavor of this model; add one: dim ", model.hidden,
-                  ", n_layers ", model.layers(), ", n_heads ", model.heads, ", n_kv_heads ",
-                  model.kv_heads, ",\n# FFN width ", model.groups.front().ffn_hidden,
-                  ", vocab_size ", model.vocab, ", norm_eps ", model.norm_epsilon, ", rope_theta ",
-                  model.rope_theta, FamilyArguments(model), ".\nflavor = \"custom\"\n");
+                  ", n_layers ", model.layers(), ", n_heads ", AttentionOf(model).heads,
+                  ", n_kv_heads ", AttentionOf(model).kv_heads, ",\n# FFN width ",
+                  model.groups.front().ffn.hidden, ", vocab_size ", model.vocab, ", norm_eps ",
+                  model.norm_epsilon, ", rope_theta ", model.rope_theta, FamilyArguments(model),
+                  ".\nflavor = \"custom\"\n");
 }
 
 void AppendTraining(const ExportJob& job, std::string& text) {

@@ -53,17 +53,31 @@ bool LacksFfn(const RuleInput& input, const Layout& /*layout*/, Operands& operan
   const EnumSet<FfnKind> has = input.profile.supports.kernels.ffn;
   if (has.empty()) return false;
   for (const LayerGroup& group : input.model.groups) {
-    if (!has.Has(group.ffn)) return Broken(static_cast<int64_t>(group.ffn), has.bits(), operands);
+    if (!has.Has(group.ffn.kind)) return Broken(static_cast<int64_t>(group.ffn.kind), has.bits(), operands);
   }
   return false;
 }
 
 bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
-  return input.model.qk_norm && !input.profile.supports.kernels.qk_norm && Broken(1, 0, operands);
+  if (input.profile.supports.kernels.qk_norm) return false;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return group.attention.qk_norm && Broken(1, 0, operands);
+  });
 }
 
 bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
-  return DoesNotDivide(input.model.head_dim, input.profile.supports.kernels.head_dim_multiple, operands);
+  const int64_t multiple = input.profile.supports.kernels.head_dim_multiple;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return DoesNotDivide(group.attention.head_dim, multiple, operands);
+  });
+}
+
+bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+  if (!input.profile.supports.kernels.one_head_dim) return false;
+  const int64_t first = input.model.groups.front().attention.head_dim;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return group.attention.head_dim != first && Broken(first, group.attention.head_dim, operands);
+  });
 }
 
 bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -72,12 +86,16 @@ bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& 
   for (const HeadSizes& sizes : input.profile.supports.kernels.cuda_head_sizes) {
     if (sizes.precision != input.training.precision) continue;
     if (sizes.attention.value_or(attention) != attention) continue;
-    if (sizes.Take(input.model.head_dim)) return false;
-    operands = {.value = input.model.head_dim,
-                .divisor = sizes.multiple_of,
-                .more = {sizes.most.value_or(0), static_cast<int64_t>(sizes.precision),
-                         static_cast<int64_t>(sizes.attention.value_or(AttentionKernel::kDefault))}};
-    return true;
+    return AnyGroup(input.model, [&](const LayerGroup& group) {
+      const int64_t head_dim = group.attention.head_dim;
+      if (sizes.Take(head_dim)) return false;
+      const AttentionKernel only = sizes.attention.value_or(AttentionKernel::kDefault);
+      operands = {.value = head_dim,
+                  .divisor = sizes.multiple_of,
+                  .more = {sizes.most.value_or(0), static_cast<int64_t>(sizes.precision),
+                           static_cast<int64_t>(only)}};
+      return true;
+    });
   }
   return false;
 }

@@ -11,6 +11,7 @@ namespace meshwright::planner {
 bool LacksFfn(const RuleInput& input, const Layout& layout, Operands& operands);
 bool LacksQkNorm(const RuleInput& input, const Layout& layout, Operands& operands);
 bool LacksHeadDim(const RuleInput& input, const Layout& layout, Operands& operands);
+bool LacksSeveralHeadDims(const RuleInput& input, const Layout& layout, Operands& operands);
 bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands);
 bool LacksPrecision(const RuleInput& input, const Layout& layout, Operands& operands);
 // These are about kernels that the layout names; a default is the framework's own.

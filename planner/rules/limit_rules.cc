@@ -20,8 +20,10 @@ bool IsOver(int32_t value, int32_t most, Operands& operands) {
 
 bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands) {
   const ModelSpec& model = input.model;
-  int64_t width = std::max({model.hidden, model.vocab, model.heads * model.head_dim});
-  for (const LayerGroup& group : model.groups) width = std::max(width, group.ffn_hidden);
+  int64_t width = std::max({model.hidden, model.vocab});
+  for (const LayerGroup& group : model.groups) {
+    width = std::max({width, group.attention.query_width(), group.ffn.hidden});
+  }
   const double bytes = kBytesPerElement * static_cast<double>(width) *
                        static_cast<double>(model.layers()) *
                        static_cast<double>(input.training.seq_len) * layout.micro_batch;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/layout/mesh.h"
 #include "planner/block/stage_partition.h"
 #include "planner/rules/operands.h"
 #include "planner/schedule/schedule_needs.h"
@@ -19,20 +20,23 @@ bool LayersDoNotDivide(const RuleInput& input, const Layout& layout, Operands& o
 }
 
 bool HeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return DoesNotDivide(input.model.heads, layout.tp, operands);
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return DoesNotDivide(group.attention.heads, layout.tp, operands);
+  });
 }
 
 bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  const int64_t kv_heads = input.model.kv_heads;
-  if (input.profile.supports.kv_replication && layout.tp % kv_heads == 0) return false;
-  return DoesNotDivide(kv_heads, layout.tp, operands);
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    const int64_t kv_heads = group.attention.kv_heads;
+    if (input.profile.supports.kv_replication && layout.tp % kv_heads == 0) return false;
+    return DoesNotDivide(kv_heads, layout.tp, operands);
+  });
 }
 
 bool FfnDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
-  return std::any_of(input.model.groups.begin(), input.model.groups.end(),
-                     [&](const LayerGroup& group) {
-                       return DoesNotDivide(group.ffn_hidden, layout.tp, operands);
-                     });
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return DoesNotDivide(group.ffn.hidden, layout.tp, operands);
+  });
 }
 
 bool VocabDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
@@ -73,7 +77,7 @@ bool RecomputesMoreThanAChunk(const RuleInput& input, const Layout& layout, Oper
 }
 
 bool ZeroLacksRanks(const RuleInput& /*input*/, const Layout& layout, Operands& operands) {
-  if (layout.zero == 0 || int64_t{layout.dp} * layout.cp > 1) return false;
+  if (layout.zero == 0 || GroupSize(GroupRole::kReplicas, layout) > 1) return false;
   return Broken(layout.zero, 0, operands);
 }
 

@@ -1,6 +1,7 @@
 // How rules fill in what they were broken by.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "planner/rules/rule.h"
@@ -14,6 +15,12 @@ inline bool Broken(int64_t value, int64_t divisor, Operands& operands) {
 
 inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
   return value % divisor != 0 && Broken(value, divisor, operands);
+}
+
+// Whether the layers of any group break a rule.
+template <typename Breaks>
+bool AnyGroup(const ModelSpec& model, const Breaks& breaks) {
+  return std::any_of(model.groups.begin(), model.groups.end(), breaks);
 }
 
 }  // namespace meshwright::planner

@@ -40,6 +40,7 @@ enum class Rule : uint8_t {
   kFfnKind,                   // an FFN that no layer is there for
   kQkNorm,                    // normed heads that no layer is there for
   kHeadDim,                   // head_dim that no kernel takes
+  kOneHeadDim,                // heads of several sizes, of which only one can be run
   kCudaHeadDim,               // head_dim that attention on a GPU does not take
   kPrecision,                 // a number format that the device does not run in
   kAttentionKernel,           // attn= names a kernel that the device does not have

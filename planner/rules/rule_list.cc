@@ -45,6 +45,8 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kHeadDim, "head_dim", LacksHeadDim, "", DescribeHeadDim},
     {Rule::kAttentionKernel, "attention_kernel", LacksAttention, "", DescribeAttention},
     {Rule::kNormKernel, "norm_kernel", LacksNorm, "", DescribeNorm},
+    {Rule::kOneHeadDim, "one_head_dim", LacksSeveralHeadDims,
+     "the worker can't run head_dim = $0 and $1; it runs one head_dim for all layers"},
     {Rule::kCudaHeadDim, "cuda_head_dim", LacksHeadDimOnCuda, "", DescribeHeadDimOnCuda},
     {Rule::kMaxCp, "max_cp", HasTooManyContextRanks,
      "the worker can't run cp$0; it runs cp up to $1"},
@@ -113,7 +115,7 @@ std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t dev
                       .training = context.training,
                       .profile = context.profile,
                       .devices = devices,
-                      .on_cpu = context.cluster.physical_cores > 0},
+                      .on_cpu = context.cluster.device_kind() == DeviceKind::kCpu},
                      layout);
 }
 

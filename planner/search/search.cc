@@ -103,8 +103,9 @@ absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel,
   const auto rule = static_cast<Rule>(most - funnel.invalid_by_rule.begin());
   std::string problem = absl::StrCat(none, "; ", *most, " of them break the rule ");
   problem.append(RuleName(rule));
-  absl::StrAppend(&problem, "; must be a product of tp that divides ", request.model.heads,
-                  " heads, pp that divides ", request.model.layers(), " layers, cp and dp");
+  absl::StrAppend(&problem, "; must be a product of tp that divides ",
+                  request.model.groups.front().attention.heads, " heads, pp that divides ",
+                  request.model.layers(), " layers, cp and dp");
   return FieldError("gpus", request.devices, problem);
 }
 

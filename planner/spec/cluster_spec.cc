@@ -94,7 +94,7 @@ absl::Status Validate(const ClusterSpec& cluster) {
 }
 
 double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node) {
-  if (cluster.physical_cores == 0) return 1.0;
+  if (!SharesCores(cluster.device_kind())) return 1.0;
   return static_cast<double>(cluster.physical_cores) / static_cast<double>(ranks_per_node);
 }
 
@@ -104,7 +104,8 @@ int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once) {
 
 double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks) {
   const int64_t ranks_per_node = FillNodes(ranks, cluster.devices_per_node).per_node;
-  return cluster.device.PeakFlops(precision) * ThroughputShare(cluster, ranks_per_node);
+  return cluster.device.PeakFlops(NumberFormatsOf(precision).matmul_inputs.forward) *
+         ThroughputShare(cluster, ranks_per_node);
 }
 
 }  // namespace meshwright::planner

@@ -12,8 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "planner/spec/calibration.h"
+#include "planner/spec/device_kind.h"
 #include "planner/spec/kernels.h"
-#include "planner/spec/training_spec.h"
+#include "planner/spec/number_formats.h"
 
 namespace meshwright::planner {
 
@@ -66,10 +67,11 @@ struct HardwareProfile {
   // the runs that the cluster was fitted to, else what its figures are trusted to.
   double step_time_sigma = 0.0;
 
-  // fp64 goes through the fp32 units of a processor at half their rate.
-  double PeakFlops(Precision precision) const {
-    if (precision == Precision::kBf16) return peak_bf16_flops;
-    return precision == Precision::kFp32 ? peak_fp32_flops : peak_fp32_flops / 2.0;
+  // Of matmuls whose inputs are in that format. fp64 goes through the fp32 units of a processor at
+  // half their rate.
+  double PeakFlops(NumberFormat inputs) const {
+    if (inputs == NumberFormat::kBf16) return peak_bf16_flops;
+    return inputs == NumberFormat::kFp32 ? peak_fp32_flops : peak_fp32_flops / 2.0;
   }
 
   friend bool operator==(const HardwareProfile&, const HardwareProfile&) = default;
@@ -122,6 +124,11 @@ struct ClusterSpec {
   Evidence rests_on = Evidence::kAssumption;
   Calibration calibration;
 
+  // Only processors have a core count; every other device is a GPU.
+  DeviceKind device_kind() const {
+    return physical_cores > 0 ? DeviceKind::kCpu : DeviceKind::kCuda;
+  }
+
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };
 
@@ -135,7 +142,7 @@ double ThroughputShare(const ClusterSpec& cluster, int64_t ranks_per_node);
 // Threads that each of Meshwright's workers computes with where so many share a host's cores.
 int64_t ThreadsPerRank(int64_t cores, int64_t ranks_at_once);
 
-// FLOP/s of one of a run's `ranks`, which MFU is a share of.
+// FLOP/s of one of a run's `ranks` in a forward pass's matmuls, which MFU is a share of.
 double RankPeakFlops(const ClusterSpec& cluster, Precision precision, int64_t ranks);
 
 }  // namespace meshwright::planner

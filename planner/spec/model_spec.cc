@@ -12,6 +12,16 @@ constexpr int64_t kMaxHeads = 1 << 14;
 constexpr int64_t kMaxLayers = 1 << 14;
 constexpr int64_t kMaxVocab = int64_t{1} << 24;
 
+absl::Status Check(const Attention& attention) {
+  RETURN_IF_ERROR(CheckRange("num_attention_heads", attention.heads, 1, kMaxHeads));
+  RETURN_IF_ERROR(CheckRange("num_key_value_heads", attention.kv_heads, 1, attention.heads));
+  if (attention.heads % attention.kv_heads != 0) {
+    return FieldError("num_key_value_heads", attention.kv_heads,
+                      "must divide num_attention_heads = " + std::to_string(attention.heads));
+  }
+  return CheckRange("head_dim", attention.head_dim, 1, kMaxWidth / attention.heads);
+}
+
 }  // namespace
 
 int64_t ModelSpec::layers() const {
@@ -20,22 +30,24 @@ int64_t ModelSpec::layers() const {
   return count;
 }
 
+const LayerGroup& ModelSpec::GroupOf(int64_t layer) const {
+  for (const LayerGroup& group : groups) {
+    if (layer < group.count) return group;
+    layer -= group.count;
+  }
+  return groups.back();
+}
+
 absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckRange("hidden_size", model.hidden, 1, kMaxWidth));
-  RETURN_IF_ERROR(CheckRange("num_attention_heads", model.heads, 1, kMaxHeads));
-  RETURN_IF_ERROR(CheckRange("num_key_value_heads", model.kv_heads, 1, model.heads));
-  if (model.heads % model.kv_heads != 0) {
-    return FieldError("num_key_value_heads", model.kv_heads,
-                      "must divide num_attention_heads = " + std::to_string(model.heads));
-  }
-  RETURN_IF_ERROR(CheckRange("head_dim", model.head_dim, 1, kMaxWidth / model.heads));
+  for (const LayerGroup& group : model.groups) RETURN_IF_ERROR(Check(group.attention));
   RETURN_IF_ERROR(CheckRange("vocab_size", model.vocab, 1, kMaxVocab));
   RETURN_IF_ERROR(CheckPositive("rms_norm_eps", model.norm_epsilon));
   RETURN_IF_ERROR(CheckPositive("rope_theta", model.rope_theta));
   RETURN_IF_ERROR(Validate(model.rope_scaling));
   RETURN_IF_ERROR(CheckPositive("initializer_range", model.initializer_range));
   for (const LayerGroup& group : model.groups) {
-    RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn_hidden, 1, kMaxWidth));
+    RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn.hidden, 1, kMaxWidth));
     RETURN_IF_ERROR(CheckRange("num_hidden_layers", group.count, 1, kMaxLayers));
   }
   return CheckRange("num_hidden_layers", model.layers(), 1, kMaxLayers);

@@ -1,7 +1,7 @@
 // The model to train: a decoder-only transformer, as a list of layer groups.
 //
-// Callers may rely on a spec that passed Validate(): every size is positive, heads is a multiple of
-// kv_heads, and the groups hold at least one layer.
+// Callers may rely on a spec that passed Validate(): every size is positive, there is a group, each
+// holds at least one layer, and its heads are a multiple of its kv_heads.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,36 @@
 
 namespace meshwright::planner {
 
-enum class AttentionKind { kGroupedQuery };  // multi-head and multi-query are its two ends
-enum class FfnKind { kSwiGlu, kGelu };       // three matrices, or two
+enum class AttentionKind : uint8_t { kGroupedQuery };  // multi-head and multi-query are its ends
+enum class FfnKind : uint8_t { kSwiGlu, kGelu };       // three matrices, or two
+
+struct Attention {
+  AttentionKind kind = AttentionKind::kGroupedQuery;
+  int64_t heads = 0;      // query heads
+  int64_t kv_heads = 0;   // key/value heads; divides heads
+  int64_t head_dim = 0;   // heads * head_dim may differ from ModelSpec::hidden
+  bool qkv_bias = false;  // Qwen2
+  bool qk_norm = false;   // Qwen3: RMSNorm over head_dim of q and k
+
+  int64_t query_width() const { return heads * head_dim; }
+  int64_t key_width() const { return kv_heads * head_dim; }  // of values too
+
+  friend bool operator==(const Attention&, const Attention&) = default;
+};
+
+struct Ffn {
+  FfnKind kind = FfnKind::kSwiGlu;
+  int64_t hidden = 0;  // its own width, between the matrices
+
+  bool gated() const { return kind == FfnKind::kSwiGlu; }
+
+  friend bool operator==(const Ffn&, const Ffn&) = default;
+};
 
 // `count` consecutive layers of the same shape.
 struct LayerGroup {
-  AttentionKind attention = AttentionKind::kGroupedQuery;
-  FfnKind ffn = FfnKind::kSwiGlu;
-  int64_t ffn_hidden = 0;
+  Attention attention = {};
+  Ffn ffn = {};
   int64_t count = 0;
 
   friend bool operator==(const LayerGroup&, const LayerGroup&) = default;
@@ -29,13 +51,8 @@ struct LayerGroup {
 struct ModelSpec {
   std::string name;
   int64_t hidden = 0;
-  int64_t heads = 0;     // query heads
-  int64_t kv_heads = 0;  // key/value heads; divides heads
-  int64_t head_dim = 0;  // heads * head_dim may differ from hidden
   int64_t vocab = 0;
   bool tied_embeddings = false;
-  bool qkv_bias = false;  // Qwen2
-  bool qk_norm = false;   // Qwen3: RMSNorm over head_dim of q and k
   double norm_epsilon = 1e-5;
   double rope_theta = 10000.0;
   RopeScaling rope_scaling = {};
@@ -43,6 +60,8 @@ struct ModelSpec {
   std::vector<LayerGroup> groups;
 
   int64_t layers() const;
+  // The group of layer `layer` of layers(), counted from 0.
+  const LayerGroup& GroupOf(int64_t layer) const;
 
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };

@@ -48,9 +48,9 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   plan.model = TinyModel();
   plan.model.tied_embeddings = test_case.model.tied;
   plan.model.groups.front().count = test_case.model.layers;
-  plan.model.kv_heads = test_case.model.kv_heads;
-  plan.model.qkv_bias = test_case.model.qkv_bias;
-  plan.model.qk_norm = test_case.model.qk_norm;
+  plan.model.groups.front().attention.kv_heads = test_case.model.kv_heads;
+  plan.model.groups.front().attention.qkv_bias = test_case.model.qkv_bias;
+  plan.model.groups.front().attention.qk_norm = test_case.model.qk_norm;
   if (test_case.model.odd) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;

@@ -11,13 +11,11 @@ inline planner::ModelSpec TinyModel() {
   planner::ModelSpec model;
   model.name = "tiny";
   model.hidden = 32;
-  model.heads = 4;
-  model.kv_heads = 2;
-  model.head_dim = 8;
   model.vocab = 64;
   model.norm_epsilon = 1e-5;
   model.rope_theta = 10000.0;
-  model.groups = {{.ffn_hidden = 48, .count = 4}};
+  model.groups = {
+      {.attention = {.heads = 4, .kv_heads = 2, .head_dim = 8}, .ffn = {.hidden = 48}, .count = 4}};
   return model;
 }
 

@@ -107,9 +107,9 @@ std::vector<BenchModel> Models() {
     const planner::ModelSpec model = planner::FindModel(name).value();
     models.push_back({.name = name,
                       .hidden = model.hidden,
-                      .ffn = model.groups.front().ffn_hidden,
-                      .heads = model.heads,
-                      .head_dim = model.head_dim,
+                      .ffn = model.groups.front().ffn.hidden,
+                      .heads = model.groups.front().attention.heads,
+                      .head_dim = model.groups.front().attention.head_dim,
                       .vocab = model.vocab});
   }
   return models;

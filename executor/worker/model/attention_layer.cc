@@ -12,15 +12,17 @@
 
 namespace meshwright::worker {
 
-AttentionLayer::AttentionLayer(RankContext& context, FlatUnit& unit, const RopeTable& rope)
+AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& attention,
+                               FlatUnit& unit, const RopeTable& rope)
     : context_(context),
+      attention_(attention),
       unit_(unit),
       rope_(rope),
       shape_{.batch = context.layout.micro_batch,
              .seq_len = context.local_seq_len(),
-             .heads = context.model.heads / context.layout.tp,
-             .kv_heads = context.model.kv_heads / context.layout.tp,
-             .head_dim = context.model.head_dim,
+             .heads = attention.heads / context.layout.tp,
+             .kv_heads = attention.kv_heads / context.layout.tp,
+             .head_dim = attention.head_dim,
              .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
                                            context.dtype())} {}
 
@@ -52,7 +54,7 @@ AttentionLayer::ReadyHeads AttentionLayer::Ready(const at::Tensor& qkv) const {
                       .v = Heads(qkv, shape_.heads + shape_.kv_heads, shape_.kv_heads),
                       .q_rstd = {},
                       .k_rstd = {}};
-  if (context_.model.qk_norm) NormAndTurn(heads);
+  if (attention_.qk_norm) NormAndTurn(heads);
   return heads;
 }
 
@@ -84,10 +86,9 @@ AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput, cons
 
 at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
   NormOutput norm = NormForward(context_, residual, unit_.weight(kAttentionNorm));
-  const at::Tensor bias =
-      context_.model.qkv_bias ? unit_.weight(QkvBiasOf(context_.model)) : at::Tensor();
+  const at::Tensor bias = attention_.qkv_bias ? unit_.weight(QkvBiasOf(attention_)) : at::Tensor();
   saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight), bias);
-  if (!context_.model.qk_norm) {
+  if (!attention_.qk_norm) {
     const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
     Turn(turned, turned, /*inverse=*/false);
   }
@@ -114,7 +115,7 @@ void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const 
   }
   Turn(gradient.k, heads.k, /*inverse=*/true);
   heads.v.copy_(gradient.v);
-  if (!context_.model.qk_norm) return;
+  if (!attention_.qk_norm) return;
   HeadNormBackward(context_, heads.q, Heads(qkv, 0, shape_.heads), heads.q_rstd,
                    unit_.weight(kQueryNorm), unit_.gradient(kQueryNorm));
   HeadNormBackward(context_, heads.k, Heads(qkv, shape_.heads, shape_.kv_heads), heads.k_rstd,
@@ -137,8 +138,8 @@ void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
 
 void AttentionLayer::BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.qkv, norm_output, unit_.TakeMatrixGradient(kQkvWeight));
-  if (context_.model.qkv_bias) {
-    at::Tensor bias = unit_.gradient(QkvBiasOf(context_.model));
+  if (attention_.qkv_bias) {
+    at::Tensor bias = unit_.gradient(QkvBiasOf(attention_));
     bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
   }
   saved.qkv.reset();

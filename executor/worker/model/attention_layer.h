@@ -17,8 +17,8 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps between forward and backward: the attention rows of
-// planner/memory/block_tensors.h, q, k and v in one buffer.
+// What one micro-batch keeps between forward and backward: what attention's operators in
+// planner/block/block.h save, q, k and v in one buffer.
 struct AttentionSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
@@ -35,8 +35,9 @@ struct AttentionSaved {
 
 class AttentionLayer {
  public:
-  // `unit` and `rope` outlive it.
-  AttentionLayer(RankContext& context, FlatUnit& unit, const RopeTable& rope);
+  // `attention`, `unit` and `rope` outlive it.
+  AttentionLayer(RankContext& context, const planner::Attention& attention, FlatUnit& unit,
+                 const RopeTable& rope);
 
   // residual [stream tokens, hidden] -> what is to be added to it, a new tensor of its shape.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
@@ -84,6 +85,7 @@ class AttentionLayer {
                     AttentionSaved& saved) const;
 
   RankContext& context_;
+  const planner::Attention& attention_;
   FlatUnit& unit_;
   const RopeTable& rope_;
   const AttentionShape shape_;

@@ -4,9 +4,10 @@
 
 namespace meshwright::worker {
 
-Block::Block(RankContext& context, FlatUnit& unit, const RopeTable& rope, int64_t index)
+Block::Block(RankContext& context, const planner::LayerGroup& group, FlatUnit& unit,
+             const RopeTable& rope, int64_t index)
     : unit_(unit),
-      attention_(context, unit, rope),
+      attention_(context, group.attention, unit, rope),
       ffn_(context, unit),
       keeps_(KeepsOf(context.layout, index)) {}
 

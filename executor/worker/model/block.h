@@ -13,7 +13,7 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps. Its tensors are those of planner/memory/block_tensors.h: all of
+// What one micro-batch keeps. Its tensors are those that planner/block/block.h saves: all of
 // them, those of selective recompute, or the block's input (attention.residual) alone.
 struct BlockSaved {
   AttentionSaved attention;
@@ -22,9 +22,10 @@ struct BlockSaved {
 
 class Block {
  public:
-  // The `index`-th block of its chunk, which decides whether rc=block:N recomputes it. `unit` and
-  // `rope` outlive it.
-  Block(RankContext& context, FlatUnit& unit, const RopeTable& rope, int64_t index);
+  // The `index`-th block of its chunk, which decides whether rc=block:N recomputes it. `group`,
+  // `unit` and `rope` outlive it.
+  Block(RankContext& context, const planner::LayerGroup& group, FlatUnit& unit,
+        const RopeTable& rope, int64_t index);
 
   FlatUnit& unit() const { return unit_; }
 

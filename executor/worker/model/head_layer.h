@@ -9,8 +9,8 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps: the head's row of planner/memory/worker_memory.h. Between the two
-// parts of the backward only the normed input and the logits' gradient.
+// What one micro-batch keeps: what the head's operators in planner/block/block.h save. Between the
+// two parts of the backward only the normed input and the logits' gradient.
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "planner/memory/worker_operators.h"
+#include "planner/memory/worker_matmul.h"
 
 namespace meshwright::worker {
 namespace {

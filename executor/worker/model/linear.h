@@ -11,7 +11,7 @@
 
 namespace meshwright::worker {
 
-// Allocates y, and what planner/memory/worker_memory.h says of matrix products. `bias` [outputs]
+// Allocates y, and what planner/memory/worker_matmul.h says of matrix products. `bias` [outputs]
 // may be undefined.
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
@@ -19,7 +19,7 @@ at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
 
 // gradient [outputs, inputs] += dy^T x, or = where it is empty. Allocates nothing unless dy is bf16
-// on a CPU, and then pieces of the product (planner/memory/worker_memory.h).
+// on a CPU, and then pieces of the product (planner/memory/worker_matmul.h).
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                           const MatrixGradient& gradient);
 

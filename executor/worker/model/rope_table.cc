@@ -12,7 +12,7 @@ namespace meshwright::worker {
 
 RopeTable::RopeTable(const RankContext& context) {
   const int64_t seq_len = context.local_seq_len();
-  const int64_t half = context.model.head_dim / 2;
+  const int64_t half = context.model.groups.front().attention.head_dim / 2;
   std::vector<double> values(static_cast<size_t>(2 * seq_len * half));
   int64_t row = 0;
   for (const SequencePiece& piece :

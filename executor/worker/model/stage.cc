@@ -36,8 +36,9 @@ Stage::Stage(RankContext& context, const planner::StageLayers& layers, const Rop
   }
   blocks_.reserve(static_cast<size_t>(layers.layer_count));
   for (int64_t i = 0; i < layers.layer_count; ++i) {
-    FlatUnit* unit = AddUnit(LayerUnit(context.model, layers.first_layer + i, tp_rank, tp));
-    blocks_.emplace_back(context, *unit, rope, i);
+    const int64_t layer = layers.first_layer + i;
+    FlatUnit* unit = AddUnit(LayerUnit(context.model, layer, tp_rank, tp));
+    blocks_.emplace_back(context, context.model.GroupOf(layer), *unit, rope, i);
     weight_groups_.push_back({unit});
   }
   if (layers.has_head) AddHead();
@@ -45,7 +46,8 @@ Stage::Stage(RankContext& context, const planner::StageLayers& layers, const Rop
 }
 
 FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
-  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters)));
+  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters),
+                                              context_.groups.replicas.get()));
   FlatUnit* unit = units_.back().get();
   uses_[unit] = 1;
   return unit;

@@ -113,7 +113,7 @@ absl::Status RunRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& 
                      const EventWriter& events) {
   absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(plan.device, environment.local_rank);
   if (!device.ok()) return device.status();
-  const bool shares_cores = plan.device == trial::DeviceKind::kCpu;
+  const bool shares_cores = planner::SharesCores(plan.device);
   const int32_t cores = host::PhysicalCores();
   at::set_num_threads(static_cast<int>(planner::ThreadsPerRank(cores, plan.ranks)));
   DeviceDescription description = (*device)->Describe();

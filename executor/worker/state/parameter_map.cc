@@ -2,58 +2,95 @@
 
 #include <utility>
 
+#include "planner/block/block.h"
+
 namespace meshwright::worker {
 namespace {
 
-ParameterPart RowsOf(std::string name, int64_t rows, int64_t columns, int32_t tp_rank, int32_t tp) {
-  const int64_t local = rows / tp;
-  return {.name = std::move(name),
-          .global_rows = rows,
-          .global_columns = columns,
-          .row_begin = tp_rank * local,
-          .column_begin = 0,
-          .rows = local,
-          .columns = columns};
+// What stands together in a unit, in its order.
+enum class Place : uint8_t { kMatrix, kStreamNorm, kHeadNorm, kBias };
+constexpr Place kPlaces[] = {Place::kMatrix, Place::kStreamNorm, Place::kHeadNorm, Place::kBias};
+
+Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
+  if (parameter.matrix) return Place::kMatrix;
+  if (op.kind != planner::OperatorKind::kNorm) return Place::kBias;
+  return op.name == planner::OperatorName::kHeadNorm ? Place::kHeadNorm : Place::kStreamNorm;
 }
 
-ParameterPart ColumnsOf(std::string name, int64_t rows, int64_t columns, int32_t tp_rank,
-                        int32_t tp) {
-  const int64_t local = columns / tp;
-  return {.name = std::move(name),
-          .global_rows = rows,
-          .global_columns = columns,
-          .row_begin = 0,
-          .column_begin = tp_rank * local,
-          .rows = rows,
-          .columns = local};
+Initial InitialOf(Place place) {
+  switch (place) {
+    case Place::kMatrix:
+      return Initial::kNormal;
+    case Place::kStreamNorm:
+    case Place::kHeadNorm:
+      return Initial::kOnes;
+    case Place::kBias:
+      return Initial::kZeros;
+  }
+  return Initial::kNormal;
 }
 
-// A vector divided over tp ranks, or whole with tp = 1.
-ParameterPart VectorOf(std::string name, int64_t size, int32_t tp_rank, int32_t tp,
-                       Initial initial) {
-  ParameterPart part = ColumnsOf(std::move(name), 1, size, tp_rank, tp);
-  part.initial = initial;
+ParameterPart PartOf(const planner::OperatorParameter& parameter, const std::string& prefix,
+                     int32_t tp_rank) {
+  ParameterPart part = {.name = prefix + std::string(parameter.name),
+                        .global_rows = parameter.rows,
+                        .global_columns = parameter.columns,
+                        .row_begin = 0,
+                        .column_begin = 0,
+                        .rows = parameter.rank_rows,
+                        .columns = parameter.rank_columns};
+  if (parameter.division == planner::Division::kRows) part.row_begin = tp_rank * part.rows;
+  if (parameter.division == planner::Division::kColumns) part.column_begin = tp_rank * part.columns;
   return part;
 }
 
-LocalParameter Norm(std::string name, int64_t size) {
-  return {.parts = {VectorOf(std::move(name), size, 0, 1, Initial::kOnes)},
-          .matrix = false,
-          .replicated = true};
-}
-
-LocalParameter HeadNorm(std::string name, int64_t head_dim) {
-  LocalParameter norm = Norm(std::move(name), head_dim);
-  norm.of_heads = true;
-  return norm;
-}
-
-const planner::LayerGroup& GroupOfLayer(const planner::ModelSpec& model, int64_t layer) {
-  for (const planner::LayerGroup& group : model.groups) {
-    if (layer < group.count) return group;
-    layer -= group.count;
+// A product's matrices are one array, and so are its biases; every norm's weight is its own.
+void AddParameters(const planner::Operator& op, Place place, const std::string& prefix,
+                   int32_t tp_rank, ParameterUnit& unit) {
+  const bool norm = op.kind == planner::OperatorKind::kNorm;
+  bool first = true;
+  for (const planner::OperatorParameter& parameter : op.parameters) {
+    if (PlaceOf(op, parameter) != place) continue;
+    if (first || norm) {
+      unit.push_back({.parts = {},
+                      .matrix = parameter.matrix,
+                      .replicated = parameter.division == planner::Division::kWhole,
+                      .of_heads = place == Place::kHeadNorm});
+    }
+    first = false;
+    ParameterPart part = PartOf(parameter, prefix, tp_rank);
+    part.initial = InitialOf(place);
+    unit.back().parts.push_back(std::move(part));
   }
-  return model.groups.back();
+}
+
+ParameterUnit UnitOf(const planner::OperatorList& operators, const std::string& prefix,
+                     int32_t tp_rank) {
+  ParameterUnit unit;
+  for (const Place place : kPlaces) {
+    for (const planner::Operator& op : operators) {
+      AddParameters(op, place, prefix, tp_rank, unit);
+    }
+  }
+  return unit;
+}
+
+planner::BlockShape ShapeOf(const planner::ModelSpec& model, const planner::LayerGroup& group,
+                            int32_t tp) {
+  planner::BlockShape shape = planner::WholeShape(model, group, /*keys=*/1);
+  shape.tp = tp;
+  return shape;
+}
+
+// The head's unit holds its projection, the final norm's is another one.
+planner::OperatorList HeadPart(const planner::ModelSpec& model, planner::OperatorName name,
+                               int32_t tp) {
+  planner::OperatorList part;
+  for (const planner::Operator& op :
+       planner::HeadOperators(ShapeOf(model, model.groups.front(), tp))) {
+    if (op.name == name) part.push_back(op);
+  }
+  return part;
 }
 
 }  // namespace
@@ -64,48 +101,23 @@ int64_t LocalParameter::rows() const {
   return rows;
 }
 
-ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank, int32_t tp) {
-  const std::string prefix = "layers." + std::to_string(layer) + ".";
-  const int64_t queries = model.heads * model.head_dim;
-  const int64_t keys = model.kv_heads * model.head_dim;
-  const int64_t hidden = model.hidden;
-  const int64_t ffn = GroupOfLayer(model, layer).ffn_hidden;
-  ParameterUnit unit;
-  unit.push_back({.parts = {RowsOf(prefix + "q", queries, hidden, tp_rank, tp),
-                            RowsOf(prefix + "k", keys, hidden, tp_rank, tp),
-                            RowsOf(prefix + "v", keys, hidden, tp_rank, tp)}});
-  unit.push_back({.parts = {ColumnsOf(prefix + "o", hidden, queries, tp_rank, tp)}});
-  unit.push_back({.parts = {RowsOf(prefix + "gate", ffn, hidden, tp_rank, tp),
-                            RowsOf(prefix + "up", ffn, hidden, tp_rank, tp)}});
-  unit.push_back({.parts = {ColumnsOf(prefix + "down", hidden, ffn, tp_rank, tp)}});
-  unit.push_back(Norm(prefix + "attention_norm", hidden));
-  unit.push_back(Norm(prefix + "ffn_norm", hidden));
-  if (model.qk_norm) {
-    unit.push_back(HeadNorm(prefix + "q_norm", model.head_dim));
-    unit.push_back(HeadNorm(prefix + "k_norm", model.head_dim));
-  }
-  if (model.qkv_bias) {
-    // One column each, so that the parts stack into one vector.
-    LocalParameter bias{.parts = {RowsOf(prefix + "q_bias", queries, 1, tp_rank, tp),
-                                  RowsOf(prefix + "k_bias", keys, 1, tp_rank, tp),
-                                  RowsOf(prefix + "v_bias", keys, 1, tp_rank, tp)},
-                        .matrix = false};
-    for (ParameterPart& part : bias.parts) part.initial = Initial::kZeros;
-    unit.push_back(std::move(bias));
-  }
-  return unit;
+ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank,
+                        int32_t tp) {
+  return UnitOf(planner::BlockOperators(ShapeOf(model, model.GroupOf(layer), tp)),
+                "layers." + std::to_string(layer) + ".", tp_rank);
 }
 
 ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp) {
-  return {{.parts = {RowsOf("embedding", model.vocab, model.hidden, tp_rank, tp)}}};
+  return UnitOf(planner::EmbeddingOperators(ShapeOf(model, model.groups.front(), tp)), "", tp_rank);
 }
 
 ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp) {
-  if (model.tied_embeddings) return EmbeddingUnit(model, tp_rank, tp);
-  return {{.parts = {RowsOf("head", model.vocab, model.hidden, tp_rank, tp)}}};
+  return UnitOf(HeadPart(model, planner::OperatorName::kHeadProjection, tp), "", tp_rank);
 }
 
-ParameterUnit FinalNormUnit(const planner::ModelSpec& model) { return {Norm("final_norm", model.hidden)}; }
+ParameterUnit FinalNormUnit(const planner::ModelSpec& model) {
+  return UnitOf(HeadPart(model, planner::OperatorName::kFinalNorm, 1), "", 0);
+}
 
 int64_t UnitElements(const ParameterUnit& unit) {
   int64_t elements = 0;

@@ -1,8 +1,8 @@
 // Which part of which of the model's parameters a rank holds, and in which order.
 //
-// Pure functions of (model, layout, coordinates). A unit (the embedding, a layer, the final norm,
-// the head) is the granule of flat buffers: its matrices come first, then norms, then biases. AdamW
-// decays matrices alone.
+// Pure functions of (model, layout, coordinates): the parameters of the operators of
+// planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule of
+// flat buffers: its matrices come first, then norms, then biases. AdamW decays matrices alone.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct LocalParameter {
 
 using ParameterUnit = std::vector<LocalParameter>;
 
-// Positions in a layer's unit. The norms of heads are there only with ModelSpec::qk_norm.
+// Positions in a layer's unit. The norms of heads are there only with Attention::qk_norm.
 enum LayerParameter : uint8_t {
   kQkvWeight,
   kOutputWeight,
@@ -55,9 +55,9 @@ enum LayerParameter : uint8_t {
   kQueryNorm,
   kKeyNorm
 };
-// The bias is there only with ModelSpec::qkv_bias, at the end.
-inline size_t QkvBiasOf(const planner::ModelSpec& model) {
-  return model.qk_norm ? kKeyNorm + 1 : kFfnNorm + 1;
+// The bias is there only with Attention::qkv_bias, at the end.
+inline size_t QkvBiasOf(const planner::Attention& attention) {
+  return attention.qk_norm ? kKeyNorm + 1 : kFfnNorm + 1;
 }
 // Positions in the units of one parameter.
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };

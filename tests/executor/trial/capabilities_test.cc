@@ -107,13 +107,13 @@ INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
 
 TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
   planner::ModelSpec gelu = TinyModel();
-  gelu.groups.front().ffn = planner::FfnKind::kGelu;
+  gelu.groups.front().ffn.kind = planner::FfnKind::kGelu;
   EXPECT_THAT(std::string(Check({}, gelu).message()), testing::HasSubstr("gelu"));
 }
 
 TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {
   planner::ModelSpec model = TinyModel();
-  model.qk_norm = true;
+  model.groups.front().attention.qk_norm = true;
   EXPECT_TRUE(Check({}, model).ok());
   EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}, model).ok());
 }
@@ -134,7 +134,7 @@ struct Heads {
 
 absl::Status CheckOnCuda(const Heads& heads) {
   planner::ModelSpec model = TinyModel();
-  model.head_dim = heads.head_dim;
+  model.groups.front().attention.head_dim = heads.head_dim;
   planner::TrainingSpec training = TinyTraining();
   training.precision = heads.precision;
   return CheckRules(model, {.attention = heads.attention}, training, DeviceKind::kCuda);
@@ -163,7 +163,7 @@ TEST(CapabilitiesTest, HeadsThatCudasAttentionDoesNotTakeAreRefusedWithThoseThat
 
 TEST(CapabilitiesTest, HeadsOfAnyEvenSizeRunOnProcessors) {
   planner::ModelSpec model = TinyModel();
-  model.head_dim = 10;
+  model.groups.front().attention.head_dim = 10;
   EXPECT_TRUE(Check({}, model).ok());
 }
 

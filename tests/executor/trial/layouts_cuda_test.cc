@@ -32,7 +32,7 @@ class LayoutsCudaTest : public testing::TestWithParam<Case> {
     plan_.device = DeviceKind::kCuda;
     plan_.training.precision = GetParam().precision;
     // Heads and sequences that cuDNN's attention takes.
-    plan_.model.head_dim = 64;
+    plan_.model.groups.front().attention.head_dim = 64;
     plan_.training.seq_len = 128;
   }
 

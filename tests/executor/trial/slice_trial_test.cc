@@ -107,7 +107,7 @@ TEST_F(SliceTrialTest, ChargesWhatTheCostModelSays) {
 
 TEST_F(SliceTrialTest, OneDeviceAnswersForThousands) {
   plan_.layout = {.tp = 4, .pp = 8, .dp = 64};
-  plan_.model.kv_heads = 4;
+  plan_.model.groups.front().attention.kv_heads = 4;
   plan_.model.groups.front().count = 8;
   plan_.training.global_batch = 512;
   plan_.estimated_bytes.clear();

@@ -12,7 +12,7 @@ TrialPlan FullPlan() {
   TrialPlan plan;
   plan.model = TinyModel();
   plan.model.tied_embeddings = true;
-  plan.model.qkv_bias = true;
+  plan.model.groups.front().attention.qkv_bias = true;
   plan.model.rope_scaling = {.kind = planner::RopeScalingKind::kLlama3,
                              .factor = 32.0,
                              .low_freq_factor = 2.0,
@@ -35,6 +35,20 @@ TrialPlan FullPlan() {
   plan.slice = true;
   plan.trace = true;
   return plan;
+}
+
+TEST(TrialJsonTest, LayersOfAnotherAttentionSayWhichOne) {
+  TrialPlan plan = FullPlan();
+  planner::LayerGroup second = plan.model.groups.front();
+  EXPECT_FALSE(ToJson(plan)["model"]["groups"][0].contains("heads"));
+  second.attention.heads = 2;
+  second.attention.kv_heads = 1;
+  second.attention.qk_norm = true;
+  plan.model.groups.push_back(second);
+  const nlohmann::json json = ToJson(plan);
+  EXPECT_EQ(json["model"]["heads"], 4);
+  EXPECT_EQ(json["model"]["groups"][1]["heads"], 2);
+  EXPECT_EQ(TrialPlanFromJson(json).value(), plan);
 }
 
 TEST(TrialJsonTest, APlanSurvivesItsJsonForm) {

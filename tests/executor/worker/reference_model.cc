@@ -29,12 +29,13 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
       seed_(seed),
       dtype_(training.precision == planner::Precision::kFp64 ? at::kDouble : at::kFloat) {
   const int64_t hidden = model_.hidden;
-  const int64_t queries = model_.heads * model_.head_dim;
-  const int64_t keys = model_.kv_heads * model_.head_dim;
   Add("embedding", {model_.vocab, hidden}, true);
   for (int64_t layer = 0; layer < model_.layers(); ++layer) {
     const std::string prefix = "layers." + std::to_string(layer) + ".";
-    const int64_t ffn = model_.groups.front().ffn_hidden;
+    const planner::Attention& attention = model_.GroupOf(layer).attention;
+    const int64_t queries = attention.heads * attention.head_dim;
+    const int64_t keys = attention.kv_heads * attention.head_dim;
+    const int64_t ffn = model_.GroupOf(layer).ffn.hidden;
     Add(prefix + "q", {queries, hidden}, true);
     Add(prefix + "k", {keys, hidden}, true);
     Add(prefix + "v", {keys, hidden}, true);
@@ -44,11 +45,11 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
     Add(prefix + "down", {hidden, ffn}, true);
     Add(prefix + "attention_norm", {hidden}, false);
     Add(prefix + "ffn_norm", {hidden}, false);
-    if (model_.qk_norm) {
-      Add(prefix + "q_norm", {model_.head_dim}, false);
-      Add(prefix + "k_norm", {model_.head_dim}, false);
+    if (attention.qk_norm) {
+      Add(prefix + "q_norm", {attention.head_dim}, false);
+      Add(prefix + "k_norm", {attention.head_dim}, false);
     }
-    if (model_.qkv_bias) {
+    if (attention.qkv_bias) {
       Add(prefix + "q_bias", {queries}, false);
       Add(prefix + "k_bias", {keys}, false);
       Add(prefix + "v_bias", {keys}, false);
@@ -102,7 +103,7 @@ at::Tensor Scaled(const at::Tensor& frequencies, const planner::RopeScaling& sca
 
 // heads [batch, heads, seq_len, head_dim].
 at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
-  const int64_t half = model_.head_dim / 2;
+  const int64_t half = heads.size(3) / 2;
   const at::Tensor exponents = at::arange(half, at::kDouble) * (-1.0 / static_cast<double>(half));
   const at::Tensor frequencies = Scaled(
       at::pow(at::full({half}, model_.rope_theta, at::kDouble), exponents), model_.rope_scaling);
@@ -113,26 +114,27 @@ at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
   return heads * cosine + rotated * sine;
 }
 
-at::Tensor ReferenceModel::Attend(const at::Tensor& x, const std::string& prefix) const {
+at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention& attention,
+                                  const std::string& prefix) const {
   const int64_t batch = x.size(0);
   const int64_t seq_len = x.size(1);
   const auto heads = [&](const char* name, int64_t count) {
-    const std::string bias = model_.qkv_bias ? prefix + name + "_bias" : "";
+    const std::string bias = attention.qkv_bias ? prefix + name + "_bias" : "";
     return Project(x, prefix + name, bias)
-        .view({batch, seq_len, count, model_.head_dim})
+        .view({batch, seq_len, count, attention.head_dim})
         .transpose(1, 2);
   };
   const auto turned = [&](const char* name, int64_t count) {
     const at::Tensor projected = heads(name, count);
-    return Turn(model_.qk_norm ? Norm(projected, prefix + name + "_norm") : projected);
+    return Turn(attention.qk_norm ? Norm(projected, prefix + name + "_norm") : projected);
   };
-  const int64_t group = model_.heads / model_.kv_heads;
-  const at::Tensor q = turned("q", model_.heads);
-  const at::Tensor k = turned("k", model_.kv_heads).repeat_interleave(group, 1);
-  const at::Tensor v = heads("v", model_.kv_heads).repeat_interleave(group, 1);
+  const int64_t group = attention.heads / attention.kv_heads;
+  const at::Tensor q = turned("q", attention.heads);
+  const at::Tensor k = turned("k", attention.kv_heads).repeat_interleave(group, 1);
+  const at::Tensor v = heads("v", attention.kv_heads).repeat_interleave(group, 1);
   const at::Tensor future = at::triu(at::ones({seq_len, seq_len}, dtype_), 1).to(at::kBool);
   const at::Tensor scores =
-      at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(model_.head_dim));
+      at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(attention.head_dim));
   const at::Tensor weights = at::softmax(scores.masked_fill(future, -INFINITY), -1);
   const at::Tensor output = at::matmul(weights, v).transpose(1, 2).reshape({batch, seq_len, -1});
   return Project(output, prefix + "o", "");
@@ -157,7 +159,7 @@ double ReferenceModel::Loss(int64_t step) {
       weights_.at("embedding").index_select(0, inputs).view({batch, seq_len, model_.hidden});
   for (int64_t layer = 0; layer < model_.layers(); ++layer) {
     const std::string prefix = "layers." + std::to_string(layer) + ".";
-    x = x + Attend(Norm(x, prefix + "attention_norm"), prefix);
+    x = x + Attend(Norm(x, prefix + "attention_norm"), model_.GroupOf(layer).attention, prefix);
     x = x + FeedForward(Norm(x, prefix + "ffn_norm"), prefix);
   }
   const at::Tensor logits =

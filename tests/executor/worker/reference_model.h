@@ -42,7 +42,8 @@ class ReferenceModel {
   at::Tensor Norm(const at::Tensor& x, const std::string& weight) const;
   at::Tensor Project(const at::Tensor& x, const std::string& name, const std::string& bias) const;
   at::Tensor Turn(const at::Tensor& heads) const;
-  at::Tensor Attend(const at::Tensor& x, const std::string& prefix) const;
+  at::Tensor Attend(const at::Tensor& x, const planner::Attention& attention,
+                    const std::string& prefix) const;
   at::Tensor FeedForward(const at::Tensor& x, const std::string& prefix) const;
 
   const planner::ModelSpec model_;

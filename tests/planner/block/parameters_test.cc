@@ -92,17 +92,38 @@ TEST(PalmFlops, GiveThePublishedMfuOf13B) {
   EXPECT_NEAR(PalmStepFlops(model, training) / (26.54 * 64 * 312e12), 0.7057, 0.006 * 0.7057);
 }
 
+TEST(Parameters, OfGroupsThatDifferAreEachTheirOwn) {
+  const ModelSpec plain = FindModel("llama-3-8b").value();
+  ModelSpec both = plain;
+  both.groups.front().count = 20;
+  const LayerGroup first = both.groups.front();
+  LayerGroup second = first;
+  second.count = 12;
+  second.attention = {
+      .heads = 16, .kv_heads = 16, .head_dim = 64, .qkv_bias = true, .qk_norm = true};
+  second.ffn.hidden = 1024;
+  both.groups.push_back(second);
+  EXPECT_EQ(both.layers(), plain.layers());
+  EXPECT_EQ(both.GroupOf(19), both.groups.front());
+  EXPECT_EQ(both.GroupOf(20), second);
+  // Per layer: four projections of 4096 x 1024, three biases, two norms of heads, three FFN
+  // matrices.
+  const int64_t second_layer = 4 * 4096 * 1024 + 3 * 1024 + 2 * 64 + 3 * 4096 * 1024 + 2 * 4096;
+  EXPECT_EQ(BlockParameters(both, second), second_layer);
+  EXPECT_EQ(Parameters(both),
+            Parameters(plain) - 12 * BlockParameters(plain, first) + 12 * second_layer);
+}
+
 // Korthikanti et al. (arXiv 2205.05198), table 5: GPT 22B, batch 4 on 8 A100 in 1.10 s, an MFU of
 // 41.5 %. They count the logits once, PaLM the embedding as well: 2 % more on this shape.
 TEST(PalmFlops, GiveThePublishedMfuOf22B) {
   ModelSpec model;
   model.hidden = 6144;
-  model.heads = 64;
-  model.kv_heads = 64;
-  model.head_dim = 96;
   model.vocab = 51200;
   model.tied_embeddings = true;
-  model.groups = {{.ffn = FfnKind::kGelu, .ffn_hidden = 4 * 6144, .count = 48}};
+  model.groups = {{.attention = {.heads = 64, .kv_heads = 64, .head_dim = 96},
+                   .ffn = {.kind = FfnKind::kGelu, .hidden = 4 * 6144},
+                   .count = 48}};
   const TrainingSpec training{.seq_len = 2048, .global_batch = 4};
   const double mfu = PalmStepFlops(model, training) / (1.10 * 8 * 312e12);
   EXPECT_NEAR(mfu, 0.415, 0.02 * 0.415);

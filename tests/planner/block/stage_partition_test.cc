@@ -80,11 +80,10 @@ TEST(ItemStages, CutTheListWithTheRemainderFirst) {
 TEST(CostStages, CutWhereTheSharePasses) {
   ModelSpec model;
   model.hidden = 3072;
-  model.heads = 32;
-  model.kv_heads = 32;
-  model.head_dim = 96;
   model.vocab = 131072;
-  model.groups = {{.ffn_hidden = 8192, .count = 28}};
+  model.groups = {{.attention = {.heads = 32, .kv_heads = 32, .head_dim = 96},
+                   .ffn = {.hidden = 8192},
+                   .count = 28}};
   EXPECT_THAT(LayersOfStages(model, Stages(2), StagePartition::kByCost), ElementsAre(16, 12));
   EXPECT_THAT(LayersOfStages(model, Stages(4), StagePartition::kByCost), ElementsAre(8, 8, 8, 4));
   ExpectWholeModel(model, Stages(8), StagePartition::kByCost);
@@ -114,7 +113,7 @@ TEST(CanPartition, NeedsALayerForEveryStageWhereStagesAreNot) {
 
 TEST(LayerGroups, AreVisitedWhereTheStageHoldsThem) {
   ModelSpec model = FindModel("llama-2-7b").value();
-  model.groups = {{.ffn_hidden = 1024, .count = 12}, {.ffn_hidden = 2048, .count = 20}};
+  model.groups = {{.ffn = {.hidden = 1024}, .count = 12}, {.ffn = {.hidden = 2048}, .count = 20}};
   const StageLayers second = StageOf(model, Stages(4), StagePartition::kEqual, 1);
   std::vector<std::pair<size_t, int64_t>> seen;
   ForEachGroup(model, second,

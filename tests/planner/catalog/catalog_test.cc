@@ -42,12 +42,12 @@ TEST(LocalCpu, HasTheCoresOfTheHost) {
 // fp32 products are IEEE's: nothing turns TF32 on.
 TEST(Presets, Fp32OnAGpuIsNotTf32) {
   const HardwareProfile h100 = FindCluster("h100", 1)->device;
-  EXPECT_EQ(h100.PeakFlops(Precision::kFp32), 67e12);
+  EXPECT_EQ(h100.PeakFlops(NumberFormat::kFp32), 67e12);
   EXPECT_EQ(h100.peak_tf32_flops, 494.5e12);
   for (const std::string& name : ClusterNames()) {
     const ClusterSpec cluster = FindCluster(name, 1).value();
-    if (cluster.physical_cores > 0) continue;
-    EXPECT_GT(cluster.device.peak_tf32_flops, 1.9 * cluster.device.PeakFlops(Precision::kFp32))
+    if (SharesCores(cluster.device_kind())) continue;
+    EXPECT_GT(cluster.device.peak_tf32_flops, 1.9 * cluster.device.PeakFlops(NumberFormat::kFp32))
         << name;
   }
 }
@@ -59,7 +59,7 @@ TEST(ClusterJson, AFileWithoutTf32sPeakMeansWhatItSays) {
   object["device"]["peak_fp32_flops"] = 494.5e12;
   const auto cluster = ClusterFromJson(object.dump(), 1);
   ASSERT_TRUE(cluster.ok()) << cluster.status();
-  EXPECT_EQ(cluster->device.PeakFlops(Precision::kFp32), 494.5e12);
+  EXPECT_EQ(cluster->device.PeakFlops(NumberFormat::kFp32), 494.5e12);
   EXPECT_EQ(cluster->device.peak_tf32_flops, 0.0);
 }
 
@@ -106,6 +106,20 @@ TEST(ProfileJson, RoundTrips) {
     const FrameworkProfile profile = FindProfile(name).value();
     EXPECT_EQ(ProfileFromJson(ProfileToJson(profile)).value(), profile) << name;
   }
+}
+
+TEST(ProfileJson, NamesTheOrderOfRanksWhereItIsNotEverybodys) {
+  FrameworkProfile profile = FindProfile("megatron").value();
+  EXPECT_EQ(ProfileToJson(profile).find("mesh_order"), std::string::npos);
+  profile.communication.mesh_order = ParseMeshOrder("tp-cp-pp-dp").value();
+  EXPECT_NE(ProfileToJson(profile).find("\"mesh_order\": \"tp-cp-pp-dp\""), std::string::npos);
+  EXPECT_EQ(ProfileFromJson(ProfileToJson(profile)).value(), profile);
+}
+
+TEST(ProfileJson, TheWorkerHasOneOrderOfRanks) {
+  FrameworkProfile profile = FindProfile("meshwright").value();
+  profile.communication.mesh_order = ParseMeshOrder("dp-cp-pp-tp").value();
+  EXPECT_EQ(FieldOf(ProfileFromJson(ProfileToJson(profile)).status()), "mesh_order");
 }
 
 TEST(ProfileJson, NamesTheEngineByTheWorkersAllocations) {

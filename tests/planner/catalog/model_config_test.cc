@@ -28,11 +28,11 @@ TEST(ModelConfig, ReadsTheFieldsOfADenseModel) {
   const ModelSpec model = Read(Mistral7b()).value();
   EXPECT_EQ(model.hidden, 4096);
   EXPECT_EQ(model.layers(), 32);
-  EXPECT_EQ(model.kv_heads, 8);
-  EXPECT_EQ(model.head_dim, 128);
-  EXPECT_FALSE(model.qkv_bias);
+  EXPECT_EQ(model.groups.front().attention.kv_heads, 8);
+  EXPECT_EQ(model.groups.front().attention.head_dim, 128);
+  EXPECT_FALSE(model.groups.front().attention.qkv_bias);
   ASSERT_EQ(model.groups.size(), 1u);
-  EXPECT_EQ(model.groups[0].ffn_hidden, 14336);
+  EXPECT_EQ(model.groups[0].ffn.hidden, 14336);
 }
 
 TEST(ModelConfig, MissingKeyValueHeadsMeanMultiHeadAttention) {

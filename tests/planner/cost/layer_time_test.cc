@@ -188,7 +188,7 @@ TEST(Norms, TakeThePublishedTraffic) {
 TEST(Norms, OfHeadsTakeTheTrafficOfQueriesAndKeys) {
   TestContext test = Llama7b();
   const LayerTime plain = Layer(test, "tp2.pp1.dp1");
-  test.model.qk_norm = true;
+  test.model.groups.front().attention.qk_norm = true;
   const LayerTime kept = Layer(test, "tp2.pp1.dp1");
   const double elements = 2.0 * kTokens * kHidden / 2.0;
   EXPECT_NEAR(kept.forward_s - plain.forward_s, Streamed(4.0 * elements), 1e-12);

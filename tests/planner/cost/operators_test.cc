@@ -41,7 +41,7 @@ TEST_F(A100Operators, LargeMatmulRunsNearItsEfficiency) {
 }
 
 TEST_F(A100Operators, AFrameworksShareSlowsMatmulsAlone) {
-  const DeviceShare framework{a100_, Precision::kBf16, 1.0, 0.8};
+  const DeviceShare framework{a100_, NumberFormatsOf(Precision::kBf16), 1.0, 0.8};
   EXPECT_DOUBLE_EQ(MatmulTime(framework, 8192, 8192, 8192),
                    MatmulTime(device_, 8192, 8192, 8192) / 0.8);
   const AttentionShape shape{.tokens = 4096, .keys = 4096, .heads = 32, .head_dim = 128};
@@ -69,7 +69,7 @@ TEST_F(A100Operators, NothingIsFasterThanALaunch) {
 }
 
 TEST_F(A100Operators, AShareOfTheDeviceIsSlowerByThatMuch) {
-  const DeviceShare half{a100_, Precision::kBf16, 0.5};
+  const DeviceShare half{a100_, NumberFormatsOf(Precision::kBf16), 0.5};
   EXPECT_DOUBLE_EQ(MatmulTime(half, 8192, 8192, 8192), 2.0 * MatmulTime(device_, 8192, 8192, 8192));
   EXPECT_DOUBLE_EQ(MemoryBoundTime(half, 1e9), 2.0 * MemoryBoundTime(device_, 1e9));
 }

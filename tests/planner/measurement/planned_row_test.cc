@@ -28,9 +28,9 @@ TEST(PlanRow, BuildsTheSpecs) {
   ASSERT_TRUE(plan.layout) << plan.reason;
   EXPECT_EQ(plan.reason, "");
   EXPECT_EQ(plan.row->model.layers(), 8);
-  EXPECT_EQ(plan.row->model.kv_heads, 16);
-  EXPECT_EQ(plan.row->model.head_dim, 64);
-  EXPECT_EQ(plan.row->model.groups[0].ffn, FfnKind::kSwiGlu);
+  EXPECT_EQ(plan.row->model.groups.front().attention.kv_heads, 16);
+  EXPECT_EQ(plan.row->model.groups.front().attention.head_dim, 64);
+  EXPECT_EQ(plan.row->model.groups[0].ffn.kind, FfnKind::kSwiGlu);
   EXPECT_EQ(plan.row->cluster.name, "a100-80");
   EXPECT_EQ(plan.row->profile->name, "megatron");
   EXPECT_EQ(plan.row->devices, 8);

@@ -32,8 +32,8 @@ std::vector<WorkerStageBytes> StagesOf(const Layout& layout, int32_t rank, const
                                        .ffn_hidden = 48,
                                        .element_bytes = 4,
                                        .selective_drops_operators = true,
-                                       .keys = 16},
-                             .vocab = 640};
+                                       .keys = 16,
+                                       .vocab = 640}};
   WorkerShape wide = shape;
   wide.block.ffn_hidden = 480;
   const WorkerStages all({shape, wide}, recompute, /*recompute_layers=*/2);

@@ -6,7 +6,8 @@
 #include "planner/memory/communicators.h"
 #include "planner/memory/cuda_attention.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/memory/worker_operators.h"
+#include "planner/memory/worker_block.h"
+#include "planner/memory/worker_matmul.h"
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {
@@ -22,8 +23,8 @@ WorkerShape ShapeOf(int64_t element_bytes) {
                     .ffn_hidden = 8192,
                     .element_bytes = element_bytes,
                     .cpu_operators = false,
-                    .keys = 4096},
-          .vocab = 128256};
+                    .keys = 4096,
+                    .vocab = 128256}};
 }
 
 TEST(CudaAttention, FlashSumsTheQueriesGradientInFp32AndExpandsThoseOfSharedKeys) {
@@ -62,19 +63,19 @@ TEST(CudaAttention, Fp32MultipliesOutputsAndGradientsOutOfPlace) {
 
 TEST(WorkerOnCuda, AttentionsBackwardHoldsTheKernelsGradientsAndScratch) {
   const WorkerShape shape = ShapeOf(2);
+  constexpr int64_t kHidden = 4096 * 2048 * 2;
   constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
   constexpr int64_t kKey = 4096 * 8 * 64 * 2;
-  EXPECT_EQ(AttentionInputGradientBytes(shape),
-            2 * kQuery + 2 * kKey + CudaAttentionScratchBytes(shape, 4096, 4096));
+  // The gradients of the block's input and of attention's output; the kernel's.
+  EXPECT_EQ(BlockBytes(shape, Recompute::kNone).input.attention.workspace,
+            kHidden + kQuery + kQuery + 2 * kKey + CudaAttentionScratchBytes(shape, 4096, 4096));
 }
 
 TEST(WorkerOnCuda, ProductsTakeNothingBeside) {
-  const BlockDims cuda = ShapeOf(2).block;
-  EXPECT_EQ(ProjectionBytes(2048, cuda), 0);
-  EXPECT_EQ(LeaveBytes(cuda), HiddenBytes(cuda));
-  BlockDims cpu = cuda;
-  cpu.cpu_operators = true;
-  EXPECT_GT(ProjectionBytes(2048, cpu), 0);
+  BlockShape shape = ShapeOf(2).block;
+  EXPECT_EQ(MatmulBytes(4096, 2048, shape), 0);
+  shape.cpu_operators = true;
+  EXPECT_GT(MatmulBytes(4096, 2048, shape), 0);
 }
 
 TEST(WorkerOnCuda, HoldsTheWorkspaceOfMatmulsThroughout) {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "planner/memory/worker_operators.h"
+#include "planner/memory/worker_matmul.h"
 #include "planner/memory/worker_peak.h"
 #include "planner/schedule/placement.h"
 #include "tests/planner/schedule/pipelines.h"
@@ -22,8 +22,8 @@ WorkerShape ShapeOf(int64_t element_bytes) {
                     .ffn_hidden = 48,
                     .element_bytes = element_bytes,
                     .selective_drops_operators = true,
-                    .keys = 16},
-          .vocab = 64};
+                    .keys = 16,
+                    .vocab = 64}};
 }
 
 // A layout's stages of two layers.
@@ -82,7 +82,7 @@ TEST(WorkerMemory, AFirstStagePeaksInTheBackwardOfItsLastBlock) {
 TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
   Stages stages;
-  stages.shape.vocab = 6400;
+  stages.shape.block.vocab = 6400;
   const WorkerActivations peak = PeakOf(layout, 1, 4, stages);
   // Logits, input and normed input, deviations, three softmax statistics, targets.
   EXPECT_EQ(peak.loss_bytes, 4 * 16 * (6400 + 2 * 32 + 1 + 3 + 1));
@@ -94,7 +94,7 @@ TEST(WorkerMemory, ALastStageWithALargeVocabularyPeaksInItsHead) {
 TEST(WorkerMemory, Fp64TakesTwiceWhatFp32Does) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 2, 1);
   Stages stages = {.shape = ShapeOf(8)};
-  stages.shape.vocab = 6400;
+  stages.shape.block.vocab = 6400;
   const WorkerActivations peak = PeakOf(layout, 1, 4, stages);
   // All but targets.
   EXPECT_EQ(peak.loss_bytes, 8 * 16 * (6400 + 2 * 32 + 1 + 3) + 4 * 16);
@@ -150,24 +150,32 @@ TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
   EXPECT_EQ(peak.workspace_bytes, 512 + 4 * (4 * kHiddenWords + 2 * kProductWords));
 }
 
+// What the FFN's backward takes beside what is kept and the gradient that comes in.
+int64_t FfnGradientWords(const BlockShape& block) {
+  const auto words = [&](int64_t bytes) { return bytes / block.element_bytes; };
+  const WorkerBlockBytes bytes = BlockBytes({.block = block}, Recompute::kNone);
+  return words(bytes.backward.ffn.workspace) -
+         block.tokens * block.hidden / block.stream_ranks();
+}
+
 TEST(WorkerMemory, TheFfnsGradientHoldsTwoGatheredActivationsOrItsProduct) {
-  BlockDims block = ShapeOf(4).block;
+  BlockShape block = ShapeOf(4).block;
   block.tp = 2;
   block.sequence_parallel = true;
   // The gradient of all tokens and the input of the first projection, until its weight's turn.
-  EXPECT_EQ(FfnGradientBytes(block), 4 * 2 * kHiddenWords);
+  EXPECT_EQ(FfnGradientWords(block), 2 * kHiddenWords);
   block.ffn_hidden = 96;
-  EXPECT_EQ(FfnGradientBytes(block), 4 * (kHiddenWords + kProductWords));
+  EXPECT_EQ(FfnGradientWords(block), kHiddenWords + kProductWords);
   // Little of it: the input, partial sums, and what is left of them.
   block.ffn_hidden = 16;
-  EXPECT_EQ(FfnGradientBytes(block), 4 * (5 * kHiddenWords / 2 - 16 * 8));
+  EXPECT_EQ(FfnGradientWords(block), 5 * kHiddenWords / 2 - 16 * 8);
 }
 
 TEST(WorkerMemory, Bf16ProductsAddScratchOfOnePieceAtMost) {
   const Layout layout = Pipeline(ScheduleKind::k1f1b, 1, 1);
   Stages stages = {.shape = ShapeOf(2)};
   stages.shape.block.tokens = 1 << 16;
-  stages.shape.vocab = 64000;
+  stages.shape.block.vocab = 64000;
   EXPECT_EQ(MatmulPieceRows(1 << 16, 64000), 16);
   const WorkerActivations peak = PeakOf(layout, 0, 4, stages);
   const int64_t hidden = stages.shape.block.tokens * 32 * 2;

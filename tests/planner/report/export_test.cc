@@ -62,7 +62,7 @@ TEST(ExportMegatron, WritesTheModel) {
             HasSubstr("--swiglu"), HasSubstr("--untie-embeddings-and-output-weights"),
             Not(HasSubstr("--qk-layernorm")), Not(HasSubstr("distributed-optimizer"))));
   ExportJob job = Job("llama-3.2-1b", "tp1.pp1.dp8");
-  job.model.qk_norm = true;
+  job.model.groups.front().attention.qk_norm = true;
   EXPECT_THAT(*Export(ExportTarget::kMegatron, job),
               AllOf(HasSubstr("--qk-layernorm"), Not(HasSubstr("--untie"))));
 }
@@ -121,11 +121,11 @@ INSTANTIATE_TEST_SUITE_P(
         LackingModel{ExportTarget::kTorchtitan, "rope_scaling.rope_type",
                      [](ModelSpec& m) { m.rope_scaling.kind = RopeScalingKind::kLinear; }},
         LackingModel{ExportTarget::kTorchtitan, "rope_scaling.rope_type",
-                     [](ModelSpec& m) { m.qk_norm = true; }},
+                     [](ModelSpec& m) { m.groups.front().attention.qk_norm = true; }},
         LackingModel{ExportTarget::kTorchtitan, "tie_word_embeddings",
                      [](ModelSpec& m) { m.tied_embeddings = true; }},
         LackingModel{ExportTarget::kTorchtitan, "head_dim",
-                     [](ModelSpec& m) { m.head_dim = 64; }}));
+                     [](ModelSpec& m) { m.groups.front().attention.head_dim = 64; }}));
 
 TEST(ExportMegatron, GivesEmbeddingAndLossAPlaceWhereLayersDoNotDivide) {
   EXPECT_THAT(Megatron("llama-3-405b", "tp8.pp16.dp1.sp1"),

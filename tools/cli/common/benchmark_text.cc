@@ -119,7 +119,7 @@ void PrintProfile(const planner::BenchmarkedCluster& made, std::ostream& out) {
   const planner::ClusterSpec& cluster = made.cluster;
   const planner::HardwareProfile& device = cluster.device;
   out << "\nprofile " << cluster.name << ", of "
-      << (cluster.physical_cores > 0 ? "one core" : "one device") << ":\n"
+      << (planner::SharesCores(cluster.device_kind()) ? "one core" : "one device") << ":\n"
       << "  matmuls  " << FormatFlops(device.peak_fp32_flops) << " fp32, "
       << FormatFlops(device.peak_bf16_flops) << " bf16 at the peak; "
       << FormatPercent(device.matmul_efficiency)
@@ -146,7 +146,8 @@ void PrintProfile(const planner::BenchmarkedCluster& made, std::ostream& out) {
 void PrintDeviceBenchmark(const planner::DeviceBenchmark& benchmark, const planner::BenchmarkedCluster& made,
                           std::ostream& out) {
   out << benchmark.host << ": " << benchmark.devices << " x " << benchmark.device_name;
-  if (benchmark.physical_cores > 0) out << " on " << benchmark.physical_cores << " cores";
+  if (planner::SharesCores(benchmark.device_kind()))
+    out << " on " << benchmark.physical_cores << " cores";
   out << ", " << FormatBytes(benchmark.memory_bytes) << " each\n";
   PrintMatmuls(benchmark, out);
   PrintCopies(benchmark, out);

@@ -47,9 +47,9 @@ absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& fil
 absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(const planner::DeviceBenchmark& benchmark,
                                              const std::vector<planner::ClusterSpec>& known) {
   ASSIGN_OR_RETURN(const planner::BenchmarkBase base, planner::BaseFor(benchmark, known));
-  const trial::DeviceKind kind = benchmark.physical_cores > 0 ? trial::DeviceKind::kCpu : trial::DeviceKind::kCuda;
   return planner::ClusterFromBenchmark(
-      benchmark, base, absl::StrCat(benchmark.host, "-", DevicesName(kind, benchmark.devices)));
+      benchmark, base,
+      absl::StrCat(benchmark.host, "-", DevicesName(benchmark.device_kind(), benchmark.devices)));
 }
 
 std::string KeptBenchmarkPath(const std::string& folder, const trial::BenchmarkPlan& plan) {
@@ -63,7 +63,7 @@ std::optional<planner::DeviceBenchmark> ReadKeptBenchmark(const std::string& pat
   const absl::StatusOr<nlohmann::json> json = planner::ParseJson("benchmark", *text);
   if (!json.ok()) return std::nullopt;
   const absl::StatusOr<planner::DeviceBenchmark> kept = planner::DeviceBenchmarkFromJson(*json);
-  const int32_t cores = plan.device == trial::DeviceKind::kCpu ? host::PhysicalCores() : 0;
+  const int32_t cores = planner::SharesCores(plan.device) ? host::PhysicalCores() : 0;
   if (!kept.ok() || kept->host != host::HostName() || kept->devices != plan.ranks ||
       kept->physical_cores != cores || kept->worker_version != trial::WorkerVersion()) {
     return std::nullopt;

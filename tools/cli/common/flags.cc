@@ -75,7 +75,7 @@ absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files, const
 bool IsOfProcessorCores(const planner::SpecSource& cluster) {
   constexpr int32_t kAnyCores = 1;
   const absl::StatusOr<planner::ClusterSpec> spec = planner::ResolveCluster(cluster, kAnyCores);
-  return spec.ok() && spec->physical_cores > 0;
+  return spec.ok() && spec->device_kind() == planner::DeviceKind::kCpu;
 }
 
 }  // namespace

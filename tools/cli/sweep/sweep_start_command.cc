@@ -81,7 +81,7 @@ std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
   std::vector<std::string> notes = planner::NotesOnModel(query.model, query.training.seq_len);
   constexpr int32_t kAnyCores = 1;
   const absl::StatusOr<planner::ClusterSpec> cluster = planner::ResolveCluster(query.cluster, kAnyCores);
-  if (!cluster.ok() || cluster->physical_cores > 0) return notes;
+  if (!cluster.ok() || planner::SharesCores(cluster->device_kind())) return notes;
   for (std::string& note : planner::NotesOn(*cluster, query.devices)) notes.push_back(std::move(note));
   return notes;
 }

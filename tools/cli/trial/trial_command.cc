@@ -98,7 +98,8 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::
 absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRequest& request,
                                 int32_t host_cores, trial::TrialPlan& plan) {
   planner::SearchRequest here = request;
-  if (plan.device == trial::DeviceKind::kCpu && (flags.slice || request.cluster.physical_cores == 0)) {
+  if (plan.device == trial::DeviceKind::kCpu &&
+      (flags.slice || request.cluster.device_kind() != planner::DeviceKind::kCpu)) {
     ASSIGN_OR_RETURN(here.cluster, planner::FindCluster("local-cpu", host_cores));
   }
   planner::EstimateContext context = planner::ContextOf(here);

@@ -17,7 +17,7 @@ class ThreadLayoutsCudaTest : public testing::TestWithParam<trial::LayoutCase> {
  protected:
   ThreadLayoutsCudaTest() : run_(GetParam()) {
     // Heads and sequences that all of a device's attention kernels take, also in a ring of eight.
-    run_.plan().model.head_dim = 64;
+    run_.plan().model.groups.front().attention.head_dim = 64;
     run_.plan().training.seq_len = 128;
   }
 

@@ -78,7 +78,7 @@ class WideLayoutsTest : public ThreadLayoutsTest {
  protected:
   WideLayoutsTest() {
     run_.plan().model.vocab = 40960;
-    run_.plan().model.groups.front().ffn_hidden = 20000;
+    run_.plan().model.groups.front().ffn.hidden = 20000;
   }
 };
 
@@ -122,7 +122,7 @@ class LongLayoutsTest : public ThreadLayoutsTest {
     trial::TrialPlan& plan = run_.plan();
     plan.training.seq_len = 256;
     plan.training.global_batch = 2 * plan.layout.micro_batch;
-    plan.model.groups.front().ffn_hidden = 8;
+    plan.model.groups.front().ffn.hidden = 8;
     plan.model.vocab = 16;
   }
 };

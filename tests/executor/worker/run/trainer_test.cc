@@ -12,7 +12,8 @@
 #include <tuple>
 
 #include "executor/worker/comm/cpu_device.h"
-#include "planner/memory/block_tensors.h"
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
 #include "planner/memory/worker_memory.h"
 #include "tests/executor/test_models.h"
 #include "tests/executor/worker/reference_model.h"
@@ -85,7 +86,20 @@ struct Variant {
   int32_t vpp = 1;
   planner::Recompute recompute = planner::Recompute::kNone;
   int32_t recompute_layers = 0;
+  bool two_kinds_of_layers = false;
 };
+
+// Of the second half another attention and another FFN.
+std::vector<planner::LayerGroup> TwoKindsOfLayers(planner::LayerGroup first) {
+  first.count /= 2;
+  planner::LayerGroup second = first;
+  second.attention.heads = 2;
+  second.attention.kv_heads = 1;
+  second.attention.qkv_bias = !first.attention.qkv_bias;
+  second.attention.qk_norm = !first.attention.qk_norm;
+  second.ffn.hidden *= 2;
+  return {first, second};
+}
 
 class TrainerReferenceTest : public testing::TestWithParam<std::tuple<Variant, planner::Precision>> {};
 
@@ -93,11 +107,13 @@ TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
   const auto& [variant, precision] = GetParam();
   planner::ModelSpec model = trial::TinyModel();
   model.tied_embeddings = variant.tied;
-  model.qkv_bias = variant.bias;
-  model.qk_norm = variant.qk_norm;
+  planner::Attention& attention = model.groups.front().attention;
+  attention.qkv_bias = variant.bias;
+  attention.qk_norm = variant.qk_norm;
   model.rope_scaling = variant.rope_scaling;
   model.initializer_range = variant.initializer_range;
-  if (!variant.grouped) model.kv_heads = model.heads;
+  if (!variant.grouped) attention.kv_heads = attention.heads;
+  if (variant.two_kinds_of_layers) model.groups = TwoKindsOfLayers(model.groups.front());
   const auto context = OneRank(model, variant.micro_batch, precision);
   context->layout.schedule = variant.schedule;
   context->layout.vpp = variant.vpp;
@@ -141,17 +157,18 @@ constexpr planner::RopeScaling kTinyLlama3Rope = {.kind = planner::RopeScalingKi
 INSTANTIATE_TEST_SUITE_P(
     Models, TrainerReferenceTest,
     testing::Combine(
-        testing::Values(Variant{.name = "GroupedQueries"}, Variant{.name = "Tied", .tied = true},
-                        Variant{.name = "MultiHead", .grouped = false},
-                        Variant{.name = "QkvBias", .bias = true},
-                        Variant{.name = "QkNorm", .qk_norm = true},
-                        Variant{.name = "QkNormMultiHead", .grouped = false, .qk_norm = true},
-                        Variant{.name = "QkvBiasAndQkNorm", .bias = true, .qk_norm = true},
-                        Variant{.name = "Llama3Rope", .rope_scaling = kTinyLlama3Rope},
-                        Variant{.name = "LinearRope",
-                                .rope_scaling = {.kind = planner::RopeScalingKind::kLinear, .factor = 4.0}},
-                        Variant{.name = "SmallFirstWeights", .initializer_range = 0.005},
-                        Variant{.name = "OneMicroBatch", .micro_batch = 8}),
+        testing::Values(
+            Variant{.name = "GroupedQueries"}, Variant{.name = "Tied", .tied = true},
+            Variant{.name = "MultiHead", .grouped = false},
+            Variant{.name = "QkvBias", .bias = true}, Variant{.name = "QkNorm", .qk_norm = true},
+            Variant{.name = "QkNormMultiHead", .grouped = false, .qk_norm = true},
+            Variant{.name = "TwoKindsOfLayers", .two_kinds_of_layers = true},
+            Variant{.name = "QkvBiasAndQkNorm", .bias = true, .qk_norm = true},
+            Variant{.name = "Llama3Rope", .rope_scaling = kTinyLlama3Rope},
+            Variant{.name = "LinearRope",
+                    .rope_scaling = {.kind = planner::RopeScalingKind::kLinear, .factor = 4.0}},
+            Variant{.name = "SmallFirstWeights", .initializer_range = 0.005},
+            Variant{.name = "OneMicroBatch", .micro_batch = 8}),
         testing::Values(planner::Precision::kFp32, planner::Precision::kFp64)),
     NameOf);
 
@@ -213,24 +230,27 @@ int64_t LogSumExpBytes(const AttentionSaved& saved) {
   return bytes;
 }
 
-planner::BlockDims DimsOf(const RankContext& context) {
+planner::BlockShape ShapeOf(const RankContext& context) {
   const planner::ModelSpec& model = context.model;
+  const planner::Attention& attention = model.groups.front().attention;
   return {.tokens = context.tokens(),
           .hidden = model.hidden,
-          .heads = model.heads,
-          .kv_heads = model.kv_heads,
-          .head_dim = model.head_dim,
-          .ffn_hidden = model.groups.front().ffn_hidden,
-          .element_bytes = planner::ElementBytes(context.training.precision),
+          .heads = attention.heads,
+          .kv_heads = attention.kv_heads,
+          .head_dim = attention.head_dim,
+          .ffn_hidden = model.groups.front().ffn.hidden,
+          .element_bytes = planner::BytesOf(context.training.formats().activations),
           .tp = 1,
-          .head_norm = model.qk_norm,
+          .head_norm = attention.qk_norm,
           .keeps_head_norm_input = false,
-          .selective_drops_operators = true};
+          .selective_drops_operators = true,
+          .keys = context.training.seq_len,
+          .vocab = model.vocab};
 }
 
 planner::ModelSpec WithQkNorm(bool qk_norm) {
   planner::ModelSpec model = trial::TinyModel();
-  model.qk_norm = qk_norm;
+  model.groups.front().attention.qk_norm = qk_norm;
   return model;
 }
 
@@ -243,8 +263,8 @@ TEST_P(BlockTableTest, ABlockKeepsExactlyWhatTheTableSays) {
   Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
   stage.BeginStep(nullptr);
   stage.Forward(0, {}, TokenSource(*context, 0));
-  const planner::BlockDims dims = DimsOf(*context);
-  const auto kept = [&](planner::KeptTensor tensor) { return planner::KeptBytes(tensor, dims); };
+  const planner::OperatorList operators = planner::BlockOperators(ShapeOf(*context));
+  const auto kept = [&](planner::KeptTensor tensor) { return planner::KeptBytes(operators, tensor); };
   for (const BlockSaved& block : stage.saved_blocks(0)) {
     const AttentionSaved& attention = block.attention;
     const FfnSaved& ffn = block.ffn;
@@ -278,7 +298,7 @@ TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
   Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
   stage.BeginStep(nullptr);
   const int64_t before = device.HeldBytes();
-  const planner::WorkerShape shape = {.block = DimsOf(*context), .vocab = context->model.vocab};
+  const planner::WorkerShape shape = {.block = ShapeOf(*context)};
   const planner::WorkerStageBytes expected =
       planner::WorkerStages({shape}, recompute, context->layout.recompute_layers)
           .BytesOf({.layers = {{.group = 0, .count = context->model.layers()}},

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "planner/block/parameters.h"
 #include "tests/executor/test_models.h"
@@ -30,8 +31,8 @@ void Count(const ParameterUnit& unit, Coverage& coverage) {
 
 TEST(ParameterMapTest, TensorParallelRanksDivideMatricesAndRepeatNorms) {
   planner::ModelSpec model = trial::TinyModel();
-  model.qkv_bias = true;
-  model.qk_norm = true;
+  model.groups.front().attention.qkv_bias = true;
+  model.groups.front().attention.qk_norm = true;
   Coverage coverage;
   for (int32_t tp_rank = 0; tp_rank < 2; ++tp_rank) {
     Count(EmbeddingUnit(model, tp_rank, 2), coverage);
@@ -62,29 +63,49 @@ TEST(ParameterMapTest, UnitsOfOneRankHoldAllParameters) {
 
 TEST(ParameterMapTest, MatricesComeFirstThenNormsThenBiases) {
   planner::ModelSpec model = trial::TinyModel();
-  model.qkv_bias = true;
+  model.groups.front().attention.qkv_bias = true;
   const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
   const auto rank = [](const LocalParameter& parameter) {
     return parameter.matrix ? 0 : parameter.replicated ? 1 : 2;
   };
   for (size_t i = 1; i < unit.size(); ++i) EXPECT_LE(rank(unit[i - 1]), rank(unit[i]));
   EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden);
-  const int64_t biases = (model.heads + 2 * model.kv_heads) * model.head_dim / 2;
+  const int64_t biases = (model.groups.front().attention.query_width() +
+                          2 * model.groups.front().attention.key_width()) /
+                         2;
   EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + ReplicatedElements(unit) + biases);
 }
 
 TEST(ParameterMapTest, NormsOfHeadsAreTheLastOfTheReplicated) {
   planner::ModelSpec model = trial::TinyModel();
-  model.qkv_bias = true;
-  model.qk_norm = true;
+  model.groups.front().attention.qkv_bias = true;
+  model.groups.front().attention.qk_norm = true;
   const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
   EXPECT_EQ(unit[kQueryNorm].parts[0].name, "layers.0.q_norm");
   EXPECT_EQ(unit[kKeyNorm].parts[0].name, "layers.0.k_norm");
-  EXPECT_EQ(unit[QkvBiasOf(model)].parts[0].name, "layers.0.q_bias");
-  EXPECT_EQ(HeadNormElements(unit), 2 * model.head_dim);
-  EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden + 2 * model.head_dim);
+  EXPECT_EQ(unit[QkvBiasOf(model.groups.front().attention)].parts[0].name, "layers.0.q_bias");
+  EXPECT_EQ(HeadNormElements(unit), 2 * model.groups.front().attention.head_dim);
+  EXPECT_EQ(ReplicatedElements(unit),
+            2 * model.hidden + 2 * model.groups.front().attention.head_dim);
   EXPECT_FALSE(unit[kFfnNorm].of_heads);
   EXPECT_TRUE(unit[kQueryNorm].of_heads && unit[kQueryNorm].replicated);
+}
+
+TEST(ParameterMapTest, EveryPositionHoldsItsOperatorsParameters) {
+  const planner::ModelSpec model = trial::TinyModel();
+  const ParameterUnit unit = LayerUnit(model, 3, 0, 1);
+  const auto names = [&](LayerParameter position) {
+    std::vector<std::string> parts;
+    for (const ParameterPart& part : unit[position].parts) parts.push_back(part.name);
+    return parts;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(kQkvWeight), (Names{"layers.3.q", "layers.3.k", "layers.3.v"}));
+  EXPECT_EQ(names(kOutputWeight), Names{"layers.3.o"});
+  EXPECT_EQ(names(kGateUpWeight), (Names{"layers.3.gate", "layers.3.up"}));
+  EXPECT_EQ(names(kDownWeight), Names{"layers.3.down"});
+  EXPECT_EQ(names(kAttentionNorm), Names{"layers.3.attention_norm"});
+  EXPECT_EQ(names(kFfnNorm), Names{"layers.3.ffn_norm"});
 }
 
 TEST(ParameterMapTest, TiedHeadIsLaidOutLikeTheEmbedding) {

@@ -1,0 +1,59 @@
+#include "planner/block/lifetime.h"
+
+#include <algorithm>
+
+namespace meshwright::planner {
+
+TensorOrigin OriginOf(KeptTensor tensor) {
+  const auto result_of = [](OperatorName name) {
+    return TensorOrigin{.origin = Origin::kResult, .result_of = name};
+  };
+  switch (tensor) {
+    case KeptTensor::kTokenIds:
+    case KeptTensor::kAttentionResidual:
+    case KeptTensor::kFinalResidual:
+    case KeptTensor::kTargets:
+      return {.origin = Origin::kGiven};
+    case KeptTensor::kAttentionNormOutput:
+      return result_of(OperatorName::kAttentionNorm);
+    case KeptTensor::kQuery:
+    case KeptTensor::kKey:
+    case KeptTensor::kValue:
+      return result_of(OperatorName::kQkvProjection);
+    case KeptTensor::kAttentionOutput:
+      return result_of(OperatorName::kAttention);
+    case KeptTensor::kFfnResidual:
+      return result_of(OperatorName::kAttentionResidual);
+    case KeptTensor::kFfnNormOutput:
+      return result_of(OperatorName::kFfnNorm);
+    case KeptTensor::kGate:
+    case KeptTensor::kUp:
+      return result_of(OperatorName::kGateUpProjection);
+    case KeptTensor::kFfnProduct:
+      return result_of(OperatorName::kFfnActivation);
+    case KeptTensor::kFinalNormOutput:
+      return result_of(OperatorName::kFinalNorm);
+    case KeptTensor::kLogits:
+      return result_of(OperatorName::kHeadProjection);
+    case KeptTensor::kAttentionNormRstd:
+    case KeptTensor::kHeadNormInput:
+    case KeptTensor::kLogSumExp:
+    case KeptTensor::kFfnNormRstd:
+    case KeptTensor::kSiluGate:
+    case KeptTensor::kNormIntermediates:
+    case KeptTensor::kExtras:
+    case KeptTensor::kScores:
+    case KeptTensor::kFinalNormRstd:
+    case KeptTensor::kLossStatistics:
+      return {.origin = Origin::kBeside};
+  }
+  return {};
+}
+
+bool GradientTakesPlace(const Operator& op) {
+  return std::any_of(op.saves.begin(), op.saves.end(), [&op](const SavedTensor& saved) {
+    return saved.freed_by != op.name && saved.freed_in == PassKind::kWeightGradient;
+  });
+}
+
+}  // namespace meshwright::planner

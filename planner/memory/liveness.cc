@@ -1,0 +1,210 @@
+#include "planner/memory/liveness.h"
+
+#include <algorithm>
+
+#include "planner/block/lifetime.h"
+#include "planner/memory/worker_operators.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr auto kForward = static_cast<size_t>(PassKind::kForward);
+constexpr auto kInput = static_cast<size_t>(PassKind::kInputGradient);
+constexpr auto kWeight = static_cast<size_t>(PassKind::kWeightGradient);
+
+// The list's operators by name.
+constexpr size_t kNames = static_cast<size_t>(OperatorName::kCrossEntropy) + 1;
+constexpr int8_t kAbsent = -1;
+
+std::array<int8_t, kNames> IndexByName(const OperatorList& operators) {
+  std::array<int8_t, kNames> index;
+  index.fill(kAbsent);
+  for (size_t i = 0; i < operators.size(); ++i) {
+    index[static_cast<size_t>(operators[i].name)] = static_cast<int8_t>(i);
+  }
+  return index;
+}
+
+bool Saves(const Operator& op, KeptTensor tensor) {
+  return std::any_of(op.saves.begin(), op.saves.end(),
+                     [tensor](const SavedTensor& saved) { return saved.tensor == tensor; });
+}
+
+}  // namespace
+
+Liveness::Liveness(const OperatorList& operators, const OperatorList& kept,
+                   const WorkerShape& shape) {
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const Operator& op = operators[i];
+    Step& step = steps_.emplace_back();
+    step.kind = op.kind;
+    for (const PassKind pass : kPasses) {
+      step.result_bytes[static_cast<size_t>(pass)] = op.pass(pass).result_bytes;
+      step.workspace_bytes[static_cast<size_t>(pass)] = WorkspaceBytes(op, pass, shape);
+    }
+    step.takes_place = GradientTakesPlace(op);
+    step.repeats_forward = op.repeats_forward;
+    step.recomputed = kept[i].recomputed;
+  }
+  AddSaves(operators, kept);
+}
+
+void Liveness::AddSaves(const OperatorList& operators, const OperatorList& kept) {
+  const std::array<int8_t, kNames> index = IndexByName(operators);
+  const auto step_of = [&](OperatorName name) -> Step& {
+    return steps_[static_cast<size_t>(index[static_cast<size_t>(name)])];
+  };
+  for (size_t i = 0; i < operators.size(); ++i) {
+    for (const SavedTensor& saved : operators[i].saves) {
+      const bool stays = Saves(kept[i], saved.tensor);
+      const TensorOrigin origin = OriginOf(saved.tensor);
+      if (origin.origin == Origin::kGiven) given_bytes_ += saved.bytes;
+      if (origin.origin == Origin::kBeside) {
+        steps_[i].beside_bytes += saved.bytes;
+        if (!stays) steps_[i].dropped_beside_bytes += saved.bytes;
+      }
+      if (origin.origin == Origin::kResult) {
+        step_of(origin.result_of).result_saved = true;
+        step_of(origin.result_of).result_kept = stays;
+      }
+      if (!stays) steps_[i].dropped_bytes += saved.bytes;
+      Step& last = step_of(saved.freed_by);
+      (saved.freed_in == PassKind::kInputGradient ? last.freed_input_bytes
+                                                  : last.freed_weight_bytes) += saved.bytes;
+    }
+  }
+}
+
+bool Liveness::KeepsInputOf(const Part& part) const {
+  return part.begin == 0 || steps_[part.begin - 1].result_kept;
+}
+
+void Liveness::Start(int64_t held_bytes) {
+  held_bytes_ = held_bytes;
+  most_bytes_ = held_bytes;
+}
+
+void Liveness::Take(int64_t bytes) {
+  held_bytes_ += bytes;
+  most_bytes_ = std::max(most_bytes_, held_bytes_);
+}
+
+void Liveness::Touch(int64_t bytes) { most_bytes_ = std::max(most_bytes_, held_bytes_ + bytes); }
+
+// Operators that work in place hand on what they read.
+void Liveness::Compute(const Step& step, int64_t beside_bytes, Current& current) {
+  const int64_t result = step.result_bytes[kForward];
+  Take(result + beside_bytes);
+  Touch(step.workspace_bytes[kForward]);
+  if (result > 0) {
+    if (!current.saved) Give(current.bytes);
+    current = {.bytes = result};
+  }
+  current.saved |= step.result_saved;
+}
+
+void Liveness::Forward(const Part& part) {
+  Current current = {.saved = true};
+  for (size_t i = part.begin; i < part.end; ++i) Compute(steps_[i], steps_[i].beside_bytes, current);
+  for (size_t i = part.begin; i < part.end; ++i) Give(steps_[i].dropped_bytes);
+}
+
+void Liveness::Recompute(const Part& part) {
+  size_t end = part.end;
+  while (end > part.begin && !steps_[end - 1].result_saved && steps_[end - 1].beside_bytes == 0) {
+    --end;
+  }
+  Current current = {.saved = true};
+  for (size_t i = part.begin; i < end; ++i) {
+    if (!steps_[i].recomputed) continue;
+    // Statistics that are still there are made again in their place.
+    Compute(steps_[i], steps_[i].dropped_beside_bytes, current);
+  }
+}
+
+void Liveness::FinishWaiting(Walk& walk) {
+  const Waiting waiting = walk.waiting;
+  walk.waiting = {};
+  if (waiting.step == nullptr) return;
+  Touch(waiting.step->workspace_bytes[kWeight]);
+  Give(waiting.input_bytes + waiting.gradient_bytes + waiting.step->freed_weight_bytes);
+}
+
+void Liveness::BackwardProjection(size_t index, Walk& walk) {
+  const Step& step = steps_[index];
+  Waiting own = {.step = &step};
+  if (walk.gradients.weight) {
+    const bool enters = index > 0 && steps_[index - 1].kind == OperatorKind::kCollective;
+    own.input_bytes = enters ? steps_[index - 1].result_bytes[kWeight] : 0;
+    Take(own.input_bytes);
+    FinishWaiting(walk);
+  }
+  if (walk.gradients.input) {
+    if (!walk.in_place) own.gradient_bytes = walk.gradient_bytes;
+    // A weight gradient to come will want the gradient that came in.
+    if (!walk.gradients.weight && !walk.in_place && walk.on_stream) walk.keeps_stream = true;
+    Take(step.result_bytes[kInput]);
+    Touch(step.workspace_bytes[kInput]);
+    walk.gradient_bytes = step.result_bytes[kInput];
+    walk.on_stream = false;
+  } else if (!walk.in_place) {
+    own.gradient_bytes = step.result_bytes[kForward];
+  }
+  walk.in_place = false;
+  if (walk.gradients.weight) walk.waiting = own;
+}
+
+// The forwards before it that are repeated come first.
+void Liveness::BackwardInPlace(size_t index, Walk& walk) {
+  const Step& step = steps_[index];
+  walk.in_place = true;
+  if (!walk.gradients.input) return;
+  for (size_t i = index; i > 0 && steps_[i - 1].repeats_forward; --i) {
+    Take(steps_[i - 1].result_bytes[kForward]);
+  }
+  const int64_t gradients = step.result_bytes[kInput];
+  Take(gradients);
+  Touch(step.workspace_bytes[kInput]);
+  Give(gradients + walk.gradient_bytes);
+  walk.gradient_bytes = 0;
+  walk.on_stream = false;
+}
+
+// On the way into a branch the gradient of all tokens is made of what came in; on the way out the
+// weight gradient that waits runs beside.
+void Liveness::BackwardCollective(const Step& step, Walk& walk) {
+  if (!walk.gradients.input) return;
+  const int64_t result = step.result_bytes[kInput];
+  if (result == 0) return;
+  Take(result);
+  FinishWaiting(walk);
+  Give(walk.gradient_bytes);
+  walk.gradient_bytes = result;
+  walk.on_stream = false;
+}
+
+void Liveness::BackwardStep(size_t index, Walk& walk) {
+  const Step& step = steps_[index];
+  if (step.takes_place) {
+    BackwardInPlace(index, walk);
+  } else if (step.kind == OperatorKind::kMatmul) {
+    BackwardProjection(index, walk);
+  } else if (step.kind == OperatorKind::kCollective) {
+    BackwardCollective(step, walk);
+  } else if (step.repeats_forward && walk.gradients.input) {
+    Give(step.result_bytes[kForward]);
+  }
+  if (walk.gradients.input) Give(step.freed_input_bytes);
+}
+
+int64_t Liveness::Backward(const Part& part, const Gradients& gradients, int64_t gradient_bytes) {
+  Walk walk = {.gradients = gradients, .stream_bytes = gradient_bytes, .waiting = {}};
+  for (size_t i = part.end; i-- > part.begin;) {
+    if (i == part.begin) FinishWaiting(walk);  // before the norm, which begins the part
+    BackwardStep(i, walk);
+  }
+  if (gradients.input && !walk.keeps_stream) Give(walk.stream_bytes);
+  return walk.gradient_bytes;
+}
+
+}  // namespace meshwright::planner

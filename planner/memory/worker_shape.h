@@ -1,0 +1,15 @@
+// What the sizes of a micro-batch's tensors on one rank of Meshwright's own worker follow from.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/block/block_shape.h"
+
+namespace meshwright::planner {
+
+struct WorkerShape {
+  BlockShape block;
+  int64_t threads = 1;  // of a rank, on a CPU
+};
+
+}  // namespace meshwright::planner

@@ -1,0 +1,24 @@
+// What a rank runs on.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright::planner {
+
+enum class DeviceKind : uint8_t {
+  kCpu,   // a process on the cores of its host
+  kCuda,  // a GPU of its own
+};
+
+std::string_view DeviceKindName(DeviceKind kind);  // cpu, cuda
+// InvalidArgument about `device` that names what would be accepted.
+absl::StatusOr<DeviceKind> ParseDeviceKind(std::string_view name);
+
+// Whether the ranks of one host share its processor cores, so that each has less of them, and of
+// its memory, the more there are.
+constexpr bool SharesCores(DeviceKind kind) { return kind == DeviceKind::kCpu; }
+
+}  // namespace meshwright::planner

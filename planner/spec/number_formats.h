@@ -1,0 +1,85 @@
+// The number format of everything that a training step stores, keeps, multiplies, adds up and
+// sends.
+//
+// A training spec names a precision, one word for all of them; NumberFormatsOf() says what that
+// word means, and every size in bytes follows from the formats. Where a framework differs in one of
+// them (its gradients, what it reduces), its profile says by how many bytes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright::planner {
+
+enum class NumberFormat : uint8_t { kBf16, kFp32, kFp64 };
+
+// Bytes of one element.
+constexpr int64_t BytesOf(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::kBf16:
+      return 2;
+    case NumberFormat::kFp32:
+      return 4;
+    case NumberFormat::kFp64:
+      return 8;
+  }
+  return 0;
+}
+
+// What a user asks for: bf16 is mixed precision with fp32 sums and optimizer states, the others are
+// one format throughout.
+enum class Precision : uint8_t { kBf16, kFp32, kFp64 };
+
+std::string_view PrecisionName(Precision precision);
+// "bf16", "fp32" or "fp64"; InvalidArgument about `dtype` otherwise.
+absl::StatusOr<Precision> ParsePrecision(std::string_view text);
+
+// What both factors of a matmul are in, by the pass that multiplies them.
+struct MatmulInputs {
+  NumberFormat forward = NumberFormat::kBf16;
+  NumberFormat input_gradient = NumberFormat::kBf16;
+  NumberFormat weight_gradient = NumberFormat::kBf16;
+
+  friend bool operator==(const MatmulInputs&, const MatmulInputs&) = default;
+};
+
+struct NumberFormats {
+  NumberFormat weights = NumberFormat::kBf16;      // as stored, gathered and read by a forward pass
+  NumberFormat activations = NumberFormat::kBf16;  // as kept for backward; likewise their gradients
+  MatmulInputs matmul_inputs = {};
+  NumberFormat wire = NumberFormat::kBf16;       // activations between ranks of tp, cp and pp
+  NumberFormat gradients = NumberFormat::kFp32;  // of weights, added up over the micro-batches
+  // Never narrower than fp32: statistics, sums and tables that are multiplied into activations.
+  NumberFormat accumulator = NumberFormat::kFp32;
+  NumberFormat optimizer_states = NumberFormat::kFp32;
+
+  // Weights that are narrower than the optimizer's states have a master copy among those.
+  constexpr bool HasMasterWeights() const { return BytesOf(weights) < BytesOf(optimizer_states); }
+
+  friend bool operator==(const NumberFormats&, const NumberFormats&) = default;
+};
+
+constexpr NumberFormats NumberFormatsOf(Precision precision) {
+  const auto all_in = [](NumberFormat format, NumberFormat sums) {
+    return NumberFormats{.weights = format,
+                         .activations = format,
+                         .matmul_inputs = {format, format, format},
+                         .wire = format,
+                         .gradients = sums,
+                         .accumulator = sums,
+                         .optimizer_states = sums};
+  };
+  switch (precision) {
+    case Precision::kBf16:
+      break;
+    case Precision::kFp32:
+      return all_in(NumberFormat::kFp32, NumberFormat::kFp32);
+    case Precision::kFp64:
+      return all_in(NumberFormat::kFp64, NumberFormat::kFp64);
+  }
+  return all_in(NumberFormat::kBf16, NumberFormat::kFp32);
+}
+
+}  // namespace meshwright::planner

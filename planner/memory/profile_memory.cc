@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/layout/mesh.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
+#include "planner/layout/mesh.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
@@ -54,19 +54,17 @@ ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layou
 
 ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
                                               const WorkspaceRates& rates) {
-  const OperatorList operators = BlockOperators(shape);
-  OperatorList checkpoint = operators;
-  RecomputeAll(checkpoint);
-  OperatorList selective;
-  const OperatorList* edited = recompute == Recompute::kNone ? &operators : &checkpoint;
-  if (recompute == Recompute::kSelective) {
-    selective = operators;
-    Apply(recompute, shape, selective);
-    edited = &selective;
-  }
-  return {.kept_bytes = KeptBytes(recompute == Recompute::kSelective ? selective : operators),
-          .checkpoint_bytes = KeptBytes(checkpoint),
-          .workspace = WorkspaceOf(operators, *edited, rates)};
+  OperatorList operators = BlockOperators(shape);
+  const KeptForBackward all(operators);
+  Block block = {.kept_bytes = all.all_bytes,
+                 .checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual),
+                 .workspace = WorkspaceOf(operators, rates)};
+  if (recompute == Recompute::kNone) return block;
+  Apply(recompute, shape, operators);
+  const KeptForBackward edited(operators);
+  if (recompute == Recompute::kSelective) block.kept_bytes = edited.all_bytes;
+  block.workspace += RecomputedBytes(all, edited);
+  return block;
 }
 
 int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {

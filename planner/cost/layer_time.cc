@@ -116,8 +116,10 @@ class TensorParallelTimes {
         return AllGatherTime(step_.network, step_.tp_group, all);
       case CollectiveKind::kReduceScatter:
         return ReduceScatterTime(step_.network, step_.tp_group, all);
+      case CollectiveKind::kBroadcast:
       case CollectiveKind::kSend:
-        break;
+      case CollectiveKind::kReceive:
+        break;  // no operator does these over the TP group
     }
     return 0.0;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
@@ -42,23 +43,35 @@ ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layou
                                 .ffn_bytes = kept.ffn_work_bytes,
                                 .score_bytes = kept.score_work_bytes};
   for (const LayerGroup& group : context.model.groups) {
-    blocks_.push_back(MakeBlock(LayerShape(context, layout, group), layout.recompute, rates));
+    blocks_.push_back(BlockOf(LayerShape(context, layout, group), layout.recompute, rates));
   }
   boundary_bytes_ = blocks_.front().checkpoint_bytes;
-  const OperatorList head =
-      HeadOperators(LayerShape(context, layout, context.model.groups.front()));
-  if (const Operator* loss = Find(head, OperatorName::kCrossEntropy)) {
-    logits_ = static_cast<double>(loss->stream.elements);
-  }
+}
+
+struct ProfileMemory::BlockKey {
+  BlockShape shape;
+  Recompute recompute = Recompute::kNone;
+  WorkspaceRates rates;
+
+  friend bool operator==(const BlockKey&, const BlockKey&) = default;
+};
+
+ProfileMemory::Block ProfileMemory::BlockOf(const BlockShape& shape, Recompute recompute,
+                                            const WorkspaceRates& rates) {
+  thread_local Memo<BlockKey, Block, kShapesOfASearch> known;
+  return known.Get({shape, recompute, rates}, [&] { return MakeBlock(shape, recompute, rates); });
 }
 
 ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
                                               const WorkspaceRates& rates) {
   OperatorList operators = BlockOperators(shape);
   const KeptForBackward all(operators);
+  const OperatorList head = HeadOperators(shape);
+  const Operator* loss = Find(head, OperatorName::kCrossEntropy);
   Block block = {.kept_bytes = all.all_bytes,
                  .checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual),
-                 .workspace = WorkspaceOf(operators, rates)};
+                 .workspace = WorkspaceOf(operators, rates),
+                 .logits = loss == nullptr ? 0.0 : static_cast<double>(loss->stream.elements)};
   if (recompute == Recompute::kNone) return block;
   Apply(recompute, shape, operators);
   const KeptForBackward edited(operators);
@@ -82,9 +95,9 @@ int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) con
 int64_t ProfileMemory::LossBytes() const {
   const KeptActivations& kept = context_.profile.kept;
   const auto peak_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * blocks_.front().logits));
   const auto kept_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * blocks_.front().logits));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;

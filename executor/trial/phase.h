@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "nlohmann/json.hpp"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::trial {
 
@@ -29,6 +30,25 @@ constexpr std::string_view PhaseName(Phase phase) {
       "other",    "forward", "backward",      "tensor_parallel", "context_parallel",
       "pipeline", "bubble",  "data_parallel", "optimizer"};
   return kNames[static_cast<size_t>(phase)];
+}
+
+// Where waiting for a group's operations belongs.
+constexpr Phase PhaseOf(planner::GroupRole role) {
+  switch (role) {
+    case planner::GroupRole::kTensor:
+      return Phase::kTensorParallel;
+    case planner::GroupRole::kContext:
+      return Phase::kContextParallel;
+    case planner::GroupRole::kPipeline:
+      return Phase::kPipeline;
+    case planner::GroupRole::kReplicas:
+    case planner::GroupRole::kData:
+    case planner::GroupRole::kModelEnds:
+      return Phase::kDataParallel;
+    case planner::GroupRole::kWorld:
+      break;
+  }
+  return Phase::kOther;
 }
 
 // Seconds by phase.

@@ -5,15 +5,10 @@
 #include <string>
 
 #include "planner/cost/collective.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::trial {
 namespace {
-
-Phase PhaseOf(std::string_view group) {
-  if (group == "tp") return Phase::kTensorParallel;
-  if (group == "cp") return Phase::kContextParallel;
-  return Phase::kDataParallel;
-}
 
 // An issue or the begin of a wait.
 struct Moment {
@@ -64,12 +59,13 @@ class ReplayClock {
 
 }  // namespace
 
-std::optional<planner::CommGroup> ChargedGroup(const planner::StepShape& step, std::string_view group) {
-  if (group == "tp") return step.tp_group;
-  if (group == "cp") return step.cp_group;
-  if (group == "replicas") return step.dp_group;
-  // Half of all devices apart: see TiedEmbeddingTime() in planner/cost/data_parallel.h.
-  if (group == "tied_embeddings") return planner::CommGroup{2, step.layout.devices() / 2};
+std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
+                                               std::string_view group) {
+  const auto role = planner::GroupRoleOf(group);
+  if (role == planner::GroupRole::kTensor) return step.tp_group;
+  if (role == planner::GroupRole::kContext) return step.cp_group;
+  if (role == planner::GroupRole::kReplicas) return step.dp_group;
+  if (role == planner::GroupRole::kModelEnds) return step.ends_group;
   return std::nullopt;
 }
 
@@ -114,7 +110,9 @@ ReplayedStep Replay(const StepRecord& record,
       continue;
     }
     const double waited_s = std::max(0.0, done_s[moment.operation] - now_s);
-    PlaceOf(record, moment.at_s, step)[PhaseOf(span.group)] += waited_s;
+    const auto role = planner::GroupRoleOf(span.group);
+    const Phase phase = role.has_value() ? PhaseOf(*role) : Phase::kDataParallel;
+    PlaceOf(record, moment.at_s, step)[phase] += waited_s;
     delay_s += waited_s;
   }
   return step;

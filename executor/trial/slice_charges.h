@@ -14,7 +14,8 @@ namespace meshwright::trial {
 
 // Where a group of the worker lies; nothing for groups that are not charged by operation: the
 // pipeline's, which the simulator times, and that of all ranks, which no step uses.
-std::optional<planner::CommGroup> ChargedGroup(const planner::StepShape& step, std::string_view group);
+std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
+                                               std::string_view group);
 
 // Seconds of the cost model for one operation; 0 where its group is not charged, and for the
 // receiving side of a message.

@@ -30,10 +30,6 @@ CommOperation CommOperationFromJson(const nlohmann::json& json) {
   throw nlohmann::json::other_error::create(500, "no operation: " + planner::ShowJson(json), &json);
 }
 
-bool IsPipelineGroup(std::string_view group) {
-  return group.starts_with("activations_") || group.starts_with("gradients_");
-}
-
 double BeganAt(const CommunicationSpan& span, double previous_done_s) {
   return std::clamp(previous_done_s, span.issued_s, std::max(span.issued_s, span.done_s));
 }

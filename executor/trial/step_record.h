@@ -35,7 +35,7 @@ struct ActionSpan {
 };
 
 struct CommunicationSpan {
-  std::string group;  // tp, cp, replicas, activations_up, ...
+  std::string group;  // NameOf() of planner/schedule/open_groups.h
   CommOperation operation = CommOperation::kAllReduce;
   int32_t peer = -1;  // rank (of the run) at the other end of a message
   // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
@@ -58,9 +58,6 @@ struct StepRecord {
 
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };
-
-// Whether the group carries activations or their gradients from stage to stage.
-bool IsPipelineGroup(std::string_view group);
 
 // When an operation of `group` and kind began, given when the one before it was done: a group works
 // on one after the other.

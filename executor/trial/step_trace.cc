@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "planner/layout/mesh.h"
 #include "planner/report/trace_writer.h"
+#include "planner/schedule/open_groups.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::trial {
@@ -22,11 +24,16 @@ constexpr int32_t kComputeThread = 0;
 constexpr double kMicro = 1e6;
 // Further groups come behind them.
 constexpr std::array<std::string_view, 6> kThreads = {
-    "compute", "pipeline receives", "pipeline sends", "tp", "cp", "replicas"};
+    "compute",
+    "pipeline receives",
+    "pipeline sends",
+    planner::GroupRoleName(planner::GroupRole::kTensor),
+    planner::GroupRoleName(planner::GroupRole::kContext),
+    planner::GroupRoleName(planner::GroupRole::kReplicas)};
 
 // The thread's name for what a group does.
 std::string ThreadName(const CommunicationSpan& span) {
-  if (!IsPipelineGroup(span.group)) return span.group;
+  if (!planner::IsLaneName(span.group)) return span.group;
   return span.operation == CommOperation::kSend ? "pipeline sends" : "pipeline receives";
 }
 

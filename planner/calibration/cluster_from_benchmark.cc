@@ -173,7 +173,7 @@ ClusterSpec WithLink(const ClusterSpec& cluster, const std::vector<double>& cons
 
 double PredictedTime(const ClusterSpec& cluster, const CollectiveTiming& timing) {
   const Network network{cluster};
-  const CommGroup group{.ranks = timing.ranks, .stride = 1};
+  const RankGroup group(timing.ranks, /*stride=*/1);
   const auto bytes = static_cast<double>(timing.bytes);
   switch (timing.kind) {
     case CollectiveKind::kAllReduce:
@@ -184,6 +184,9 @@ double PredictedTime(const ClusterSpec& cluster, const CollectiveTiming& timing)
       return ReduceScatterTime(network, group, bytes);
     case CollectiveKind::kSend:
       return SendTime(network, group, bytes);
+    case CollectiveKind::kBroadcast:
+    case CollectiveKind::kReceive:
+      break;  // no benchmark times them
   }
   return 0.0;
 }

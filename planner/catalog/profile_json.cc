@@ -104,6 +104,7 @@ void VisitFields(Struct& traffic, Visitor& visit) {
 
 template <Visited<Communication> Struct, typename Visitor>
 void VisitFields(Struct& communication, Visitor& visit) {
+  visit("mesh_order", communication.mesh_order);
   visit("data_parallel_overlap", communication.data_parallel_overlap);
   visit("reduce_bytes", communication.reduce_bytes);
   visit("ring_gradient_bytes", communication.ring_gradient_bytes);
@@ -173,6 +174,15 @@ class Reader {
   void operator()(std::string_view key, NormKernel& value) {
     ReadKernel(key, ParseNormKernel, value);
   }
+  void operator()(std::string_view key, MeshOrder& value) {
+    if (!fields_.Has(key)) return;
+    const absl::StatusOr<MeshOrder> order = ParseMeshOrder(fields_.String(key));
+    if (order.ok()) {
+      value = *order;
+    } else {
+      fields_.Fail(order.status());
+    }
+  }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, Kind& value, const std::array<Named<Kind>, kCount>& names) {
     if (!fields_.Has(key)) return;
@@ -221,6 +231,10 @@ class Writer {
   }
   void operator()(std::string_view key, const NormKernel& value) {
     object_[std::string(key)] = std::string(NormKernelName(value));
+  }
+  // Files name an order where it is not everybody's.
+  void operator()(std::string_view key, const MeshOrder& value) {
+    if (value != kDefaultMeshOrder) object_[std::string(key)] = FormatMeshOrder(value);
   }
   template <typename Kind, size_t kCount>
   void operator()(std::string_view key, const Kind& value,

@@ -17,16 +17,16 @@ bool FillsInOrder(const Network& network) { return !network.cluster.scale_up_spa
 
 // Of a group that spans nodes, what the node with the fewest of its ranks has, and how many nodes.
 struct GroupOnNodes {
-  GroupOnNodes(const Network& network, const CommGroup& group) {
+  GroupOnNodes(const Network& network, const RankGroup& group) {
     const int64_t node = network.cluster.devices_per_node;
-    const int64_t whole = std::clamp<int64_t>(node / group.stride, 1, group.ranks);
+    const int64_t whole = group.RanksWithin(node);
     per_node = whole;
-    nodes = std::max<int64_t>(2, (group.ranks + whole - 1) / whole);
+    nodes = std::max<int64_t>(2, (group.ranks() + whole - 1) / whole);
     if (!FillsInOrder(network)) return;
     const int64_t span = group.span();
     const int64_t fewest =
         span >= network.devices ? FillNodes(span, node).on_last : std::gcd(span, node);
-    per_node = std::clamp<int64_t>(fewest / group.stride, 1, whole);
+    per_node = std::min(group.RanksWithin(fewest), whole);
   }
 
   int64_t per_node;
@@ -35,9 +35,9 @@ struct GroupOnNodes {
 
 // A group's shape: ranks on a node, and hops of one trip around its ring that cross a node border.
 struct RingShape {
-  RingShape(const Network& network, const CommGroup& group) : steps(group.ranks - 1) {
+  RingShape(const Network& network, const RankGroup& group) : steps(group.ranks() - 1) {
     if (network.Inside(group)) {
-      per_node = group.ranks;
+      per_node = group.ranks();
       return;
     }
     const GroupOnNodes placed(network, group);
@@ -80,10 +80,10 @@ double NcclTreeTime(const RingShape& ring, double volume_s) {
   return best_s;
 }
 
-double RingTime(const Network& network, const CommGroup& group, double bytes, double rounds) {
-  if (group.ranks <= 1) return 0.0;
+double RingTime(const Network& network, const RankGroup& group, double bytes, double rounds) {
+  if (group.ranks() <= 1) return 0.0;
   const RingShape ring(network, group);
-  const auto ranks = static_cast<double>(group.ranks);
+  const auto ranks = static_cast<double>(group.ranks());
   const double volume_s = rounds * bytes * (ranks - 1.0) / ranks / RingBytesPerS(network, group);
   if (network.cluster.collectives == CollectiveModel::kNccl) {
     return NcclRingTime(ring, rounds, volume_s);
@@ -93,14 +93,14 @@ double RingTime(const Network& network, const CommGroup& group, double bytes, do
 
 }  // namespace
 
-bool Network::Inside(const CommGroup& group) const {
+bool Network::Inside(const RankGroup& group) const {
   const int64_t node = cluster.devices_per_node;
   const int64_t span = group.span();
   if (span > node) return false;
   return devices <= node || node % span == 0 || !FillsInOrder(*this);
 }
 
-double RingBytesPerS(const Network& network, const CommGroup& group) {
+double RingBytesPerS(const Network& network, const RankGroup& group) {
   const double inside = network.cluster.scale_up.AchievedBytesPerS();
   if (network.Inside(group)) return inside;
   const GroupOnNodes placed(network, group);
@@ -112,23 +112,23 @@ double RingBytesPerS(const Network& network, const CommGroup& group) {
   return std::min(inside, across);
 }
 
-double AllReduceTime(const Network& network, const CommGroup& group, double bytes) {
+double AllReduceTime(const Network& network, const RankGroup& group, double bytes) {
   const double ring_s = RingTime(network, group, bytes, 2.0);
   const bool has_tree = network.cluster.collectives == CollectiveModel::kNccl;
-  if (!has_tree || group.ranks <= 1 || network.Inside(group)) return ring_s;
+  if (!has_tree || group.ranks() <= 1 || network.Inside(group)) return ring_s;
   return std::min(
       ring_s, NcclTreeTime(RingShape(network, group), 2.0 * bytes / RingBytesPerS(network, group)));
 }
 
-double AllGatherTime(const Network& network, const CommGroup& group, double bytes) {
+double AllGatherTime(const Network& network, const RankGroup& group, double bytes) {
   return RingTime(network, group, bytes, 1.0);
 }
 
-double ReduceScatterTime(const Network& network, const CommGroup& group, double bytes) {
+double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes) {
   return RingTime(network, group, bytes, 1.0);
 }
 
-double SendTime(const Network& network, const CommGroup& group, double bytes) {
+double SendTime(const Network& network, const RankGroup& group, double bytes) {
   const ClusterSpec& cluster = network.cluster;
   const bool inside = network.Inside(group);
   const LinkProfile& link = inside ? cluster.scale_up : cluster.scale_out;

@@ -1,8 +1,8 @@
-// Time of a collective over one axis of a layout: where the group lies decides which links it uses.
+// Time of a collective of one group of ranks (planner/layout/mesh.h): where the group lies decides
+// which links it uses.
 //
-// A group's ranks are `stride` apart. With Megatron-LM's order tp-cp-dp-pp, tp has stride 1, cp tp,
-// dp tp * cp. Ranks fill nodes in order, so where a group's span does not divide a node some groups
-// lie across a border, and the one with the fewest ranks beyond it sets the pace. time = latency +
+// Ranks fill nodes in order, so where a group's span does not divide a node some groups lie across
+// a border, and the one with the fewest ranks beyond it sets the pace. time = latency +
 // volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and moves 2 S (N - 1) / N bytes
 // through each rank, all-gather and reduce-scatter half of that. Clusters whose library is NCCL
 // take the cheapest of its algorithms and protocols (planner/cost/nccl_tuning.h).
@@ -10,16 +10,10 @@
 
 #include <cstdint>
 
+#include "planner/layout/rank_group.h"
 #include "planner/spec/cluster_spec.h"
 
 namespace meshwright::planner {
-
-struct CommGroup {
-  int64_t ranks = 1;
-  int64_t stride = 1;
-
-  int64_t span() const { return ranks * stride; }
-};
 
 // The links as one framework's runs have them.
 struct Network {
@@ -29,21 +23,21 @@ struct Network {
   int64_t devices = 0;      // of the run; 0: no more than the group
 
   // Whether every such group of the run lies on one node.
-  bool Inside(const CommGroup& group) const;
+  bool Inside(const RankGroup& group) const;
 };
 
 // Bytes per second through one rank of a ring over the group. Across nodes each rank that the group
 // has on a node drives a network interface of its own, until the links inside the node bind.
-double RingBytesPerS(const Network& network, const CommGroup& group);
+double RingBytesPerS(const Network& network, const RankGroup& group);
 
 // Seconds; bytes is the full buffer: what each rank holds before an all-reduce, after an
 // all-gather, before a reduce-scatter. 0 for a group of one.
-double AllReduceTime(const Network& network, const CommGroup& group, double bytes);
-double AllGatherTime(const Network& network, const CommGroup& group, double bytes);
-double ReduceScatterTime(const Network& network, const CommGroup& group, double bytes);
+double AllReduceTime(const Network& network, const RankGroup& group, double bytes);
+double AllGatherTime(const Network& network, const RankGroup& group, double bytes);
+double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes);
 
 // One message between neighbours of a chain or ring. Where the group spans nodes some neighbours
 // stand on different ones, and the slowest hop sets the pace.
-double SendTime(const Network& network, const CommGroup& group, double bytes);
+double SendTime(const Network& network, const RankGroup& group, double bytes);
 
 }  // namespace meshwright::planner

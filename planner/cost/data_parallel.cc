@@ -80,13 +80,12 @@ double TiedEmbeddingTime(const StepShape& step) {
   if (!step.context.model.tied_embeddings || EndsShareRank(step.layout)) return 0.0;
   const double bytes = static_cast<double>(EmbeddingParameters(step.context.model)) /
                        step.layout.tp * ReduceBytesPerParameter(step);
-  // Half of all devices apart, the two ends are on one node where all devices are.
-  return AllReduceTime(step.network, {2, step.layout.devices() / 2}, bytes);
+  return AllReduceTime(step.network, step.ends_group, bytes);
 }
 
 double OptimizerTime(const StepShape& step, double parameters) {
   const double owned =
-      step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks) : parameters;
+      step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks()) : parameters;
   return MemoryBoundTime(step.device,
                          step.context.training.optimizer.update_traffic_bytes * owned) +
          step.context.profile.traffic.step_overhead_s;

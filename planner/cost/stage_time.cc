@@ -73,7 +73,7 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, con
 }
 
 double HopTime(const StepShape& step) {
-  return SendTime(step.network, {step.layout.pp, step.pipeline_stride},
+  return SendTime(step.network, step.pipeline_group,
                   step.HiddenBytes() / static_cast<double>(step.SequenceDivisor())) +
          step.context.profile.communication.pipeline_hop_s;
 }

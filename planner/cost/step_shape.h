@@ -9,6 +9,7 @@
 #include "planner/cost/collective.h"
 #include "planner/cost/operators.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/mesh.h"
 #include "planner/profile/context.h"
 #include "planner/spec/node_placement.h"
 
@@ -16,6 +17,8 @@ namespace meshwright::planner {
 
 struct StepShape {
   StepShape(const EstimateContext& c, const Layout& l)
+      : StepShape(c, l, Mesh(l, c.profile.communication.mesh_order)) {}
+  StepShape(const EstimateContext& c, const Layout& l, const Mesh& mesh)
       : context(c),
         layout(l),
         device{
@@ -26,10 +29,11 @@ struct StepShape {
                 c.profile.communication.network_contention, l.devices()},
         tokens(c.training.seq_len / l.cp * l.micro_batch),
         wire_bytes(static_cast<double>(BytesOf(device.formats.wire))),
-        tp_group{l.tp, 1},
-        cp_group{l.cp, l.tp},
-        dp_group{int64_t{l.dp} * l.cp, l.tp},
-        pipeline_stride(int64_t{l.tp} * l.cp * l.dp) {}
+        tp_group(mesh.GroupOf(GroupRole::kTensor)),
+        cp_group(mesh.GroupOf(GroupRole::kContext)),
+        dp_group(mesh.GroupOf(GroupRole::kReplicas)),
+        pipeline_group(mesh.GroupOf(GroupRole::kPipeline)),
+        ends_group(2, l.devices() / 2) {}
 
   // Of the hidden states as they go from rank to rank.
   double HiddenBytes() const {
@@ -43,10 +47,13 @@ struct StepShape {
   Network network;
   int64_t tokens;  // of one micro-batch on one rank
   double wire_bytes;  // of an element of an activation between ranks
-  CommGroup tp_group;
-  CommGroup cp_group;
-  CommGroup dp_group;  // data and context ranks hold the same weights
-  int64_t pipeline_stride;
+  RankGroup tp_group;
+  RankGroup cp_group;
+  RankGroup dp_group;  // the holders of the same weights, data and context ranks
+  RankGroup pipeline_group;
+  // The first and the last stage: half of all devices apart, so that they are on one node where all
+  // devices are.
+  RankGroup ends_group;
 };
 
 }  // namespace meshwright::planner

@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <optional>
 #include <vector>
 
-#include "planner/base/enum_names.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "planner/base/enum_names.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 namespace {
-
-constexpr int32_t kMaxAxis = 1 << 20;
 
 constexpr EnumNames<ScheduleKind, 6> kSchedules = {{
     {ScheduleKind::kGpipe, "gpipe"},
@@ -31,23 +29,31 @@ constexpr EnumNames<ScheduleKind, 6> kSchedules = {{
 
 // A numeric key of the text form with its bounds.
 struct NumberKey {
-  absl::string_view name;
+  std::string_view name;
   int32_t Layout::*field;
   int32_t low;
   int32_t high;
 };
 
-constexpr std::array<NumberKey, 7> kNumberKeys = {{
-    {"tp", &Layout::tp, 1, kMaxAxis},
-    {"cp", &Layout::cp, 1, kMaxAxis},
-    {"pp", &Layout::pp, 1, kMaxAxis},
-    {"dp", &Layout::dp, 1, kMaxAxis},
+// Behind the axes, in the order of the text form.
+constexpr std::array<NumberKey, 3> kOtherNumbers = {{
     {"mb", &Layout::micro_batch, 1, kMaxAxis},
     {"vpp", &Layout::vpp, 1, kMaxAxis},
     {"zero", &Layout::zero, 0, 3},
 }};
 
+std::optional<NumberKey> NumberKeyOf(std::string_view name) {
+  for (const AxisField& axis : kAxes) {
+    if (axis.name == name) return NumberKey{axis.name, axis.size, 1, axis.most};
+  }
+  for (const NumberKey& number : kOtherNumbers) {
+    if (number.name == name) return number;
+  }
+  return std::nullopt;
+}
+
 std::string_view Std(absl::string_view text) { return {text.data(), text.size()}; }
+absl::string_view Absl(std::string_view text) { return {text.data(), text.size()}; }
 
 absl::Status LayoutError(absl::string_view part, absl::string_view problem) {
   return FieldError("layout", Std(part), Std(problem));
@@ -114,16 +120,15 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
   }
   const size_t digits = part.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
   const absl::string_view name = part.substr(0, digits);
-  for (const NumberKey& number : kNumberKeys) {
-    if (name != number.name) continue;
-    key = number.name;
+  if (const auto number = NumberKeyOf(Std(name)); number.has_value()) {
+    key = Absl(number->name);
     int32_t parsed = 0;
-    if (!absl::SimpleAtoi(part.substr(name.size()), &parsed) || parsed < number.low ||
-        parsed > number.high) {
-      return LayoutError(part, absl::StrFormat("%s takes a whole number from %d to %d", number.name,
-                                               number.low, number.high));
+    if (!absl::SimpleAtoi(part.substr(name.size()), &parsed) || parsed < number->low ||
+        parsed > number->high) {
+      return LayoutError(part, absl::StrFormat("%s takes a whole number from %d to %d", name,
+                                               number->low, number->high));
     }
-    layout.*number.field = parsed;
+    layout.*number->field = parsed;
     return absl::OkStatus();
   }
   return LayoutError(part,
@@ -132,6 +137,14 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
 }
 
 }  // namespace
+
+std::string ProductOfAxesText() {
+  std::string text;
+  for (const AxisField& axis : kAxes) {
+    absl::StrAppend(&text, text.empty() ? "" : " * ", Absl(axis.name));
+  }
+  return text;
+}
 
 std::string_view RecomputeName(Recompute recompute) {
   switch (recompute) {
@@ -152,9 +165,12 @@ std::string_view ScheduleName(ScheduleKind schedule) { return NameOf(kSchedules,
 std::string FormatLayout(const Layout& l) {
   const std::string_view recompute = RecomputeName(l.recompute);
   const std::string_view schedule = ScheduleName(l.schedule);
-  std::string text =
-      absl::StrFormat("tp%d.cp%d.pp%d.dp%d.mb%d.vpp%d.zero%d.sp%d.rc=", l.tp, l.cp, l.pp, l.dp,
-                      l.micro_batch, l.vpp, l.zero, l.sequence_parallel ? 1 : 0);
+  std::string text;
+  for (const AxisField& axis : kAxes) absl::StrAppend(&text, Absl(axis.name), l.*axis.size, ".");
+  for (const NumberKey& number : kOtherNumbers) {
+    absl::StrAppend(&text, Absl(number.name), l.*number.field, ".");
+  }
+  absl::StrAppend(&text, "sp", l.sequence_parallel ? 1 : 0, ".rc=");
   text.append(recompute);
   if (l.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", l.recompute_layers);
   text.append(".sched=").append(schedule);
@@ -180,10 +196,10 @@ absl::StatusOr<Layout> ParseLayout(std::string_view text) {
   const auto has = [&seen](absl::string_view key) {
     return std::find(seen.begin(), seen.end(), key) != seen.end();
   };
-  for (const absl::string_view key : {"tp", "pp", "dp"}) {
-    if (!has(key)) {
-      return LayoutError(absl::string_view(text.data(), text.size()),
-                         absl::StrCat(key, " is missing; tp, pp and dp must be given"));
+  for (const AxisField& axis : kAxes) {
+    if (axis.text == AxisText::kNeeded && !has(Absl(axis.name))) {
+      return LayoutError(Absl(text),
+                         absl::StrCat(Absl(axis.name), " is missing; tp, pp and dp must be given"));
     }
   }
   if (!has("sched") && layout.vpp > 1) layout.schedule = ScheduleKind::kInterleaved;

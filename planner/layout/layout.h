@@ -4,14 +4,19 @@
 // kernels are not the framework's default.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "planner/spec/kernels.h"
 #include "absl/status/statusor.h"
+#include "planner/spec/kernels.h"
 
 namespace meshwright::planner {
+
+// What the devices are divided over, in the order of the text form.
+enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 
 enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
@@ -31,7 +36,7 @@ struct Layout {
   AttentionKernel attention = AttentionKernel::kDefault;
   NormKernel norm = NormKernel::kDefault;
 
-  int64_t devices() const { return int64_t{tp} * cp * pp * dp; }
+  int64_t devices() const;
   // Micro-batches per step and data-parallel rank. Requires global_batch % (dp * micro_batch) == 0.
   int64_t MicroBatches(int64_t global_batch) const {
     return global_batch / (int64_t{dp} * micro_batch);
@@ -39,6 +44,49 @@ struct Layout {
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
+
+// How an axis stands in the text form.
+enum class AxisText : uint8_t {
+  kNeeded,  // always printed, and must be given
+  kPrinted  // always printed; 1 where it is not given
+};
+
+inline constexpr int32_t kMaxAxis = 1 << 20;
+
+struct AxisField {
+  std::string_view name;  // in texts, JSON and CSV
+  int32_t Layout::*size;
+  int32_t most;  // the largest size that a layout takes
+  AxisText text;
+};
+
+// By Axis. Whatever is done for every axis goes over this table.
+inline constexpr std::array kAxes = {
+    AxisField{"tp", &Layout::tp, kMaxAxis, AxisText::kNeeded},
+    AxisField{"cp", &Layout::cp, kMaxAxis, AxisText::kPrinted},
+    AxisField{"pp", &Layout::pp, kMaxAxis, AxisText::kNeeded},
+    AxisField{"dp", &Layout::dp, kMaxAxis, AxisText::kNeeded},
+};
+inline constexpr size_t kAxisCount = kAxes.size();
+
+constexpr const AxisField& AxisFieldOf(Axis axis) { return kAxes[static_cast<size_t>(axis)]; }
+
+// The product of the sizes of all axes for which includes(axis) holds.
+template <typename Includes>
+constexpr int64_t ProductOfAxes(const Layout& layout, const Includes& includes) {
+  const auto product = [&]<size_t... kAxis>(std::index_sequence<kAxis...>) {
+    return (int64_t{1} * ... *
+            (includes(static_cast<Axis>(kAxis)) ? int64_t{layout.*kAxes[kAxis].size} : 1));
+  };
+  return product(std::make_index_sequence<kAxisCount>());
+}
+
+inline int64_t Layout::devices() const {
+  return ProductOfAxes(*this, [](Axis) { return true; });
+}
+
+// "tp * cp * pp * dp", for messages.
+std::string ProductOfAxesText();
 
 // Whether the backward's input and weight gradients are actions of their own.
 inline bool HasWeightActions(ScheduleKind schedule) {

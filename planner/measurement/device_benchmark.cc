@@ -1,6 +1,5 @@
 #include "planner/measurement/device_benchmark.h"
 
-#include <array>
 #include <limits>
 
 #include "planner/codec/json_fields.h"
@@ -14,13 +13,12 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 4> kKindNames = {"all_reduce", "all_gather",
-                                                        "reduce_scatter", "send"};
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 absl::StatusOr<CollectiveKind> ParseKind(std::string_view name) {
-  for (size_t i = 0; i < kKindNames.size(); ++i) {
-    if (kKindNames[i] == name) return static_cast<CollectiveKind>(i);
+  for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                    CollectiveKind::kReduceScatter, CollectiveKind::kSend}) {
+    if (CollectiveKindName(kind) == name) return kind;
   }
   return FieldError("kind", name, "must be all_reduce, all_gather, reduce_scatter or send");
 }
@@ -74,10 +72,6 @@ ordered_json ListToJson(const std::vector<T>& list) {
 }
 
 }  // namespace
-
-std::string_view CollectiveKindName(CollectiveKind kind) {
-  return kKindNames[static_cast<size_t>(kind)];
-}
 
 ordered_json ToJson(const MatmulTiming& timing) {
   ordered_json object = {{"dtype", std::string(PrecisionName(timing.precision))},

@@ -51,10 +51,9 @@ struct CopyTiming {
   friend bool operator==(const CopyTiming&, const CopyTiming&) = default;
 };
 
-std::string_view CollectiveKindName(CollectiveKind kind);  // all_reduce, …, send
-
-// A collective of `groups` groups of `ranks` ranks at once; kSend is one message one way. `bytes`
-// is the full buffer: before a reduction, after a gather.
+// A collective of `groups` groups of `ranks` ranks at once: an all-reduce, all-gather or
+// reduce-scatter, or kSend, one message one way. `bytes` is the full buffer: before a reduction,
+// after a gather.
 struct CollectiveTiming {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   int64_t bytes = 0;

@@ -9,12 +9,13 @@
 #include "absl/strings/ascii.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
 
 // Wide enough for every cluster there is, and no product of four axes leaves 64 bits.
-constexpr int64_t kMaxAxis = 1 << 13;
+constexpr int64_t kMostRanks = 1 << 13;
 constexpr int64_t kMaxDevices = 1 << 22;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -33,16 +34,20 @@ absl::StatusOr<int32_t> Size(std::string_view column, const OptionalInt& value, 
 }
 
 absl::Status ReadAxes(const Measurement& row, Layout& layout) {
-  ASSIGN_OR_RETURN(layout.tp, Size("tp", row.tp, kMaxAxis));
-  ASSIGN_OR_RETURN(layout.pp, Size("pp", row.pp, kMaxAxis));
-  ASSIGN_OR_RETURN(layout.cp, Size("cp", row.cp.value_or(1), kMaxAxis));
+  for (const AxisField& axis : kAxes) {
+    if (axis.size == &Layout::dp) continue;
+    OptionalInt size = row.*AxisColumn(axis);
+    if (!size && axis.text != AxisText::kNeeded) size = 1;
+    ASSIGN_OR_RETURN(layout.*axis.size,
+                     Size(axis.name, size, std::min<int64_t>(kMostRanks, axis.most)));
+  }
   if (row.dp) {
     ASSIGN_OR_RETURN(layout.dp, Size("dp", row.dp, kMaxDevices));
     return absl::OkStatus();
   }
   if (!row.gpus) return Empty("dp");
   ASSIGN_OR_RETURN(const int32_t gpus, Size("gpus", row.gpus, kMaxDevices));
-  const int64_t others = int64_t{layout.tp} * layout.cp * layout.pp;
+  const int64_t others = layout.devices();
   if (gpus % others != 0) {
     return FieldError("gpus", gpus,
                       "must be a multiple of tp * cp * pp = " + std::to_string(others));
@@ -126,7 +131,7 @@ absl::Status ReadSharding(const Measurement& row, Layout& layout) {
   const bool fsdp = absl::AsciiStrToLower(row.schedule).starts_with("fsdp");
   const int64_t zero = row.zero_stage.value_or(fsdp ? 3 : 0);
   RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
-  const bool sharded = int64_t{layout.dp} * layout.cp > 1;
+  const bool sharded = GroupSize(GroupRole::kReplicas, layout) > 1;
   layout.zero = sharded ? static_cast<int32_t>(zero) : 0;
   const std::string sequence = absl::AsciiStrToLower(row.seq_parallel);
   const bool on = sequence == "1" || sequence == "true";
@@ -155,7 +160,7 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row) {
   RETURN_IF_ERROR(ReadAxes(row, layout));
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   ASSIGN_OR_RETURN(layout.micro_batch, Size("mbs", row.mbs, kMax));
-  ASSIGN_OR_RETURN(layout.vpp, Size("vpp", row.vpp.value_or(1), kMaxAxis));
+  ASSIGN_OR_RETURN(layout.vpp, Size("vpp", row.vpp.value_or(1), kMostRanks));
   RETURN_IF_ERROR(ReadSharding(row, layout));
   RETURN_IF_ERROR(ReadRecompute(row, layout));
   RETURN_IF_ERROR(ReadKernels(row, layout));

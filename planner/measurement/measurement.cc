@@ -206,6 +206,12 @@ std::string CellOf(const std::optional<T>& value) {
 
 }  // namespace
 
+OptionalInt Measurement::*AxisColumn(const AxisField& axis) {
+  const auto* column = std::find_if(kColumns.begin(), kColumns.end(),
+                                    [&](const Column& other) { return other.name == axis.name; });
+  return std::get<OptionalInt M::*>(column->field);
+}
+
 std::string FormatMeasurements(const std::vector<Measurement>& rows) {
   std::string text;
   for (const Column& column : kColumns) {

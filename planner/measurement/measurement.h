@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "planner/layout/layout.h"
 
 namespace meshwright::planner {
 
@@ -72,6 +73,9 @@ struct Measurement {
   // row is kept and not modelled.
   std::string problem;
 };
+
+// The column of an axis' size.
+OptionalInt Measurement::*AxisColumn(const AxisField& axis);
 
 // Far beyond what the worst statement of a peak explains: such an MFU is a percentage, or its time
 // is not of this run.

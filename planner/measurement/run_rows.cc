@@ -62,11 +62,8 @@ void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
 
 void DescribeLayout(const Layout& layout, Measurement& row) {
   row.gpus = layout.devices();
-  row.tp = layout.tp;
-  row.pp = layout.pp;
-  row.cp = layout.cp;
+  for (const AxisField& axis : kAxes) row.*AxisColumn(axis) = layout.*axis.size;
   row.ep = 1;
-  row.dp = layout.dp;
   row.vpp = layout.vpp;
   row.mbs = layout.micro_batch;
   row.act_ckpt = std::string(RecomputeName(layout.recompute));

@@ -8,12 +8,9 @@
 
 namespace meshwright::planner {
 
-// Groups with more than one rank, as executor/worker/rank_context.cc connects them.
+// By what they carry (planner/schedule/open_groups.h).
 struct OpenCommunicators {
-  // All ranks; tensor parallel; the holders of the same parameters; those of the ends of a model
-  // with tied embeddings.
   int64_t collective = 0;
-  // The ring of context parallel; the pipeline's lanes (planner/schedule/messages.h).
   int64_t point_to_point = 0;
 
   friend bool operator==(const OpenCommunicators&, const OpenCommunicators&) = default;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "planner/block/stage_partition.h"
+#include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/unit_shards.h"
 #include "planner/profile/layer_shape.h"
@@ -16,7 +17,7 @@ namespace meshwright::planner {
 namespace {
 
 // Ranks that share the states of the same parameters.
-int64_t StateRanks(const Layout& layout) { return int64_t{layout.dp} * layout.cp; }
+int64_t StateRanks(const Layout& layout) { return GroupSize(GroupRole::kReplicas, layout); }
 
 // Nothing where there is nobody to share states with.
 std::optional<TransientUnits> TransientOf(const EstimateContext& context, const Layout& layout,

@@ -7,6 +7,7 @@
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
+#include "planner/layout/mesh.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
@@ -110,7 +111,7 @@ int64_t ProfileMemory::LossBytes() const {
 }
 
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
-  const int64_t ranks = int64_t{layout_.dp} * layout_.cp;
+  const int64_t ranks = GroupSize(GroupRole::kReplicas, layout_);
   const int64_t all = parameters_.OnRank(pipeline_rank);
   return {.whole = all, .shard = (all + ranks - 1) / ranks};
 }
@@ -158,9 +159,11 @@ ActivationBounds ProfileMemory::BoundsOnRank(int32_t pipeline_rank) const {
 
 // Every axis with more than one rank has a communicator.
 int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
-  const int64_t axes = (layout_.tp > 1 ? 1 : 0) + (layout_.pp > 1 ? 1 : 0) +
-                       (int64_t{layout_.dp} * layout_.cp > 1 ? 1 : 0);
-  return axes * context_.cluster.device.communicator_bytes;
+  int64_t groups = 0;
+  for (const GroupRole role : {GroupRole::kTensor, GroupRole::kPipeline, GroupRole::kReplicas}) {
+    if (GroupSize(role, layout_) > 1) ++groups;
+  }
+  return groups * context_.cluster.device.communicator_bytes;
 }
 
 }  // namespace meshwright::planner

@@ -81,6 +81,11 @@ absl::Status Validate(const FrameworkProfile& profile) {
   RETURN_IF_ERROR(Check(profile.kept));
   RETURN_IF_ERROR(Check(profile.traffic));
   RETURN_IF_ERROR(Check(profile.communication));
+  const MeshOrder& order = profile.communication.mesh_order;
+  if (profile.engine == Engine::kWorker && order != kDefaultMeshOrder) {
+    return FieldError("mesh_order", FormatMeshOrder(order),
+                      "is not that of Meshwright's worker, " + FormatMeshOrder(kDefaultMeshOrder));
+  }
   return Check(profile.supports);
 }
 

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "planner/block/stage_partition.h"
 #include "planner/layout/layout.h"
+#include "planner/layout/mesh.h"
 #include "planner/profile/kernel_support.h"
 #include "planner/spec/calibration.h"
 #include "planner/spec/training_spec.h"
@@ -126,6 +127,8 @@ struct OperatorTraffic {
 };
 
 struct Communication {
+  // How ranks are numbered over the axes.
+  MeshOrder mesh_order = kDefaultMeshOrder;
   // Share of the data-parallel part that hides behind compute, where there is enough of it.
   double data_parallel_overlap = 0.0;
   double reduce_bytes = 4.0;  // per gradient element on the wire

@@ -7,16 +7,15 @@ using nlohmann::ordered_json;
 namespace {
 
 ordered_json AxesToJson(const Layout& l) {
-  return {{"tp", l.tp},
-          {"cp", l.cp},
-          {"pp", l.pp},
-          {"dp", l.dp},
-          {"mb", l.micro_batch},
-          {"vpp", l.vpp},
-          {"zero", l.zero},
-          {"sp", l.sequence_parallel ? 1 : 0},
-          {"rc", std::string(RecomputeName(l.recompute))},
-          {"sched", std::string(ScheduleName(l.schedule))}};
+  ordered_json axes;
+  for (const AxisField& axis : kAxes) axes[std::string(axis.name)] = l.*axis.size;
+  axes["mb"] = l.micro_batch;
+  axes["vpp"] = l.vpp;
+  axes["zero"] = l.zero;
+  axes["sp"] = l.sequence_parallel ? 1 : 0;
+  axes["rc"] = std::string(RecomputeName(l.recompute));
+  axes["sched"] = std::string(ScheduleName(l.schedule));
+  return axes;
 }
 
 }  // namespace

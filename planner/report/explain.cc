@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "planner/layout/mesh.h"
 #include "planner/report/amounts.h"
 
 namespace meshwright::planner {
@@ -67,7 +68,7 @@ std::string DataParallelRemedy(const Layout& layout) {
   std::string text = absl::StrFormat(
       "it shrinks with fewer data-parallel ranks than %d (more tp, cp or pp) or a larger global "
       "batch, whose compute hides more of it",
-      layout.dp * layout.cp);
+      GroupSize(GroupRole::kReplicas, layout));
   if (layout.zero >= 2) {
     absl::StrAppend(&text, "; ZeRO ", layout.zero, " communicates for every micro-batch, zero1 ",
                     "once per step");
@@ -107,7 +108,7 @@ std::string Remedy(const Layout& layout, TimePart part) {
       return "it goes away where the device is less full (a smaller mb, more recompute, a higher "
              "ZeRO stage)";
     case TimePart::kOptimizer:
-      return layout.zero == 0 && int64_t{layout.dp} * layout.cp > 1
+      return layout.zero == 0 && GroupSize(GroupRole::kReplicas, layout) > 1
                  ? "zero1 spreads the update over the data-parallel ranks"
                  : "a larger global batch spreads it over more tokens";
     case TimePart::kCompute:

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
@@ -20,7 +21,7 @@ struct Script {
   std::vector<std::string> flags;
 };
 
-bool Shards(const Layout& layout) { return int64_t{layout.dp} * layout.cp > 1; }
+bool Shards(const Layout& layout) { return GroupSize(GroupRole::kReplicas, layout) > 1; }
 bool UsesFsdp(const Layout& layout) { return layout.zero >= 2; }
 
 absl::Status CheckSchedule(const Layout& layout) {

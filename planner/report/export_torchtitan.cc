@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
@@ -189,7 +190,7 @@ std::vector<std::string> Comments(const ExportJob& job) {
         "sched=breadth_first: the order of micro-batches only; gradients are not "
         "reduced layer by layer.");
   }
-  const bool casts = int64_t{l.dp} * l.cp > 1 || l.devices() == 1;
+  const bool casts = GroupSize(GroupRole::kReplicas, l) > 1 || l.devices() == 1;
   if (!casts && job.training.precision == Precision::kBf16) {
     comments.push_back(
         "bf16: torchtitan casts only under FSDP, DDP or on one device; with tp and "

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "planner/layout/mesh.h"
 #include "planner/base/enum_set.h"
 #include "planner/rules/operands.h"
 
@@ -44,8 +45,8 @@ bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& op
   };
   if (l.zero > has.max_zero) return lacks(kZeroStage, has.max_zero);
   if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline) return lacks(kZeroPipeline);
-  const bool only_replicates = l.zero == 0 && int64_t{l.tp} * l.cp * l.pp == 1;
-  if (l.zero < has.min_zero && int64_t{l.dp} * l.cp > 1 && !only_replicates) {
+  const bool only_replicates = l.zero == 0 && l.devices() == l.dp;
+  if (l.zero < has.min_zero && GroupSize(GroupRole::kReplicas, l) > 1 && !only_replicates) {
     return lacks(kZeroMinimum, has.min_zero);
   }
   if (l.sequence_parallel && !has.has_sequence_parallel) return lacks(kSequence);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/layout/mesh.h"
 #include "planner/block/stage_partition.h"
 #include "planner/rules/operands.h"
 #include "planner/schedule/schedule_needs.h"
@@ -76,7 +77,7 @@ bool RecomputesMoreThanAChunk(const RuleInput& input, const Layout& layout, Oper
 }
 
 bool ZeroLacksRanks(const RuleInput& /*input*/, const Layout& layout, Operands& operands) {
-  if (layout.zero == 0 || int64_t{layout.dp} * layout.cp > 1) return false;
+  if (layout.zero == 0 || GroupSize(GroupRole::kReplicas, layout) > 1) return false;
   return Broken(layout.zero, 0, operands);
 }
 

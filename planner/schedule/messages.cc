@@ -1,8 +1,5 @@
 #include "planner/schedule/messages.h"
 
-#include <algorithm>
-#include <tuple>
-
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
@@ -46,25 +43,7 @@ MessageEnds::MessageEnds(const Layout& layout, int32_t rank) {
 
 std::vector<Lane> LanesOf(const Layout& layout, int32_t rank) {
   std::vector<Lane> lanes;
-  const auto add = [&](const Lane& lane) {
-    if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) lanes.push_back(lane);
-  };
-  for (const ActionKind kind : {ActionKind::kForward, ActionKind::kBackward}) {
-    for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-      const Action action = {.kind = kind, .chunk = chunk};
-      const bool activations = kind == ActionKind::kForward;
-      const MessageEnd input = InputOf(layout, rank, action);
-      if (input.on_lane()) add({activations, input.way == Way::kDown, input.rank, rank});
-      const MessageEnd output = OutputOf(layout, rank, action);
-      if (output.on_lane()) add({activations, output.way == Way::kUp, rank, output.rank});
-    }
-  }
-  // Between neighbours, those of every other sender have no rank in common.
-  const auto order = [](const Lane& lane) {
-    return std::tuple(!lane.activations, !lane.up, lane.from % 2, lane.from);
-  };
-  std::sort(lanes.begin(), lanes.end(),
-            [&](const Lane& a, const Lane& b) { return order(a) < order(b); });
+  ForEachLane(layout, rank, [&](const Lane& lane) { lanes.push_back(lane); });
   return lanes;
 }
 

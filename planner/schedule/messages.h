@@ -80,9 +80,34 @@ struct Lane {
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
-// The lanes that `rank` sends or receives on: one each way for each kind and direction, at most.
-// All ranks have theirs in the same order, in which both ends of a lane may wait for each other to
-// set it up; neighbours in it are set up side by side.
+// Calls visit(lane) for the lanes that `rank` sends or receives on: one each way for each kind and
+// direction, at most. All ranks have theirs in the same order, in which both ends of a lane may
+// wait for each other to set it up; neighbours in it are set up side by side. Without allocation.
+template <typename Visit>
+void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
+  if (layout.pp == 1) return;
+  const bool is_v = layout.schedule == ScheduleKind::kZbV;
+  const int32_t last = layout.pp - 1;
+  for (const bool activations : {true, false}) {
+    for (const bool up : {true, false}) {
+      // Activations go up the ranks and their gradients down; the second half of a V comes back the
+      // same way, other chunks close a ring of all ranks.
+      if (is_v || activations == up) {
+        // Between neighbours, those of every other sender have no rank in common.
+        const Lane below = {activations, up, up ? rank - 1 : rank, up ? rank : rank - 1};
+        const Lane above = {activations, up, up ? rank : rank + 1, up ? rank + 1 : rank};
+        const bool below_first = below.from % 2 == 0;
+        if (below_first && rank > 0) visit(below);
+        if (rank < last) visit(above);
+        if (!below_first && rank > 0) visit(below);
+      } else if (layout.vpp > 1 && (rank == 0 || rank == last)) {
+        visit(Lane{activations, up, up ? 0 : last, up ? last : 0});
+      }
+    }
+  }
+}
+
+// The same as a list.
 std::vector<Lane> LanesOf(const Layout& layout, int32_t rank);
 
 enum class InstructionKind : uint8_t {

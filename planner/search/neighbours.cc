@@ -4,23 +4,24 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
 
-// In an order in which a later axis can follow an earlier one: sequence parallel needs tp, and how
+// Of one axis of the search space, in an order in which a later one can follow an earlier one: sequence parallel needs tp, and how
 // many layers a chunk can recompute depends on pp and vpp.
-enum class Axis { kTp, kCp, kPp, kSchedule, kMicroBatch, kSequenceParallel, kZero, kRecompute };
-constexpr std::array kAxes = {Axis::kTp,       Axis::kCp,         Axis::kPp,
-                              Axis::kSchedule, Axis::kMicroBatch, Axis::kSequenceParallel,
-                              Axis::kZero,     Axis::kRecompute};
+enum class Change { kTp, kCp, kPp, kSchedule, kMicroBatch, kSequenceParallel, kZero, kRecompute };
+constexpr std::array kChanges = {Change::kTp,       Change::kCp,         Change::kPp,
+                              Change::kSchedule, Change::kMicroBatch, Change::kSequenceParallel,
+                              Change::kZero,     Change::kRecompute};
 
 // At most so many values of block:N are tried, spread evenly over a chunk's layers.
 constexpr int64_t kBlockSteps = 8;
 
 // Where one rank is left there is nothing to shard over; that is no change of its own.
 void DropIdleZero(Layout& layout) {
-  if (int64_t{layout.dp} * layout.cp == 1) layout.zero = 0;
+  if (GroupSize(GroupRole::kReplicas, layout) == 1) layout.zero = 0;
 }
 
 // Ranks of `axis` doubled again and again in place of data-parallel ones.
@@ -58,37 +59,37 @@ void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
 
 // Calls visit(layout) for every value of one axis that saves memory.
 template <typename Visit>
-void Move(const ModelSpec& model, Axis axis, Layout layout, const Visit& visit) {
-  switch (axis) {
-    case Axis::kTp:
+void Move(const ModelSpec& model, Change change, Layout layout, const Visit& visit) {
+  switch (change) {
+    case Change::kTp:
       return DoubleRanks(layout, &Layout::tp, visit);
-    case Axis::kCp:
+    case Change::kCp:
       return DoubleRanks(layout, &Layout::cp, visit);
-    case Axis::kPp:
+    case Change::kPp:
       return DoubleRanks(layout, &Layout::pp, visit);
-    case Axis::kSchedule:
+    case Change::kSchedule:
       if (layout.schedule == ScheduleKind::k1f1b) return;
       layout.schedule = ScheduleKind::k1f1b;
       layout.vpp = 1;
       return visit(layout);
-    case Axis::kMicroBatch:
+    case Change::kMicroBatch:
       while (layout.micro_batch % 2 == 0) {
         layout.micro_batch /= 2;
         visit(layout);
       }
       return;
-    case Axis::kSequenceParallel:
+    case Change::kSequenceParallel:
       if (layout.sequence_parallel || layout.tp == 1) return;
       layout.sequence_parallel = true;
       return visit(layout);
-    case Axis::kZero:
-      if (int64_t{layout.dp} * layout.cp == 1) return;
+    case Change::kZero:
+      if (GroupSize(GroupRole::kReplicas, layout) == 1) return;
       while (layout.zero < 3) {
         ++layout.zero;
         visit(layout);
       }
       return;
-    case Axis::kRecompute:
+    case Change::kRecompute:
       return MoreRecompute(model, layout, visit);
   }
 }
@@ -138,12 +139,12 @@ NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout&
   NeighbourSearch search;
   Fastest fastest(context, layout, allowed_bytes, cancelled, search);
   const auto offer = [&fastest](const Layout& neighbour) { fastest.Offer(neighbour); };
-  for (const Axis axis : kAxes) Move(context.model, axis, layout, offer);
+  for (const Change change : kChanges) Move(context.model, change, layout, offer);
   if (search.smallest) return search;
-  for (size_t i = 0; i < kAxes.size(); ++i) {
-    for (size_t j = i + 1; j < kAxes.size(); ++j) {
-      Move(context.model, kAxes[i], layout,
-           [&](const Layout& first) { Move(context.model, kAxes[j], first, offer); });
+  for (size_t i = 0; i < kChanges.size(); ++i) {
+    for (size_t j = i + 1; j < kChanges.size(); ++j) {
+      Move(context.model, kChanges[i], layout,
+           [&](const Layout& first) { Move(context.model, kChanges[j], first, offer); });
     }
   }
   return search;
@@ -151,15 +152,15 @@ NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout&
 
 std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   std::vector<std::string> changes;
-  const auto arrow = [](const char* axis, auto a, auto b) {
-    return absl::StrCat(axis, " ", a, " -> ", b);
+  const auto arrow = [](std::string_view axis, auto a, auto b) {
+    return absl::StrCat(std::string(axis), " ", a, " -> ", b);
   };
-  const auto add = [&](const char* axis, int32_t a, int32_t b) {
+  const auto add = [&](std::string_view axis, int32_t a, int32_t b) {
     if (a != b) changes.push_back(arrow(axis, a, b));
   };
-  add("tp", from.tp, to.tp);
-  add("cp", from.cp, to.cp);
-  add("pp", from.pp, to.pp);
+  for (const AxisField& axis : kAxes) {
+    if (axis.size != &Layout::dp) add(axis.name, from.*axis.size, to.*axis.size);
+  }
   // dp makes room for the others.
   if (from.dp != to.dp) {
     const std::string dp = arrow("dp", from.dp, to.dp);
@@ -181,7 +182,7 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   }
   add("mb", from.micro_batch, to.micro_batch);
   add("sp", from.sequence_parallel ? 1 : 0, to.sequence_parallel ? 1 : 0);
-  const bool shards = int64_t{to.dp} * to.cp > 1;
+  const bool shards = GroupSize(GroupRole::kReplicas, to) > 1;
   if (shards) add("zero", from.zero, to.zero);
   if (RecomputeText(from) != RecomputeText(to)) {
     changes.push_back(arrow("rc", RecomputeText(from), RecomputeText(to)));

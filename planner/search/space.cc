@@ -1,6 +1,7 @@
 #include "planner/search/space.h"
 
 #include <algorithm>
+#include <span>
 
 namespace meshwright::planner {
 namespace {
@@ -46,27 +47,30 @@ std::vector<std::pair<ScheduleKind, int32_t>> SchedulesOf(const ModelSpec& model
   return schedules;
 }
 
+// Appends every mesh that continues `mesh` with sizes of `axes`, among which dp takes what the
+// others leave of `ranks`.
+void AddMeshes(const std::vector<int32_t>& divisors, std::span<const AxisField> axes, int64_t ranks,
+               Layout mesh, std::vector<Layout>& meshes) {
+  if (axes.empty()) {
+    mesh.dp = static_cast<int32_t>(ranks);
+    meshes.push_back(mesh);
+    return;
+  }
+  const AxisField& axis = axes.front();
+  if (axis.size == &Layout::dp) return AddMeshes(divisors, axes.subspan(1), ranks, mesh, meshes);
+  for (const int32_t size : divisors) {
+    if (size > axis.most || ranks % size != 0) continue;
+    mesh.*axis.size = size;
+    AddMeshes(divisors, axes.subspan(1), ranks / size, mesh, meshes);
+  }
+}
+
 }  // namespace
 
 SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
                          const FrameworkProfile& profile)
     : schedules_(SchedulesOf(model, profile)) {
-  const std::vector<int32_t> divisors = DivisorsOf(devices);
-  for (const int32_t tp : divisors) {
-    for (const int32_t cp : divisors) {
-      if (devices % (int64_t{tp} * cp) != 0) continue;
-      for (const int32_t pp : divisors) {
-        const int64_t ranks = int64_t{tp} * cp * pp;
-        if (devices % ranks != 0) continue;
-        Layout mesh;
-        mesh.tp = tp;
-        mesh.cp = cp;
-        mesh.pp = pp;
-        mesh.dp = static_cast<int32_t>(devices / ranks);
-        meshes_.push_back(mesh);
-      }
-    }
-  }
+  AddMeshes(DivisorsOf(devices), kAxes, devices, Layout(), meshes_);
   for (int64_t size = 1; size <= std::min(kMaxMicroBatch, global_batch); size *= 2) {
     micro_batches_.push_back(static_cast<int32_t>(size));
   }

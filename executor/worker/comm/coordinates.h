@@ -1,11 +1,8 @@
-// Where a rank stands in the layout, and with whom it communicates.
-//
-// Ranks are numbered with tp innermost, then cp, dp and pp: Megatron-LM's default order. Pure
-// functions.
+// Where a rank stands on each axis of the layout that it runs (planner/layout/mesh.h, whose default
+// order is the worker's).
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "planner/layout/layout.h"
 
@@ -20,17 +17,7 @@ struct RankCoordinates {
   friend bool operator==(const RankCoordinates&, const RankCoordinates&) = default;
 };
 
-enum class Axis : uint8_t { kTp, kCp, kDp, kPp };
-
 // Requires 0 <= rank < layout.devices().
 RankCoordinates CoordinatesOf(const planner::Layout& layout, int32_t rank);
-int32_t RankAt(const planner::Layout& layout, const RankCoordinates& coordinates);
-
-// All ranks that differ from `rank` in `axis` alone, itself included, in the axis' order.
-std::vector<int32_t> GroupOf(const planner::Layout& layout, int32_t rank, Axis axis);
-
-// All ranks that hold the same part of the model as `rank`, itself included: those of other context
-// and data parallel places. They see different tokens and sum their gradients.
-std::vector<int32_t> ReplicasOf(const planner::Layout& layout, int32_t rank);
 
 }  // namespace meshwright::worker

@@ -20,11 +20,11 @@
 #include "executor/worker/comm/device_clock.h"
 #include "executor/worker/comm/memory_shortage.h"
 #include "kernels/kernels.h"
+#include "planner/schedule/open_groups.h"
 
 namespace meshwright::worker {
 
-// What a group is for: any operation, or sends, receives and exchanges alone.
-enum class Traffic : uint8_t { kCollectives, kMessages };
+using planner::Traffic;
 
 // The ranks of one communicator. `name` is unique among the groups of a run.
 struct GroupSpec {

@@ -66,22 +66,24 @@ class ThreadCommunicator final : public Communicator {
   int32_t size() const override { return group_->size(); }
 
   Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
-    const CollectiveKind kind = reduction == Reduction::kSum ? CollectiveKind::kAllReduceSum
-                                                             : CollectiveKind::kAllReduceMax;
-    return Post("all-reduce", {.kind = kind, .output = tensor, .input = tensor});
+    return Post("all-reduce", {.kind = planner::CollectiveKind::kAllReduce,
+                               .reduction = reduction,
+                               .output = tensor,
+                               .input = tensor});
   }
   Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
     return Post("all-gather",
-                {.kind = CollectiveKind::kAllGather, .output = output, .input = input});
+                {.kind = planner::CollectiveKind::kAllGather, .output = output, .input = input});
   }
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
     return Post("reduce-scatter",
-                {.kind = CollectiveKind::kReduceScatter, .output = output, .input = input});
+                {.kind = planner::CollectiveKind::kReduceScatter, .output = output, .input = input});
   }
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
-    return Post(
-        "broadcast",
-        {.kind = CollectiveKind::kBroadcast, .root = root, .output = tensor, .input = tensor});
+    return Post("broadcast", {.kind = planner::CollectiveKind::kBroadcast,
+                              .root = root,
+                              .output = tensor,
+                              .input = tensor});
   }
   Pending Send(const at::Tensor& tensor, int32_t to) override {
     return Work("send", group_->Send(rank_, to, tensor, *order_), {tensor});

@@ -13,7 +13,7 @@ namespace {
 void AllReduce(const std::vector<CollectiveCall>& calls) {
   const at::Tensor& result = calls.front().output;
   for (size_t rank = 1; rank < calls.size(); ++rank) {
-    if (calls.front().kind == CollectiveKind::kAllReduceSum) {
+    if (calls.front().reduction == Reduction::kSum) {
       result.add_(calls[rank].input);
     } else {
       at::Tensor target = result;
@@ -57,15 +57,17 @@ void Broadcast(const std::vector<CollectiveCall>& calls) {
 
 void Perform(const std::vector<CollectiveCall>& calls) {
   switch (calls.front().kind) {
-    case CollectiveKind::kAllReduceSum:
-    case CollectiveKind::kAllReduceMax:
+    case planner::CollectiveKind::kAllReduce:
       return AllReduce(calls);
-    case CollectiveKind::kAllGather:
+    case planner::CollectiveKind::kAllGather:
       return AllGather(calls);
-    case CollectiveKind::kReduceScatter:
+    case planner::CollectiveKind::kReduceScatter:
       return ReduceScatter(calls);
-    case CollectiveKind::kBroadcast:
+    case planner::CollectiveKind::kBroadcast:
       return Broadcast(calls);
+    case planner::CollectiveKind::kSend:
+    case planner::CollectiveKind::kReceive:
+      break;  // messages are matched by Send() and Receive()
   }
 }
 
@@ -160,7 +162,7 @@ void ThreadGroup::CheckFits(const Collective& collective, int32_t rank,
   for (size_t other = 0; other < collective.calls.size(); ++other) {
     if (!collective.came[other]) continue;
     const CollectiveCall& there = collective.calls[other];
-    if (there.kind == call.kind && there.root == call.root &&
+    if (there.kind == call.kind && there.reduction == call.reduction && there.root == call.root &&
         there.input.numel() == call.input.numel() &&
         there.input.scalar_type() == call.input.scalar_type()) {
       continue;

@@ -18,21 +18,15 @@
 
 #include "executor/worker/comm/communicator.h"
 #include "executor/worker/comm/stream_order.h"
+#include "planner/spec/collective_kind.h"
 
 namespace meshwright::worker {
 
-enum class CollectiveKind : uint8_t {
-  kAllReduceSum,
-  kAllReduceMax,
-  kAllGather,
-  kReduceScatter,
-  kBroadcast
-};
-
 // One rank's part in a collective: where its result goes and what it brings.
 struct CollectiveCall {
-  CollectiveKind kind = CollectiveKind::kAllReduceSum;
-  int32_t root = 0;  // of a broadcast
+  planner::CollectiveKind kind = planner::CollectiveKind::kAllReduce;
+  Reduction reduction = Reduction::kSum;  // of an all-reduce
+  int32_t root = 0;                       // of a broadcast
   at::Tensor output;
   at::Tensor input;
   StreamOrder::Mark ready = nullptr;  // when the tensors are

@@ -46,7 +46,8 @@ Stage::Stage(RankContext& context, const planner::StageLayers& layers, const Rop
 }
 
 FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
-  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters)));
+  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters),
+                                              context_.groups.replicas.get()));
   FlatUnit* unit = units_.back().get();
   uses_[unit] = 1;
   return unit;

@@ -11,11 +11,11 @@
 namespace meshwright::worker {
 namespace {
 
-at::Tensor AllGradients(const RankContext& context, const FlatUnit& unit) {
+at::Tensor AllGradients(const FlatUnit& unit) {
   at::Tensor all = unit.own_gradients();
-  if (context.zero() >= 1) {
+  if (unit.zero() >= 1) {
     all = at::empty({unit.padded_elements()}, all.options());
-    context.groups.replicas->AllGather(all, unit.own_gradients()).Wait();
+    unit.replicas()->AllGather(all, unit.own_gradients()).Wait();
   }
   return all.narrow(0, 0, unit.elements()).cpu();
 }
@@ -32,7 +32,7 @@ void DumpGradients(const RankContext& context, const std::vector<std::unique_ptr
   nlohmann::json parts = nlohmann::json::array();
   for (const auto& stage : stages) {
     for (const auto& unit : stage->units()) {
-      const at::Tensor gradients = AllGradients(context, *unit);
+      const at::Tensor gradients = AllGradients(*unit);
       values.write(static_cast<const char*>(gradients.const_data_ptr()),
                    static_cast<std::streamsize>(gradients.nbytes()));
       for (const LocalParameter& parameter : unit->parameters()) {

@@ -12,23 +12,18 @@ namespace {
 // Has weights and room for gradients where a stage wants them, and keeps neither.
 class Props final : public UnitObserver {
  public:
-  explicit Props(RankContext& context) : context_(context) {}
-
   void BeforeWeights(const WeightGroup& units) override {
-    if (context_.zero() < 3) return;
-    for (FlatUnit* unit : units) unit->GatherWeights(*context_.groups.replicas).Wait();
+    for (FlatUnit* unit : units) {
+      if (unit->zero() >= 3) unit->GatherWeights().Wait();
+    }
   }
   void AfterWeights(const WeightGroup& units) override {
-    if (context_.zero() < 3) return;
     for (FlatUnit* unit : units) unit->ReleaseWeights();
   }
   void BeforeGradients(FlatUnit& unit) override { unit.OpenGradients(); }
   void AfterGradients(FlatUnit& unit, bool /*pass_complete*/) override {
     if (unit.gradients_open()) unit.CloseGradients(/*with_vectors=*/false);
   }
-
- private:
-  RankContext& context_;
 };
 
 // What comes from the stage before, or the gradient from the one behind.
@@ -39,7 +34,7 @@ at::Tensor Message(const RankContext& context) {
 }  // namespace
 
 void Rehearse(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages) {
-  Props props(context);
+  Props props;
   const TokenSource tokens(context, 0);
   for (const auto& stage : stages) stage->BeginStep(&props);
   for (const auto& stage : stages) {

@@ -12,7 +12,8 @@ WeightGatherer::WeightGatherer(RankContext& context,
   for (const auto& stage : stages) {
     for (const auto& unit : stage->units()) units_.push_back(unit.get());
   }
-  if (context.zero() >= 3) Plan(stages, actions);
+  const auto in_shards = [](const FlatUnit* unit) { return unit->zero() >= 3; };
+  if (std::any_of(units_.begin(), units_.end(), in_shards)) Plan(stages, actions);
 }
 
 void WeightGatherer::Plan(const std::vector<std::unique_ptr<Stage>>& stages,
@@ -37,7 +38,7 @@ void WeightGatherer::BeginStep() {
   next_ = 0;
   if (!steps_.empty()) {
     Start(steps_.front().gather);
-  } else if (context_.zero() >= 1) {
+  } else {
     for (FlatUnit* unit : units_) Start(*unit);
   }
 }
@@ -61,7 +62,7 @@ void WeightGatherer::After(const WeightGroup& units) {
 }
 
 void WeightGatherer::Start(FlatUnit& unit) {
-  under_way_[&unit] = unit.GatherWeights(*context_.groups.replicas);
+  under_way_[&unit] = unit.GatherWeights();
 }
 
 void WeightGatherer::Start(const planner::UnitGroup& numbers) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/host/host.h"
 #include "executor/trial/step_profile.h"
 #include "executor/trial/timeout.h"
@@ -23,6 +24,7 @@
 #include "executor/worker/run/rendezvous.h"
 #include "executor/worker/run/step_agreement.h"
 #include "executor/worker/run/trainer.h"
+#include "planner/layout/mesh.h"
 #include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
 #include "planner/spec/cluster_spec.h"
@@ -32,9 +34,14 @@ namespace {
 
 // "rank 3 (tp0 pp1 dp0)"
 std::string NameOf(const RankContext& context) {
-  const RankCoordinates& at = context.coordinates;
-  const std::string cp = context.layout.cp > 1 ? absl::StrCat(" cp", at.cp) : "";
-  return absl::StrCat("rank ", context.rank, " (tp", at.tp, cp, " pp", at.pp, " dp", at.dp, ")");
+  const planner::Mesh mesh(context.layout);
+  std::vector<std::string> places;
+  for (const planner::AxisField& field : planner::kAxes) {
+    if (field.text != planner::AxisText::kNeeded && context.layout.*field.size == 1) continue;
+    const auto axis = static_cast<planner::Axis>(&field - planner::kAxes.data());
+    places.push_back(absl::StrCat(std::string(field.name), mesh.PlaceOf(context.rank, axis)));
+  }
+  return absl::StrCat("rank ", context.rank, " (", absl::StrJoin(places, " "), ")");
 }
 
 // Steps, and the events that tell of them.
@@ -50,8 +57,9 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
     context.device->ResetPeakMemory();
   }
   if (hooks.before_training) hooks.before_training(trainer);
-  const bool tells_loss =
-      context.coordinates.tp == 0 && context.coordinates.cp == 0 && context.coordinates.dp == 0;
+  // The first of the ranks that hold the head.
+  const bool tells_loss = context.rank == planner::Mesh(context.layout)
+                                              .Moved(0, planner::Axis::kPp, context.coordinates.pp);
   StepAgreement agreement(
       context, {.steps = plan.steps, .adaptive = plan.adaptive, .beat_step_s = plan.beat_step_s});
   trial::StepRecord last;

@@ -15,15 +15,6 @@
 namespace meshwright::worker {
 namespace {
 
-int64_t ShardCount(const RankContext& context) {
-  return context.zero() == 0 ? 1 : context.groups.replicas->size();
-}
-
-int64_t OwnElements(const RankContext& context, int64_t elements) {
-  if (context.zero() == 0) return elements;
-  return planner::ShardElements(elements, ShardCount(context), context.training.formats());
-}
-
 // What is made at once on the host: large units must not need as much there again.
 constexpr int64_t kInitialBlockElements = int64_t{1} << 22;
 constexpr int64_t kInitialGrainElements = int64_t{1} << 14;
@@ -83,17 +74,21 @@ std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& unit,
 
 }  // namespace
 
-FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters)
+FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, Communicator* replicas)
     : parameters_(std::move(parameters)),
+      replicas_(replicas),
+      zero_(replicas == nullptr ? 0 : context.layout.zero),
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
       head_norm_elements_(HeadNormElements(parameters_)),
-      shard_elements_(OwnElements(context, elements_)),
-      padded_elements_(shard_elements_ * ShardCount(context)),
-      own_begin_(context.zero() == 0 ? 0 : context.groups.replicas->rank() * shard_elements_),
-      keeps_weights_(context.zero() <= 2),
-      keeps_gradients_(context.zero() <= 1) {
+      shard_elements_(zero_ == 0 ? elements_
+                                 : planner::ShardElements(elements_, replicas->size(),
+                                                          context.training.precision)),
+      padded_elements_(zero_ == 0 ? elements_ : shard_elements_ * replicas->size()),
+      own_begin_(zero_ == 0 ? 0 : replicas->rank() * shard_elements_),
+      keeps_weights_(zero_ <= 2),
+      keeps_gradients_(zero_ <= 1) {
   const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
   AllocateWeights(context.options());
   AllocateGradients(wide);
@@ -265,12 +260,13 @@ void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, i
   run(matrix_elements_, elements_, 0.0);
 }
 
-Pending FlatUnit::GatherWeights(Communicator& replicas) {
+Pending FlatUnit::GatherWeights() {
+  if (zero_ == 0) return {};
   if (!keeps_weights_) {
     weights_ = at::empty({padded_elements_}, own_weights_.options());
     ViewWeights();
   }
-  return replicas.AllGather(weights_, own_weights_);
+  return replicas_->AllGather(weights_, own_weights_);
 }
 
 void FlatUnit::ReleaseWeights() {

@@ -29,8 +29,8 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
     SumReplicatedGradients(context_, unit);
     complete_.push_back(&unit);
   }
-  if (context_.groups.replicas == nullptr) return;
-  if (ReducesMicroBatches()) {
+  if (unit.replicas() == nullptr) return;
+  if (ReducesMicroBatches(unit)) {
     const bool layered = context_.layout.schedule == planner::ScheduleKind::kBreadthFirst;
     if (layered && !pass_complete) return;
     // A unit of vectors alone opens for the last reduction only.
@@ -42,9 +42,9 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
 }
 
 void GradientReducer::Start(FlatUnit& unit, bool last) {
-  Communicator& replicas = *context_.groups.replicas;
+  Communicator& replicas = *unit.replicas();
   at::Tensor gradients = unit.CloseGradients(/*with_vectors=*/last);
-  Pending pending = context_.zero() == 0
+  Pending pending = unit.zero() == 0
                         ? replicas.AllReduce(gradients, Reduction::kSum)
                         : replicas.ReduceScatter(unit.OwnPart(gradients), gradients);
   under_way_.push_back({&unit, std::move(gradients), std::move(pending)});
@@ -54,7 +54,7 @@ void GradientReducer::FinishOldest() {
   UnderWay reduction = std::move(under_way_.front());
   under_way_.pop_front();
   reduction.pending.Wait();
-  if (!ReducesMicroBatches()) return;
+  if (!ReducesMicroBatches(*reduction.unit)) return;
   reduction.unit->AddToOwnGradients(reduction.unit->OwnPart(reduction.gradients));
   ReleaseStorage(reduction.gradients);
 }

@@ -1,4 +1,4 @@
-// Sums the gradients of units over the holders of the same parameters, while the backward goes on.
+// Sums the gradients of units over their replicas (FlatUnit::replicas()), while the backward goes on.
 //
 // ZeRO 0 and 1 reduce a unit's gradients once a step, when they are complete: to all ranks, or to
 // each its shard. ZeRO 2 and 3 reduce those of every micro-batch, from a bucket that exists only
@@ -42,7 +42,7 @@ class GradientReducer {
     Pending pending;
   };
 
-  bool ReducesMicroBatches() const { return context_.zero() >= 2; }
+  static bool ReducesMicroBatches(const FlatUnit& unit) { return unit.zero() >= 2; }
   bool CompletesStep(const FlatUnit& unit, bool pass_complete);
   void Start(FlatUnit& unit, bool last);
   void FinishOldest();

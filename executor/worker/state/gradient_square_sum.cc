@@ -7,9 +7,8 @@ namespace meshwright::worker {
 namespace {
 
 // Without ZeRO every replica has the same gradients; with it each has a shard of its own.
-bool CountsReplica(const RankContext& context) {
-  return context.groups.replicas == nullptr || context.zero() >= 1 ||
-         context.groups.replicas->rank() == 0;
+bool CountsReplica(const FlatUnit& unit) {
+  return unit.replicas() == nullptr || unit.zero() >= 1 || unit.replicas()->rank() == 0;
 }
 
 }  // namespace
@@ -21,7 +20,7 @@ GradientSquareSum::GradientSquareSum(const RankContext& context)
       sum_(at::zeros({1}, context.options_of(at::kDouble))) {}
 
 void GradientSquareSum::Add(const FlatUnit& unit) {
-  if (!CountsReplica(context_)) return;
+  if (!CountsReplica(unit)) return;
   const bool with_replicated = context_.coordinates.tp == 0;
   for (const at::Tensor& gradients : unit.DistinctGradients(with_replicated)) {
     context_.device->kernels().Run(

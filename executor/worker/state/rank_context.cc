@@ -2,26 +2,51 @@
 
 #include <ATen/ops/zeros.h>
 
-#include <numeric>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "executor/worker/comm/barrier.h"
 #include "executor/worker/observe/timed_communicator.h"
-#include "planner/schedule/messages.h"
-#include "planner/schedule/placement.h"
+#include "planner/layout/mesh.h"
+#include "planner/schedule/open_groups.h"
 
 namespace meshwright::worker {
 namespace {
-
-const char* NameOf(const planner::Lane& lane) {
-  if (lane.activations) return lane.up ? "activations_up" : "activations_down";
-  return lane.up ? "gradients_up" : "gradients_down";
-}
 
 std::unique_ptr<Communicator>& EndOf(const planner::Lane& lane, RankContext& context) {
   RankGroups& groups = context.groups;
   PipelineChannel& channel = lane.activations ? groups.activations : groups.gradients;
   PipelineChannel::Lanes& lanes = channel.Towards(lane.up);
   return lane.from == context.coordinates.pp ? lanes.outgoing : lanes.incoming;
+}
+
+// Where the rank keeps its end of a group that it opens.
+std::unique_ptr<Communicator>& EndOf(const planner::OpenGroup& group, RankContext& context) {
+  RankGroups& groups = context.groups;
+  switch (group.role) {
+    case planner::GroupRole::kTensor:
+      return groups.tp;
+    case planner::GroupRole::kContext:
+      return groups.cp;
+    case planner::GroupRole::kReplicas:
+      return groups.replicas;
+    case planner::GroupRole::kPipeline:
+      return EndOf(group.lane.value(), context);
+    case planner::GroupRole::kModelEnds:
+      return groups.tied_embeddings;
+    case planner::GroupRole::kWorld:
+    case planner::GroupRole::kData:
+      break;
+  }
+  return groups.world;
+}
+
+std::vector<planner::OpenGroup> OpenGroupsOf(const RankContext& context) {
+  std::vector<planner::OpenGroup> groups;
+  planner::ForEachOpenGroup(context.layout, context.model.tied_embeddings, context.coordinates.pp,
+                            [&](const planner::OpenGroup& group) { groups.push_back(group); });
+  return groups;
 }
 
 // The first message of a group may hold both its ranks until the other one comes. That must not be
@@ -80,36 +105,16 @@ void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& 
 
 void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
                        std::chrono::milliseconds timeout) {
-  const planner::Layout& layout = context.layout;
-  const auto connect = [&](const char* name, trial::Phase phase, const std::vector<int32_t>& ranks,
-                           Traffic traffic = Traffic::kCollectives) {
-    if (ranks.size() == 1) return std::unique_ptr<Communicator>();
-    return TimeCommunicator(
-        connect_group({.name = name, .ranks = ranks, .timeout = timeout, .traffic = traffic}),
-        {.name = name, .ranks = ranks, .phase = phase}, context.recorder);
-  };
-  std::vector<int32_t> world(static_cast<size_t>(layout.devices()));
-  std::iota(world.begin(), world.end(), 0);
-  const std::vector<int32_t> pipeline = GroupOf(layout, context.rank, Axis::kPp);
-  context.groups.world = connect("world", trial::Phase::kOther, world);
-  context.groups.tp =
-      connect("tp", trial::Phase::kTensorParallel, GroupOf(layout, context.rank, Axis::kTp));
-  context.groups.cp = connect("cp", trial::Phase::kContextParallel,
-                              GroupOf(layout, context.rank, Axis::kCp), Traffic::kMessages);
-  context.groups.replicas =
-      connect("replicas", trial::Phase::kDataParallel, ReplicasOf(layout, context.rank));
-  for (const planner::Lane& lane : planner::LanesOf(layout, context.coordinates.pp)) {
-    std::unique_ptr<Communicator>& end = EndOf(lane, context);
-    end = connect(NameOf(lane), trial::Phase::kPipeline, {pipeline[lane.from], pipeline[lane.to]},
-                  Traffic::kMessages);
-    ExchangeFirstMessage(context, *end);
-  }
-  const int32_t first = planner::PlaceOfStage(layout, 0).rank;
-  const int32_t last = planner::PlaceOfStage(layout, planner::StageCount(layout) - 1).rank;
-  const bool at_an_end = context.coordinates.pp == first || context.coordinates.pp == last;
-  if (context.model.tied_embeddings && !planner::EndsShareRank(layout) && at_an_end) {
-    context.groups.tied_embeddings =
-        connect("tied_embeddings", trial::Phase::kDataParallel, {pipeline[first], pipeline[last]});
+  const planner::Mesh mesh(context.layout);
+  for (const planner::OpenGroup& group : OpenGroupsOf(context)) {
+    const std::string name(planner::NameOf(group));
+    const std::vector<int32_t> ranks = planner::RanksOf(group, mesh, context.rank);
+    std::unique_ptr<Communicator>& end = EndOf(group, context);
+    end = TimeCommunicator(
+        connect_group(
+            {.name = name, .ranks = ranks, .timeout = timeout, .traffic = group.traffic}),
+        {.name = name, .ranks = ranks, .phase = trial::PhaseOf(group.role)}, context.recorder);
+    if (group.lane.has_value()) ExchangeFirstMessage(context, *end);
   }
 }
 
@@ -117,16 +122,13 @@ void CloseGroups(RankContext& context) {
   RankGroups& groups = context.groups;
   // A rank that is still at work must not lose a peer.
   if (groups.world != nullptr) Barrier(*groups.world, *context.device);
-  std::vector<std::unique_ptr<Communicator>*> in_order = {&groups.world, &groups.tp, &groups.cp,
-                                                          &groups.replicas};
-  for (const planner::Lane& lane : planner::LanesOf(context.layout, context.coordinates.pp)) {
-    in_order.push_back(&EndOf(lane, context));
-  }
-  in_order.push_back(&groups.tied_embeddings);
-  for (auto group = in_order.rbegin(); group != in_order.rend(); ++group) {
-    if (**group == nullptr) continue;
-    (**group)->Close();
-    (*group)->reset();
+  std::vector<planner::OpenGroup> in_order = OpenGroupsOf(context);
+  std::reverse(in_order.begin(), in_order.end());
+  for (const planner::OpenGroup& group : in_order) {
+    std::unique_ptr<Communicator>& end = EndOf(group, context);
+    if (end == nullptr) continue;
+    end->Close();
+    end.reset();
   }
 }
 

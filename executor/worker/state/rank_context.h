@@ -39,13 +39,13 @@ struct PipelineChannel {
   Lanes& Towards(bool higher_rank) { return higher_rank ? up : down; }
 };
 
-// The groups that a rank is part of; null where the group would be the rank alone, or unused.
+// The groups that a rank is part of (planner/schedule/open_groups.h); null where the group would be
+// the rank alone, or unused.
 struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
   std::unique_ptr<Communicator> cp;
-  // The holders of the same parameters, over cp and dp: they sum gradients and, with ZeRO, divide
-  // states.
+  // The holders of the same dense parameters: they sum gradients and, with ZeRO, divide states.
   std::unique_ptr<Communicator> replicas;
   // The pipeline's activations and their gradients.
   PipelineChannel activations;
@@ -67,8 +67,6 @@ struct RankContext {
   StepRecorder recorder{clock};
   RankGroups groups;
 
-  // The ZeRO stage in effect: 0 where there are no replicas to share with.
-  int32_t zero() const { return groups.replicas == nullptr ? 0 : layout.zero; }
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
   // Of one sequence on this rank.
   int64_t local_seq_len() const { return training.seq_len / layout.cp; }

@@ -42,7 +42,7 @@ void AddMatmuls(const ClusterSpec& truth, int64_t unit, DeviceBenchmark& benchma
 
 void AddCollectives(const ClusterSpec& truth, int32_t ranks, DeviceBenchmark& benchmark) {
   const Network network{truth};
-  const CommGroup group{ranks, 1};
+  const RankGroup group(ranks, 1);
   const int32_t groups = benchmark.devices / ranks;
   for (int64_t bytes = 1 << 10; bytes <= 64 << 20; bytes *= 4) {
     const auto size = static_cast<double>(bytes);

@@ -108,6 +108,20 @@ TEST(ProfileJson, RoundTrips) {
   }
 }
 
+TEST(ProfileJson, NamesTheOrderOfRanksWhereItIsNotEverybodys) {
+  FrameworkProfile profile = FindProfile("megatron").value();
+  EXPECT_EQ(ProfileToJson(profile).find("mesh_order"), std::string::npos);
+  profile.communication.mesh_order = ParseMeshOrder("tp-cp-pp-dp").value();
+  EXPECT_NE(ProfileToJson(profile).find("\"mesh_order\": \"tp-cp-pp-dp\""), std::string::npos);
+  EXPECT_EQ(ProfileFromJson(ProfileToJson(profile)).value(), profile);
+}
+
+TEST(ProfileJson, TheWorkerHasOneOrderOfRanks) {
+  FrameworkProfile profile = FindProfile("meshwright").value();
+  profile.communication.mesh_order = ParseMeshOrder("dp-cp-pp-tp").value();
+  EXPECT_EQ(FieldOf(ProfileFromJson(ProfileToJson(profile)).status()), "mesh_order");
+}
+
 TEST(ProfileJson, NamesTheEngineByTheWorkersAllocations) {
   EXPECT_EQ(ProfileFromJson(R"({"name": "x"})")->engine, Engine::kFramework);
   EXPECT_EQ(ProfileFromJson(R"({"name": "x", "worker_allocations": true})")->engine,

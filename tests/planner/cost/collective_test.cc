@@ -65,6 +65,18 @@ TEST_F(PlainCollectives, OnAPartlyFilledLastNodeUseItsInterfaces) {
   EXPECT_DOUBLE_EQ(RingBytesPerS(Network{.cluster = cluster_, .devices = 16}, {16, 1}), 400e9);
 }
 
+// Two neighbours on each of 4 nodes, as replicas are where the pipeline counts before data parallel.
+TEST_F(PlainCollectives, OfSeveralDigitsUseTheInterfacesOfEveryDigitOnANode) {
+  RankGroup group(2, 4);
+  group.Add({.size = 4, .stride = 16});
+  EXPECT_FALSE(network_.Inside(group));
+  EXPECT_DOUBLE_EQ(RingBytesPerS(network_, group), 100e9);
+  RankGroup inside(2, 1);
+  inside.Add({.size = 2, .stride = 4});
+  EXPECT_TRUE(network_.Inside(inside));
+  EXPECT_DOUBLE_EQ(AllReduceTime(network_, inside, 1e9), 2.0 * 1e9 * 3 / 4 / 450e9);
+}
+
 TEST_F(PlainCollectives, StayInsideARackWhoseHostsAreChosen) {
   ClusterSpec racks = cluster_;
   racks.devices_per_node = 72;
@@ -158,7 +170,7 @@ TEST_F(NcclCollectives, TakeTheProtocolThatIsCheapestForTheSize) {
 
 // 16 nodes of eight: a tree saves a millisecond of hops, a ring 8 % of the bandwidth.
 TEST_F(NcclCollectives, AcrossNodesReduceOverATreeUntilBandwidthBinds) {
-  const CommGroup group{128, 1};
+  const RankGroup group(128, 1);
   const double bus = 400e9;
   for (const auto& [protocol, bytes] : {std::pair{kLl128, 100e6}, std::pair{kSimple, 1e9}}) {
     EXPECT_DOUBLE_EQ(AllReduceTime(network_, group, bytes),

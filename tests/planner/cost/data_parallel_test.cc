@@ -66,6 +66,16 @@ TEST_F(DataParallel, ContextRanksCountAsDataRanks) {
   EXPECT_NEAR(Bytes("tp1.cp2.pp1.dp4.zero1"), Bytes("tp1.pp1.dp8.zero1"), 1.0);
 }
 
+// In Megatron-LM's other order the two pipeline ranks stand between neighbours in data.
+TEST_F(DataParallel, TheOrderOfTheProfileSpreadsReplicas) {
+  const Layout layout = MakeLayout("tp1.pp2.dp8");
+  EXPECT_EQ(StepShape(test_.get(), layout).dp_group, RankGroup(8, 1));
+  EXPECT_EQ(StepShape(test_.get(), layout).pipeline_group, RankGroup(2, 8));
+  test_.profile.communication.mesh_order = ParseMeshOrder("tp-cp-pp-dp").value();
+  EXPECT_EQ(StepShape(test_.get(), layout).dp_group, RankGroup(8, 2));
+  EXPECT_EQ(StepShape(test_.get(), layout).pipeline_group, RankGroup(2, 1));
+}
+
 TEST_F(DataParallel, OneRankSendsNothing) { EXPECT_EQ(Bytes("tp8.pp1.dp1"), 0.0); }
 
 TEST_F(DataParallel, GradientsAreAsWideAsTheFrameworkReducesThem) {

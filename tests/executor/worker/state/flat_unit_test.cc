@@ -30,7 +30,7 @@ struct OneUnit {
     context.layout.zero = zero;
     context.device = std::make_unique<CpuDevice>();
     context.groups.replicas = MakeFakeCommunicator(replica, kReplicas, nullptr);
-    unit.emplace(context, LayerUnit(context.model, 0, 0, 1));
+    unit.emplace(context, LayerUnit(context.model, 0, 0, 1), context.groups.replicas.get());
   }
 
   const c10::InferenceMode no_tape;
@@ -58,6 +58,27 @@ TEST(FlatUnitTest, ShardsBeginAtLinesOfMemory) {
       }
     }
   }
+}
+
+// Experts, for one, are held by fewer ranks than the other parameters of a layer.
+TEST(FlatUnitTest, IsDividedAmongItsOwnReplicas) {
+  const OneUnit one(/*zero=*/3);
+  const auto pair = MakeFakeCommunicator(/*rank=*/1, /*size=*/2, nullptr);
+  const FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), pair.get());
+  EXPECT_EQ(unit.replicas(), pair.get());
+  EXPECT_EQ(unit.padded_elements(), 2 * unit.own_gradients().numel());
+  EXPECT_GT(unit.own_gradients().numel(), one.unit->own_gradients().numel());
+}
+
+TEST(FlatUnitTest, IsWholeWhereItsRankIsAlone) {
+  const OneUnit one(/*zero=*/3);
+  FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), /*replicas=*/nullptr);
+  EXPECT_EQ(unit.zero(), 0);
+  EXPECT_EQ(unit.padded_elements(), unit.elements());
+  EXPECT_EQ(unit.own_gradients().numel(), unit.elements());
+  unit.GatherWeights().Wait();
+  unit.ReleaseWeights();
+  EXPECT_EQ(unit.weight(kDownWeight).numel(), one.unit->parameters()[kDownWeight].elements());
 }
 
 TEST(FlatUnitTest, MatricesAreLeftToWhateverIsWrittenFirst) {

@@ -1,0 +1,154 @@
+// How a struct that is stored or sent names its fields: once, for every codec.
+//
+// Such a struct has a function template `VisitFields(value, visit)` in its own namespace, which
+// calls `visit` for each field in the order of its text form:
+//
+//   template <planner::ConstOr<Cat> C, typename Visitor>
+//   void VisitFields(C& cat, Visitor& visit) {
+//     visit(Needed("lives"), cat.lives);
+//     visit("mass_kg", cat.mass_kg);
+//     visit("mood", cat.mood, kMoodNames);          // an enum by its names (planner/base/enum_names.h)
+//     visit("diet", cat.diet, kDietText);           // anything that has a text (TextForm)
+//     visit.Derived("mass_g", cat.mass_kg * 1000);  // written for who reads only that, never read
+//   }
+//
+// A field is a truth value, an int32_t, int64_t or uint64_t, a double, a std::string, a struct with
+// fields, or an optional, a vector or a map from texts of one of these. Its name is the key in JSON
+// (planner/codec/json_codec.h) and the field's name in a message (executor/agent/message_codec.h).
+// Reading changes only the fields that the text or the message tells of.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/status/statusor.h"
+#include "planner/base/enum_names.h"
+
+namespace meshwright::planner {
+
+// T is Struct, or const Struct where its fields are written.
+template <typename T, typename Struct>
+concept ConstOr = std::same_as<std::remove_const_t<T>, Struct>;
+
+// Which parts of a text hold a field, where the text is in parts: a bit each, the lowest first.
+using TextParts = uint8_t;
+inline constexpr TextParts kAllParts = 0xff;
+
+// A field's name, and what its JSON form has that its value does not tell. Messages ignore all but
+// the name.
+struct Field {
+  // NOLINTNEXTLINE(google-explicit-constructor): most fields are a name and nothing else
+  constexpr Field(const char* field_name) : name(field_name) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr Field(std::string_view field_name) : name(field_name) {}
+
+  std::string_view name;  // lives as long as the call of the visitor
+  bool needed = false;    // reading fails where it is absent
+  bool present = true;    // whether there is something to write
+  bool or_null = false;   // written as null where there is nothing to write, rather than left out
+  bool as_list = false;   // of a struct: its fields in order, without their names
+  bool inside = false;    // of a struct: its fields are keys of the object around it
+  bool open = false;      // of a struct: keys that it does not know are passed over
+  TextParts parts = kAllParts;
+  // Of a struct whose text is in parts: the keys of an object each that holds the part's fields.
+  std::span<const std::string_view> part_names = {};
+};
+
+// Reading fails where the field is absent.
+constexpr Field Needed(Field field) {
+  field.needed = true;
+  return field;
+}
+
+// Written only where `present`.
+constexpr Field OnlyIf(bool present, Field field) {
+  field.present = present;
+  return field;
+}
+
+// null where it is an optional without a value.
+constexpr Field OrNull(Field field) {
+  field.or_null = true;
+  return field;
+}
+
+// null where not `present`.
+constexpr Field NullUnless(bool present, Field field) { return OrNull(OnlyIf(present, field)); }
+
+// The struct, or each one of the vector, as the list of its fields: all of them are needed.
+constexpr Field AsList(Field field) {
+  field.as_list = true;
+  return field;
+}
+
+// The struct's fields are keys of the object around it. An optional one is there where its first
+// field is.
+constexpr Field Inside(Field field) {
+  field.inside = true;
+  return field;
+}
+
+// Keys that the struct does not know are passed over, also where a reader refuses them elsewhere.
+constexpr Field Open(Field field) {
+  field.open = true;
+  return field;
+}
+
+// The struct's text is in parts of these names.
+constexpr Field WithParts(std::span<const std::string_view> names, Field field) {
+  field.part_names = names;
+  return field;
+}
+
+// Only in these parts of a text in parts.
+constexpr Field InParts(TextParts parts, Field field) {
+  field.parts = parts;
+  return field;
+}
+
+// A value that is written as the text `to_text(value)` and read by `parse(text)`, which gives an
+// absl::StatusOr of it.
+template <typename ToText, typename Parse>
+struct TextForm {
+  ToText to_text;
+  Parse parse;
+};
+template <typename ToText, typename Parse>
+TextForm(ToText, Parse) -> TextForm<ToText, Parse>;
+
+// The text of `value` by its names or its form, and back; `path` is what an error calls the field.
+template <typename T, size_t kCount>
+std::string TextBy(const EnumNames<T, kCount>& names, const T& value) {
+  return std::string(NameOf(names, value));
+}
+template <typename ToText, typename Parse, typename T>
+std::string TextBy(const TextForm<ToText, Parse>& form, const T& value) {
+  return std::string(form.to_text(value));
+}
+template <typename T, size_t kCount>
+absl::StatusOr<T> ParseBy(const EnumNames<T, kCount>& names, std::string_view path,
+                          std::string_view text) {
+  return KindOf(names, path, text);
+}
+template <typename ToText, typename Parse>
+auto ParseBy(const TextForm<ToText, Parse>& form, std::string_view, std::string_view text) {
+  return form.parse(text);
+}
+
+// A visitor that looks at nothing.
+struct NoVisitor {
+  template <typename... Arguments>
+  void operator()(const Field&, Arguments&&...) const {}
+  template <typename Value>
+  void Derived(const Field&, const Value&) const {}
+};
+
+template <typename T>
+concept HasFields = requires(T& value, NoVisitor& visit) { VisitFields(value, visit); };
+
+}  // namespace meshwright::planner

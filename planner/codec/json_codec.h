@@ -1,0 +1,333 @@
+// Structs with fields (planner/codec/fields.h) as JSON, and back.
+//
+// Texts are written as valid UTF-8. A vector is a list, a map an object; an optional without a value
+// is left out. In reading null counts as absent, and an error names the field by its path, such as
+// "ranks[2].phases.bubble_s", with its value and what would be accepted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+#include "planner/base/utf8.h"
+#include "planner/codec/fields.h"
+#include "planner/codec/json_values.h"
+
+namespace meshwright::planner {
+
+// Writes into a JSON object (or, for a struct as a list, an array).
+template <typename Json>
+class JsonWriter {
+ public:
+  JsonWriter(Json& to, TextParts parts) : to_(to), parts_(parts) {}
+
+  template <typename T>
+  void operator()(const Field& field, const T& value) {
+    if (Skips(field)) return;
+    Write(field, value);
+  }
+  template <typename T, typename Names>
+  void operator()(const Field& field, const T& value, const Names& names) {
+    if (Skips(field)) return;
+    WriteNamed(field, value, names);
+  }
+  template <typename T>
+  void Derived(const Field& field, const T& value) {
+    (*this)(field, value);
+  }
+
+ private:
+  bool Skips(const Field& field) {
+    if ((field.parts & parts_) == 0) return true;
+    if (field.present) return false;
+    if (field.or_null) Put(field, nullptr);
+    return true;
+  }
+
+  void Put(const Field& field, Json value) {
+    if (to_.is_array()) {
+      to_.push_back(std::move(value));
+    } else {
+      to_[std::string(field.name)] = std::move(value);
+    }
+  }
+
+  template <typename T>
+  void Write(const Field& field, const std::optional<T>& value) {
+    if (value.has_value()) {
+      Write(field, *value);
+    } else if (field.or_null) {
+      Put(field, nullptr);
+    }
+  }
+  template <typename T>
+  void Write(const Field& field, const T& value) {
+    if constexpr (HasFields<const T>) {
+      if (field.inside) {
+        VisitFields(value, *this);
+        return;
+      }
+    }
+    Put(field, ValueOf(field, value));
+  }
+
+  template <typename T, typename Names>
+  void WriteNamed(const Field& field, const std::optional<T>& value, const Names& names) {
+    if (value.has_value()) {
+      WriteNamed(field, *value, names);
+    } else if (field.or_null) {
+      Put(field, nullptr);
+    }
+  }
+  template <typename T, typename Names>
+  void WriteNamed(const Field& field, const T& value, const Names& names) {
+    Put(field, TextBy(names, value));
+  }
+
+  template <typename T>
+  Json ValueOf(const Field& field, const T& value) {
+    if constexpr (HasFields<const T>) {
+      Json object = field.as_list ? Json::array() : Json::object();
+      for (size_t i = 0; i < field.part_names.size(); ++i) {
+        Json& part = object[std::string(field.part_names[i])] = Json::object();
+        JsonWriter inner(part, static_cast<TextParts>(1u << i));
+        VisitFields(value, inner);
+      }
+      if (field.part_names.empty()) {
+        JsonWriter inner(object, parts_);
+        VisitFields(value, inner);
+      }
+      return object;
+    } else {
+      return Json(value);
+    }
+  }
+  Json ValueOf(const Field&, const std::string& text) { return ValidUtf8(text); }
+  Json ValueOf(const Field&, std::string_view text) { return ValidUtf8(text); }
+  template <typename T>
+  Json ValueOf(const Field& field, const std::vector<T>& values) {
+    Json list = Json::array();
+    for (const T& value : values) list.push_back(ValueOf(field, value));
+    return list;
+  }
+  template <typename T>
+  Json ValueOf(const Field& field, const std::map<std::string, T>& values) {
+    Json object = Json::object();
+    for (const auto& [key, value] : values) object[ValidUtf8(key)] = ValueOf(field, value);
+    return object;
+  }
+
+  Json& to_;
+  const TextParts parts_;
+};
+
+// Reads from a JSON object (or array). Once something was wrong nothing more is read.
+class JsonReader {
+ public:
+  JsonReader(const nlohmann::json& from, const FieldPath& path, JsonProblem& problem,
+             TextParts parts, bool open)
+      : from_(from), path_(path), problem_(problem), parts_(parts), open_(open) {}
+
+  template <typename T>
+  void operator()(const Field& field, T& value) {
+    if (problem_.found() || (field.parts & parts_) == 0) return;
+    if (field.inside) {
+      ReadInside(value);
+    } else if (const nlohmann::json* found = Find(field)) {
+      Read(*found, PathOf(field), field, value);
+    }
+  }
+  template <typename T, typename Names>
+  void operator()(const Field& field, T& value, const Names& names) {
+    if (problem_.found() || (field.parts & parts_) == 0) return;
+    if (const nlohmann::json* found = Find(field)) {
+      std::string text;
+      if (ReadText(*found, PathOf(field), problem_, text)) {
+        ReadNamed(text, PathOf(field), value, names);
+      }
+    }
+  }
+  template <typename T>
+  void Derived(const Field& field, const T&) {
+    if (!from_.is_array()) Find({field.name});
+  }
+
+  // Fails on a key that no field has.
+  void RefuseUnknownKeys() const { problem_.RefuseUnknown(from_, path_, asked_); }
+
+ private:
+  // Notes the name of the first field that is visited.
+  struct FirstName {
+    template <typename... Arguments>
+    void operator()(const Field& field, Arguments&&...) {
+      if (name.empty()) name = field.name;
+    }
+    template <typename T>
+    void Derived(const Field&, const T&) {}
+
+    std::string name;
+  };
+
+  // Null where it is absent, which fails a field that is needed.
+  const nlohmann::json* Find(const Field& field);
+  FieldPath PathOf(const Field& field) const {
+    return from_.is_array() ? FieldPath(path_, next_ - 1) : FieldPath(path_, field.name);
+  }
+
+  template <typename T>
+  void ReadInside(T& value) {
+    if constexpr (HasFields<T>) VisitFields(value, *this);
+  }
+  template <typename T>
+  void ReadInside(std::optional<T>& value) {
+    if constexpr (HasFields<T>) {
+      T read{};
+      FirstName first;
+      VisitFields(read, first);
+      const bool there = from_.contains(first.name) && !from_[first.name].is_null();
+      // Names them as known either way.
+      if (there) {
+        VisitFields(read, *this);
+        value = std::move(read);
+      } else {
+        KnownNames known{*this};
+        VisitFields(read, known);
+      }
+    }
+  }
+  struct KnownNames {
+    template <typename... Arguments>
+    void operator()(const Field& field, Arguments&&...) {
+      reader.Find({field.name});
+    }
+    template <typename T>
+    void Derived(const Field&, const T&) {}
+
+    JsonReader& reader;
+  };
+
+  template <typename T>
+  void Read(const nlohmann::json& from, const FieldPath& path, const Field& field, T& value) {
+    if constexpr (HasFields<T>) {
+      for (size_t i = 0; i < field.part_names.size(); ++i) {
+        ReadPart(from, path, field.part_names[i], static_cast<TextParts>(1u << i), value);
+      }
+      if (!field.part_names.empty()) return;
+      if (!problem_.CheckContainer(from, path, field.as_list)) return;
+      JsonReader inner(from, path, problem_, parts_, open_ || field.open);
+      VisitFields(value, inner);
+      if (!inner.open_ && !field.as_list) inner.RefuseUnknownKeys();
+    } else {
+      ReadScalar(from, path, problem_, value);
+    }
+  }
+  template <typename T>
+  void ReadPart(const nlohmann::json& from, const FieldPath& path, std::string_view name,
+                TextParts part, T& value) {
+    const FieldPath inside(path, name);
+    if (problem_.found() || !problem_.CheckContainer(from, path, /*list=*/false)) return;
+    const auto found = from.find(std::string(name));
+    if (found == from.end()) return problem_.Absent(inside);
+    if (!problem_.CheckContainer(*found, inside, /*list=*/false)) return;
+    JsonReader inner(*found, inside, problem_, part, open_);
+    VisitFields(value, inner);
+    if (!open_) inner.RefuseUnknownKeys();
+  }
+  template <typename T>
+  void Read(const nlohmann::json& from, const FieldPath& path, const Field& field,
+            std::optional<T>& value) {
+    T read{};
+    Read(from, path, field, read);
+    if (!problem_.found()) value = std::move(read);
+  }
+  // A list that is read in parts has the same entries in each of them.
+  template <typename T>
+  void Read(const nlohmann::json& from, const FieldPath& path, const Field& field,
+            std::vector<T>& values) {
+    if (parts_ == kAllParts) values.clear();
+    if (!problem_.CheckList(from, path, values.empty() ? from.size() : values.size())) return;
+    values.resize(from.size());
+    for (size_t i = 0; i < from.size() && !problem_.found(); ++i) {
+      Read(from[i], FieldPath(path, i), field, values[i]);
+    }
+  }
+  template <typename T>
+  void Read(const nlohmann::json& from, const FieldPath& path, const Field& field,
+            std::map<std::string, T>& values) {
+    values.clear();
+    if (!problem_.CheckContainer(from, path, /*list=*/false)) return;
+    for (const auto& [key, entry] : from.items()) {
+      Read(entry, FieldPath(path, key), field, values[key]);
+    }
+  }
+
+  template <typename T, typename Names>
+  void ReadNamed(const std::string& text, const FieldPath& path, std::optional<T>& value,
+                 const Names& names) {
+    T read{};
+    ReadNamed(text, path, read, names);
+    if (!problem_.found()) value = std::move(read);
+  }
+  template <typename T, typename Names>
+  void ReadNamed(const std::string& text, const FieldPath& path, T& value, const Names& names) {
+    absl::StatusOr<T> read = ParseBy(names, path.ToText(), text);
+    if (read.ok()) {
+      value = *std::move(read);
+    } else {
+      problem_.Fail(read.status());
+    }
+  }
+
+  const nlohmann::json& from_;
+  const FieldPath& path_;
+  JsonProblem& problem_;
+  const TextParts parts_;
+  const bool open_;
+  size_t next_ = 0;                      // of a list
+  std::vector<std::string> asked_ = {};  // of an object
+};
+
+template <HasFields T>
+nlohmann::json WriteJson(const T& value) {
+  nlohmann::json object = nlohmann::json::object();
+  JsonWriter<nlohmann::json> writer(object, kAllParts);
+  VisitFields(value, writer);
+  return object;
+}
+
+// Keys in the order of the fields.
+template <HasFields T>
+nlohmann::ordered_json WriteOrderedJson(const T& value) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  JsonWriter<nlohmann::ordered_json> writer(object, kAllParts);
+  VisitFields(value, writer);
+  return object;
+}
+
+// What to do about keys that no field has: they are what a newer version tells, or misspelt.
+enum class UnknownKeys : uint8_t { kPassOver, kRefuse };
+
+// Reads into `value`. `what` names the text where it is no object; `prefix` is what the paths of
+// its fields begin with, such as "plan.". InvalidArgument as above; `value` is then of no use.
+template <HasFields T>
+absl::Status ReadJson(std::string_view what, const nlohmann::json& json, UnknownKeys unknown,
+                      T& value, std::string_view prefix = "") {
+  JsonProblem problem;
+  const FieldPath root(prefix);
+  if (!problem.CheckContainer(json, FieldPath(what), /*list=*/false)) return problem.status();
+  JsonReader reader(json, root, problem, kAllParts, unknown == UnknownKeys::kPassOver);
+  VisitFields(value, reader);
+  if (unknown == UnknownKeys::kRefuse) reader.RefuseUnknownKeys();
+  return problem.status();
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,101 @@
+#include "planner/codec/json_values.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/nearest.h"
+#include "planner/codec/json_text.h"
+
+namespace meshwright::planner {
+
+using nlohmann::json;
+
+void JsonProblem::Fail(absl::Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+void JsonProblem::Absent(const FieldPath& path) {
+  Fail(FieldError(path.ToText(), "(absent)", "this key is needed"));
+}
+
+void JsonProblem::WrongType(const json& value, const FieldPath& path, std::string_view expected) {
+  Fail(FieldError(path.ToText(), ShowJson(value), "must be " + std::string(expected)));
+}
+
+bool JsonProblem::CheckContainer(const json& value, const FieldPath& path, bool list) {
+  if (list ? value.is_array() : value.is_object()) return true;
+  WrongType(value, path, list ? "a list" : "an object");
+  return false;
+}
+
+bool JsonProblem::CheckList(const json& value, const FieldPath& path, size_t entries) {
+  if (!CheckContainer(value, path, /*list=*/true)) return false;
+  if (value.size() == entries) return true;
+  Fail(FieldError(path.ToText(), absl::StrCat("(", value.size(), " entries)"),
+                  absl::StrCat("must have ", entries)));
+  return false;
+}
+
+void JsonProblem::RefuseUnknown(const json& object, const FieldPath& path,
+                                const std::vector<std::string>& known) {
+  if (found()) return;
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    Fail(FieldError(FieldPath(path, key).ToText(), ShowJson(value),
+                    std::string(UnknownName("key", key, known).message())));
+    return;
+  }
+}
+
+void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, bool& value) {
+  if (!from.is_boolean()) return problem.WrongType(from, path, "true or false");
+  value = from.get<bool>();
+}
+
+void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, int32_t& value) {
+  int64_t read = value;
+  ReadScalar(from, path, problem, read);
+  if (read != static_cast<int32_t>(read)) {
+    return problem.Fail(FieldError(path.ToText(), read, "must fit into 32 bits"));
+  }
+  value = static_cast<int32_t>(read);
+}
+
+void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, int64_t& value) {
+  const bool too_large =
+      from.is_number_unsigned() &&
+      from.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (!from.is_number_integer() || too_large) {
+    return problem.WrongType(from, path, "a whole number");
+  }
+  value = from.get<int64_t>();
+}
+
+void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, uint64_t& value) {
+  if (!from.is_number_integer()) return problem.WrongType(from, path, "a whole number");
+  value = from.get<uint64_t>();
+}
+
+void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, double& value) {
+  if (!from.is_number()) return problem.WrongType(from, path, "a number");
+  value = from.get<double>();
+}
+
+void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem,
+                std::string& value) {
+  ReadText(from, path, problem, value);
+}
+
+bool ReadText(const json& from, const FieldPath& path, JsonProblem& problem, std::string& value) {
+  if (!from.is_string()) {
+    problem.WrongType(from, path, "a text");
+    return false;
+  }
+  value = from.get<std::string>();
+  return true;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,115 @@
+// The ranks of a layout as a mesh of its axes: where a rank stands on each of them, and with whom
+// it communicates for what. Whoever needs a number of ranks or a group asks here.
+//
+// The axes count through the ranks in an order, the first one fastest. Megatron-LM's default is
+// tp-cp-dp-pp (its option is called the order of the initialization of model parallel), and a
+// framework's profile may name another. Pure functions; nothing here allocates but what returns a
+// list.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/layout/layout.h"
+#include "planner/layout/rank_group.h"
+
+namespace meshwright::planner {
+
+// Every axis once, the fastest first.
+using MeshOrder = std::array<Axis, kAxisCount>;
+inline constexpr MeshOrder kDefaultMeshOrder = {Axis::kTp, Axis::kCp, Axis::kDp, Axis::kPp};
+
+// "tp-cp-dp-pp".
+std::string FormatMeshOrder(const MeshOrder& order);
+// InvalidArgument naming `text` and what is wrong with it.
+absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text);
+
+// What ranks form a group for.
+enum class GroupRole : uint8_t {
+  kWorld,     // all ranks of the run
+  kTensor,    // the ranks that share every layer's matrices
+  kContext,   // the ranks that share a sequence
+  kReplicas,  // the holders of the same dense parameters: they see different tokens, sum gradients
+              // and, with ZeRO, divide states
+  kData,      // those of them that see other sequences
+  kPipeline,  // the ranks that a micro-batch passes
+  kModelEnds  // the holders of the first and the last stage, which have copies of tied embeddings
+};
+
+// As communicators, records and traces call them, by GroupRole.
+inline constexpr std::array<std::string_view, 7> kGroupRoleNames = {
+    "world", "tp", "cp", "replicas", "dp", "pp", "tied_embeddings"};
+
+constexpr std::string_view GroupRoleName(GroupRole role) {
+  return kGroupRoleNames[static_cast<size_t>(role)];
+}
+
+// Nothing where the name is of no role.
+constexpr std::optional<GroupRole> GroupRoleOf(std::string_view name) {
+  for (size_t i = 0; i < kGroupRoleNames.size(); ++i) {
+    if (kGroupRoleNames[i] == name) return static_cast<GroupRole>(i);
+  }
+  return std::nullopt;
+}
+
+// Whether groups of the role run along the axis, all of it.
+constexpr bool RunsAlong(GroupRole role, Axis axis) {
+  switch (role) {
+    case GroupRole::kWorld:
+      return true;
+    case GroupRole::kTensor:
+      return axis == Axis::kTp;
+    case GroupRole::kContext:
+      return axis == Axis::kCp;
+    case GroupRole::kReplicas:
+      return axis == Axis::kCp || axis == Axis::kDp;
+    case GroupRole::kData:
+      return axis == Axis::kDp;
+    case GroupRole::kPipeline:
+      return axis == Axis::kPp;
+    case GroupRole::kModelEnds:
+      break;
+  }
+  return false;
+}
+
+// The number of ranks in a group of the role, whatever the order; 1 where it runs along no axis.
+constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
+  return ProductOfAxes(layout, [role](Axis axis) { return RunsAlong(role, axis); });
+}
+
+class Mesh {
+ public:
+  explicit Mesh(const Layout& layout, const MeshOrder& order = kDefaultMeshOrder);
+
+  int64_t ranks() const { return ranks_; }
+  int64_t size(Axis axis) const { return Of(axis).size; }
+  int64_t stride(Axis axis) const { return Of(axis).stride; }
+
+  // The shape of the role's groups; RankGroup::RanksWith() lists that of one rank. The two ends of
+  // a model are pp - 1 places of the pipeline apart.
+  RankGroup GroupOf(GroupRole role) const;
+
+  // The place of a rank on an axis, from 0. Requires 0 <= rank < ranks().
+  int32_t PlaceOf(int32_t rank, Axis axis) const {
+    return static_cast<int32_t>(rank / stride(axis) % size(axis));
+  }
+  // The rank that stands on `place` of the axis and else where `rank` does.
+  int32_t Moved(int32_t rank, Axis axis, int32_t place) const {
+    return rank + static_cast<int32_t>((place - PlaceOf(rank, axis)) * stride(axis));
+  }
+
+ private:
+  const RankDigit& Of(Axis axis) const { return digits_[static_cast<size_t>(axis)]; }
+
+  std::array<RankDigit, kAxisCount> digits_;  // by Axis
+  MeshOrder order_;
+  int64_t ranks_ = 1;
+};
+
+}  // namespace meshwright::planner

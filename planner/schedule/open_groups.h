@@ -1,0 +1,58 @@
+// The groups that a rank of Meshwright's own worker opens a communicator for: the worker opens what
+// stands here, and the memory estimate counts it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "planner/layout/layout.h"
+#include "planner/layout/mesh.h"
+#include "planner/schedule/messages.h"
+#include "planner/schedule/placement.h"
+
+namespace meshwright::planner {
+
+// What a group is for: any operation, or sends, receives and exchanges alone.
+enum class Traffic : uint8_t { kCollectives, kMessages };
+
+struct OpenGroup {
+  GroupRole role = GroupRole::kWorld;
+  Traffic traffic = Traffic::kCollectives;
+  // Of the pipeline, whose groups are pairs: which pair.
+  std::optional<Lane> lane = {};
+};
+
+// As records and traces call it: the role's name, or activations_up, activations_down, gradients_up
+// or gradients_down, of which a rank has one that it sends on and one that it receives on.
+std::string_view NameOf(const OpenGroup& group);
+
+// Whether the group that records call `name` is one of the pipeline's.
+bool IsLaneName(std::string_view name);
+
+// The ranks of the group of `rank`, which is in it; of a lane its sender and then its receiver.
+std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t rank);
+
+// Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
+// the order in which all ranks open theirs. Without allocation.
+template <typename Visit>
+void ForEachOpenGroup(const Layout& layout, bool tied_embeddings, int32_t pipeline_rank,
+                      const Visit& visit) {
+  constexpr std::array kAlongAxes = {
+      OpenGroup{GroupRole::kWorld}, OpenGroup{GroupRole::kTensor},
+      OpenGroup{GroupRole::kContext, Traffic::kMessages}, OpenGroup{GroupRole::kReplicas}};
+  for (const OpenGroup& group : kAlongAxes) {
+    if (GroupSize(group.role, layout) > 1) visit(group);
+  }
+  ForEachLane(layout, pipeline_rank, [&](const Lane& lane) {
+    visit(OpenGroup{GroupRole::kPipeline, Traffic::kMessages, lane});
+  });
+  const bool at_an_end = pipeline_rank == 0 || pipeline_rank == layout.pp - 1;
+  if (tied_embeddings && at_an_end && !EndsShareRank(layout)) {
+    visit(OpenGroup{GroupRole::kModelEnds});
+  }
+}
+
+}  // namespace meshwright::planner

@@ -20,6 +20,14 @@ bool ParseStored(const std::string& json, google::protobuf::Message* message) {
   return google::protobuf::util::JsonStringToMessage(json, message, options).ok();
 }
 
+// But the parts of a step stand beside their sum there.
+bool ParsePrediction(const std::string& json, v1::LayoutEstimate* message) {
+  if (!ParseStored(json, message)) return false;
+  const absl::StatusOr<nlohmann::json> object = planner::ParseJson("prediction", json);
+  if (!object.ok() || !object->is_object() || !object->contains("time")) return true;
+  return ParseStored(object->at("time").dump(), message->mutable_time()->mutable_parts());
+}
+
 absl::StatusOr<trial::TrialResult> ReadResult(const std::string& text) {
   ASSIGN_OR_RETURN(const nlohmann::json json, planner::ParseJson("result", text));
   return trial::TrialResultFromJson(json);
@@ -71,7 +79,7 @@ v1::Trial ToWire(const db::TrialRecord& trial, const db::SweepRecord& sweep) {
   out.set_reason(trial.reason);
   out.set_attempt(trial.attempt);
   std::vector<std::string> unreadable;
-  if (!ParseStored(trial.predicted_json, out.mutable_predicted())) {
+  if (!ParsePrediction(trial.predicted_json, out.mutable_predicted())) {
     out.clear_predicted();
     unreadable.emplace_back("the prediction: it is not JSON");
   }

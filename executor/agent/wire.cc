@@ -1,5 +1,6 @@
 #include "executor/agent/wire.h"
 
+#include "executor/agent/wire_time.h"
 #include "planner/base/escape_controls.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
@@ -52,24 +53,15 @@ planner::MemoryEstimate MemoryFromWire(const v1::MemoryEstimate& in) {
 
 v1::TimeEstimate TimeToWire(const planner::TimeEstimate& time) {
   v1::TimeEstimate out;
-  out.set_compute_s(time.compute_s);
-  out.set_recompute_s(time.recompute_s);
-  out.set_tp_s(time.tp_s);
-  out.set_cp_s(time.cp_s);
-  out.set_pp_s(time.pp_s);
-  out.set_dp_s(time.dp_s);
-  out.set_bubble_s(time.bubble_s);
-  out.set_straggler_s(time.straggler_s);
-  out.set_pressure_s(time.pressure_s);
-  out.set_optimizer_s(time.optimizer_s);
+  *out.mutable_parts() = TimePartsToWire(time);
   out.set_step_s(time.step_s());
   return out;
 }
 
 planner::TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
-  return planner::TimeEstimate{in.compute_s(),  in.recompute_s(), in.tp_s(),     in.cp_s(),
-                      in.pp_s(),       in.dp_s(),        in.bubble_s(), in.straggler_s(),
-                      in.pressure_s(), in.optimizer_s()};
+  planner::TimeEstimate time;
+  time.Add(TimePartsFromWire(in.parts()));
+  return time;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "executor/agent/wire_time.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
@@ -23,10 +24,7 @@ v1::SliceStage StageToWire(const trial::SliceStage& stage) {
     v1::SliceAction* to = out.add_actions();
     to->set_kind(std::string(1, planner::kActionLetters[static_cast<size_t>(action.kind)]));
     to->set_chunk(action.chunk);
-    to->set_compute_s(action.part.compute_s);
-    to->set_tp_s(action.part.tp_s);
-    to->set_cp_s(action.part.cp_s);
-    to->set_dp_s(action.part.dp_s);
+    *to->mutable_parts() = TimePartsToWire(action.part);
   }
   out.set_optimizer_s(stage.optimizer_s);
   out.set_dp_behind_s(stage.dp_behind_s);
@@ -43,10 +41,7 @@ absl::StatusOr<trial::SliceStage> StageFromWire(const v1::SliceStage& in) {
     ASSIGN_OR_RETURN(const planner::ActionKind kind, ReadKind(action.kind()));
     stage.actions.push_back({.kind = kind,
                              .chunk = action.chunk(),
-                             .part = {.compute_s = action.compute_s(),
-                                      .tp_s = action.tp_s(),
-                                      .cp_s = action.cp_s(),
-                                      .dp_s = action.dp_s()}});
+                             .part = TimePartsFromWire(action.parts())});
   }
   stage.optimizer_s = in.optimizer_s();
   stage.dp_behind_s = in.dp_behind_s();
@@ -93,14 +88,7 @@ v1::SliceMeasurement ToWire(const trial::SliceResult& slice) {
     *out.add_operations() = OperationToWire(operation);
   }
   out.set_hop_s(slice.hop_s);
-  out.set_compute_s(slice.step.compute_s);
-  out.set_optimizer_s(slice.step.optimizer_s);
-  out.set_tp_s(slice.step.tp_s);
-  out.set_cp_s(slice.step.cp_s);
-  out.set_pp_s(slice.step.pp_s);
-  out.set_dp_s(slice.step.dp_s);
-  out.set_straggler_s(slice.step.straggler_s);
-  out.set_bubble_s(slice.step.bubble_s);
+  *out.mutable_parts() = TimePartsToWire(slice.step);
   return out;
 }
 
@@ -116,14 +104,7 @@ absl::StatusOr<trial::SliceResult> FromWire(const v1::SliceMeasurement& in) {
     slice.charged.push_back(std::move(read));
   }
   slice.hop_s = in.hop_s();
-  slice.step.compute_s = in.compute_s();
-  slice.step.optimizer_s = in.optimizer_s();
-  slice.step.tp_s = in.tp_s();
-  slice.step.cp_s = in.cp_s();
-  slice.step.pp_s = in.pp_s();
-  slice.step.dp_s = in.dp_s();
-  slice.step.straggler_s = in.straggler_s();
-  slice.step.bubble_s = in.bubble_s();
+  slice.step.Add(TimePartsFromWire(in.parts()));
   return slice;
 }
 

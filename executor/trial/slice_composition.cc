@@ -1,6 +1,7 @@
 #include "executor/trial/slice_composition.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <tuple>
@@ -15,6 +16,13 @@
 
 namespace meshwright::trial {
 namespace {
+
+// What of an action's time is charged, and the phase of a replayed step that tells it.
+constexpr std::array<std::pair<planner::TimePart, Phase>, 3> kCharged = {{
+    {planner::TimePart::kTp, Phase::kTensorParallel},
+    {planner::TimePart::kCp, Phase::kContextParallel},
+    {planner::TimePart::kDp, Phase::kDataParallel},
+}};
 
 // What a chunk holds: the embedding, the head, layers by group.
 struct ChunkContents {
@@ -44,21 +52,17 @@ std::vector<SliceAction> ActionsOf(const MeasuredSlice& slice, const ReplayedSte
   std::vector<SliceAction> actions;
   for (const ActionTotal& total : slice.mean.actions) {
     SliceAction action{.kind = total.kind, .chunk = total.chunk};
-    planner::MeasuredPart& part = action.part;
-    part.compute_s = (total.seconds - total.communication_s) / total.calls;
+    planner::TimeParts& part = action.part;
+    part[planner::TimePart::kCompute] = (total.seconds - total.communication_s) / total.calls;
     double count = 0.0;
     for (size_t i = 0; i < replayed.actions.size(); ++i) {
       const planner::Action& done = slice.last.actions[i].action;
       if (done.kind != total.kind || done.chunk != total.chunk) continue;
       count += 1.0;
-      part.tp_s += replayed.actions[i][Phase::kTensorParallel];
-      part.cp_s += replayed.actions[i][Phase::kContextParallel];
-      part.dp_s += replayed.actions[i][Phase::kDataParallel];
+      for (const auto& [charged, phase] : kCharged) part[charged] += replayed.actions[i][phase];
     }
     const double share = count > 0.0 ? 1.0 / count : 0.0;
-    part.tp_s *= share;
-    part.cp_s *= share;
-    part.dp_s *= share;
+    for (const auto& [charged, phase] : kCharged) part[charged] *= share;
     actions.push_back(action);
   }
   return actions;

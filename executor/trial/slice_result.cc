@@ -1,5 +1,7 @@
 #include "executor/trial/slice_result.h"
 
+#include <array>
+#include <string>
 #include <utility>
 
 #include "executor/trial/step_record.h"
@@ -8,12 +10,38 @@
 namespace meshwright::trial {
 namespace {
 
+constexpr std::array kMeasuredOfAction = {planner::TimePart::kCompute};
+constexpr std::array kModelledOfAction = {planner::TimePart::kTp, planner::TimePart::kCp,
+                                          planner::TimePart::kDp};
+
+template <size_t kCount>
+void WriteParts(const planner::TimeParts& from,
+                const std::array<planner::TimePart, kCount>& parts, nlohmann::json& to) {
+  for (const planner::TimePart part : parts) {
+    to[std::string(planner::TimePartKey(part))] = from[part];
+  }
+}
+
+template <size_t kCount>
+void ReadParts(const nlohmann::json& from, const std::array<planner::TimePart, kCount>& parts,
+               planner::TimeParts& to) {
+  for (const planner::TimePart part : parts) {
+    to[part] = from.at(std::string(planner::TimePartKey(part))).get<double>();
+  }
+}
+
+template <size_t kCount>
+nlohmann::json ActionToJson(const SliceAction& action,
+                            const std::array<planner::TimePart, kCount>& parts) {
+  nlohmann::json json = {{"kind", ToJson(action.kind)}, {"chunk", action.chunk}};
+  WriteParts(action.part, parts, json);
+  return json;
+}
+
 nlohmann::json MeasuredStageToJson(const SliceStage& stage) {
   nlohmann::json actions = nlohmann::json::array();
   for (const SliceAction& action : stage.actions) {
-    actions.push_back({{"kind", ToJson(action.kind)},
-                       {"chunk", action.chunk},
-                       {"compute_s", action.part.compute_s}});
+    actions.push_back(ActionToJson(action, kMeasuredOfAction));
   }
   return {{"pipeline_ranks", stage.pipeline_ranks}, {"measured_rank", stage.measured_rank},
           {"actions", std::move(actions)},          {"optimizer_s", stage.optimizer_s},
@@ -23,11 +51,7 @@ nlohmann::json MeasuredStageToJson(const SliceStage& stage) {
 nlohmann::json ModelledStageToJson(const SliceStage& stage) {
   nlohmann::json actions = nlohmann::json::array();
   for (const SliceAction& action : stage.actions) {
-    actions.push_back({{"kind", ToJson(action.kind)},
-                       {"chunk", action.chunk},
-                       {"tp_s", action.part.tp_s},
-                       {"cp_s", action.part.cp_s},
-                       {"dp_s", action.part.dp_s}});
+    actions.push_back(ActionToJson(action, kModelledOfAction));
   }
   return {{"measured_rank", stage.measured_rank},
           {"actions", std::move(actions)},
@@ -67,13 +91,11 @@ SliceStage StageFromJson(const nlohmann::json& measured, const nlohmann::json& m
   stage.dp_behind_s = modelled.at("dp_behind_s");
   const nlohmann::json& actions = measured.at("actions");
   for (size_t i = 0; i < actions.size(); ++i) {
-    const nlohmann::json& charged = modelled.at("actions").at(i);
-    stage.actions.push_back({.kind = ActionKindFromJson(actions[i].at("kind")),
-                             .chunk = actions[i].at("chunk"),
-                             .part = {.compute_s = actions[i].at("compute_s"),
-                                      .tp_s = charged.at("tp_s"),
-                                      .cp_s = charged.at("cp_s"),
-                                      .dp_s = charged.at("dp_s")}});
+    SliceAction& action = stage.actions.emplace_back();
+    action.kind = ActionKindFromJson(actions[i].at("kind"));
+    action.chunk = actions[i].at("chunk");
+    ReadParts(actions[i], kMeasuredOfAction, action.part);
+    ReadParts(modelled.at("actions").at(i), kModelledOfAction, action.part);
   }
   return stage;
 }
@@ -91,45 +113,34 @@ SliceResult Parse(const nlohmann::json& json) {
     slice.charged.push_back(OperationFromJson(operation));
   }
   slice.hop_s = modelled.at("hop_s");
-  slice.step.compute_s = measured.at("compute_s");
-  slice.step.optimizer_s = measured.at("optimizer_s");
-  slice.step.tp_s = modelled.at("tp_s");
-  slice.step.cp_s = modelled.at("cp_s");
-  slice.step.pp_s = modelled.at("pp_s");
-  slice.step.dp_s = modelled.at("dp_s");
-  slice.step.straggler_s = modelled.at("straggler_s");
-  slice.step.bubble_s = json.at("simulated").at("bubble_s");
+  ReadParts(measured, planner::kMeasuredParts, slice.step);
+  ReadParts(modelled, planner::kModelledParts, slice.step);
+  ReadParts(json.at("simulated"), planner::kSimulatedParts, slice.step);
   return slice;
 }
 
 }  // namespace
 
 nlohmann::json ToJson(const SliceResult& slice) {
-  nlohmann::json measured = nlohmann::json::array();
-  nlohmann::json modelled = nlohmann::json::array();
+  nlohmann::json measured = {{"stages", nlohmann::json::array()}};
+  nlohmann::json modelled = {{"cluster", slice.cluster},
+                             {"hop_s", slice.hop_s},
+                             {"stages", nlohmann::json::array()},
+                             {"operations", nlohmann::json::array()}};
+  nlohmann::json simulated = {{"step_s", slice.step.step_s()}};
   for (const SliceStage& stage : slice.stages) {
-    measured.push_back(MeasuredStageToJson(stage));
-    modelled.push_back(ModelledStageToJson(stage));
+    measured["stages"].push_back(MeasuredStageToJson(stage));
+    modelled["stages"].push_back(ModelledStageToJson(stage));
   }
-  nlohmann::json operations = nlohmann::json::array();
   for (const ChargedOperation& operation : slice.charged) {
-    operations.push_back(OperationToJson(operation));
+    modelled["operations"].push_back(OperationToJson(operation));
   }
-  return {{"measured",
-           {{"compute_s", slice.step.compute_s},
-            {"optimizer_s", slice.step.optimizer_s},
-            {"stages", std::move(measured)}}},
-          {"modelled",
-           {{"cluster", slice.cluster},
-            {"tp_s", slice.step.tp_s},
-            {"cp_s", slice.step.cp_s},
-            {"pp_s", slice.step.pp_s},
-            {"dp_s", slice.step.dp_s},
-            {"straggler_s", slice.step.straggler_s},
-            {"hop_s", slice.hop_s},
-            {"stages", std::move(modelled)},
-            {"operations", std::move(operations)}}},
-          {"simulated", {{"bubble_s", slice.step.bubble_s}, {"step_s", slice.step.step_s()}}}};
+  WriteParts(slice.step, planner::kMeasuredParts, measured);
+  WriteParts(slice.step, planner::kModelledParts, modelled);
+  WriteParts(slice.step, planner::kSimulatedParts, simulated);
+  return {{"measured", std::move(measured)},
+          {"modelled", std::move(modelled)},
+          {"simulated", std::move(simulated)}};
 }
 
 absl::StatusOr<SliceResult> SliceResultFromJson(const nlohmann::json& json) {

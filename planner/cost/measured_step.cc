@@ -40,13 +40,6 @@ double EndOf(const RankTimeline& timeline, const MeasuredRank& rank) {
   return timeline.compute_end_s + rank.dp_behind_s + rank.optimizer_s;
 }
 
-void AddPart(const MeasuredPart& part, double count, ComposedStep& step) {
-  step.compute_s += count * part.compute_s;
-  step.tp_s += count * part.tp_s;
-  step.cp_s += count * part.cp_s;
-  step.dp_s += count * part.dp_s;
-}
-
 }  // namespace
 
 absl::StatusOr<ComposedStep> ComposeStep(const EstimateContext& context, const Layout& layout,
@@ -68,15 +61,15 @@ absl::StatusOr<ComposedStep> ComposeStep(const EstimateContext& context, const L
   }
   ComposedStep step;
   for (const MeasuredChunk& chunk : ranks[last].chunks) {
-    for (const MeasuredPart& part : {chunk.forward, chunk.input_gradient, chunk.weight_gradient}) {
-      AddPart(part, micro_batches, step);
+    for (const TimeParts& part : {chunk.forward, chunk.input_gradient, chunk.weight_gradient}) {
+      step.Add(part, micro_batches);
     }
   }
-  step.dp_s += ranks[last].dp_behind_s;
-  step.optimizer_s = ranks[last].optimizer_s;
-  step.bubble_s = without_hops[last].compute_end_s - without_hops[last].busy_s;
-  step.pp_s = timelines[last].compute_end_s - without_hops[last].compute_end_s;
-  step.straggler_s =
+  step[TimePart::kDp] += ranks[last].dp_behind_s;
+  step[TimePart::kOptimizer] = ranks[last].optimizer_s;
+  step[TimePart::kBubble] = without_hops[last].compute_end_s - without_hops[last].busy_s;
+  step[TimePart::kPp] = timelines[last].compute_end_s - without_hops[last].compute_end_s;
+  step[TimePart::kStraggler] =
       (StragglerFactor(context.cluster.device.straggler_sigma, layout.devices()) - 1.0) *
       step.step_s();
   return step;

@@ -5,32 +5,23 @@
 // everything that takes more than one rank. The pipeline's schedule is simulated with their sums.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "planner/cost/time_part.h"
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
 
 namespace meshwright::planner {
 
-// One part (forward, input gradient, weight gradient) of one micro-batch in one chunk, seconds.
-struct MeasuredPart {
-  double compute_s = 0.0;  // measured
-  // Modelled: communication that nothing hides.
-  double tp_s = 0.0;
-  double cp_s = 0.0;
-  double dp_s = 0.0;
-
-  double total_s() const { return compute_s + tp_s + cp_s + dp_s; }
-
-  friend bool operator==(const MeasuredPart&, const MeasuredPart&) = default;
-};
-
-// A backward pass that is not split is an input gradient without a weight gradient.
+// One micro-batch in one chunk, seconds: compute is measured; of communication, which is modelled,
+// tp, cp and dp have what nothing hides. A backward pass that is not split is an input gradient
+// without a weight gradient.
 struct MeasuredChunk {
-  MeasuredPart forward;
-  MeasuredPart input_gradient;
-  MeasuredPart weight_gradient;
+  TimeParts forward;
+  TimeParts input_gradient;
+  TimeParts weight_gradient;
 };
 
 struct MeasuredRank {
@@ -39,23 +30,18 @@ struct MeasuredRank {
   double optimizer_s = 0.0;  // measured
 };
 
-// Seconds of one step of the pipeline rank that ends last, by what it spends them on.
-struct ComposedStep {
-  // Measured.
-  double compute_s = 0.0;
-  double optimizer_s = 0.0;
-  // Modelled.
-  double tp_s = 0.0;
-  double cp_s = 0.0;
-  double pp_s = 0.0;  // what messages between stages add to the pipeline
-  double dp_s = 0.0;
-  double straggler_s = 0.0;  // waiting for devices that are slower than the average one
-  // Simulated from the above.
-  double bubble_s = 0.0;
+// Where each part of a composed step comes from.
+inline constexpr std::array kMeasuredParts = {TimePart::kCompute, TimePart::kOptimizer};
+// Messages between stages (pp) are what they add to the pipeline.
+inline constexpr std::array kModelledParts = {TimePart::kTp, TimePart::kCp, TimePart::kPp,
+                                              TimePart::kDp, TimePart::kStraggler};
+inline constexpr std::array kSimulatedParts = {TimePart::kBubble};
 
-  double step_s() const {
-    return compute_s + optimizer_s + tp_s + cp_s + pp_s + dp_s + straggler_s + bubble_s;
-  }
+// Seconds of one step of the pipeline rank that ends last, by what it spends them on.
+struct ComposedStep : TimeParts {
+  using TimeParts::TimeParts;
+
+  double step_s() const { return total_s(); }
 
   friend bool operator==(const ComposedStep&, const ComposedStep&) = default;
 };

@@ -8,10 +8,12 @@ namespace meshwright::planner {
 namespace {
 
 void Add(const LayerTime& layer, double count, StageTime& time) {
-  time.compute_s += count * layer.compute_s();
-  time.recompute_s += count * layer.recompute_s;
-  time.tp_s += count * (layer.tp_forward_s + layer.tp_backward_s + layer.tp_recompute_s);
-  time.cp_s += count * (layer.cp_forward_s + layer.cp_backward_s + layer.cp_recompute_s);
+  time.parts[TimePart::kCompute] += count * layer.compute_s();
+  time.parts[TimePart::kRecompute] += count * layer.recompute_s;
+  time.parts[TimePart::kTp] +=
+      count * (layer.tp_forward_s + layer.tp_backward_s + layer.tp_recompute_s);
+  time.parts[TimePart::kCp] +=
+      count * (layer.cp_forward_s + layer.cp_backward_s + layer.cp_recompute_s);
   time.durations.forward_s += count * (layer.forward_s + layer.tp_forward_s + layer.cp_forward_s);
   time.durations.input_gradient_s +=
       count * (layer.input_gradient_s + layer.tp_backward_s + layer.cp_backward_s +

@@ -7,20 +7,18 @@
 #include "planner/block/stage_partition.h"
 #include "planner/cost/layer_time.h"
 #include "planner/cost/step_shape.h"
+#include "planner/cost/time_part.h"
 #include "planner/schedule/stage_durations.h"
 
 namespace meshwright::planner {
 
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
-  double compute_s = 0.0;
-  double recompute_s = 0.0;
-  double tp_s = 0.0;
-  double cp_s = 0.0;
+  TimeParts parts;           // compute, recompute, tp and cp
   StageDurations durations;  // the same time, by part of the schedule; recompute comes before the
                              // input gradient
 
-  double total_s() const { return compute_s + recompute_s + tp_s + cp_s; }
+  double total_s() const { return parts.total_s(); }
 };
 
 // A layout's layers, worked out once for all of its stages. Refers to the shape, which must outlive

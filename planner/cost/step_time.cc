@@ -15,18 +15,19 @@ namespace {
 // The ranks of a pipeline, one micro-batch each.
 struct Pipeline {
   StageTime slowest;
-  StageTime sum;
+  double slowest_s = 0.0;  // its total
+  TimeParts sum;           // over all ranks
 };
 
 Pipeline SumRanks(const StepShape& step, const StageTimes& times) {
   Pipeline pipeline;
   for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
     const StageTime time = times.OfRank(rank);
-    pipeline.sum.compute_s += time.compute_s;
-    pipeline.sum.recompute_s += time.recompute_s;
-    pipeline.sum.tp_s += time.tp_s;
-    pipeline.sum.cp_s += time.cp_s;
-    if (time.total_s() > pipeline.slowest.total_s()) pipeline.slowest = time;
+    const double total_s = time.total_s();
+    pipeline.sum.Add(time.parts);
+    if (total_s <= pipeline.slowest_s) continue;
+    pipeline.slowest = time;
+    pipeline.slowest_s = total_s;
   }
   return pipeline;
 }
@@ -38,12 +39,12 @@ Pipeline SumRanks(const StepShape& step, const StageTimes& times) {
 double BubbleSeconds(const StepShape& step, const Pipeline& pipeline, int64_t micro_batches) {
   const Layout& layout = step.layout;
   if (layout.pp == 1) return 0.0;
-  const double fill_s = (pipeline.sum.total_s() - pipeline.slowest.total_s()) / layout.vpp;
+  const double fill_s = (pipeline.sum.total_s() - pipeline.slowest_s) / layout.vpp;
   switch (layout.schedule) {
     case ScheduleKind::kZbH1: {
       const StageDurations& slowest = pipeline.slowest.durations;
       const double exposed = ZbH1Bubble(2, slowest) / slowest.total_s();
-      const double spread_s = layout.pp * pipeline.slowest.total_s() - pipeline.sum.total_s();
+      const double spread_s = layout.pp * pipeline.slowest_s - pipeline.sum.total_s();
       return std::min(fill_s, fill_s * exposed + spread_s);
     }
     case ScheduleKind::kZbV:
@@ -56,13 +57,6 @@ double BubbleSeconds(const StepShape& step, const Pipeline& pipeline, int64_t mi
   }
 }
 
-void AddMicroBatches(const StageTime& each, double count, TimeEstimate& time) {
-  time.compute_s = count * each.compute_s;
-  time.recompute_s = count * each.recompute_s;
-  time.tp_s = count * each.tp_s;
-  time.cp_s = count * each.cp_s;
-}
-
 // Micro-batches and bubble; the slowest rank sets the pace.
 void AddPipeline(const StepShape& step, const Pipeline& pipeline, int64_t micro_batches,
                  TimeEstimate& time) {
@@ -70,16 +64,16 @@ void AddPipeline(const StepShape& step, const Pipeline& pipeline, int64_t micro_
   const double bubble_s = BubbleSeconds(step, pipeline, micro_batches);
   const double share = step.device.share;
   if (share >= 1.0) {
-    AddMicroBatches(pipeline.slowest, m, time);
-    time.bubble_s = bubble_s;
+    time.Add(pipeline.slowest.parts, m);
+    time[TimePart::kBubble] = bubble_s;
     return;
   }
   // Ranks that share cores leave theirs to the others while they wait, so all stages together keep
   // the cores busy until the chain of micro-batches, each at the speed of a whole core, takes
   // longer.
-  AddMicroBatches(pipeline.sum, m / step.layout.pp, time);
-  const double chain_s = (m * pipeline.slowest.total_s() + bubble_s) * share;
-  time.bubble_s = std::max(0.0, chain_s - time.step_s());
+  time.Add(pipeline.sum, m / step.layout.pp);
+  const double chain_s = (m * pipeline.slowest_s + bubble_s) * share;
+  time[TimePart::kBubble] = std::max(0.0, chain_s - time.step_s());
 }
 
 // Hops that no schedule hides, and, where a rank has several chunks, what each of its many sends
@@ -117,16 +111,16 @@ TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layo
 
   TimeEstimate time;
   AddPipeline(step, pipeline, micro_batches, time);
-  time.pp_s = PipelineHopsTime(step, pipeline, micro_batches);
-  time.straggler_s =
+  time[TimePart::kPp] = PipelineHopsTime(step, pipeline, micro_batches);
+  time[TimePart::kStraggler] =
       (StragglerFactor(context.cluster.device.straggler_sigma, layout.devices()) - 1.0) *
       time.step_s();
-  time.pressure_s = AllocatorPressure(context.profile, layout, fraction_of_device) * time.step_s();
-  time.dp_s = ExposedDataParallelTime(step, parameters, micro_batches,
-                                      layout.zero >= 2 ? pipeline.slowest.total_s()
+  time[TimePart::kPressure] = AllocatorPressure(context.profile, layout, fraction_of_device) * time.step_s();
+  time[TimePart::kDp] = ExposedDataParallelTime(step, parameters, micro_batches,
+                                      layout.zero >= 2 ? pipeline.slowest_s
                                                        : pipeline.slowest.durations.backward_s()) +
               TiedEmbeddingTime(step);
-  time.optimizer_s = OptimizerTime(step, parameters);
+  time[TimePart::kOptimizer] = OptimizerTime(step, parameters);
   return time;
 }
 

@@ -18,6 +18,13 @@ ordered_json AxesToJson(const Layout& l) {
   return axes;
 }
 
+ordered_json TimeToJson(const TimeEstimate& time) {
+  ordered_json object;
+  for (const TimePart part : kTimeParts) object[std::string(TimePartKey(part))] = time[part];
+  object["step_s"] = time.step_s();
+  return object;
+}
+
 }  // namespace
 
 ordered_json MemoryToJson(const MemoryEstimate& memory, double fraction_of_device) {
@@ -35,22 +42,10 @@ ordered_json MemoryToJson(const MemoryEstimate& memory, double fraction_of_devic
 }
 
 ordered_json LayoutToJson(const Layout& layout, const Estimate& estimate) {
-  const TimeEstimate& time = estimate.time;
   return {{"layout", FormatLayout(layout)},
           {"axes", AxesToJson(layout)},
           {"memory", MemoryToJson(estimate.memory, estimate.fraction_of_device)},
-          {"time",
-           {{"compute_s", time.compute_s},
-            {"recompute_s", time.recompute_s},
-            {"tp_s", time.tp_s},
-            {"cp_s", time.cp_s},
-            {"pp_s", time.pp_s},
-            {"dp_s", time.dp_s},
-            {"bubble_s", time.bubble_s},
-            {"straggler_s", time.straggler_s},
-            {"pressure_s", time.pressure_s},
-            {"optimizer_s", time.optimizer_s},
-            {"step_s", time.step_s()}}},
+          {"time", TimeToJson(estimate.time)},
           {"mfu", estimate.mfu},
           {"mfu_causal", estimate.mfu_causal},
           {"tokens_per_s", estimate.tokens_per_s},

@@ -125,12 +125,6 @@ std::string_view PartName(MemoryPart part) {
   return kNames[static_cast<size_t>(part)];
 }
 
-std::string_view PartName(TimePart part) {
-  constexpr std::string_view kNames[] = {"compute", "recompute", "tp",       "cp",       "pp", "dp",
-                                         "bubble",  "straggler", "pressure", "optimizer"};
-  return kNames[static_cast<size_t>(part)];
-}
-
 std::string_view Subject(TimePart part) {
   switch (part) {
     case TimePart::kCompute:
@@ -179,32 +173,6 @@ int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part) {
   return 0;
 }
 
-double PartSeconds(const TimeEstimate& time, TimePart part) {
-  switch (part) {
-    case TimePart::kCompute:
-      return time.compute_s;
-    case TimePart::kRecompute:
-      return time.recompute_s;
-    case TimePart::kTp:
-      return time.tp_s;
-    case TimePart::kCp:
-      return time.cp_s;
-    case TimePart::kPp:
-      return time.pp_s;
-    case TimePart::kDp:
-      return time.dp_s;
-    case TimePart::kBubble:
-      return time.bubble_s;
-    case TimePart::kStraggler:
-      return time.straggler_s;
-    case TimePart::kPressure:
-      return time.pressure_s;
-    case TimePart::kOptimizer:
-      return time.optimizer_s;
-  }
-  return 0.0;
-}
-
 Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
                     int64_t allowed_bytes, const Cancelled& cancelled) {
   Explanation explanation;
@@ -226,14 +194,14 @@ Binding BindingOf(const Estimate& estimate) {
     return PartBytes(estimate.memory, a) < PartBytes(estimate.memory, b);
   };
   const auto seconds_less = [&](TimePart a, TimePart b) {
-    return PartSeconds(estimate.time, a) < PartSeconds(estimate.time, b);
+    return estimate.time[a] < estimate.time[b];
   };
   Binding binding;
   binding.memory_part = *std::max_element(kMemoryParts.begin(), kMemoryParts.end(), bytes_less);
   binding.memory_bytes = PartBytes(estimate.memory, binding.memory_part);
   // The first part is compute.
   binding.time_part = *std::max_element(kTimeParts.begin() + 1, kTimeParts.end(), seconds_less);
-  binding.time_s = PartSeconds(estimate.time, binding.time_part);
+  binding.time_s = estimate.time[binding.time_part];
   return binding;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "planner/cost/time_part.h"
 #include "planner/search/neighbours.h"
 #include "planner/search/search.h"
 
@@ -31,28 +32,9 @@ inline constexpr std::array kMemoryParts = {MemoryPart::kWeights,       MemoryPa
                                             MemoryPart::kLoss,          MemoryPart::kWorkspace,
                                             MemoryPart::kFragmentation, MemoryPart::kOverhead};
 
-enum class TimePart : uint8_t {
-  kCompute,
-  kRecompute,
-  kTp,
-  kCp,
-  kPp,
-  kDp,
-  kBubble,
-  kStraggler,
-  kPressure,
-  kOptimizer,
-};
-inline constexpr std::array kTimeParts = {
-    TimePart::kCompute,  TimePart::kRecompute, TimePart::kTp,     TimePart::kCp,
-    TimePart::kPp,       TimePart::kDp,        TimePart::kBubble, TimePart::kStraggler,
-    TimePart::kPressure, TimePart::kOptimizer};
-
 std::string_view PartName(MemoryPart part);  // "activations"
-std::string_view PartName(TimePart part);    // "bubble"
 std::string_view Subject(TimePart part);     // "the pipeline bubble"
 int64_t PartBytes(const MemoryEstimate& memory, MemoryPart part);
-double PartSeconds(const TimeEstimate& time, TimePart part);
 
 // The largest part of the fullest device's memory, and of the step beside compute.
 struct Binding {

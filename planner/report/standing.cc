@@ -19,7 +19,7 @@ std::vector<SlowerPart> SlowerParts(const TimeEstimate& mine, const TimeEstimate
   std::vector<SlowerPart> parts;
   double lost_s = 0.0;
   for (const TimePart part : kTimeParts) {
-    const double more_s = PartSeconds(mine, part) - PartSeconds(best, part);
+    const double more_s = mine[part] - best[part];
     if (more_s <= 0.0) continue;
     lost_s += more_s;
     parts.push_back({std::string(PartName(part)), more_s});

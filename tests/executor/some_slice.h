@@ -13,7 +13,10 @@ inline SliceResult SomeSlice() {
        .measured_rank = 1,
        .actions = {{.kind = planner::ActionKind::kBackwardInput,
                     .chunk = 1,
-                    .part = {.compute_s = 0.5, .tp_s = 0.25, .cp_s = 0.125, .dp_s = 0.0625}}},
+                    .part = {{planner::TimePart::kCompute, 0.5},
+                             {planner::TimePart::kTp, 0.25},
+                             {planner::TimePart::kCp, 0.125},
+                             {planner::TimePart::kDp, 0.0625}}}},
        .optimizer_s = 0.75,
        .dp_behind_s = 1.5,
        .peak_bytes = 7,
@@ -27,14 +30,10 @@ inline SliceResult SomeSlice() {
                     .calls = 12,
                     .seconds = 0.5}};
   slice.hop_s = 1;
-  slice.step = {.compute_s = 2,
-                .optimizer_s = 3,
-                .tp_s = 4,
-                .cp_s = 5,
-                .pp_s = 6,
-                .dp_s = 7,
-                .straggler_s = 8,
-                .bubble_s = 9};
+  slice.step = {{planner::TimePart::kCompute, 2},   {planner::TimePart::kOptimizer, 3},
+                {planner::TimePart::kTp, 4},        {planner::TimePart::kCp, 5},
+                {planner::TimePart::kPp, 6},        {planner::TimePart::kDp, 7},
+                {planner::TimePart::kStraggler, 8}, {planner::TimePart::kBubble, 9}};
   return slice;
 }
 

@@ -39,6 +39,7 @@ TEST_F(ServerTest, RunsASweepAndReportsPredictedBesideMeasured) {
     EXPECT_EQ(trial.state(), v1::TRIAL_STATE_OK);
     EXPECT_EQ(trial.predicted().layout(), trial.layout());
     EXPECT_GT(trial.predicted().time().step_s(), 0.0);
+    EXPECT_GT(trial.predicted().time().parts().compute_s(), 0.0);
     EXPECT_EQ(trial.measured().ranks_size(), 4);
     EXPECT_EQ(trial.measured().worker_version(), "fake");
     EXPECT_EQ(trial.host(), "test-host");

@@ -113,20 +113,20 @@ TEST_F(ComposeTest, TheStepIsThatOfThePipeline) {
   const double dp_s = planner::AllReduceTime(step.network, {64, 2}, 1 << 28);
   EXPECT_EQ(result.cluster, "h100");
   ASSERT_EQ(result.stages.size(), 3u);
-  EXPECT_NEAR(result.step.compute_s, 8 * 3.0, 1e-9);
-  EXPECT_NEAR(result.step.tp_s, 8 * 2 * tp_s, 1e-9);
-  EXPECT_EQ(result.step.cp_s, 0.0);
+  EXPECT_NEAR(result.step[planner::TimePart::kCompute], 8 * 3.0, 1e-9);
+  EXPECT_NEAR(result.step[planner::TimePart::kTp], 8 * 2 * tp_s, 1e-9);
+  EXPECT_EQ(result.step[planner::TimePart::kCp], 0.0);
   // 1f1b fills and drains in three forwards and backwards.
-  EXPECT_NEAR(result.step.bubble_s, 3 * (3.0 + 2 * tp_s), 1e-9);
+  EXPECT_NEAR(result.step[planner::TimePart::kBubble], 3 * (3.0 + 2 * tp_s), 1e-9);
   EXPECT_EQ(result.hop_s, planner::HopTime(step));
-  EXPECT_GE(result.step.pp_s, 3 * 2 * result.hop_s - 1e-9);
-  EXPECT_LT(result.step.pp_s, 100 * result.hop_s);
+  EXPECT_GE(result.step[planner::TimePart::kPp], 3 * 2 * result.hop_s - 1e-9);
+  EXPECT_LT(result.step[planner::TimePart::kPp], 100 * result.hop_s);
   // The last backward and its all-reduce hide it.
   EXPECT_LT(dp_s, 2.0);
-  EXPECT_EQ(result.step.dp_s, 0.0);
-  EXPECT_EQ(result.step.optimizer_s, 0.25);
-  const double without_straggler_s = result.step.step_s() - result.step.straggler_s;
-  EXPECT_NEAR(result.step.straggler_s,
+  EXPECT_EQ(result.step[planner::TimePart::kDp], 0.0);
+  EXPECT_EQ(result.step[planner::TimePart::kOptimizer], 0.25);
+  const double without_straggler_s = result.step.step_s() - result.step[planner::TimePart::kStraggler];
+  EXPECT_NEAR(result.step[planner::TimePart::kStraggler],
               (planner::StragglerFactor(cluster_.device.straggler_sigma, 512) - 1.0) * without_straggler_s,
               1e-9);
 }
@@ -150,8 +150,8 @@ TEST_F(ComposeTest, StagesKeepWhatWasMeasured) {
   EXPECT_EQ(result.stages[1].peak_bytes, 1000);
   EXPECT_EQ(result.stages[1].estimated_bytes, 1001);
   ASSERT_EQ(result.stages[1].actions.size(), 2u);
-  EXPECT_NEAR(result.stages[1].actions[0].part.compute_s, 1.0, 1e-9);
-  EXPECT_NEAR(result.stages[1].actions[1].part.compute_s, 2.0, 1e-9);
+  EXPECT_NEAR(result.stages[1].actions[0].part[planner::TimePart::kCompute], 1.0, 1e-9);
+  EXPECT_NEAR(result.stages[1].actions[1].part[planner::TimePart::kCompute], 2.0, 1e-9);
 }
 
 TEST(SliceResultTest, SurvivesItsJsonFormAndNamesItsSources) {

@@ -65,17 +65,17 @@ TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
   EXPECT_TRUE(result.gradient_norms.empty());
   EXPECT_DOUBLE_EQ(result.step_s, slice.step.step_s());
   EXPECT_GT(result.mfu, 0.0);
-  EXPECT_GT(slice.step.compute_s, 0.0);
-  EXPECT_GT(slice.step.optimizer_s, 0.0);
-  EXPECT_GT(slice.step.tp_s, 0.0);
-  EXPECT_GT(slice.step.pp_s, 0.0);
-  EXPECT_GT(slice.step.bubble_s, 0.0);
+  EXPECT_GT(slice.step[planner::TimePart::kCompute], 0.0);
+  EXPECT_GT(slice.step[planner::TimePart::kOptimizer], 0.0);
+  EXPECT_GT(slice.step[planner::TimePart::kTp], 0.0);
+  EXPECT_GT(slice.step[planner::TimePart::kPp], 0.0);
+  EXPECT_GT(slice.step[planner::TimePart::kBubble], 0.0);
   ASSERT_EQ(slice.stages.size(), 2u);
   for (const SliceStage& stage : slice.stages) {
     ASSERT_EQ(stage.actions.size(), 2u);
     for (const SliceAction& action : stage.actions) {
-      EXPECT_GT(action.part.compute_s, 0.0);
-      EXPECT_GT(action.part.tp_s, 0.0);
+      EXPECT_GT(action.part[planner::TimePart::kCompute], 0.0);
+      EXPECT_GT(action.part[planner::TimePart::kTp], 0.0);
     }
   }
   EXPECT_EQ(ToJson(result)["slice"]["modelled"]["cluster"], "h100");

@@ -133,14 +133,14 @@ TEST(FullRecompute, LeavesTheHeadAlone) {
   const StepShape step(context, full);
   const StageTime stage = StageTimes(step).OfRank(0);
   const LayerTime layer = EstimateLayer(step, test.model.groups.front());
-  EXPECT_NEAR(stage.recompute_s, 32.0 * layer.forward_s, 1e-9);
+  EXPECT_NEAR(stage.parts[TimePart::kRecompute], 32.0 * layer.forward_s, 1e-9);
 }
 
 TEST(BlockRecompute, RunsThatManyForwardsAgain) {
   const TestContext test = Llama7b();
   const auto recompute_s = [&test](const char* text) {
     const Layout layout = MakeLayout(text);
-    return StageTimes(StepShape(test.get(), layout)).OfRank(0).recompute_s;
+    return StageTimes(StepShape(test.get(), layout)).OfRank(0).parts[TimePart::kRecompute];
   };
   EXPECT_NEAR(recompute_s("tp1.pp1.dp1.rc=block:8"), recompute_s("tp1.pp1.dp1.rc=full") / 4.0,
               1e-9);
@@ -319,9 +319,9 @@ TEST(StageTimes, OfAllStagesAddUpToTheModel) {
   const StepShape step(context, layout);
   const StageTimes times(step);
   double stages_s = 0.0;
-  for (int32_t stage = 0; stage < 8; ++stage) stages_s += times.OfStage(stage).compute_s;
+  for (int32_t stage = 0; stage < 8; ++stage) stages_s += times.OfStage(stage).parts[TimePart::kCompute];
   double ranks_s = 0.0;
-  for (int32_t rank = 0; rank < 4; ++rank) ranks_s += times.OfRank(rank).compute_s;
+  for (int32_t rank = 0; rank < 4; ++rank) ranks_s += times.OfRank(rank).parts[TimePart::kCompute];
   const double model_s = 32.0 * EstimateLayer(step, context.model.groups.front()).compute_s() +
                          EstimateHead(step).compute_s() + EstimateEmbedding(step).compute_s();
   EXPECT_NEAR(stages_s, model_s, 1e-9);
@@ -336,8 +336,8 @@ TEST(StageTimes, DurationsAddUpToTheTotal) {
   const StepShape step(context, layout);
   const StageTime stage = StageTimes(step).OfStage(0);
   EXPECT_NEAR(stage.durations.total_s(), stage.total_s(), 1e-12);
-  EXPECT_GT(stage.recompute_s, 0.0);
-  EXPECT_GT(stage.cp_s, 0.0);
+  EXPECT_GT(stage.parts[TimePart::kRecompute], 0.0);
+  EXPECT_GT(stage.parts[TimePart::kCp], 0.0);
 }
 
 }  // namespace

@@ -72,9 +72,9 @@ TEST(Binding, IsTheLargestPartAndNeverCompute) {
   Estimate estimate;
   estimate.memory.weights_bytes = 5;
   estimate.memory.loss_bytes = 7;
-  estimate.time.compute_s = 10;
-  estimate.time.bubble_s = 2;
-  estimate.time.dp_s = 1;
+  estimate.time[TimePart::kCompute] = 10;
+  estimate.time[TimePart::kBubble] = 2;
+  estimate.time[TimePart::kDp] = 1;
   const Binding binding = BindingOf(estimate);
   EXPECT_EQ(PartName(binding.memory_part), "loss");
   EXPECT_EQ(binding.memory_bytes, 7);
@@ -90,7 +90,7 @@ TEST(Binding, PartsAddUpToTheWhole) {
   for (const MemoryPart part : kMemoryParts) bytes += PartBytes(estimate.memory, part);
   EXPECT_EQ(bytes, estimate.memory.total_bytes());
   double seconds = 0;
-  for (const TimePart part : kTimeParts) seconds += PartSeconds(estimate.time, part);
+  for (const TimePart part : kTimeParts) seconds += estimate.time[part];
   EXPECT_NEAR(seconds, estimate.time.step_s(), 1e-9);
 }
 
@@ -109,11 +109,8 @@ TEST(Sentences, SayWhatWouldShrinkEachPartOfTheStep) {
     if (part == TimePart::kCompute) continue;
     RankedLayout ranked{MakeLayout("tp2.cp2.pp2.dp2.mb2.zero2.rc=full"), {}};
     TimeEstimate& time = ranked.estimate.time;
-    time.compute_s = 4;
-    double* const seconds[] = {
-        &time.compute_s, &time.recompute_s, &time.tp_s,        &time.cp_s,       &time.pp_s,
-        &time.dp_s,      &time.bubble_s,    &time.straggler_s, &time.pressure_s, &time.optimizer_s};
-    *seconds[static_cast<size_t>(part)] = 1;
+    time[TimePart::kCompute] = 4;
+    time[part] = 1;
     EXPECT_EQ(BindingOf(ranked.estimate).time_part, part);
     EXPECT_THAT(TimeSentence(ranked), HasSubstr("1.00 s of 5.00 s (20.0 %); "));
     EXPECT_THAT(TimeSentence(ranked), Not(HasSubstr("; ."))) << PartName(part);
@@ -122,7 +119,7 @@ TEST(Sentences, SayWhatWouldShrinkEachPartOfTheStep) {
 
 TEST(Sentences, AStepOfComputeAloneHasNothingToShrink) {
   RankedLayout ranked;
-  ranked.estimate.time.compute_s = 1;
+  ranked.estimate.time[TimePart::kCompute] = 1;
   EXPECT_EQ(TimeSentence(ranked), "The step is all compute.");
 }
 

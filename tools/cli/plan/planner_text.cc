@@ -169,7 +169,7 @@ void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {
     table.Add({"  " + std::string(name), absl::StrFormat("%.6f", seconds),
                FormatPercent(seconds / step_s)});
   };
-  for (const planner::TimePart part : planner::kTimeParts) add(planner::PartName(part), planner::PartSeconds(e.time, part));
+  for (const planner::TimePart part : planner::kTimeParts) add(planner::PartName(part), e.time[part]);
   add("step", step_s);
   table.Print(out);
   out << "  " << planner::TimeSentence(ranked) << "\n";

@@ -155,6 +155,16 @@ ordered_json TrialToJson(const TrialView& view, double peak_flops) {
   return json;
 }
 
+// With what a planner of another version counted by rules that this one does not have.
+ordered_json FunnelToJson(const v1::Funnel& funnel) {
+  ordered_json json = planner::FunnelToJson(agent::FromWire(funnel));
+  ordered_json& by_rule = json["invalid_by_rule"];
+  for (const auto& [rule, count] : funnel.invalid_by_rule()) {
+    if (!by_rule.contains(rule)) by_rule[rule] = count;
+  }
+  return json;
+}
+
 }  // namespace
 
 int64_t PeakBytes(const trial::TrialResult& result) {
@@ -257,7 +267,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"create_time", TimeText(sweep.create_time())},
                        {"end_time", nullptr},
                        {"last_sequence", sweep.last_sequence()},
-                       {"funnel", planner::FunnelToJson(agent::FromWire(sweep.funnel()))}};
+                       {"funnel", FunnelToJson(sweep.funnel())}};
   if (sweep.memory_limit_bytes() != 0) json["memory_limit_bytes"] = sweep.memory_limit_bytes();
   if (sweep.has_end_time()) json["end_time"] = TimeText(sweep.end_time());
   for (const auto& [state, count] : sweep.trials_by_state()) json["trials_by_state"][state] = count;

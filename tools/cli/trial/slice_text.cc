@@ -26,19 +26,19 @@ std::string RankList(const std::vector<int32_t>& ranks) {
 void PrintParts(const trial::SliceResult& slice, std::ostream& out) {
   const std::string modelled = "modelled: " + slice.cluster;
   Table table({"part", "seconds", "share", "from"});
-  const auto add = [&](const char* name, double seconds, const std::string& from) {
+  const auto add = [&](std::string_view name, double seconds, const std::string& from) {
     const double step_s = slice.step.step_s();
-    table.Add({name, absl::StrFormat("%.6f", seconds),
+    table.Add({std::string(name), absl::StrFormat("%.6f", seconds),
                FormatPercent(step_s > 0.0 ? seconds / step_s : 0.0), from});
   };
-  add("compute", slice.step.compute_s, "measured");
-  add("optimizer", slice.step.optimizer_s, "measured");
-  add("tp", slice.step.tp_s, modelled);
-  add("cp", slice.step.cp_s, modelled);
-  add("pp", slice.step.pp_s, modelled);
-  add("dp", slice.step.dp_s, modelled);
-  add("straggler", slice.step.straggler_s, modelled);
-  add("bubble", slice.step.bubble_s, "simulated from the parts above");
+  const auto add_all = [&](const auto& parts, const std::string& from) {
+    for (const planner::TimePart part : parts) {
+      add(planner::PartName(part), slice.step[part], from);
+    }
+  };
+  add_all(planner::kMeasuredParts, "measured");
+  add_all(planner::kModelledParts, modelled);
+  add_all(planner::kSimulatedParts, "simulated from the parts above");
   add("step", slice.step.step_s(), "composed");
   out << "\nthe step of the rank that ends last:\n";
   table.Print(out);
@@ -51,7 +51,7 @@ void PrintStages(const trial::SliceResult& slice, std::ostream& out) {
     double forward_s = 0.0;
     double backward_s = 0.0;
     for (const trial::SliceAction& action : stage.actions) {
-      (action.kind == planner::ActionKind::kForward ? forward_s : backward_s) += action.part.compute_s;
+      (action.kind == planner::ActionKind::kForward ? forward_s : backward_s) += action.part[planner::TimePart::kCompute];
     }
     table.Add({RankList(stage.pipeline_ranks), std::to_string(stage.measured_rank),
                FormatSeconds(forward_s), FormatSeconds(backward_s),

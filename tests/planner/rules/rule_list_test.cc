@@ -123,17 +123,17 @@ TEST(KernelRules, LimitOnlyTheProfileThatHasThem) {
   EXPECT_EQ(rule_of(worker, "tp1.pp1.dp1.norm=eager"), Rule::kNormKernel);
   EXPECT_EQ(rule_of(other, "tp1.pp1.dp1.norm=eager"), Rule::kCount);
   for (TestContext* context : {&worker, &other}) {
-    context->model.groups.front().ffn = FfnKind::kGelu;
+    context->model.groups.front().ffn.kind = FfnKind::kGelu;
     context->training.precision = Precision::kFp64;
-    context->model.head_dim = 4099;
+    context->model.groups.front().attention.head_dim = 4099;
   }
   EXPECT_EQ(rule_of(worker, plain), Rule::kPrecision);
   EXPECT_EQ(rule_of(other, plain), Rule::kCount);
   worker.training.precision = Precision::kBf16;
   EXPECT_EQ(rule_of(worker, plain), Rule::kFfnKind);
-  worker.model.groups.front().ffn = FfnKind::kSwiGlu;
+  worker.model.groups.front().ffn.kind = FfnKind::kSwiGlu;
   EXPECT_EQ(rule_of(worker, plain), Rule::kHeadDim);
-  worker.model.head_dim = 4098;
+  worker.model.groups.front().attention.head_dim = 4098;
   EXPECT_EQ(rule_of(worker, plain), Rule::kCudaHeadDim);
   worker.cluster = FindCluster("local-cpu", /*host_cores=*/2).value();
   EXPECT_EQ(rule_of(worker, plain), Rule::kCount);
@@ -149,7 +149,7 @@ TEST(KernelRules, LimitRanksAndChunks) {
             "the worker can't run cp4; it runs cp up to 2");
   EXPECT_EQ(Describe(*CheckLayout(context.get(), 2, MakeLayout("tp1.pp2.dp1.vpp8"))),
             "the worker can't run vpp8; it runs vpp up to 4");
-  context.model.qk_norm = true;
+  context.model.groups.front().attention.qk_norm = true;
   EXPECT_EQ(CheckLayout(context.get(), 1, MakeLayout("tp1.pp1.dp1"))->rule, Rule::kQkNorm);
 }
 

@@ -72,6 +72,8 @@ struct BlockShape {
   int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }
   // How many TP ranks share the residual stream's tokens.
   int64_t stream_ranks() const { return sequence_parallel ? tp : 1; }
+
+  friend bool operator==(const BlockShape&, const BlockShape&) = default;
 };
 
 // One token of a sequence of `keys` in an undivided model: a layer of `group`, and both ends.

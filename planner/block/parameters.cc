@@ -1,5 +1,6 @@
 #include "planner/block/parameters.h"
 
+#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/pass.h"
 
@@ -42,6 +43,26 @@ OperatorFlops FlopsOf(const OperatorList& operators) {
     }
   }
   return flops;
+}
+
+// Parameters, and FLOPs of a token.
+struct Counts {
+  int64_t elements = 0;
+  OperatorFlops flops;
+};
+
+Counts CountsOf(const OperatorList& operators) {
+  return {.elements = AllElements(operators), .flops = FlopsOf(operators)};
+}
+
+// A search asks for those of one model with each of its layouts.
+Counts BlockCounts(const BlockShape& shape) {
+  thread_local Memo<BlockShape, Counts, kShapesOfAModel> known;
+  return known.Get(shape, [&] { return CountsOf(BlockOperators(shape)); });
+}
+Counts HeadCounts(const BlockShape& shape) {
+  thread_local Memo<BlockShape, Counts, kShapesOfAModel> known;
+  return known.Get(shape, [&] { return CountsOf(HeadOperators(shape)); });
 }
 
 // A model of no layers has no group, and ends all the same.
@@ -88,16 +109,15 @@ int64_t Parameters(const ModelSpec& model) {
 }
 
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
-  const OperatorList head = HeadOperators(EndsShape(model));
-  double parameters = static_cast<double>(EmbeddingParameters(model) + AllElements(head));
-  OperatorFlops token = FlopsOf(head);
+  const Counts head = HeadCounts(EndsShape(model));
+  double parameters = static_cast<double>(EmbeddingParameters(model) + head.elements);
+  OperatorFlops token = head.flops;
   for (const LayerGroup& group : model.groups) {
-    const OperatorList block = BlockOperators(WholeShape(model, group, training.seq_len));
-    const OperatorFlops own = FlopsOf(block);
+    const Counts block = BlockCounts(WholeShape(model, group, training.seq_len));
     const auto count = static_cast<double>(group.count);
-    parameters += count * static_cast<double>(AllElements(block));
-    token.products += count * own.products;
-    token.attention += count * own.attention;
+    parameters += count * static_cast<double>(block.elements);
+    token.products += count * block.flops.products;
+    token.attention += count * block.flops.attention;
   }
   const double tokens =
       static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);

@@ -14,6 +14,8 @@ struct WorkspaceRates {
   double hidden_bytes = 0.0;
   double ffn_bytes = 0.0;
   double score_bytes = 0.0;
+
+  friend bool operator==(const WorkspaceRates&, const WorkspaceRates&) = default;
 };
 
 // Bytes of one micro-batch on one rank.

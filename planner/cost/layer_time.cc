@@ -116,14 +116,16 @@ class TensorParallelTimes {
         return AllGatherTime(step_.network, step_.tp_group, all);
       case CollectiveKind::kReduceScatter:
         return ReduceScatterTime(step_.network, step_.tp_group, all);
+      case CollectiveKind::kBroadcast:
       case CollectiveKind::kSend:
-        break;
+      case CollectiveKind::kReceive:
+        break;  // no operator does these over the TP group
     }
     return 0.0;
   }
 
   const StepShape& step_;
-  std::array<Known, 4> known_;  // by CollectiveKind
+  std::array<Known, kCollectiveKindNames.size()> known_;  // by CollectiveKind
 };
 
 // `price(op, collective)` in seconds, of every collective over the TP group that compute waits for.

@@ -2,27 +2,54 @@
 
 #include <algorithm>
 
+#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/profile/layer_shape.h"
 
 namespace meshwright::planner {
+namespace {
+
+// Of a layer, and of the ends of its model.
+struct ShapeParameters {
+  UnitParameters embedding;
+  UnitParameters layer;
+  UnitParameters head;
+  UnitParameters final_norm;
+};
+
+ShapeParameters WorkOut(const BlockShape& shape) {
+  ShapeParameters parameters = {.embedding = RankParameters(EmbeddingOperators(shape)),
+                                .layer = RankParameters(BlockOperators(shape)),
+                                .head = {},
+                                .final_norm = {}};
+  const OperatorList head = HeadOperators(shape);
+  for (const Operator& op : head) {
+    (op.name == OperatorName::kFinalNorm ? parameters.final_norm : parameters.head) +=
+        RankParameters(op);
+  }
+  return parameters;
+}
+
+ShapeParameters ParametersOf(const BlockShape& shape) {
+  thread_local Memo<BlockShape, ShapeParameters, kShapesOfASearch> known;
+  return known.Get(shape, [&] { return WorkOut(shape); });
+}
+
+}  // namespace
 
 LayoutParameters::LayoutParameters(const EstimateContext& context, const Layout& layout)
     : model_(context.model),
       layout_(layout),
       stages_(context.model, layout, context.profile.supports.stage_partition) {
-  const BlockShape ends = LayerShape(context, layout, model_.groups.front());
-  embedding_ = RankParameters(EmbeddingOperators(ends));
-  const OperatorList head = HeadOperators(ends);
-  for (const Operator& op : head) {
-    UnitParameters& unit = op.name == OperatorName::kFinalNorm ? final_norm_ : head_;
-    unit += RankParameters(op);
-  }
-  largest_unit_ = std::max(embedding_.all, head_.all);
   for (const LayerGroup& group : model_.groups) {
-    layer_.push_back(RankParameters(BlockOperators(LayerShape(context, layout, group))));
+    const ShapeParameters parameters = ParametersOf(LayerShape(context, layout, group));
+    embedding_ = parameters.embedding;
+    head_ = parameters.head;
+    final_norm_ = parameters.final_norm;
+    layer_.push_back(parameters.layer);
     largest_unit_ = std::max(largest_unit_, layer_.back().all);
   }
+  largest_unit_ = std::max({largest_unit_, embedding_.all, head_.all});
 }
 
 int64_t LayoutParameters::OnRank(int32_t pipeline_rank) const {

@@ -25,10 +25,7 @@ std::array<int8_t, kNames> IndexByName(const OperatorList& operators) {
   return index;
 }
 
-bool Saves(const Operator& op, KeptTensor tensor) {
-  return std::any_of(op.saves.begin(), op.saves.end(),
-                     [tensor](const SavedTensor& saved) { return saved.tensor == tensor; });
-}
+uint64_t Bit(KeptTensor tensor) { return uint64_t{1} << static_cast<int>(tensor); }
 
 }  // namespace
 
@@ -54,9 +51,13 @@ void Liveness::AddSaves(const OperatorList& operators, const OperatorList& kept)
   const auto step_of = [&](OperatorName name) -> Step& {
     return steps_[static_cast<size_t>(index[static_cast<size_t>(name)])];
   };
+  uint64_t all_kept = 0;
+  for (const Operator& op : kept) {
+    for (const SavedTensor& saved : op.saves) all_kept |= Bit(saved.tensor);
+  }
   for (size_t i = 0; i < operators.size(); ++i) {
     for (const SavedTensor& saved : operators[i].saves) {
-      const bool stays = Saves(kept[i], saved.tensor);
+      const bool stays = (all_kept & Bit(saved.tensor)) != 0;
       const TensorOrigin origin = OriginOf(saved.tensor);
       if (origin.origin == Origin::kGiven) given_bytes_ += saved.bytes;
       if (origin.origin == Origin::kBeside) {

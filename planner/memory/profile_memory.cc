@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/layout/mesh.h"
+#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
+#include "planner/layout/mesh.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
@@ -42,14 +43,23 @@ ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layou
                                 .ffn_bytes = kept.ffn_work_bytes,
                                 .score_bytes = kept.score_work_bytes};
   for (const LayerGroup& group : context.model.groups) {
-    blocks_.push_back(MakeBlock(LayerShape(context, layout, group), layout.recompute, rates));
+    blocks_.push_back(BlockOf(LayerShape(context, layout, group), layout.recompute, rates));
   }
   boundary_bytes_ = blocks_.front().checkpoint_bytes;
-  const OperatorList head =
-      HeadOperators(LayerShape(context, layout, context.model.groups.front()));
-  if (const Operator* loss = Find(head, OperatorName::kCrossEntropy)) {
-    logits_ = static_cast<double>(loss->stream.elements);
-  }
+}
+
+struct ProfileMemory::BlockKey {
+  BlockShape shape;
+  Recompute recompute = Recompute::kNone;
+  WorkspaceRates rates;
+
+  friend bool operator==(const BlockKey&, const BlockKey&) = default;
+};
+
+ProfileMemory::Block ProfileMemory::BlockOf(const BlockShape& shape, Recompute recompute,
+                                            const WorkspaceRates& rates) {
+  thread_local Memo<BlockKey, Block, kShapesOfASearch> known;
+  return known.Get({shape, recompute, rates}, [&] { return MakeBlock(shape, recompute, rates); });
 }
 
 ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
@@ -64,9 +74,12 @@ ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute
     Apply(recompute, shape, selective);
     edited = &selective;
   }
+  const OperatorList head = HeadOperators(shape);
+  const Operator* loss = Find(head, OperatorName::kCrossEntropy);
   return {.kept_bytes = KeptBytes(recompute == Recompute::kSelective ? selective : operators),
           .checkpoint_bytes = KeptBytes(checkpoint),
-          .workspace = WorkspaceOf(operators, *edited, rates)};
+          .workspace = WorkspaceOf(operators, *edited, rates),
+          .logits = loss == nullptr ? 0.0 : static_cast<double>(loss->stream.elements)};
 }
 
 int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {
@@ -84,9 +97,9 @@ int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) con
 int64_t ProfileMemory::LossBytes() const {
   const KeptActivations& kept = context_.profile.kept;
   const auto peak_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * blocks_.front().logits));
   const auto kept_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * logits_));
+      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * blocks_.front().logits));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;

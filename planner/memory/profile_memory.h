@@ -32,9 +32,13 @@ class ProfileMemory final : public MemoryModel {
   struct Block {
     int64_t kept_bytes = 0;        // without recompute, or under selective recompute
     int64_t checkpoint_bytes = 0;  // where it is recomputed
-    Workspace workspace;
+    Workspace workspace = {};
+    double logits = 0.0;  // of the model's head for one micro-batch
   };
 
+  struct BlockKey;
+
+  static Block BlockOf(const BlockShape& shape, Recompute recompute, const WorkspaceRates& rates);
   static Block MakeBlock(const BlockShape& shape, Recompute recompute, const WorkspaceRates& rates);
   int64_t KeptPerMicroBatch(const Block& block, int64_t layers) const;
   int64_t LossBytes() const;
@@ -46,7 +50,6 @@ class ProfileMemory final : public MemoryModel {
   int64_t micro_batches_;
   LayoutParameters parameters_;
   int64_t boundary_bytes_ = 0;  // an activation between two stages
-  double logits_ = 0.0;         // of a micro-batch on a rank
   absl::InlinedVector<Block, 4> blocks_;
 };
 

@@ -1,5 +1,6 @@
 #include "planner/memory/worker_block.h"
 
+#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
@@ -117,9 +118,7 @@ void AddHead(const WorkerShape& shape, WorkerEndBytes& bytes) {
   bytes.head_weight = liveness.most_bytes() - bytes.head_split;
 }
 
-}  // namespace
-
-WorkerBlockBytes BlockBytes(const WorkerShape& shape, Recompute recompute) {
+WorkerBlockBytes WorkOut(const WorkerShape& shape, Recompute recompute) {
   const OperatorList operators = BlockOperators(shape.block);
   OperatorList kept = operators;
   Apply(recompute, shape.block, kept);
@@ -134,12 +133,31 @@ WorkerBlockBytes BlockBytes(const WorkerShape& shape, Recompute recompute) {
   return bytes;
 }
 
-WorkerEndBytes EndBytes(const WorkerShape& shape) {
+WorkerEndBytes WorkOutEnds(const WorkerShape& shape) {
   WorkerEndBytes bytes;
   bytes.stream = StreamBytes(shape.block);
   AddEmbedding(shape, bytes);
   AddHead(shape, bytes);
   return bytes;
+}
+
+struct BlockKey {
+  WorkerShape shape;
+  Recompute recompute = Recompute::kNone;
+
+  friend bool operator==(const BlockKey&, const BlockKey&) = default;
+};
+
+}  // namespace
+
+WorkerBlockBytes BlockBytes(const WorkerShape& shape, Recompute recompute) {
+  thread_local Memo<BlockKey, WorkerBlockBytes, kShapesOfASearch> known;
+  return known.Get({shape, recompute}, [&] { return WorkOut(shape, recompute); });
+}
+
+WorkerEndBytes EndBytes(const WorkerShape& shape) {
+  thread_local Memo<WorkerShape, WorkerEndBytes, kShapesOfASearch> known;
+  return known.Get(shape, [&] { return WorkOutEnds(shape); });
 }
 
 }  // namespace meshwright::planner

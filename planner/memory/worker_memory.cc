@@ -121,10 +121,11 @@ WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recom
     : recompute_(recompute),
       recompute_layers_(recompute_layers),
       ends_(EndBytes(shapes.front())) {
-  const Recompute other = recompute == Recompute::kBlock ? Recompute::kNone : recompute;
+  const bool some = recompute == Recompute::kBlock;
   for (const WorkerShape& shape : shapes) {
-    groups_.push_back({.recomputed = BlockBytes(shape, Recompute::kFull),
-                       .other = BlockBytes(shape, other)});
+    Group& group = groups_.emplace_back();
+    group.other = BlockBytes(shape, some ? Recompute::kNone : recompute);
+    if (some) group.recomputed = BlockBytes(shape, Recompute::kFull);
   }
 }
 

@@ -10,6 +10,8 @@ namespace meshwright::planner {
 struct WorkerShape {
   BlockShape block;
   int64_t threads = 1;  // of a rank, on a CPU
+
+  friend bool operator==(const WorkerShape&, const WorkerShape&) = default;
 };
 
 }  // namespace meshwright::planner

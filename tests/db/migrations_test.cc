@@ -50,7 +50,7 @@ class MigrationsTest : public testing::Test {
     ASSERT_TRUE((*store)->UpdateTrial(Assign(1, 1, 1)).ok());
     ASSERT_TRUE((*store)->UpdateTrial(Finish(1, 1, 1, 0.5)).ok());
   }
-  std::unique_ptr<SqliteConnection> worker::Connect(const std::string& path) const {
+  std::unique_ptr<SqliteConnection> Connect(const std::string& path) const {
     return *SqliteConnection::Open(path, SqliteConnection::Mode::kReadWriteCreate);
   }
   // The scripts of this program and one more.
@@ -66,7 +66,7 @@ class MigrationsTest : public testing::Test {
 
 TEST_F(MigrationsTest, ARebuiltTableKeepsTheRowsThatReferToIt) {
   MakeStore();
-  const auto connection = worker::Connect(path_);
+  const auto connection = Connect(path_);
   ASSERT_TRUE(connection->Execute("PRAGMA foreign_keys = ON").ok());
   const absl::Status status = Migrate(connection.get(), And(kRebuildTrials));
   ASSERT_TRUE(status.ok()) << status;
@@ -84,7 +84,7 @@ TEST_F(MigrationsTest, TheFileIsCopiedBeforeItChanges) {
   MakeStore();
   const std::string copy = CopyBeforeMigration(path_, LatestSchemaVersion());
   EXPECT_EQ(copy, path_ + ".before-v" + std::to_string(LatestSchemaVersion() + 1));
-  ASSERT_TRUE(Migrate(worker::Connect(path_).get(), And(kRebuildTrials)).ok());
+  ASSERT_TRUE(Migrate(Connect(path_).get(), And(kRebuildTrials)).ok());
   const auto check = CheckStore(copy);
   ASSERT_TRUE(check.ok()) << check.status();
   EXPECT_TRUE(check->ok());
@@ -97,7 +97,7 @@ TEST_F(MigrationsTest, TheFileIsCopiedBeforeItChanges) {
 
 TEST_F(MigrationsTest, NothingIsCopiedWhereThereIsNothingToMigrate) {
   MakeStore();  // a new file
-  ASSERT_TRUE(Migrate(worker::Connect(path_).get()).ok());
+  ASSERT_TRUE(Migrate(Connect(path_).get()).ok());
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
     EXPECT_EQ(entry.path().string().find(".before-v"), std::string::npos) << entry.path();
   }
@@ -105,7 +105,7 @@ TEST_F(MigrationsTest, NothingIsCopiedWhereThereIsNothingToMigrate) {
 
 TEST_F(MigrationsTest, AScriptThatLeavesADanglingReferenceIsUndone) {
   MakeStore();
-  const auto connection = worker::Connect(path_);
+  const auto connection = Connect(path_);
   const absl::Status status = Migrate(connection.get(), And("DELETE FROM trials"));
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_THAT(std::string(status.message()),
@@ -118,7 +118,7 @@ TEST_F(MigrationsTest, AScriptThatFailsIsUndoneAndTheOnesBeforeItStay) {
   MakeStore();
   MigrationScripts scripts = And("CREATE TABLE extra (a INTEGER) STRICT");
   scripts.push_back("CREATE TABLE more (a INTEGER) STRICT; SELECT nonsense FROM nowhere");
-  const auto connection = worker::Connect(path_);
+  const auto connection = Connect(path_);
   EXPECT_FALSE(Migrate(connection.get(), scripts).ok());
   EXPECT_EQ(*connection->QueryInt("PRAGMA user_version"), LatestSchemaVersion() + 1);
   EXPECT_EQ(*connection->QueryText("SELECT group_concat(name) FROM sqlite_schema WHERE name IN "

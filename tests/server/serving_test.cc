@@ -64,9 +64,9 @@ class ServingTest : public testing::Test {
     auto server = Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), std::move(options));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
-    worker::Connect(server_->address());
+    Connect(server_->address());
   }
-  void worker::Connect(const std::string& address) {
+  void Connect(const std::string& address) {
     channel_ = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
     sweeps_ = v1::Sweeps::NewStub(channel_);
     planner_ = v1::Planner::NewStub(channel_);
@@ -128,7 +128,7 @@ class SearchLoadTest : public ServingTest {
     for (int i = 0; i < count; ++i) {
       Call& call = *calls_.emplace_back(std::make_unique<Call>());
       call.thread = std::thread([this, &call] {
-        call.status = Recommend(trial::TinyPlan(), call.context);
+        call.status = Recommend(TinyPlan(), call.context);
         call.ended.store(true);
       });
     }
@@ -177,13 +177,13 @@ TEST_F(SearchLoadTest, EverythingElseAnswersBesideFourSearches) {
   };
   ASSERT_TRUE(WaitFor([&] { return calls_[4]->ended.load() || calls_[5]->ended.load(); }));
   v1::CreateSweepRequest sweep;
-  *sweep.mutable_plan() = trial::TinyPlan();
+  *sweep.mutable_plan() = TinyPlan();
   sweep.set_trials(1);
   grpc::ClientContext create;
   v1::Sweep created;
   EXPECT_TRUE(refused(sweeps_->CreateSweep(&create, sweep, &created)));
   v1::EstimateRequest estimate;
-  *estimate.mutable_plan() = trial::TinyPlan();
+  *estimate.mutable_plan() = TinyPlan();
   grpc::ClientContext one;
   v1::EstimateResponse estimated;
   EXPECT_TRUE(refused(planner_->Estimate(&one, estimate, &estimated)));
@@ -207,7 +207,7 @@ TEST_F(SearchLoadTest, ASearchEndsWithItsCallsDeadlineOrCancellation) {
   EXPECT_TRUE(WaitFor([&] { return slow_.running() == 0; }));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
-  EXPECT_EQ(Recommend(trial::TinyPlan(), context).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(Recommend(TinyPlan(), context).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   EXPECT_TRUE(WaitFor([&] { return slow_.running() == 0; }));
 }
 
@@ -228,7 +228,7 @@ TEST_F(SearchLoadTest, AServerThatStopsEndsItsSearches) {
 
 TEST_F(ServingTest, RefusesASearchSpaceThatIsTooLarge) {
   Start(Options());
-  v1::PlanRequest plan = trial::TinyPlan();
+  v1::PlanRequest plan = TinyPlan();
   plan.mutable_model()->set_preset("llama-3-405b");
   plan.mutable_cluster()->set_preset("h100");
   plan.mutable_framework()->set_preset("meshwright");
@@ -246,13 +246,13 @@ TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
   options.listen = (*Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), Options()))->address();
   bool opened = false;
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
-    worker::Connect(options.listen);
+    Connect(options.listen);
     EXPECT_EQ(HealthOf(channel_), kNotServing);
     const grpc::Status status = ListSweeps();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
     EXPECT_THAT(status.error_message(), HasSubstr("opening its database"));
     grpc::ClientContext recommend;
-    EXPECT_EQ(Recommend(trial::TinyPlan(), recommend).error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_EQ(Recommend(TinyPlan(), recommend).error_code(), grpc::StatusCode::UNAVAILABLE);
     grpc::ClientContext watch;
     v1::SweepEvent event;
     const auto events = sweeps_->WatchSweep(&watch, {});
@@ -299,7 +299,7 @@ TEST_F(ServingTest, AStoreThatCantBeOpenedEndsTheStart) {
 TEST_F(ServingTest, OutlivesADeepJson) {
   Start(Options());
   v1::CreateSweepRequest request;
-  *request.mutable_plan() = trial::TinyPlan();
+  *request.mutable_plan() = TinyPlan();
   request.set_trials(1);
   request.mutable_plan()->mutable_model()->set_config_json(
       "{\"hidden_size\": " + std::string(80'000, '[') + std::string(80'000, ']') + "}");
@@ -320,17 +320,17 @@ TEST_F(ServingTest, NamesTheFieldThatIsTooLong) {
     const auto violations = FieldViolationsOf(status);
     return violations.empty() ? FieldViolation{} : violations[0];
   };
-  v1::PlanRequest plan = trial::TinyPlan();
+  v1::PlanRequest plan = TinyPlan();
   plan.mutable_model()->set_config_json(std::string(6 << 20, ' '));  // above gRPC's own limit
   EXPECT_EQ(violation(plan), (FieldViolation{"plan.model.config_json",
                                              "plan.model.config_json = (6291456 bytes): must be at "
                                              "most 1048576 bytes"}));
-  plan = trial::TinyPlan();
+  plan = TinyPlan();
   plan.mutable_cluster()->set_preset(std::string(100'000, 'x'));
   EXPECT_EQ(violation(plan).field, "plan.cluster.preset");
   // What is within the limits and wrong all the same is quoted in part: a status has to fit into
   // headers.
-  plan = trial::TinyPlan();
+  plan = TinyPlan();
   plan.mutable_model()->set_config_json("{\"" + std::string(500'000, 'k') + "\": 1, " +
                                         "\"model_type\": \"" + std::string(500'000, 'v') + "\"}");
   EXPECT_EQ(violation(plan).field, "model_type");

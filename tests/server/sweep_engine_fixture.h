@@ -66,7 +66,7 @@ class SweepEngineTest : public testing::Test {
             .version = "1",
             .connect_time = db::At(0)};
   }
-  std::shared_ptr<FakeLink> worker::Connect(const std::string& name, std::vector<agent::AttemptKey> held = {},
+  std::shared_ptr<FakeLink> Connect(const std::string& name, std::vector<agent::AttemptKey> held = {},
                                     const std::string& instance = "i") {
     auto link = std::make_shared<FakeLink>();
     const absl::Status status = engine_->Connect(Info(name, instance), held, link);
@@ -91,8 +91,8 @@ class SweepEngineTest : public testing::Test {
   }
   // Agents a and b; what a runs is given up, and b has it as attempt 2.
   void LoseToB() {
-    const auto a = worker::Connect("a");
-    b_ = worker::Connect("b");
+    const auto a = Connect("a");
+    b_ = Connect("b");
     engine_->Disconnect("a", a.get());
     now_ += absl::Seconds(7);
     engine_->Heartbeat("b", {});

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 TEST_F(SweepEngineResultsTest, ALateResultOfATrialThatIsPendingAgainCounts) {
   Create("s", 1);
-  engine_->Disconnect("a", worker::Connect("a").get());
+  engine_->Disconnect("a", Connect("a").get());
   now_ += absl::Seconds(7);
   engine_->Tick();
   EXPECT_EQ(Trial(1).state, db::TrialState::kPending);
@@ -50,7 +50,7 @@ TEST_F(SweepEngineResultsTest, ALateResultStopsTheRunUnderWay) {
 
 TEST_F(SweepEngineResultsTest, AResultOfAnAttemptThatWasNeverGivenOutIsRefused) {
   Create("s", 1);
-  worker::Connect("a");
+  Connect("a");
   const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 7}, OkResult(0.3));
   EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
   EXPECT_THAT(verdict.reason, HasSubstr("attempt 7 was never given out"));
@@ -60,7 +60,7 @@ TEST_F(SweepEngineResultsTest, AResultOfAnAttemptThatWasNeverGivenOutIsRefused) 
 TEST_F(SweepEngineResultsTest, ALateResultOfATrialThatLostItsAgentsCountsWhileTheSweepRuns) {
   Create("s", 2);
   for (int i = 0; i < 3; ++i) {
-    engine_->Disconnect("a", worker::Connect("a").get());
+    engine_->Disconnect("a", Connect("a").get());
     now_ += absl::Seconds(31);
     engine_->Tick();
   }
@@ -72,7 +72,7 @@ TEST_F(SweepEngineResultsTest, ALateResultOfATrialThatLostItsAgentsCountsWhileTh
 
 TEST_F(SweepEngineResultsTest, AResultAfterTheEndOfTheSweepIsRefused) {
   Create("s", 1);
-  worker::Connect("a");
+  Connect("a");
   ASSERT_TRUE(engine_->Cancel("s").ok());
   const FinishVerdict verdict = engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
@@ -81,7 +81,7 @@ TEST_F(SweepEngineResultsTest, AResultAfterTheEndOfTheSweepIsRefused) {
 
 TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
   Create("s", 3);
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   trial::TrialResult result = OkResult(0.3);
   result.step_times_s = {0.5, std::numeric_limits<double>::quiet_NaN()};
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
@@ -112,7 +112,7 @@ TEST_F(SweepEngineResultsTest, AnMfuThatIsNotFiniteFailsTheTrial) {
   trials[0].plan_json = ToJson(plan).dump();
   ASSERT_TRUE(engine_->Cancel("s").ok());
   const db::SweepRecord made = *engine_->Create({sweep, trials});
-  worker::Connect("a");
+  Connect("a");
   trial::TrialResult result = OkResult(0.3);
   result.step_s = 1e-310;
   EXPECT_EQ(engine_->Finish("a", {"t", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
@@ -134,8 +134,8 @@ TEST_F(SweepEngineResultsTest, AResultOfADeletedSweepIsNoneOfItsNamesakes) {
 
 TEST_F(SweepEngineResultsTest, NoAgentStopsWhatAnotherRuns) {
   Create("s", 1);
-  const auto a = worker::Connect("a");
-  worker::Connect("b");
+  const auto a = Connect("a");
+  Connect("b");
   ASSERT_EQ(a->assigned.size(), 1u);
   trial::TrialResult stopped;
   stopped.outcome = trial::Outcome::kCancelled;
@@ -147,7 +147,7 @@ TEST_F(SweepEngineResultsTest, NoAgentStopsWhatAnotherRuns) {
 
 TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
   Create("s", 1);
-  worker::Connect("a");
+  Connect("a");
   trial::TrialResult result;
   result.outcome = trial::Outcome::kFailed;
   result.message = "rank 0 crashed \xE2\x82\n\xFFtail";

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 TEST_F(SweepEngineTest, RunsASweepToItsEnd) {
   EXPECT_THAT(Create("s", 2).reason, HasSubstr("needs 4, connected 0"));
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   const agent::AttemptKey first{"s", 1, 1};
   ASSERT_EQ(link->assigned, std::vector<agent::AttemptKey>{first});
   engine_->Started("a", first);
@@ -36,7 +36,7 @@ TEST_F(SweepEngineTest, AnAdaptiveTrialIsToldWhatToBeat) {
   for (db::TrialRecord& trial : trials) trial.plan_json = R"({"adaptive":true})";
   trials[2].plan_json = R"({"adaptive":false})";
   ASSERT_TRUE(engine_->Create({db::SomeSweep("s"), trials}).ok());
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   engine_->Finish("a", {"s", 2, 1}, OkResult(0.2));
   EXPECT_EQ(link->plans, (std::vector<std::string>{R"({"adaptive":true})",
@@ -46,7 +46,7 @@ TEST_F(SweepEngineTest, AnAdaptiveTrialIsToldWhatToBeat) {
 
 TEST_F(SweepEngineTest, TheSameResultTwiceCountsOnce) {
   Create("s", 2);
-  worker::Connect("a");
+  Connect("a");
   engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.9)).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).measured->mfu, 0.3);
@@ -54,7 +54,7 @@ TEST_F(SweepEngineTest, TheSameResultTwiceCountsOnce) {
 
 TEST_F(SweepEngineTest, ALateResultOfADeletedSweepIsNotItsNamesakes) {
   Create("s", 1);
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   const agent::AttemptKey old{"s", 1, 1};
   ASSERT_EQ(link->assigned, std::vector<agent::AttemptKey>{old});
   EXPECT_TRUE(absl::IsFailedPrecondition(engine_->Delete("s", /*force=*/false)));
@@ -72,10 +72,10 @@ TEST_F(SweepEngineTest, ALateResultOfADeletedSweepIsNotItsNamesakes) {
 
 TEST_F(SweepEngineTest, ABrokenStreamLeavesTimeToComeBack) {
   Create("s", 1);
-  engine_->Disconnect("a", worker::Connect("a").get());
+  engine_->Disconnect("a", Connect("a").get());
   now_ = absl::Seconds(4);
   const agent::AttemptKey key{"s", 1, 1};
-  worker::Connect("a", {key});
+  Connect("a", {key});
   now_ = absl::Seconds(20);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 1);
@@ -84,8 +84,8 @@ TEST_F(SweepEngineTest, ABrokenStreamLeavesTimeToComeBack) {
 
 TEST_F(SweepEngineTest, AVanishedAgentsTrialGoesToAnother) {
   Create("s", 1);
-  const auto a = worker::Connect("a");
-  const auto b = worker::Connect("b");
+  const auto a = Connect("a");
+  const auto b = Connect("b");
   EXPECT_TRUE(b->assigned.empty());
   engine_->Disconnect("a", a.get());
   now_ = absl::Seconds(6);
@@ -93,7 +93,7 @@ TEST_F(SweepEngineTest, AVanishedAgentsTrialGoesToAnother) {
   ASSERT_EQ(b->assigned.size(), 1u);
   EXPECT_EQ(b->assigned[0], (agent::AttemptKey{"s", 1, 2}));
   // What the first agent still runs counts no more.
-  EXPECT_EQ(worker::Connect("a", {{"s", 1, 1}})->cancelled.size(), 1u);
+  EXPECT_EQ(Connect("a", {{"s", 1, 1}})->cancelled.size(), 1u);
   EXPECT_EQ(engine_->Finish("b", {"s", 1, 2}, OkResult(0.4)).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).measured->mfu, 0.4);
   // A second result never does.
@@ -106,12 +106,12 @@ TEST_F(SweepEngineTest, AVanishedAgentsTrialGoesToAnother) {
 
 TEST_F(SweepEngineTest, AnAgentThatComesBackLateGoesOnWithWhatNobodyTook) {
   Create("s", 1);
-  engine_->Disconnect("a", worker::Connect("a").get());
+  engine_->Disconnect("a", Connect("a").get());
   now_ += absl::Seconds(7);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 2);
   const agent::AttemptKey key{"s", 1, 1};
-  const auto back = worker::Connect("a", {key});
+  const auto back = Connect("a", {key});
   EXPECT_TRUE(back->cancelled.empty());
   EXPECT_TRUE(back->assigned.empty());
   EXPECT_EQ(Trial(1).state, db::TrialState::kRunning);
@@ -123,20 +123,20 @@ TEST_F(SweepEngineTest, AnAgentThatComesBackLateGoesOnWithWhatNobodyTook) {
 
 TEST_F(SweepEngineTest, WhatWasTakenBackCanBeLostAgain) {
   Create("s", 1);
-  engine_->Disconnect("a", worker::Connect("a").get());
+  engine_->Disconnect("a", Connect("a").get());
   now_ += absl::Seconds(7);
   engine_->Tick();
-  engine_->Disconnect("a", worker::Connect("a", {{"s", 1, 1}}).get());
+  engine_->Disconnect("a", Connect("a", {{"s", 1, 1}}).get());
   now_ += absl::Seconds(7);
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 2);
-  EXPECT_EQ(worker::Connect("b")->assigned, (std::vector<agent::AttemptKey>{{"s", 1, 2}}));
+  EXPECT_EQ(Connect("b")->assigned, (std::vector<agent::AttemptKey>{{"s", 1, 2}}));
 }
 
 TEST_F(SweepEngineTest, ThreeLostAgentsFailTheTrial) {
   Create("s", 1);
   for (int i = 0; i < 3; ++i) {
-    const auto link = worker::Connect("a");
+    const auto link = Connect("a");
     EXPECT_EQ(link->assigned.size(), 1u);
     engine_->Disconnect("a", link.get());
     now_ += absl::Seconds(31);
@@ -149,7 +149,7 @@ TEST_F(SweepEngineTest, ThreeLostAgentsFailTheTrial) {
 
 TEST_F(SweepEngineTest, HeartbeatsKeepTheLease) {
   Create("s", 1);
-  worker::Connect("a");
+  Connect("a");
   for (int i = 0; i < 10; ++i) {
     now_ += absl::Seconds(20);
     engine_->Heartbeat("a", {{"s", 1, 1}});
@@ -163,7 +163,7 @@ TEST_F(SweepEngineTest, HeartbeatsKeepTheLease) {
 
 TEST_F(SweepEngineTest, ATrialThatHeartbeatsNameNoMoreIsGivenUpAfterALease) {
   Create("s", 1);
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   const agent::AttemptKey first{"s", 1, 1};
   engine_->Started("a", first);
   Beat("a", {first}, 60);
@@ -177,7 +177,7 @@ TEST_F(SweepEngineTest, ATrialThatHeartbeatsNameNoMoreIsGivenUpAfterALease) {
 
 TEST_F(SweepEngineTest, AnAgentThatDropsItsAssignmentIsFreeAfterALease) {
   Create("s", 1);
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   Beat("a", {}, 20);
   EXPECT_EQ(link->assigned.size(), 1u);
   Beat("a", {}, 20);
@@ -189,7 +189,7 @@ TEST_F(SweepEngineTest, AnAgentThatDropsItsAssignmentIsFreeAfterALease) {
 
 TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAssignmentFreesNobody) {
   Create("s", 2);
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   engine_->Heartbeat("a", {});
   engine_->Tick();
   EXPECT_EQ(link->assigned.size(), 1u);
@@ -197,7 +197,7 @@ TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAssignmentFreesNobody) {
 }
 
 TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAcknowledgementKeepsNobodyBusy) {
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   Create("s", 1);
   const agent::AttemptKey key{"s", 1, 1};
   engine_->Finish("a", key, OkResult(0.3));
@@ -207,18 +207,18 @@ TEST_F(SweepEngineTest, AHeartbeatThatCrossesAnAcknowledgementKeepsNobodyBusy) {
 }
 
 TEST_F(SweepEngineTest, ASilentAgentIsDroppedAndItsNameIsFree) {
-  const auto link = worker::Connect("a", {}, "first");
+  const auto link = Connect("a", {}, "first");
   now_ += absl::Seconds(31);
   engine_->Tick();
   ASSERT_TRUE(link->closed.has_value());
   EXPECT_THAT(std::string(link->closed->message()), HasSubstr("no sign of life for 30s"));
   EXPECT_TRUE(engine_->ListAgents().empty());
-  worker::Connect("a", {}, "second");
+  Connect("a", {}, "second");
 }
 
 TEST_F(SweepEngineTest, LeasesDontFollowTheWallClock) {
   Create("s", 1);
-  worker::Connect("a");
+  Connect("a");
   const agent::AttemptKey key{"s", 1, 1};
   for (const absl::Duration jump : {absl::Seconds(40), absl::Hours(-1), absl::Hours(2)}) {
     wall_ahead_ += jump;
@@ -249,7 +249,7 @@ TEST_F(SweepEngineTest, ASweepIsNamedAfterItsModelAsFarAsANameCanHoldIt) {
 
 TEST_F(SweepEngineTest, AnAgentThatLeavesDoesNotCountAsLost) {
   Create("s", 1);
-  for (int i = 0; i < 5; ++i) engine_->Leave("a", worker::Connect("a").get(), "it was stopped");
+  for (int i = 0; i < 5; ++i) engine_->Leave("a", Connect("a").get(), "it was stopped");
   EXPECT_EQ(Trial(1).attempt, 6);
   EXPECT_EQ(Trial(1).lost_attempts, 0);
   EXPECT_EQ(Trial(1).state, db::TrialState::kPending);
@@ -257,14 +257,14 @@ TEST_F(SweepEngineTest, AnAgentThatLeavesDoesNotCountAsLost) {
 
 TEST_F(SweepEngineTest, AnAgentThatForgotItsTrialGetsTheNextAttempt) {
   Create("s", 1);
-  engine_->Disconnect("a", worker::Connect("a").get());
-  const auto again = worker::Connect("a", {}, "another process");
+  engine_->Disconnect("a", Connect("a").get());
+  const auto again = Connect("a", {}, "another process");
   ASSERT_EQ(again->assigned.size(), 1u);
   EXPECT_EQ(again->assigned[0].attempt, 2);
 }
 
 TEST_F(SweepEngineTest, TwoProcessesCantShareAName) {
-  worker::Connect("a");
+  Connect("a");
   auto link = std::make_shared<FakeLink>();
   EXPECT_TRUE(absl::IsAlreadyExists(engine_->Connect(Info("a", "other"), {}, link)));
   EXPECT_FALSE(link->welcomed);
@@ -329,9 +329,9 @@ TEST_F(SweepEngineTest, LogsOneNameForASweep) {
       store_.get(), &hub_, [this] { return db::At(0) + now_; },
       [this] { return host::MonotonicTime{now_}; }, options);
   Create("night", 1);
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   engine_->Leave("a", link.get(), "it was stopped");
-  worker::Connect("a");
+  Connect("a");
   engine_->Finish("a", {"night", 1, 2}, OkResult(0.3));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sweeps/night/trials/1: agent a left")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sweeps/night finished: ")));
@@ -339,7 +339,7 @@ TEST_F(SweepEngineTest, LogsOneNameForASweep) {
 
 TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
   Create("s", 3);
-  const auto link = worker::Connect("a");
+  const auto link = Connect("a");
   engine_->Finish("a", {"s", 1, 1}, OkResult(0.3));
   ASSERT_TRUE(engine_->Cancel("s").ok());
   EXPECT_EQ(link->cancelled.size(), 1u);
@@ -356,19 +356,19 @@ TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
 
 TEST_F(SweepEngineTest, ARestartKeepsLeasesAndTakesResults) {
   Create("s", 1);
-  worker::Connect("a");
+  Connect("a");
   now_ = absl::Seconds(1000);
   StartEngine();
   engine_->Tick();
   EXPECT_EQ(Trial(1).attempt, 1);
   const agent::AttemptKey key{"s", 1, 1};
-  worker::Connect("a", {key});
+  Connect("a", {key});
   EXPECT_EQ(engine_->Finish("a", key, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
 }
 
 TEST_F(SweepEngineTest, AResultThatCantBeStoredIsNotAcknowledged) {
   Create("s", 1);
-  worker::Connect("a");
+  Connect("a");
   ASSERT_TRUE(store_->LimitPages(1).ok());
   trial::TrialResult large = OkResult(0.3);
   large.message = std::string(1 << 20, 'x');
@@ -381,7 +381,7 @@ TEST_F(SweepEngineTest, WatchersHearOfEveryChange) {
   const db::SweepRecord sweep = Create("s", 1);
   int calls = 0;
   auto subscription = hub_.Subscribe(sweep.id, [&] { ++calls; });
-  worker::Connect("a");
+  Connect("a");
   EXPECT_GE(calls, 2);
   subscription.reset();
   const int before = calls;

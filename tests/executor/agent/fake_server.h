@@ -62,7 +62,7 @@ class FakeServer final : public v1::Agents::Service {
  private:
   using Stream = grpc::ServerReaderWriter<v1::ServerMessage, v1::AgentMessage>;
 
-  grpc::Status worker::Connect(grpc::ServerContext* context, Stream* stream) override {
+  grpc::Status Connect(grpc::ServerContext* context, Stream* stream) override {
     {
       const std::lock_guard lock(mutex_);
       context_ = context;

@@ -64,7 +64,7 @@ TEST_F(DeviceBenchmarkTest, MeasuresTwoRanks) {
   EXPECT_EQ(RanksOf(benchmark->matmuls), (std::set<int32_t>{1, 2}));
   EXPECT_EQ(RanksOf(benchmark->copies), (std::set<int32_t>{1, 2}));
   EXPECT_EQ(RanksOf(benchmark->collectives), (std::set<int32_t>{2}));
-  std::set<CollectiveKind> kinds;
+  std::set<planner::CollectiveKind> kinds;
   for (const planner::CollectiveTiming& timing : benchmark->collectives) kinds.insert(timing.kind);
   EXPECT_EQ(kinds.size(), 4u);
   for (const planner::MatmulTiming& timing : benchmark->matmuls) {

@@ -38,17 +38,17 @@ TEST(ModelConfig, ReadsTheFieldsOfADenseModel) {
 TEST(ModelConfig, MissingKeyValueHeadsMeanMultiHeadAttention) {
   json config = Mistral7b();
   config.erase("num_key_value_heads");
-  EXPECT_EQ(Read(config)->kv_heads, 32);
+  EXPECT_EQ(Read(config)->groups.front().attention.kv_heads, 32);
 }
 
 TEST(ModelConfig, QwenFamiliesHaveBiasesAndQueryNorms) {
   json config = Mistral7b();
   config.erase("sliding_window");
   config["model_type"] = "qwen2";
-  EXPECT_TRUE(Read(config)->qkv_bias);
+  EXPECT_TRUE(Read(config)->groups.front().attention.qkv_bias);
   config["model_type"] = "qwen3";
   config["head_dim"] = 128;
-  EXPECT_TRUE(Read(config)->qk_norm);
+  EXPECT_TRUE(Read(config)->groups.front().attention.qk_norm);
 }
 
 TEST(ModelConfig, SlidingWindowMattersOnlyWhenShorterThanTheSequence) {

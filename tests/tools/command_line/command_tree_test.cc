@@ -56,7 +56,7 @@ TEST_F(CommandTree, HelpFitsEightyColumns) {
   for (CLI::App* command : CommandsOf(*app_)) {
     std::vector<std::string> words = WordsOf(CommandPath(*command));
     words.push_back("--help");
-    const cli::CommandOutput run = RunCommand(words);
+    const cli::CommandOutput run = cli::RunCommand(words);
     EXPECT_EQ(run.exit_code, cli::kExitOk) << CommandPath(*command);
     for (const std::string& line : LinesOf(run.out)) {
       EXPECT_LE(Width(line), kColumns) << CommandPath(*command) << ": " << line;
@@ -65,7 +65,7 @@ TEST_F(CommandTree, HelpFitsEightyColumns) {
 }
 
 TEST_F(CommandTree, HelpSaysWhatIsRequiredAndTheDefaults) {
-  const std::string help = RunCommand({"recommend", "--help"}).out;
+  const std::string help = cli::RunCommand({"recommend", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("--model FILE|MODEL"));
   EXPECT_THAT(help, HasSubstr("Devices to use (required)"));
   EXPECT_THAT(help, HasSubstr("Layouts to show (default 10)"));

@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 
 std::string Answer(std::vector<std::string> words) {
   words.insert(words.begin(), "__complete");
-  return RunCommand(words).out;
+  return cli::RunCommand(words).out;
 }
 
 // The answer without descriptions.
@@ -66,9 +66,9 @@ TEST(Completion, OffersPathsWhereFilesAreTaken) {
 
 TEST(Completion, HasAScriptForEachShell) {
   for (const char* shell : {"bash", "zsh", "fish", "BASH"}) {
-    EXPECT_THAT(RunCommand({"completion", shell}).out, HasSubstr("__complete")) << shell;
+    EXPECT_THAT(cli::RunCommand({"completion", shell}).out, HasSubstr("__complete")) << shell;
   }
-  EXPECT_THAT(RunCommand({"completion", "tcsh"}).err, HasSubstr("must be bash, fish or zsh"));
+  EXPECT_THAT(cli::RunCommand({"completion", "tcsh"}).err, HasSubstr("must be bash, fish or zsh"));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class DefaultsTest : public testing::Test {
   std::string File() const { return folder_ + "/meshwright/config.toml"; }
 
   cli::CommandOutput Run(const std::vector<std::string>& words) const {
-    return RunCommand(words, "/nonexistent", cli::kNeverInterrupted, {{}, "there is none"},
+    return cli::RunCommand(words, "/nonexistent", cli::kNeverInterrupted, {{}, "there is none"},
                       [this](const std::string& name) -> std::optional<std::string> {
                         const auto found = variables_.find(name);
                         if (found == variables_.end()) return std::nullopt;

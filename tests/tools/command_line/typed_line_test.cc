@@ -29,7 +29,7 @@ std::vector<std::string> Recommend(const std::string& model, const std::string& 
 }
 
 void ExpectRefused(const std::vector<std::string>& words, const std::string& message) {
-  const cli::CommandOutput run = RunCommand(words);
+  const cli::CommandOutput run = cli::RunCommand(words);
   EXPECT_EQ(run.exit_code, cli::kExitBadInput) << run.err;
   EXPECT_THAT(run.err, HasSubstr(message));
   EXPECT_THAT(run.out, Not(HasSubstr("error")));
@@ -77,17 +77,17 @@ TEST(TypedLine, SaysTheWordsOfAFlagAlone) {
 }
 
 TEST(TypedLine, TakesWordsInAnyCase) {
-  const cli::CommandOutput run = RunCommand(Recommend(
+  const cli::CommandOutput run = cli::RunCommand(Recommend(
       "LLaMA-3-8B", "H100", {"--framework", "Megatron", "--dtype", "BF16", "--format", "JSON"}));
   ASSERT_EQ(run.exit_code, cli::kExitOk) << run.err;
   const json request = json::parse(run.out)["request"];
   EXPECT_EQ(request["model"], "llama-3-8b");
   EXPECT_EQ(request["cluster"], "h100");
   EXPECT_EQ(request["framework"], "megatron");
-  EXPECT_EQ(RunCommand({"LIST", "models"}).exit_code, cli::kExitBadInput);
-  EXPECT_EQ(RunCommand({"list", "MODELS"}).exit_code, cli::kExitOk);
-  EXPECT_EQ(RunCommand({"list", "clusters", "H100"}).exit_code, cli::kExitOk);
-  EXPECT_EQ(RunCommand({"schedule", "--layout", "TP1.PP4.dp1.Sched=1F1B", "--micro-batches", "4"})
+  EXPECT_EQ(cli::RunCommand({"LIST", "models"}).exit_code, cli::kExitBadInput);
+  EXPECT_EQ(cli::RunCommand({"list", "MODELS"}).exit_code, cli::kExitOk);
+  EXPECT_EQ(cli::RunCommand({"list", "clusters", "H100"}).exit_code, cli::kExitOk);
+  EXPECT_EQ(cli::RunCommand({"schedule", "--layout", "TP1.PP4.dp1.Sched=1F1B", "--micro-batches", "4"})
                 .exit_code,
             cli::kExitOk);
 }
@@ -99,7 +99,7 @@ TEST(TypedLine, ErrorsAreJsonWhereverTheFlagStands) {
            {"recommend", "--nonsense", "--format=json"},
            {"recomend", "--format", "json"},
            Recommend("llama-3-8b", "a100", {"--format", "json"})}) {
-    const cli::CommandOutput run = RunCommand(words);
+    const cli::CommandOutput run = cli::RunCommand(words);
     EXPECT_EQ(run.exit_code, cli::kExitBadInput);
     const json answer = json::parse(run.out, nullptr, false);
     ASSERT_TRUE(answer.is_object()) << run.out;
@@ -109,22 +109,22 @@ TEST(TypedLine, ErrorsAreJsonWhereverTheFlagStands) {
 }
 
 TEST(TypedLine, WithoutACommandShowsHelpAndFails) {
-  const cli::CommandOutput bare = RunCommand({});
+  const cli::CommandOutput bare = cli::RunCommand({});
   EXPECT_EQ(bare.exit_code, cli::kExitBadInput);
   EXPECT_THAT(bare.err, HasSubstr("Usage: meshwright COMMAND"));
   EXPECT_THAT(bare.err, HasSubstr("recommend"));
-  const cli::CommandOutput group = RunCommand({"sweep"});
+  const cli::CommandOutput group = cli::RunCommand({"sweep"});
   EXPECT_EQ(group.exit_code, cli::kExitBadInput);
   EXPECT_THAT(group.err, HasSubstr("Usage: meshwright sweep COMMAND"));
 }
 
 TEST(TypedLine, HelpAndVersionWorkAsWordsToo) {
-  EXPECT_EQ(RunCommand({"help"}).out, RunCommand({"--help"}).out);
-  EXPECT_EQ(RunCommand({"help", "sweep", "start"}).out,
-            RunCommand({"sweep", "start", "--help"}).out);
+  EXPECT_EQ(cli::RunCommand({"help"}).out, cli::RunCommand({"--help"}).out);
+  EXPECT_EQ(cli::RunCommand({"help", "sweep", "start"}).out,
+            cli::RunCommand({"sweep", "start", "--help"}).out);
   ExpectRefused({"help", "recomend"}, "'recomend' is not known; nearest: recommend");
-  EXPECT_EQ(RunCommand({"version"}).out, RunCommand({"-V"}).out);
-  EXPECT_EQ(RunCommand({"version"}).out, RunCommand({"--version"}).out);
+  EXPECT_EQ(cli::RunCommand({"version"}).out, cli::RunCommand({"-V"}).out);
+  EXPECT_EQ(cli::RunCommand({"version"}).out, cli::RunCommand({"--version"}).out);
 }
 
 TEST(TypedLine, FieldsAreNamedAsTheFlagThatWasTyped) {
@@ -172,7 +172,7 @@ class InputFiles : public testing::Test {
     return path;
   }
   static std::string Preset(const std::string& kind, const std::string& name) {
-    return RunCommand({"list", kind, name}).out;
+    return cli::RunCommand({"list", kind, name}).out;
   }
 
   const std::string folder_ = testing::TempDir() + "input-files-" +
@@ -191,7 +191,7 @@ TEST_F(InputFiles, AFieldOfAFileIsNamedWithTheFile) {
   const std::string path = Write("here.json", cluster.dump());
   ExpectRefused(Recommend("llama-3-8b", path),
                 "--cluster " + path + ": device.memory_bytes = 0: must be");
-  const cli::CommandOutput run = RunCommand(Recommend("llama-3-8b", path, {"--format", "json"}));
+  const cli::CommandOutput run = cli::RunCommand(Recommend("llama-3-8b", path, {"--format", "json"}));
   EXPECT_EQ(json::parse(run.out)["error"]["field"], "device.memory_bytes");
 }
 
@@ -214,7 +214,7 @@ TEST_F(InputFiles, AFolderStandsForTheModelInIt) {
   const std::string path = Write("my-llama/config.json", Preset("models", "llama-3-8b"));
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const cli::CommandOutput run =
-      RunCommand(Recommend(folder, "h100", {"--top", "1", "--format", "json"}));
+      cli::RunCommand(Recommend(folder, "h100", {"--top", "1", "--format", "json"}));
   ASSERT_EQ(run.exit_code, cli::kExitOk) << run.err;
   EXPECT_EQ(json::parse(run.out)["request"]["model"], "my-llama");
   ExpectRefused(Recommend("llama-3-8b", folder), "--cluster " + folder + ": is a folder");

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Axes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::A
 INSTANTIATE_TEST_SUITE_P(Pairs, ThreadLayoutsCudaTest, testing::ValuesIn(trial::PairCases()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Schedules, ThreadLayoutsCudaTest, testing::ValuesIn(trial::ScheduleCases()),
                          NameOf);
-INSTANTIATE_TEST_SUITE_P(planner::Recompute, ThreadLayoutsCudaTest, testing::ValuesIn(trial::RecomputeCases()),
+INSTANTIATE_TEST_SUITE_P(Recompute, ThreadLayoutsCudaTest, testing::ValuesIn(trial::RecomputeCases()),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Zero, ThreadLayoutsCudaTest, testing::ValuesIn(trial::ZeroCases()), NameOf);
 INSTANTIATE_TEST_SUITE_P(AllAxes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AllAxesCases()), NameOf);

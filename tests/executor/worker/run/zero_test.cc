@@ -35,7 +35,7 @@ class ZeroTest : public testing::Test {
     context_.layout.vpp = vpp;
     context_.device = std::make_unique<CpuDevice>();
     context_.groups.replicas = TimeCommunicator(
-        MakeFakeCommunicator(0, kReplicas, [this](const FakeCall& call) { planner::Report(call); }),
+        MakeFakeCommunicator(0, kReplicas, [this](const FakeCall& call) { Report(call); }),
         {.name = "replicas", .ranks = {0, 1}, .phase = trial::Phase::kDataParallel}, context_.recorder);
     const auto actions =
         planner::MakeSchedule(context_.layout, 0, static_cast<int32_t>(context_.micro_batches()));

@@ -42,12 +42,12 @@ class CommandFilesTest : public testing::Test {
 };
 
 TEST_F(CommandFilesTest, WhatIsReadIsNotWrittenOverByAnyOfItsNames) {
-  fs::create_hard_link(file_, db::At("hard"));
-  fs::create_symlink("file", db::At("link"));
-  fs::create_directory_symlink(folder_, db::At("folder"));
+  fs::create_hard_link(file_, At("hard"));
+  fs::create_symlink("file", At("link"));
+  fs::create_directory_symlink(folder_, At("folder"));
   ASSERT_TRUE(files_.Read("model", file_).ok());
-  for (const std::string& name : {file_, db::At("./file"), db::At("inside/../file"), db::At("hard"), db::At("link"),
-                                  db::At("folder/file"), db::At("folder/link")}) {
+  for (const std::string& name : {file_, At("./file"), At("inside/../file"), At("hard"), At("link"),
+                                  At("folder/file"), At("folder/link")}) {
     const absl::Status status = files_.Claim("rows", name).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
     EXPECT_EQ(FieldOf(status), "rows");
@@ -55,35 +55,35 @@ TEST_F(CommandFilesTest, WhatIsReadIsNotWrittenOverByAnyOfItsNames) {
                 HasSubstr("rows = " + name + ": is the file of model = " + file_ +
                           ", which must not be written over"));
   }
-  EXPECT_TRUE(files_.Claim("rows", db::At("other")).ok());
+  EXPECT_TRUE(files_.Claim("rows", At("other")).ok());
 }
 
 TEST_F(CommandFilesTest, WhatWillBeWrittenIsNotReadAfterwards) {
   ASSERT_TRUE(files_.Claim("rows", file_).ok());
-  const absl::Status status = files_.Read("model", db::At("./file")).status();
+  const absl::Status status = files_.Read("model", At("./file")).status();
   EXPECT_EQ(FieldOf(status), "rows");
   EXPECT_THAT(std::string(status.message()), HasSubstr("must not be written over"));
 }
 
 TEST_F(CommandFilesTest, TwoFlagsDoNotWriteOneFileThatIsNotThereYet) {
-  fs::create_symlink("new", db::At("dangling"));
-  ASSERT_TRUE(files_.Claim("output", db::At("new")).ok());
-  for (const std::string& name : {db::At("new"), db::At("./new"), db::At("inside/../new"), db::At("dangling")}) {
+  fs::create_symlink("new", At("dangling"));
+  ASSERT_TRUE(files_.Claim("output", At("new")).ok());
+  for (const std::string& name : {At("new"), At("./new"), At("inside/../new"), At("dangling")}) {
     EXPECT_THAT(ClaimError("plot", name),
-                HasSubstr("is the file of output = " + db::At("new") + " too; must be another file"));
+                HasSubstr("is the file of output = " + At("new") + " too; must be another file"));
   }
-  EXPECT_TRUE(files_.Claim("plot", db::At("newer")).ok());
-  EXPECT_FALSE(fs::exists(db::At("new")));  // a claim leaves nothing behind
+  EXPECT_TRUE(files_.Claim("plot", At("newer")).ok());
+  EXPECT_FALSE(fs::exists(At("new")));  // a claim leaves nothing behind
 }
 
 TEST_F(CommandFilesTest, OneFileMayBeReadTwice) {
   EXPECT_TRUE(files_.Read("measurements", file_).ok());
-  EXPECT_TRUE(files_.Read("measurements", db::At("./file")).ok());
+  EXPECT_TRUE(files_.Read("measurements", At("./file")).ok());
 }
 
 TEST_F(CommandFilesTest, TheNullDeviceTakesEverything) {
-  fs::create_symlink("/dev/null", db::At("null"));
-  for (const std::string& name : {std::string("/dev/null"), db::At("null")}) {
+  fs::create_symlink("/dev/null", At("null"));
+  for (const std::string& name : {std::string("/dev/null"), At("null")}) {
     const auto output = files_.Claim("output", name);
     ASSERT_TRUE(output.ok()) << output.status();
     EXPECT_TRUE(output->Write("text").ok());
@@ -93,12 +93,12 @@ TEST_F(CommandFilesTest, TheNullDeviceTakesEverything) {
 
 // A terminal or a pipe holds nothing that could be lost; two outputs would be mixed in it.
 TEST_F(CommandFilesTest, APipeIsRefusedToASecondOutputOnly) {
-  ASSERT_EQ(::mkfifo(db::At("pipe").c_str(), 0600), 0);
-  const int writer = ::open(db::At("pipe").c_str(), O_RDWR);
+  ASSERT_EQ(::mkfifo(At("pipe").c_str(), 0600), 0);
+  const int writer = ::open(At("pipe").c_str(), O_RDWR);
   ASSERT_GE(writer, 0);
   ASSERT_EQ(::write(writer, "x", 1), 1);
-  EXPECT_TRUE(files_.Claim("output", db::At("pipe")).ok());
-  EXPECT_THAT(ClaimError("plot", db::At("pipe")), HasSubstr("must be another file"));
+  EXPECT_TRUE(files_.Claim("output", At("pipe")).ok());
+  EXPECT_THAT(ClaimError("plot", At("pipe")), HasSubstr("must be another file"));
   ::close(writer);
 }
 
@@ -107,7 +107,7 @@ TEST_F(CommandFilesTest, WhatIsPrintedToAFileIsKept) {
   ASSERT_GE(descriptor, 0);
   files_.AddStream("standard output", descriptor);
   files_.AddStream("standard error", descriptor);
-  EXPECT_THAT(ClaimError("rows", db::At("./file")),
+  EXPECT_THAT(ClaimError("rows", At("./file")),
               HasSubstr("is the file that standard output goes to; must be another file"));
   EXPECT_THAT(std::string(files_.Read("model", file_).status().message()),
               HasSubstr("model = " + file_ + ": is the file that standard output goes to"));
@@ -115,10 +115,10 @@ TEST_F(CommandFilesTest, WhatIsPrintedToAFileIsKept) {
 }
 
 TEST_F(CommandFilesTest, WritingToALinkChangesTheFileBehindIt) {
-  fs::create_symlink("file", db::At("link"));
-  ASSERT_TRUE(files_.Claim("output", db::At("link"))->Write("new").ok());
+  fs::create_symlink("file", At("link"));
+  ASSERT_TRUE(files_.Claim("output", At("link"))->Write("new").ok());
   EXPECT_EQ(TextOf(file_), "new");
-  EXPECT_TRUE(fs::is_symlink(db::At("link")));
+  EXPECT_TRUE(fs::is_symlink(At("link")));
 }
 
 TEST_F(CommandFilesTest, NoFileIsWantedWithoutAName) {

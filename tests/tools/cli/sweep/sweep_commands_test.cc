@@ -42,7 +42,7 @@ class SweepCommandsTest : public server::ServerFixture {
     return json::parse(run.out);
   }
   // Steps of 0.5 s, 0.6 s, … in the order in which trials are run, each known to 70 ms either way.
-  std::unique_ptr<server::TestAgent> agent::Agent() {
+  std::unique_ptr<server::TestAgent> Agent() {
     return std::make_unique<server::TestAgent>(
         server_->address(), "a", [this](const trial::TrialPlan& plan, const trial::TrialRunnerOptions&) {
           trial::TrialResult result = server::Measured(plan);
@@ -58,7 +58,7 @@ class SweepCommandsTest : public server::ServerFixture {
   void RunTiny(const std::string& name) {
     const CommandOutput run = StartTiny(name, {"--trials", "4"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    const auto agent = agent::Agent();
+    const auto agent = Agent();
     Watch("sweeps/" + name);
   }
 
@@ -236,7 +236,7 @@ TEST_F(SweepCommandsTest, RerunTakesTheSameLayoutsUnderANewName) {
   CommandOutput run = Sweep({"rerun", "s", "--name", "t", "--format", "json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(json::parse(run.out)["rerun_of"], "s");
-  const auto agent = agent::Agent();
+  const auto agent = Agent();
   Watch("sweeps/t");
   json old_layouts = json::object();
   json new_layouts = json::object();

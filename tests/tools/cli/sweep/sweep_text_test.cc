@@ -28,8 +28,8 @@ v1::Trial SomeTrial(int32_t number) {
   trial.set_name("sweeps/s/trials/" + std::to_string(number));
   trial.set_layout(planner::FormatLayout(predicted.layout));
   trial.set_state(v1::TRIAL_STATE_OK);
-  *trial.mutable_predicted() = ToWire(predicted);
-  *trial.mutable_measured() = ToWire(measured);
+  *trial.mutable_predicted() = agent::ToWire(predicted);
+  *trial.mutable_measured() = agent::ToWire(measured);
   return trial;
 }
 
@@ -66,7 +66,7 @@ TEST(SweepTextTest, EndsAFailureWithWhatTheWorkerSaidLast) {
   v1::Trial trial = SomeTrial(1);
   trial.set_state(v1::TRIAL_STATE_FAILED);
   trial.set_reason("rank 0 ended with exit code 3");
-  *trial.mutable_measured() = ToWire(failed);
+  *trial.mutable_measured() = agent::ToWire(failed);
   std::ostringstream out;
   PrintSweep(Shown({trial}), out);
   EXPECT_THAT(out.str(), HasSubstr("1: rank 0 ended with exit code 3\n   libfoo is missing\n"));

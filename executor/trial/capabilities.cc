@@ -56,7 +56,7 @@ absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& 
                                                .training = training,
                                                .profile = WorkerProfile(),
                                                .devices = layout.devices(),
-                                               .on_cpu = device == DeviceKind::kCpu},
+                                               .device = device},
                                               layout);
   if (!violation) return absl::OkStatus();
   return absl::UnimplementedError(planner::Describe(*violation));

@@ -19,7 +19,7 @@ namespace meshwright::trial {
 struct SliceAction {
   planner::ActionKind kind = planner::ActionKind::kForward;
   int32_t chunk = 0;
-  planner::TimeParts part;  // compute, tp, cp and dp
+  planner::TimeParts part = {};  // compute, tp, cp and dp
 
   friend bool operator==(const SliceAction&, const SliceAction&) = default;
 };

@@ -2,13 +2,28 @@
 // another batch.
 #pragma once
 
+#include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
+#include "planner/schedule/schedule_needs.h"
 
 namespace meshwright::planner {
 
-bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
-// The others require a batch that divides.
-bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands);
-bool RoundsAreNotWhole(const RuleInput& input, const Layout& layout, Operands& operands);
+inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return DoesNotDivide(input.training.global_batch, int64_t{layout.dp} * layout.micro_batch,
+                       operands);
+}
+
+// This one and the next require a batch that divides.
+inline bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const int64_t least = LeastMicroBatches(NeedsOf(layout.schedule), layout.pp);
+  if (least == 0) return false;
+  const int64_t micro_batches = layout.MicroBatches(input.training.global_batch);
+  return micro_batches < least && Broken(micro_batches, least, operands);
+}
+
+inline bool RoundsAreNotWhole(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!NeedsOf(layout.schedule).whole_rounds) return false;
+  return DoesNotDivide(layout.MicroBatches(input.training.global_batch), layout.pp, operands);
+}
 
 }  // namespace meshwright::planner

@@ -3,13 +3,61 @@
 
 #include <string>
 
+#include "planner/base/enum_set.h"
+#include "planner/layout/mesh.h"
+#include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
 
 namespace meshwright::planner {
 
-bool HasSchedule(const Supports& supports, ScheduleKind schedule);
+// What a framework may lack.
+enum class FrameworkPart : int64_t {
+  kZeroStage,
+  kZeroMinimum,
+  kZeroPipeline,
+  kSequence,
+  kSequenceNeeded,
+  kBlock,
+  kContext,
+  kSchedule,
+  kRecompute
+};
 
-bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& operands);
+inline EnumSet<ScheduleKind> SchedulesOf(const Supports& supports) {
+  EnumSet<ScheduleKind> schedules = {ScheduleKind::kGpipe, ScheduleKind::k1f1b};
+  if (supports.has_interleaving) schedules.Add(ScheduleKind::kInterleaved);
+  if (supports.has_breadth_first) schedules.Add(ScheduleKind::kBreadthFirst);
+  if (supports.has_zb_h1) schedules.Add(ScheduleKind::kZbH1);
+  if (supports.has_zb_v) schedules.Add(ScheduleKind::kZbV);
+  return schedules;
+}
+
+inline bool HasSchedule(const Supports& supports, ScheduleKind schedule) {
+  return SchedulesOf(supports).Has(schedule);
+}
+
+inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const Supports& has = input.profile.supports;
+  const Layout& l = layout;
+  const auto lacks = [&operands](FrameworkPart part, int64_t bound = 0) {
+    return Broken(static_cast<int64_t>(part), bound, operands);
+  };
+  if (l.zero > has.max_zero) return lacks(FrameworkPart::kZeroStage, has.max_zero);
+  if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline) return lacks(FrameworkPart::kZeroPipeline);
+  const bool only_replicates = l.zero == 0 && l.devices() == l.dp;
+  if (l.zero < has.min_zero && GroupSize(GroupRole::kReplicas, l) > 1 && !only_replicates) {
+    return lacks(FrameworkPart::kZeroMinimum, has.min_zero);
+  }
+  if (l.sequence_parallel && !has.has_sequence_parallel) return lacks(FrameworkPart::kSequence);
+  if (l.tp > 1 && !l.sequence_parallel && has.tp_needs_sequence_parallel) {
+    return lacks(FrameworkPart::kSequenceNeeded);
+  }
+  if (l.recompute == Recompute::kBlock && !has.has_block_recompute) return lacks(FrameworkPart::kBlock);
+  if (l.cp > 1 && !has.has_context_parallel) return lacks(FrameworkPart::kContext);
+  if (l.recompute != Recompute::kNone && !has.has_recompute) return lacks(FrameworkPart::kRecompute);
+  const EnumSet<ScheduleKind> schedules = SchedulesOf(has);
+  return !schedules.Has(l.schedule) && lacks(FrameworkPart::kSchedule, schedules.bits());
+}
 
 // What the framework has instead.
 std::string DescribeFramework(const Operands& operands);

@@ -4,19 +4,96 @@
 
 #include <string>
 
+#include "planner/base/enum_set.h"
+#include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
 
 namespace meshwright::planner {
 
-bool LacksFfn(const RuleInput& input, const Layout& layout, Operands& operands);
-bool LacksQkNorm(const RuleInput& input, const Layout& layout, Operands& operands);
-bool LacksHeadDim(const RuleInput& input, const Layout& layout, Operands& operands);
-bool LacksSeveralHeadDims(const RuleInput& input, const Layout& layout, Operands& operands);
-bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands);
-bool LacksPrecision(const RuleInput& input, const Layout& layout, Operands& operands);
-// These are about kernels that the layout names; a default is the framework's own.
-bool LacksAttention(const RuleInput& input, const Layout& layout, Operands& operands);
-bool LacksNorm(const RuleInput& input, const Layout& layout, Operands& operands);
+// What there is on the other kind of device counts as well in `divisor`: a sentence tells apart what
+// is nowhere and what is elsewhere.
+template <typename Kind>
+bool Lacks(Kind kind, DeviceKind device, const EnumSet<Kind>& on_cpu, const EnumSet<Kind>& on_cuda,
+           Operands& operands) {
+  const EnumSet<Kind>& here = device == DeviceKind::kCpu ? on_cpu : on_cuda;
+  if (here.empty() || here.Has(kind)) return false;
+  operands = {.value = static_cast<int64_t>(kind),
+              .divisor = on_cpu.bits() | on_cuda.bits(),
+              .more = {here.bits(), static_cast<int64_t>(device), 0}};
+  return true;
+}
+
+inline bool LacksFfn(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+  const EnumSet<FfnKind> has = input.profile.supports.kernels.ffn;
+  if (has.empty()) return false;
+  for (const LayerGroup& group : input.model.groups) {
+    if (has.Has(group.ffn.kind)) continue;
+    return Broken(static_cast<int64_t>(group.ffn.kind), has.bits(), operands);
+  }
+  return false;
+}
+
+inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+  if (input.profile.supports.kernels.qk_norm) return false;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return group.attention.qk_norm && Broken(1, 0, operands);
+  });
+}
+
+inline bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+  const int64_t multiple = input.profile.supports.kernels.head_dim_multiple;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return DoesNotDivide(group.attention.head_dim, multiple, operands);
+  });
+}
+
+inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+  if (!input.profile.supports.kernels.one_head_dim) return false;
+  const int64_t first = input.model.groups.front().attention.head_dim;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return group.attention.head_dim != first && Broken(first, group.attention.head_dim, operands);
+  });
+}
+
+inline bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (input.device != DeviceKind::kCuda) return false;
+  const AttentionKernel attention = input.profile.AttentionOf(layout);
+  for (const HeadSizes& sizes : input.profile.supports.kernels.cuda_head_sizes) {
+    if (sizes.precision != input.training.precision) continue;
+    if (sizes.attention.value_or(attention) != attention) continue;
+    return AnyGroup(input.model, [&](const LayerGroup& group) {
+      const int64_t head_dim = group.attention.head_dim;
+      if (sizes.Take(head_dim)) return false;
+      const AttentionKernel only = sizes.attention.value_or(AttentionKernel::kDefault);
+      operands = {.value = head_dim,
+                  .divisor = sizes.multiple_of,
+                  .more = {sizes.most.value_or(0), static_cast<int64_t>(sizes.precision),
+                           static_cast<int64_t>(only)}};
+      return true;
+    });
+  }
+  return false;
+}
+
+inline bool LacksPrecision(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+  const KernelSupport& has = input.profile.supports.kernels;
+  return Lacks(input.training.precision, input.device, has.cpu_precisions, has.cuda_precisions,
+               operands);
+}
+
+// This rule and the next are about kernels that the layout names; a default is the framework's own.
+inline bool LacksAttention(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const AttentionKernel named = layout.attention;
+  if (named == AttentionKernel::kDefault) return false;
+  const KernelSupport& has = input.profile.supports.kernels;
+  return Lacks(named, input.device, has.cpu_attention, has.cuda_attention, operands);
+}
+
+inline bool LacksNorm(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const EnumSet<NormKernel> has = input.profile.supports.kernels.norms;
+  if (layout.norm == NormKernel::kDefault || has.empty() || has.Has(layout.norm)) return false;
+  return Broken(static_cast<int64_t>(layout.norm), has.bits(), operands);
+}
 
 std::string DescribeFfn(const Operands& operands);
 std::string DescribeHeadDim(const Operands& operands);

@@ -1,13 +1,41 @@
 // Rules about sizes: what the planner can count and what a program can run.
 #pragma once
 
+#include <algorithm>
+
+#include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
 
 namespace meshwright::planner {
 
+inline constexpr double kMostBytes = 4e18;
+
+// An upper bound of what is kept per token, layer and element of the widest tensor.
+inline constexpr double kBytesPerElement = 64.0;
+
 // Bytes of the largest thing that the planner counts must stay far inside 64 bits.
-bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands);
-bool HasTooManyContextRanks(const RuleInput& input, const Layout& layout, Operands& operands);
-bool HasTooManyChunks(const RuleInput& input, const Layout& layout, Operands& operands);
+inline bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const ModelSpec& model = input.model;
+  int64_t width = std::max({model.hidden, model.vocab});
+  for (const LayerGroup& group : model.groups) {
+    width = std::max({width, group.attention.query_width(), group.ffn.hidden});
+  }
+  const double bytes = kBytesPerElement * static_cast<double>(width) *
+                       static_cast<double>(model.layers()) *
+                       static_cast<double>(input.training.seq_len) * layout.micro_batch;
+  return bytes >= kMostBytes && Broken(input.training.seq_len, 0, operands);
+}
+
+inline bool IsOver(int32_t value, int32_t most, Operands& operands) {
+  return most > 0 && value > most && Broken(value, most, operands);
+}
+
+inline bool HasTooManyContextRanks(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return IsOver(layout.cp, input.profile.supports.kernels.max_cp, operands);
+}
+
+inline bool HasTooManyChunks(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return IsOver(layout.vpp, input.profile.supports.kernels.max_vpp, operands);
+}
 
 }  // namespace meshwright::planner

@@ -2,23 +2,88 @@
 // it (planner/rules/rule.h).
 #pragma once
 
+#include <algorithm>
+
+#include "planner/block/stage_partition.h"
+#include "planner/layout/mesh.h"
+#include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
+#include "planner/schedule/schedule_needs.h"
 
 namespace meshwright::planner {
 
-bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands& operands);
-bool LayersDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
-bool HeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
+inline bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.devices() == input.devices) return false;
+  return Broken(layout.devices(), input.devices, operands);
+}
+
+inline bool LayersDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (CanPartition(input.model, layout, input.profile.supports.stage_partition)) return false;
+  return Broken(input.model.layers(), int64_t{layout.pp} * layout.vpp, operands);
+}
+
+inline bool HeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return DoesNotDivide(group.attention.heads, layout.tp, operands);
+  });
+}
+
 // A framework may replicate key/value heads where tp is a multiple of them.
-bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
-bool FfnDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
-bool VocabDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
+inline bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    const int64_t kv_heads = group.attention.kv_heads;
+    if (input.profile.supports.kv_replication && layout.tp % kv_heads == 0) return false;
+    return DoesNotDivide(kv_heads, layout.tp, operands);
+  });
+}
+
+inline bool FfnDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return DoesNotDivide(group.ffn.hidden, layout.tp, operands);
+  });
+}
+
+inline bool VocabDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (input.profile.supports.vocab_multiple != 0) return false;
+  return DoesNotDivide(input.model.vocab, layout.tp, operands);
+}
+
 // Causal balance gives each context-parallel rank one early and one late piece of the sequence.
-bool ContextDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
-bool SequenceParallelLacksTp(const RuleInput& input, const Layout& layout, Operands& operands);
-bool SequenceDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands);
-bool ChunksDoNotFit(const RuleInput& input, const Layout& layout, Operands& operands);
-bool RecomputesMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands);
-bool ZeroLacksRanks(const RuleInput& input, const Layout& layout, Operands& operands);
+inline bool ContextDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.cp == 1) return false;
+  return DoesNotDivide(input.training.seq_len, 2 * int64_t{layout.cp}, operands);
+}
+
+inline bool SequenceParallelLacksTp(const RuleInput& /*input*/, const Layout& layout,
+                                    Operands& operands) {
+  if (!layout.sequence_parallel || layout.tp > 1) return false;
+  return Broken(layout.tp, 0, operands);
+}
+
+inline bool SequenceDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!layout.sequence_parallel) return false;
+  return DoesNotDivide(input.training.seq_len, int64_t{layout.tp} * layout.cp, operands);
+}
+
+inline bool ChunksDoNotFit(const RuleInput& /*input*/, const Layout& layout, Operands& operands) {
+  if (ChunksFit(NeedsOf(layout.schedule), layout)) return false;
+  return Broken(layout.vpp, layout.pp, operands);
+}
+
+inline bool RecomputesMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.recompute != Recompute::kBlock) return false;
+  int64_t layers = 0;
+  for (int32_t stage = 0; stage < layout.pp * layout.vpp; ++stage) {
+    const StageLayers held = StageOf(input.model, layout, input.profile.supports.stage_partition, stage);
+    layers = std::max(layers, held.layer_count);
+  }
+  if (layout.recompute_layers <= layers) return false;
+  return Broken(layout.recompute_layers, layers, operands);
+}
+
+inline bool ZeroLacksRanks(const RuleInput& /*input*/, const Layout& layout, Operands& operands) {
+  if (layout.zero == 0 || GroupSize(GroupRole::kReplicas, layout) > 1) return false;
+  return Broken(layout.zero, 0, operands);
+}
 
 }  // namespace meshwright::planner

@@ -11,6 +11,7 @@
 
 #include "planner/layout/layout.h"
 #include "planner/profile/framework_profile.h"
+#include "planner/spec/device_kind.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
@@ -56,7 +57,7 @@ struct RuleInput {
   const TrainingSpec& training;
   const FrameworkProfile& profile;  // of what runs the layout
   int64_t devices = 0;
-  bool on_cpu = false;  // ranks are processes on processor cores
+  DeviceKind device = DeviceKind::kCuda;
 };
 
 // The numbers of a broken rule.

@@ -1,5 +1,7 @@
 #include "planner/rules/rule_list.h"
 
+#include <utility>
+
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 #include "planner/rules/batch_rules.h"
@@ -83,6 +85,22 @@ static_assert(HasEveryRuleOnce());
 
 constexpr std::array<size_t, kRuleCount> kPlaces = Places();
 
+template <size_t kPlace>
+inline bool Breaks(const RuleInput& input, const Layout& layout, Violation& violation) {
+  constexpr RuleEntry kEntry = kRules[kPlace];
+  if (!kEntry.broken(input, layout, violation.operands)) return false;
+  violation.rule = kEntry.rule;
+  return true;
+}
+
+// The list is known to the compiler, which puts the tests one after the other without a call each: a
+// search asks them for every point.
+template <size_t... kPlace>
+[[gnu::flatten]] bool BreaksAny(const RuleInput& input, const Layout& layout, Violation& violation,
+                                std::index_sequence<kPlace...> /*all*/) {
+  return (Breaks<kPlace>(input, layout, violation) || ...);
+}
+
 const RuleEntry& EntryOf(Rule rule) { return kRules[kPlaces[static_cast<size_t>(rule)]]; }
 
 }  // namespace
@@ -100,23 +118,22 @@ std::string Describe(const Violation& violation) {
 }
 
 std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layout) {
-  Violation violation;
-  for (const RuleEntry& entry : kRules) {
-    if (!entry.broken(input, layout, violation.operands)) continue;
-    violation.rule = entry.rule;
-    return violation;
-  }
-  return std::nullopt;
+  std::optional<Violation> found(std::in_place);  // filled in place, not copied
+  if (!BreaksAny(input, layout, *found, std::make_index_sequence<kRuleCount>())) found.reset();
+  return found;
+}
+
+RuleInput RuleInputOf(const EstimateContext& context, int64_t devices) {
+  return {.model = context.model,
+          .training = context.training,
+          .profile = context.profile,
+          .devices = devices,
+          .device = context.cluster.device_kind()};
 }
 
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
                                      const Layout& layout) {
-  return CheckLayout({.model = context.model,
-                      .training = context.training,
-                      .profile = context.profile,
-                      .devices = devices,
-                      .on_cpu = context.cluster.device_kind() == DeviceKind::kCpu},
-                     layout);
+  return CheckLayout(RuleInputOf(context, devices), layout);
 }
 
 bool IsAboutKernels(Rule rule) {
@@ -125,6 +142,7 @@ bool IsAboutKernels(Rule rule) {
     case Rule::kFfnKind:
     case Rule::kQkNorm:
     case Rule::kHeadDim:
+    case Rule::kOneHeadDim:
     case Rule::kCudaHeadDim:
     case Rule::kAttentionKernel:
     case Rule::kNormKernel:

@@ -30,6 +30,9 @@ std::string Describe(const Violation& violation);
 // The first rule that `layout` breaks, or nullopt when it can run. Pure; allocates nothing.
 std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layout);
 
+// What an estimate's specs say of layouts on so many devices. Refers to them.
+RuleInput RuleInputOf(const EstimateContext& context, int64_t devices);
+
 // The same under the specs of an estimate.
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
                                      const Layout& layout);

@@ -127,6 +127,7 @@ class Selection {
   explicit Selection(const SearchRequest& request)
       : request_(request),
         context_(ContextOf(request)),
+        planned_(RuleInputOf(context_, request.devices)),
         allowed_bytes_(AllowedBytes(request)),
         trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
         ranking_(request.top) {
@@ -135,7 +136,7 @@ class Selection {
 
   void Visit(const Layout& layout) {
     ++funnel_.enumerated;
-    if (const auto violation = CheckLayout(context_, request_.devices, layout)) {
+    if (const auto violation = CheckLayout(planned_, layout)) {
       return Drop(*violation);
     }
     if (const auto violation = CheckRunner(layout)) {
@@ -198,7 +199,7 @@ class Selection {
 
   Standing Place(const Layout& layout) const {
     Standing standing;
-    standing.violation = CheckLayout(context_, request_.devices, layout);
+    standing.violation = CheckLayout(planned_, layout);
     if (!standing.violation) standing.violation = CheckRunner(layout);
     if (standing.violation) return standing;
     standing.estimate = EstimateLayout(context_, layout);
@@ -240,6 +241,7 @@ class Selection {
 
   const SearchRequest& request_;
   const EstimateContext context_;
+  const RuleInput planned_;
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   Funnel funnel_;

@@ -1,10 +1,10 @@
 // The operations of a communicator, for those who count and time them.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
+
+#include "planner/base/enum_names.h"
 
 namespace meshwright::trial {
 
@@ -17,18 +17,17 @@ enum class CommOperation : uint8_t {
   kReceive
 };
 
-inline constexpr std::array<std::string_view, 6> kCommOperationNames = {
-    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "send", "receive"};
+inline constexpr EnumNames<CommOperation, 6> kCommOperationNames = {{
+    {CommOperation::kAllReduce, "all_reduce"},
+    {CommOperation::kAllGather, "all_gather"},
+    {CommOperation::kReduceScatter, "reduce_scatter"},
+    {CommOperation::kBroadcast, "broadcast"},
+    {CommOperation::kSend, "send"},
+    {CommOperation::kReceive, "receive"},
+}};
 
-constexpr std::string_view CommOperationName(CommOperation operation) {
-  return kCommOperationNames[static_cast<size_t>(operation)];
-}
-
-constexpr std::optional<CommOperation> ParseCommOperation(std::string_view name) {
-  for (size_t i = 0; i < kCommOperationNames.size(); ++i) {
-    if (kCommOperationNames[i] == name) return static_cast<CommOperation>(i);
-  }
-  return std::nullopt;
+inline std::string_view CommOperationName(CommOperation operation) {
+  return NameOf(kCommOperationNames, operation);
 }
 
 }  // namespace meshwright::trial

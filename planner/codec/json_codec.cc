@@ -10,7 +10,7 @@ const nlohmann::json* JsonReader::Find(const Field& field) {
     problem_.Absent(FieldPath(path_, index));
     return nullptr;
   }
-  asked_.empath_back(field.name);
+  asked_.emplace_back(field.name);
   const auto found = from_.find(std::string(field.name));
   if (found != from_.end() && !found->is_null()) return &*found;
   if (field.needed) problem_.Absent(FieldPath(path_, field.name));

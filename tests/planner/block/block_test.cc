@@ -136,7 +136,7 @@ void ExpectRanksHoldAll(const OperatorList& operators, int64_t tp) {
     for (const OperatorParameter& parameter : op.parameters) {
       const int64_t parts = parameter.division == Division::kWhole ? 1 : tp;
       EXPECT_EQ(parts * parameter.rank_elements(), parameter.elements()) << parameter.name;
-      if (parts > 1) EXPECT_EQ(parameter.divided_over, GroupRole::kTensor) << parameter.name;
+      EXPECT_EQ(parameter.divided_over, GroupRole::kTensor) << parameter.name;
       EXPECT_EQ(parameter.reduced_over, GroupRole::kReplicas) << parameter.name;
     }
   }

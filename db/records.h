@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "planner/base/enum_names.h"
 
 namespace meshwright::db {
 
@@ -26,11 +27,25 @@ enum class TrialState : uint8_t {
 };
 inline constexpr size_t kTrialStates = 8;
 
-std::string_view SweepStateName(SweepState state);
-std::string_view TrialStateName(TrialState state);
-// nullopt for a name that no state has.
-std::optional<SweepState> ParseSweepState(std::string_view name);
-std::optional<TrialState> ParseTrialState(std::string_view name);
+inline constexpr EnumNames<SweepState, 4> kSweepStateNames = {{
+    {SweepState::kPending, "pending"},
+    {SweepState::kRunning, "running"},
+    {SweepState::kFinished, "finished"},
+    {SweepState::kCancelled, "cancelled"},
+}};
+inline constexpr EnumNames<TrialState, kTrialStates> kTrialStateNames = {{
+    {TrialState::kPending, "pending"},
+    {TrialState::kAssigned, "assigned"},
+    {TrialState::kRunning, "running"},
+    {TrialState::kOk, "ok"},
+    {TrialState::kOom, "oom"},
+    {TrialState::kFailed, "failed"},
+    {TrialState::kTimeout, "timeout"},
+    {TrialState::kCancelled, "cancelled"},
+}};
+
+inline std::string_view SweepStateName(SweepState state) { return NameOf(kSweepStateNames, state); }
+inline std::string_view TrialStateName(TrialState state) { return NameOf(kTrialStateNames, state); }
 
 // Whether no further change is possible.
 bool HasEnded(SweepState state);

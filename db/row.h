@@ -1,8 +1,8 @@
 // How records and rows of the tables correspond.
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "db/records.h"
 #include "db/sqlite.h"
@@ -13,9 +13,9 @@ int64_t ToMicros(absl::Time time);
 
 // Columns in the order in which the Read functions expect them.
 const std::string& SweepColumns();
-extern const std::string_view kTrialColumns;
-extern const std::string_view kAttemptColumns;
-extern const std::string_view kEventColumns;
+const std::string& TrialColumns();
+const std::string& AttemptColumns();
+const std::string& EventColumns();
 
 SweepRecord ReadSweep(const SqliteStatement& row);
 TrialRecord ReadTrial(const SqliteStatement& row);

@@ -224,7 +224,7 @@ absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::ListEvents(int64_t sw
   absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(SqliteStatement select,
                    connection_->Prepare(
-                       absl::StrCat("SELECT ", View(kEventColumns), " FROM events WHERE ",
+                       absl::StrCat("SELECT ", EventColumns(), " FROM events WHERE ",
                                     "sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
   select.Bind(sweep_id).Bind(after_sequence).Bind(int64_t{limit});
   std::vector<EventRecord> events;

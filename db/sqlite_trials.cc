@@ -27,7 +27,7 @@ absl::string_view OrderBy(TrialOrder order) {
 
 absl::StatusOr<TrialRecord> SqliteSweepStore::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
   ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(absl::StrCat(
-                                               "SELECT ", View(kTrialColumns), " FROM trials ",
+                                               "SELECT ", TrialColumns(), " FROM trials ",
                                                "WHERE sweep_id = ? AND number = ?")));
   select.Bind(sweep_id).Bind(int64_t{number});
   ASSIGN_OR_RETURN(const bool row, select.Step());
@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrials(int64_t sw
   const absl::string_view by = OrderBy(order);
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare(absl::StrCat("SELECT ", View(kTrialColumns), " FROM trials ",
+      connection_->Prepare(absl::StrCat("SELECT ", TrialColumns(), " FROM trials ",
                                         "WHERE sweep_id = ? ORDER BY ", by, " LIMIT ? OFFSET ?")));
   select.Bind(sweep_id).Bind(int64_t{limit}).Bind(int64_t{offset});
   std::vector<TrialRecord> trials;
@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweepStore::ListAttempts(int64_
   absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(
       SqliteStatement select,
-      connection_->Prepare(absl::StrCat("SELECT ", View(kAttemptColumns), " FROM attempts ",
+      connection_->Prepare(absl::StrCat("SELECT ", AttemptColumns(), " FROM attempts ",
                                         "WHERE sweep_id = ? AND trial = ? ORDER BY number")));
   select.Bind(sweep_id).Bind(int64_t{number});
   std::vector<AttemptRecord> attempts;

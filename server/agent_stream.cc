@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/agent/field_limits.h"
+#include "executor/agent/message_codec.h"
+#include "executor/agent/protocol.h"
 #include "executor/agent/wire.h"
 #include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
@@ -67,6 +69,7 @@ class AgentStream::Link final : public AgentLink {
   void Welcome() override {
     v1::ServerMessage message;
     v1::Registered* registered = message.mutable_registered();
+    registered->set_protocol(agent::kAgentProtocol);
     registered->set_store_id(store_id_);
     registered->set_lease_s(absl::ToDoubleSeconds(options_.lease));
     registered->set_heartbeat_s(absl::ToDoubleSeconds(options_.heartbeat));
@@ -194,12 +197,14 @@ std::vector<agent::AttemptKey> AgentStream::HeldOf(const v1::Register& message) 
 
 absl::Status AgentStream::Register(const v1::Register& message) {
   if (!agent_.empty()) return absl::FailedPreconditionError("the agent is already registered");
+  RETURN_IF_ERROR(agent::CheckAgentProtocol(message.protocol(), message.version()));
   RETURN_IF_ERROR(WithField(CheckAgentName(message.name()), "register.name"));
   if (message.identity().size() > kMaxIdentity) {
     return FieldError("register.identity", message.identity().substr(0, kMaxIdentity),
                       "must have at most 64 characters");
   }
-  RETURN_IF_ERROR(trial::ParseDeviceKind(message.device_set().device_kind()).status());
+  const std::string device_kind = agent::TextOf(message.device_set().device_kind());
+  RETURN_IF_ERROR(trial::ParseDeviceKind(device_kind).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));
@@ -216,7 +221,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
                                     .instance = message.instance(),
                                     .identity = message.identity(),
                                     .host = message.host(),
-                                    .device_kind = message.device_set().device_kind(),
+                                    .device_kind = device_kind,
                                     .devices = message.device_set().devices(),
                                     .memory_bytes = message.device_set().memory_bytes(),
                                     .version = message.version(),

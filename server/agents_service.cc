@@ -1,5 +1,6 @@
 #include "server/agents_service.h"
 
+#include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
 #include "server/agent_stream.h"
 #include "server/plan_request.h"
@@ -37,7 +38,8 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
       v1::Agent* agent = response->add_agents();
       agent->set_name(status.info.name);
       agent->set_host(status.info.host);
-      agent->mutable_device_set()->set_device_kind(status.info.device_kind);
+      agent->mutable_device_set()->set_device_kind(
+          agent::EnumOf<v1::DeviceKind>(status.info.device_kind));
       agent->mutable_device_set()->set_devices(status.info.devices);
       agent->mutable_device_set()->set_memory_bytes(status.info.memory_bytes);
       agent->set_version(status.info.version);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "nlohmann/json.hpp"
+#include "executor/agent/event_details.h"
 #include "planner/base/nearest.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
@@ -184,7 +184,7 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
                              .event_message = action.reason,
                              .time = clock_()};
   transition.event_data_json =
-      nlohmann::json{{"layout", trial.layout}, {"agent", agent.info.name}}.dump();
+      ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
   if (!Done(store_->UpdateTrial(transition), sweep.id)) return false;
   Log(absl::StrCat(FormatTrialName(sweep.name, trial.number), ": attempt ", trial.attempt,
                    " goes to agent ", agent.info.name),
@@ -219,10 +219,11 @@ bool SweepEngine::Unassign(const PolicyAction& action, const db::TrialRecord& tr
                              .event_kind = failed ? "trial_ended" : "trial_requeued",
                              .event_message = action.reason,
                              .time = clock_()};
-  transition.event_data_json = nlohmann::json{{"layout", trial.layout},
-                                              {"agent", trial.agent},
-                                              {"state", failed ? "failed" : "pending"}}
-                                   .dump();
+  transition.event_data_json =
+      ToJson(agent::TrialLeft{.layout = trial.layout,
+                              .state = std::string(db::TrialStateName(transition.to_state)),
+                              .agent = trial.agent})
+          .dump();
   return Done(store_->UpdateTrial(transition), trial.sweep_id);
 }
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "nlohmann/json.hpp"
+#include "executor/agent/event_details.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/sweep_engine.h"
@@ -111,7 +111,7 @@ bool SweepEngine::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey&
                              .event_message = reason,
                              .time = clock_()};
   transition.event_data_json =
-      nlohmann::json{{"layout", trial.layout}, {"agent", agent.info.name}}.dump();
+      ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
   if (!Done(store_->UpdateTrial(transition), found.sweep.id)) return false;
   SetRunning(found.sweep);
   return true;
@@ -228,7 +228,7 @@ void SweepEngine::Started(const std::string& name, const agent::AttemptKey& key)
                              .event_message = absl::StrCat("runs on agent ", name),
                              .time = clock_()};
   transition.event_data_json =
-      nlohmann::json{{"layout", found->trial.layout}, {"agent", name}}.dump();
+      ToJson(agent::TrialPlaced{.layout = found->trial.layout, .agent = name}).dump();
   Done(store_->UpdateTrial(transition), found->sweep.id);
 }
 
@@ -246,11 +246,11 @@ void SweepEngine::Progress(const std::string& name, const agent::AttemptKey& key
                     .kind = "trial_progress",
                     .time = clock_()};
   event.message = absl::StrFormat("step %d of %d on agent %s", progress.step, progress.steps, name);
-  event.data_json = nlohmann::json{{"layout", found->trial.layout},
-                                   {"step", progress.step},
-                                   {"steps", progress.steps},
-                                   {"step_s", progress.step_s},
-                                   {"loss", progress.loss.value_or(0.0)}}
+  event.data_json = ToJson(agent::TrialStep{.layout = found->trial.layout,
+                                            .step = progress.step,
+                                            .steps = progress.steps,
+                                            .step_s = progress.step_s,
+                                            .loss = progress.loss.value_or(0.0)})
                         .dump();
   Done(store_->AppendEvent(event).status(), found->sweep.id);
 }

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/agent/event_details.h"
 #include "executor/trial/result_check.h"
 #include "executor/trial/utilisation.h"
 #include "nlohmann/json.hpp"
@@ -71,21 +72,21 @@ std::string Summary(const trial::TrialResult& result) {
   return text;
 }
 
-std::string ResultEvent(const db::TrialRecord& trial, std::string_view state, const trial::TrialResult& result,
-                        const db::MeasuredTrial& measured) {
-  nlohmann::json data = {{"layout", trial.layout}, {"state", std::string(state)}};
-  if (measured.step_s) data["step_s"] = *measured.step_s;
+std::string ResultEvent(const db::TrialRecord& trial, std::string_view state,
+                        const trial::TrialResult& result, const db::MeasuredTrial& measured) {
+  agent::TrialLeft left{.layout = trial.layout, .state = std::string(state)};
+  left.step_s = measured.step_s;
   if (result.step_interval) {
-    data["step_low_s"] = result.step_interval->low_s;
-    data["step_high_s"] = result.step_interval->high_s;
+    left.step_low_s = result.step_interval->low_s;
+    left.step_high_s = result.step_interval->high_s;
   }
   if (measured.mfu) {
-    data["mfu"] = *measured.mfu;
-    data["mfu_causal"] = result.mfu_causal_of_peak;
+    left.mfu = measured.mfu;
+    left.mfu_causal = result.mfu_causal_of_peak;
   }
-  if (measured.peak_bytes) data["peak_bytes"] = *measured.peak_bytes;
-  if (!result.message.empty()) data["message"] = ValidUtf8(result.message);
-  return data.dump();
+  left.peak_bytes = measured.peak_bytes;
+  left.message = result.message;
+  return ToJson(std::move(left)).dump();
 }
 
 // What stands for a result that can't be one.

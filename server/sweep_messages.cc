@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "executor/agent/event_details.h"
+#include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/trial.h"
 #include "planner/codec/json_text.h"
@@ -49,7 +51,7 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   out.set_profile(sweep.profile);
   out.set_profile_hash(sweep.profile_hash);
   out.set_gpus(sweep.devices);
-  out.set_device_kind(sweep.device_kind);
+  out.set_device_kind(agent::EnumOf<v1::DeviceKind>(sweep.device_kind));
   out.set_seq_len(sweep.seq_len);
   out.set_global_batch(sweep.global_batch);
   out.set_dtype(sweep.precision);
@@ -106,7 +108,7 @@ v1::Attempt ToWire(const db::AttemptRecord& attempt) {
   out.set_host(attempt.host);
   *out.mutable_start_time() = agent::ToWire(attempt.start_time);
   if (attempt.end_time) *out.mutable_end_time() = agent::ToWire(*attempt.end_time);
-  out.set_outcome(attempt.outcome);
+  out.set_outcome(agent::EnumOf<v1::AttemptOutcome>(attempt.outcome));
   out.set_reason(attempt.reason);
   return out;
 }
@@ -120,7 +122,7 @@ v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name)
   out.set_attempt(event.attempt);
   out.set_kind(event.kind);
   out.set_message(event.message);
-  out.set_data_json(event.data_json);
+  SetDetails(agent::EventDetailsFromJson(event.kind, event.data_json), &out);
   return out;
 }
 

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/agent/backoff.h"
+#include "executor/agent/message_codec.h"
+#include "executor/agent/protocol.h"
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
 #include "planner/codec/json_text.h"
@@ -29,7 +31,8 @@ trial::TrialResult CantRun(const absl::Status& status) {
 }
 
 // Whether a server can be worked for.
-absl::Status CheckRegistered(const v1::Registered& registered) {
+absl::Status CheckRegistered(const v1::Registered& registered, const std::string& address) {
+  RETURN_IF_ERROR(CheckServerProtocol(registered.protocol(), address));
   if (!IsStoreId(registered.store_id())) {
     return FieldError("store_id", registered.store_id(),
                       "must be hexadecimal, as those of Meshwright's servers are");
@@ -86,10 +89,12 @@ void Agent::Dial() {
   out->set_instance(options_.instance);
   out->set_identity(options_.identity);
   out->set_host(ValidUtf8(options_.host));
-  out->mutable_device_set()->set_device_kind(std::string(trial::DeviceKindName(options_.devices.kind)));
+  out->mutable_device_set()->set_device_kind(
+      EnumOf<v1::DeviceKind>(trial::DeviceKindName(options_.devices.kind)));
   out->mutable_device_set()->set_devices(options_.devices.count);
   out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
+  out->set_protocol(kAgentProtocol);
   out->set_cluster_json(options_.cluster_json);
   out->add_capabilities("trial");
   out->set_held_store_id(store_id_);
@@ -151,7 +156,7 @@ void Agent::On(const Received& event) {
 }
 
 void Agent::OnRegistered(const v1::Registered& registered) {
-  if (absl::Status status = CheckRegistered(registered); !status.ok()) {
+  if (absl::Status status = CheckRegistered(registered, options_.server); !status.ok()) {
     fatal_ = std::move(status);
     return;
   }

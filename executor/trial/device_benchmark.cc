@@ -7,7 +7,7 @@
 #include "executor/trial/conclusion.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/worker_group.h"
-#include "planner/codec/json_fields.h"
+#include "planner/codec/json_codec.h"
 #include "planner/codec/json_text.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kPlanKey[] = "device_benchmark";
+constexpr planner::TextForm kDeviceText{&DeviceKindName, &ParseDeviceKind};
 constexpr int64_t kMaxRanks = 1024;
 constexpr double kMaxBudgetS = 600.0;
 
@@ -117,28 +118,23 @@ absl::StatusOr<planner::DeviceBenchmark> BenchmarkRun::Run(const BenchmarkPlan& 
 
 }  // namespace
 
-json ToJson(const BenchmarkPlan& plan) {
-  return {{kPlanKey,
-           {{"device", std::string(DeviceKindName(plan.device))},
-            {"ranks", plan.ranks},
-            {"budget_s", plan.budget_s},
-            {"timeout_s", plan.timeout_s}}}};
+template <planner::ConstOr<BenchmarkPlan> Plan, typename Visitor>
+void VisitFields(Plan& plan, Visitor& visit) {
+  visit("device", plan.device, kDeviceText);
+  visit(planner::Needed("ranks"), plan.ranks);
+  visit("budget_s", plan.budget_s);
+  visit("timeout_s", plan.timeout_s);
 }
+
+json ToJson(const BenchmarkPlan& plan) { return {{kPlanKey, planner::WriteJson(plan)}}; }
 
 bool IsBenchmarkPlan(const json& json) { return json.is_object() && json.contains(kPlanKey); }
 
 absl::StatusOr<BenchmarkPlan> BenchmarkPlanFromJson(const json& json) {
-  planner::JsonFields outer(json);
-  planner::JsonFields fields(outer.Object(kPlanKey), absl::StrCat(kPlanKey, "."));
-  RETURN_IF_ERROR(outer.status());
+  if (!IsBenchmarkPlan(json)) return FieldError(kPlanKey, "(absent)", "this key is needed");
   BenchmarkPlan plan;
-  ASSIGN_OR_RETURN(plan.device, ParseDeviceKind(fields.StringOr("device", "cpu")));
-  const int64_t ranks = fields.Int("ranks");
-  plan.budget_s = fields.NumberOr("budget_s", plan.budget_s);
-  plan.timeout_s = fields.NumberOr("timeout_s", plan.timeout_s);
-  RETURN_IF_ERROR(fields.status());
-  RETURN_IF_ERROR(CheckRange("ranks", ranks, 1, kMaxRanks));
-  plan.ranks = static_cast<int32_t>(ranks);
+  RETURN_IF_ERROR(planner::ReadJson(kPlanKey, json[kPlanKey], planner::UnknownKeys::kPassOver, plan,
+                                    absl::StrCat(kPlanKey, ".")));
   RETURN_IF_ERROR(Validate(plan));
   return plan;
 }

@@ -1,11 +1,9 @@
 #include "executor/trial/device_list.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "executor/host/run_program.h"
+#include "planner/codec/json_codec.h"
 #include "planner/codec/json_text.h"
-#include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::trial {
@@ -16,33 +14,27 @@ constexpr double kTimeoutS = 60.0;
 
 }  // namespace
 
-nlohmann::json ToJson(const DeviceList& list) {
-  nlohmann::json devices = nlohmann::json::array();
-  for (const ListedDevice& device : list.devices) {
-    devices.push_back({{"index", device.index},
-                       {"name", device.name},
-                       {"memory_bytes", device.memory_bytes},
-                       {"compute_capability", device.compute_capability}});
-  }
-  nlohmann::json json = {{"devices", std::move(devices)}};
-  if (!list.reason.empty()) json["reason"] = list.reason;
-  return json;
+template <planner::ConstOr<ListedDevice> Device, typename Visitor>
+void VisitFields(Device& device, Visitor& visit) {
+  visit(planner::Needed("index"), device.index);
+  visit(planner::Needed("name"), device.name);
+  visit(planner::Needed("memory_bytes"), device.memory_bytes);
+  visit(planner::Needed("compute_capability"), device.compute_capability);
 }
 
+template <planner::ConstOr<DeviceList> List, typename Visitor>
+void VisitFields(List& list, Visitor& visit) {
+  visit(planner::Needed("devices"), list.devices);
+  visit(planner::OnlyIf(!list.reason.empty(), "reason"), list.reason);
+}
+
+nlohmann::json ToJson(const DeviceList& list) { return planner::WriteJson(list); }
+
 absl::StatusOr<DeviceList> DeviceListFromJson(const nlohmann::json& json) {
-  try {
-    DeviceList list;
-    for (const nlohmann::json& device : json.at("devices")) {
-      list.devices.push_back({.index = device.at("index"),
-                              .name = device.at("name"),
-                              .memory_bytes = device.at("memory_bytes"),
-                              .compute_capability = device.at("compute_capability")});
-    }
-    list.reason = json.value("reason", "");
-    return list;
-  } catch (const nlohmann::json::exception& error) {
-    return FieldError("devices", error.what(), "expected what meshwright-worker --devices prints");
-  }
+  DeviceList list;
+  RETURN_IF_ERROR(planner::ReadJson("what meshwright-worker --devices prints", json,
+                                    planner::UnknownKeys::kPassOver, list));
+  return list;
 }
 
 absl::StatusOr<DeviceList> ListDevices(const std::string& worker_path, const ProgramRunner& run) {

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "nlohmann/json.hpp"
-
 namespace meshwright::trial {
 
 // Of a device, beside what tensors hold. A CPU has nothing of it.
@@ -30,10 +28,5 @@ struct MemoryPeaks {
 
   friend bool operator==(const MemoryPeaks&, const MemoryPeaks&) = default;
 };
-
-// Keys of an object that tells other things as well: absent where there is nothing to tell.
-void AddToJson(const std::optional<DeviceMemoryUse>& use, nlohmann::json& object);
-// Throws nlohmann::json::exception where a value is not a number.
-std::optional<DeviceMemoryUse> DeviceMemoryUseFromJson(const nlohmann::json& object);
 
 }  // namespace meshwright::trial

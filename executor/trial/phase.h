@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "nlohmann/json.hpp"
 #include "planner/layout/mesh.h"
 
 namespace meshwright::trial {
@@ -24,12 +23,18 @@ enum class Phase : uint8_t {
 };
 inline constexpr size_t kPhases = 9;
 
+// "forward_s", "backward_s", ...: what a phase's seconds are called where they are told by name.
+constexpr std::string_view PhaseKey(Phase phase) {
+  constexpr std::array<std::string_view, kPhases> kKeys = {
+      "other_s",    "forward_s", "backward_s",      "tensor_parallel_s", "context_parallel_s",
+      "pipeline_s", "bubble_s",  "data_parallel_s", "optimizer_s"};
+  return kKeys[static_cast<size_t>(phase)];
+}
+
 // "forward", "backward", ...
 constexpr std::string_view PhaseName(Phase phase) {
-  constexpr std::array<std::string_view, kPhases> kNames = {
-      "other",    "forward", "backward",      "tensor_parallel", "context_parallel",
-      "pipeline", "bubble",  "data_parallel", "optimizer"};
-  return kNames[static_cast<size_t>(phase)];
+  const std::string_view key = PhaseKey(phase);
+  return key.substr(0, key.size() - 2);
 }
 
 // Where waiting for a group's operations belongs.
@@ -74,10 +79,5 @@ template <typename Visit>
 void ForEachPhase(const Visit& visit) {
   for (size_t i = 0; i < kPhases; ++i) visit(static_cast<Phase>(i));
 }
-
-// "forward_s", "backward_s", ...
-nlohmann::json ToJson(const PhaseSeconds& phases);
-// Throws nlohmann::json::exception where `json` is something else.
-PhaseSeconds PhasesFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

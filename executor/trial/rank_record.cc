@@ -4,8 +4,10 @@
 
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/rank_events.h"
 #include "nlohmann/json.hpp"
 #include "planner/codec/json_text.h"
 #include "planner/base/short_text.h"
@@ -26,68 +28,61 @@ void Fail(RankRecord& record, FailureKind kind, std::string message) {
   }
 }
 
-void ApplyOom(const nlohmann::json& event, RankRecord& record) {
+// Where a step's number is not finite: JSON has no infinity or NaN, so it arrives as null.
+void FailWhereNull(const nlohmann::json& event, const char* key, const char* what,
+                   RankRecord& record) {
+  const auto value = event.find(key);
+  if (value == event.end() || !value->is_null()) return;
+  Fail(record, FailureKind::kOwn,
+       absl::StrCat("had ", what, " that is not finite in step ", event["step"].get<int32_t>()));
+}
+
+void Apply(std::monostate, RankRecord&) {}
+
+void Apply(HelloEvent event, RankRecord& record) {
+  record.host = std::move(event.host);
+  record.version = std::move(event.version);
+}
+
+void Apply(const BeginEvent& event, RankRecord& record) { record.begun_steps = event.step + 1; }
+
+void Apply(StepEvent event, RankRecord& record) {
+  record.profiles[event.step] = std::move(event.profile);
+  record.step_times_s[event.step] = event.step_s;
+  if (event.loss) record.losses[event.step] = *event.loss;
+  if (event.gradient_square_sum) {
+    record.gradient_square_sums[event.step] = *event.gradient_square_sum;
+  }
+}
+
+void Apply(DoneEvent event, RankRecord& record) {
+  record.stop_reason = event.stop_reason;
+  record.peak_bytes = event.peak_bytes;
+  record.device_memory = event.device_memory;
+  record.peak_in_flight = event.peak_in_flight;
+  record.measured_peak_flops = event.measured_peak_flops;
+  if (event.trace) {
+    record.trace = RankTrace{.rank = record.rank,
+                             .pipeline_rank = record.pipeline_rank,
+                             .name = std::move(event.trace->name),
+                             .record = std::move(event.trace->record)};
+  }
+  record.done = true;
+}
+
+void Apply(const OomEvent& event, RankRecord& record) {
   record.oom = OomDetail{.rank = record.rank,
-                         .pipeline_rank = event.at("pipeline_rank"),
-                         .requested_bytes = event.at("requested_bytes"),
-                         .held_bytes = event.at("held_bytes"),
-                         .limit_bytes = event.at("limit_bytes")};
+                         .pipeline_rank = event.pipeline_rank,
+                         .requested_bytes = event.requested_bytes,
+                         .held_bytes = event.held_bytes,
+                         .limit_bytes = event.limit_bytes};
   Fail(record, FailureKind::kOutOfMemory, "ran out of memory");
 }
 
-void ApplyTrace(const nlohmann::json& trace, RankRecord& record) {
-  record.trace = RankTrace{.rank = record.rank,
-                           .pipeline_rank = record.pipeline_rank,
-                           .name = trace.at("name"),
-                           .record = StepRecordFromJson(trace.at("record"))};
-}
-
-// Takes in a number of a step where the event has it. JSON has no infinity or NaN: one that is not
-// finite arrives as null.
-void ApplyFinite(const nlohmann::json& event, const char* key, const char* what,
-                 std::map<int32_t, double>& by_step, RankRecord& record) {
-  const auto value = event.find(key);
-  if (value == event.end()) return;
-  const int32_t step = event.at("step");
-  if (value->is_number()) {
-    by_step[step] = *value;
-  } else {
-    Fail(record, FailureKind::kOwn,
-         absl::StrCat("had ", what, " that is not finite in step ", step));
-  }
-}
-
-void ApplyParsed(const nlohmann::json& event, RankRecord& record) {
-  const std::string kind = event.at("event");
-  if (kind == "hello") {
-    record.host = event.at("host");
-    record.version = event.at("version");
-  } else if (kind == "begin") {
-    record.begun_steps = event.at("step").get<int32_t>() + 1;
-  } else if (kind == "step") {
-    const int32_t step = event.at("step");
-    record.profiles[step] = StepProfileFromJson(event.at("profile"));
-    record.step_times_s[step] = event.at("step_s");
-    ApplyFinite(event, "loss", "a loss", record.losses, record);
-    ApplyFinite(event, "gradient_square_sum", "a gradient norm", record.gradient_square_sums,
-                record);
-  } else if (kind == "done") {
-    record.stop_reason =
-        ParseStopReason(event.at("stop_reason").get<std::string>()).value_or(StopReason::kNone);
-    record.peak_bytes = event.at("peak_bytes");
-    record.device_memory = DeviceMemoryUseFromJson(event);
-    record.peak_in_flight = event.at("peak_in_flight");
-    record.measured_peak_flops = event.at("measured_peak_flops");
-    if (event.contains("trace")) ApplyTrace(event["trace"], record);
-    // Only when all of it was read.
-    record.done = true;
-  } else if (kind == "oom") {
-    ApplyOom(event, record);
-  } else if (kind == "error") {
-    Fail(record,
-         event.at("kind") == "communication" ? FailureKind::kCommunication : FailureKind::kOwn,
-         absl::StrCat("failed: ", event.at("message").get<std::string>()));
-  }
+void Apply(const ErrorEvent& event, RankRecord& record) {
+  Fail(record,
+       event.kind == ErrorKind::kCommunication ? FailureKind::kCommunication : FailureKind::kOwn,
+       absl::StrCat("failed: ", event.message));
 }
 
 }  // namespace
@@ -98,13 +93,15 @@ void ApplyEvent(const std::string& line, RankRecord& record) {
          absl::StrCat("sent an event that can't be read (", why,
                       "): ", ShortText(line, kShownBytes)));
   };
-  const absl::StatusOr<nlohmann::json> event = planner::ParseJson("event", line);
+  const absl::StatusOr<nlohmann::json> json = planner::ParseJson("event", line);
+  if (!json.ok()) return unreadable(json.status().message());
+  absl::StatusOr<RankEvent> event = RankEventFromJson(*json);
   if (!event.ok()) return unreadable(event.status().message());
-  try {
-    ApplyParsed(*event, record);
-  } catch (const nlohmann::json::exception& error) {
-    unreadable(error.what());
-  }
+  const bool is_step = std::holds_alternative<StepEvent>(*event);
+  std::visit([&](auto& what) { Apply(std::move(what), record); }, *event);
+  if (!is_step) return;
+  FailWhereNull(*json, "loss", "a loss", record);
+  FailWhereNull(*json, "gradient_square_sum", "a gradient norm", record);
 }
 
 void ApplyExit(int wait_status, RankRecord& record) {

@@ -51,7 +51,7 @@ struct RankRecord {
   int32_t finished_steps() const { return static_cast<int32_t>(step_times_s.size()); }
 };
 
-// Takes in one line of events (executor/worker/event_writer.h). A line that is not one becomes the
+// Takes in one line of events (executor/trial/rank_events.h). A line that is not one becomes the
 // rank's failure, or trouble after it was done.
 void ApplyEvent(const std::string& line, RankRecord& record);
 

@@ -5,10 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "executor/trial/memory_peaks.h"
 #include "executor/trial/step_profile.h"
-#include "nlohmann/json.hpp"
 
 namespace meshwright::trial {
 
@@ -25,9 +23,5 @@ struct RankResult {
 
   friend bool operator==(const RankResult&, const RankResult&) = default;
 };
-
-nlohmann::json ToJson(const RankResult& rank);
-// Of a worker of any version: what it did not tell is absent.
-absl::StatusOr<RankResult> RankResultFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

@@ -51,7 +51,7 @@ std::vector<ChunkContents> ContentsOf(const planner::ModelSpec& model, const pla
 std::vector<SliceAction> ActionsOf(const MeasuredSlice& slice, const ReplayedStep& replayed) {
   std::vector<SliceAction> actions;
   for (const ActionTotal& total : slice.mean.actions) {
-    SliceAction action{.kind = total.kind, .chunk = total.chunk};
+    SliceAction action{.kind = total.kind, .chunk = total.chunk, .part = {}};
     planner::TimeParts& part = action.part;
     part[planner::TimePart::kCompute] = (total.seconds - total.communication_s) / total.calls;
     double count = 0.0;

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "executor/trial/comm_operation.h"
-#include "nlohmann/json.hpp"
 #include "planner/cost/measured_step.h"
 #include "planner/schedule/schedule.h"
 
@@ -60,9 +58,5 @@ struct SliceResult {
 
   friend bool operator==(const SliceResult&, const SliceResult&) = default;
 };
-
-// Says of every figure whether it was measured, modelled or simulated.
-nlohmann::json ToJson(const SliceResult& slice);
-absl::StatusOr<SliceResult> SliceResultFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 namespace meshwright::trial {
 namespace {
 
@@ -157,86 +155,6 @@ StepProfile MeanOf(const std::vector<StepProfile>& steps) {
     }
   }
   return mean;
-}
-
-nlohmann::json ToJson(const ActionTotal& total) {
-  return {{"kind", ToJson(total.kind)},
-          {"chunk", total.chunk},
-          {"calls", total.calls},
-          {"seconds", total.seconds},
-          {"communication_s", total.communication_s}};
-}
-
-ActionTotal ActionTotalFromJson(const nlohmann::json& json) {
-  return {.kind = ActionKindFromJson(json.at("kind")),
-          .chunk = json.at("chunk"),
-          .calls = json.at("calls"),
-          .seconds = json.at("seconds"),
-          .communication_s = json.at("communication_s")};
-}
-
-nlohmann::json ToJson(const CommunicationTotal& total) {
-  return {
-      {"group", total.group},       {"operation", std::string(CommOperationName(total.operation))},
-      {"calls", total.calls},       {"bytes", total.bytes},
-      {"waited_s", total.waited_s}, {"under_way_s", total.under_way_s}};
-}
-
-CommunicationTotal CommunicationFromJson(const nlohmann::json& json) {
-  return {.group = json.at("group"),
-          .operation = CommOperationFromJson(json.at("operation")),
-          .calls = json.at("calls"),
-          .bytes = json.at("bytes"),
-          .waited_s = json.at("waited_s"),
-          .under_way_s = json.at("under_way_s")};
-}
-
-nlohmann::json ToJson(const StepProfile& profile) {
-  nlohmann::json actions = nlohmann::json::array();
-  for (const ActionTotal& total : profile.actions) actions.push_back(ToJson(total));
-  nlohmann::json communication = nlohmann::json::array();
-  for (const CommunicationTotal& total : profile.communication) {
-    communication.push_back(ToJson(total));
-  }
-  nlohmann::json messages = nlohmann::json::array();
-  for (const MessageTimes& times : profile.messages) {
-    nlohmann::json waits = nlohmann::json::array();
-    for (const TimeSpan& wait : times.waits) waits.push_back(ToJson(wait));
-    messages.push_back({{"group", times.group},
-                        {"peer", times.peer},
-                        {"sent", times.sent},
-                        {"issued_s", times.issued_s},
-                        {"waits", std::move(waits)},
-                        {"done_s", times.done_s}});
-  }
-  return {{"phases", ToJson(profile.phases)},
-          {"actions", std::move(actions)},
-          {"communication", std::move(communication)},
-          {"messages", std::move(messages)}};
-}
-
-StepProfile StepProfileFromJson(const nlohmann::json& json) {
-  StepProfile profile;
-  profile.phases = PhasesFromJson(json.at("phases"));
-  for (const nlohmann::json& total : json.at("actions")) {
-    profile.actions.push_back(ActionTotalFromJson(total));
-  }
-  for (const nlohmann::json& total : json.at("communication")) {
-    profile.communication.push_back(CommunicationFromJson(total));
-  }
-  for (const nlohmann::json& item : json.at("messages")) {
-    MessageTimes times{.group = item.at("group"),
-                       .peer = item.at("peer"),
-                       .sent = item.at("sent"),
-                       .issued_s = item.at("issued_s").get<std::vector<double>>(),
-                       .waits = {},
-                       .done_s = item.at("done_s").get<std::vector<double>>()};
-    for (const nlohmann::json& wait : item.at("waits")) {
-      times.waits.push_back(TimeSpanFromJson(wait));
-    }
-    profile.messages.push_back(std::move(times));
-  }
-  return profile;
 }
 
 }  // namespace meshwright::trial

@@ -8,7 +8,6 @@
 #include "executor/trial/comm_operation.h"
 #include "executor/trial/phase.h"
 #include "executor/trial/step_record.h"
-#include "nlohmann/json.hpp"
 
 namespace meshwright::trial {
 
@@ -66,13 +65,5 @@ void MatchMessages(std::vector<StepProfile>& ranks);
 
 // Phases, actions and communication; messages are left out. Requires at least one step.
 StepProfile MeanOf(const std::vector<StepProfile>& steps);
-
-nlohmann::json ToJson(const ActionTotal& total);
-nlohmann::json ToJson(const CommunicationTotal& total);
-nlohmann::json ToJson(const StepProfile& profile);
-// These throw nlohmann::json::exception where `json` is something else.
-ActionTotal ActionTotalFromJson(const nlohmann::json& json);
-CommunicationTotal CommunicationFromJson(const nlohmann::json& json);
-StepProfile StepProfileFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

@@ -11,7 +11,6 @@
 
 #include "executor/trial/comm_operation.h"
 #include "executor/trial/phase.h"
-#include "nlohmann/json.hpp"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright::trial {
@@ -62,14 +61,5 @@ struct StepRecord {
 // When an operation of `group` and kind began, given when the one before it was done: a group works
 // on one after the other.
 double BeganAt(const CommunicationSpan& span, double previous_done_s);
-
-nlohmann::json ToJson(const TimeSpan& span);
-nlohmann::json ToJson(const StepRecord& record);
-// These throw nlohmann::json::exception where `json` is something else.
-TimeSpan TimeSpanFromJson(const nlohmann::json& json);
-nlohmann::json ToJson(planner::ActionKind kind);  // F, B, I or W
-planner::ActionKind ActionKindFromJson(const nlohmann::json& json);
-CommOperation CommOperationFromJson(const nlohmann::json& json);
-StepRecord StepRecordFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::trial

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 
 #include "planner/measurement/metrics.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::trial {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"", "steps", "tight", "beaten", "most_time"};
 // Probability of missing the median on each side.
 constexpr double kMiss = 0.025;
 
@@ -32,14 +29,6 @@ size_t RankOfBound(size_t n) {
 }
 
 }  // namespace
-
-std::string_view StopReasonName(StopReason reason) { return kNames[static_cast<size_t>(reason)]; }
-
-absl::StatusOr<StopReason> ParseStopReason(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found != kNames.end()) return static_cast<StopReason>(found - kNames.begin());
-  return FieldError("stop_reason", name, "expected one of steps, tight, beaten, most_time");
-}
 
 std::optional<MedianInterval> MedianConfidence(std::vector<double> times_s) {
   // Half a thousand coins are beyond the smallest double; that many steps need no exact interval.

@@ -1,13 +1,11 @@
 // When a trial has run enough steps. Pure functions of the steps' times.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "planner/base/enum_names.h"
 
 namespace meshwright::trial {
 
@@ -19,8 +17,13 @@ enum class StopReason : uint8_t {
   kMostTime  // no time left
 };
 
-std::string_view StopReasonName(StopReason reason);  // "", steps, tight, beaten, most_time
-absl::StatusOr<StopReason> ParseStopReason(std::string_view name);
+inline constexpr EnumNames<StopReason, 5> kStopReasonNames = {{
+    {StopReason::kNone, ""},
+    {StopReason::kSteps, "steps"},
+    {StopReason::kTight, "tight"},
+    {StopReason::kBeaten, "beaten"},
+    {StopReason::kMostTime, "most_time"},
+}};
 
 // Holds the median of what was drawn from with a probability of at least 95 %, whatever the
 // distribution: two order statistics with as many times outside on either side.

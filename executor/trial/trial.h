@@ -16,6 +16,7 @@
 #include "executor/trial/slice_result.h"
 #include "executor/trial/stop_rule.h"
 #include "nlohmann/json.hpp"
+#include "planner/base/enum_names.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/device_kind.h"
 #include "planner/spec/model_spec.h"
@@ -58,8 +59,15 @@ struct TrialPlan {
 
 enum class Outcome { kOk, kOom, kFailed, kTimeout, kCancelled };
 
-std::string_view OutcomeName(Outcome outcome);  // ok, oom, failed, timeout, cancelled
-absl::StatusOr<Outcome> ParseOutcome(std::string_view name);
+inline constexpr EnumNames<Outcome, 5> kOutcomeNames = {{
+    {Outcome::kOk, "ok"},
+    {Outcome::kOom, "oom"},
+    {Outcome::kFailed, "failed"},
+    {Outcome::kTimeout, "timeout"},
+    {Outcome::kCancelled, "cancelled"},
+}};
+
+inline std::string_view OutcomeName(Outcome outcome) { return NameOf(kOutcomeNames, outcome); }
 
 // Which rank ran out of memory, and by how much.
 struct OomDetail {
@@ -105,6 +113,9 @@ inline int64_t RanksAtOnce(const TrialPlan& plan) { return plan.slice ? 1 : plan
 nlohmann::json ToJson(const TrialPlan& plan);
 // InvalidArgument naming the field that is wrong, missing or not a plan's.
 absl::StatusOr<TrialPlan> TrialPlanFromJson(const nlohmann::json& json);
+// The fields are those of executor/trial/result_fields.h, where these are defined. Reading takes
+// results of workers of any version: what one did not tell is absent, and what it told beside them
+// is passed over.
 nlohmann::json ToJson(const TrialResult& result);
 absl::StatusOr<TrialResult> TrialResultFromJson(const nlohmann::json& json);
 

@@ -17,7 +17,7 @@ using EnumNames = std::array<std::pair<Kind, std::string_view>, kCount>;
 
 // "" for a value that the table leaves out.
 template <typename Kind, size_t kCount>
-std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wanted) {
+constexpr std::string_view NameOf(const EnumNames<Kind, kCount>& names, Kind wanted) {
   for (const auto& [kind, name] : names) {
     if (kind == wanted) return name;
   }

@@ -42,7 +42,7 @@ OperatorParameter Rows(std::string_view name, int64_t rows, int64_t rank_rows, i
           .rank_rows = rank_rows,
           .rank_columns = columns,
           .division = Division::kRows,
-          .divided_over = BlockGroup::kTensor};
+          .divided_over = GroupRole::kTensor};
 }
 
 OperatorParameter Bias(std::string_view name, int64_t size, int64_t rank_size) {
@@ -60,7 +60,7 @@ OperatorParameter Columns(std::string_view name, int64_t rows, int64_t columns,
           .rank_rows = rows,
           .rank_columns = rank_columns,
           .division = Division::kColumns,
-          .divided_over = BlockGroup::kTensor};
+          .divided_over = GroupRole::kTensor};
 }
 
 class Builder {
@@ -94,7 +94,7 @@ class Builder {
   void Embedding() {
     Operator& lookup = Add(OperatorName::kEmbedding, OperatorKind::kEmbedding);
     lookup.stream = {.elements = s_.tokens * s_.hidden, .traffic_bytes = {kLookup, 0.0, kLookup}};
-    lookup.parameters = {Rows("embedding", s_.vocab, s_.vocab / s_.tp, s_.hidden)};
+    lookup.parameters.push_back(Rows("embedding", s_.vocab, s_.vocab / s_.tp, s_.hidden));
     lookup.pass(kForward).result_bytes = hidden_bytes_;
     Save(lookup, KeptTensor::kTokenIds, s_.tokens * kTokenIdBytes, lookup.name, kWeightGradient);
     Leave(OperatorName::kEmbeddingLeave);
@@ -128,7 +128,7 @@ class Builder {
             double backward_bytes) {
     norm.stream = {.elements = stream_elements_,
                    .traffic_bytes = {forward_bytes, backward_bytes, 0.0}};
-    norm.parameters = {Vector(parameter, s_.hidden)};
+    norm.parameters.push_back(Vector(parameter, s_.hidden));
     norm.pass(kForward).result_bytes = stream_bytes_;
   }
 
@@ -157,7 +157,7 @@ class Builder {
   void Collective(Operator& op, PassKind pass, CollectiveKind kind, int64_t bytes,
                   bool behind_compute = false) {
     op.pass(pass).collectives.push_back({.kind = kind,
-                                         .group = BlockGroup::kTensor,
+                                         .group = GroupRole::kTensor,
                                          .bytes = bytes,
                                          .behind_compute = behind_compute});
   }
@@ -218,8 +218,9 @@ class Builder {
     const int64_t all_queries = s_.heads * s_.head_dim;
     const int64_t all_keys = s_.kv_heads * s_.head_dim;
     Operator& op = Matmul(OperatorName::kQkvProjection, queries + 2 * keys, s_.hidden);
-    op.parameters = {Rows("q", all_queries, queries, s_.hidden),
-                     Rows("k", all_keys, keys, s_.hidden), Rows("v", all_keys, keys, s_.hidden)};
+    op.parameters.push_back(Rows("q", all_queries, queries, s_.hidden));
+    op.parameters.push_back(Rows("k", all_keys, keys, s_.hidden));
+    op.parameters.push_back(Rows("v", all_keys, keys, s_.hidden));
     if (s_.qkv_bias) {
       op.parameters.push_back(Bias("q_bias", all_queries, queries));
       op.parameters.push_back(Bias("k_bias", all_keys, keys));
@@ -240,7 +241,8 @@ class Builder {
     Operator& op = Add(OperatorName::kHeadNorm, OperatorKind::kNorm);
     op.stream = {.elements = TurnedElements(),
                  .traffic_bytes = {s_.norm_traffic_bytes, s_.norm_backward_traffic_bytes, 0.0}};
-    op.parameters = {Vector("q_norm", s_.head_dim), Vector("k_norm", s_.head_dim)};
+    op.parameters.push_back(Vector("q_norm", s_.head_dim));
+    op.parameters.push_back(Vector("k_norm", s_.head_dim));
     op.pass(kForward).result_bytes = HeadNormBytes();
     op.repeats_forward = NormsHeadsAgain();
     if (op.repeats_forward) return;
@@ -284,17 +286,18 @@ class Builder {
   void Ring(Operator& op) {
     const int64_t elements = 2 * s_.tokens * s_.key_width();
     const OperatorCollective keys = {.kind = CollectiveKind::kSend,
-                                     .group = BlockGroup::kContext,
+                                     .group = GroupRole::kContext,
                                      .bytes = elements * s_.element_bytes};
     OperatorCollective gradients = keys;
     gradients.bytes = elements * std::max(s_.element_bytes, s_.ring_gradient_bytes);
-    op.pass(kForward).collectives = {keys};
-    op.pass(kInputGradient).collectives = {keys, gradients};
+    op.pass(kForward).collectives.push_back(keys);
+    op.pass(kInputGradient).collectives.push_back(keys);
+    op.pass(kInputGradient).collectives.push_back(gradients);
   }
 
   void OutputProjection() {
     Operator& op = Matmul(OperatorName::kOutputProjection, s_.hidden, s_.query_width());
-    op.parameters = {Columns("o", s_.hidden, s_.heads * s_.head_dim, s_.query_width())};
+    op.parameters.push_back(Columns("o", s_.hidden, s_.heads * s_.head_dim, s_.query_width()));
     Save(op, KeptTensor::kAttentionOutput, s_.tokens * s_.query_width() * s_.element_bytes, op.name,
          kWeightGradient);
   }
@@ -342,7 +345,7 @@ class Builder {
 
   void DownProjection() {
     Operator& op = Matmul(OperatorName::kDownProjection, s_.hidden, s_.inner_width());
-    op.parameters = {Columns("down", s_.hidden, s_.ffn_hidden, s_.inner_width())};
+    op.parameters.push_back(Columns("down", s_.hidden, s_.ffn_hidden, s_.inner_width()));
     Save(op, KeptTensor::kFfnProduct, s_.tokens * s_.inner_width() * s_.element_bytes, op.name,
          kWeightGradient);
   }
@@ -356,7 +359,8 @@ class Builder {
   void HeadProjection() {
     const int64_t columns = s_.vocab / s_.tp;
     Operator& op = Matmul(OperatorName::kHeadProjection, columns, s_.hidden);
-    op.parameters = {Rows(s_.tied_embeddings ? "embedding" : "head", s_.vocab, columns, s_.hidden)};
+    op.parameters.push_back(
+        Rows(s_.tied_embeddings ? "embedding" : "head", s_.vocab, columns, s_.hidden));
     op.parameters[0].shared = s_.tied_embeddings;
     Save(op, KeptTensor::kFinalNormOutput, NormOutputBytes(), op.name, kWeightGradient);
   }

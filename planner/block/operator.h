@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "planner/base/short_list.h"
+#include "planner/layout/mesh.h"
 #include "planner/spec/collective_kind.h"
 #include "planner/spec/kernels.h"
 
@@ -61,14 +62,6 @@ enum class PassKind : uint8_t { kForward, kInputGradient, kWeightGradient };
 inline constexpr std::array kPasses = {PassKind::kForward, PassKind::kInputGradient,
                                        PassKind::kWeightGradient};
 
-// Ranks that a block's parameters and activations are divided or replicated over.
-enum class BlockGroup : uint8_t {
-  kNone,
-  kTensor,    // tp
-  kContext,   // cp: the sequence
-  kReplicas,  // dp and cp: ranks with the same weights, whose gradients are added up
-};
-
 // y = x W^T with x [rows, inputs] and W [outputs, inputs].
 struct MatmulShape {
   int64_t rows = 0;
@@ -105,11 +98,11 @@ struct OperatorParameter {
   int64_t columns = 0;
   int64_t rank_rows = 0;  // the part on one rank
   int64_t rank_columns = 0;
-  Division division = Division::kWhole;             // over `divided_over`
-  bool matrix = true;                               // else a vector: a norm's weight or a bias
-  bool shared = false;                              // the embedding's, which counts it
-  BlockGroup divided_over = BlockGroup::kNone;      // ranks with a part each
-  BlockGroup reduced_over = BlockGroup::kReplicas;  // ranks whose gradients of it are added up
+  Division division = Division::kWhole;           // over `divided_over`
+  bool matrix = true;                             // else a vector: a norm's weight or a bias
+  bool shared = false;                            // the embedding's, which counts it
+  GroupRole divided_over = GroupRole::kTensor;    // unless whole: ranks with a part each
+  GroupRole reduced_over = GroupRole::kReplicas;  // ranks whose gradients of it are added up
 
   int64_t elements() const { return rows * columns; }
   int64_t rank_elements() const { return rank_rows * rank_columns; }
@@ -158,7 +151,7 @@ struct SavedTensor {
 
 struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  BlockGroup group = BlockGroup::kTensor;
+  GroupRole group = GroupRole::kTensor;
   // The full buffer: before an all-reduce, after an all-gather, before a reduce-scatter; of a send
   // one message, of which a ring passes on one less than it has ranks.
   int64_t bytes = 0;

@@ -28,21 +28,24 @@ int64_t ScoreElements(const Operator& op) {
 
 }  // namespace
 
-Workspace WorkspaceOf(const OperatorList& block, const OperatorList& edited,
-                      const WorkspaceRates& rates) {
+Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates) {
   Workspace workspace;
-  const int64_t scores = KeptBytes(block, KeptTensor::kScores);
+  const bool writes_scores = KeptBytes(block, KeptTensor::kScores) > 0;
   for (const Operator& op : block) {
     workspace.working_bytes += static_cast<int64_t>(GradientBytes(op, rates)) + RingBytes(op);
-    if (scores > 0) {
-      workspace.score_bytes +=
-          static_cast<int64_t>(rates.score_bytes * static_cast<double>(ScoreElements(op)));
-    }
+    if (!writes_scores) continue;
+    workspace.score_bytes +=
+        static_cast<int64_t>(rates.score_bytes * static_cast<double>(ScoreElements(op)));
   }
-  const int64_t scores_again = scores - KeptBytes(edited, KeptTensor::kScores);
-  workspace.working_bytes += KeptBytes(block) - KeptBytes(edited) - scores_again;
-  workspace.score_bytes += scores_again;
   return workspace;
+}
+
+KeptForBackward::KeptForBackward(const OperatorList& operators)
+    : all_bytes(KeptBytes(operators)), score_bytes(KeptBytes(operators, KeptTensor::kScores)) {}
+
+Workspace RecomputedBytes(const KeptForBackward& block, const KeptForBackward& edited) {
+  const int64_t scores = block.score_bytes - edited.score_bytes;
+  return {.working_bytes = block.all_bytes - edited.all_bytes - scores, .score_bytes = scores};
 }
 
 }  // namespace meshwright::planner

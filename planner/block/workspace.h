@@ -22,10 +22,25 @@ struct WorkspaceRates {
 struct Workspace {
   int64_t working_bytes = 0;  // gradients at work, the ring's receive buffers, what is recomputed
   int64_t score_bytes = 0;    // score matrices, which come beside
+
+  Workspace& operator+=(const Workspace& other) {
+    working_bytes += other.working_bytes;
+    score_bytes += other.score_bytes;
+    return *this;
+  }
 };
 
-// Of a block's backward; `edited` are its operators under the layout's recompute mode.
-Workspace WorkspaceOf(const OperatorList& block, const OperatorList& edited,
-                      const WorkspaceRates& rates);
+// Of the backward of a block that keeps everything.
+Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates);
+
+// What comes to it where the block runs again what a recompute mode dropped: `block` before the
+// mode's edit, `edited` behind it.
+struct KeptForBackward {
+  explicit KeptForBackward(const OperatorList& operators);
+
+  int64_t all_bytes = 0;
+  int64_t score_bytes = 0;  // of them
+};
+Workspace RecomputedBytes(const KeptForBackward& block, const KeptForBackward& edited);
 
 }  // namespace meshwright::planner

@@ -40,7 +40,7 @@ using TextParts = uint8_t;
 inline constexpr TextParts kAllParts = 0xff;
 
 // A field's name, and what its JSON form has that its value does not tell. Messages ignore all but
-// the name.
+// the names.
 struct Field {
   // NOLINTNEXTLINE(google-explicit-constructor): most fields are a name and nothing else
   constexpr Field(const char* field_name) : name(field_name) {}
@@ -48,12 +48,15 @@ struct Field {
   constexpr Field(std::string_view field_name) : name(field_name) {}
 
   std::string_view name;  // lives as long as the call of the visitor
+  // The field's name in a message where protobuf refuses the key: to it "steps" is "step_s".
+  std::string_view message_name = {};
   bool needed = false;    // reading fails where it is absent
   bool present = true;    // whether there is something to write
   bool or_null = false;   // written as null where there is nothing to write, rather than left out
   bool as_list = false;   // of a struct: its fields in order, without their names
   bool inside = false;    // of a struct: its fields are keys of the object around it
   bool open = false;      // of a struct: keys that it does not know are passed over
+  bool by_name = false;   // of a vector of structs with a `name`: an object whose keys are those
   TextParts parts = kAllParts;
   // Of a struct whose text is in parts: the keys of an object each that holds the part's fields.
   std::span<const std::string_view> part_names = {};
@@ -62,6 +65,12 @@ struct Field {
 // Reading fails where the field is absent.
 constexpr Field Needed(Field field) {
   field.needed = true;
+  return field;
+}
+
+// The field has another name in its message.
+constexpr Field InMessage(std::string_view message_name, Field field) {
+  field.message_name = message_name;
   return field;
 }
 
@@ -102,6 +111,13 @@ constexpr Field Open(Field field) {
 // The struct's text is in parts of these names.
 constexpr Field WithParts(std::span<const std::string_view> names, Field field) {
   field.part_names = names;
+  return field;
+}
+
+// The vector is an object: the member `name` of each of its structs, which their fields leave out,
+// is its key.
+constexpr Field ByName(Field field) {
+  field.by_name = true;
   return field;
 }
 

@@ -5,6 +5,7 @@
 // "ranks[2].phases.bubble_s", with its value and what would be accepted.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,6 +24,11 @@
 #include "planner/codec/json_values.h"
 
 namespace meshwright::planner {
+
+template <typename T>
+concept HasName = HasFields<T> && requires(T& value) {
+  { value.name } -> std::convertible_to<std::string>;
+};
 
 // Writes into a JSON object (or, for a struct as a list, an array).
 template <typename Json>
@@ -115,6 +121,13 @@ class JsonWriter {
   Json ValueOf(const Field&, std::string_view text) { return ValidUtf8(text); }
   template <typename T>
   Json ValueOf(const Field& field, const std::vector<T>& values) {
+    if constexpr (HasName<T>) {
+      if (field.by_name) {
+        Json object = Json::object();
+        for (const T& value : values) object[ValidUtf8(value.name)] = ValueOf(field, value);
+        return object;
+      }
+    }
     Json list = Json::array();
     for (const T& value : values) list.push_back(ValueOf(field, value));
     return list;
@@ -254,10 +267,23 @@ class JsonReader {
   void Read(const nlohmann::json& from, const FieldPath& path, const Field& field,
             std::vector<T>& values) {
     if (parts_ == kAllParts) values.clear();
+    if constexpr (HasName<T>) {
+      if (field.by_name) return ReadByName(from, path, field, values);
+    }
     if (!problem_.CheckList(from, path, values.empty() ? from.size() : values.size())) return;
     values.resize(from.size());
     for (size_t i = 0; i < from.size() && !problem_.found(); ++i) {
       Read(from[i], FieldPath(path, i), field, values[i]);
+    }
+  }
+  template <typename T>
+  void ReadByName(const nlohmann::json& from, const FieldPath& path, const Field& field,
+                  std::vector<T>& values) {
+    if (!problem_.CheckContainer(from, path, /*list=*/false)) return;
+    for (const auto& [key, entry] : from.items()) {
+      T& value = values.emplace_back();
+      Read(entry, FieldPath(path, key), field, value);
+      value.name = key;
     }
   }
   template <typename T>

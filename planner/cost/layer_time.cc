@@ -135,7 +135,7 @@ void AddTensorParallel(const OperatorList& operators, const Price& price, LayerT
     for (const PassKind pass : kPasses) {
       double& sum_s = pass == PassKind::kForward ? time.tp_forward_s : time.tp_backward_s;
       for (const OperatorCollective& collective : op.pass(pass).collectives) {
-        if (collective.group != BlockGroup::kTensor || collective.behind_compute) continue;
+        if (collective.group != GroupRole::kTensor || collective.behind_compute) continue;
         sum_s += price(op, collective);
       }
     }

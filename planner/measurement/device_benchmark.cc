@@ -2,10 +2,11 @@
 
 #include <limits>
 
-#include "planner/codec/json_fields.h"
-#include "planner/codec/json_text.h"
+#include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/spec_fields.h"
+#include "planner/codec/json_codec.h"
 
 namespace meshwright::planner {
 namespace {
@@ -13,162 +14,143 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+constexpr EnumNames<CollectiveKind, 4> kKindNames = {{
+    {CollectiveKind::kAllReduce, "all_reduce"},
+    {CollectiveKind::kAllGather, "all_gather"},
+    {CollectiveKind::kReduceScatter, "reduce_scatter"},
+    {CollectiveKind::kSend, "send"},
+}};
+constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxBytes = int64_t{1} << 50;
 
-absl::StatusOr<CollectiveKind> ParseKind(std::string_view name) {
-  for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
-                                    CollectiveKind::kReduceScatter, CollectiveKind::kSend}) {
-    if (CollectiveKindName(kind) == name) return kind;
-  }
-  return FieldError("kind", name, "must be all_reduce, all_gather, reduce_scatter or send");
+}  // namespace
+
+template <ConstOr<Timing> Time, typename Visitor>
+void VisitFields(Time& time, Visitor& visit) {
+  visit(Needed("median_s"), time.median_s);
+  visit(Needed("best_s"), time.best_s);
 }
 
-void AddTime(const Timing& time, ordered_json& object) {
-  object["median_s"] = time.median_s;
-  object["best_s"] = time.best_s;
+template <ConstOr<MatmulTiming> Matmul, typename Visitor>
+void VisitFields(Matmul& matmul, Visitor& visit) {
+  visit(Needed("dtype"), matmul.precision, kPrecisionText);
+  visit(Needed("m"), matmul.m);
+  visit(Needed("n"), matmul.n);
+  visit(Needed("k"), matmul.k);
+  visit(Needed("ranks"), matmul.ranks);
+  visit(Inside("time"), matmul.time);
 }
 
-int64_t PositiveInt(JsonFields& fields, const char* key, int64_t most) {
-  const int64_t value = fields.Int(key);
-  if (fields.status().ok()) fields.Fail(CheckRange(key, value, 1, most));
-  return value;
+template <ConstOr<CopyTiming> Copy, typename Visitor>
+void VisitFields(Copy& copy, Visitor& visit) {
+  visit(Needed("bytes"), copy.bytes);
+  visit(Needed("ranks"), copy.ranks);
+  visit(Inside("time"), copy.time);
 }
 
-int32_t PositiveCount(JsonFields& fields, const char* key) {
-  return static_cast<int32_t>(PositiveInt(fields, key, kMaxInt));
+template <ConstOr<CollectiveTiming> Collective, typename Visitor>
+void VisitFields(Collective& collective, Visitor& visit) {
+  visit(Needed("kind"), collective.kind, kKindNames);
+  visit(Needed("bytes"), collective.bytes);
+  visit(Needed("ranks"), collective.ranks);
+  visit(Needed("groups"), collective.groups);
+  visit(Inside("time"), collective.time);
 }
 
-double PositiveNumber(JsonFields& fields, const char* key) {
-  const double value = fields.Number(key);
-  if (fields.status().ok()) fields.Fail(CheckPositive(key, value));
-  return value;
+template <ConstOr<DeviceBenchmark> Benchmark, typename Visitor>
+void VisitFields(Benchmark& benchmark, Visitor& visit) {
+  visit(Needed("host"), benchmark.host);
+  visit(Needed("worker_version"), benchmark.worker_version);
+  visit(Needed("date"), benchmark.date);
+  visit(Needed("device_name"), benchmark.device_name);
+  visit(Needed("devices"), benchmark.devices);
+  visit(Needed("physical_cores"), benchmark.physical_cores);
+  visit(Needed("memory_bytes"), benchmark.memory_bytes);
+  visit(Needed("compute_units"), benchmark.compute_units);
+  visit("matmuls", benchmark.matmuls);
+  visit("copies", benchmark.copies);
+  visit("collectives", benchmark.collectives);
 }
 
-Timing ReadTime(JsonFields& fields) {
-  return {.median_s = PositiveNumber(fields, "median_s"),
-          .best_s = PositiveNumber(fields, "best_s")};
+namespace {
+
+// Of an entry whose fields' paths begin with `path`.
+absl::Status Check(const std::string& path, const Timing& time) {
+  RETURN_IF_ERROR(CheckPositive(path + "median_s", time.median_s));
+  return CheckPositive(path + "best_s", time.best_s);
 }
 
-// All entries of the list `key`, an absent one being empty.
+absl::Status Check(const std::string& path, const MatmulTiming& matmul) {
+  RETURN_IF_ERROR(CheckRange(path + "m", matmul.m, 1, kMaxCount));
+  RETURN_IF_ERROR(CheckRange(path + "n", matmul.n, 1, kMaxCount));
+  RETURN_IF_ERROR(CheckRange(path + "k", matmul.k, 1, kMaxCount));
+  RETURN_IF_ERROR(CheckRange(path + "ranks", matmul.ranks, 1, kMaxCount));
+  return Check(path, matmul.time);
+}
+
+absl::Status Check(const std::string& path, const CopyTiming& copy) {
+  RETURN_IF_ERROR(CheckRange(path + "bytes", copy.bytes, 1, kMaxBytes));
+  RETURN_IF_ERROR(CheckRange(path + "ranks", copy.ranks, 1, kMaxCount));
+  return Check(path, copy.time);
+}
+
+absl::Status Check(const std::string& path, const CollectiveTiming& collective) {
+  RETURN_IF_ERROR(CheckRange(path + "bytes", collective.bytes, 1, kMaxBytes));
+  RETURN_IF_ERROR(CheckRange(path + "ranks", collective.ranks, 1, kMaxCount));
+  RETURN_IF_ERROR(CheckRange(path + "groups", collective.groups, 1, kMaxCount));
+  return Check(path, collective.time);
+}
+
 template <typename T>
-absl::Status ReadList(const json& object, const char* key,
-                      absl::StatusOr<T> (*read)(const json& entry), std::vector<T>& list) {
-  const auto entries = object.find(key);
-  if (entries == object.end()) return absl::OkStatus();
-  if (!entries->is_array()) return FieldError(key, ShowJson(*entries), "must be a list");
-  for (const json& entry : *entries) {
-    if (!entry.is_object()) return FieldError(key, ShowJson(entry), "must hold objects");
-    ASSIGN_OR_RETURN(T timing, read(entry));
-    list.push_back(std::move(timing));
+absl::Status CheckAll(const char* key, const std::vector<T>& list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    RETURN_IF_ERROR(Check(absl::StrCat(key, "[", i, "]."), list[i]));
   }
   return absl::OkStatus();
 }
 
+absl::Status Check(const std::string& path, const DeviceBenchmark& benchmark) {
+  RETURN_IF_ERROR(CheckRange(path + "devices", benchmark.devices, 1, kMaxCount));
+  RETURN_IF_ERROR(CheckRange(path + "physical_cores", benchmark.physical_cores, 0, 1 << 16));
+  RETURN_IF_ERROR(CheckRange(path + "memory_bytes", benchmark.memory_bytes, 1, kMaxBytes));
+  RETURN_IF_ERROR(CheckRange(path + "compute_units", benchmark.compute_units, 1, kMaxCount));
+  RETURN_IF_ERROR(CheckAll("matmuls", benchmark.matmuls));
+  RETURN_IF_ERROR(CheckAll("copies", benchmark.copies));
+  return CheckAll("collectives", benchmark.collectives);
+}
+
 template <typename T>
-ordered_json ListToJson(const std::vector<T>& list) {
-  ordered_json array = ordered_json::array();
-  for (const T& timing : list) array.push_back(ToJson(timing));
-  return array;
+absl::StatusOr<T> Read(std::string_view what, const json& from) {
+  T read;
+  RETURN_IF_ERROR(ReadJson(what, from, UnknownKeys::kPassOver, read));
+  RETURN_IF_ERROR(Check("", read));
+  return read;
 }
 
 }  // namespace
 
-ordered_json ToJson(const MatmulTiming& timing) {
-  ordered_json object = {{"dtype", std::string(PrecisionName(timing.precision))},
-                         {"m", timing.m},
-                         {"n", timing.n},
-                         {"k", timing.k},
-                         {"ranks", timing.ranks}};
-  AddTime(timing.time, object);
-  return object;
-}
+ordered_json ToJson(const MatmulTiming& timing) { return WriteOrderedJson(timing); }
 
-ordered_json ToJson(const CopyTiming& timing) {
-  ordered_json object = {{"bytes", timing.bytes}, {"ranks", timing.ranks}};
-  AddTime(timing.time, object);
-  return object;
-}
+ordered_json ToJson(const CopyTiming& timing) { return WriteOrderedJson(timing); }
 
-ordered_json ToJson(const CollectiveTiming& timing) {
-  ordered_json object = {{"kind", std::string(CollectiveKindName(timing.kind))},
-                         {"bytes", timing.bytes},
-                         {"ranks", timing.ranks},
-                         {"groups", timing.groups}};
-  AddTime(timing.time, object);
-  return object;
-}
+ordered_json ToJson(const CollectiveTiming& timing) { return WriteOrderedJson(timing); }
 
-ordered_json ToJson(const DeviceBenchmark& benchmark) {
-  return {{"host", benchmark.host},
-          {"worker_version", benchmark.worker_version},
-          {"date", benchmark.date},
-          {"device_name", benchmark.device_name},
-          {"devices", benchmark.devices},
-          {"physical_cores", benchmark.physical_cores},
-          {"memory_bytes", benchmark.memory_bytes},
-          {"compute_units", benchmark.compute_units},
-          {"matmuls", ListToJson(benchmark.matmuls)},
-          {"copies", ListToJson(benchmark.copies)},
-          {"collectives", ListToJson(benchmark.collectives)}};
-}
+ordered_json ToJson(const DeviceBenchmark& benchmark) { return WriteOrderedJson(benchmark); }
 
 absl::StatusOr<MatmulTiming> MatmulTimingFromJson(const json& json) {
-  JsonFields fields(json);
-  MatmulTiming timing;
-  const absl::StatusOr<Precision> precision = ParsePrecision(fields.String("dtype"));
-  fields.Fail(precision.status());
-  timing.precision = precision.value_or(Precision::kFp32);
-  timing.m = PositiveInt(fields, "m", kMaxInt);
-  timing.n = PositiveInt(fields, "n", kMaxInt);
-  timing.k = PositiveInt(fields, "k", kMaxInt);
-  timing.ranks = PositiveCount(fields, "ranks");
-  timing.time = ReadTime(fields);
-  RETURN_IF_ERROR(fields.status());
-  return timing;
+  return Read<MatmulTiming>("matmul", json);
 }
 
 absl::StatusOr<CopyTiming> CopyTimingFromJson(const json& json) {
-  JsonFields fields(json);
-  const CopyTiming timing{.bytes = PositiveInt(fields, "bytes", int64_t{1} << 50),
-                          .ranks = PositiveCount(fields, "ranks"),
-                          .time = ReadTime(fields)};
-  RETURN_IF_ERROR(fields.status());
-  return timing;
+  return Read<CopyTiming>("copy", json);
 }
 
 absl::StatusOr<CollectiveTiming> CollectiveTimingFromJson(const json& json) {
-  JsonFields fields(json);
-  CollectiveTiming timing;
-  const absl::StatusOr<CollectiveKind> kind = ParseKind(fields.String("kind"));
-  fields.Fail(kind.status());
-  timing.kind = kind.value_or(CollectiveKind::kAllReduce);
-  timing.bytes = PositiveInt(fields, "bytes", int64_t{1} << 50);
-  timing.ranks = PositiveCount(fields, "ranks");
-  timing.groups = PositiveCount(fields, "groups");
-  timing.time = ReadTime(fields);
-  RETURN_IF_ERROR(fields.status());
-  return timing;
+  return Read<CollectiveTiming>("collective", json);
 }
 
 absl::StatusOr<DeviceBenchmark> DeviceBenchmarkFromJson(const json& json) {
-  if (!json.is_object()) return FieldError("benchmark", ShowJson(json), "must be a JSON object");
-  JsonFields fields(json);
-  DeviceBenchmark benchmark;
-  benchmark.host = fields.String("host");
-  benchmark.worker_version = fields.String("worker_version");
-  benchmark.date = fields.String("date");
-  benchmark.device_name = fields.String("device_name");
-  benchmark.devices = PositiveCount(fields, "devices");
-  const int64_t cores = fields.Int("physical_cores");
-  benchmark.memory_bytes = PositiveInt(fields, "memory_bytes", int64_t{1} << 50);
-  benchmark.compute_units = PositiveCount(fields, "compute_units");
-  RETURN_IF_ERROR(fields.status());
-  RETURN_IF_ERROR(CheckRange("physical_cores", cores, 0, 1 << 16));
-  benchmark.physical_cores = static_cast<int32_t>(cores);
-  RETURN_IF_ERROR(ReadList(json, "matmuls", MatmulTimingFromJson, benchmark.matmuls));
-  RETURN_IF_ERROR(ReadList(json, "copies", CopyTimingFromJson, benchmark.copies));
-  RETURN_IF_ERROR(ReadList(json, "collectives", CollectiveTimingFromJson, benchmark.collectives));
-  return benchmark;
+  return Read<DeviceBenchmark>("benchmark", json);
 }
 
 }  // namespace meshwright::planner

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "planner/layout/mesh.h"
 #include "planner/block/stage_partition.h"
+#include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/unit_shards.h"
 #include "planner/profile/layer_shape.h"

@@ -106,7 +106,9 @@ void Liveness::Compute(const Step& step, int64_t beside_bytes, Current& current)
 
 void Liveness::Forward(const Part& part) {
   Current current = {.saved = true};
-  for (size_t i = part.begin; i < part.end; ++i) Compute(steps_[i], steps_[i].beside_bytes, current);
+  for (size_t i = part.begin; i < part.end; ++i) {
+    Compute(steps_[i], steps_[i].beside_bytes, current);
+  }
   for (size_t i = part.begin; i < part.end; ++i) Give(steps_[i].dropped_bytes);
 }
 

@@ -62,14 +62,14 @@ class Liveness {
     OperatorKind kind = OperatorKind::kElementwise;
     std::array<int64_t, 3> result_bytes = {};  // by PassKind, like the next one
     std::array<int64_t, 3> workspace_bytes = {};
-    int64_t beside_bytes = 0;        // saved, and not its result
-    int64_t dropped_bytes = 0;       // of all that it saves, what recompute does not keep
+    int64_t beside_bytes = 0;   // saved, and not its result
+    int64_t dropped_bytes = 0;  // of all that it saves, what recompute does not keep
     int64_t dropped_beside_bytes = 0;
     int64_t freed_input_bytes = 0;   // saved tensors that go with its input gradient
     int64_t freed_weight_bytes = 0;  // and with its weight gradient
-    bool result_saved = false;  // by an operator of the list
-    bool result_kept = false;   // under recompute too
-    bool takes_place = false;   // its input's gradient, of what it saved
+    bool result_saved = false;       // by an operator of the list
+    bool result_kept = false;        // under recompute too
+    bool takes_place = false;        // its input's gradient, of what it saved
     bool repeats_forward = false;
     bool recomputed = false;
   };

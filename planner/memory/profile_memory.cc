@@ -64,22 +64,20 @@ ProfileMemory::Block ProfileMemory::BlockOf(const BlockShape& shape, Recompute r
 
 ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
                                               const WorkspaceRates& rates) {
-  const OperatorList operators = BlockOperators(shape);
-  OperatorList checkpoint = operators;
-  RecomputeAll(checkpoint);
-  OperatorList selective;
-  const OperatorList* edited = recompute == Recompute::kNone ? &operators : &checkpoint;
-  if (recompute == Recompute::kSelective) {
-    selective = operators;
-    Apply(recompute, shape, selective);
-    edited = &selective;
-  }
+  OperatorList operators = BlockOperators(shape);
+  const KeptForBackward all(operators);
   const OperatorList head = HeadOperators(shape);
   const Operator* loss = Find(head, OperatorName::kCrossEntropy);
-  return {.kept_bytes = KeptBytes(recompute == Recompute::kSelective ? selective : operators),
-          .checkpoint_bytes = KeptBytes(checkpoint),
-          .workspace = WorkspaceOf(operators, *edited, rates),
-          .logits = loss == nullptr ? 0.0 : static_cast<double>(loss->stream.elements)};
+  Block block = {.kept_bytes = all.all_bytes,
+                 .checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual),
+                 .workspace = WorkspaceOf(operators, rates),
+                 .logits = loss == nullptr ? 0.0 : static_cast<double>(loss->stream.elements)};
+  if (recompute == Recompute::kNone) return block;
+  Apply(recompute, shape, operators);
+  const KeptForBackward edited(operators);
+  if (recompute == Recompute::kSelective) block.kept_bytes = edited.all_bytes;
+  block.workspace += RecomputedBytes(all, edited);
+  return block;
 }
 
 int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {

@@ -66,8 +66,8 @@ int64_t ShardedPeaks::GradientBytes(const WorkerStageBytes& stage, int64_t part)
 int64_t ShardedPeaks::SharedBytes(const Place& use, const Place& next) const {
   if (use == next) return WeightBytes(*chunks_[use.chunk], use.part);
   if (!units_.shared_table) return 0;
-  const bool of_ends = (IsHead(use) && next.part == kEmbeddingPart) ||
-                       (use.part == kEmbeddingPart && IsHead(next));
+  const bool of_ends =
+      (IsHead(use) && next.part == kEmbeddingPart) || (use.part == kEmbeddingPart && IsHead(next));
   return of_ends ? units_.weights.table : 0;
 }
 

@@ -46,8 +46,7 @@ int64_t LocalAttentionBytes(const WorkerShape& shape) {
   const BlockShape& s = shape.block;
   const int64_t key = KeyBytes(s);
   if (!s.cpu_operators && TakesAllQueryHeads(s)) {
-    return QueryBytes(s) + 2 * key +
-           CudaAttentionScratchBytes(shape, s.keys, s.keys);
+    return QueryBytes(s) + 2 * key + CudaAttentionScratchBytes(shape, s.keys, s.keys);
   }
   // The query heads of a group come one after the other, each with gradients of keys and values and
   // a dense copy of its share of the incoming gradient, which is as large as the keys.

@@ -118,9 +118,7 @@ WorkerActivations ActionPeak(const WorkerStageBytes& stage, ActionKind kind) {
 
 WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute,
                            int64_t recompute_layers)
-    : recompute_(recompute),
-      recompute_layers_(recompute_layers),
-      ends_(EndBytes(shapes.front())) {
+    : recompute_(recompute), recompute_layers_(recompute_layers), ends_(EndBytes(shapes.front())) {
   const bool some = recompute == Recompute::kBlock;
   for (const WorkerShape& shape : shapes) {
     Group& group = groups_.emplace_back();

@@ -6,12 +6,12 @@
 //   blocks and ends       what their operators make, save and free: planner/memory/worker_block.h.
 //                         A block's output is the next one's kept input; the last one's is the
 //                         head's or a message
-//   always                RoPE table of seq_len / cp rows of head_dim statistics; on the last stage a
-//                         loss accumulator of 8 bytes
+//   always                RoPE table of seq_len / cp rows of head_dim statistics; on the last
+//                         stage a loss accumulator of 8 bytes
 //   messages              the stream's share of an activation each: one that was sent, until the
-//                         OpenSends()th action behind it that sends on its lane has computed, or the
-//                         step ends; one that the next message is to go to, as long as there is one;
-//                         each that waits for another chunk of the rank
+//                         OpenSends()th action behind it that sends on its lane has computed, or
+//                         the step ends; one that the next message is to go to, as long as there is
+//                         one; each that waits for another chunk of the rank
 //   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded as in
 //                         planner/memory/unit_shards.h: the one that a part of an action fills and
 //                         the one before it, which is under reduction and stays until a later one

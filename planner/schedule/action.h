@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "planner/base/enum_names.h"
+
 namespace meshwright::planner {
 
 // kBackward is both parts of a backward pass at once; schedules that split it emit
@@ -14,6 +16,12 @@ enum class ActionKind : uint8_t { kForward, kBackward, kBackwardInput, kBackward
 
 // By kind: forward, backward, its input-gradient part, its weight-gradient part.
 inline constexpr std::string_view kActionLetters = "FBIW";
+inline constexpr EnumNames<ActionKind, 4> kActionKindNames = {{
+    {ActionKind::kForward, kActionLetters.substr(0, 1)},
+    {ActionKind::kBackward, kActionLetters.substr(1, 1)},
+    {ActionKind::kBackwardInput, kActionLetters.substr(2, 1)},
+    {ActionKind::kBackwardWeight, kActionLetters.substr(3, 1)},
+}};
 
 struct Action {
   ActionKind kind = ActionKind::kForward;

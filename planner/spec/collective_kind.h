@@ -1,11 +1,10 @@
 // What ranks of a group do together: collectives, and the two sides of a message.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
+
+#include "planner/base/enum_names.h"
 
 namespace meshwright::planner {
 
@@ -18,19 +17,17 @@ enum class CollectiveKind : uint8_t {
   kReceive
 };
 
-// By CollectiveKind.
-inline constexpr std::array<std::string_view, 6> kCollectiveKindNames = {
-    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "send", "receive"};
+inline constexpr EnumNames<CollectiveKind, 6> kCollectiveKindNames = {{
+    {CollectiveKind::kAllReduce, "all_reduce"},
+    {CollectiveKind::kAllGather, "all_gather"},
+    {CollectiveKind::kReduceScatter, "reduce_scatter"},
+    {CollectiveKind::kBroadcast, "broadcast"},
+    {CollectiveKind::kSend, "send"},
+    {CollectiveKind::kReceive, "receive"},
+}};
 
 constexpr std::string_view CollectiveKindName(CollectiveKind kind) {
-  return kCollectiveKindNames[static_cast<size_t>(kind)];
-}
-
-constexpr std::optional<CollectiveKind> ParseCollectiveKind(std::string_view name) {
-  for (size_t i = 0; i < kCollectiveKindNames.size(); ++i) {
-    if (kCollectiveKindNames[i] == name) return static_cast<CollectiveKind>(i);
-  }
-  return std::nullopt;
+  return NameOf(kCollectiveKindNames, kind);
 }
 
 }  // namespace meshwright::planner

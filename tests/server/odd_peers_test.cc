@@ -1,6 +1,7 @@
 // What odd results, names and clocks do to a server: nothing to anybody else.
 #include <limits>
 
+#include "executor/agent/protocol.h"
 #include "executor/agent/result_box.h"
 #include "gmock/gmock.h"
 #include "tests/server/server_fixture.h"
@@ -122,7 +123,8 @@ TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
   const auto stream = agents_->Connect(&context);
   v1::AgentMessage message;
   message.mutable_register_()->set_name("a");
-  message.mutable_register_()->mutable_device_set()->set_device_kind("cpu");
+  message.mutable_register_()->set_protocol(agent::kAgentProtocol);
+  message.mutable_register_()->mutable_device_set()->set_device_kind(v1::DEVICE_KIND_CPU);
   message.mutable_register_()->mutable_device_set()->set_devices(4);
   ASSERT_TRUE(stream->Write(message));
   v1::Sweep sweep;
@@ -138,16 +140,34 @@ TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
   // One of an unknown kind is that trial's end.
   message.mutable_finished()->mutable_ref()->set_trial(sweep.name() + "/trials/1");
   message.mutable_finished()->mutable_ref()->set_attempt(1);
-  message.mutable_finished()->mutable_measurement()->set_outcome("splendid");
+  message.mutable_finished()->mutable_measurement()->set_outcome(static_cast<v1::Outcome>(77));
   received.Clear();
   ASSERT_TRUE(stream->Write(message));
   while (!received.has_ack()) ASSERT_TRUE(stream->Read(&received));
   EXPECT_TRUE(received.ack().accepted());
   EXPECT_EQ(Trials(sweep.name())[0].state(), v1::TRIAL_STATE_FAILED);
-  EXPECT_THAT(Trials(sweep.name())[0].reason(), HasSubstr("splendid"));
+  EXPECT_THAT(Trials(sweep.name())[0].reason(), HasSubstr("outcome = 77"));
   stream->WritesDone();
   context.TryCancel();
   stream->Finish();
+}
+
+TEST_F(OddPeersTest, AnAgentOfAnotherProtocolIsToldWhatToDo) {
+  grpc::ClientContext context;
+  const auto stream = agents_->Connect(&context);
+  v1::AgentMessage message;
+  message.mutable_register_()->set_name("old");
+  message.mutable_register_()->set_version("0.0.9");
+  message.mutable_register_()->mutable_device_set()->set_devices(4);
+  ASSERT_TRUE(stream->Write(message));
+  v1::ServerMessage received;
+  EXPECT_FALSE(stream->Read(&received));
+  const grpc::Status status = stream->Finish();
+  // One that ends an agent of any version.
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(),
+            "register.protocol = 0: the agent, version 0.0.9, is older than the server, which "
+            "speaks protocol 1: start one of the server's version");
 }
 
 TEST_F(OddPeersTest, ResultsOfSeveralStoresFindTheirs) {

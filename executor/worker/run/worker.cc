@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/host/host.h"
+#include "executor/trial/rank_events.h"
 #include "executor/trial/step_profile.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
@@ -66,28 +67,28 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
   trial::StopReason stop = trial::StopReason::kNone;
   for (int32_t step = 0; stop == trial::StopReason::kNone; ++step) {
     if (hooks.before_step) hooks.before_step(context.rank, step);
-    events.Write({{"event", "begin"}, {"step", step}});
+    events.Write(ToJson(trial::BeginEvent{.step = step}));
     StepResult result = trainer.Step(step);
-    nlohmann::json event = {{"event", "step"},
-                            {"step", step},
-                            {"step_s", result.step_s},
-                            {"profile", ToJson(ProfileOf(result.record))}};
-    if (result.loss.has_value() && tells_loss) event["loss"] = *result.loss;
+    trial::StepEvent event{.step = step,
+                           .step_s = result.step_s,
+                           .profile = ProfileOf(result.record),
+                           .loss = tells_loss ? result.loss : std::nullopt,
+                           .gradient_square_sum = std::nullopt};
     // A rank that runs alone has nobody's gradients but its own.
-    if (!plan.slice) event["gradient_square_sum"] = result.gradient_square_sum;
-    events.Write(std::move(event));
+    if (!plan.slice) event.gradient_square_sum = result.gradient_square_sum;
+    events.Write(ToJson(std::move(event)));
     last = std::move(result.record);
     stop = agreement.After(result.step_s);
   }
   const trial::MemoryPeaks peaks = context.device->PeakMemory();
-  nlohmann::json done = {{"event", "done"},
-                         {"peak_bytes", peaks.allocated_bytes},
-                         {"stop_reason", std::string(trial::StopReasonName(stop))},
-                         {"peak_in_flight", trainer.peak_in_flight()},
-                         {"measured_peak_flops", peak_flops}};
-  trial::AddToJson(peaks.device, done);
-  if (plan.trace) done["trace"] = {{"name", NameOf(context)}, {"record", ToJson(last)}};
-  events.Write(std::move(done));
+  trial::DoneEvent done{.stop_reason = stop,
+                        .peak_bytes = peaks.allocated_bytes,
+                        .device_memory = peaks.device,
+                        .peak_in_flight = trainer.peak_in_flight(),
+                        .measured_peak_flops = peak_flops,
+                        .trace = std::nullopt};
+  if (plan.trace) done.trace = trial::TracedStep{.name = NameOf(context), .record = std::move(last)};
+  events.Write(ToJson(std::move(done)));
 }
 
 absl::Status RunRank(const trial::TrialPlan& plan, const WorkerEnvironment& environment,
@@ -133,20 +134,19 @@ int RunWorker(const trial::TrialPlan& plan, const WorkerEnvironment& environment
               const EventWriter& events, const WorkerHooks& hooks) {
   DisableFlightRecorder();
   KeepMatmulsWithoutScratch();
-  events.Write({{"event", "hello"},
-                {"pid", ::getpid()},
-                {"host", host::HostName()},
-                {"version", std::string(trial::WorkerVersion())}});
+  events.Write(ToJson(trial::HelloEvent{.pid = ::getpid(),
+                                        .host = host::HostName(),
+                                        .version = std::string(trial::WorkerVersion())}));
   RankContext context;
   try {
     const absl::Status status = RunRank(plan, environment, events, hooks, context);
     if (status.ok()) return 0;
-    events.Write(
-        {{"event", "error"}, {"kind", "plan"}, {"message", std::string(status.message())}});
+    events.Write(ToJson(trial::ErrorEvent{.kind = trial::ErrorKind::kPlan,
+                                          .message = std::string(status.message())}));
   } catch (const std::exception& error) {
     const auto shortage =
         context.device != nullptr ? context.device->AsMemoryShortage(error) : std::nullopt;
-    events.Write(FailureEvent(error, shortage, context.coordinates.pp));
+    events.Write(ToJson(FailureEvent(error, shortage, context.coordinates.pp)));
   }
   return 1;
 }

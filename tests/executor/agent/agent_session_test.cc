@@ -93,12 +93,12 @@ TEST_F(AgentSessionTest, AnAssignmentThatCantBeUsedIsAnswered) {
   server_.Assign("no trial's name", SomePlan());
   v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
   EXPECT_EQ(answer.ref().trial(), "no trial's name");
-  EXPECT_EQ(answer.measurement().outcome(), "failed");
+  EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_FAILED);
   EXPECT_THAT(answer.measurement().message(), HasSubstr("can't run this plan"));
   server_.Assign("sweeps/s/trials/1", "{");
   answer = server_.Next(v1::AgentMessage::kFinished).finished();
   EXPECT_EQ(answer.ref().trial(), "sweeps/s/trials/1");
-  EXPECT_EQ(answer.measurement().outcome(), "failed");
+  EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_FAILED);
 }
 
 TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
@@ -111,9 +111,19 @@ TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
   server_.Assign("sweeps/../../my model/trials/1", SomePlan());
   const v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
   EXPECT_EQ(answer.ref().trial(), "sweeps/../../my model/trials/1");
-  EXPECT_EQ(answer.measurement().outcome(), "ok");
+  EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_OK);
   // The result is kept where results are.
   EXPECT_EQ(ResultBox::Open(folder_)->kept().size(), 1u);
+}
+
+TEST_F(AgentSessionTest, AServerOfAnotherProtocolEndsTheAgentWithAWord) {
+  StartAgent();
+  EXPECT_EQ(server_.Register(kStore, /*protocol=*/0).protocol(), kAgentProtocol);
+  const absl::Status status = Wait();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr(" is older than this agent, which speaks protocol 1: start an agent of the "
+                        "server's version"));
 }
 
 TEST_F(AgentSessionTest, AStoreWhoseIdIsNoneEndsTheAgent) {
@@ -160,7 +170,7 @@ TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
   // The same name means another trial now, and its result is the first that this server hears of.
   server_.Assign("sweeps/s/trials/1", SomePlan());
   const v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
-  EXPECT_EQ(answer.measurement().outcome(), "ok");
+  EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_OK);
   EXPECT_EQ(answer.measurement().step_s(), 0.25);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "executor/agent/inbox.h"
+#include "executor/agent/protocol.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
@@ -30,9 +31,10 @@ class FakeServer final : public v1::Agents::Service {
   const std::string& address() const { return address_; }
 
   // Answers the agent's first message, which it returns.
-  v1::Register Register(const std::string& store_id) {
+  v1::Register Register(const std::string& store_id, int32_t protocol = kAgentProtocol) {
     v1::Register message = Next(v1::AgentMessage::kRegister).register_();
     v1::ServerMessage answer;
+    answer.mutable_registered()->set_protocol(protocol);
     answer.mutable_registered()->set_store_id(store_id);
     answer.mutable_registered()->set_lease_s(30.0);
     answer.mutable_registered()->set_heartbeat_s(0.05);

@@ -106,7 +106,7 @@ TEST(WireTest, ResultsRoundTrip) {
   result.worker_version = "w";
   result.host = "h";
   const auto back = FromWire(ToWire(result));
-  ASSERT_TRUE(back.ok());
+  ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(*back, result);
 }
 

@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "executor/trial/rank_events.h"
 #include "planner/block/parameters.h"
 #include "tests/executor/test_models.h"
 
@@ -37,19 +38,19 @@ std::vector<RankRecord> TwoRanks() {
 void Apply(const nlohmann::json& event, RankRecord& record) { ApplyEvent(event.dump(), record); }
 
 // All of it forward, but for a second of waiting in the pipeline.
-nlohmann::json StepEvent(int32_t step, double seconds) {
+StepEvent EventOf(int32_t step, double seconds) {
   StepProfile profile;
   profile.phases[Phase::kForward] = seconds - 1.0;
   profile.phases[Phase::kPipeline] = 1.0;
   profile.communication = {{.group = "tp", .calls = 2.0, .bytes = 10.0 * step}};
-  return {{"event", "step"}, {"step", step}, {"step_s", seconds}, {"profile", ToJson(profile)}};
+  return {.step = step, .step_s = seconds, .profile = profile};
 }
 
 void FinishStep(RankRecord& record, int32_t step, double seconds) {
   Apply({{"event", "begin"}, {"step", step}}, record);
-  nlohmann::json event = StepEvent(step, seconds);
-  if (record.pipeline_rank == 1) event["loss"] = 4.0 - step;
-  Apply(event, record);
+  StepEvent event = EventOf(step, seconds);
+  if (record.pipeline_rank == 1) event.loss = 4.0 - step;
+  Apply(ToJson(event), record);
 }
 
 void Done(RankRecord& record, double flops) {
@@ -151,11 +152,8 @@ TEST(ConclusionTest, WaitingForALatePeerIsBubble) {
                         .issued_s = {2.0},
                         .waits = {{.begin_s = 2.0, .end_s = 6.0}},
                         .done_s = {6.0}}};
-  nlohmann::json event = StepEvent(0, 1.0);
-  event["profile"] = ToJson(sender);
-  Apply(event, records[0]);
-  event["profile"] = ToJson(receiver);
-  Apply(event, records[1]);
+  Apply(ToJson(StepEvent{.step_s = 1.0, .profile = sender}), records[0]);
+  Apply(ToJson(StepEvent{.step_s = 1.0, .profile = receiver}), records[1]);
   Done(records[0], 1e9);
   Done(records[1], 1e9);
   const TrialResult result = Conclude(PlanOf(1), records);
@@ -306,7 +304,7 @@ TEST(ConclusionTest, AnUnreadableEventIsAFailure) {
 
 TEST(ConclusionTest, ALossThatIsNotFiniteIsAFailure) {
   auto records = TwoRanks();
-  nlohmann::json event = StepEvent(0, 1.0);
+  nlohmann::json event = ToJson(EventOf(0, 1.0));
   event["loss"] = nullptr;
   Apply(event, records[1]);
   EXPECT_THAT(Conclude(PlanOf(1), records).message, HasSubstr("not finite in step 0"));
@@ -314,7 +312,7 @@ TEST(ConclusionTest, ALossThatIsNotFiniteIsAFailure) {
 
 TEST(ConclusionTest, TheGradientNormIsTheRootOfAllRanksParts) {
   auto records = TwoRanks();
-  nlohmann::json event = StepEvent(0, 1.0);
+  nlohmann::json event = ToJson(EventOf(0, 1.0));
   event["gradient_square_sum"] = 9.0;
   Apply(event, records[0]);
   event["gradient_square_sum"] = 16.0;
@@ -326,7 +324,7 @@ TEST(ConclusionTest, TheGradientNormIsTheRootOfAllRanksParts) {
 
 TEST(ConclusionTest, ThereIsNoGradientNormWhereARankDoesNotTellItsPart) {
   auto records = TwoRanks();
-  nlohmann::json event = StepEvent(0, 1.0);
+  nlohmann::json event = ToJson(EventOf(0, 1.0));
   Apply(event, records[0]);
   event["gradient_square_sum"] = 16.0;
   Apply(event, records[1]);
@@ -337,7 +335,7 @@ TEST(ConclusionTest, ThereIsNoGradientNormWhereARankDoesNotTellItsPart) {
 
 TEST(ConclusionTest, AGradientNormThatIsNotFiniteIsAFailure) {
   auto records = TwoRanks();
-  nlohmann::json event = StepEvent(0, 1.0);
+  nlohmann::json event = ToJson(EventOf(0, 1.0));
   event["gradient_square_sum"] = nullptr;
   Apply(event, records[0]);
   EXPECT_THAT(Conclude(PlanOf(1), records).message,

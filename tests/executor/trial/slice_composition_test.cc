@@ -154,20 +154,5 @@ TEST_F(ComposeTest, StagesKeepWhatWasMeasured) {
   EXPECT_NEAR(result.stages[1].actions[1].part[planner::TimePart::kCompute], 2.0, 1e-9);
 }
 
-TEST(SliceResultTest, SurvivesItsJsonFormAndNamesItsSources) {
-  const SliceResult slice = SomeSlice();
-  const nlohmann::json json = nlohmann::json::parse(ToJson(slice).dump());
-  EXPECT_EQ(SliceResultFromJson(json).value(), slice);
-  EXPECT_TRUE(json["measured"].contains("compute_s"));
-  EXPECT_TRUE(json["measured"]["stages"][0].contains("peak_bytes"));
-  for (const char* key : {"tp_s", "cp_s", "pp_s", "dp_s"}) {
-    EXPECT_TRUE(json["modelled"].contains(key)) << key;
-  }
-  EXPECT_TRUE(json["simulated"].contains("bubble_s"));
-  nlohmann::json damaged = json;
-  damaged["modelled"].erase("tp_s");
-  EXPECT_FALSE(SliceResultFromJson(damaged).ok());
-}
-
 }  // namespace
 }  // namespace meshwright::trial

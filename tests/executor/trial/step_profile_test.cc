@@ -36,20 +36,6 @@ StepRecord SomeRecord() {
   return record;
 }
 
-TEST(StepRecordTest, SurvivesItsJsonForm) {
-  const StepRecord record = SomeRecord();
-  EXPECT_EQ(StepRecordFromJson(nlohmann::json::parse(ToJson(record).dump())), record);
-}
-
-TEST(StepRecordTest, RefusesWhatItDoesNotKnow) {
-  nlohmann::json json = ToJson(SomeRecord());
-  json["actions"][0][0] = "X";
-  EXPECT_THROW(StepRecordFromJson(json), nlohmann::json::exception);
-  json = ToJson(SomeRecord());
-  json["communication"][0][1] = "guess";
-  EXPECT_THROW(StepRecordFromJson(json), nlohmann::json::exception);
-}
-
 TEST(StepProfileTest, AddsUpWhatEachGroupDoes) {
   const StepProfile profile = ProfileOf(SomeRecord());
   EXPECT_EQ(profile.phases[Phase::kForward], 3.0);
@@ -72,11 +58,6 @@ TEST(StepProfileTest, AddsUpWhatEachGroupDoes) {
   ASSERT_EQ(profile.messages.size(), 1u);
   EXPECT_EQ(profile.messages[0].peer, 3);
   EXPECT_TRUE(profile.messages[0].sent);
-}
-
-TEST(StepProfileTest, SurvivesItsJsonForm) {
-  const StepProfile profile = ProfileOf(SomeRecord());
-  EXPECT_EQ(StepProfileFromJson(nlohmann::json::parse(ToJson(profile).dump())), profile);
 }
 
 // Rank 1 waits from 2 to 7 for a message that rank 0 sends at 5; rank 0 waits from 8 to 9 for one

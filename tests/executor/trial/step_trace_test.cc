@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "nlohmann/json.hpp"
+
 namespace meshwright::trial {
 namespace {
 

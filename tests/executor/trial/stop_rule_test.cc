@@ -82,13 +82,5 @@ TEST(StopRuleTest, NeverGoesBeyondTheMostSteps) {
   EXPECT_EQ(DecideStop({}, options), StopReason::kNone);
 }
 
-TEST(StopRuleTest, NamesSurvive) {
-  for (const StopReason reason : {StopReason::kNone, StopReason::kSteps, StopReason::kTight,
-                                  StopReason::kBeaten, StopReason::kMostTime}) {
-    EXPECT_EQ(*ParseStopReason(StopReasonName(reason)), reason);
-  }
-  EXPECT_FALSE(ParseStopReason("bored").ok());
-}
-
 }  // namespace
 }  // namespace meshwright::trial

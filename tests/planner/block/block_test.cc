@@ -41,8 +41,7 @@ std::string Collectives(const OperatorList& operators, OperatorName name, PassKi
   const Operator* op = Find(operators, name);
   if (op == nullptr) return "absent";
   for (const OperatorCollective& collective : op->pass(pass).collectives) {
-    constexpr std::string_view kKinds[] = {"all_reduce", "all_gather", "reduce_scatter", "send"};
-    text += std::string(kKinds[static_cast<size_t>(collective.kind)]) + " " +
+    text += std::string(CollectiveKindName(collective.kind)) + " " +
             std::to_string(collective.bytes) + (collective.behind_compute ? " behind;" : ";");
   }
   return text;
@@ -137,9 +136,8 @@ void ExpectRanksHoldAll(const OperatorList& operators, int64_t tp) {
     for (const OperatorParameter& parameter : op.parameters) {
       const int64_t parts = parameter.division == Division::kWhole ? 1 : tp;
       EXPECT_EQ(parts * parameter.rank_elements(), parameter.elements()) << parameter.name;
-      EXPECT_EQ(parameter.divided_over, parts == 1 ? BlockGroup::kNone : BlockGroup::kTensor)
-          << parameter.name;
-      EXPECT_EQ(parameter.reduced_over, BlockGroup::kReplicas) << parameter.name;
+      EXPECT_EQ(parameter.divided_over, GroupRole::kTensor) << parameter.name;
+      EXPECT_EQ(parameter.reduced_over, GroupRole::kReplicas) << parameter.name;
     }
   }
 }

@@ -95,7 +95,7 @@ TEST(ClusterJson, HasTheFastestAttentionByHeadSizeWhereItWasMeasured) {
   };
   for (const char* key : {"head_dim", "kernel", "source", "unknown"}) {
     EXPECT_EQ(problem_with(key, nlohmann::json::array()),
-              std::string("device.fastest_attention.") + key);
+              std::string("device.fastest_attention[0].") + key);
   }
   EXPECT_EQ(problem_with("kernel", "fastest"), "device.fastest_attention.kernel");
   EXPECT_EQ(problem_with("head_dim", 0), "device.fastest_attention.head_dim");

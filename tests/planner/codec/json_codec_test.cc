@@ -44,6 +44,13 @@ struct Vet {
   friend bool operator==(const Vet&, const Vet&) = default;
 };
 
+struct Game {
+  std::string name;
+  int32_t played = 0;
+
+  friend bool operator==(const Game&, const Game&) = default;
+};
+
 struct Visit {
   double weighed_kg = 0.0;
   double expected_kg = 0.0;
@@ -63,6 +70,7 @@ struct Cat {
   std::optional<Chip> chip;
   std::vector<Nap> naps;
   std::map<std::string, int64_t> toys;
+  std::vector<Game> games;
   std::optional<Vet> vet;
   std::optional<Visit> visit;
 
@@ -77,6 +85,11 @@ template <ConstOr<Nap> N, typename Visitor>
 void VisitFields(N& nap, Visitor& visit) {
   visit("begin_s", nap.begin_s);
   visit("end_s", nap.end_s);
+}
+
+template <ConstOr<Game> G, typename Visitor>
+void VisitFields(G& game, Visitor& visit) {
+  visit(Needed("played"), game.played);
 }
 
 template <ConstOr<Vet> V, typename Visitor>
@@ -104,6 +117,7 @@ void VisitFields(C& cat, Visitor& visit) {
   visit("chip", cat.chip, kChipText);
   visit(AsList("naps"), cat.naps);
   visit("toys", cat.toys);
+  visit(ByName("games"), cat.games);
   visit(Inside("vet"), cat.vet);
   visit(WithParts(kVisitParts, "visit"), cat.visit);
   visit.Derived("lives_left", int64_t{cat.lives} - 1);
@@ -120,6 +134,7 @@ Cat FullCat() {
           .chip = Chip{3},
           .naps = {{1.0, 2.0}, {3.0, 4.5}},
           .toys = {{"mouse", 2}},
+          .games = {{"chase", 3}, {"hide", 1}},
           .vet = Vet{"Ann", 40},
           .visit = Visit{4.5, 4.0, {{"Bob", 30}, {"Eve", 20}}}};
 }
@@ -145,7 +160,7 @@ TEST(JsonCodec, TheFormIsTheOneThatTheFieldsSay) {
   EXPECT_EQ(WriteOrderedJson(FullCat()).dump(),
             R"({"name":"Tom","lives":7,"tag":18446744073709551615,"indoor":true,"mass_kg":4.5,)"
             R"("length_m":0.5,"mood":"hungry","chip":"x3","naps":[[1.0,2.0],[3.0,4.5]],)"
-            R"("toys":{"mouse":2},"vet_name":"Ann","fee":40,)"
+            R"("toys":{"mouse":2},"games":{"chase":{"played":3},"hide":{"played":1}},"vet_name":"Ann","fee":40,)"
             R"("visit":{"seen":{"weighed_kg":4.5,"vets":[{"vet_name":"Bob"},{"vet_name":"Eve"}]},)"
             R"("guessed":{"expected_kg":4.0,"vets":[{"vet_name":"Bob","fee":30},)"
             R"({"vet_name":"Eve","fee":20}]}},"lives_left":6})");
@@ -177,6 +192,8 @@ TEST(JsonCodec, AProblemNamesThePathAndWhatWouldBeAccepted) {
   EXPECT_EQ(ProblemWith("/naps/1/0", "noon"), "naps[1][0] = \"noon\": must be a number");
   EXPECT_EQ(ProblemWith("/naps/1", json::array({1.0})), "naps[1][1] = (absent): this key is needed");
   EXPECT_EQ(ProblemWith("/toys/mouse", 0.5), "toys.mouse = 0.5: must be a whole number");
+  EXPECT_EQ(ProblemWith("/games/hide/played", 0.5),
+            "games.hide.played = 0.5: must be a whole number");
   EXPECT_EQ(ProblemWith("/toys", 3), "toys = 3: must be an object");
   EXPECT_EQ(ProblemWith("/fee", nullptr), "fee = (absent): this key is needed");
   EXPECT_EQ(ProblemWith("/visit/guessed/vets/0/fee", "much"),

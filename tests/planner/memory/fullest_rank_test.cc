@@ -42,7 +42,8 @@ TEST(WorkerPeak, IsThatOfTheFullestRankAndWithinItsBounds) {
           for (int32_t rank = 0; rank < layout.pp; ++rank) {
             most = std::max(most, EstimateRankMemory(context.get(), layout, rank).total_bytes());
           }
-          SCOPED_TRACE(absl::StrCat(Name(layout, micro_batches), " zero", zero, " layers ", layers));
+          SCOPED_TRACE(
+              absl::StrCat(Name(layout, micro_batches), " zero", zero, " layers ", layers));
           ASSERT_EQ(EstimateMemory(context.get(), layout).total_bytes(), most);
           const MemoryBounds bounds = BoundMemory(context.get(), layout);
           ASSERT_LE(bounds.least_bytes, most);

@@ -52,8 +52,8 @@ MemoryEstimate OnRank(const TestContext& context, const char* layout, int32_t ra
 }
 
 int64_t BlockBytes(const TestContext& context, const char* layout) {
-  return KeptBytes(BlockOperators(
-      LayerShape(context.get(), MakeLayout(layout), context.model.groups.front())));
+  return KeptBytes(
+      BlockOperators(LayerShape(context.get(), MakeLayout(layout), context.model.groups.front())));
 }
 
 // Llama 3 405B in interleaved chunks of four slots, of which the first stage's has a layer less:

@@ -69,8 +69,8 @@ void ExpectEqualPeaks(const Layout& layout, int32_t micro_batches, const Layers&
     for (size_t i = 0; i < actions.size(); ++i) {
       ASSERT_EQ(peaks.Next().total_bytes(),
                 PeakInParts(stages[actions[i].chunk], actions[i], states))
-          << Name(layout, micro_batches) << " rank " << rank << Describe(layers) << ", action "
-          << i << " " << FormatAction(actions[i]);
+          << Name(layout, micro_batches) << " rank " << rank << Describe(layers) << ", action " << i
+          << " " << FormatAction(actions[i]);
     }
   }
 }
@@ -88,7 +88,8 @@ TEST(ShardedPeaks, AreThoseOfEveryPart) {
         .weights = {},
     };
     for (const bool gathers : {false, true}) {
-      if (gathers) units.weights = {.table = table / 2, .layers = {10'000, 25'000}, .final_norm = 64};
+      if (gathers)
+        units.weights = {.table = table / 2, .layers = {10'000, 25'000}, .final_norm = 64};
       ForEachPipeline(4, 3, 6, [&](const Layout& layout, int32_t micro_batches) {
         if (layout.schedule == ScheduleKind::kBreadthFirst) return;
         for (const bool tied : {false, true}) {

@@ -154,8 +154,7 @@ TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
 int64_t FfnGradientWords(const BlockShape& block) {
   const auto words = [&](int64_t bytes) { return bytes / block.element_bytes; };
   const WorkerBlockBytes bytes = BlockBytes({.block = block}, Recompute::kNone);
-  return words(bytes.backward.ffn.workspace) -
-         block.tokens * block.hidden / block.stream_ranks();
+  return words(bytes.backward.ffn.workspace) - block.tokens * block.hidden / block.stream_ranks();
 }
 
 TEST(WorkerMemory, TheFfnsGradientHoldsTwoGatheredActivationsOrItsProduct) {

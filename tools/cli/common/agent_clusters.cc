@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "executor/agent/message_codec.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
 #include "planner/catalog/catalog.h"
@@ -26,7 +27,7 @@ constexpr std::string_view kPrefix = "agent:";
 ordered_json AgentToJson(const v1::Agent& agent) {
   ordered_json json = {{"name", agent.name()},
                        {"host", agent.host()},
-                       {"device_kind", agent.device_set().device_kind()},
+                       {"device_kind", agent::TextOf(agent.device_set().device_kind())},
                        {"devices", agent.device_set().devices()},
                        {"memory_bytes", nullptr},
                        {"version", agent.version()},
@@ -92,7 +93,7 @@ void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std:
   Table table({"agent", "host", "devices", "runs", "measured"});
   for (const v1::Agent& agent : agents) {
     table.Add({agent.name(), agent.host(),
-               absl::StrCat(agent.device_set().device_kind(), ":", agent.device_set().devices()),
+               absl::StrCat(agent::TextOf(agent.device_set().device_kind()), ":", agent.device_set().devices()),
                agent.has_running() ? ShortName(agent.running().trial()) : "-",
                MeasuredText(agent)});
   }

@@ -9,9 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "executor/agent/event_details.h"
 #include "meshwright/v1/sweeps.grpc.pb.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/json_text.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/io/interrupt_guard.h"
@@ -62,7 +62,7 @@ class Follower {
 
   void Take(const v1::SweepEvent& event) {
     last_ = event.sequence();
-    const nlohmann::json data = planner::ParseJson("data", event.data_json()).value_or(nullptr);
+    const nlohmann::json data = agent::ToJson(agent::DetailsOf(event));
     std::string standing;
     if (event.kind() == "trial_ended") {
       ended_ = std::min(ended_ + 1, total_);

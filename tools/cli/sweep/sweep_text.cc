@@ -12,9 +12,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "db/records.h"
+#include "executor/agent/event_details.h"
+#include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
 #include "planner/catalog/catalog.h"
-#include "planner/codec/json_text.h"
 #include "planner/report/estimate_json.h"
 #include "planner/base/escape_controls.h"
 #include "planner/base/status_macros.h"
@@ -237,7 +238,8 @@ std::string StateName(v1::TrialState state) {
 std::string TrialCountsText(const v1::Sweep& sweep) {
   db::TrialCounts counts;
   for (const auto& [name, count] : sweep.trials_by_state()) {
-    if (const auto state = db::ParseTrialState(name)) counts[*state] = count;
+    const auto state = KindOf(db::kTrialStateNames, "state", name);
+    if (state.ok()) counts[*state] = count;
   }
   return counts.ToText();
 }
@@ -252,7 +254,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"profile", sweep.profile()},
                        {"profile_hash", sweep.profile_hash()},
                        {"gpus", sweep.gpus()},
-                       {"device_kind", sweep.device_kind()},
+                       {"device_kind", agent::TextOf(sweep.device_kind())},
                        {"seq_len", sweep.seq_len()},
                        {"global_batch", sweep.global_batch()},
                        {"dtype", sweep.dtype()},
@@ -294,7 +296,7 @@ ordered_json EventToJson(const v1::SweepEvent& event) {
                        {"attempt", event.attempt()},
                        {"kind", event.kind()},
                        {"message", event.message()},
-                       {"data", planner::ParseOrderedJson("data", event.data_json()).value_or(nullptr)}};
+                       {"data", ordered_json(agent::ToJson(agent::DetailsOf(event)))}};
   if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
   return json;
 }

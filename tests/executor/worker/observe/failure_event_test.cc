@@ -10,7 +10,7 @@ namespace {
 
 trial::RankRecord RecordOf(const std::exception& error, const std::optional<MemoryShortage>& shortage) {
   trial::RankRecord record;
-  trial::ApplyEvent(FailureEvent(error, shortage, /*pipeline_rank=*/3).dump(), record);
+  trial::ApplyEvent(ToJson(FailureEvent(error, shortage, /*pipeline_rank=*/3)).dump(), record);
   return record;
 }
 

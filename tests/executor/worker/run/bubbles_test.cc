@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/trial/step_trace.h"
+#include "nlohmann/json.hpp"
 #include "planner/schedule/simulator.h"
 #include "tests/executor/layout_cases.h"
 #include "tests/executor/worker/thread_run.h"

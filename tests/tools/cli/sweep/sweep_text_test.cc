@@ -78,13 +78,13 @@ TEST(SweepTextTest, JsonHasNullForWhatCantBeRead) {
   EXPECT_EQ(json["measured"]["step_s"], 0.25);
   v1::Trial damaged = SomeTrial(2);
   damaged.clear_predicted();
-  damaged.mutable_measured()->set_outcome("splendid");
+  damaged.mutable_measured()->set_outcome(static_cast<v1::Outcome>(77));
   damaged.set_unreadable("the prediction: it is not JSON");
   json = ShownSweepToJson(Shown({damaged}))["trials"][0];
   EXPECT_TRUE(json["predicted"].is_null());
   EXPECT_TRUE(json["measured"].is_null());
   EXPECT_THAT(json["unreadable"].get<std::string>(),
-              HasSubstr("the prediction: it is not JSON; the result: outcome = splendid"));
+              HasSubstr("the prediction: it is not JSON; the result: outcome = 77"));
 }
 
 }  // namespace

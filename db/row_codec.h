@@ -1,0 +1,182 @@
+// Structs with fields (planner/codec/fields.h) as rows of a table: each field is the column of its
+// name. An absl::Time is a column of microseconds since 1970 whose name ends in `_time_us`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "db/sqlite.h"
+#include "planner/base/status_macros.h"
+#include "planner/codec/fields.h"
+
+namespace meshwright::db {
+
+// A row is written when it is made and read as it is then: the store gives numbers, and transitions
+// set columns of their own.
+inline constexpr planner::TextParts kWritten = 1;
+inline constexpr planner::TextParts kRead = 2;
+
+// Not written when a row is made.
+constexpr planner::Field ReadOnly(planner::Field field) { return InParts(kRead, field); }
+
+// "name, state, ...": the columns that are written, or that are read, in the order of the fields.
+class ColumnNames {
+ public:
+  explicit ColumnNames(planner::TextParts parts) : parts_(parts) {}
+
+  template <typename T, typename... Names>
+  void operator()(const planner::Field& field, const T& value, const Names&...) {
+    if ((field.parts & parts_) == 0) return;
+    if constexpr (planner::HasFields<const T>) {
+      VisitFields(value, *this);
+    } else {
+      absl::StrAppend(&names_, count_++ > 0 ? ", " : "",
+                      absl::string_view(field.name.data(), field.name.size()));
+    }
+  }
+  template <typename T>
+  void operator()(const planner::Field& field, const std::optional<T>&) {
+    (*this)(field, T{});
+  }
+
+  const std::string& names() const { return names_; }
+  int count() const { return count_; }
+
+ private:
+  const planner::TextParts parts_;
+  std::string names_;
+  int count_ = 0;
+};
+
+// Reads the columns of a row in the order of ColumnNames(kRead).
+class RowReader {
+ public:
+  explicit RowReader(const SqliteStatement& row) : row_(row) {}
+
+  template <typename T>
+  void operator()(const planner::Field& field, T& value) {
+    if ((field.parts & kRead) != 0) Read(value);
+  }
+  template <typename T, typename Names>
+  void operator()(const planner::Field& field, T& value, const Names& names) {
+    if ((field.parts & kRead) == 0) return;
+    // Columns of names have CHECK constraints, so that what they hold always parses.
+    if (absl::StatusOr<T> read = planner::ParseBy(names, field.name, row_.Text(column_++)); read.ok()) {
+      value = *std::move(read);
+    }
+  }
+
+  // The column behind those that were read.
+  int column() const { return column_; }
+
+ private:
+  void Read(std::string& value) { value = row_.Text(column_++); }
+  void Read(double& value) { value = row_.Real(column_++); }
+  void Read(bool& value) { value = row_.Int(column_++) != 0; }
+  void Read(absl::Time& value) { value = absl::FromUnixMicros(row_.Int(column_++)); }
+  template <typename T>
+  void Read(T& value) {
+    if constexpr (planner::HasFields<T>) {
+      VisitFields(value, *this);
+    } else {
+      static_assert(std::is_integral_v<T>);
+      value = static_cast<T>(row_.Int(column_++));
+    }
+  }
+  // A struct is there where its first column is.
+  template <typename T>
+  void Read(std::optional<T>& value) {
+    T read{};
+    const bool there = !row_.IsNull(column_);
+    Read(read);
+    if (there) value = std::move(read);
+  }
+
+  const SqliteStatement& row_;
+  int column_ = 0;
+};
+
+// Binds the columns that are written, in the order of ColumnNames(kWritten).
+class RowBinder {
+ public:
+  explicit RowBinder(SqliteStatement& statement) : statement_(statement) {}
+
+  template <typename T>
+  void operator()(const planner::Field& field, const T& value) {
+    if ((field.parts & kWritten) == 0) return;
+    if (field.present) {
+      Bind(value);
+    } else {
+      statement_.BindNull();
+    }
+  }
+  template <typename T, typename Names>
+  void operator()(const planner::Field& field, const T& value, const Names& names) {
+    if ((field.parts & kWritten) != 0) statement_.Bind(std::string_view(planner::TextBy(names, value)));
+  }
+
+ private:
+  void Bind(const std::string& value) { statement_.Bind(std::string_view(value)); }
+  void Bind(double value) { statement_.Bind(value); }
+  void Bind(absl::Time value) { statement_.Bind(absl::ToUnixMicros(value)); }
+  template <typename T>
+  void Bind(const T& value) {
+    if constexpr (planner::HasFields<const T>) {
+      VisitFields(value, *this);
+    } else {
+      static_assert(std::is_integral_v<T>);
+      statement_.Bind(static_cast<int64_t>(value));
+    }
+  }
+  // Structs that may be absent are columns that only transitions set.
+  template <typename T>
+  void Bind(const std::optional<T>& value) {
+    if (value.has_value()) {
+      Bind(*value);
+    } else {
+      statement_.BindNull();
+    }
+  }
+
+  SqliteStatement& statement_;
+};
+
+template <typename Record>
+std::string ColumnsOf(planner::TextParts parts) {
+  ColumnNames columns(parts);
+  const Record record{};
+  VisitFields(record, columns);
+  return columns.names();
+}
+
+template <typename Record>
+Record ReadRow(const SqliteStatement& row) {
+  Record record{};
+  RowReader reader(row);
+  VisitFields(record, reader);
+  return record;
+}
+
+template <typename Record>
+absl::Status InsertRow(SqliteConnection* connection, absl::string_view table,
+                       const Record& record) {
+  ColumnNames columns(kWritten);
+  VisitFields(record, columns);
+  std::string places = "?";
+  for (int i = 1; i < columns.count(); ++i) places += ", ?";
+  ASSIGN_OR_RETURN(SqliteStatement insert,
+                   connection->Prepare(absl::StrCat("INSERT INTO ", table, " (", columns.names(),
+                                                    ") VALUES (", places, ")")));
+  RowBinder binder(insert);
+  VisitFields(record, binder);
+  return insert.Run();
+}
+
+}  // namespace meshwright::db

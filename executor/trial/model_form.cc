@@ -1,0 +1,37 @@
+#include "executor/trial/model_form.h"
+
+namespace meshwright::trial {
+
+ModelForm FormOf(const planner::ModelSpec& model) {
+  ModelForm form{.model = model, .attention = {}, .groups = {}};
+  form.model.groups.clear();
+  if (!model.groups.empty()) form.attention = model.groups.front().attention;
+  for (const planner::LayerGroup& group : model.groups) {
+    LayerGroupForm& to = form.groups.emplace_back();
+    to.ffn = group.ffn;
+    to.count = group.count;
+    if (group.attention == form.attention) continue;
+    to.heads = group.attention.heads;
+    to.kv_heads = group.attention.kv_heads;
+    to.head_dim = group.attention.head_dim;
+    to.qkv_bias = group.attention.qkv_bias;
+    to.qk_norm = group.attention.qk_norm;
+  }
+  return form;
+}
+
+planner::ModelSpec ModelOf(const ModelForm& form) {
+  planner::ModelSpec model = form.model;
+  for (const LayerGroupForm& group : form.groups) {
+    planner::Attention attention = form.attention;
+    attention.heads = group.heads.value_or(attention.heads);
+    attention.kv_heads = group.kv_heads.value_or(attention.kv_heads);
+    attention.head_dim = group.head_dim.value_or(attention.head_dim);
+    attention.qkv_bias = group.qkv_bias.value_or(attention.qkv_bias);
+    attention.qk_norm = group.qk_norm.value_or(attention.qk_norm);
+    model.groups.push_back({.attention = attention, .ffn = group.ffn, .count = group.count});
+  }
+  return model;
+}
+
+}  // namespace meshwright::trial

@@ -1,0 +1,65 @@
+// The model of a trial's plan as its text has it: attention is the model's, and a group of layers
+// says only what it has otherwise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "planner/catalog/spec_fields.h"
+#include "planner/codec/fields.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::trial {
+
+struct LayerGroupForm {
+  std::optional<int64_t> heads;
+  std::optional<int64_t> kv_heads;
+  std::optional<int64_t> head_dim;
+  std::optional<bool> qkv_bias;
+  std::optional<bool> qk_norm;
+  planner::Ffn ffn;
+  int64_t count = 0;
+};
+
+struct ModelForm {
+  planner::ModelSpec model;  // without its groups
+  planner::Attention attention;
+  std::vector<LayerGroupForm> groups;
+};
+
+ModelForm FormOf(const planner::ModelSpec& model);
+planner::ModelSpec ModelOf(const ModelForm& form);
+
+template <planner::ConstOr<LayerGroupForm> Group, typename Visitor>
+void VisitFields(Group& group, Visitor& visit) {
+  visit("heads", group.heads);
+  visit("kv_heads", group.kv_heads);
+  visit("head_dim", group.head_dim);
+  visit("qkv_bias", group.qkv_bias);
+  visit("qk_norm", group.qk_norm);
+  visit(planner::Needed("ffn"), group.ffn.kind, planner::kFfnKindNames);
+  visit(planner::Needed("ffn_hidden"), group.ffn.hidden);
+  visit(planner::Needed("count"), group.count);
+}
+
+template <planner::ConstOr<ModelForm> Form, typename Visitor>
+void VisitFields(Form& form, Visitor& visit) {
+  auto& model = form.model;
+  visit(planner::Needed("name"), model.name);
+  visit(planner::Needed("hidden"), model.hidden);
+  visit(planner::Needed("heads"), form.attention.heads);
+  visit(planner::Needed("kv_heads"), form.attention.kv_heads);
+  visit(planner::Needed("head_dim"), form.attention.head_dim);
+  visit(planner::Needed("vocab"), model.vocab);
+  visit("tied_embeddings", model.tied_embeddings);
+  visit("qkv_bias", form.attention.qkv_bias);
+  visit("qk_norm", form.attention.qk_norm);
+  visit(planner::Needed("norm_epsilon"), model.norm_epsilon);
+  visit(planner::Needed("rope_theta"), model.rope_theta);
+  visit("rope_scaling", model.rope_scaling);
+  visit("initializer_range", model.initializer_range);
+  visit(planner::Needed("groups"), form.groups);
+}
+
+}  // namespace meshwright::trial

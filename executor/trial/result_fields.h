@@ -1,0 +1,175 @@
+// The fields of what a trial measured, for whoever stores or sends it (planner/codec/fields.h): the
+// JSON of a result in a database, in an agent's folder and in a command's answer, and the messages
+// of proto/meshwright/v1/sweeps.proto.
+//
+// What a worker of an older version did not tell is not needed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include "executor/trial/comm_operation.h"
+#include "executor/trial/trial.h"
+#include "planner/codec/fields.h"
+#include "planner/cost/measured_step.h"
+#include "planner/cost/time_part.h"
+#include "planner/schedule/action.h"
+
+namespace meshwright::trial {
+
+template <planner::ConstOr<DeviceMemoryUse> Use, typename Visitor>
+void VisitFields(Use& use, Visitor& visit) {
+  visit(planner::Needed("peak_reserved_bytes"), use.peak_reserved_bytes);
+  visit(planner::Needed("allocator_retries"), use.allocator_retries);
+  visit(planner::Needed("communicator_bytes"), use.communicator_bytes);
+}
+
+template <planner::ConstOr<PhaseSeconds> Phases, typename Visitor>
+void VisitFields(Phases& phases, Visitor& visit) {
+  ForEachPhase([&](Phase phase) { visit(planner::Needed(PhaseKey(phase)), phases[phase]); });
+}
+
+template <planner::ConstOr<CommunicationTotal> Total, typename Visitor>
+void VisitFields(Total& total, Visitor& visit) {
+  visit(planner::Needed("group"), total.group);
+  visit(planner::Needed("operation"), total.operation, kCommOperationNames);
+  visit(planner::Needed("calls"), total.calls);
+  visit(planner::Needed("bytes"), total.bytes);
+  visit(planner::Needed("waited_s"), total.waited_s);
+  visit(planner::Needed("under_way_s"), total.under_way_s);
+}
+
+template <planner::ConstOr<RankResult> Rank, typename Visitor>
+void VisitFields(Rank& rank, Visitor& visit) {
+  visit(planner::Needed("rank"), rank.rank);
+  visit(planner::Needed("pipeline_rank"), rank.pipeline_rank);
+  visit(planner::Needed("peak_bytes"), rank.peak_bytes);
+  visit(planner::Needed("estimated_bytes"), rank.estimated_bytes);
+  visit("estimated_communicator_bytes", rank.estimated_communicator_bytes);
+  visit("peak_in_flight", rank.peak_in_flight);
+  visit("phases", rank.phases);
+  visit("communication", rank.communication);
+  visit(planner::Inside("device_memory"), rank.device_memory);
+}
+
+template <planner::ConstOr<OomDetail> Oom, typename Visitor>
+void VisitFields(Oom& oom, Visitor& visit) {
+  visit(planner::Needed("rank"), oom.rank);
+  visit(planner::Needed("pipeline_rank"), oom.pipeline_rank);
+  visit(planner::Needed("requested_bytes"), oom.requested_bytes);
+  visit(planner::Needed("held_bytes"), oom.held_bytes);
+  visit(planner::Needed("limit_bytes"), oom.limit_bytes);
+}
+
+template <planner::ConstOr<MedianInterval> Interval, typename Visitor>
+void VisitFields(Interval& interval, Visitor& visit) {
+  visit(planner::Needed("low_s"), interval.low_s);
+  visit(planner::Needed("high_s"), interval.high_s);
+}
+
+// The text of a slice trial's result says of every figure whether it was measured, modelled or
+// simulated.
+inline constexpr std::array<std::string_view, 3> kSliceParts = {"measured", "modelled",
+                                                                "simulated"};
+inline constexpr planner::TextParts kMeasured = 1;
+inline constexpr planner::TextParts kModelled = 2;
+inline constexpr planner::TextParts kSimulated = 4;
+
+constexpr planner::Field Measured(planner::Field field) {
+  return InParts(kMeasured, Needed(field));
+}
+constexpr planner::Field Modelled(planner::Field field) {
+  return InParts(kModelled, Needed(field));
+}
+constexpr planner::Field Simulated(planner::Field field) {
+  return InParts(kSimulated, Needed(field));
+}
+
+inline constexpr std::array kMeasuredOfAction = {planner::TimePart::kCompute};
+inline constexpr std::array kModelledOfAction = {planner::TimePart::kTp, planner::TimePart::kCp,
+                                                 planner::TimePart::kDp};
+
+// Visits these parts of a step's time, each under its name and with the same standing.
+template <typename Times, size_t kCount, typename Standing, typename Visitor>
+void VisitTimes(Times& times, const std::array<planner::TimePart, kCount>& parts,
+                const Standing& standing, Visitor& visit) {
+  for (const planner::TimePart part : parts) {
+    if constexpr (std::is_const_v<Times>) {
+      const double seconds = times[part];
+      visit(standing(planner::TimePartKey(part)), seconds);
+    } else {
+      visit(standing(planner::TimePartKey(part)), times[part]);
+    }
+  }
+}
+
+template <planner::ConstOr<SliceAction> Action, typename Visitor>
+void VisitFields(Action& action, Visitor& visit) {
+  visit(planner::Needed("kind"), action.kind, planner::kActionKindNames);
+  visit(planner::Needed("chunk"), action.chunk);
+  VisitTimes(action.part, kMeasuredOfAction, Measured, visit);
+  VisitTimes(action.part, kModelledOfAction, Modelled, visit);
+}
+
+template <planner::ConstOr<SliceStage> Stage, typename Visitor>
+void VisitFields(Stage& stage, Visitor& visit) {
+  visit(Measured("pipeline_ranks"), stage.pipeline_ranks);
+  visit(planner::Needed("measured_rank"), stage.measured_rank);
+  visit(planner::Needed("actions"), stage.actions);
+  visit(Measured("optimizer_s"), stage.optimizer_s);
+  visit(Modelled("dp_behind_s"), stage.dp_behind_s);
+  visit(Measured("peak_bytes"), stage.peak_bytes);
+  visit(Measured("estimated_bytes"), stage.estimated_bytes);
+}
+
+template <planner::ConstOr<ChargedOperation> Operation, typename Visitor>
+void VisitFields(Operation& operation, Visitor& visit) {
+  visit(planner::Needed("measured_rank"), operation.measured_rank);
+  visit(planner::Needed("group"), operation.group);
+  visit(planner::Needed("operation"), operation.operation, kCommOperationNames);
+  visit(planner::Needed("ranks"), operation.ranks);
+  visit(planner::Needed("stride"), operation.stride);
+  visit(planner::Needed("bytes"), operation.bytes);
+  visit(planner::Needed("calls"), operation.calls);
+  visit(planner::Needed("seconds"), operation.seconds);
+}
+
+template <planner::ConstOr<SliceResult> Slice, typename Visitor>
+void VisitFields(Slice& slice, Visitor& visit) {
+  visit(Modelled("cluster"), slice.cluster);
+  visit(planner::InParts(kMeasured | kModelled, planner::Needed("stages")), slice.stages);
+  visit(Modelled("operations"), slice.charged);
+  visit(Modelled("hop_s"), slice.hop_s);
+  VisitTimes(slice.step, planner::kMeasuredParts, Measured, visit);
+  VisitTimes(slice.step, planner::kModelledParts, Modelled, visit);
+  VisitTimes(slice.step, planner::kSimulatedParts, Simulated, visit);
+  visit.Derived(Simulated("step_s"), slice.step.step_s());
+}
+
+template <planner::ConstOr<TrialResult> Result, typename Visitor>
+void VisitFields(Result& result, Visitor& visit) {
+  const bool has_peak = result.peak_flops.has_value();
+  visit(planner::Needed("outcome"), result.outcome, kOutcomeNames);
+  visit("message", result.message);
+  visit(planner::Needed("step_s"), result.step_s);
+  visit("step_interval", result.step_interval);
+  visit("stop_reason", result.stop_reason, kStopReasonNames);
+  visit(planner::Needed("mfu"), result.mfu);
+  visit(planner::NullUnless(result.mfu_causal > 0.0, "mfu_causal"), result.mfu_causal);
+  visit(planner::Needed("measured_peak_flops"), result.measured_peak_flops);
+  visit(planner::OrNull("peak_flops"), result.peak_flops);
+  visit(planner::NullUnless(has_peak, "mfu_of_peak"), result.mfu_of_peak);
+  visit(planner::NullUnless(has_peak, "mfu_causal_of_peak"), result.mfu_causal_of_peak);
+  visit("step_times_s", result.step_times_s);
+  visit("losses", result.losses);
+  visit("gradient_norms", result.gradient_norms);
+  visit("ranks", result.ranks);
+  visit("oom", result.oom);
+  visit(planner::WithParts(kSliceParts, "slice"), result.slice);
+  visit("worker_version", result.worker_version);
+  visit("host", result.host);
+}
+
+}  // namespace meshwright::trial

@@ -1,0 +1,39 @@
+// The fields of specs that are stored and sent as they are (planner/codec/fields.h).
+#pragma once
+
+#include "planner/base/enum_names.h"
+#include "planner/codec/fields.h"
+#include "planner/spec/model_spec.h"
+#include "planner/spec/rope_scaling.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright::planner {
+
+inline constexpr TextForm kPrecisionText{&PrecisionName, &ParsePrecision};
+inline constexpr EnumNames<FfnKind, 2> kFfnKindNames = {{
+    {FfnKind::kSwiGlu, "swiglu"},
+    {FfnKind::kGelu, "gelu"},
+}};
+inline constexpr EnumNames<RopeScalingKind, 3> kRopeScalingNames = {{
+    {RopeScalingKind::kNone, "default"},
+    {RopeScalingKind::kLinear, "linear"},
+    {RopeScalingKind::kLlama3, "llama3"},
+}};
+
+template <ConstOr<RopeScaling> Scaling, typename Visitor>
+void VisitFields(Scaling& scaling, Visitor& visit) {
+  visit(Needed("rope_type"), scaling.kind, kRopeScalingNames);
+  visit(Needed("factor"), scaling.factor);
+  visit(Needed("low_freq_factor"), scaling.low_freq_factor);
+  visit(Needed("high_freq_factor"), scaling.high_freq_factor);
+  visit(Needed("original_max_position_embeddings"), scaling.original_max_positions);
+}
+
+template <ConstOr<TrainingSpec> Training, typename Visitor>
+void VisitFields(Training& training, Visitor& visit) {
+  visit(Needed("seq_len"), training.seq_len);
+  visit(Needed("global_batch"), training.global_batch);
+  visit(Needed("precision"), training.precision, kPrecisionText);
+}
+
+}  // namespace meshwright::planner

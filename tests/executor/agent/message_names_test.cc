@@ -1,0 +1,25 @@
+// The names of fields agree: what a struct calls a field is its key in JSON, which is made by the
+// same visit, and must be the field's name in the struct's message.
+#include "tests/executor/agent/message_names.h"
+
+#include "executor/agent/event_fields.h"
+#include "executor/agent/wire.h"
+#include "executor/trial/result_fields.h"
+
+namespace meshwright::agent {
+namespace {
+
+TEST(MessageNamesTest, OfAResultAreThoseOfItsMessage) {
+  ExpectSameFields<trial::TrialResult, v1::Measurement>();
+}
+
+TEST(MessageNamesTest, OfEventsDetailsAreThoseOfTheirMessages) {
+  ExpectSameFields<TrialPlaced, v1::TrialPlaced>();
+  ExpectSameFields<TrialStep, v1::TrialStep>();
+  ExpectSameFields<TrialLeft, v1::TrialLeft>();
+  // To protobuf "steps" and "step_s" are one name.
+  EXPECT_EQ(NamesVisitor::Renamed(), std::set<std::string>{"TrialStep.steps"});
+}
+
+}  // namespace
+}  // namespace meshwright::agent

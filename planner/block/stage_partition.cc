@@ -9,40 +9,6 @@ namespace {
 
 int64_t StagesOf(const Layout& layout) { return int64_t{layout.pp} * layout.vpp; }
 
-// Layers [begin, end) of a list in which `before` items stand ahead of the first layer.
-StageLayers FromItems(const ModelSpec& model, int64_t begin, int64_t end, int64_t before,
-                      int64_t items) {
-  const int64_t layers = model.layers();
-  const int64_t first = std::clamp<int64_t>(begin - before, 0, layers);
-  const int64_t last = std::clamp<int64_t>(end - before, 0, layers);
-  return {.first_layer = first,
-          .layer_count = last - first,
-          .has_embedding = begin == 0,
-          .has_head = end == items};
-}
-
-StageLayers EqualStage(const ModelSpec& model, int64_t stages, int64_t stage) {
-  const int64_t layers = model.layers();
-  if (layers % stages != 0) {
-    const int64_t slots = (layers + 2) / stages;
-    return FromItems(model, stage * slots, (stage + 1) * slots, /*before=*/1, layers + 2);
-  }
-  const int64_t per_stage = layers / stages;
-  return {.first_layer = stage * per_stage,
-          .layer_count = per_stage,
-          .has_embedding = stage == 0,
-          .has_head = stage == stages - 1};
-}
-
-StageLayers ItemsStage(const ModelSpec& model, int64_t stages, int64_t stage) {
-  const int64_t items = model.layers() + 3;
-  const int64_t per_stage = items / stages;
-  const int64_t longer = items % stages;
-  const int64_t begin = stage * per_stage + std::min(stage, longer);
-  const int64_t end = begin + per_stage + (stage < longer ? 1 : 0);
-  return FromItems(model, begin, end, /*before=*/1, items);
-}
-
 // Of a layer and of the head, in one unit.
 struct ModelCost {
   double layer = 0.0;
@@ -73,23 +39,39 @@ StageLayers ByCostStage(const ModelSpec& model, const ModelCost& cost, int64_t s
 }  // namespace
 
 StagePlan::StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition)
-    : model_(model), layout_(layout), partition_(partition) {
-  if (partition != StagePartition::kByCost) return;
-  layer_cost_ = static_cast<double>(ProjectionParameters(model, model.groups.front()));
-  head_cost_ = static_cast<double>(EmbeddingParameters(model));
+    : model_(model),
+      partition_(partition),
+      stages_(StagesOf(layout)),
+      layers_(model.layers()),
+      items_(layers_) {
+  if (partition == StagePartition::kByCost) {
+    layer_cost_ = static_cast<double>(ProjectionParameters(model, model.groups.front()));
+    head_cost_ = static_cast<double>(EmbeddingParameters(model));
+    return;
+  }
+  if (partition == StagePartition::kItems) {
+    before_ = 1;
+    items_ = layers_ + 3;
+  } else if (layers_ % stages_ != 0) {
+    before_ = 1;
+    items_ = layers_ + 2;
+  }
+  per_stage_ = items_ / stages_;
+  longer_ = items_ % stages_;
 }
 
 StageLayers StagePlan::Stage(int32_t stage) const {
-  switch (partition_) {
-    case StagePartition::kEqual:
-      return EqualStage(model_, StagesOf(layout_), stage);
-    case StagePartition::kItems:
-      return ItemsStage(model_, StagesOf(layout_), stage);
-    case StagePartition::kByCost:
-      return ByCostStage(model_, {.layer = layer_cost_, .head = head_cost_}, StagesOf(layout_),
-                         stage);
+  if (partition_ == StagePartition::kByCost) {
+    return ByCostStage(model_, {.layer = layer_cost_, .head = head_cost_}, stages_, stage);
   }
-  return {};
+  const int64_t begin = stage * per_stage_ + std::min<int64_t>(stage, longer_);
+  const int64_t end = begin + per_stage_ + (stage < longer_ ? 1 : 0);
+  const int64_t first = std::clamp<int64_t>(begin - before_, 0, layers_);
+  const int64_t last = std::clamp<int64_t>(end - before_, 0, layers_);
+  return {.first_layer = first,
+          .layer_count = last - first,
+          .has_embedding = begin == 0,
+          .has_head = end == items_};
 }
 
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,

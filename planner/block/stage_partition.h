@@ -21,21 +21,19 @@ struct StageLayers {
 // How a framework spreads layers, embedding and head over the stages.
 enum class StagePartition : uint8_t {
   // L / stages layers each, the embedding on the first stage, final norm and head on the last;
-  // where
-  // that does not divide, embedding and head take a layer's place each: (L + 2) / stages
+  // where that does not divide, embedding and head take a layer's place each: (L + 2) / stages
   // (Megatron-LM, and its --account-for-embedding/loss-in-pipeline-split).
   kEqual,
   // The list [embedding, L layers, final norm, head] cut into equal parts, what remains over one
   // each to the first stages (Aleph Alpha scaling).
   kItems,
   // Cut where the running sum of matmul FLOPs (layers and head) passes each equal share of the
-  // whole
-  // (nanotron).
+  // whole (nanotron).
   kByCost,
 };
 
-// A layout's stages, for callers that ask for many of them. Refers to the model and the layout,
-// which must outlive it. Requires CanPartition().
+// A layout's stages, for callers that ask for many of them. Refers to the model, which must outlive
+// it. Requires CanPartition().
 class StagePlan {
  public:
   StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition);
@@ -44,8 +42,15 @@ class StagePlan {
 
  private:
   const ModelSpec& model_;
-  const Layout& layout_;
   StagePartition partition_;
+  int64_t stages_;
+  int64_t layers_;
+  // Unless under kByCost: a list of items, of which `before_` stand ahead of the first layer, is cut
+  // into stages of per_stage_, the first longer_ of them of one more.
+  int64_t items_;
+  int64_t before_ = 0;
+  int64_t per_stage_ = 0;
+  int64_t longer_ = 0;
   // Under kByCost, in parameters of products.
   double layer_cost_ = 0.0;
   double head_cost_ = 0.0;

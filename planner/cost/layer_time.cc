@@ -47,23 +47,113 @@ NumberFormat InputsOf(const MatmulInputs& inputs, PassKind pass) {
   return inputs.weight_gradient;
 }
 
-double ComputeTime(const StepShape& step, const Operator& op, PassKind pass) {
-  double time_s = StreamTime(step, StreamBytes(op, pass));
-  if (op.kind == OperatorKind::kMatmul) {
-    const MatmulShape product = ProductOf(op, pass);
-    time_s += MatmulTime(step.device, InputsOf(step.device.formats.matmul_inputs, pass),
-                         product.rows, product.outputs, product.inputs);
+// What one pass of an operator computes: a product, a stream or both.
+struct PassCost {
+  PassKind pass = PassKind::kForward;
+  bool repeated = false;    // a forward with which the input gradient begins
+  bool recomputed = false;  // a forward that runs again
+  bool multiplies = false;
+  MatmulShape product = {};
+  double stream_bytes = 0.0;
+};
+
+// A collective over the TP group that compute waits for.
+struct CollectiveCost {
+  PassKind pass = PassKind::kForward;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  bool of_loss = false;
+  int64_t bytes = 0;
+};
+
+// What there is to time of a list of operators: it depends on their shape alone, not on the device.
+struct ListCost {
+  ShortList<PassCost, 48> passes;  // those that cost something
+  ShortList<CollectiveCost, 12> collectives;
+  Operator attention;
+  bool has_attention = false;
+};
+
+ListCost CostOf(const OperatorList& operators) {
+  ListCost cost;
+  for (const Operator& op : operators) {
+    for (const PassKind pass : kPasses) {
+      const bool forward = pass == PassKind::kForward;
+      const PassCost of_pass = {
+          .pass = pass,
+          .repeated = forward && op.repeats_forward,
+          .recomputed = forward && op.recomputed,
+          .multiplies = op.kind == OperatorKind::kMatmul,
+          .product = op.kind == OperatorKind::kMatmul ? ProductOf(op, pass) : MatmulShape{},
+          .stream_bytes = StreamBytes(op, pass)};
+      if (of_pass.multiplies || of_pass.stream_bytes > 0.0) cost.passes.push_back(of_pass);
+      for (const OperatorCollective& collective : op.pass(pass).collectives) {
+        if (collective.group != GroupRole::kTensor || collective.behind_compute) continue;
+        cost.collectives.push_back({.pass = pass,
+                                    .kind = collective.kind,
+                                    .of_loss = op.kind == OperatorKind::kCrossEntropy,
+                                    .bytes = collective.bytes});
+      }
+    }
+    if (op.kind == OperatorKind::kAttention) {
+      cost.attention = op;
+      cost.has_attention = true;
+    }
   }
-  if (op.kind == OperatorKind::kAttention) time_s += AttentionTime(step, op, pass);
-  return time_s;
+  return cost;
 }
 
-void AddCompute(const StepShape& step, const Operator& op, LayerTime& time) {
-  const double forward_s = ComputeTime(step, op, PassKind::kForward);
+// What there is to time of a layer of one shape, and of the ends of a model of such layers.
+struct ShapeCost {
+  ListCost block;
+  ListCost head;
+  ListCost embedding;
+};
+
+struct ShapeKey {
+  BlockShape shape;
+  bool selective = false;  // recompute
+
+  friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
+};
+
+// A search comes back to the same shapes with each of its schedules and numbers of replicas. The
+// reference is good until the next call.
+const ShapeCost& CostOf(const StepShape& step, const LayerGroup& group) {
+  thread_local Memo<ShapeKey, ShapeCost, kShapesOfASearch> known;
+  const ShapeKey key = {.shape = LayerShape(step.context, step.layout, group),
+                        .selective = step.layout.recompute == Recompute::kSelective};
+  return known.Get(key, [&] {
+    OperatorList block = BlockOperators(key.shape);
+    if (key.selective) Apply(Recompute::kSelective, key.shape, block);
+    return ShapeCost{.block = CostOf(block),
+                     .head = CostOf(HeadOperators(key.shape)),
+                     .embedding = CostOf(EmbeddingOperators(key.shape))};
+  });
+}
+
+void AddCompute(const StepShape& step, const ListCost& cost, LayerTime& time) {
+  const MatmulInputs& inputs = step.device.formats.matmul_inputs;
+  std::array<double, kPasses.size()> times_s = {};
+  for (const PassCost& cost_of_pass : cost.passes) {
+    double time_s = StreamTime(step, cost_of_pass.stream_bytes);
+    if (cost_of_pass.multiplies) {
+      const MatmulShape& product = cost_of_pass.product;
+      time_s += MatmulTime(step.device, InputsOf(inputs, cost_of_pass.pass), product.rows,
+                           product.outputs, product.inputs);
+    }
+    times_s[static_cast<size_t>(cost_of_pass.pass)] += time_s;
+    if (cost_of_pass.repeated) time.input_gradient_s += time_s;
+    if (cost_of_pass.recomputed) time.recompute_s += time_s;
+  }
+  time.forward_s += times_s[static_cast<size_t>(PassKind::kForward)];
+  time.input_gradient_s += times_s[static_cast<size_t>(PassKind::kInputGradient)];
+  time.weight_gradient_s += times_s[static_cast<size_t>(PassKind::kWeightGradient)];
+}
+
+void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
+  const double forward_s = AttentionTime(step, op, PassKind::kForward);
   time.forward_s += forward_s;
-  time.input_gradient_s += ComputeTime(step, op, PassKind::kInputGradient);
-  time.weight_gradient_s += ComputeTime(step, op, PassKind::kWeightGradient);
-  if (op.repeats_forward) time.input_gradient_s += forward_s;
+  time.input_gradient_s += AttentionTime(step, op, PassKind::kInputGradient);
   if (op.recomputed) time.recompute_s += forward_s;
 }
 
@@ -129,17 +219,12 @@ class TensorParallelTimes {
   std::array<Known, kCollectiveKindNames.size()> known_;  // by CollectiveKind
 };
 
-// `price(op, collective)` in seconds, of every collective over the TP group that compute waits for.
+// `price(collective)` in seconds.
 template <typename Price>
-void AddTensorParallel(const OperatorList& operators, const Price& price, LayerTime& time) {
-  for (const Operator& op : operators) {
-    for (const PassKind pass : kPasses) {
-      double& sum_s = pass == PassKind::kForward ? time.tp_forward_s : time.tp_backward_s;
-      for (const OperatorCollective& collective : op.pass(pass).collectives) {
-        if (collective.group != GroupRole::kTensor || collective.behind_compute) continue;
-        sum_s += price(op, collective);
-      }
-    }
+void AddTensorParallel(const ListCost& cost, const Price& price, LayerTime& time) {
+  for (const CollectiveCost& collective : cost.collectives) {
+    double& sum_s = collective.pass == PassKind::kForward ? time.tp_forward_s : time.tp_backward_s;
+    sum_s += price(collective);
   }
 }
 
@@ -167,69 +252,35 @@ void ApplyHostFloor(const StepShape& step, LayerTime& time) {
 // At the model's ends the residual stream crosses the TP group once each way, which is timed as the
 // one all-reduce that it is without sequence parallel. Statistics of the loss, three numbers per
 // token, count nothing.
-LayerTime EstimateEnd(const StepShape& step, const OperatorList& operators) {
+LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
   LayerTime time;
-  for (const Operator& op : operators) AddCompute(step, op, time);
+  AddCompute(step, cost, time);
   TensorParallelTimes times(step);
-  const auto price = [&](const Operator& op, const OperatorCollective& collective) {
-    const bool of_loss = op.kind == OperatorKind::kCrossEntropy;
+  const auto price = [&](const CollectiveCost& collective) {
     const bool gathers = collective.kind == CollectiveKind::kAllGather;
-    if (of_loss != gathers) return 0.0;
+    if (collective.of_loss != gathers) return 0.0;
     return times.Of(gathers ? CollectiveKind::kAllGather : CollectiveKind::kAllReduce,
                     collective.bytes);
   };
-  AddTensorParallel(operators, price, time);
+  AddTensorParallel(cost, price, time);
   return time;
-}
-
-struct BlockKey {
-  BlockShape shape;
-  bool selective = false;  // recompute
-
-  friend bool operator==(const BlockKey&, const BlockKey&) = default;
-};
-
-// A search comes back to the same shapes with each of its schedules and numbers of replicas. The
-// list is good until the next call.
-const OperatorList& OperatorsOf(const BlockShape& shape, bool selective) {
-  thread_local Memo<BlockKey, OperatorList, kShapesOfASearch> known;
-  return known.Get({shape, selective}, [&] {
-    OperatorList operators = BlockOperators(shape);
-    if (selective) Apply(Recompute::kSelective, shape, operators);
-    return operators;
-  });
-}
-
-const OperatorList& HeadOf(const BlockShape& shape) {
-  thread_local Memo<BlockShape, OperatorList, kShapesOfASearch> known;
-  return known.Get(shape, [&] { return HeadOperators(shape); });
-}
-
-const OperatorList& EmbeddingOf(const BlockShape& shape) {
-  thread_local Memo<BlockShape, OperatorList, kShapesOfASearch> known;
-  return known.Get(shape, [&] { return EmbeddingOperators(shape); });
-}
-
-BlockShape EndsShape(const StepShape& step) {
-  return LayerShape(step.context, step.layout, step.context.model.groups.front());
 }
 
 }  // namespace
 
 LayerTime EstimateLayer(const StepShape& step, const LayerGroup& group) {
-  const OperatorList& operators =
-      OperatorsOf(LayerShape(step.context, step.layout, group),
-                  /*selective=*/step.layout.recompute == Recompute::kSelective);
+  const ListCost& cost = CostOf(step, group).block;
   LayerTime time;
-  for (const Operator& op : operators) {
-    AddCompute(step, op, time);
-    if (op.kind == OperatorKind::kAttention) AddRing(step, op, time);
+  AddCompute(step, cost, time);
+  if (cost.has_attention) {
+    AddAttention(step, cost.attention, time);
+    AddRing(step, cost.attention, time);
   }
   TensorParallelTimes times(step);
-  const auto price = [&](const Operator&, const OperatorCollective& collective) {
+  const auto price = [&](const CollectiveCost& collective) {
     return times.Of(collective.kind, collective.bytes);
   };
-  AddTensorParallel(operators, price, time);
+  AddTensorParallel(cost, price, time);
   ApplyHostFloor(step, time);
   return time;
 }
@@ -242,10 +293,12 @@ LayerTime Recomputed(const LayerTime& layer) {
   return time;
 }
 
-LayerTime EstimateHead(const StepShape& step) { return EstimateEnd(step, HeadOf(EndsShape(step))); }
+LayerTime EstimateHead(const StepShape& step) {
+  return EstimateEnd(step, CostOf(step, step.context.model.groups.front()).head);
+}
 
 LayerTime EstimateEmbedding(const StepShape& step) {
-  return EstimateEnd(step, EmbeddingOf(EndsShape(step)));
+  return EstimateEnd(step, CostOf(step, step.context.model.groups.front()).embedding);
 }
 
 }  // namespace meshwright::planner

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/pass.h"
 #include "planner/block/recompute.h"
@@ -181,6 +182,34 @@ LayerTime EstimateEnd(const StepShape& step, const OperatorList& operators) {
   return time;
 }
 
+struct BlockKey {
+  BlockShape shape;
+  bool selective = false;  // recompute
+
+  friend bool operator==(const BlockKey&, const BlockKey&) = default;
+};
+
+// A search comes back to the same shapes with each of its schedules and numbers of replicas. The
+// list is good until the next call.
+const OperatorList& OperatorsOf(const BlockShape& shape, bool selective) {
+  thread_local Memo<BlockKey, OperatorList, kShapesOfASearch> known;
+  return known.Get({shape, selective}, [&] {
+    OperatorList operators = BlockOperators(shape);
+    if (selective) Apply(Recompute::kSelective, shape, operators);
+    return operators;
+  });
+}
+
+const OperatorList& HeadOf(const BlockShape& shape) {
+  thread_local Memo<BlockShape, OperatorList, kShapesOfASearch> known;
+  return known.Get(shape, [&] { return HeadOperators(shape); });
+}
+
+const OperatorList& EmbeddingOf(const BlockShape& shape) {
+  thread_local Memo<BlockShape, OperatorList, kShapesOfASearch> known;
+  return known.Get(shape, [&] { return EmbeddingOperators(shape); });
+}
+
 BlockShape EndsShape(const StepShape& step) {
   return LayerShape(step.context, step.layout, step.context.model.groups.front());
 }
@@ -188,11 +217,9 @@ BlockShape EndsShape(const StepShape& step) {
 }  // namespace
 
 LayerTime EstimateLayer(const StepShape& step, const LayerGroup& group) {
-  const BlockShape shape = LayerShape(step.context, step.layout, group);
-  OperatorList operators = BlockOperators(shape);
-  if (step.layout.recompute == Recompute::kSelective) {
-    Apply(Recompute::kSelective, shape, operators);
-  }
+  const OperatorList& operators =
+      OperatorsOf(LayerShape(step.context, step.layout, group),
+                  /*selective=*/step.layout.recompute == Recompute::kSelective);
   LayerTime time;
   for (const Operator& op : operators) {
     AddCompute(step, op, time);
@@ -216,11 +243,11 @@ LayerTime Recomputed(const LayerTime& layer) {
 }
 
 LayerTime EstimateHead(const StepShape& step) {
-  return EstimateEnd(step, HeadOperators(EndsShape(step)));
+  return EstimateEnd(step, HeadOf(EndsShape(step)));
 }
 
 LayerTime EstimateEmbedding(const StepShape& step) {
-  return EstimateEnd(step, EmbeddingOperators(EndsShape(step)));
+  return EstimateEnd(step, EmbeddingOf(EndsShape(step)));
 }
 
 }  // namespace meshwright::planner

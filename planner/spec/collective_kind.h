@@ -27,7 +27,7 @@ inline constexpr EnumNames<CollectiveKind, 6> kCollectiveKindNames = {{
 }};
 
 constexpr std::string_view CollectiveKindName(CollectiveKind kind) {
-  return NameOf(kCollectiveKindNames, kind);
+  return meshwright::NameOf(kCollectiveKindNames, kind);
 }
 
 }  // namespace meshwright::planner

@@ -84,7 +84,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, Communi
       head_norm_elements_(HeadNormElements(parameters_)),
       shard_elements_(zero_ == 0 ? elements_
                                  : planner::ShardElements(elements_, replicas->size(),
-                                                          context.training.precision)),
+                                                          context.training.formats())),
       padded_elements_(zero_ == 0 ? elements_ : shard_elements_ * replicas->size()),
       own_begin_(zero_ == 0 ? 0 : replicas->rank() * shard_elements_),
       keeps_weights_(zero_ <= 2),

@@ -22,7 +22,8 @@ planner::RankedLayout SomeLayout() {
                             .overhead_bytes = 7,
                             .pipeline_rank = 1};
   ranked.estimate.fraction_of_device = 0.25;
-  ranked.estimate.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  double seconds = 0;
+  for (const planner::TimePart part : planner::kTimeParts) ranked.estimate.time[part] = ++seconds;
   ranked.estimate.mfu = 0.4;
   ranked.estimate.mfu_causal = 0.3;
   ranked.estimate.tokens_per_s = 1e6;

@@ -30,7 +30,7 @@ TEST(RunsToCsv, PlanRowReadsTheSameSpecsAndLayouts) {
   for (const char* layout :
        {"tp2.cp1.pp2.dp2.mb2.vpp1.zero1.sp1.rc=none.sched=1f1b",
         "tp1.cp2.pp1.dp4.mb1.vpp1.zero3.sp0.rc=full.sched=1f1b",
-        "tp1.cp1.pp2.dp4.mb1.vpp2.zero1.sp0.rc=block:1.sched=interleaved.attn=cudnn.norm=eager",
+        "tp1.cp1.pp2.dp4.mb1.vpp2.zero1.sp0.rc=block:1.sched=interleaved.attn=cudnn.norm=fused",
         "tp1.cp1.pp4.dp2.mb1.vpp2.zero0.sp0.rc=none.sched=zb_v"}) {
     runs.push_back({ParseLayout(layout).value(), RunEnd::kOk, 0.5, int64_t{9} << 30});
   }

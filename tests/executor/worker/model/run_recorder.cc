@@ -1,8 +1,14 @@
-#include "tests/executor/worker/model/run_recorder.h"
+// Torch is built with NDEBUG, without which its RecordFunction has one more member.
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#define NDEBUG
+#include <ATen/record_function.h>
+#pragma pop_macro("NDEBUG")
 
 #include <utility>
 
 #include "executor/worker/comm/fake_communicator.h"
+#include "tests/executor/worker/model/run_recorder.h"
 
 namespace meshwright::worker {
 namespace {

@@ -2,7 +2,7 @@
 // units in which planner/block/operator.h describes operators.
 #pragma once
 
-#include <ATen/record_function.h>
+#include <ATen/core/ivalue.h>
 
 #include <compare>
 #include <cstdint>
@@ -94,7 +94,7 @@ class RunRecorder {
 
   std::vector<const FlatUnit*> units_;
   RankRun run_;
-  at::CallbackHandle callback_;
+  const uint64_t callback_;  // as Torch knows it
 };
 
 // A CPU whose fused kernels are recorded.

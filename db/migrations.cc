@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "db/integrity.h"
-#include "planner/data/embedded.h"
 #include "planner/base/status_macros.h"
+#include "planner/data/embedded.h"
 
 namespace meshwright::db {
 

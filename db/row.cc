@@ -88,8 +88,8 @@ void VisitFields(Event& event, Visitor& visit) {
 const std::string& SweepColumns() {
   static const std::string* const kColumns = [] {
     auto* columns = new std::string(ColumnsOf<SweepRecord>(kRead));
-    absl::StrAppend(
-        columns, ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)");
+    absl::StrAppend(columns,
+                    ", (SELECT coalesce(max(sequence), 0) FROM events WHERE sweep_id = sweeps.id)");
     // One look into the index by state each.
     for (const auto& [state, name] : kTrialStateNames) {
       absl::StrAppend(columns, ", (SELECT count(*) FROM trials WHERE state = '",

@@ -68,7 +68,8 @@ class RowReader {
   void operator()(const planner::Field& field, T& value, const Names& names) {
     if ((field.parts & kRead) == 0) return;
     // Columns of names have CHECK constraints, so that what they hold always parses.
-    if (absl::StatusOr<T> read = planner::ParseBy(names, field.name, row_.Text(column_++)); read.ok()) {
+    if (absl::StatusOr<T> read = planner::ParseBy(names, field.name, row_.Text(column_++));
+        read.ok()) {
       value = *std::move(read);
     }
   }
@@ -119,7 +120,8 @@ class RowBinder {
   }
   template <typename T, typename Names>
   void operator()(const planner::Field& field, const T& value, const Names& names) {
-    if ((field.parts & kWritten) != 0) statement_.Bind(std::string_view(planner::TextBy(names, value)));
+    if ((field.parts & kWritten) != 0)
+      statement_.Bind(std::string_view(planner::TextBy(names, value)));
   }
 
  private:

@@ -26,9 +26,9 @@ absl::string_view OrderBy(TrialOrder order) {
 }  // namespace
 
 absl::StatusOr<TrialRecord> SqliteSweepStore::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
-  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(absl::StrCat(
-                                               "SELECT ", TrialColumns(), " FROM trials ",
-                                               "WHERE sweep_id = ? AND number = ?")));
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(absl::StrCat("SELECT ", TrialColumns(), " FROM trials ",
+                                                     "WHERE sweep_id = ? AND number = ?")));
   select.Bind(sweep_id).Bind(int64_t{number});
   ASSIGN_OR_RETURN(const bool row, select.Step());
   if (!row) return absl::NotFoundError(absl::StrCat("the sweep has no trial ", number));

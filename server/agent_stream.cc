@@ -7,9 +7,9 @@
 #include "executor/agent/message_codec.h"
 #include "executor/agent/protocol.h"
 #include "executor/agent/wire.h"
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/plan_request.h"
 
@@ -24,10 +24,12 @@ constexpr size_t kMaxClusterBytes = 64 << 10;
 
 // An attempt whose name can't be read is none that this server gave out.
 void AddReadable(const v1::AttemptRef& ref, std::vector<agent::AttemptKey>& keys) {
-  if (absl::StatusOr<agent::AttemptKey> key = agent::FromWire(ref); key.ok()) keys.push_back(*std::move(key));
+  if (absl::StatusOr<agent::AttemptKey> key = agent::FromWire(ref); key.ok())
+    keys.push_back(*std::move(key));
 }
 
-std::vector<agent::AttemptKey> ReadHeld(const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held) {
+std::vector<agent::AttemptKey> ReadHeld(
+    const google::protobuf::RepeatedPtrField<v1::AttemptRef>& held) {
   std::vector<agent::AttemptKey> keys;
   for (const v1::AttemptRef& ref : held) AddReadable(ref, keys);
   return keys;

@@ -17,7 +17,8 @@ constexpr size_t kMaxFieldBytesInStatus = 200;
 }  // namespace
 
 absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
-                                   std::string_view default_framework, int32_t host_cores) {
+                                            std::string_view default_framework,
+                                            int32_t host_cores) {
   ASSIGN_OR_RETURN(planner::PlanQuery query, agent::FromWire(request, default_framework));
   if (request.dtype().empty()) {
     ASSIGN_OR_RETURN(const planner::SearchRequest resolved, planner::Resolve(query, host_cores));

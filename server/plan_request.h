@@ -13,7 +13,7 @@ namespace meshwright::server {
 // The query of a request. Where it names no precision: fp32 on clusters of processor cores, else
 // bf16.
 absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
-                                   std::string_view default_framework, int32_t host_cores);
+                                            std::string_view default_framework, int32_t host_cores);
 
 // With the status's field, where it names one, as a field violation. What is too long for a status
 // on the wire is shortened.

@@ -13,7 +13,8 @@ constexpr int32_t kDefaultTop = 10;
 absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
                        const Recommender& recommend, const planner::Cancelled& cancelled,
                        v1::RecommendResponse* response) {
-  ASSIGN_OR_RETURN(planner::PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  ASSIGN_OR_RETURN(planner::PlanQuery query,
+                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
   query.top = request.top() == 0 ? kDefaultTop : request.top();
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.mine = request.mine();
@@ -24,7 +25,8 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
 
 absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
                          const planner::Cancelled& cancelled, v1::EstimateResponse* response) {
-  ASSIGN_OR_RETURN(const planner::PlanQuery query, ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  ASSIGN_OR_RETURN(const planner::PlanQuery query,
+                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
   ASSIGN_OR_RETURN(const planner::EstimateAnswer answer,
                    planner::AnswerEstimate(query, request.layout(), host_cores, cancelled));
   *response = agent::ToWire(answer);
@@ -36,17 +38,19 @@ absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
                                                     const v1::RecommendRequest* request,
                                                     v1::RecommendResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::Cancelled& cancelled) {
-    return server::Recommend(*request, host_cores_, recommend_, cancelled, response);
-  });
+  return calls_->AnswerWithSearch(
+      context, *request, [=, this](const planner::Cancelled& cancelled) {
+        return server::Recommend(*request, host_cores_, recommend_, cancelled, response);
+      });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* context,
                                                    const v1::EstimateRequest* request,
                                                    v1::EstimateResponse* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::Cancelled& cancelled) {
-    return EstimateOne(*request, host_cores_, cancelled, response);
-  });
+  return calls_->AnswerWithSearch(context, *request,
+                                  [=, this](const planner::Cancelled& cancelled) {
+                                    return EstimateOne(*request, host_cores_, cancelled, response);
+                                  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContext* context,

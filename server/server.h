@@ -73,8 +73,8 @@ class Server {
   SearchPool searches_;
   Calls calls_;
   EventHub hub_;
-  std::unique_ptr<db::SweepStore> store_;    // set by Begin()
-  std::unique_ptr<SweepEngine> engine_;  // set by Begin()
+  std::unique_ptr<db::SweepStore> store_;  // set by Begin()
+  std::unique_ptr<SweepEngine> engine_;    // set by Begin()
   PlannerService planner_service_;
   SweepsService sweeps_service_;
   AgentsService agents_service_;

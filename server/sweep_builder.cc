@@ -9,10 +9,10 @@
 #include "executor/trial/capabilities.h"
 #include "executor/trial/named_kernels.h"
 #include "executor/trial/trial.h"
-#include "planner/catalog/catalog.h"
-#include "planner/report/estimate_json.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
+#include "planner/report/estimate_json.h"
 
 namespace meshwright::server {
 namespace {
@@ -41,7 +41,8 @@ absl::Status CheckOptions(const SweepOptions& options) {
                     kMaxMemoryLimit);
 }
 
-absl::Status NothingFits(const planner::SearchRequest& request, const planner::SearchResult& result) {
+absl::Status NothingFits(const planner::SearchRequest& request,
+                         const planner::SearchResult& result) {
   const std::string nearest =
       result.nearest ? absl::StrFormat(": the nearest, %s, is %.1f MiB over",
                                        planner::FormatLayout(result.nearest->layout),
@@ -98,7 +99,7 @@ absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest
 }
 
 db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const SweepOptions& options,
-                          const Candidate& candidate, trial::DeviceKind device) {
+                              const Candidate& candidate, trial::DeviceKind device) {
   trial::TrialPlan plan;
   plan.model = request.model;
   plan.layout = candidate.ranked.layout;
@@ -111,7 +112,8 @@ db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const Sweep
   plan.peak_flops =
       planner::RankPeakFlops(request.cluster, request.training.precision, plan.layout.devices());
   plan.estimated_bytes = planner::EstimateAllocatorBytes(planner::ContextOf(request), plan.layout);
-  plan.estimated_communicator_bytes = planner::EstimateCommunicatorBytes(planner::ContextOf(request), plan.layout);
+  plan.estimated_communicator_bytes =
+      planner::EstimateCommunicatorBytes(planner::ContextOf(request), plan.layout);
   db::TrialRecord trial;
   trial.layout = planner::FormatLayout(plan.layout);
   trial.requested = candidate.requested;

@@ -109,9 +109,9 @@ absl::StatusOr<PolicyState> SweepEngine::LoadState() {
   const host::MonotonicTime whole_lease = monotonic_clock_() + options_.lease;
   std::map<agent::AttemptKey, host::MonotonicTime> lease_ends;
   for (db::SweepRecord& sweep : sweeps) {
-    ASSIGN_OR_RETURN(
-        std::vector<db::TrialRecord> trials,
-        store_->ListTrials(sweep.id, db::TrialOrder::kNumber, 0, std::numeric_limits<int32_t>::max()));
+    ASSIGN_OR_RETURN(std::vector<db::TrialRecord> trials,
+                     store_->ListTrials(sweep.id, db::TrialOrder::kNumber, 0,
+                                        std::numeric_limits<int32_t>::max()));
     state.sweeps.push_back({std::move(sweep), std::move(trials)});
     SweepView& view = state.sweeps.back();
     for (const db::TrialRecord& trial : view.trials) {
@@ -172,17 +172,17 @@ bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
   if (found == agents_.end()) return false;
   ConnectedAgent& agent = found->second;
   db::TrialTransition transition{.sweep_id = sweep.id,
-                             .number = trial.number,
-                             .from_state = db::TrialState::kPending,
-                             .from_attempt = trial.attempt,
-                             .to_state = db::TrialState::kAssigned,
-                             .to_attempt = trial.attempt,
-                             .reason = action.reason,
-                             .agent = agent.info.name,
-                             .host = agent.info.host,
-                             .event_kind = "trial_assigned",
-                             .event_message = action.reason,
-                             .time = clock_()};
+                                 .number = trial.number,
+                                 .from_state = db::TrialState::kPending,
+                                 .from_attempt = trial.attempt,
+                                 .to_state = db::TrialState::kAssigned,
+                                 .to_attempt = trial.attempt,
+                                 .reason = action.reason,
+                                 .agent = agent.info.name,
+                                 .host = agent.info.host,
+                                 .event_kind = "trial_assigned",
+                                 .event_message = action.reason,
+                                 .time = clock_()};
   transition.event_data_json =
       ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
   if (!Done(store_->UpdateTrial(transition), sweep.id)) return false;
@@ -208,17 +208,18 @@ bool SweepEngine::Unassign(const PolicyAction& action, const db::TrialRecord& tr
     Log(absl::StrCat(FormatTrialName(sweep->name, trial.number), ": ", action.reason),
         lost || failed ? host::LogLevel::kWarning : host::LogLevel::kInfo);
   }
-  db::TrialTransition transition{.sweep_id = trial.sweep_id,
-                             .number = trial.number,
-                             .from_state = trial.state,
-                             .from_attempt = trial.attempt,
-                             .to_state = failed ? db::TrialState::kFailed : db::TrialState::kPending,
-                             .to_attempt = failed ? trial.attempt : trial.attempt + 1,
-                             .lost = lost,
-                             .reason = action.reason,
-                             .event_kind = failed ? "trial_ended" : "trial_requeued",
-                             .event_message = action.reason,
-                             .time = clock_()};
+  db::TrialTransition transition{
+      .sweep_id = trial.sweep_id,
+      .number = trial.number,
+      .from_state = trial.state,
+      .from_attempt = trial.attempt,
+      .to_state = failed ? db::TrialState::kFailed : db::TrialState::kPending,
+      .to_attempt = failed ? trial.attempt : trial.attempt + 1,
+      .lost = lost,
+      .reason = action.reason,
+      .event_kind = failed ? "trial_ended" : "trial_requeued",
+      .event_message = action.reason,
+      .time = clock_()};
   transition.event_data_json =
       ToJson(agent::TrialLeft{.layout = trial.layout,
                               .state = std::string(db::TrialStateName(transition.to_state)),
@@ -239,8 +240,8 @@ bool SweepEngine::GiveUp(const PolicyAction& action, const db::SweepRecord& swee
   return true;
 }
 
-bool SweepEngine::SetSweep(const db::SweepRecord& sweep, db::SweepState to, const std::string& reason,
-                           const std::string& event_kind) {
+bool SweepEngine::SetSweep(const db::SweepRecord& sweep, db::SweepState to,
+                           const std::string& reason, const std::string& event_kind) {
   return Done(store_->UpdateSweep({.sweep_id = sweep.id,
                                    .from_state = sweep.state,
                                    .to_state = to,

@@ -58,8 +58,8 @@ struct AgentStatus {
 class SweepEngine {
  public:
   // `store` and `hub` must outlive the engine.
-  SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock, host::MonotonicClock monotonic_clock,
-              EngineOptions options);
+  SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
+              host::MonotonicClock monotonic_clock, EngineOptions options);
 
   absl::StatusOr<db::SweepRecord> Create(const NewSweep& made);
   absl::StatusOr<db::SweepRecord> Cancel(std::string_view sweep);
@@ -77,8 +77,10 @@ class SweepEngine {
   void Leave(const std::string& agent, const AgentLink* link, const std::string& reason);
   void Heartbeat(const std::string& agent, const std::vector<agent::AttemptKey>& held);
   void Started(const std::string& agent, const agent::AttemptKey& key);
-  void Progress(const std::string& agent, const agent::AttemptKey& key, const trial::TrialProgress& progress);
-  FinishVerdict Finish(const std::string& agent, const agent::AttemptKey& key, const trial::TrialResult& result);
+  void Progress(const std::string& agent, const agent::AttemptKey& key,
+                const trial::TrialProgress& progress);
+  FinishVerdict Finish(const std::string& agent, const agent::AttemptKey& key,
+                       const trial::TrialResult& result);
   std::vector<AgentStatus> ListAgents();
   // Ends every stream with this status; the agents come back later.
   void CloseAgents(const absl::Status& status);
@@ -124,8 +126,8 @@ class SweepEngine {
   bool Unassign(const PolicyAction& action, const db::TrialRecord& trial, bool lost)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a trial from an agent that was not heard of in time.
-  bool GiveUp(const PolicyAction& action, const db::SweepRecord& sweep, const db::TrialRecord& trial)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool GiveUp(const PolicyAction& action, const db::SweepRecord& sweep,
+              const db::TrialRecord& trial) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // One of its trials runs.
   void SetRunning(const db::SweepRecord& sweep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool SetSweep(const db::SweepRecord& sweep, db::SweepState to, const std::string& reason,
@@ -134,7 +136,8 @@ class SweepEngine {
   // Whether `info` may take the place of the agent that is connected under its name.
   absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<FoundTrial> Find(const agent::AttemptKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<FoundTrial> Find(const agent::AttemptKey& key)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Trials that the store says `agent` holds.
   std::vector<FoundTrial> HeldBy(const std::string& agent) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the streams of agents that were not heard of for a lease.
@@ -143,7 +146,8 @@ class SweepEngine {
   void TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Renews the lease, or tells the agent to stop what counts no more.
-  void Renew(ConnectedAgent& agent, const agent::AttemptKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Renew(ConnectedAgent& agent, const agent::AttemptKey& key)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Gives a pending trial back to the agent that has run it all along.
   bool TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& key, const FoundTrial& found)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -153,15 +157,15 @@ class SweepEngine {
   // NotFound when it was never given out.
   absl::StatusOr<db::AttemptRecord> FindAttempt(const FoundTrial& found, int32_t attempt)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  FinishVerdict Take(const agent::AttemptKey& key, const std::string& agent, const trial::TrialResult& result)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict Take(const agent::AttemptKey& key, const std::string& agent,
+                     const trial::TrialResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   FinishVerdict TakeCancelled(const agent::AttemptKey& key, const std::string& agent,
                               const FoundTrial& found) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   FinishVerdict Store(const db::AttemptRecord& attempt, const FoundTrial& found,
                       const trial::TrialResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  FinishVerdict Refuse(const agent::AttemptKey& key, const std::string& reason, const FoundTrial& found,
-                       const std::string& agent, const trial::TrialResult& result)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FinishVerdict Refuse(const agent::AttemptKey& key, const std::string& reason,
+                       const FoundTrial& found, const std::string& agent,
+                       const trial::TrialResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Notes a failed store operation; true when it succeeded.
   bool Done(const absl::Status& status, int64_t sweep_id);
 

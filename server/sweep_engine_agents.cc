@@ -99,17 +99,17 @@ bool SweepEngine::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey&
   const std::string reason = absl::StrCat("agent ", agent.info.name, " came back with attempt ",
                                           key.attempt, ", which goes on");
   db::TrialTransition transition{.sweep_id = found.sweep.id,
-                             .number = trial.number,
-                             .from_state = trial.state,
-                             .from_attempt = trial.attempt,
-                             .to_state = db::TrialState::kRunning,
-                             .to_attempt = key.attempt,
-                             .reason = reason,
-                             .agent = agent.info.name,
-                             .host = agent.info.host,
-                             .event_kind = "trial_running",
-                             .event_message = reason,
-                             .time = clock_()};
+                                 .number = trial.number,
+                                 .from_state = trial.state,
+                                 .from_attempt = trial.attempt,
+                                 .to_state = db::TrialState::kRunning,
+                                 .to_attempt = key.attempt,
+                                 .reason = reason,
+                                 .agent = agent.info.name,
+                                 .host = agent.info.host,
+                                 .event_kind = "trial_running",
+                                 .event_message = reason,
+                                 .time = clock_()};
   transition.event_data_json =
       ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
   if (!Done(store_->UpdateTrial(transition), found.sweep.id)) return false;
@@ -143,7 +143,8 @@ void SweepEngine::TakeHeld(ConnectedAgent& agent, const std::vector<agent::Attem
     if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
   }
   agent.held = std::move(held);
-  std::erase_if(agent.answered, [&](const agent::AttemptKey& key) { return !Contains(named, key); });
+  std::erase_if(agent.answered,
+                [&](const agent::AttemptKey& key) { return !Contains(named, key); });
 }
 
 absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<agent::AttemptKey>& held,
@@ -182,7 +183,8 @@ void SweepEngine::Disconnect(const std::string& name, const AgentLink* link) {
   // It may only be the network: its trials wait for a moment before they go to others.
   const host::MonotonicTime grace = monotonic_clock_() + options_.reconnect_grace;
   for (const FoundTrial& held : HeldBy(name)) {
-    host::MonotonicTime& ends = lease_ends_[{held.sweep.name, held.trial.number, held.trial.attempt}];
+    host::MonotonicTime& ends =
+        lease_ends_[{held.sweep.name, held.trial.number, held.trial.attempt}];
     ends = std::min(ends, grace);
   }
   Step();
@@ -218,15 +220,15 @@ void SweepEngine::Started(const std::string& name, const agent::AttemptKey& key)
   if (agent == agents_.end() || !found.ok() || !Holds(name, key, found->trial)) return;
   for (HeldAttempt& held : agent->second.held) held.confirmed = held.confirmed || held.key == key;
   db::TrialTransition transition{.sweep_id = found->sweep.id,
-                             .number = key.trial,
-                             .from_state = db::TrialState::kAssigned,
-                             .from_attempt = key.attempt,
-                             .to_state = db::TrialState::kRunning,
-                             .to_attempt = key.attempt,
-                             .reason = absl::StrCat("runs on agent ", name),
-                             .event_kind = "trial_running",
-                             .event_message = absl::StrCat("runs on agent ", name),
-                             .time = clock_()};
+                                 .number = key.trial,
+                                 .from_state = db::TrialState::kAssigned,
+                                 .from_attempt = key.attempt,
+                                 .to_state = db::TrialState::kRunning,
+                                 .to_attempt = key.attempt,
+                                 .reason = absl::StrCat("runs on agent ", name),
+                                 .event_kind = "trial_running",
+                                 .event_message = absl::StrCat("runs on agent ", name),
+                                 .time = clock_()};
   transition.event_data_json =
       ToJson(agent::TrialPlaced{.layout = found->trial.layout, .agent = name}).dump();
   Done(store_->UpdateTrial(transition), found->sweep.id);
@@ -241,10 +243,10 @@ void SweepEngine::Progress(const std::string& name, const agent::AttemptKey& key
                      std::isfinite(progress.step_s) && progress.step_s >= 0.0;
   if (!sound) return;
   db::EventRecord event{.sweep_id = found->sweep.id,
-                    .trial = key.trial,
-                    .attempt = key.attempt,
-                    .kind = "trial_progress",
-                    .time = clock_()};
+                        .trial = key.trial,
+                        .attempt = key.attempt,
+                        .kind = "trial_progress",
+                        .time = clock_()};
   event.message = absl::StrFormat("step %d of %d on agent %s", progress.step, progress.steps, name);
   event.data_json = ToJson(agent::TrialStep{.layout = found->trial.layout,
                                             .step = progress.step,

@@ -7,9 +7,9 @@
 #include "executor/trial/result_check.h"
 #include "executor/trial/utilisation.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/json_text.h"
 #include "planner/base/status_macros.h"
 #include "planner/base/utf8.h"
+#include "planner/codec/json_text.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/sweep_engine.h"
 
@@ -113,7 +113,8 @@ std::string WhyNone(const db::SweepRecord& sweep, const db::TrialRecord& trial) 
 
 }  // namespace
 
-absl::StatusOr<db::AttemptRecord> SweepEngine::FindAttempt(const FoundTrial& found, int32_t attempt) {
+absl::StatusOr<db::AttemptRecord> SweepEngine::FindAttempt(const FoundTrial& found,
+                                                           int32_t attempt) {
   ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
                    store_->ListAttempts(found.sweep.id, found.trial.number));
   for (const db::AttemptRecord& candidate : attempts) {
@@ -126,10 +127,10 @@ FinishVerdict SweepEngine::Refuse(const agent::AttemptKey& key, const std::strin
                                   const FoundTrial& found, const std::string& agent,
                                   const trial::TrialResult& result) {
   db::EventRecord event{.sweep_id = found.sweep.id,
-                    .trial = key.trial,
-                    .attempt = key.attempt,
-                    .kind = "result_refused",
-                    .time = clock_()};
+                        .trial = key.trial,
+                        .attempt = key.attempt,
+                        .kind = "result_refused",
+                        .time = clock_()};
   event.message = absl::StrCat("result of agent ", agent, " refused: ", reason);
   event.data_json = ToJson(result).dump();
   if (!Done(store_->AppendEvent(event).status(), found.sweep.id)) {
@@ -142,7 +143,8 @@ FinishVerdict SweepEngine::TakeCancelled(const agent::AttemptKey& key, const std
                                          const FoundTrial& found) {
   const db::TrialRecord& trial = found.trial;
   const FinishVerdict refused{FinishVerdict::Kind::kRefused, "a cancelled attempt has no result"};
-  if (!db::IsHeld(trial.state) || trial.attempt != key.attempt || trial.agent != agent) return refused;
+  if (!db::IsHeld(trial.state) || trial.attempt != key.attempt || trial.agent != agent)
+    return refused;
   const bool requeued = Unassign({ActionType::kRequeue, found.sweep.id, trial.number, "",
                                   absl::StrCat("agent ", agent, " stopped it; it runs again")},
                                  trial, /*lost=*/false);
@@ -154,26 +156,26 @@ FinishVerdict SweepEngine::Store(const db::AttemptRecord& attempt, const FoundTr
   const db::TrialRecord& trial = found.trial;
   const db::TrialState state = StateAfter(result.outcome);
   db::TrialTransition transition{.sweep_id = found.sweep.id,
-                             .number = trial.number,
-                             .from_state = trial.state,
-                             .from_attempt = trial.attempt,
-                             .to_state = state,
-                             .to_attempt = attempt.number,
-                             .reason = Summary(result),
-                             .agent = attempt.agent,
-                             .host = attempt.host,
-                             .measured = Measured(result),
-                             .event_kind = "trial_ended",
-                             .event_message = Summary(result),
-                             .time = clock_()};
+                                 .number = trial.number,
+                                 .from_state = trial.state,
+                                 .from_attempt = trial.attempt,
+                                 .to_state = state,
+                                 .to_attempt = attempt.number,
+                                 .reason = Summary(result),
+                                 .agent = attempt.agent,
+                                 .host = attempt.host,
+                                 .measured = Measured(result),
+                                 .event_kind = "trial_ended",
+                                 .event_message = Summary(result),
+                                 .time = clock_()};
   transition.event_data_json =
       ResultEvent(trial, db::TrialStateName(state), result, *transition.measured);
   if (!Done(store_->UpdateTrial(transition), found.sweep.id)) {
     return Retry("the store can't be written");
   }
   Log(absl::StrCat(FormatTrialName(found.sweep.name, trial.number), ": ",
-                   std::string(trial::OutcomeName(result.outcome)), " by agent ", attempt.agent, ": ",
-                   Summary(result)),
+                   std::string(trial::OutcomeName(result.outcome)), " by agent ", attempt.agent,
+                   ": ", Summary(result)),
       host::LogLevel::kDebug);
   if (db::IsHeld(trial.state) && trial.attempt != attempt.number) {
     CancelOn(trial.agent, {found.sweep.name, trial.number, trial.attempt},

@@ -8,8 +8,8 @@
 #include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/trial.h"
-#include "planner/codec/json_text.h"
 #include "planner/base/status_macros.h"
+#include "planner/codec/json_text.h"
 #include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::server {
@@ -20,14 +20,6 @@ bool ParseStored(const std::string& json, google::protobuf::Message* message) {
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   return google::protobuf::util::JsonStringToMessage(json, message, options).ok();
-}
-
-// But the parts of a step stand beside their sum there.
-bool ParsePrediction(const std::string& json, v1::LayoutEstimate* message) {
-  if (!ParseStored(json, message)) return false;
-  const absl::StatusOr<nlohmann::json> object = planner::ParseJson("prediction", json);
-  if (!object.ok() || !object->is_object() || !object->contains("time")) return true;
-  return ParseStored(object->at("time").dump(), message->mutable_time()->mutable_parts());
 }
 
 absl::StatusOr<trial::TrialResult> ReadResult(const std::string& text) {
@@ -81,7 +73,7 @@ v1::Trial ToWire(const db::TrialRecord& trial, const db::SweepRecord& sweep) {
   out.set_reason(trial.reason);
   out.set_attempt(trial.attempt);
   std::vector<std::string> unreadable;
-  if (!ParsePrediction(trial.predicted_json, out.mutable_predicted())) {
+  if (!ParseStored(trial.predicted_json, out.mutable_predicted())) {
     out.clear_predicted();
     unreadable.emplace_back("the prediction: it is not JSON");
   }

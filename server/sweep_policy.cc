@@ -45,8 +45,9 @@ std::string FinishReason(const std::vector<db::TrialRecord>& trials) {
                       trials.size() == 1 ? " trial: " : " trials: ", counts.ToText());
 }
 
-void AddLosses(host::MonotonicTime now, const SweepView& view, const std::set<std::string>& connected,
-               const PolicyOptions& options, std::vector<PolicyAction>& actions) {
+void AddLosses(host::MonotonicTime now, const SweepView& view,
+               const std::set<std::string>& connected, const PolicyOptions& options,
+               std::vector<PolicyAction>& actions) {
   for (const db::TrialRecord& trial : view.trials) {
     const auto lease = view.lease_ends.find(trial.number);
     if (lease == view.lease_ends.end() || lease->second > now) continue;

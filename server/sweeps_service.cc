@@ -3,8 +3,8 @@
 #include <limits>
 #include <vector>
 
-#include "planner/base/nearest.h"
 #include "planner/base/field_error.h"
+#include "planner/base/nearest.h"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "server/paging.h"
@@ -145,9 +145,10 @@ absl::Status SweepsService::Trial(const v1::GetTrialRequest& request, v1::Trial*
 grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
                                                      const v1::CreateSweepRequest* request,
                                                      v1::Sweep* response) {
-  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::Cancelled& cancelled) {
-    return Create(*request, cancelled, response);
-  });
+  return calls_->AnswerWithSearch(context, *request,
+                                  [=, this](const planner::Cancelled& cancelled) {
+                                    return Create(*request, cancelled, response);
+                                  });
 }
 
 grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* context,

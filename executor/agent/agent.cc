@@ -9,10 +9,10 @@
 #include "executor/agent/protocol.h"
 #include "executor/agent/wire.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/json_text.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/base/utf8.h"
+#include "planner/codec/json_text.h"
 #include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::agent {
@@ -286,13 +286,15 @@ void Agent::On(const Ended& event) {
   KeepResult(store_id, event.key, event.result);
 }
 
-void Agent::KeepResult(const std::string& store_id, const AttemptKey& key, trial::TrialResult result) {
+void Agent::KeepResult(const std::string& store_id, const AttemptKey& key,
+                       trial::TrialResult result) {
   // Only the server that is there waits to hear that a trial has stopped.
   if (result.outcome == trial::Outcome::kCancelled && store_id != store_id_) return;
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{store_id, key, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {
-    Log(absl::StrCat("keeps a result in memory only: ", status.message()), host::LogLevel::kWarning);
+    Log(absl::StrCat("keeps a result in memory only: ", status.message()),
+        host::LogLevel::kWarning);
   }
   if (store_id == store_id_) Deliver(kept);
 }

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
-#include "planner/codec/json_text.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/codec/json_text.h"
 
 namespace meshwright::agent {
 namespace {

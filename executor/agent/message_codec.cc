@@ -120,8 +120,7 @@ void GetValue(const Message& message, const FieldDescriptor& field, int index, d
       index < 0 ? from.GetDouble(message, &field) : from.GetRepeatedDouble(message, &field, index);
 }
 
-void GetValue(const Message& message, const FieldDescriptor& field, int index,
-              std::string& value) {
+void GetValue(const Message& message, const FieldDescriptor& field, int index, std::string& value) {
   const Reflection& from = *message.GetReflection();
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
     value = EnumeratorName(*field.enum_type(), from.GetEnumValue(message, &field));

@@ -158,7 +158,8 @@ class MessageReader {
     std::string text;
     GetValue(from_, FieldNamed(from_, field), -1, text);
     Respell(names, text);
-    absl::StatusOr<T> read = planner::ParseBy(names, planner::FieldPath(path_, field.name).ToText(), text);
+    absl::StatusOr<T> read =
+        planner::ParseBy(names, planner::FieldPath(path_, field.name).ToText(), text);
     if (read.ok()) {
       value = *std::move(read);
     } else {

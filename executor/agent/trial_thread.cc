@@ -66,7 +66,9 @@ trial::TrialResult TrialThread::Run(const Job& job) {
   trial::TrialRunnerOptions options;
   options.worker_path = worker_path_;
   options.cancel = &cancel_;
-  options.progress = [&](const trial::TrialProgress& progress) { callbacks_.progress(job.key, progress); };
+  options.progress = [&](const trial::TrialProgress& progress) {
+    callbacks_.progress(job.key, progress);
+  };
   trial::TrialPlan plan = job.plan;
   double& peak_flops = peak_flops_[{plan.device, plan.training.precision, plan.layout.devices()}];
   plan.known_peak_flops = peak_flops;

@@ -19,7 +19,8 @@
 namespace meshwright::agent {
 
 // Runs one trial: RunTrial, or a test's own.
-using TrialRunner = std::function<trial::TrialResult(const trial::TrialPlan&, const trial::TrialRunnerOptions&)>;
+using TrialRunner =
+    std::function<trial::TrialResult(const trial::TrialPlan&, const trial::TrialRunnerOptions&)>;
 
 class TrialThread {
  public:
@@ -45,7 +46,8 @@ class TrialThread {
 
   // What a rank's peak depends on; measured by the first trial of a kind and the same for those
   // that follow, so that their MFU compares.
-  using PeakKey = std::tuple<trial::DeviceKind, planner::Precision, int64_t>;  // the last: ranks that run at once
+  using PeakKey = std::tuple<trial::DeviceKind, planner::Precision,
+                             int64_t>;  // the last: ranks that run at once
 
   void Loop();
   void RunJob(const Job& job);

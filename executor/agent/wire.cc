@@ -12,7 +12,7 @@ namespace {
 // Text of a source: a preset's name, or JSON under a name.
 template <typename Source>
 absl::StatusOr<planner::SpecSource> ReadSource(std::string_view field, const Source& source,
-                                      std::string_view name, const std::string& json) {
+                                               std::string_view name, const std::string& json) {
   if (source.source_case() == Source::kPreset) return planner::SpecSource{source.preset(), ""};
   if (source.source_case() == Source::SOURCE_NOT_SET) {
     return FieldError(field, "", "must be a preset's name or the text of a file");
@@ -53,21 +53,21 @@ planner::MemoryEstimate MemoryFromWire(const v1::MemoryEstimate& in) {
 
 v1::TimeEstimate TimeToWire(const planner::TimeEstimate& time) {
   v1::TimeEstimate out;
-  *out.mutable_parts() = TimePartsToWire(time);
+  TimePartsToWire(time, out);
   out.set_step_s(time.step_s());
   return out;
 }
 
 planner::TimeEstimate TimeFromWire(const v1::TimeEstimate& in) {
   planner::TimeEstimate time;
-  time.Add(TimePartsFromWire(in.parts()));
+  time.Add(TimePartsFromWire(in));
   return time;
 }
 
 }  // namespace
 
 absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
-                                   std::string_view default_framework) {
+                                            std::string_view default_framework) {
   planner::PlanQuery query;
   const std::string model_name =
       request.model().name().empty() ? "model" : EscapeControls(request.model().name());
@@ -149,7 +149,8 @@ absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& in) {
   return ranked;
 }
 
-v1::Explanation ToWire(const planner::RankedLayout& ranked, const planner::Explanation& explanation) {
+v1::Explanation ToWire(const planner::RankedLayout& ranked,
+                       const planner::Explanation& explanation) {
   v1::Explanation out;
   for (const planner::StageMemory& stage : explanation.stages) {
     *out.add_stages() = MemoryToWire(stage.memory, stage.fraction_of_device);
@@ -201,7 +202,8 @@ planner::Funnel FromWire(const v1::Funnel& in) {
   funnel.memory = in.memory();
   funnel.evaluated = in.evaluated();
   for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
-    const auto found = in.invalid_by_rule().find(std::string(planner::RuleName(static_cast<planner::Rule>(i))));
+    const auto found =
+        in.invalid_by_rule().find(std::string(planner::RuleName(static_cast<planner::Rule>(i))));
     if (found != in.invalid_by_rule().end()) funnel.invalid_by_rule[i] = found->second;
   }
   return funnel;

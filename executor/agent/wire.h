@@ -26,14 +26,15 @@ namespace meshwright::agent {
 // `default_framework` stands where the request names none. A request without a dtype gets bf16
 // here; what is right depends on the cluster that the query resolves to.
 absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
-                                   std::string_view default_framework);
+                                            std::string_view default_framework);
 v1::PlanRequest ToWire(const planner::PlanQuery& query);
 
 v1::LayoutEstimate ToWire(const planner::RankedLayout& ranked);
 absl::StatusOr<planner::RankedLayout> FromWire(const v1::LayoutEstimate& estimate);
 
 // What binds follows from the estimate and is on the wire for those who read only that.
-v1::Explanation ToWire(const planner::RankedLayout& ranked, const planner::Explanation& explanation);
+v1::Explanation ToWire(const planner::RankedLayout& ranked,
+                       const planner::Explanation& explanation);
 absl::StatusOr<planner::Explanation> FromWire(const v1::Explanation& explanation);
 
 v1::RecommendResponse ToWire(const planner::RecommendAnswer& answer);

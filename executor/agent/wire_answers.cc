@@ -31,18 +31,18 @@ v1::Standing ToWire(const planner::StandingReport& report) {
 
 planner::StandingReport FromWire(const v1::Standing& in) {
   planner::StandingReport report{.layout = in.layout(),
-                        .rule = in.rule(),
-                        .fits = in.fits(),
-                        .total_bytes = in.total_bytes(),
-                        .over_bytes = in.over_bytes(),
-                        .oom_probability = in.oom_probability(),
-                        .step_s = in.step_s(),
-                        .mfu = in.mfu(),
-                        .rank = in.rank(),
-                        .of = in.of(),
-                        .slower = in.slower(),
-                        .because = {},
-                        .sentence = in.sentence()};
+                                 .rule = in.rule(),
+                                 .fits = in.fits(),
+                                 .total_bytes = in.total_bytes(),
+                                 .over_bytes = in.over_bytes(),
+                                 .oom_probability = in.oom_probability(),
+                                 .step_s = in.step_s(),
+                                 .mfu = in.mfu(),
+                                 .rank = in.rank(),
+                                 .of = in.of(),
+                                 .slower = in.slower(),
+                                 .because = {},
+                                 .sentence = in.sentence()};
   for (const v1::SlowerPart& slower : in.because()) {
     report.because.push_back({slower.part(), slower.more_s()});
   }
@@ -79,7 +79,8 @@ planner::RestsOn FromWire(const v1::RestsOn& in) {
 
 v1::RecommendResponse ToWire(const planner::RecommendAnswer& answer) {
   v1::RecommendResponse out;
-  for (const planner::RankedLayout& ranked : answer.result.layouts) *out.add_layouts() = ToWire(ranked);
+  for (const planner::RankedLayout& ranked : answer.result.layouts)
+    *out.add_layouts() = ToWire(ranked);
   for (const planner::RankedLayout& ranked : answer.result.worth_a_trial) {
     *out.add_worth_a_trial() = ToWire(ranked);
   }
@@ -134,9 +135,9 @@ absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& in)
   ASSIGN_OR_RETURN(const planner::RankedLayout ranked, FromWire(in.estimate()));
   ASSIGN_OR_RETURN(planner::Explanation explanation, FromWire(in.explanation()));
   return planner::EstimateAnswer{ranked.layout,           ranked.estimate,
-                        in.allowed_bytes(),      {in.notes().begin(), in.notes().end()},
-                        std::move(explanation),  in.parameters(),
-                        in.parameters_per_gpu(), FromWire(in.rests_on())};
+                                 in.allowed_bytes(),      {in.notes().begin(), in.notes().end()},
+                                 std::move(explanation),  in.parameters(),
+                                 in.parameters_per_gpu(), FromWire(in.rests_on())};
 }
 
 }  // namespace meshwright::agent

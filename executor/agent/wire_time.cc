@@ -1,7 +1,6 @@
 #include "executor/agent/wire_time.h"
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/message.h>
 
 #include <string>
 
@@ -15,20 +14,18 @@ const google::protobuf::FieldDescriptor* FieldOf(const google::protobuf::Message
 
 }  // namespace
 
-v1::TimeParts TimePartsToWire(const planner::TimeParts& parts) {
-  v1::TimeParts out;
+void TimePartsToWire(const planner::TimeParts& parts, google::protobuf::Message& message) {
   for (const planner::TimePart part : planner::kTimeParts) {
-    out.GetReflection()->SetDouble(&out, FieldOf(out, part), parts[part]);
+    message.GetReflection()->SetDouble(&message, FieldOf(message, part), parts[part]);
   }
-  return out;
 }
 
-planner::TimeParts TimePartsFromWire(const v1::TimeParts& parts) {
-  planner::TimeParts out;
+planner::TimeParts TimePartsFromWire(const google::protobuf::Message& message) {
+  planner::TimeParts parts;
   for (const planner::TimePart part : planner::kTimeParts) {
-    out[part] = parts.GetReflection()->GetDouble(parts, FieldOf(parts, part));
+    parts[part] = message.GetReflection()->GetDouble(message, FieldOf(message, part));
   }
-  return out;
+  return parts;
 }
 
 }  // namespace meshwright::agent

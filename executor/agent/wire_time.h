@@ -1,12 +1,13 @@
-// The parts of a step's time on the wire: fields of the same names as the planner's parts.
+// The parts of a step's time on the wire: a message with a field for each part, of the part's name.
 #pragma once
 
+#include "google/protobuf/message.h"
 #include "planner/cost/time_part.h"
-#include "meshwright/v1/plan.pb.h"
 
 namespace meshwright::agent {
 
-v1::TimeParts TimePartsToWire(const planner::TimeParts& parts);
-planner::TimeParts TimePartsFromWire(const v1::TimeParts& parts);
+// Sets the fields of the parts; requires that the message has them all. Other fields stay.
+void TimePartsToWire(const planner::TimeParts& parts, google::protobuf::Message& message);
+planner::TimeParts TimePartsFromWire(const google::protobuf::Message& message);
 
 }  // namespace meshwright::agent

@@ -10,8 +10,9 @@ namespace meshwright::host {
 
 // The standard output of `arguments[0]` run with the others, its first MiB; its input is empty.
 // Unavailable where it can't be started, Internal, with the end of its standard error, where it
-// ends otherwise than with exit code 0, DeadlineExceeded where it has not ended after `timeout_s`: it is killed then, but not
-// waited for if that has no effect, as on a process that is stuck in a driver.
+// ends otherwise than with exit code 0, DeadlineExceeded where it has not ended after `timeout_s`:
+// it is killed then, but not waited for if that has no effect, as on a process that is stuck in a
+// driver.
 absl::StatusOr<std::string> RunProgram(const std::vector<std::string>& arguments, double timeout_s);
 
 }  // namespace meshwright::host

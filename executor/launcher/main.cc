@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   meshwright::launcher::Launch launch =
-      meshwright::launcher::PlanLaunch(self.parent_path().parent_path(), MESHWRIGHT_TORCH_VERSION, arguments,
-                             environment, meshwright::launcher::ThisMachine());
+      meshwright::launcher::PlanLaunch(self.parent_path().parent_path(), MESHWRIGHT_TORCH_VERSION,
+                                       arguments, environment, meshwright::launcher::ThisMachine());
   if (!launch.problem.empty()) return Fail(launch.problem);
   ::execve(launch.arguments[0].c_str(), Pointers(launch.arguments).data(),
            Pointers(launch.environment).data());

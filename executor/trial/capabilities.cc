@@ -16,9 +16,9 @@ constexpr std::array kDevices = {DeviceKind::kCpu, DeviceKind::kCuda};
 constexpr std::array kPrecisions = {planner::Precision::kFp32, planner::Precision::kBf16,
                                     planner::Precision::kFp64};
 constexpr std::array kSchedules = {
-    planner::ScheduleKind::kGpipe,        planner::ScheduleKind::k1f1b,
-    planner::ScheduleKind::kInterleaved,  planner::ScheduleKind::kBreadthFirst,
-    planner::ScheduleKind::kZbH1,         planner::ScheduleKind::kZbV};
+    planner::ScheduleKind::kGpipe,       planner::ScheduleKind::k1f1b,
+    planner::ScheduleKind::kInterleaved, planner::ScheduleKind::kBreadthFirst,
+    planner::ScheduleKind::kZbH1,        planner::ScheduleKind::kZbV};
 constexpr std::array kRecompute = {planner::Recompute::kNone, planner::Recompute::kSelective,
                                    planner::Recompute::kFull, planner::Recompute::kBlock};
 
@@ -82,20 +82,21 @@ nlohmann::json WorkerCapabilities() {
   for (const planner::HeadSizes& sizes : kernels.cuda_head_sizes) {
     head_dims.push_back(ToJson(sizes));
   }
-  return {{"devices", Names(kDevices, any, DeviceKindName)},
-          {"precisions", Names(kPrecisions, runs_in, planner::PrecisionName)},
-          {"schedules",
-           Names(kSchedules,
-                 [&](planner::ScheduleKind kind) { return planner::HasSchedule(can, kind); },
-                 planner::ScheduleName)},
-          {"recompute", Names(kRecompute, recomputes, planner::RecomputeName)},
-          {"attention", std::move(attention)},
-          {"max_zero", can.max_zero},
-          {"max_cp", kernels.max_cp},
-          {"max_vpp", kernels.max_vpp},
-          {"sequence_parallel", can.has_sequence_parallel},
-          {"qk_norm", kernels.qk_norm},
-          {"cuda_head_dims", std::move(head_dims)}};
+  return {
+      {"devices", Names(kDevices, any, DeviceKindName)},
+      {"precisions", Names(kPrecisions, runs_in, planner::PrecisionName)},
+      {"schedules",
+       Names(
+           kSchedules, [&](planner::ScheduleKind kind) { return planner::HasSchedule(can, kind); },
+           planner::ScheduleName)},
+      {"recompute", Names(kRecompute, recomputes, planner::RecomputeName)},
+      {"attention", std::move(attention)},
+      {"max_zero", can.max_zero},
+      {"max_cp", kernels.max_cp},
+      {"max_vpp", kernels.max_vpp},
+      {"sequence_parallel", can.has_sequence_parallel},
+      {"qk_norm", kernels.qk_norm},
+      {"cuda_head_dims", std::move(head_dims)}};
 }
 
 }  // namespace meshwright::trial

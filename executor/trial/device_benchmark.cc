@@ -7,10 +7,10 @@
 #include "executor/trial/conclusion.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/worker_group.h"
-#include "planner/codec/json_codec.h"
-#include "planner/codec/json_text.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/codec/json_codec.h"
+#include "planner/codec/json_text.h"
 
 namespace meshwright::trial {
 namespace {
@@ -74,7 +74,8 @@ absl::Status BenchmarkRun::TakeOwn(const json& event, RankRecord& record) {
 
 absl::Status BenchmarkRun::TakeMeasured(const json& event) {
   if (event.contains("matmul")) {
-    ASSIGN_OR_RETURN(benchmark_.matmuls.emplace_back(), planner::MatmulTimingFromJson(event["matmul"]));
+    ASSIGN_OR_RETURN(benchmark_.matmuls.emplace_back(),
+                     planner::MatmulTimingFromJson(event["matmul"]));
   } else if (event.contains("copy")) {
     ASSIGN_OR_RETURN(benchmark_.copies.emplace_back(), planner::CopyTimingFromJson(event["copy"]));
   } else if (event.contains("collective")) {
@@ -148,7 +149,7 @@ absl::Status Validate(const BenchmarkPlan& plan) {
 }
 
 absl::StatusOr<planner::DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
-                                                   const BenchmarkRunnerOptions& options) {
+                                                            const BenchmarkRunnerOptions& options) {
   RETURN_IF_ERROR(Validate(plan));
   return BenchmarkRun(options).Run(plan);
 }

@@ -39,6 +39,6 @@ struct BenchmarkRunnerOptions {
 // DeadlineExceeded when one gives no sign of life, Cancelled, and Internal, with the end of its
 // output, when one fails.
 absl::StatusOr<planner::DeviceBenchmark> RunDeviceBenchmark(const BenchmarkPlan& plan,
-                                                   const BenchmarkRunnerOptions& options);
+                                                            const BenchmarkRunnerOptions& options);
 
 }  // namespace meshwright::trial

@@ -2,9 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/host/run_program.h"
+#include "planner/base/status_macros.h"
 #include "planner/codec/json_codec.h"
 #include "planner/codec/json_text.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::trial {
 namespace {

@@ -4,7 +4,8 @@
 
 namespace meshwright::trial {
 
-planner::Layout WithNamedKernels(const planner::Layout& layout, const planner::FrameworkProfile& profile, DeviceKind device) {
+planner::Layout WithNamedKernels(const planner::Layout& layout,
+                                 const planner::FrameworkProfile& profile, DeviceKind device) {
   planner::Layout named = layout;
   const bool left_open = layout.attention == planner::AttentionKernel::kDefault;
   if (left_open && device != DeviceKind::kCpu && profile.engine == planner::Engine::kWorker &&

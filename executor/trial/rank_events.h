@@ -1,5 +1,5 @@
-// The events by which a rank of a trial tells what it does: the worker writes each as a line of JSON,
-// with the keys `event`, its kind, and `rank` beside its fields, and the runner reads them.
+// The events by which a rank of a trial tells what it does: the worker writes each as a line of
+// JSON, with the keys `event`, its kind, and `rank` beside its fields, and the runner reads them.
 #pragma once
 
 #include <cstdint>

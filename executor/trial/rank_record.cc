@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "executor/trial/rank_events.h"
 #include "nlohmann/json.hpp"
-#include "planner/codec/json_text.h"
 #include "planner/base/short_text.h"
+#include "planner/codec/json_text.h"
 
 namespace meshwright::trial {
 namespace {

@@ -33,16 +33,18 @@ struct ChunkContents {
   friend bool operator==(const ChunkContents&, const ChunkContents&) = default;
 };
 
-std::vector<ChunkContents> ContentsOf(const planner::ModelSpec& model, const planner::Layout& layout, int32_t rank) {
+std::vector<ChunkContents> ContentsOf(const planner::ModelSpec& model,
+                                      const planner::Layout& layout, int32_t rank) {
   std::vector<ChunkContents> chunks;
   for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-    const planner::StageLayers held =
-        planner::StageOf(model, layout, planner::StagePartition::kEqual, planner::StageOfChunk(layout, rank, chunk));
+    const planner::StageLayers held = planner::StageOf(
+        model, layout, planner::StagePartition::kEqual, planner::StageOfChunk(layout, rank, chunk));
     ChunkContents& contents = chunks.emplace_back();
     contents.has_embedding = held.has_embedding;
     contents.has_head = held.has_head;
-    planner::ForEachGroup(model, held,
-                 [&](size_t group, int64_t count) { contents.layers.emplace_back(group, count); });
+    planner::ForEachGroup(model, held, [&](size_t group, int64_t count) {
+      contents.layers.emplace_back(group, count);
+    });
   }
   return chunks;
 }
@@ -127,7 +129,8 @@ planner::MeasuredRank RankOf(const planner::Layout& layout, const SliceStage& st
 
 }  // namespace
 
-std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model, const planner::Layout& layout,
+std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model,
+                                          const planner::Layout& layout,
                                           const std::vector<int64_t>& estimated_bytes) {
   std::vector<DistinctStage> stages;
   std::vector<std::vector<ChunkContents>> contents;
@@ -150,7 +153,8 @@ std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model, const
   return stages;
 }
 
-absl::StatusOr<SliceResult> ComposeSlices(const planner::EstimateContext& context, const planner::Layout& layout,
+absl::StatusOr<SliceResult> ComposeSlices(const planner::EstimateContext& context,
+                                          const planner::Layout& layout,
                                           const std::vector<MeasuredSlice>& slices) {
   const planner::StepShape step(context, layout);
   SliceResult result;

@@ -24,7 +24,8 @@ struct DistinctStage {
 
 // In the order of their first ranks. `estimated_bytes` is by pipeline rank; without it the first of
 // equal ranks is measured.
-std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model, const planner::Layout& layout,
+std::vector<DistinctStage> DistinctStages(const planner::ModelSpec& model,
+                                          const planner::Layout& layout,
                                           const std::vector<int64_t>& estimated_bytes);
 
 // What running the measured rank of a distinct stage told.
@@ -38,7 +39,8 @@ struct MeasuredSlice {
 
 // `context` holds the cluster that the layout is meant for. Requires one slice for each distinct
 // stage; an error of the simulator comes back.
-absl::StatusOr<SliceResult> ComposeSlices(const planner::EstimateContext& context, const planner::Layout& layout,
+absl::StatusOr<SliceResult> ComposeSlices(const planner::EstimateContext& context,
+                                          const planner::Layout& layout,
                                           const std::vector<MeasuredSlice>& slices);
 
 }  // namespace meshwright::trial

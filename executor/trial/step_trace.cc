@@ -39,7 +39,8 @@ std::string ThreadName(const CommunicationSpan& span) {
 
 class RankWriter {
  public:
-  RankWriter(const planner::Layout& layout, const RankTrace& rank, double zero_s, planner::TraceWriter& writer)
+  RankWriter(const planner::Layout& layout, const RankTrace& rank, double zero_s,
+             planner::TraceWriter& writer)
       : layout_(layout), rank_(rank), zero_s_(zero_s), writer_(writer) {}
 
   void Write() {
@@ -70,7 +71,8 @@ class RankWriter {
 
   void Write(const ActionSpan& span) {
     const planner::Action& action = span.action;
-    Write(kComputeThread, planner::FormatAction(action), planner::TraceCategory(action.kind), span.time,
+    Write(kComputeThread, planner::FormatAction(action), planner::TraceCategory(action.kind),
+          span.time,
           {{"micro_batch", action.micro_batch},
            {"chunk", action.chunk},
            {"stage", planner::StageOfChunk(layout_, rank_.pipeline_rank, action.chunk)},

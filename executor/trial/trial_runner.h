@@ -32,7 +32,9 @@ struct TrialRunnerOptions {
   // What a trial that ended well tells of its last step, where the plan wants it; may be empty.
   std::function<void(const std::vector<RankTrace>&)> trace = {};
   // What this host has left: asked before workers on its processor are started.
-  std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] { return host::AvailableMemory(); };
+  std::function<absl::StatusOr<host::MemoryRoom>()> available_memory = [] {
+    return host::AvailableMemory();
+  };
   // Of the CUDA devices, in the order in which ranks get them; empty where it is not known.
   std::vector<int64_t> device_memory_bytes = {};
   // What keeps no trial from running but should be known; may be empty.

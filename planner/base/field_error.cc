@@ -20,8 +20,8 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 }  // namespace
 
 absl::Status FieldError(std::string_view field, std::string_view value, std::string_view problem) {
-  absl::Status status = absl::InvalidArgumentError(
-      absl::StrCat(View(field), " = ", EscapeControls(ShortText(value, kShownBytes)), ": ", View(problem)));
+  absl::Status status = absl::InvalidArgumentError(absl::StrCat(
+      View(field), " = ", EscapeControls(ShortText(value, kShownBytes)), ": ", View(problem)));
   return WithField(std::move(status), field);
 }
 

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/measurement/row_prediction.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/measurement/row_prediction.h"
 
 namespace meshwright::planner {
 namespace {

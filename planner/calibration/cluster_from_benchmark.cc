@@ -9,10 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/cost/collective.h"
-#include "planner/cost/operators.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/cost/collective.h"
+#include "planner/cost/operators.h"
 
 namespace meshwright::planner {
 namespace {

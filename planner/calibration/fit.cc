@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "ceres/ceres.h"
+#include "planner/base/field_error.h"
 #include "planner/calibration/spread.h"
 #include "planner/cost/step_time.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::planner {
 namespace {

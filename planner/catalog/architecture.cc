@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "planner/base/field_error.h"
 #include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::planner {
 namespace {

@@ -106,7 +106,8 @@ absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_
   RETURN_IF_ERROR(ReadJson("cluster", object, UnknownKeys::kRefuse, cluster));
   HardwareProfile& device = cluster.device;
   if (device.point_to_point_communicator_bytes == kNotSaid) {
-    device.point_to_point_communicator_bytes = std::min(device.communicator_bytes, kLaneBufferBytes);
+    device.point_to_point_communicator_bytes =
+        std::min(device.communicator_bytes, kLaneBufferBytes);
   }
   // A fitted file without the key rests on the runs of its fit.
   const bool says_evidence = object.contains("rests_on") && !object["rests_on"].is_null();

@@ -1,10 +1,10 @@
 #include "planner/catalog/plan_query.h"
 
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
 #include "planner/profile/attention_default.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "planner/base/field_error.h"
 #include "planner/base/nearest.h"
 #include "planner/data/embedded.h"
-#include "planner/base/field_error.h"
 
 namespace meshwright::planner {
 namespace {

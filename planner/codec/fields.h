@@ -7,9 +7,10 @@
 //   void VisitFields(C& cat, Visitor& visit) {
 //     visit(Needed("lives"), cat.lives);
 //     visit("mass_kg", cat.mass_kg);
-//     visit("mood", cat.mood, kMoodNames);          // an enum by its names (planner/base/enum_names.h)
-//     visit("diet", cat.diet, kDietText);           // anything that has a text (TextForm)
-//     visit.Derived("mass_g", cat.mass_kg * 1000);  // written for who reads only that, never read
+//     visit("mood", cat.mood, kMoodNames);          // an enum by its names
+//     (planner/base/enum_names.h) visit("diet", cat.diet, kDietText);           // anything that
+//     has a text (TextForm) visit.Derived("mass_g", cat.mass_kg * 1000);  // written for who reads
+//     only that, never read
 //   }
 //
 // A field is a truth value, an int32_t, int64_t or uint64_t, a double, a std::string, a struct with
@@ -50,13 +51,13 @@ struct Field {
   std::string_view name;  // lives as long as the call of the visitor
   // The field's name in a message where protobuf refuses the key: to it "steps" is "step_s".
   std::string_view message_name = {};
-  bool needed = false;    // reading fails where it is absent
-  bool present = true;    // whether there is something to write
-  bool or_null = false;   // written as null where there is nothing to write, rather than left out
-  bool as_list = false;   // of a struct: its fields in order, without their names
-  bool inside = false;    // of a struct: its fields are keys of the object around it
-  bool open = false;      // of a struct: keys that it does not know are passed over
-  bool by_name = false;   // of a vector of structs with a `name`: an object whose keys are those
+  bool needed = false;   // reading fails where it is absent
+  bool present = true;   // whether there is something to write
+  bool or_null = false;  // written as null where there is nothing to write, rather than left out
+  bool as_list = false;  // of a struct: its fields in order, without their names
+  bool inside = false;   // of a struct: its fields are keys of the object around it
+  bool open = false;     // of a struct: keys that it does not know are passed over
+  bool by_name = false;  // of a vector of structs with a `name`: an object whose keys are those
   TextParts parts = kAllParts;
   // Of a struct whose text is in parts: the keys of an object each that holds the part's fields.
   std::span<const std::string_view> part_names = {};
@@ -165,6 +166,8 @@ struct NoVisitor {
 };
 
 template <typename T>
-concept HasFields = requires(T& value, NoVisitor& visit) { VisitFields(value, visit); };
+concept HasFields = requires(T& value, NoVisitor& visit) {
+  VisitFields(value, visit);
+};
 
 }  // namespace meshwright::planner

@@ -1,8 +1,8 @@
 // Structs with fields (planner/codec/fields.h) as JSON, and back.
 //
-// Texts are written as valid UTF-8. A vector is a list, a map an object; an optional without a value
-// is left out. In reading null counts as absent, and an error names the field by its path, such as
-// "ranks[2].phases.bubble_s", with its value and what would be accepted.
+// Texts are written as valid UTF-8. A vector is a list, a map an object; an optional without a
+// value is left out. In reading null counts as absent, and an error names the field by its path,
+// such as "ranks[2].phases.bubble_s", with its value and what would be accepted.
 #pragma once
 
 #include <concepts>

@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "planner/codec/json_text.h"
-#include "planner/base/nearest.h"
 #include "planner/base/field_error.h"
+#include "planner/base/nearest.h"
 #include "planner/base/status_macros.h"
+#include "planner/codec/json_text.h"
 
 namespace meshwright::planner {
 

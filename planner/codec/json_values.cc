@@ -84,8 +84,7 @@ void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, d
   value = from.get<double>();
 }
 
-void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem,
-                std::string& value) {
+void ReadScalar(const json& from, const FieldPath& path, JsonProblem& problem, std::string& value) {
   ReadText(from, path, problem, value);
 }
 

@@ -242,9 +242,7 @@ LayerTime Recomputed(const LayerTime& layer) {
   return time;
 }
 
-LayerTime EstimateHead(const StepShape& step) {
-  return EstimateEnd(step, HeadOf(EndsShape(step)));
-}
+LayerTime EstimateHead(const StepShape& step) { return EstimateEnd(step, HeadOf(EndsShape(step))); }
 
 LayerTime EstimateEmbedding(const StepShape& step) {
   return EstimateEnd(step, EmbeddingOf(EndsShape(step)));

@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/cost/stage_time.h"
 #include "planner/cost/stragglers.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/simulator.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 namespace {

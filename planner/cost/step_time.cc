@@ -115,11 +115,13 @@ TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layo
   time[TimePart::kStraggler] =
       (StragglerFactor(context.cluster.device.straggler_sigma, layout.devices()) - 1.0) *
       time.step_s();
-  time[TimePart::kPressure] = AllocatorPressure(context.profile, layout, fraction_of_device) * time.step_s();
-  time[TimePart::kDp] = ExposedDataParallelTime(step, parameters, micro_batches,
-                                      layout.zero >= 2 ? pipeline.slowest_s
-                                                       : pipeline.slowest.durations.backward_s()) +
-              TiedEmbeddingTime(step);
+  time[TimePart::kPressure] =
+      AllocatorPressure(context.profile, layout, fraction_of_device) * time.step_s();
+  time[TimePart::kDp] =
+      ExposedDataParallelTime(
+          step, parameters, micro_batches,
+          layout.zero >= 2 ? pipeline.slowest_s : pipeline.slowest.durations.backward_s()) +
+      TiedEmbeddingTime(step);
   time[TimePart::kOptimizer] = OptimizerTime(step, parameters);
   return time;
 }

@@ -76,7 +76,7 @@ class TimeParts {
 
 // Visits every part by its key.
 template <typename Parts, typename Visitor>
-  requires std::same_as<std::remove_const_t<Parts>, TimeParts>
+requires std::same_as<std::remove_const_t<Parts>, TimeParts>
 void VisitFields(Parts& parts, Visitor& visit) {
   for (const TimePart part : kTimeParts) {
     if constexpr (std::is_const_v<Parts>) {

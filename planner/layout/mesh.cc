@@ -9,9 +9,9 @@ namespace meshwright::planner {
 namespace {
 
 absl::Status OrderError(std::string_view text) {
-  return FieldError("mesh_order", text,
-                    "must name every axis once, the fastest first, as in " +
-                        FormatMeshOrder(kDefaultMeshOrder));
+  return FieldError(
+      "mesh_order", text,
+      "must name every axis once, the fastest first, as in " + FormatMeshOrder(kDefaultMeshOrder));
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <variant>
 
-#include "planner/measurement/csv.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/measurement/csv.h"
 
 namespace meshwright::planner {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
 
 namespace meshwright::planner {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/codec/json_fields.h"
 #include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 namespace {

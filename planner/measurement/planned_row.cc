@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/measurement/measured_layout.h"
-#include "planner/rules/rule_list.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/measurement/measured_layout.h"
+#include "planner/rules/rule_list.h"
 
 namespace meshwright::planner {
 namespace {

@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/profile/context.h"
 #include "planner/report/export_megatron.h"
 #include "planner/report/export_torchtitan.h"
 #include "planner/rules/rule_list.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 
 namespace meshwright::planner {
 namespace {
@@ -21,8 +21,7 @@ absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
   ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(name));
   const ClusterSpec any_cluster;
   const EstimateContext context{job.model, any_cluster, job.training, profile};
-  const std::optional<Violation> violation =
-      CheckLayout(context, job.layout.devices(), job.layout);
+  const std::optional<Violation> violation = CheckLayout(context, job.layout.devices(), job.layout);
   if (!violation) return absl::OkStatus();
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
 }

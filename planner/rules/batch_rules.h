@@ -1,5 +1,5 @@
-// Rules about the global batch. They are asked last: a layout that breaks one of them would run with
-// another batch.
+// Rules about the global batch. They are asked last: a layout that breaks one of them would run
+// with another batch.
 #pragma once
 
 #include "planner/rules/operands.h"

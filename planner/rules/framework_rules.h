@@ -43,7 +43,8 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
     return Broken(static_cast<int64_t>(part), bound, operands);
   };
   if (l.zero > has.max_zero) return lacks(FrameworkPart::kZeroStage, has.max_zero);
-  if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline) return lacks(FrameworkPart::kZeroPipeline);
+  if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline)
+    return lacks(FrameworkPart::kZeroPipeline);
   const bool only_replicates = l.zero == 0 && l.devices() == l.dp;
   if (l.zero < has.min_zero && GroupSize(GroupRole::kReplicas, l) > 1 && !only_replicates) {
     return lacks(FrameworkPart::kZeroMinimum, has.min_zero);
@@ -52,9 +53,11 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   if (l.tp > 1 && !l.sequence_parallel && has.tp_needs_sequence_parallel) {
     return lacks(FrameworkPart::kSequenceNeeded);
   }
-  if (l.recompute == Recompute::kBlock && !has.has_block_recompute) return lacks(FrameworkPart::kBlock);
+  if (l.recompute == Recompute::kBlock && !has.has_block_recompute)
+    return lacks(FrameworkPart::kBlock);
   if (l.cp > 1 && !has.has_context_parallel) return lacks(FrameworkPart::kContext);
-  if (l.recompute != Recompute::kNone && !has.has_recompute) return lacks(FrameworkPart::kRecompute);
+  if (l.recompute != Recompute::kNone && !has.has_recompute)
+    return lacks(FrameworkPart::kRecompute);
   const EnumSet<ScheduleKind> schedules = SchedulesOf(has);
   return !schedules.Has(l.schedule) && lacks(FrameworkPart::kSchedule, schedules.bits());
 }

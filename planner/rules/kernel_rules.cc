@@ -44,9 +44,9 @@ std::string DescribeFfn(const Operands& operands) {
 }
 
 std::string DescribeHeadDim(const Operands& operands) {
-  return WorkerCannot(absl::StrCat("head_dim = ", operands.value),
-                      operands.divisor == 2 ? "even head_dim"
-                                            : absl::StrCat("multiples of ", operands.divisor));
+  return WorkerCannot(
+      absl::StrCat("head_dim = ", operands.value),
+      operands.divisor == 2 ? "even head_dim" : absl::StrCat("multiples of ", operands.divisor));
 }
 
 std::string DescribeHeadDimOnCuda(const Operands& operands) {
@@ -83,10 +83,9 @@ std::string DescribeAttention(const Operands& operands) {
 
 std::string DescribeNorm(const Operands& operands) {
   const auto norm = static_cast<NormKernel>(operands.value);
-  return WorkerCannot(
-      absl::StrCat("norm=", std::string(NormKernelName(norm))),
-      absl::StrCat("norm=", NamesOf(EnumSet<NormKernel>::FromBits(operands.divisor),
-                                    NormKernelName)));
+  return WorkerCannot(absl::StrCat("norm=", std::string(NormKernelName(norm))),
+                      absl::StrCat("norm=", NamesOf(EnumSet<NormKernel>::FromBits(operands.divisor),
+                                                    NormKernelName)));
 }
 
 }  // namespace meshwright::planner

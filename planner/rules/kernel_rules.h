@@ -1,5 +1,5 @@
-// Rules about what the layers and kernels of a program take (planner/profile/kernel_support.h), with
-// the sentences that say what it takes instead.
+// Rules about what the layers and kernels of a program take (planner/profile/kernel_support.h),
+// with the sentences that say what it takes instead.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// What there is on the other kind of device counts as well in `divisor`: a sentence tells apart what
-// is nowhere and what is elsewhere.
+// What there is on the other kind of device counts as well in `divisor`: a sentence tells apart
+// what is nowhere and what is elsewhere.
 template <typename Kind>
 bool Lacks(Kind kind, DeviceKind device, const EnumSet<Kind>& on_cpu, const EnumSet<Kind>& on_cuda,
            Operands& operands) {
@@ -47,7 +47,8 @@ inline bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Opera
   });
 }
 
-inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*/,
+                                 Operands& operands) {
   if (!input.profile.supports.kernels.one_head_dim) return false;
   const int64_t first = input.model.groups.front().attention.head_dim;
   return AnyGroup(input.model, [&](const LayerGroup& group) {

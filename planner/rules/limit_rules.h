@@ -30,7 +30,8 @@ inline bool IsOver(int32_t value, int32_t most, Operands& operands) {
   return most > 0 && value > most && Broken(value, most, operands);
 }
 
-inline bool HasTooManyContextRanks(const RuleInput& input, const Layout& layout, Operands& operands) {
+inline bool HasTooManyContextRanks(const RuleInput& input, const Layout& layout,
+                                   Operands& operands) {
   return IsOver(layout.cp, input.profile.supports.kernels.max_cp, operands);
 }
 

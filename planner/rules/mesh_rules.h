@@ -1,5 +1,5 @@
-// Rules about how a layout divides devices, model and sequence. Each tells whether the layout breaks
-// it (planner/rules/rule.h).
+// Rules about how a layout divides devices, model and sequence. Each tells whether the layout
+// breaks it (planner/rules/rule.h).
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,8 @@ inline bool SequenceParallelLacksTp(const RuleInput& /*input*/, const Layout& la
   return Broken(layout.tp, 0, operands);
 }
 
-inline bool SequenceDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+inline bool SequenceDoesNotDivide(const RuleInput& input, const Layout& layout,
+                                  Operands& operands) {
   if (!layout.sequence_parallel) return false;
   return DoesNotDivide(input.training.seq_len, int64_t{layout.tp} * layout.cp, operands);
 }
@@ -70,11 +71,13 @@ inline bool ChunksDoNotFit(const RuleInput& /*input*/, const Layout& layout, Ope
   return Broken(layout.vpp, layout.pp, operands);
 }
 
-inline bool RecomputesMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands) {
+inline bool RecomputesMoreThanAChunk(const RuleInput& input, const Layout& layout,
+                                     Operands& operands) {
   if (layout.recompute != Recompute::kBlock) return false;
   int64_t layers = 0;
   for (int32_t stage = 0; stage < layout.pp * layout.vpp; ++stage) {
-    const StageLayers held = StageOf(input.model, layout, input.profile.supports.stage_partition, stage);
+    const StageLayers held =
+        StageOf(input.model, layout, input.profile.supports.stage_partition, stage);
     layers = std::max(layers, held.layer_count);
   }
   if (layout.recompute_layers <= layers) return false;

@@ -62,8 +62,8 @@ struct RuleInput {
 
 // The numbers of a broken rule.
 struct Operands {
-  int64_t value = 0;               // what is off
-  int64_t divisor = 0;             // what it should be a multiple of, or the bound; 0 without one
+  int64_t value = 0;              // what is off
+  int64_t divisor = 0;            // what it should be a multiple of, or the bound; 0 without one
   std::array<int64_t, 3> more{};  // what else the sentence needs
 
   friend bool operator==(const Operands&, const Operands&) = default;

@@ -14,8 +14,7 @@ namespace meshwright::planner {
 namespace {
 
 constexpr std::array<RuleEntry, kRuleCount> kRules = {{
-    {Rule::kDevices, "devices", DevicesDiffer,
-     "tp * cp * pp * dp is $0, but there are $1 devices"},
+    {Rule::kDevices, "devices", DevicesDiffer, "tp * cp * pp * dp is $0, but there are $1 devices"},
     {Rule::kLayersDivision, "layers_division", LayersDoNotDivide,
      "$0 layers can't be divided over pp * vpp = $1 stages"},
     {Rule::kHeadsDivision, "heads_division", HeadsDoNotDivide,
@@ -93,8 +92,8 @@ inline bool Breaks(const RuleInput& input, const Layout& layout, Violation& viol
   return true;
 }
 
-// The list is known to the compiler, which puts the tests one after the other without a call each: a
-// search asks them for every point.
+// The list is known to the compiler, which puts the tests one after the other without a call each:
+// a search asks them for every point.
 template <size_t... kPlace>
 [[gnu::flatten]] bool BreaksAny(const RuleInput& input, const Layout& layout, Violation& violation,
                                 std::index_sequence<kPlace...> /*all*/) {

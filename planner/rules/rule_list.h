@@ -1,6 +1,6 @@
-// The one list of rules about which layouts can run, over a model, a batch, a layout and the profile
-// of what runs it. Whoever asks whether a layout can run asks here: the search, estimates, exports,
-// validation and the programs that run trials.
+// The one list of rules about which layouts can run, over a model, a batch, a layout and the
+// profile of what runs it. Whoever asks whether a layout can run asks here: the search, estimates,
+// exports, validation and the programs that run trials.
 //
 // What a framework, or the project's own worker, can run is what its profile says; a rule names no
 // framework. What a schedule asks of a pipeline is planner/schedule/schedule_needs.h, which the

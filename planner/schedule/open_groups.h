@@ -40,9 +40,9 @@ std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t r
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, bool tied_embeddings, int32_t pipeline_rank,
                       const Visit& visit) {
-  constexpr std::array kAlongAxes = {
-      OpenGroup{GroupRole::kWorld}, OpenGroup{GroupRole::kTensor},
-      OpenGroup{GroupRole::kContext, Traffic::kMessages}, OpenGroup{GroupRole::kReplicas}};
+  constexpr std::array kAlongAxes = {OpenGroup{GroupRole::kWorld}, OpenGroup{GroupRole::kTensor},
+                                     OpenGroup{GroupRole::kContext, Traffic::kMessages},
+                                     OpenGroup{GroupRole::kReplicas}};
   for (const OpenGroup& group : kAlongAxes) {
     if (GroupSize(group.role, layout) > 1) visit(group);
   }

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/schedule/action.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "planner/layout/layout.h"
+#include "planner/schedule/action.h"
 
 namespace meshwright::planner {
 

@@ -28,10 +28,7 @@ constexpr ScheduleNeeds NeedsOf(ScheduleKind schedule) {
     case ScheduleKind::k1f1b:
       return {};
     case ScheduleKind::kInterleaved:
-      return {.least_ranks = 2,
-              .least_chunks = 2,
-              .most_chunks = kAnyChunks,
-              .whole_rounds = true};
+      return {.least_ranks = 2, .least_chunks = 2, .most_chunks = kAnyChunks, .whole_rounds = true};
     case ScheduleKind::kBreadthFirst:
       return {.most_chunks = kAnyChunks};
     case ScheduleKind::kZbH1:

@@ -9,12 +9,12 @@
 namespace meshwright::planner {
 namespace {
 
-// Of one axis of the search space, in an order in which a later one can follow an earlier one: sequence parallel needs tp, and how
-// many layers a chunk can recompute depends on pp and vpp.
+// Of one axis of the search space, in an order in which a later one can follow an earlier one:
+// sequence parallel needs tp, and how many layers a chunk can recompute depends on pp and vpp.
 enum class Change { kTp, kCp, kPp, kSchedule, kMicroBatch, kSequenceParallel, kZero, kRecompute };
 constexpr std::array kChanges = {Change::kTp,       Change::kCp,         Change::kPp,
-                              Change::kSchedule, Change::kMicroBatch, Change::kSequenceParallel,
-                              Change::kZero,     Change::kRecompute};
+                                 Change::kSchedule, Change::kMicroBatch, Change::kSequenceParallel,
+                                 Change::kZero,     Change::kRecompute};
 
 // At most so many values of block:N are tried, spread evenly over a chunk's layers.
 constexpr int64_t kBlockSteps = 8;

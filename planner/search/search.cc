@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "planner/search/space.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/search/space.h"
 
 namespace meshwright::planner {
 namespace {
@@ -84,12 +84,11 @@ absl::Status NoValidLayout(const SearchRequest& request, const Funnel& funnel,
   const std::string none = absl::StrCat("none of ", funnel.enumerated, " layouts of ",
                                         request.devices, " devices can run this model");
   if (dropped.by_runner > 0) {
-    return FieldError(
-        "framework", request.profile.name,
-        absl::StrCat("the worker runs none of the ", dropped.by_runner, " layouts of ",
-                     request.devices,
-                     " devices that it allows; must be planned as "
-                     "meshwright-worker --capabilities says"));
+    return FieldError("framework", request.profile.name,
+                      absl::StrCat("the worker runs none of the ", dropped.by_runner,
+                                   " layouts of ", request.devices,
+                                   " devices that it allows; must be planned as "
+                                   "meshwright-worker --capabilities says"));
   }
   if (dropped.by_kernels) {
     return FieldError("framework", request.profile.name, Describe(*dropped.by_kernels));

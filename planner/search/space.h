@@ -11,10 +11,10 @@
 
 namespace meshwright::planner {
 
-// All axes but dp (kAxes) are divisors of the devices, and dp is what remains; micro-batches are powers of two
-// up to 64 and the global batch; vpp are divisors of the layers, or of the layers with a place each
-// for embedding and head. One chunk means 1F1B and more the interleaved schedule; frameworks that
-// have them add breadth-first with any number of chunks, ZB-H1 and ZB-V.
+// All axes but dp (kAxes) are divisors of the devices, and dp is what remains; micro-batches are
+// powers of two up to 64 and the global batch; vpp are divisors of the layers, or of the layers
+// with a place each for embedding and head. One chunk means 1F1B and more the interleaved schedule;
+// frameworks that have them add breadth-first with any number of chunks, ZB-H1 and ZB-V.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,

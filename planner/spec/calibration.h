@@ -20,9 +20,9 @@ struct CalibratedConstant {
 };
 
 struct Calibration {
-  std::string command;               // that made the profile; empty: not fitted
-  int64_t rows = 0;                  // measured steps that were used
-  int64_t prior_rows = 0;            // behind the fit that this one started from; 0: from data sheets
+  std::string command;     // that made the profile; empty: not fitted
+  int64_t rows = 0;        // measured steps that were used
+  int64_t prior_rows = 0;  // behind the fit that this one started from; 0: from data sheets
   std::vector<std::string> sources;  // who measured `rows`, each once
   // Share of the measured step times that the fit misses by less: |predicted / measured - 1|.
   double median_error = 0.0;

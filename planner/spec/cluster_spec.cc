@@ -4,8 +4,8 @@
 #include <array>
 
 #include "planner/base/field_error.h"
-#include "planner/spec/node_placement.h"
 #include "planner/base/status_macros.h"
+#include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
 namespace {

@@ -30,8 +30,10 @@ inline int32_t CudaDeviceCount() { return CudaDevices().count(); }
 
 // Throws where it can't be had. The calling thread works on it from then on; with a hub, as one of
 // several ranks.
-inline std::unique_ptr<worker::Device> OpenCudaTestDevice(int32_t index, worker::ThreadHub* hub = nullptr) {
-  absl::StatusOr<std::unique_ptr<worker::Device>> device = worker::OpenCudaDevice(BinFolder(), index, hub);
+inline std::unique_ptr<worker::Device> OpenCudaTestDevice(int32_t index,
+                                                          worker::ThreadHub* hub = nullptr) {
+  absl::StatusOr<std::unique_ptr<worker::Device>> device =
+      worker::OpenCudaDevice(BinFolder(), index, hub);
   if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
   return *std::move(device);
 }

@@ -8,19 +8,18 @@ namespace meshwright::trial {
 inline SliceResult SomeSlice() {
   SliceResult slice;
   slice.cluster = "h100";
-  slice.stages = {
-      {.pipeline_ranks = {1, 2},
-       .measured_rank = 1,
-       .actions = {{.kind = planner::ActionKind::kBackwardInput,
-                    .chunk = 1,
-                    .part = {{planner::TimePart::kCompute, 0.5},
-                             {planner::TimePart::kTp, 0.25},
-                             {planner::TimePart::kCp, 0.125},
-                             {planner::TimePart::kDp, 0.0625}}}},
-       .optimizer_s = 0.75,
-       .dp_behind_s = 1.5,
-       .peak_bytes = 7,
-       .estimated_bytes = 8}};
+  slice.stages = {{.pipeline_ranks = {1, 2},
+                   .measured_rank = 1,
+                   .actions = {{.kind = planner::ActionKind::kBackwardInput,
+                                .chunk = 1,
+                                .part = {{planner::TimePart::kCompute, 0.5},
+                                         {planner::TimePart::kTp, 0.25},
+                                         {planner::TimePart::kCp, 0.125},
+                                         {planner::TimePart::kDp, 0.0625}}}},
+                   .optimizer_s = 0.75,
+                   .dp_behind_s = 1.5,
+                   .peak_bytes = 7,
+                   .estimated_bytes = 8}};
   slice.charged = {{.measured_rank = 1,
                     .group = "tp",
                     .operation = CommOperation::kAllGather,

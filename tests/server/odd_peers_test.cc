@@ -34,11 +34,12 @@ TEST_F(OddPeersTest, AWallClockThatJumpsLosesNoTrial) {
 }
 
 TEST_F(OddPeersTest, WhatAWorkerPrintsBreaksNoStream) {
-  const TestAgent agent(server_->address(), "a", [](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
-    trial::TrialResult result;
-    result.message = "rank 0 crashed\n\x82 what it printed last";
-    return result;
-  });
+  const TestAgent agent(server_->address(), "a",
+                        [](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+                          trial::TrialResult result;
+                          result.message = "rank 0 crashed\n\x82 what it printed last";
+                          return result;
+                        });
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");

@@ -32,7 +32,8 @@ inline trial::TrialResult Measured(const trial::TrialPlan& plan) {
   return result;
 }
 
-inline trial::TrialResult RunAtOnce(const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+inline trial::TrialResult RunAtOnce(const trial::TrialPlan& plan,
+                                    const trial::TrialRunnerOptions& options) {
   options.progress({plan.steps, plan.steps, 0.1, 9.0});
   return Measured(plan);
 }
@@ -180,8 +181,8 @@ class ServerFixture : public testing::Test {
 
   // Changes the server's database behind its back.
   void Execute(const std::string& sql) {
-    auto connection =
-        db::SqliteConnection::Open(folder_ + "/sweeps.db", db::SqliteConnection::Mode::kReadWriteCreate);
+    auto connection = db::SqliteConnection::Open(folder_ + "/sweeps.db",
+                                                 db::SqliteConnection::Mode::kReadWriteCreate);
     ASSERT_TRUE(connection.ok()) << connection.status();
     const absl::Status status = (*connection)->Execute(sql);
     ASSERT_TRUE(status.ok()) << status;

@@ -39,7 +39,7 @@ TEST_F(ServerTest, RunsASweepAndReportsPredictedBesideMeasured) {
     EXPECT_EQ(trial.state(), v1::TRIAL_STATE_OK);
     EXPECT_EQ(trial.predicted().layout(), trial.layout());
     EXPECT_GT(trial.predicted().time().step_s(), 0.0);
-    EXPECT_GT(trial.predicted().time().parts().compute_s(), 0.0);
+    EXPECT_GT(trial.predicted().time().compute_s(), 0.0);
     EXPECT_EQ(trial.measured().ranks_size(), 4);
     EXPECT_EQ(trial.measured().worker_version(), "fake");
     EXPECT_EQ(trial.host(), "test-host");
@@ -250,8 +250,8 @@ TEST_F(ServerTest, AnAgentOutlivesADeepPlan) {
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   const std::string deep = std::string(80'000, '[') + std::string(80'000, ']');
-  const auto connection =
-      db::SqliteConnection::Open(folder_ + "/sweeps.db", db::SqliteConnection::Mode::kReadWriteCreate);
+  const auto connection = db::SqliteConnection::Open(folder_ + "/sweeps.db",
+                                                     db::SqliteConnection::Mode::kReadWriteCreate);
   ASSERT_TRUE((*connection)->Execute("UPDATE trials SET plan_json = '" + deep + "'").ok());
   const TestAgent agent(server_->address(), "a", RunAtOnce);
   EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");

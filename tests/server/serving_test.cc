@@ -243,7 +243,8 @@ TEST_F(ServingTest, RefusesASearchSpaceThatIsTooLarge) {
 TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {
   ServerOptions options = Options();
   // A port that was free a moment ago.
-  options.listen = (*Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), Options()))->address();
+  options.listen =
+      (*Server::Start(*db::SqliteSweepStore::Open(db::kInMemory), Options()))->address();
   bool opened = false;
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
     Connect(options.listen);

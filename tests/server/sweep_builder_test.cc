@@ -3,9 +3,9 @@
 #include "executor/trial/trial.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "planner/base/field_error.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/plan_query.h"
-#include "planner/base/field_error.h"
 #include "tests/db/store_records.h"
 
 namespace meshwright::server {
@@ -100,7 +100,8 @@ TEST(SweepBuilderTest, SaysThatTheWorkerRunsNoneOfTheLayouts) {
   query.framework.name = "meshwright";
   query.devices = 8;
   query.training = {.seq_len = 2048, .global_batch = 64};
-  const absl::Status status = BuildSweep(*planner::Resolve(query, 1), Options(1), "v", db::At(0)).status();
+  const absl::Status status =
+      BuildSweep(*planner::Resolve(query, 1), Options(1), "v", db::At(0)).status();
   EXPECT_EQ(FieldOf(status), "framework");
   EXPECT_THAT(std::string(status.message()), HasSubstr("the worker runs none of the"));
 }

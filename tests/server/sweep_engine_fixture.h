@@ -16,11 +16,14 @@ namespace meshwright::server {
 class FakeLink final : public AgentLink {
  public:
   void Welcome() override { welcomed = true; }
-  void Assign(const agent::AttemptKey& key, const std::string& plan_json, const std::string&) override {
+  void Assign(const agent::AttemptKey& key, const std::string& plan_json,
+              const std::string&) override {
     assigned.push_back(key);
     plans.push_back(plan_json);
   }
-  void Cancel(const agent::AttemptKey& key, const std::string&) override { cancelled.push_back(key); }
+  void Cancel(const agent::AttemptKey& key, const std::string&) override {
+    cancelled.push_back(key);
+  }
   void Close(const absl::Status& status) override { closed = status; }
 
   bool welcomed = false;
@@ -66,7 +69,8 @@ class SweepEngineTest : public testing::Test {
             .version = "1",
             .connect_time = db::At(0)};
   }
-  std::shared_ptr<FakeLink> Connect(const std::string& name, std::vector<agent::AttemptKey> held = {},
+  std::shared_ptr<FakeLink> Connect(const std::string& name,
+                                    std::vector<agent::AttemptKey> held = {},
                                     const std::string& instance = "i") {
     auto link = std::make_shared<FakeLink>();
     const absl::Status status = engine_->Connect(Info(name, instance), held, link);

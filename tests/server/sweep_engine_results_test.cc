@@ -96,7 +96,8 @@ TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
   engine_->Finish("a", {"s", 3, 1}, result);
   EXPECT_THAT(Trial(3).reason, HasSubstr("number of ranks = 5"));
   // What is stored can be read.
-  EXPECT_TRUE(trial::TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
+  EXPECT_TRUE(
+      trial::TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
 }
 
 // The step can be, and the MFU that follows from it can't.

@@ -19,7 +19,8 @@ agent::TrialRunner RunsAt(double step_s, double measured_peak_flops) {
 }
 
 // Never ends by itself.
-trial::TrialResult RunUntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
+trial::TrialResult RunUntilCancelled(const trial::TrialPlan&,
+                                     const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(5));
   trial::TrialResult result;
   result.outcome = trial::Outcome::kCancelled;
@@ -56,11 +57,12 @@ class SweepsServiceTest : public ServerFixture {
 TEST_F(SweepsServiceTest, AgentsOfDifferentSpeedCompareByTheirSteps) {
   std::atomic<int> started{0};
   const auto one_each = [&](const agent::TrialRunner& runner) {
-    return [&started, runner](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
-      ++started;
-      while (started.load() < 2) absl::SleepFor(absl::Milliseconds(2));
-      return runner(plan, options);
-    };
+    return
+        [&started, runner](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+          ++started;
+          while (started.load() < 2) absl::SleepFor(absl::Milliseconds(2));
+          return runner(plan, options);
+        };
   };
   const TestAgent slow(server_->address(), "slow", one_each(RunsAt(0.756, 8e10)));
   const TestAgent fast(server_->address(), "fast", one_each(RunsAt(0.632, 9.6e10)));
@@ -143,12 +145,13 @@ TEST_F(SweepsServiceTest, DeleteForgetsAnEndedSweep) {
 
 TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWorkers) {
   std::atomic<int> ended{0};
-  const TestAgent agent(server_->address(), "a",
-                        [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
-                          trial::TrialResult result = RunUntilCancelled(plan, options);
-                          ++ended;
-                          return result;
-                        });
+  const TestAgent agent(
+      server_->address(), "a",
+      [&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
+        trial::TrialResult result = RunUntilCancelled(plan, options);
+        ++ended;
+        return result;
+      });
   v1::CreateSweepRequest create = TinySweep(2);
   create.set_sweep_id("s");
   v1::Sweep sweep;

@@ -95,8 +95,8 @@ trial::TrialResult FullResult(const trial::TrialPlan& plan, const trial::TrialRu
   result.slice = trial::SomeSlice();
   result.losses = {10.5};
   result.gradient_norms = {1.5};
-  result.ranks[0].device_memory =
-      trial::DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
+  result.ranks[0].device_memory = trial::DeviceMemoryUse{
+      .peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
   result.ranks[0].communication = {{.group = "replicas"}};
   result.mfu_causal = 0.25;
   result.peak_flops = 9e12;

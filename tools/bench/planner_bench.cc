@@ -12,7 +12,7 @@ namespace meshwright::bench {
 namespace {
 
 planner::SearchRequest Request(const char* model, const char* cluster, int64_t devices,
-                      const char* framework = "megatron") {
+                               const char* framework = "megatron") {
   planner::PlanQuery query;
   query.framework.name = framework;
   query.model.name = model;
@@ -49,16 +49,20 @@ BENCHMARK_CAPTURE(SearchLlama3_70b, meshwright, "meshwright")
 
 void EstimateOneLayout(benchmark::State& state) {
   const planner::SearchRequest request = Request("llama-3-70b", "h100", 512);
-  const planner::EstimateContext context{request.model, request.cluster, request.training, request.profile};
-  const planner::Layout layout = planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
+  const planner::EstimateContext context{request.model, request.cluster, request.training,
+                                         request.profile};
+  const planner::Layout layout =
+      planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
   for (auto _ : state) benchmark::DoNotOptimize(planner::EstimateLayout(context, layout));
 }
 BENCHMARK(EstimateOneLayout);
 
 void EstimateMemoryOfOneLayout(benchmark::State& state) {
   const planner::SearchRequest request = Request("llama-3-70b", "h100", 512);
-  const planner::EstimateContext context{request.model, request.cluster, request.training, request.profile};
-  const planner::Layout layout = planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
+  const planner::EstimateContext context{request.model, request.cluster, request.training,
+                                         request.profile};
+  const planner::Layout layout =
+      planner::ParseLayout("tp8.cp1.pp4.dp16.mb1.vpp5.zero1.sp1").value();
   for (auto _ : state) benchmark::DoNotOptimize(planner::EstimateMemory(context, layout));
 }
 BENCHMARK(EstimateMemoryOfOneLayout);
@@ -70,9 +74,9 @@ constexpr int32_t kManyMicroBatches = 1000;
 constexpr double kLongestSimulation = 2.0;
 
 planner::Layout ManyStages(const char* schedule, int32_t vpp) {
-  planner::Layout layout =
-      planner::ParseLayout(std::string("tp1.pp1.dp1.sched=") + schedule + ".vpp" + std::to_string(vpp))
-          .value();
+  planner::Layout layout = planner::ParseLayout(std::string("tp1.pp1.dp1.sched=") + schedule +
+                                                ".vpp" + std::to_string(vpp))
+                               .value();
   layout.pp = kManyStages / vpp;
   return layout;
 }
@@ -93,7 +97,8 @@ void SimulateManyStages(benchmark::State& state, const char* schedule, int32_t v
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
     const planner::ScheduleLists lists = planner::MakeSchedules(layout, kManyMicroBatches).value();
-    const planner::Timeline timeline = planner::Simulate(layout, kManyMicroBatches, lists, times).value();
+    const planner::Timeline timeline =
+        planner::Simulate(layout, kManyMicroBatches, lists, times).value();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     if (taken.count() > kLongestSimulation) {
       state.SkipWithError("slower than its limit");

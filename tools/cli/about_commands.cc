@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "planner/base/nearest.h"
 #include "planner/base/field_error.h"
+#include "planner/base/nearest.h"
 #include "planner/base/status_macros.h"
 #include "tools/cli/io/whole_file.h"
 #include "tools/command_line/completion.h"
@@ -79,10 +79,13 @@ void AddAboutCommands(CLI::App& app, MakeTree make_tree, CommandContext& context
   auto shell = std::make_shared<std::string>();
   CLI::App* completion =
       app.add_subcommand("completion", "Print the script that completes commands in a shell");
-  command_line::TakeWords(completion->add_option("shell", *shell, "The shell"), command_line::Shells())->required();
+  command_line::TakeWords(completion->add_option("shell", *shell, "The shell"),
+                          command_line::Shells())
+      ->required();
   completion->footer(kCompletionNotes);
   command_line::AddExample(*completion, "meshwright completion bash");
-  completion->callback([shell, &context] { context.out << command_line::CompletionScript(*shell); });
+  completion->callback(
+      [shell, &context] { context.out << command_line::CompletionScript(*shell); });
 
   auto folder = std::make_shared<std::string>();
   CLI::App* man = app.add_subcommand("man", "Write a manual page for every command");

@@ -8,14 +8,14 @@
 #include "tools/cli/agent/agent_command.h"
 #include "tools/cli/benchmark/benchmark_command.h"
 #include "tools/cli/calibrate/calibrate_command.h"
+#include "tools/cli/common/placeholders.h"
 #include "tools/cli/db/db_command.h"
 #include "tools/cli/export/export_command.h"
-#include "tools/cli/common/placeholders.h"
+#include "tools/cli/io/terminal.h"
 #include "tools/cli/plan/planner_commands.h"
 #include "tools/cli/schedule/schedule_command.h"
 #include "tools/cli/serve/serve_command.h"
 #include "tools/cli/sweep/sweep_commands.h"
-#include "tools/cli/io/terminal.h"
 #include "tools/cli/trial/trial_command.h"
 #include "tools/cli/validate/validate_command.h"
 #include "tools/command_line/completion.h"
@@ -71,8 +71,8 @@ OutputFormat FormatOf(const command_line::TypedLine& line) {
   return line.WantsJson() ? OutputFormat::kJson : OutputFormat::kText;
 }
 
-int RunParsed(CLI::App& app, const std::vector<std::string>& words, const command_line::TypedLine& line,
-              CommandContext& context) {
+int RunParsed(CLI::App& app, const std::vector<std::string>& words,
+              const command_line::TypedLine& line, CommandContext& context) {
   try {
     // CLI11 takes them from the end.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -82,8 +82,8 @@ int RunParsed(CLI::App& app, const std::vector<std::string>& words, const comman
   } catch (const CLI::ParseError& error) {
     if (line.LacksCommand()) {
       const CLI::App& command = command_line::ParsedCommand(app);
-      context.err << command.get_formatter()->make_help(&command, command_line::CommandPath(command),
-                                                        CLI::AppFormatMode::Normal);
+      context.err << command.get_formatter()->make_help(
+          &command, command_line::CommandPath(command), CLI::AppFormatMode::Normal);
       return kExitBadInput;
     }
     return ReportError(context, FormatOf(line), line.Explain(error));
@@ -124,15 +124,17 @@ int RunCommandLine(int argc, const char* const* argv, CommandContext& context) {
   const std::unique_ptr<CLI::App> app = MakeCommands(context);
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == command_line::kCompleteWord) {
-    command_line::PrintCompletion(command_line::Complete(*app, {words.begin() + 1, words.end()}, PlaceholderNames),
-                    context.out);
+    command_line::PrintCompletion(
+        command_line::Complete(*app, {words.begin() + 1, words.end()}, PlaceholderNames),
+        context.out);
     return FinishOutput(context, kExitOk);
   }
   command_line::TypedLine line(*app, words);
   context.in_words_of_line = [&line](const absl::Status& status) {
     return line.InItsWords(status);
   };
-  absl::StatusOr<command_line::DefaultSources> defaults = command_line::ApplyDefaults(*app, context.environment);
+  absl::StatusOr<command_line::DefaultSources> defaults =
+      command_line::ApplyDefaults(*app, context.environment);
   if (defaults.ok()) {
     line.set_default_sources(*std::move(defaults));
   } else if (!AsksForHelp(words)) {

@@ -12,8 +12,8 @@
 #include "executor/host/host.h"
 #include "tools/cli/app.h"
 #include "tools/cli/common/context.h"
-#include "tools/cli/io/fd_stream.h"
 #include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/fd_stream.h"
 #include "tools/cli/io/terminal.h"
 
 namespace {
@@ -41,19 +41,21 @@ int main(int argc, char** argv) {
   meshwright::cli::OpenStandardDescriptors();
   // A reader that went away shows up as a failed write, not as a signal.
   signal(SIGPIPE, SIG_IGN);
-  meshwright::cli::Terminal out_terminal = meshwright::cli::TerminalAt(STDOUT_FILENO, EnvironmentVariable);
-  meshwright::cli::Terminal err_terminal = meshwright::cli::TerminalAt(STDERR_FILENO, EnvironmentVariable);
+  meshwright::cli::Terminal out_terminal =
+      meshwright::cli::TerminalAt(STDOUT_FILENO, EnvironmentVariable);
+  meshwright::cli::Terminal err_terminal =
+      meshwright::cli::TerminalAt(STDERR_FILENO, EnvironmentVariable);
   meshwright::cli::FdStream out(STDOUT_FILENO);
   meshwright::cli::AttachTerminal(out, &out_terminal);
   meshwright::cli::AttachTerminal(std::cerr, &err_terminal);
   meshwright::cli::CommandContext context{.out = out,
-                                     .err = std::cerr,
-                                     .host_cores = meshwright::host::PhysicalCores(),
-                                     .binary_dir = BinaryDir(),
-                                     .now_s = MonotonicSeconds,
-                                     .interrupted = meshwright::cli::StopRequested(),
-                                     .out_errno = [&out] { return out.write_errno(); },
-                                     .environment = EnvironmentVariable};
+                                          .err = std::cerr,
+                                          .host_cores = meshwright::host::PhysicalCores(),
+                                          .binary_dir = BinaryDir(),
+                                          .now_s = MonotonicSeconds,
+                                          .interrupted = meshwright::cli::StopRequested(),
+                                          .out_errno = [&out] { return out.write_errno(); },
+                                          .environment = EnvironmentVariable};
   context.files.AddStream("standard output", STDOUT_FILENO);
   context.files.AddStream("standard error", STDERR_FILENO);
   return meshwright::cli::RunCommandLine(argc, argv, context);

@@ -76,8 +76,9 @@ class ThreadCommunicator final : public Communicator {
                 {.kind = planner::CollectiveKind::kAllGather, .output = output, .input = input});
   }
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
-    return Post("reduce-scatter",
-                {.kind = planner::CollectiveKind::kReduceScatter, .output = output, .input = input});
+    return Post(
+        "reduce-scatter",
+        {.kind = planner::CollectiveKind::kReduceScatter, .output = output, .input = input});
   }
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     return Post("broadcast", {.kind = planner::CollectiveKind::kBroadcast,

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "executor/worker/cuda/cuda_timeline.h"
 #include "executor/worker/comm/device.h"
 #include "executor/worker/comm/thread_communicator.h"
+#include "executor/worker/cuda/cuda_timeline.h"
 
 namespace meshwright::worker {
 

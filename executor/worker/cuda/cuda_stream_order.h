@@ -8,8 +8,8 @@
 
 #include <memory>
 
-#include "executor/worker/cuda/cuda_timeline.h"
 #include "executor/worker/comm/stream_order.h"
+#include "executor/worker/cuda/cuda_timeline.h"
 
 namespace meshwright::worker {
 

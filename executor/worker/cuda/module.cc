@@ -6,11 +6,12 @@
 #include <exception>
 #include <string>
 
-#include "executor/worker/cuda/cuda_device.h"
 #include "executor/worker/comm/open_device.h"
+#include "executor/worker/cuda/cuda_device.h"
 
-extern "C" __attribute__((visibility("default"))) meshwright::worker::Device* MeshwrightOpenCudaDevice(
-    int32_t local_rank, meshwright::worker::ThreadHub* hub, char* error, size_t error_size) {
+extern "C" __attribute__((visibility("default"))) meshwright::worker::Device*
+MeshwrightOpenCudaDevice(int32_t local_rank, meshwright::worker::ThreadHub* hub, char* error,
+                         size_t error_size) {
   try {
     return new meshwright::worker::CudaDevice(local_rank, hub);
   } catch (const c10::Error& exception) {

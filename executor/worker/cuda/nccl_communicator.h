@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "executor/worker/cuda/cuda_timeline.h"
 #include "executor/worker/comm/device.h"
+#include "executor/worker/cuda/cuda_timeline.h"
 
 namespace meshwright::worker {
 

@@ -92,7 +92,8 @@ AttentionBackend AttentionBackendOf(planner::AttentionKernel kernel, c10::Device
                                     at::ScalarType dtype) {
   if (device.is_cpu()) return AttentionBackend::kCpuFlash;
   if (dtype != at::kBFloat16) return AttentionBackend::kEfficient;
-  return kernel == planner::AttentionKernel::kCudnn ? AttentionBackend::kCudnn : AttentionBackend::kFlash;
+  return kernel == planner::AttentionKernel::kCudnn ? AttentionBackend::kCudnn
+                                                    : AttentionBackend::kFlash;
 }
 
 bool TakesGroupedQueries(AttentionBackend backend) {

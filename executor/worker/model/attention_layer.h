@@ -11,9 +11,9 @@
 #include <ATen/core/Tensor.h>
 
 #include "executor/worker/model/attention_core.h"
+#include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
-#include "executor/worker/model/rope_table.h"
 
 namespace meshwright::worker {
 

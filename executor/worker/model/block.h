@@ -7,9 +7,9 @@
 
 #include "executor/worker/model/attention_layer.h"
 #include "executor/worker/model/ffn_layer.h"
+#include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
-#include "executor/worker/model/rope_table.h"
 
 namespace meshwright::worker {
 

@@ -12,8 +12,8 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps: what the FFN's operators in planner/block/block.h save, gate and up in
-// one buffer.
+// What one micro-batch keeps: what the FFN's operators in planner/block/block.h save, gate and up
+// in one buffer.
 struct FfnSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]

@@ -21,8 +21,8 @@ RopeTable::RopeTable(const RankContext& context) {
       for (int64_t i = 0; i < half; ++i) {
         const double frequency =
             planner::ScaledFrequency(context.model.rope_scaling,
-                            std::pow(context.model.rope_theta,
-                                     -static_cast<double>(i) / static_cast<double>(half)));
+                                     std::pow(context.model.rope_theta,
+                                              -static_cast<double>(i) / static_cast<double>(half)));
         const double angle = static_cast<double>(position) * frequency;
         values[row * half + i] = std::cos(angle);
         values[(seq_len + row) * half + i] = std::sin(angle);

@@ -23,7 +23,8 @@ void Stage::WithHeadGradients(const Body& body) {
   End(*final_norm_unit_);
 }
 
-Stage::Stage(RankContext& context, const planner::StageLayers& layers, const RopeTable& rope, Stage* front)
+Stage::Stage(RankContext& context, const planner::StageLayers& layers, const RopeTable& rope,
+             Stage* front)
     : context_(context),
       layers_(layers),
       front_(context.model.tied_embeddings && layers.has_head ? front : nullptr) {
@@ -46,8 +47,8 @@ Stage::Stage(RankContext& context, const planner::StageLayers& layers, const Rop
 }
 
 FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
-  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters),
-                                              context_.groups.replicas.get()));
+  units_.push_back(
+      std::make_unique<FlatUnit>(context_, std::move(parameters), context_.groups.replicas.get()));
   FlatUnit* unit = units_.back().get();
   uses_[unit] = 1;
   return unit;

@@ -2,8 +2,8 @@
 
 #include <ATen/ops/empty.h>
 
-#include "executor/worker/state/random.h"
 #include "executor/worker/model/sequence_share.h"
+#include "executor/worker/state/random.h"
 
 namespace meshwright::worker {
 

@@ -68,7 +68,7 @@ std::vector<double> OperationTimer::RunWindows(const std::function<void()>& oper
 }
 
 planner::Timing OperationTimer::Measure(const std::function<void()>& operation, bool takes_part,
-                               double slot_s) {
+                                        double slot_s) {
   const double start_s = MonotonicSeconds();
   std::vector<double> seconds = RunWindows(operation, takes_part, 1, 1);
   // The first run says little about a short operation. Of a long one there is time for another, so

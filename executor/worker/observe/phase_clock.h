@@ -40,12 +40,14 @@ class PhaseClock {
  private:
   std::unique_ptr<DeviceClock> clock_ = std::make_unique<HostClock>();
   trial::Phase current_ = trial::Phase::kOther;
-  std::vector<std::pair<Mark, trial::Phase>> began_;  // phases since the last Restart(), in their order
+  std::vector<std::pair<Mark, trial::Phase>>
+      began_;  // phases since the last Restart(), in their order
 };
 
 class ScopedPhase {
  public:
-  ScopedPhase(PhaseClock& clock, trial::Phase phase) : clock_(clock), outer_(clock.Switch(phase).ended) {}
+  ScopedPhase(PhaseClock& clock, trial::Phase phase)
+      : clock_(clock), outer_(clock.Switch(phase).ended) {}
   ~ScopedPhase() { clock_.Switch(outer_); }
   ScopedPhase(const ScopedPhase&) = delete;
   ScopedPhase& operator=(const ScopedPhase&) = delete;

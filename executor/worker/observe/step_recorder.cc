@@ -6,7 +6,8 @@ namespace meshwright::worker {
 namespace {
 
 trial::Phase PhaseOf(const planner::Action& action) {
-  return action.kind == planner::ActionKind::kForward ? trial::Phase::kForward : trial::Phase::kBackward;
+  return action.kind == planner::ActionKind::kForward ? trial::Phase::kForward
+                                                      : trial::Phase::kBackward;
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace {
 
 class TimedWork final : public PendingWork {
  public:
-  TimedWork(Pending work, StepRecorder& recorder, StepRecorder::Operation operation, trial::Phase phase)
+  TimedWork(Pending work, StepRecorder& recorder, StepRecorder::Operation operation,
+            trial::Phase phase)
       : work_(std::move(work)), recorder_(recorder), operation_(operation), phase_(phase) {}
 
   void Wait() override {
@@ -55,8 +56,8 @@ class TimedCommunicator final : public Communicator {
   }
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
     return Time(
-        trial::CommOperation::kReceive, tensor, [&] { return communicator_->Receive(tensor, from); },
-        from);
+        trial::CommOperation::kReceive, tensor,
+        [&] { return communicator_->Receive(tensor, from); }, from);
   }
   PendingExchange Exchange(const at::Tensor& outgoing, int32_t to, const at::Tensor& incoming,
                            int32_t from) override {
@@ -76,7 +77,8 @@ class TimedCommunicator final : public Communicator {
  private:
   // `peer` is in the group; -1 where all take part.
   template <typename Call>
-  Pending Time(trial::CommOperation kind, const at::Tensor& buffer, const Call& call, int32_t peer = -1) {
+  Pending Time(trial::CommOperation kind, const at::Tensor& buffer, const Call& call,
+               int32_t peer = -1) {
     const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
     const StepRecorder::Operation operation = Record(kind, buffer, peer, issued.at);
     Pending timed = Watch(call(), operation);

@@ -14,7 +14,7 @@ namespace meshwright::worker {
 // How a group appears in what is recorded.
 struct TimedGroup {
   std::string name;
-  std::vector<int32_t> ranks;   // of the run, in the group's order
+  std::vector<int32_t> ranks;                 // of the run, in the group's order
   trial::Phase phase = trial::Phase::kOther;  // what the rank does while it waits for the group
 };
 

@@ -53,8 +53,8 @@ MatmulShapes ShapesFor(bool cpu) {
   return shapes;
 }
 
-BenchmarkCase MatmulCase(const BenchmarkRanks& ranks, planner::Precision precision, const MatmulShape& shape,
-                         bool alone) {
+BenchmarkCase MatmulCase(const BenchmarkRanks& ranks, planner::Precision precision,
+                         const MatmulShape& shape, bool alone) {
   const int32_t at_once = alone ? 1 : ranks.ranks;
   return {
       .series = absl::StrCat("matmul ", precision == planner::Precision::kFp32, alone),
@@ -75,18 +75,19 @@ BenchmarkCase MatmulCase(const BenchmarkRanks& ranks, planner::Precision precisi
       .tell =
           [=](const planner::Timing& time) {
             return nlohmann::json{{"matmul", ToJson(planner::MatmulTiming{.precision = precision,
-                                                                 .m = shape.m,
-                                                                 .n = shape.n,
-                                                                 .k = shape.k,
-                                                                 .ranks = at_once,
-                                                                 .time = time})}};
+                                                                          .m = shape.m,
+                                                                          .n = shape.n,
+                                                                          .k = shape.k,
+                                                                          .ranks = at_once,
+                                                                          .time = time})}};
           },
   };
 }
 
 void AddMatmuls(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cases) {
   const MatmulShapes shapes = ShapesFor(ranks.device.torch_device().is_cpu());
-  for (const planner::Precision precision : {planner::Precision::kFp32, planner::Precision::kBf16}) {
+  for (const planner::Precision precision :
+       {planner::Precision::kFp32, planner::Precision::kBf16}) {
     for (const MatmulShape& shape : shapes.all) {
       cases.push_back(MatmulCase(ranks, precision, shape, /*alone=*/false));
     }
@@ -114,8 +115,8 @@ BenchmarkCase CopyCase(const BenchmarkRanks& ranks, int64_t bytes, bool alone, b
           },
       .tell =
           [=](const planner::Timing& time) {
-            return nlohmann::json{
-                {"copy", ToJson(planner::CopyTiming{.bytes = bytes, .ranks = at_once, .time = time})}};
+            return nlohmann::json{{"copy", ToJson(planner::CopyTiming{
+                                               .bytes = bytes, .ranks = at_once, .time = time})}};
           },
   };
 }
@@ -169,8 +170,8 @@ std::function<void()> CollectiveOn(Communicator& group, planner::CollectiveKind 
 }
 
 // `group` is null on a rank that waits.
-BenchmarkCase CollectiveCase(const BenchmarkRanks& ranks, planner::CollectiveKind kind, int64_t bytes,
-                             int32_t size, int32_t groups, Communicator* group) {
+BenchmarkCase CollectiveCase(const BenchmarkRanks& ranks, planner::CollectiveKind kind,
+                             int64_t bytes, int32_t size, int32_t groups, Communicator* group) {
   const int64_t elements = std::max<int64_t>(1, bytes / 4 / size) * size;
   const double operations = kind == planner::CollectiveKind::kSend ? 2.0 : 1.0;
   return {
@@ -187,12 +188,13 @@ BenchmarkCase CollectiveCase(const BenchmarkRanks& ranks, planner::CollectiveKin
       .tell =
           [=](const planner::Timing& time) {
             const planner::Timing one = {.median_s = time.median_s / operations,
-                                .best_s = time.best_s / operations};
-            return nlohmann::json{{"collective", ToJson(planner::CollectiveTiming{.kind = kind,
-                                                                         .bytes = 4 * elements,
-                                                                         .ranks = size,
-                                                                         .groups = groups,
-                                                                         .time = one})}};
+                                         .best_s = time.best_s / operations};
+            return nlohmann::json{
+                {"collective", ToJson(planner::CollectiveTiming{.kind = kind,
+                                                                .bytes = 4 * elements,
+                                                                .ranks = size,
+                                                                .groups = groups,
+                                                                .time = one})}};
           },
   };
 }
@@ -201,10 +203,12 @@ void AddCollectives(const BenchmarkRanks& ranks, std::vector<BenchmarkCase>& cas
   if (ranks.ranks == 1) return;
   constexpr int64_t kSmallest = 1 << 10;
   constexpr int64_t kLargest = 64 << 20;
-  constexpr std::array kInGroups = {planner::CollectiveKind::kAllReduce, planner::CollectiveKind::kAllGather,
+  constexpr std::array kInGroups = {planner::CollectiveKind::kAllReduce,
+                                    planner::CollectiveKind::kAllGather,
                                     planner::CollectiveKind::kReduceScatter};
   const int32_t pairs = ranks.ranks / 2;
-  const auto add = [&](planner::CollectiveKind kind, int32_t size, int32_t groups, Communicator* group) {
+  const auto add = [&](planner::CollectiveKind kind, int32_t size, int32_t groups,
+                       Communicator* group) {
     for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 4) {
       cases.push_back(CollectiveCase(ranks, kind, bytes, size, groups, group));
     }

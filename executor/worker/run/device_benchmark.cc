@@ -17,11 +17,11 @@
 #include "executor/trial/timeout.h"
 #include "executor/trial/version.h"
 #include "executor/worker/comm/barrier.h"
-#include "executor/worker/run/benchmark_cases.h"
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/gloo_communicator.h"
 #include "executor/worker/comm/open_device.h"
 #include "executor/worker/observe/operation_timer.h"
+#include "executor/worker/run/benchmark_cases.h"
 #include "executor/worker/run/rendezvous.h"
 #include "planner/spec/cluster_spec.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "executor/worker/state/rank_context.h"
 #include "executor/worker/model/stage.h"
+#include "executor/worker/state/rank_context.h"
 
 namespace meshwright::worker {
 

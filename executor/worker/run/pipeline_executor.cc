@@ -13,7 +13,8 @@ namespace {
 // What passes between the chunks is an activation or a gradient, whatever part of the backward
 // makes it.
 planner::ActionKind MessageKind(const planner::Action& action) {
-  return action.kind == planner::ActionKind::kForward ? planner::ActionKind::kForward : planner::ActionKind::kBackward;
+  return action.kind == planner::ActionKind::kForward ? planner::ActionKind::kForward
+                                                      : planner::ActionKind::kBackward;
 }
 
 }  // namespace
@@ -50,7 +51,8 @@ PipelineChannel& PipelineExecutor::ChannelOf(const planner::Action& action) {
 
 void PipelineExecutor::PostReceive(int32_t index) {
   const planner::Action& action = actions_[static_cast<size_t>(index)];
-  const planner::MessageEnd from = planner::InputOf(context_.layout, context_.coordinates.pp, action);
+  const planner::MessageEnd from =
+      planner::InputOf(context_.layout, context_.coordinates.pp, action);
   Receive& receive = receives_[index];
   receive.tensor = at::empty({context_.stream_tokens(), context_.model.hidden}, context_.options());
   Communicator& lane = *ChannelOf(action).Towards(from.way == planner::Way::kDown).incoming;
@@ -59,7 +61,8 @@ void PipelineExecutor::PostReceive(int32_t index) {
 
 void PipelineExecutor::Send(int32_t index) {
   const planner::Action& action = actions_[static_cast<size_t>(index)];
-  const planner::MessageEnd to = planner::OutputOf(context_.layout, context_.coordinates.pp, action);
+  const planner::MessageEnd to =
+      planner::OutputOf(context_.layout, context_.coordinates.pp, action);
   Communicator& lane = *ChannelOf(action).Towards(to.way == planner::Way::kUp).outgoing;
   sends_[index] = lane.Send(std::exchange(computed_, at::Tensor()), kLaneReceiver);
 }
@@ -80,8 +83,8 @@ void PipelineExecutor::Compute(const planner::Action& action, const TokenSource&
                        std::move(output));
 }
 
-at::Tensor PipelineExecutor::ComputeOn(Stage& stage, const planner::Action& action, at::Tensor input,
-                                       const TokenSource& tokens) {
+at::Tensor PipelineExecutor::ComputeOn(Stage& stage, const planner::Action& action,
+                                       at::Tensor input, const TokenSource& tokens) {
   if (action.kind == planner::ActionKind::kForward) {
     peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
   }

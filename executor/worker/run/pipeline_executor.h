@@ -9,10 +9,10 @@
 #include <tuple>
 #include <vector>
 
-#include "executor/worker/run/action_padding.h"
-#include "executor/worker/state/rank_context.h"
 #include "executor/worker/model/stage.h"
 #include "executor/worker/model/token_source.h"
+#include "executor/worker/run/action_padding.h"
+#include "executor/worker/state/rank_context.h"
 #include "planner/schedule/messages.h"
 #include "planner/schedule/schedule.h"
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "executor/worker/state/rank_context.h"
 #include "executor/worker/model/stage.h"
+#include "executor/worker/state/rank_context.h"
 
 namespace meshwright::worker {
 

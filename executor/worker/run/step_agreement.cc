@@ -21,7 +21,8 @@ trial::StopReason StepAgreement::After(double step_s) {
     Receive();
   }
   trial::StopReason reason = trial::DecideStop(times_s_, options_);
-  if (reason == trial::StopReason::kNone && steps_ >= options_.steps) reason = trial::StopReason::kSteps;
+  if (reason == trial::StopReason::kNone && steps_ >= options_.steps)
+    reason = trial::StopReason::kSteps;
   // No rank leaves the group with an exchange under way.
   if (reason != trial::StopReason::kNone) Receive();
   return reason;

@@ -21,7 +21,8 @@ Trainer::Trainer(RankContext& context, std::vector<planner::Action> actions, int
     const planner::StageLayers layers =
         planner::StageOf(context.model, context.layout, planner::StagePartition::kEqual, number);
     // A rank that holds both ends of the model holds the first in its first chunk.
-    Stage* front = planner::EndsShareRank(context.layout) && chunk > 0 ? stages_.front().get() : nullptr;
+    Stage* front =
+        planner::EndsShareRank(context.layout) && chunk > 0 ? stages_.front().get() : nullptr;
     stages_.push_back(std::make_unique<Stage>(context, layers, rope_, front));
   }
   gatherer_.emplace(context, stages_, actions_);

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "executor/worker/model/rope_table.h"
+#include "executor/worker/model/stage.h"
+#include "executor/worker/run/pipeline_executor.h"
+#include "executor/worker/run/weight_gatherer.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/gradient_reducer.h"
 #include "executor/worker/state/gradient_square_sum.h"
-#include "executor/worker/run/pipeline_executor.h"
 #include "executor/worker/state/rank_context.h"
-#include "executor/worker/model/rope_table.h"
-#include "executor/worker/model/stage.h"
 #include "executor/worker/state/unit_observer.h"
-#include "executor/worker/run/weight_gatherer.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright::worker {

@@ -61,9 +61,7 @@ void WeightGatherer::After(const WeightGroup& units) {
   ++next_;
 }
 
-void WeightGatherer::Start(FlatUnit& unit) {
-  under_way_[&unit] = unit.GatherWeights();
-}
+void WeightGatherer::Start(FlatUnit& unit) { under_way_[&unit] = unit.GatherWeights(); }
 
 void WeightGatherer::Start(const planner::UnitGroup& numbers) {
   for (const int32_t unit : numbers) Start(*units_[unit]);

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "executor/worker/comm/communicator.h"
+#include "executor/worker/model/stage.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
-#include "executor/worker/model/stage.h"
 #include "planner/schedule/schedule.h"
 #include "planner/schedule/weight_gathers.h"
 
@@ -37,15 +37,16 @@ class WeightGatherer {
   void After(const WeightGroup& units);
 
  private:
-  void Plan(const std::vector<std::unique_ptr<Stage>>& stages, const std::vector<planner::Action>& actions);
+  void Plan(const std::vector<std::unique_ptr<Stage>>& stages,
+            const std::vector<planner::Action>& actions);
   void Start(FlatUnit& unit);
   void Start(const planner::UnitGroup& numbers);
   void WaitFor(const WeightGroup& units);
   void CheckIsNext(const WeightGroup& units) const;
 
   RankContext& context_;
-  std::vector<FlatUnit*> units_;  // by their numbers in the plan
-  std::vector<planner::WeightUse> uses_;   // of a step, under ZeRO-3
+  std::vector<FlatUnit*> units_;          // by their numbers in the plan
+  std::vector<planner::WeightUse> uses_;  // of a step, under ZeRO-3
   std::vector<planner::GatherStep> steps_;
   size_t next_ = 0;  // use
   std::map<const FlatUnit*, Pending> under_way_;

@@ -17,10 +17,10 @@
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/comm/cpu_device.h"
-#include "executor/worker/observe/failure_event.h"
 #include "executor/worker/comm/fake_communicator.h"
 #include "executor/worker/comm/gloo_communicator.h"
 #include "executor/worker/comm/open_device.h"
+#include "executor/worker/observe/failure_event.h"
 #include "executor/worker/run/peak_flops.h"
 #include "executor/worker/run/rendezvous.h"
 #include "executor/worker/run/step_agreement.h"
@@ -46,8 +46,8 @@ std::string NameOf(const RankContext& context) {
 }
 
 // Steps, and the events that tell of them.
-void Train(RankContext& context, const trial::TrialPlan& plan, planner::ScheduleLists lists, double peak_flops,
-           const EventWriter& events, const WorkerHooks& hooks) {
+void Train(RankContext& context, const trial::TrialPlan& plan, planner::ScheduleLists lists,
+           double peak_flops, const EventWriter& events, const WorkerHooks& hooks) {
   context.device->ResetPeakMemory();
   const int32_t open_sends =
       planner::OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
@@ -59,8 +59,9 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
   }
   if (hooks.before_training) hooks.before_training(trainer);
   // The first of the ranks that hold the head.
-  const bool tells_loss = context.rank == planner::Mesh(context.layout)
-                                              .Moved(0, planner::Axis::kPp, context.coordinates.pp);
+  const bool tells_loss =
+      context.rank ==
+      planner::Mesh(context.layout).Moved(0, planner::Axis::kPp, context.coordinates.pp);
   StepAgreement agreement(
       context, {.steps = plan.steps, .adaptive = plan.adaptive, .beat_step_s = plan.beat_step_s});
   trial::StepRecord last;
@@ -87,7 +88,8 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
                         .peak_in_flight = trainer.peak_in_flight(),
                         .measured_peak_flops = peak_flops,
                         .trace = std::nullopt};
-  if (plan.trace) done.trace = trial::TracedStep{.name = NameOf(context), .record = std::move(last)};
+  if (plan.trace)
+    done.trace = trial::TracedStep{.name = NameOf(context), .record = std::move(last)};
   events.Write(ToJson(std::move(done)));
 }
 
@@ -105,7 +107,8 @@ absl::Status RunRank(const trial::TrialPlan& plan, const WorkerEnvironment& envi
   if (!device.ok()) return device.status();
   context.device = *std::move(device);
   context.clock.Use(context.device->MakeClock());
-  at::set_num_threads(static_cast<int>(planner::ThreadsPerRank(host::PhysicalCores(), trial::RanksAtOnce(plan))));
+  at::set_num_threads(
+      static_cast<int>(planner::ThreadsPerRank(host::PhysicalCores(), trial::RanksAtOnce(plan))));
   const auto timeout = trial::OperationTimeout(plan.timeout_s);
   // Outlives the groups: the first rank serves it.
   c10::intrusive_ptr<c10d::Store> store;

@@ -19,11 +19,11 @@
 #include "executor/trial/device_benchmark.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
-#include "executor/worker/run/device_benchmark.h"
 #include "executor/worker/comm/open_device.h"
+#include "executor/worker/run/device_benchmark.h"
 #include "executor/worker/run/worker.h"
-#include "planner/codec/json_text.h"
 #include "planner/base/status_macros.h"
+#include "planner/codec/json_text.h"
 
 namespace meshwright::worker {
 namespace {
@@ -122,7 +122,7 @@ absl::Status CheckRanks(const char* what, int64_t ranks, const WorkerEnvironment
 }
 
 absl::StatusOr<trial::TrialPlan> ReadTrial(const nlohmann::json& json, const Flags& flags,
-                                    const WorkerEnvironment& environment) {
+                                           const WorkerEnvironment& environment) {
   ASSIGN_OR_RETURN(trial::TrialPlan plan, trial::TrialPlanFromJson(json));
   if (flags.memory_limit_gib.has_value()) {
     plan.memory_limit_bytes = static_cast<int64_t>(*flags.memory_limit_gib * kGib);
@@ -133,7 +133,7 @@ absl::StatusOr<trial::TrialPlan> ReadTrial(const nlohmann::json& json, const Fla
 }
 
 absl::StatusOr<trial::BenchmarkPlan> ReadBenchmark(const nlohmann::json& json,
-                                            const WorkerEnvironment& environment) {
+                                                   const WorkerEnvironment& environment) {
   ASSIGN_OR_RETURN(const trial::BenchmarkPlan plan, trial::BenchmarkPlanFromJson(json));
   RETURN_IF_ERROR(CheckRanks("benchmark", plan.ranks, environment));
   return plan;

@@ -2,9 +2,10 @@
 // gradients and AdamW's states, the latter two in the accumulator dtype. The tensors that operators
 // see are views of them.
 //
-// Its replicas, the ranks that hold the same parameters, share the unit as the ZeRO stage says (arXiv
-// 1910.02054). Who they are is the unit's own: whoever reduces, gathers or counts it asks the unit.
-// The buffers are cut into equal shards, one for each rank (planner/memory/unit_shards.h):
+// Its replicas, the ranks that hold the same parameters, share the unit as the ZeRO stage says
+// (arXiv 1910.02054). Who they are is the unit's own: whoever reduces, gathers or counts it asks
+// the unit. The buffers are cut into equal shards, one for each rank
+// (planner/memory/unit_shards.h):
 //
 //                     stage 0   1                  2              3
 //   states            whole     own shard          own shard      own shard

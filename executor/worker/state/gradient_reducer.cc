@@ -44,9 +44,8 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
 void GradientReducer::Start(FlatUnit& unit, bool last) {
   Communicator& replicas = *unit.replicas();
   at::Tensor gradients = unit.CloseGradients(/*with_vectors=*/last);
-  Pending pending = unit.zero() == 0
-                        ? replicas.AllReduce(gradients, Reduction::kSum)
-                        : replicas.ReduceScatter(unit.OwnPart(gradients), gradients);
+  Pending pending = unit.zero() == 0 ? replicas.AllReduce(gradients, Reduction::kSum)
+                                     : replicas.ReduceScatter(unit.OwnPart(gradients), gradients);
   under_way_.push_back({&unit, std::move(gradients), std::move(pending)});
 }
 

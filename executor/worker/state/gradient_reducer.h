@@ -1,4 +1,5 @@
-// Sums the gradients of units over their replicas (FlatUnit::replicas()), while the backward goes on.
+// Sums the gradients of units over their replicas (FlatUnit::replicas()), while the backward goes
+// on.
 //
 // ZeRO 0 and 1 reduce a unit's gradients once a step, when they are complete: to all ranks, or to
 // each its shard. ZeRO 2 and 3 reduce those of every micro-batch, from a bucket that exists only

@@ -1,8 +1,8 @@
 // Which part of which of the model's parameters a rank holds, and in which order.
 //
 // Pure functions of (model, layout, coordinates): the parameters of the operators of
-// planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule of
-// flat buffers: its matrices come first, then norms, then biases. AdamW decays matrices alone.
+// planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule
+// of flat buffers: its matrices come first, then norms, then biases. AdamW decays matrices alone.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,8 @@ enum FinalNormParameter : uint8_t { kFinalNorm };
 
 // Matrices are [outputs, inputs]. Column parallel weights (qkv, gate, up, embedding, head) are
 // divided by rows, row parallel ones (output, down) by columns.
-ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank, int32_t tp);
+ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank,
+                        int32_t tp);
 ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
 // The output projection. With tied embeddings it is the embedding's unit, so that copies of the
 // table on two ranks are laid out alike.

@@ -92,7 +92,7 @@ at::ScalarType RankContext::accumulator_dtype() const {
 
 kernels::ElementType RankContext::accumulator_element() const {
   return training.precision == planner::Precision::kFp64 ? kernels::ElementType::kFp64
-                                                : kernels::ElementType::kFp32;
+                                                         : kernels::ElementType::kFp32;
 }
 
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,
@@ -111,8 +111,7 @@ void ConnectGroupsWith(RankContext& context, const ConnectGroup& connect_group,
     const std::vector<int32_t> ranks = planner::RanksOf(group, mesh, context.rank);
     std::unique_ptr<Communicator>& end = EndOf(group, context);
     end = TimeCommunicator(
-        connect_group(
-            {.name = name, .ranks = ranks, .timeout = timeout, .traffic = group.traffic}),
+        connect_group({.name = name, .ranks = ranks, .timeout = timeout, .traffic = group.traffic}),
         {.name = name, .ranks = ranks, .phase = trial::PhaseOf(group.role)}, context.recorder);
     if (group.lane.has_value()) ExchangeFirstMessage(context, *end);
   }

@@ -27,7 +27,8 @@ std::string SomePlan() {
   return ToJson(plan).dump();
 }
 
-trial::TrialResult UntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
+trial::TrialResult UntilCancelled(const trial::TrialPlan&,
+                                  const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
   trial::TrialResult result;
   result.outcome = trial::Outcome::kCancelled;

@@ -4,8 +4,8 @@
 #include "gtest/gtest.h"
 #include "meshwright/v1/agents.pb.h"
 #include "meshwright/v1/sweeps.pb.h"
-#include "planner/codec/json_text.h"
 #include "planner/base/field_error.h"
+#include "planner/codec/json_text.h"
 
 namespace meshwright::agent {
 namespace {
@@ -13,7 +13,8 @@ namespace {
 TEST(CheckLimits, TakesWhatIsAsLongAsAllowed) {
   v1::CreateSweepRequest request;
   request.set_request_id(std::string(256, 'r'));
-  request.mutable_plan()->mutable_cluster()->set_cluster_json(std::string(planner::kMaxSpecBytes, ' '));
+  request.mutable_plan()->mutable_cluster()->set_cluster_json(
+      std::string(planner::kMaxSpecBytes, ' '));
   EXPECT_TRUE(CheckLimits(request).ok());
   EXPECT_TRUE(CheckLimits(v1::ListSweepsRequest()).ok());
 }

@@ -9,7 +9,8 @@
 namespace meshwright::agent {
 namespace {
 
-// As a Sweep's fields that no other struct has: a map, an enum of names that has no empty one, texts.
+// As a Sweep's fields that no other struct has: a map, an enum of names that has no empty one,
+// texts.
 enum class State : uint8_t { kPending, kRunning, kFinished, kCancelled };
 constexpr EnumNames<State, 4> kStateNames = {{{State::kPending, "pending"},
                                               {State::kRunning, "running"},

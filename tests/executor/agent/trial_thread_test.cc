@@ -28,7 +28,8 @@ class TrialThreadTest : public testing::Test {
   Inbox<Done> done_;
 };
 
-trial::TrialResult UntilCancelled(const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
+trial::TrialResult UntilCancelled(const trial::TrialPlan&,
+                                  const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
   trial::TrialResult result;
   result.outcome = trial::Outcome::kCancelled;

@@ -3,8 +3,8 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "gtest/gtest.h"
-#include "planner/report/estimate_json.h"
 #include "planner/base/field_error.h"
+#include "planner/report/estimate_json.h"
 #include "tests/executor/some_slice.h"
 
 namespace meshwright::agent {
@@ -70,7 +70,8 @@ TEST(WireTest, ExplanationsRoundTrip) {
 }
 
 TEST(WireTest, FunnelsRoundTrip) {
-  planner::Funnel funnel{.enumerated = 10, .invalid = 5, .memory = 2, .evaluated = 3, .invalid_by_rule = {}};
+  planner::Funnel funnel{
+      .enumerated = 10, .invalid = 5, .memory = 2, .evaluated = 3, .invalid_by_rule = {}};
   funnel.invalid_by_rule[static_cast<size_t>(planner::Rule::kHeadsDivision)] = 5;
   EXPECT_EQ(FromWire(ToWire(funnel)), funnel);
 }
@@ -87,15 +88,16 @@ TEST(WireTest, ResultsRoundTrip) {
   result.gradient_norms = {1.5};
   result.ranks = {
       {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2, .estimated_bytes = 3, .peak_in_flight = 4}};
-  result.ranks[0].device_memory =
-      trial::DeviceMemoryUse{.peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
+  result.ranks[0].device_memory = trial::DeviceMemoryUse{
+      .peak_reserved_bytes = 5, .allocator_retries = 6, .communicator_bytes = 7};
   result.ranks[0].estimated_communicator_bytes = 8;
   result.mfu_causal = 0.25;
   result.peak_flops = 9e12;
   result.mfu_of_peak = 0.375;
   result.mfu_causal_of_peak = 0.125;
-  trial::ForEachPhase(
-      [&](trial::Phase phase) { result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase); });
+  trial::ForEachPhase([&](trial::Phase phase) {
+    result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase);
+  });
   result.ranks[0].communication = {{.group = "replicas",
                                     .operation = trial::CommOperation::kReduceScatter,
                                     .calls = 4,

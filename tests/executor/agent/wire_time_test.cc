@@ -3,15 +3,21 @@
 #include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "meshwright/v1/plan.pb.h"
+
 namespace meshwright::agent {
 namespace {
 
-// One table of names stands behind the message as well.
-TEST(WireTimeTest, TheMessageHasAFieldOfEachPartsNameAndNoOther) {
-  const google::protobuf::Descriptor& message = *v1::TimeParts::descriptor();
-  ASSERT_EQ(message.field_count(), static_cast<int>(planner::kTimeParts.size()));
-  for (int i = 0; i < message.field_count(); ++i) {
-    EXPECT_EQ(message.field(i)->name(), planner::TimePartKey(planner::kTimeParts[i]));
+// One table of names stands behind the message as well: beside their sum it holds nothing else.
+TEST(WireTimeTest, TheMessageHasAFieldOfEachPartsNameAndTheirSum) {
+  const google::protobuf::Descriptor& message = *v1::TimeEstimate::descriptor();
+  EXPECT_EQ(message.field_count(), static_cast<int>(planner::kTimeParts.size()) + 1);
+  EXPECT_NE(message.FindFieldByName("step_s"), nullptr);
+  for (const planner::TimePart part : planner::kTimeParts) {
+    EXPECT_NE(message.FindFieldByName(std::string(planner::TimePartKey(part))), nullptr)
+        << planner::TimePartKey(part);
   }
 }
 
@@ -19,8 +25,10 @@ TEST(WireTimeTest, PartsComeBack) {
   planner::TimeParts parts;
   double seconds = 0.0;
   for (const planner::TimePart part : planner::kTimeParts) parts[part] = seconds += 0.125;
-  EXPECT_EQ(TimePartsFromWire(TimePartsToWire(parts)), parts);
-  EXPECT_EQ(TimePartsToWire(parts).bubble_s(), 0.875);
+  v1::TimeEstimate message;
+  TimePartsToWire(parts, message);
+  EXPECT_EQ(TimePartsFromWire(message), parts);
+  EXPECT_EQ(message.bubble_s(), 0.875);
 }
 
 }  // namespace

@@ -24,15 +24,18 @@ TEST(CapabilitiesTest, LayoutsOfTpPpAndDpRun) {
 
 TEST(CapabilitiesTest, EveryScheduleAndRecomputeModeRuns) {
   for (const planner::ScheduleKind schedule :
-       {planner::ScheduleKind::kGpipe, planner::ScheduleKind::k1f1b, planner::ScheduleKind::kZbH1}) {
+       {planner::ScheduleKind::kGpipe, planner::ScheduleKind::k1f1b,
+        planner::ScheduleKind::kZbH1}) {
     EXPECT_TRUE(Check({.pp = 2, .schedule = schedule}).ok());
   }
   for (const planner::ScheduleKind schedule :
-       {planner::ScheduleKind::kInterleaved, planner::ScheduleKind::kBreadthFirst, planner::ScheduleKind::kZbV}) {
+       {planner::ScheduleKind::kInterleaved, planner::ScheduleKind::kBreadthFirst,
+        planner::ScheduleKind::kZbV}) {
     EXPECT_TRUE(Check({.pp = 2, .vpp = 2, .schedule = schedule}).ok());
   }
   EXPECT_TRUE(Check({.tp = 2, .cp = 2, .sequence_parallel = true}).ok());
-  for (const planner::Recompute recompute : {planner::Recompute::kSelective, planner::Recompute::kFull, planner::Recompute::kBlock}) {
+  for (const planner::Recompute recompute :
+       {planner::Recompute::kSelective, planner::Recompute::kFull, planner::Recompute::kBlock}) {
     EXPECT_TRUE(Check({.recompute = recompute, .recompute_layers = 1}).ok());
   }
 }
@@ -93,17 +96,17 @@ TEST_P(RefusedLayoutTest, NamesTheAxisAndWhatIsSupported) {
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr(GetParam().named));
 }
 
-INSTANTIATE_TEST_SUITE_P(Axes, RefusedLayoutTest,
-                         testing::Values(Refused{{.cp = 3}, "sequence length 16 is not a multiple of 2 * cp = 6"},
-                                         Refused{{.dp = 2, .zero = 4}, "ZeRO stages up to 3"},
-                                         Refused{{.sequence_parallel = true}, "(sp1) needs tp of at least 2"},
-                                         Refused{{.attention = planner::AttentionKernel::kEager},
-                                                 "attn=eager"},
-                                         Refused{{.attention = planner::AttentionKernel::kCudnn}, "on cpu"},
-                                         Refused{{.norm = planner::NormKernel::kEager}, "norm=eager"},
-                                         Refused{{.tp = 4}, "2 key/value heads are not a multiple of tp = 4"},
-                                         Refused{{.pp = 5}, "4 layers can't be divided"},
-                                         Refused{{.dp = 3}, "global batch 8"}));
+INSTANTIATE_TEST_SUITE_P(
+    Axes, RefusedLayoutTest,
+    testing::Values(Refused{{.cp = 3}, "sequence length 16 is not a multiple of 2 * cp = 6"},
+                    Refused{{.dp = 2, .zero = 4}, "ZeRO stages up to 3"},
+                    Refused{{.sequence_parallel = true}, "(sp1) needs tp of at least 2"},
+                    Refused{{.attention = planner::AttentionKernel::kEager}, "attn=eager"},
+                    Refused{{.attention = planner::AttentionKernel::kCudnn}, "on cpu"},
+                    Refused{{.norm = planner::NormKernel::kEager}, "norm=eager"},
+                    Refused{{.tp = 4}, "2 key/value heads are not a multiple of tp = 4"},
+                    Refused{{.pp = 5}, "4 layers can't be divided"},
+                    Refused{{.dp = 3}, "global batch 8"}));
 
 TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
   planner::ModelSpec gelu = TinyModel();

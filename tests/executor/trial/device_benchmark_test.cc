@@ -78,7 +78,8 @@ TEST_F(DeviceBenchmarkTest, MeasuresPairsBesideTheWholeGroup) {
   const auto benchmark = Run(3, 0.3);
   ASSERT_TRUE(benchmark.ok()) << benchmark.status();
   EXPECT_EQ(RanksOf(benchmark->collectives), (std::set<int32_t>{2, 3}));
-  for (const planner::CollectiveTiming& timing : benchmark->collectives) EXPECT_EQ(timing.groups, 1);
+  for (const planner::CollectiveTiming& timing : benchmark->collectives)
+    EXPECT_EQ(timing.groups, 1);
 }
 
 TEST_F(DeviceBenchmarkTest, OneRankHasNoCollectives) {

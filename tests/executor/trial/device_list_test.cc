@@ -68,7 +68,8 @@ TEST(RunProgramTest, AFailureHasItsExitCode) {
 }
 
 TEST(RunProgramTest, AFailureHasTheEndOfWhatTheProgramSaid) {
-  const auto output = host::RunProgram({"/bin/sh", "-c", "echo no LibTorch here >&2; exit 2"}, 60.0);
+  const auto output =
+      host::RunProgram({"/bin/sh", "-c", "echo no LibTorch here >&2; exit 2"}, 60.0);
   EXPECT_THAT(std::string(output.status().message()), HasSubstr("exit code 2: no LibTorch here"));
 }
 

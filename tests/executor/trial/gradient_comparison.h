@@ -24,7 +24,8 @@ class TemporaryFolder {
 
 // Puts the ranks' parts together and expects every gradient of the reference, once or in equal
 // copies: norm of the difference over the norm below `tolerance`. Returns the largest of these.
-double ExpectSameGradients(const worker::ReferenceModel& reference, const std::filesystem::path& folder,
-                           const planner::Layout& layout, double tolerance);
+double ExpectSameGradients(const worker::ReferenceModel& reference,
+                           const std::filesystem::path& folder, const planner::Layout& layout,
+                           double tolerance);
 
 }  // namespace meshwright::trial

@@ -77,7 +77,8 @@ constexpr ModelVariant kTied = {.tied = true};
 
 std::vector<Case> OneDeviceCases() {
   std::vector<Case> cases;
-  for (const planner::Precision precision : {planner::Precision::kFp32, planner::Precision::kBf16}) {
+  for (const planner::Precision precision :
+       {planner::Precision::kFp32, planner::Precision::kBf16}) {
     cases.insert(cases.end(), {{{"tp1.pp1.dp1.mb2"}, precision},
                                {{"tp1.pp1.dp1.mb2", kMultiHead}, precision},
                                {{"tp1.pp1.dp1", kQkNorm}, precision},
@@ -88,9 +89,10 @@ std::vector<Case> OneDeviceCases() {
                                {{"tp1.pp1.dp1.vpp2.sched=zb_v"}, precision},
                                {{"tp1.pp1.dp1.vpp2.sched=breadth_first"}, precision}});
   }
-  cases.insert(cases.end(), {{{"tp1.pp1.dp1.mb2.attn=cudnn"}, planner::Precision::kBf16},
-                             {{"tp1.pp1.dp1.mb2.attn=cudnn", kMultiHead}, planner::Precision::kBf16},
-                             {{"tp1.pp1.dp1.rc=selective.attn=cudnn"}, planner::Precision::kBf16}});
+  cases.insert(cases.end(),
+               {{{"tp1.pp1.dp1.mb2.attn=cudnn"}, planner::Precision::kBf16},
+                {{"tp1.pp1.dp1.mb2.attn=cudnn", kMultiHead}, planner::Precision::kBf16},
+                {{"tp1.pp1.dp1.rc=selective.attn=cudnn"}, planner::Precision::kBf16}});
   return cases;
 }
 
@@ -109,7 +111,8 @@ std::vector<Case> ManyDevicesCases() {
 }
 
 std::string NameOf(const testing::TestParamInfo<Case>& test) {
-  return std::string(planner::PrecisionName(test.param.precision)) + "_" + CaseName(test.param.layout);
+  return std::string(planner::PrecisionName(test.param.precision)) + "_" +
+         CaseName(test.param.layout);
 }
 
 INSTANTIATE_TEST_SUITE_P(OneDevice, LayoutsCudaTest, testing::ValuesIn(OneDeviceCases()), NameOf);

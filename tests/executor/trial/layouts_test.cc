@@ -35,7 +35,8 @@ class LayoutsTest : public testing::TestWithParam<Case> {
   }
 
   int64_t PredictedBytes(int32_t pipeline_rank) const {
-    const planner::ClusterSpec cluster = planner::FindCluster("local-cpu", host::PhysicalCores()).value();
+    const planner::ClusterSpec cluster =
+        planner::FindCluster("local-cpu", host::PhysicalCores()).value();
     const planner::FrameworkProfile profile = planner::FindProfile("meshwright").value();
     const planner::EstimateContext context{plan_.model, cluster, plan_.training, profile};
     return planner::EstimateRankMemory(context, plan_.layout, pipeline_rank).allocator_bytes();
@@ -77,7 +78,8 @@ TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
   const auto micro_batches =
       static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
   for (const RankResult& rank : result.ranks) {
-    const auto actions = planner::MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
+    const auto actions =
+        planner::MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
     EXPECT_EQ(rank.peak_in_flight, planner::PeakInFlight(actions)) << "rank " << rank.rank;
   }
 }
@@ -124,7 +126,8 @@ std::vector<Case> Bf16Cases() {
 }
 
 std::string NameOf(const testing::TestParamInfo<Case>& test) {
-  return std::string(planner::PrecisionName(test.param.precision)) + "_" + CaseName(test.param.layout);
+  return std::string(planner::PrecisionName(test.param.precision)) + "_" +
+         CaseName(test.param.layout);
 }
 
 INSTANTIATE_TEST_SUITE_P(Exact, LayoutsTest, testing::ValuesIn(ExactCases()), NameOf);

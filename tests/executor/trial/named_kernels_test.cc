@@ -20,11 +20,13 @@ TEST(NamedKernels, AreThoseThatTheEstimateChose) {
 
 TEST(NamedKernels, OfALayoutThatNamesThemStay) {
   const planner::Layout layout = {.attention = planner::AttentionKernel::kFlash2};
-  EXPECT_EQ(WithNamedKernels(layout, With(planner::AttentionKernel::kCudnn), DeviceKind::kCuda), layout);
+  EXPECT_EQ(WithNamedKernels(layout, With(planner::AttentionKernel::kCudnn), DeviceKind::kCuda),
+            layout);
 }
 
 TEST(NamedKernels, AreLeftOutWhereTheWorkerRunsThemAnyway) {
-  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kFlash2), DeviceKind::kCuda), planner::Layout());
+  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kFlash2), DeviceKind::kCuda),
+            planner::Layout());
 }
 
 TEST(NamedKernels, OfAnotherFrameworkAreNotTheWorkers) {
@@ -34,7 +36,8 @@ TEST(NamedKernels, OfAnotherFrameworkAreNotTheWorkers) {
 }
 
 TEST(NamedKernels, AreNeverADevicesOnACpu) {
-  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kCudnn), DeviceKind::kCpu), planner::Layout());
+  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kCudnn), DeviceKind::kCpu),
+            planner::Layout());
 }
 
 }  // namespace

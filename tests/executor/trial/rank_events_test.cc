@@ -37,9 +37,9 @@ StepRecord SomeRecord() {
 DoneEvent SomeEnd() {
   return {.stop_reason = StopReason::kTight,
           .peak_bytes = 100,
-          .device_memory = DeviceMemoryUse{.peak_reserved_bytes = 120,
-                                           .allocator_retries = 1,
-                                           .communicator_bytes = 30},
+          .device_memory =
+              DeviceMemoryUse{
+                  .peak_reserved_bytes = 120, .allocator_retries = 1, .communicator_bytes = 30},
           .peak_in_flight = 2,
           .measured_peak_flops = 1e9,
           .trace = TracedStep{.name = "rank 3", .record = SomeRecord()}};
@@ -47,8 +47,7 @@ DoneEvent SomeEnd() {
 
 template <typename Event>
 Event Sent(const Event& event) {
-  return std::get<Event>(
-      RankEventFromJson(nlohmann::json::parse(ToJson(event).dump())).value());
+  return std::get<Event>(RankEventFromJson(nlohmann::json::parse(ToJson(event).dump())).value());
 }
 
 TEST(RankEventsTest, WhatARankTellsArrives) {

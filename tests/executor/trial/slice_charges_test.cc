@@ -26,12 +26,13 @@ class ReplayTest : public testing::Test {
     return Replay(record_, [each_s](const CommunicationSpan&) { return each_s; });
   }
 
-  StepRecord record_ = {.step = {0.0, 21.0},
-                        .phases = {},
-                        .actions = {{.action = {planner::ActionKind::kForward, 0, 0}, .time = {0.0, 10.0}},
-                                    {.action = {planner::ActionKind::kForward, 1, 0}, .time = {10.0, 20.0}}},
-                        .optimizer = {},
-                        .communication = {}};
+  StepRecord record_ = {
+      .step = {0.0, 21.0},
+      .phases = {},
+      .actions = {{.action = {planner::ActionKind::kForward, 0, 0}, .time = {0.0, 10.0}},
+                  {.action = {planner::ActionKind::kForward, 1, 0}, .time = {10.0, 20.0}}},
+      .optimizer = {},
+      .communication = {}};
 };
 
 TEST_F(ReplayTest, WhatIsWaitedForAtOnceIsAddedInFull) {
@@ -131,12 +132,15 @@ class ChargeTest : public testing::Test {
 
 TEST_F(ChargeTest, EachGroupIsChargedWhereItLies) {
   const planner::Network& network = step_.network;
-  EXPECT_EQ(Charge("tp", CommOperation::kAllReduce), planner::AllReduceTime(network, {8, 1}, bytes_));
+  EXPECT_EQ(Charge("tp", CommOperation::kAllReduce),
+            planner::AllReduceTime(network, {8, 1}, bytes_));
   EXPECT_EQ(Charge("tp", CommOperation::kReduceScatter),
             planner::ReduceScatterTime(network, {8, 1}, bytes_));
   EXPECT_EQ(Charge("cp", CommOperation::kSend), planner::SendTime(network, {2, 8}, bytes_));
-  EXPECT_EQ(Charge("replicas", CommOperation::kAllReduce), planner::AllReduceTime(network, {8, 8}, bytes_));
-  EXPECT_EQ(Charge("replicas", CommOperation::kAllGather), planner::AllGatherTime(network, {8, 8}, bytes_));
+  EXPECT_EQ(Charge("replicas", CommOperation::kAllReduce),
+            planner::AllReduceTime(network, {8, 8}, bytes_));
+  EXPECT_EQ(Charge("replicas", CommOperation::kAllGather),
+            planner::AllGatherTime(network, {8, 8}, bytes_));
   EXPECT_EQ(Charge("tied_embeddings", CommOperation::kAllReduce),
             planner::AllReduceTime(network, {2, 128}, bytes_));
   // Across nodes it is slower.

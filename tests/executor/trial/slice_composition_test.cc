@@ -125,10 +125,12 @@ TEST_F(ComposeTest, TheStepIsThatOfThePipeline) {
   EXPECT_LT(dp_s, 2.0);
   EXPECT_EQ(result.step[planner::TimePart::kDp], 0.0);
   EXPECT_EQ(result.step[planner::TimePart::kOptimizer], 0.25);
-  const double without_straggler_s = result.step.step_s() - result.step[planner::TimePart::kStraggler];
-  EXPECT_NEAR(result.step[planner::TimePart::kStraggler],
-              (planner::StragglerFactor(cluster_.device.straggler_sigma, 512) - 1.0) * without_straggler_s,
-              1e-9);
+  const double without_straggler_s =
+      result.step.step_s() - result.step[planner::TimePart::kStraggler];
+  EXPECT_NEAR(
+      result.step[planner::TimePart::kStraggler],
+      (planner::StragglerFactor(cluster_.device.straggler_sigma, 512) - 1.0) * without_straggler_s,
+      1e-9);
 }
 
 TEST_F(ComposeTest, ChargesAreTheCostModels) {

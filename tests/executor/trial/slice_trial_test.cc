@@ -21,14 +21,16 @@ class SliceTrialTest : public testing::Test {
  protected:
   SliceTrialTest() {
     plan_ = TinyPlan({.tp = 2, .pp = 2, .dp = 2}, 3);
-    const planner::ClusterSpec here = planner::FindCluster("local-cpu", host::PhysicalCores()).value();
+    const planner::ClusterSpec here =
+        planner::FindCluster("local-cpu", host::PhysicalCores()).value();
     const planner::EstimateContext alone{plan_.model, here, plan_.training, profile_,
-                                /*ranks_run_alone=*/true};
+                                         /*ranks_run_alone=*/true};
     plan_.estimated_bytes = planner::EstimateAllocatorBytes(alone, plan_.layout);
   }
 
   TrialResult RunSlices(const std::function<void(const TrialProgress&)>& progress = {}) const {
-    return RunSliceTrial(plan_, planner::EstimateContext{plan_.model, cluster_, plan_.training, profile_},
+    return RunSliceTrial(plan_,
+                         planner::EstimateContext{plan_.model, cluster_, plan_.training, profile_},
                          {.worker_path = WorkerPath(), .progress = progress});
   }
 

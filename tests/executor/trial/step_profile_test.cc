@@ -23,9 +23,10 @@ StepRecord SomeRecord() {
   record.step = {10.0, 20.0};
   record.phases[Phase::kForward] = 3.0;
   record.phases[Phase::kPipeline] = 7.0;
-  record.actions = {
-      {.action = {planner::ActionKind::kForward, 1, 2}, .time = {11.0, 12.0}, .communication_s = 0.25},
-      {.action = {planner::ActionKind::kBackwardWeight, 0, 0}, .time = {13.0, 14.5}}};
+  record.actions = {{.action = {planner::ActionKind::kForward, 1, 2},
+                     .time = {11.0, 12.0},
+                     .communication_s = 0.25},
+                    {.action = {planner::ActionKind::kBackwardWeight, 0, 0}, .time = {13.0, 14.5}}};
   record.optimizer = {19.0, 20.0};
   record.communication = {Span("tp", CommOperation::kAllReduce, 11.0, {11.5, 12.0}, 12.0),
                           // Two at once: the second begins when the first is done.

@@ -58,7 +58,8 @@ void LayoutRun::ExpectPlannedInFlight() const {
   const auto micro_batches =
       static_cast<int32_t>(plan_.layout.MicroBatches(plan_.training.global_batch));
   for (const ThreadRank& rank : ranks_) {
-    const auto actions = planner::MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
+    const auto actions =
+        planner::MakeSchedule(plan_.layout, rank.pipeline_rank, micro_batches).value();
     EXPECT_EQ(rank.peak_in_flight, planner::PeakInFlight(actions));
   }
 }

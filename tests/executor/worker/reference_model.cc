@@ -23,7 +23,8 @@
 
 namespace meshwright::worker {
 
-ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec training, uint64_t seed)
+ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec training,
+                               uint64_t seed)
     : model_(std::move(model)),
       training_(training),
       seed_(seed),

@@ -34,5 +34,6 @@ WorkerHooks HooksOf(const trial::TestHooks& test) {
 }  // namespace meshwright::worker
 
 int main(int argc, char** argv) {
-  return meshwright::worker::WorkerMain(argc, argv, meshwright::worker::HooksOf(meshwright::trial::ReadTestHooks()));
+  return meshwright::worker::WorkerMain(
+      argc, argv, meshwright::worker::HooksOf(meshwright::trial::ReadTestHooks()));
 }

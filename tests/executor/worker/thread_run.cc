@@ -8,8 +8,8 @@
 
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/fake_communicator.h"
-#include "executor/worker/state/rank_context.h"
 #include "executor/worker/run/trainer.h"
+#include "executor/worker/state/rank_context.h"
 #include "planner/schedule/open_sends.h"
 #include "planner/schedule/schedule.h"
 
@@ -17,8 +17,8 @@ namespace meshwright::worker {
 namespace {
 
 // Meets the other ranks at `hub`; null: there are none.
-void Train(const trial::TrialPlan& plan, int32_t rank, const ThreadRunOptions& options, ThreadHub* hub,
-           ThreadRank& result) {
+void Train(const trial::TrialPlan& plan, int32_t rank, const ThreadRunOptions& options,
+           ThreadHub* hub, ThreadRank& result) {
   RankContext context;
   context.model = plan.model;
   context.layout = plan.layout;
@@ -69,7 +69,8 @@ void Train(const trial::TrialPlan& plan, int32_t rank, const ThreadRunOptions& o
 
 std::unique_ptr<Device> OpenCpuRank(ThreadHub* hub) { return std::make_unique<CpuDevice>(hub); }
 
-std::vector<ThreadRank> RunOnThreads(const trial::TrialPlan& plan, const ThreadRunOptions& options) {
+std::vector<ThreadRank> RunOnThreads(const trial::TrialPlan& plan,
+                                     const ThreadRunOptions& options) {
   // The first use of ATen on a thread of its own must not race with the others.
   at::set_num_threads(1);
   InstallAccountingAllocator();

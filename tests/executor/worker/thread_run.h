@@ -9,10 +9,10 @@
 
 #include "executor/trial/step_record.h"
 #include "executor/trial/trial.h"
-#include "executor/worker/run/action_padding.h"
 #include "executor/worker/comm/communicator.h"
 #include "executor/worker/comm/device.h"
 #include "executor/worker/comm/thread_communicator.h"
+#include "executor/worker/run/action_padding.h"
 
 namespace meshwright::worker {
 
@@ -23,7 +23,7 @@ struct ThreadRank {
   int64_t peak_bytes = 0;  // of the rank on a CPU; threads of one GPU share an allocator
   int32_t peak_in_flight = 0;
   std::vector<trial::StepRecord> records;  // of each step
-  std::string error;                // empty while all is well
+  std::string error;                       // empty while all is well
 };
 
 // Opens the device of the rank whose thread calls. Its groups are those of `hub`, if any.
@@ -44,7 +44,8 @@ struct ThreadRunOptions {
 };
 
 // Runs `plan` with one compute thread per rank. The result is by rank.
-std::vector<ThreadRank> RunOnThreads(const trial::TrialPlan& plan, const ThreadRunOptions& options = {});
+std::vector<ThreadRank> RunOnThreads(const trial::TrialPlan& plan,
+                                     const ThreadRunOptions& options = {});
 
 // Runs each rank of `plan` alone, as if the others were there.
 std::vector<ThreadRank> RunAlone(const trial::TrialPlan& plan);

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
+#include "planner/catalog/catalog.h"
 #include "tests/planner/measurement/invented_row.h"
 
 namespace meshwright::planner {

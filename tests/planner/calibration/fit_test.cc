@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "planner/calibration/constants.h"
 #include "planner/base/field_error.h"
+#include "planner/calibration/constants.h"
 #include "tests/planner/calibration/synthetic_runs.h"
 
 namespace meshwright::planner {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/data/embedded.h"
 #include "planner/base/field_error.h"
+#include "planner/data/embedded.h"
 
 namespace meshwright::planner {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "nlohmann/json.hpp"
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
+#include "planner/catalog/catalog.h"
 
 namespace meshwright::planner {
 namespace {
@@ -161,7 +161,8 @@ TEST(ModelConfig, ListsTheKeysThatItDoesNotKnow) {
 
 TEST(ModelConfig, ShowsOfUnknownKeysWhatCanBeRead) {
   ModelConfig config;
-  for (int i = 0; i < 3000; ++i) config.unknown_keys.push_back("k" + std::to_string(i) + "\x1b[31m\n");
+  for (int i = 0; i < 3000; ++i)
+    config.unknown_keys.push_back("k" + std::to_string(i) + "\x1b[31m\n");
   const std::string note = NotesOn(config).front();
   EXPECT_THAT(note, HasSubstr("k0\\x1b[31m\\n, k1"));
   EXPECT_THAT(note, HasSubstr(" and 2990 more; check"));

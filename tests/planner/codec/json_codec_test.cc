@@ -23,12 +23,12 @@ struct Chip {
 
   friend bool operator==(const Chip&, const Chip&) = default;
 };
-constexpr TextForm kChipText{
-    [](const Chip& chip) { return "x" + std::to_string(chip.number); },
-    [](std::string_view text) -> absl::StatusOr<Chip> {
-      if (text.size() != 2 || text[0] != 'x') return FieldError("chip", text, "must be x and a digit");
-      return Chip{text[1] - '0'};
-    }};
+constexpr TextForm kChipText{[](const Chip& chip) { return "x" + std::to_string(chip.number); },
+                             [](std::string_view text) -> absl::StatusOr<Chip> {
+                               if (text.size() != 2 || text[0] != 'x')
+                                 return FieldError("chip", text, "must be x and a digit");
+                               return Chip{text[1] - '0'};
+                             }};
 
 struct Nap {
   double begin_s = 0.0;
@@ -157,13 +157,14 @@ TEST(JsonCodec, EveryFieldComesBack) {
 }
 
 TEST(JsonCodec, TheFormIsTheOneThatTheFieldsSay) {
-  EXPECT_EQ(WriteOrderedJson(FullCat()).dump(),
-            R"({"name":"Tom","lives":7,"tag":18446744073709551615,"indoor":true,"mass_kg":4.5,)"
-            R"("length_m":0.5,"mood":"hungry","chip":"x3","naps":[[1.0,2.0],[3.0,4.5]],)"
-            R"("toys":{"mouse":2},"games":{"chase":{"played":3},"hide":{"played":1}},"vet_name":"Ann","fee":40,)"
-            R"("visit":{"seen":{"weighed_kg":4.5,"vets":[{"vet_name":"Bob"},{"vet_name":"Eve"}]},)"
-            R"("guessed":{"expected_kg":4.0,"vets":[{"vet_name":"Bob","fee":30},)"
-            R"({"vet_name":"Eve","fee":20}]}},"lives_left":6})");
+  EXPECT_EQ(
+      WriteOrderedJson(FullCat()).dump(),
+      R"({"name":"Tom","lives":7,"tag":18446744073709551615,"indoor":true,"mass_kg":4.5,)"
+      R"("length_m":0.5,"mood":"hungry","chip":"x3","naps":[[1.0,2.0],[3.0,4.5]],)"
+      R"("toys":{"mouse":2},"games":{"chase":{"played":3},"hide":{"played":1}},"vet_name":"Ann","fee":40,)"
+      R"("visit":{"seen":{"weighed_kg":4.5,"vets":[{"vet_name":"Bob"},{"vet_name":"Eve"}]},)"
+      R"("guessed":{"expected_kg":4.0,"vets":[{"vet_name":"Bob","fee":30},)"
+      R"({"vet_name":"Eve","fee":20}]}},"lives_left":6})");
 }
 
 TEST(JsonCodec, WhatIsNotThereIsLeftOutOrNull) {
@@ -177,7 +178,8 @@ TEST(JsonCodec, WhatIsNotThereIsLeftOutOrNull) {
 
 TEST(JsonCodec, AnAbsentFieldOrNullKeepsWhatIsThere) {
   Cat cat = FullCat();
-  ASSERT_TRUE(ReadJson("cat", json{{"name", "Kit"}, {"lives", nullptr}}, UnknownKeys::kRefuse, cat).ok());
+  ASSERT_TRUE(
+      ReadJson("cat", json{{"name", "Kit"}, {"lives", nullptr}}, UnknownKeys::kRefuse, cat).ok());
   Cat expected = FullCat();
   expected.name = "Kit";
   EXPECT_EQ(cat, expected);
@@ -185,12 +187,14 @@ TEST(JsonCodec, AnAbsentFieldOrNullKeepsWhatIsThere) {
 
 TEST(JsonCodec, AProblemNamesThePathAndWhatWouldBeAccepted) {
   EXPECT_EQ(ProblemWith("/lives", "nine"), "lives = \"nine\": must be a whole number");
-  EXPECT_EQ(ProblemWith("/lives", int64_t{1} << 40), "lives = 1099511627776: must fit into 32 bits");
+  EXPECT_EQ(ProblemWith("/lives", int64_t{1} << 40),
+            "lives = 1099511627776: must fit into 32 bits");
   EXPECT_EQ(ProblemWith("/indoor", 1), "indoor = 1: must be true or false");
   EXPECT_EQ(ProblemWith("/mood", "sad"), "mood = sad: must be one of calm, hungry");
   EXPECT_EQ(ProblemWith("/chip", "y"), "chip = y: must be x and a digit");
   EXPECT_EQ(ProblemWith("/naps/1/0", "noon"), "naps[1][0] = \"noon\": must be a number");
-  EXPECT_EQ(ProblemWith("/naps/1", json::array({1.0})), "naps[1][1] = (absent): this key is needed");
+  EXPECT_EQ(ProblemWith("/naps/1", json::array({1.0})),
+            "naps[1][1] = (absent): this key is needed");
   EXPECT_EQ(ProblemWith("/toys/mouse", 0.5), "toys.mouse = 0.5: must be a whole number");
   EXPECT_EQ(ProblemWith("/games/hide/played", 0.5),
             "games.hide.played = 0.5: must be a whole number");
@@ -221,7 +225,8 @@ TEST(JsonCodec, KeysThatNoFieldHasAreRefusedOrPassedOver) {
   EXPECT_EQ(Read(written, UnknownKeys::kPassOver).value(), FullCat());
   written.erase("liwes");
   written["visit"]["seen"]["color"] = "red";
-  EXPECT_THAT(std::string(Read(written).status().message()), HasSubstr("visit.seen.color = \"red\""));
+  EXPECT_THAT(std::string(Read(written).status().message()),
+              HasSubstr("visit.seen.color = \"red\""));
 }
 
 TEST(JsonCodec, TextIsWrittenAsUtf8) {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
 #include "planner/base/short_text.h"
+#include "planner/catalog/catalog.h"
 
 namespace meshwright::planner {
 namespace {
@@ -40,8 +40,7 @@ TEST(ParseJson, RefusesWhatIsTooLargeBeforeItReadsIt) {
 }
 
 TEST(ParseJson, SaysWhereTheTextBreaksOff) {
-  EXPECT_THAT(WhyNot("{\n  \"a\": 1,\n  b\n}"),
-              HasSubstr("line 3, column 3: is not valid JSON"));
+  EXPECT_THAT(WhyNot("{\n  \"a\": 1,\n  b\n}"), HasSubstr("line 3, column 3: is not valid JSON"));
   EXPECT_THAT(WhyNot("{\"a\": 1"), HasSubstr("line 1, column 8"));
   EXPECT_THAT(WhyNot(""), HasSubstr("line 1, column 1"));
   EXPECT_THAT(WhyNot("1e999"), HasSubstr("out of range"));

@@ -65,7 +65,8 @@ TEST_F(PlainCollectives, OnAPartlyFilledLastNodeUseItsInterfaces) {
   EXPECT_DOUBLE_EQ(RingBytesPerS(Network{.cluster = cluster_, .devices = 16}, {16, 1}), 400e9);
 }
 
-// Two neighbours on each of 4 nodes, as replicas are where the pipeline counts before data parallel.
+// Two neighbours on each of 4 nodes, as replicas are where the pipeline counts before data
+// parallel.
 TEST_F(PlainCollectives, OfSeveralDigitsUseTheInterfacesOfEveryDigitOnANode) {
   RankGroup group(2, 4);
   group.Add({.size = 4, .stride = 16});

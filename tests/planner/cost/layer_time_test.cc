@@ -319,7 +319,8 @@ TEST(StageTimes, OfAllStagesAddUpToTheModel) {
   const StepShape step(context, layout);
   const StageTimes times(step);
   double stages_s = 0.0;
-  for (int32_t stage = 0; stage < 8; ++stage) stages_s += times.OfStage(stage).parts[TimePart::kCompute];
+  for (int32_t stage = 0; stage < 8; ++stage)
+    stages_s += times.OfStage(stage).parts[TimePart::kCompute];
   double ranks_s = 0.0;
   for (int32_t rank = 0; rank < 4; ++rank) ranks_s += times.OfRank(rank).parts[TimePart::kCompute];
   const double model_s = 32.0 * EstimateLayer(step, context.model.groups.front()).compute_s() +

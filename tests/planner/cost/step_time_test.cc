@@ -22,7 +22,8 @@ TimeEstimate Time(const TestContext& context, const char* layout, double fractio
 
 // What the micro-batches and the pipeline around them take, without data parallelism and optimizer.
 double PassesSeconds(const TimeEstimate& time) {
-  return time[TimePart::kCompute] + time[TimePart::kRecompute] + time[TimePart::kTp] + time[TimePart::kCp] + time[TimePart::kBubble];
+  return time[TimePart::kCompute] + time[TimePart::kRecompute] + time[TimePart::kTp] +
+         time[TimePart::kCp] + time[TimePart::kBubble];
 }
 
 TEST(StepTime, OfOneDeviceIsComputeAndOptimizer) {
@@ -51,8 +52,8 @@ TEST(StepTime, HopsAddWhatTheScheduleDoesNotHide) {
   const Layout layout = MakeLayout("tp1.pp4.dp1");
   const double hop_s = HopTime(context.get(), layout);
   // 1F1B shows [2 (p - 1) m / p + 2 (p - 2)] hops.
-  EXPECT_NEAR(Time(context, "tp1.pp4.dp1")[TimePart::kPp], (2.0 * 3.0 * 16.0 / 4.0 + 2.0 * 2.0) * hop_s,
-              1e-12);
+  EXPECT_NEAR(Time(context, "tp1.pp4.dp1")[TimePart::kPp],
+              (2.0 * 3.0 * 16.0 / 4.0 + 2.0 * 2.0) * hop_s, 1e-12);
   EXPECT_EQ(Time(context, "tp1.pp1.dp4")[TimePart::kPp], 0.0);
 }
 
@@ -98,7 +99,8 @@ TEST(StepTime, FullRecomputeAddsAThirdOfTheLayers) {
 // Ranks that are the only ones of their group on a node have one network interface each.
 TEST(StepTime, DataParallelAcrossNodesWithoutNeighboursIsSlow) {
   const TestContext context = PlainContext("llama-2-7b", 4096, 8);
-  EXPECT_GT(Time(context, "tp8.pp1.dp2")[TimePart::kDp] * 8, 4.0 * Time(context, "tp1.pp1.dp2")[TimePart::kDp]);
+  EXPECT_GT(Time(context, "tp8.pp1.dp2")[TimePart::kDp] * 8,
+            4.0 * Time(context, "tp1.pp1.dp2")[TimePart::kDp]);
 }
 
 TEST(StepTime, ShardedStatesMakeTheOptimizerFaster) {
@@ -125,7 +127,8 @@ TEST(Stragglers, DelayTheMicroBatchesOfAllDevices) {
   context.cluster.device.straggler_sigma = 0.01;
   const TimeEstimate uneven = Time(context, "tp8.pp1.dp256");
   EXPECT_EQ(even[TimePart::kStraggler], 0.0);
-  EXPECT_NEAR(uneven[TimePart::kStraggler], 0.034 * PassesSeconds(even), 0.001 * PassesSeconds(even));
+  EXPECT_NEAR(uneven[TimePart::kStraggler], 0.034 * PassesSeconds(even),
+              0.001 * PassesSeconds(even));
   EXPECT_DOUBLE_EQ(uneven[TimePart::kOptimizer], even[TimePart::kOptimizer]);
 }
 
@@ -141,7 +144,8 @@ class AllocatorPressure : public testing::Test {
 
 TEST_F(AllocatorPressure, SlowsPipelinesAboveTheThreshold) {
   const TimeEstimate time = Time(context_, "tp1.pp4.dp1", 0.9);
-  EXPECT_NEAR(time[TimePart::kPressure], 0.6 * 0.25 * (PassesSeconds(time) + time[TimePart::kPp]), 1e-9);
+  EXPECT_NEAR(time[TimePart::kPressure], 0.6 * 0.25 * (PassesSeconds(time) + time[TimePart::kPp]),
+              1e-9);
 }
 
 TEST_F(AllocatorPressure, IsNoneBelowTheThreshold) {
@@ -155,7 +159,8 @@ TEST_F(AllocatorPressure, IsNoneWithoutAPipeline) {
 
 TEST_F(AllocatorPressure, IsInTheEstimateByTheLayoutsOwnMemory) {
   context_.cluster.device.memory_bytes = 1;  // as full as can be
-  EXPECT_GT(EstimateLayout(context_.get(), MakeLayout("tp1.pp4.dp1")).time[TimePart::kPressure], 0.0);
+  EXPECT_GT(EstimateLayout(context_.get(), MakeLayout("tp1.pp4.dp1")).time[TimePart::kPressure],
+            0.0);
 }
 
 TEST(StepTime, RanksThatShareCoresAreSlower) {
@@ -174,7 +179,8 @@ TEST(StepTime, RanksThatWaitLeaveTheirCoresToOthers) {
   const TimeEstimate pipeline = Time(context, "tp1.pp2.dp2.mb2");
   const TimeEstimate data = Time(context, "tp1.pp1.dp4.mb2");
   EXPECT_EQ(pipeline[TimePart::kBubble], 0.0);
-  EXPECT_NEAR(pipeline[TimePart::kCompute], data[TimePart::kCompute], 0.1 * data[TimePart::kCompute]);
+  EXPECT_NEAR(pipeline[TimePart::kCompute], data[TimePart::kCompute],
+              0.1 * data[TimePart::kCompute]);
 }
 
 TEST(Mfu, IsModelFlopsOverStepTimeAndPeak) {

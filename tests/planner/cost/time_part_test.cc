@@ -24,9 +24,8 @@ TEST(TimeParts, AddUpAndScale) {
   TimeParts parts = {{TimePart::kCompute, 2.0}, {TimePart::kBubble, 1.0}};
   EXPECT_EQ(parts[TimePart::kTp], 0.0);
   parts.Add({{TimePart::kTp, 0.5}, {TimePart::kBubble, 0.25}}, 2.0);
-  EXPECT_EQ(parts, TimeParts({{TimePart::kCompute, 2.0},
-                              {TimePart::kTp, 1.0},
-                              {TimePart::kBubble, 1.5}}));
+  EXPECT_EQ(parts,
+            TimeParts({{TimePart::kCompute, 2.0}, {TimePart::kTp, 1.0}, {TimePart::kBubble, 1.5}}));
   EXPECT_EQ(parts.total_s(), 4.5);
 }
 

@@ -33,7 +33,8 @@ TEST_F(StandingTest, NamesTheRankAndWhatALayoutLosesMostBy) {
   EXPECT_DOUBLE_EQ(mine.slower, mine.step_s / best.step_s() - 1.0);
   ASSERT_FALSE(mine.because.empty());
   EXPECT_EQ(mine.because[0].part, "tp");
-  EXPECT_DOUBLE_EQ(mine.because[0].more_s, result_.mine->estimate.time[TimePart::kTp] - best[TimePart::kTp]);
+  EXPECT_DOUBLE_EQ(mine.because[0].more_s,
+                   result_.mine->estimate.time[TimePart::kTp] - best[TimePart::kTp]);
   EXPECT_THAT(mine.sentence, HasSubstr(" slower, because tensor-parallel communication takes "));
   EXPECT_THAT(mine.sentence, testing::EndsWith(" more"));
 }

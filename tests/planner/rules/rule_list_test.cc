@@ -43,12 +43,14 @@ INSTANTIATE_TEST_SUITE_P(
                  "sequence length 8192 is not a multiple of 2 * cp = 6"},
         BrokenBy{"tp1.pp1.dp1.sp1", 1, Rule::kSequenceParallelTp,
                  "sequence parallel (sp1) needs tp of at least 2"},
-        BrokenBy{"tp1.pp2.dp1.vpp2.sched=1f1b", 2, Rule::kScheduleChunks,
-                 "vpp = 2 does not go with the schedule and pp = 2: interleaved takes vpp and pp of "
-                 "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
-        BrokenBy{"tp1.pp1.dp1.vpp2", 1, Rule::kScheduleChunks,
-                 "vpp = 2 does not go with the schedule and pp = 1: interleaved takes vpp and pp of "
-                 "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+        BrokenBy{
+            "tp1.pp2.dp1.vpp2.sched=1f1b", 2, Rule::kScheduleChunks,
+            "vpp = 2 does not go with the schedule and pp = 2: interleaved takes vpp and pp of "
+            "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+        BrokenBy{
+            "tp1.pp1.dp1.vpp2", 1, Rule::kScheduleChunks,
+            "vpp = 2 does not go with the schedule and pp = 1: interleaved takes vpp and pp of "
+            "at least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
         BrokenBy{"tp1.pp8.dp1.rc=block:5", 8, Rule::kRecomputeLayers,
                  "rc=block:5 recomputes more layers than the 4 of a chunk"},
         BrokenBy{"tp2.pp1.dp1.zero1", 2, Rule::kZeroRanks,

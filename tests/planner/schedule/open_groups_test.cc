@@ -14,9 +14,8 @@ namespace {
 
 std::vector<std::string> NamesOn(const char* text, bool tied, int32_t pipeline_rank) {
   std::vector<std::string> names;
-  ForEachOpenGroup(ParseLayout(text).value(), tied, pipeline_rank, [&](const OpenGroup& group) {
-    names.emplace_back(NameOf(group));
-  });
+  ForEachOpenGroup(ParseLayout(text).value(), tied, pipeline_rank,
+                   [&](const OpenGroup& group) { names.emplace_back(NameOf(group)); });
   return names;
 }
 
@@ -35,10 +34,10 @@ TEST(OpenGroups, OfAPipelineAreOneForEachSenderAndReceiver) {
   EXPECT_THAT(NamesOn("tp2.cp2.pp3.dp2", true, 1),
               testing::ElementsAre("world", "tp", "cp", "replicas", "activations_up",
                                    "activations_up", "gradients_down", "gradients_down"));
-  EXPECT_THAT(NamesOn("tp2.cp2.pp2.dp2.vpp2.sched=interleaved", true, 0),
-              testing::ElementsAre("world", "tp", "cp", "replicas", "activations_up",
-                                   "activations_down", "gradients_up", "gradients_down",
-                                   "tied_embeddings"));
+  EXPECT_THAT(
+      NamesOn("tp2.cp2.pp2.dp2.vpp2.sched=interleaved", true, 0),
+      testing::ElementsAre("world", "tp", "cp", "replicas", "activations_up", "activations_down",
+                           "gradients_up", "gradients_down", "tied_embeddings"));
   EXPECT_THAT(NamesOn("tp2.cp2.pp3.dp2.vpp2.sched=zb_v", true, 1), testing::SizeIs(12));
 }
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "planner/search/space.h"
 #include "planner/base/field_error.h"
+#include "planner/search/space.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {

@@ -32,10 +32,10 @@ class CommandTree : public testing::Test {
 
   std::ostringstream out_;
   cli::CommandContext context_{.out = out_,
-                          .err = out_,
-                          .binary_dir = "",
-                          .now_s = [] { return 0.0; },
-                          .interrupted = cli::kNeverInterrupted};
+                               .err = out_,
+                               .binary_dir = "",
+                               .now_s = [] { return 0.0; },
+                               .interrupted = cli::kNeverInterrupted};
   std::unique_ptr<CLI::App> app_ = cli::MakeCommands(context_);
 };
 

@@ -26,11 +26,11 @@ class DefaultsTest : public testing::Test {
 
   cli::CommandOutput Run(const std::vector<std::string>& words) const {
     return cli::RunCommand(words, "/nonexistent", cli::kNeverInterrupted, {{}, "there is none"},
-                      [this](const std::string& name) -> std::optional<std::string> {
-                        const auto found = variables_.find(name);
-                        if (found == variables_.end()) return std::nullopt;
-                        return found->second;
-                      });
+                           [this](const std::string& name) -> std::optional<std::string> {
+                             const auto found = variables_.find(name);
+                             if (found == variables_.end()) return std::nullopt;
+                             return found->second;
+                           });
   }
 
   const std::string folder_ = testing::TempDir() + "defaults-" +

@@ -87,9 +87,10 @@ TEST(TypedLine, TakesWordsInAnyCase) {
   EXPECT_EQ(cli::RunCommand({"LIST", "models"}).exit_code, cli::kExitBadInput);
   EXPECT_EQ(cli::RunCommand({"list", "MODELS"}).exit_code, cli::kExitOk);
   EXPECT_EQ(cli::RunCommand({"list", "clusters", "H100"}).exit_code, cli::kExitOk);
-  EXPECT_EQ(cli::RunCommand({"schedule", "--layout", "TP1.PP4.dp1.Sched=1F1B", "--micro-batches", "4"})
-                .exit_code,
-            cli::kExitOk);
+  EXPECT_EQ(
+      cli::RunCommand({"schedule", "--layout", "TP1.PP4.dp1.Sched=1F1B", "--micro-batches", "4"})
+          .exit_code,
+      cli::kExitOk);
 }
 
 TEST(TypedLine, ErrorsAreJsonWhereverTheFlagStands) {
@@ -191,7 +192,8 @@ TEST_F(InputFiles, AFieldOfAFileIsNamedWithTheFile) {
   const std::string path = Write("here.json", cluster.dump());
   ExpectRefused(Recommend("llama-3-8b", path),
                 "--cluster " + path + ": device.memory_bytes = 0: must be");
-  const cli::CommandOutput run = cli::RunCommand(Recommend("llama-3-8b", path, {"--format", "json"}));
+  const cli::CommandOutput run =
+      cli::RunCommand(Recommend("llama-3-8b", path, {"--format", "json"}));
   EXPECT_EQ(json::parse(run.out)["error"]["field"], "device.memory_bytes");
 }
 

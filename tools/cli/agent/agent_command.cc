@@ -18,18 +18,18 @@
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/trial/worker_version.h"
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
+#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/grpc_log.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/cli/io/log_sink.h"
-#include "tools/cli/common/server_client.h"
-#include "tools/cli/common/stop_request.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -98,15 +98,16 @@ trial::BenchmarkPlan PlanOf(const AgentFlags& flags, const agent::AgentOptions& 
 }
 
 // What an earlier agent measured of the same devices, or else what they reach now.
-absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags, const agent::AgentOptions& options,
-                                               const StopRequest& stop) {
+absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
+                                                        const agent::AgentOptions& options,
+                                                        const StopRequest& stop) {
   const trial::BenchmarkPlan plan = PlanOf(flags, options);
   const std::string folder = BenchmarkDir(flags);
   const std::string path = folder.empty() ? "" : KeptBenchmarkPath(folder, plan);
   if (!flags.benchmark && !path.empty()) {
     if (const std::optional<planner::DeviceBenchmark> kept = ReadKeptBenchmark(path, plan)) {
       options.log(host::LogLevel::kInfo, absl::StrCat("devices as measured on ", kept->date,
-                                                " (--benchmark measures again)"));
+                                                      " (--benchmark measures again)"));
       return *kept;
     }
   }
@@ -126,8 +127,10 @@ absl::StatusOr<planner::DeviceBenchmark> KeptOrMeasured(const AgentFlags& flags,
   return benchmark;
 }
 
-absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags, const agent::AgentOptions& options,
-                                            const StopRequest& stop, CommandContext& context) {
+absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags,
+                                                     const agent::AgentOptions& options,
+                                                     const StopRequest& stop,
+                                                     CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::DeviceBenchmark benchmark, KeptOrMeasured(flags, options, stop));
   ASSIGN_OR_RETURN(const std::vector<planner::ClusterSpec> known,
                    BaseClusters(context.files, /*base=*/"", context.host_cores));
@@ -142,7 +145,8 @@ absl::StatusOr<planner::ClusterSpec> MeasuredCluster(const AgentFlags& flags, co
 std::string ClusterOfDevices(const AgentFlags& flags, const agent::AgentOptions& options,
                              const StopRequest& stop, CommandContext& context) {
   if (flags.no_benchmark) return "";
-  const absl::StatusOr<planner::ClusterSpec> cluster = MeasuredCluster(flags, options, stop, context);
+  const absl::StatusOr<planner::ClusterSpec> cluster =
+      MeasuredCluster(flags, options, stop, context);
   if (!cluster.ok()) {
     options.log(host::LogLevel::kWarning,
                 absl::StrCat("there is no measured profile: ", cluster.status().message()));

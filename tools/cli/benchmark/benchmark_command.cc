@@ -4,16 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_text.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/progress.h"
-#include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/command_line/declare.h"
 
@@ -42,13 +42,14 @@ ordered_json ErrorsToJson(const planner::LogFitErrors& errors) {
   return {{"rows", errors.rows}, {"median_error", errors.median}, {"worst_error", errors.worst}};
 }
 
-void PrintBenchmarkJson(const planner::DeviceBenchmark& benchmark, const planner::BenchmarkedCluster& made,
-                        std::ostream& out) {
+void PrintBenchmarkJson(const planner::DeviceBenchmark& benchmark,
+                        const planner::BenchmarkedCluster& made, std::ostream& out) {
   const ordered_json object = {
       {"benchmark", ToJson(benchmark)},
       {"fit",
        {{"matmuls", ErrorsToJson(made.matmuls)}, {"collectives", ErrorsToJson(made.collectives)}}},
-      {"cluster", planner::ParseOrderedJson("cluster", planner::ClusterToJson(made.cluster)).value()}};
+      {"cluster",
+       planner::ParseOrderedJson("cluster", planner::ClusterToJson(made.cluster)).value()}};
   PrintJson(object, out);
 }
 
@@ -59,9 +60,9 @@ absl::Status RunBenchmark(const BenchmarkFlags& flags, CommandContext& context) 
   ASSIGN_OR_RETURN(const std::vector<planner::ClusterSpec> known,
                    BaseClusters(context.files, flags.base, context.host_cores));
   const trial::BenchmarkPlan plan{.device = devices.kind,
-                           .ranks = devices.count,
-                           .budget_s = flags.budget_s,
-                           .timeout_s = flags.timeout_s};
+                                  .ranks = devices.count,
+                                  .budget_s = flags.budget_s,
+                                  .timeout_s = flags.timeout_s};
   const StopRequest stop(context);
   ProgressLine progress(context.err);
   const trial::BenchmarkRunnerOptions options{

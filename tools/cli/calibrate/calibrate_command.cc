@@ -8,14 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "planner/calibration/calibrate.h"
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/calibration/calibrate.h"
+#include "planner/catalog/catalog.h"
 #include "tools/cli/calibrate/calibrate_text.h"
 #include "tools/cli/common/flags.h"
-#include "tools/cli/io/json_output.h"
 #include "tools/cli/common/measurement_files.h"
+#include "tools/cli/io/json_output.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -67,7 +67,7 @@ std::string CommandOf(const CalibrateFlags& flags, const planner::CalibrationReq
 }
 
 absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& flags,
-                                               CommandContext& context) {
+                                                        CommandContext& context) {
   planner::CalibrationRequest request;
   request.options.fit_cluster = flags.fit != "framework";
   request.options.fit_framework = flags.fit != "hardware";
@@ -82,7 +82,8 @@ absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& fl
 }
 
 // Says in the profiles what made them and which of their fields it set.
-void SignProfiles(const planner::CalibrationRequest& request, const CalibrateFlags& flags, planner::FitResult& fit) {
+void SignProfiles(const planner::CalibrationRequest& request, const CalibrateFlags& flags,
+                  planner::FitResult& fit) {
   const std::string command = CommandOf(flags, request);
   if (request.options.fit_cluster) fit.cluster.calibration.command = command;
   if (!request.options.fit_framework) return;
@@ -149,10 +150,11 @@ void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
       ->option_text("FILE.json");
   command->add_option("--sweep", flags->sweeps, "Use only this sweep; may be given several times")
       ->option_text("NAME");
-  command_line::TakeWords(command->add_option(
-                "--fit", flags->fit,
-                "Which constants: all, hardware (the cluster's), framework (its profile's)"),
-            {"all", "hardware", "framework"})
+  command_line::TakeWords(
+      command->add_option(
+          "--fit", flags->fit,
+          "Which constants: all, hardware (the cluster's), framework (its profile's)"),
+      {"all", "hardware", "framework"})
       ->capture_default_str();
   command->add_flag("--from-recorded-priors", flags->from_recorded_priors,
                     "Start from the priors that the profiles record, not from their fits: for "

@@ -40,7 +40,7 @@ std::map<std::string, SweepError> ErrorsBySweep(const planner::CalibrationResult
 
 // The calibrations that this fit made.
 std::vector<const planner::Calibration*> Fitted(const planner::CalibrationRequest& request,
-                                       const planner::CalibrationResult& result) {
+                                                const planner::CalibrationResult& result) {
   std::vector<const planner::Calibration*> fitted;
   if (request.options.fit_cluster) fitted.push_back(&result.fit.cluster.calibration);
   if (request.options.fit_framework) fitted.push_back(&result.fit.profile.calibration);
@@ -55,7 +55,8 @@ struct UndecidedConstants {
   std::vector<std::string> moved_to_bound;
 };
 
-UndecidedConstants Undecided(const planner::CalibrationRequest& request, const planner::CalibrationResult& result) {
+UndecidedConstants Undecided(const planner::CalibrationRequest& request,
+                             const planner::CalibrationResult& result) {
   UndecidedConstants undecided;
   for (const planner::Calibration* calibration : Fitted(request, result)) {
     for (const planner::CalibratedConstant& constant : calibration->constants) {
@@ -68,7 +69,8 @@ UndecidedConstants Undecided(const planner::CalibrationRequest& request, const p
   return undecided;
 }
 
-size_t ConstantsOf(const planner::CalibrationRequest& request, const planner::CalibrationResult& result) {
+size_t ConstantsOf(const planner::CalibrationRequest& request,
+                   const planner::CalibrationResult& result) {
   size_t constants = 0;
   for (const planner::Calibration* calibration : Fitted(request, result)) {
     constants += calibration->constants.size();
@@ -96,8 +98,8 @@ void PrintUndecided(const UndecidedConstants& undecided, size_t constants, std::
         undecided.moved_to_bound);
 }
 
-void PrintConstants(const planner::CalibrationRequest& request, const planner::CalibrationResult& result,
-                    std::ostream& out) {
+void PrintConstants(const planner::CalibrationRequest& request,
+                    const planner::CalibrationResult& result, std::ostream& out) {
   Table table({"constant", "prior", "fitted", "uncertainty", "decided by"});
   for (const planner::Calibration* calibration : Fitted(request, result)) {
     for (const planner::CalibratedConstant& constant : calibration->constants) {
@@ -112,8 +114,8 @@ void PrintConstants(const planner::CalibrationRequest& request, const planner::C
 
 }  // namespace
 
-void PrintCalibration(const planner::CalibrationRequest& request, const planner::CalibrationResult& result,
-                      std::ostream& out) {
+void PrintCalibration(const planner::CalibrationRequest& request,
+                      const planner::CalibrationResult& result, std::ostream& out) {
   out << FormatCount(static_cast<int64_t>(result.rows.size())) << " measured steps";
   const std::string left_out = planner::DescribeLeftOut(result);
   if (!left_out.empty()) out << " (left out: " << left_out << ")";
@@ -138,7 +140,8 @@ void PrintCalibration(const planner::CalibrationRequest& request, const planner:
   out << "\n";
 }
 
-ordered_json CalibrationToJson(const planner::CalibrationRequest& request, const planner::CalibrationResult& result) {
+ordered_json CalibrationToJson(const planner::CalibrationRequest& request,
+                               const planner::CalibrationResult& result) {
   ordered_json sweeps = ordered_json::array();
   for (const auto& [sweep, error] : ErrorsBySweep(result)) {
     sweeps.push_back({{"sweep", sweep}, {"rows", error.rows}, {"step_time_mape", error.mean()}});

@@ -6,15 +6,15 @@
 #include "executor/agent/message_codec.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "nlohmann/json.hpp"
+#include "planner/base/field_error.h"
+#include "planner/base/nearest.h"
+#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/codec/json_text.h"
-#include "planner/base/nearest.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/benchmark_text.h"
-#include "tools/cli/io/json_output.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/wire_text.h"
+#include "tools/cli/io/json_output.h"
 #include "tools/cli/io/table.h"
 
 namespace meshwright::cli {
@@ -37,14 +37,16 @@ ordered_json AgentToJson(const v1::Agent& agent) {
   if (agent.device_set().memory_bytes() > 0)
     json["memory_bytes"] = agent.device_set().memory_bytes();
   if (agent.has_running()) json["running"] = ShortName(agent.running().trial());
-  const absl::StatusOr<ordered_json> cluster = planner::ParseOrderedJson("cluster", agent.cluster_json());
+  const absl::StatusOr<ordered_json> cluster =
+      planner::ParseOrderedJson("cluster", agent.cluster_json());
   if (cluster.ok()) json["cluster"] = *cluster;
   return json;
 }
 
 std::string MeasuredText(const v1::Agent& agent) {
   if (agent.cluster_json().empty()) return "-";
-  const absl::StatusOr<planner::ClusterSpec> cluster = planner::ClusterFromJson(agent.cluster_json(), 1);
+  const absl::StatusOr<planner::ClusterSpec> cluster =
+      planner::ClusterFromJson(agent.cluster_json(), 1);
   return cluster.ok() ? SummaryOf(*cluster) : std::string(cluster.status().message());
 }
 
@@ -63,7 +65,7 @@ absl::StatusOr<std::vector<v1::Agent>> ListAgents(const std::string& server) {
 bool NamesAgent(std::string_view cluster) { return cluster.starts_with(kPrefix); }
 
 absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>& agents,
-                                          const std::string& cluster) {
+                                                   const std::string& cluster) {
   const std::string name = cluster.substr(kPrefix.size());
   std::vector<std::string> known;
   for (const v1::Agent& agent : agents) {
@@ -93,7 +95,8 @@ void PrintAgents(const std::vector<v1::Agent>& agents, OutputFormat format, std:
   Table table({"agent", "host", "devices", "runs", "measured"});
   for (const v1::Agent& agent : agents) {
     table.Add({agent.name(), agent.host(),
-               absl::StrCat(agent::TextOf(agent.device_set().device_kind()), ":", agent.device_set().devices()),
+               absl::StrCat(agent::TextOf(agent.device_set().device_kind()), ":",
+                            agent.device_set().devices()),
                agent.has_running() ? ShortName(agent.running().trial()) : "-",
                MeasuredText(agent)});
   }

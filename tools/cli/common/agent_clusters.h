@@ -22,7 +22,7 @@ bool NamesAgent(std::string_view cluster);
 // NotFound for an unknown agent, with the nearest names; InvalidArgument for one that did not
 // measure.
 absl::StatusOr<planner::SpecSource> ClusterOfAgent(const std::vector<v1::Agent>& agents,
-                                          const std::string& cluster);
+                                                   const std::string& cluster);
 
 // One line per agent, or {"agents": [...]}: name, host, device_kind, devices, memory_bytes (null
 // without a limit), version, connect_time, running (a trial, or null), cluster (null where it did

@@ -143,8 +143,8 @@ void PrintProfile(const planner::BenchmarkedCluster& made, std::ostream& out) {
 
 }  // namespace
 
-void PrintDeviceBenchmark(const planner::DeviceBenchmark& benchmark, const planner::BenchmarkedCluster& made,
-                          std::ostream& out) {
+void PrintDeviceBenchmark(const planner::DeviceBenchmark& benchmark,
+                          const planner::BenchmarkedCluster& made, std::ostream& out) {
   out << benchmark.host << ": " << benchmark.devices << " x " << benchmark.device_name;
   if (planner::SharesCores(benchmark.device_kind()))
     out << " on " << benchmark.physical_cores << " cores";

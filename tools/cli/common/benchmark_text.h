@@ -9,8 +9,8 @@
 namespace meshwright::cli {
 
 // Tables of products, copies and collectives, then the fitted constants.
-void PrintDeviceBenchmark(const planner::DeviceBenchmark& benchmark, const planner::BenchmarkedCluster& made,
-                          std::ostream& out);
+void PrintDeviceBenchmark(const planner::DeviceBenchmark& benchmark,
+                          const planner::BenchmarkedCluster& made, std::ostream& out);
 
 // One line: the peaks, the memory bandwidth and the link.
 std::string SummaryOf(const planner::ClusterSpec& cluster);

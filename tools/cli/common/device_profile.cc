@@ -7,10 +7,10 @@
 #include "absl/time/time.h"
 #include "executor/host/host.h"
 #include "executor/trial/version.h"
-#include "planner/catalog/catalog.h"
-#include "planner/codec/json_text.h"
-#include "planner/catalog/plan_query.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/codec/json_text.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/whole_file.h"
 
@@ -23,15 +23,16 @@ std::string DevicesName(trial::DeviceKind kind, int32_t count) {
 
 }  // namespace
 
-absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(const trial::BenchmarkPlan& plan,
-                                               const trial::BenchmarkRunnerOptions& options) {
+absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(
+    const trial::BenchmarkPlan& plan, const trial::BenchmarkRunnerOptions& options) {
   ASSIGN_OR_RETURN(planner::DeviceBenchmark benchmark, trial::RunDeviceBenchmark(plan, options));
   benchmark.date = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   return benchmark;
 }
 
-absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& files, const std::string& base,
-                                                      int32_t host_cores) {
+absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& files,
+                                                               const std::string& base,
+                                                               int32_t host_cores) {
   std::vector<planner::ClusterSpec> known;
   if (!base.empty()) {
     ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "base", base));
@@ -44,8 +45,8 @@ absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& fil
   return known;
 }
 
-absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(const planner::DeviceBenchmark& benchmark,
-                                             const std::vector<planner::ClusterSpec>& known) {
+absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(
+    const planner::DeviceBenchmark& benchmark, const std::vector<planner::ClusterSpec>& known) {
   ASSIGN_OR_RETURN(const planner::BenchmarkBase base, planner::BaseFor(benchmark, known));
   return planner::ClusterFromBenchmark(
       benchmark, base,
@@ -53,11 +54,12 @@ absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(const planner::DeviceBench
 }
 
 std::string KeptBenchmarkPath(const std::string& folder, const trial::BenchmarkPlan& plan) {
-  return absl::StrCat(folder, "/", host::HostName(), "-", DevicesName(plan.device, plan.ranks), ".json");
+  return absl::StrCat(folder, "/", host::HostName(), "-", DevicesName(plan.device, plan.ranks),
+                      ".json");
 }
 
 std::optional<planner::DeviceBenchmark> ReadKeptBenchmark(const std::string& path,
-                                                 const trial::BenchmarkPlan& plan) {
+                                                          const trial::BenchmarkPlan& plan) {
   const absl::StatusOr<std::string> text = ReadWholeFile("benchmark", path);
   if (!text.ok()) return std::nullopt;
   const absl::StatusOr<nlohmann::json> json = planner::ParseJson("benchmark", *text);

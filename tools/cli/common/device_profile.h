@@ -15,18 +15,19 @@
 namespace meshwright::cli {
 
 // Runs the benchmark, dates it, and reports as RunDeviceBenchmark() does.
-absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(const trial::BenchmarkPlan& plan,
-                                               const trial::BenchmarkRunnerOptions& options);
+absl::StatusOr<planner::DeviceBenchmark> MeasureDevices(
+    const trial::BenchmarkPlan& plan, const trial::BenchmarkRunnerOptions& options);
 
 // The clusters that may say what can't be measured: `base`, a preset or a file, or every preset
 // where that is empty.
-absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& files, const std::string& base,
-                                                      int32_t host_cores);
+absl::StatusOr<std::vector<planner::ClusterSpec>> BaseClusters(CommandFiles& files,
+                                                               const std::string& base,
+                                                               int32_t host_cores);
 
 // The cluster that follows, named after the host and its devices; the nearest of `known` says what
 // can't be measured.
-absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(const planner::DeviceBenchmark& benchmark,
-                                             const std::vector<planner::ClusterSpec>& known);
+absl::StatusOr<planner::BenchmarkedCluster> ProfileOf(
+    const planner::DeviceBenchmark& benchmark, const std::vector<planner::ClusterSpec>& known);
 
 // A file in `folder` keeps the benchmark of this host and of as many devices of a kind.
 std::string KeptBenchmarkPath(const std::string& folder, const trial::BenchmarkPlan& plan);
@@ -34,7 +35,7 @@ std::string KeptBenchmarkPath(const std::string& folder, const trial::BenchmarkP
 // The benchmark that the file holds, where it is one of this host, these devices, this many cores
 // and this version.
 std::optional<planner::DeviceBenchmark> ReadKeptBenchmark(const std::string& path,
-                                                 const trial::BenchmarkPlan& plan);
+                                                          const trial::BenchmarkPlan& plan);
 absl::Status KeepBenchmark(const std::string& path, const planner::DeviceBenchmark& benchmark);
 
 }  // namespace meshwright::cli

@@ -24,8 +24,9 @@ absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
   return FieldError("devices", text, "must be cpu:N with N from 1 to 1024, or cuda");
 }
 
-absl::StatusOr<agent::DeviceSet> ResolveDevices(std::string_view text, const std::string& worker_path,
-                                         const CommandContext& context) {
+absl::StatusOr<agent::DeviceSet> ResolveDevices(std::string_view text,
+                                                const std::string& worker_path,
+                                                const CommandContext& context) {
   ASSIGN_OR_RETURN(const DevicesFlag flag, ParseDevices(text));
   if (flag.kind == trial::DeviceKind::kCpu) return agent::DeviceSet{flag.kind, flag.count};
   ASSIGN_OR_RETURN(const trial::DeviceList list, context.list_devices(worker_path));

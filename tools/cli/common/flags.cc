@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/catalog/catalog.h"
-#include "planner/codec/json_text.h"
-#include "planner/catalog/spec_kind.h"
 #include "planner/base/escape_controls.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
+#include "planner/catalog/spec_kind.h"
+#include "planner/codec/json_text.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/io/input_error.h"
 #include "tools/command_line/declare.h"
@@ -59,8 +59,9 @@ std::string NameOf(const std::filesystem::path& path) {
   return folder.empty() ? stem : folder;
 }
 
-absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files, const std::string& cluster,
-                                             const std::string& server) {
+absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files,
+                                                      const std::string& cluster,
+                                                      const std::string& server) {
   if (!NamesAgent(cluster)) return ReadSpecSource(files, "cluster", cluster);
   if (server.empty()) {
     return FieldError("cluster", cluster,
@@ -81,7 +82,7 @@ bool IsOfProcessorCores(const planner::SpecSource& cluster) {
 }  // namespace
 
 absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
-                                          const std::string& value, int64_t seq_len) {
+                                                   const std::string& value, int64_t seq_len) {
   const std::string_view kind = KindOf(flag);
   if (value.empty()) return FieldError(flag, value, "must name a file or a preset");
   if (const std::string preset = planner::PresetNamed(kind, value); !preset.empty()) {
@@ -102,8 +103,9 @@ absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::str
 }
 
 void OutputFlags::AddFormat(CLI::App& app) {
-  command_line::AddEnumOption<OutputFormat>(app, "--format", format, "How the answer is printed",
-                              {{"text", OutputFormat::kText}, {"json", OutputFormat::kJson}})
+  command_line::AddEnumOption<OutputFormat>(
+      app, "--format", format, "How the answer is printed",
+      {{"text", OutputFormat::kText}, {"json", OutputFormat::kJson}})
       ->group(command_line::kCommonFlags);
 }
 
@@ -125,10 +127,11 @@ void QueryFlags::AddTraining(CLI::App& app) {
   app.add_option("--global-batch", global_batch, "Sequences per optimizer step")
       ->required()
       ->option_text("B");
-  command_line::TakeWords(app.add_option("--dtype", dtype,
-                           "Number format of the matrix products; default bf16, on processor cores "
-                           "fp32"),
-            {"bf16", "fp32", "fp64"});
+  command_line::TakeWords(
+      app.add_option("--dtype", dtype,
+                     "Number format of the matrix products; default bf16, on processor cores "
+                     "fp32"),
+      {"bf16", "fp32", "fp64"});
 }
 
 void QueryFlags::AddCluster(CLI::App& app) {
@@ -149,7 +152,7 @@ void QueryFlags::AddFramework(CLI::App& app) {
 }
 
 absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
-                                              const std::string& server) const {
+                                                       const std::string& server) const {
   planner::PlanQuery query;
   ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model, seq_len));
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));

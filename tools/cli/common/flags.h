@@ -8,8 +8,8 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
-#include "tools/cli/io/command_files.h"
 #include "tools/cli/common/context.h"
+#include "tools/cli/io/command_files.h"
 
 namespace meshwright::cli {
 
@@ -18,7 +18,7 @@ namespace meshwright::cli {
 // slash; for a model also the folder of a config.json. InvalidArgument about `flag`, with the path,
 // where the file can't be read or does not describe such a thing. `seq_len` as in ResolveModel().
 absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
-                                          const std::string& value, int64_t seq_len = 1);
+                                                   const std::string& value, int64_t seq_len = 1);
 
 // --format text|json and --server HOST:PORT.
 struct OutputFlags {
@@ -46,7 +46,8 @@ struct QueryFlags {
 
   // Reads the files that are named, as ReadSpecSource() does, and asks `server` for the cluster of
   // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.
-  absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files, const std::string& server = "") const;
+  absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files,
+                                             const std::string& server = "") const;
 };
 
 }  // namespace meshwright::cli

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "planner/catalog/catalog.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
 #include "tools/cli/common/flags.h"
 
 namespace meshwright::cli {
@@ -25,16 +25,20 @@ absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
   return all;
 }
 
-absl::StatusOr<planner::ClusterSpec> ReadCluster(CommandFiles& files, const std::string& name_or_file,
-                                        int32_t host_cores) {
-  ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "cluster", name_or_file));
+absl::StatusOr<planner::ClusterSpec> ReadCluster(CommandFiles& files,
+                                                 const std::string& name_or_file,
+                                                 int32_t host_cores) {
+  ASSIGN_OR_RETURN(const planner::SpecSource source,
+                   ReadSpecSource(files, "cluster", name_or_file));
   return planner::ResolveCluster(source, host_cores);
 }
 
 absl::StatusOr<planner::FrameworkProfile> ReadFramework(CommandFiles& files,
-                                               const std::string& name_or_file) {
-  ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "framework", name_or_file));
-  return source.json.empty() ? planner::FindProfile(source.name) : planner::ProfileFromJson(source.json);
+                                                        const std::string& name_or_file) {
+  ASSIGN_OR_RETURN(const planner::SpecSource source,
+                   ReadSpecSource(files, "framework", name_or_file));
+  return source.json.empty() ? planner::FindProfile(source.name)
+                             : planner::ProfileFromJson(source.json);
 }
 
 }  // namespace meshwright::cli

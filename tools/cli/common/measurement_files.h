@@ -17,9 +17,10 @@ absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
     CommandFiles& files, const std::vector<std::string>& paths);
 
 // A preset's name or a file.
-absl::StatusOr<planner::ClusterSpec> ReadCluster(CommandFiles& files, const std::string& name_or_file,
-                                        int32_t host_cores);
+absl::StatusOr<planner::ClusterSpec> ReadCluster(CommandFiles& files,
+                                                 const std::string& name_or_file,
+                                                 int32_t host_cores);
 absl::StatusOr<planner::FrameworkProfile> ReadFramework(CommandFiles& files,
-                                               const std::string& name_or_file);
+                                                        const std::string& name_or_file);
 
 }  // namespace meshwright::cli

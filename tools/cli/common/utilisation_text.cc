@@ -5,7 +5,8 @@
 
 namespace meshwright::cli {
 
-void AddUtilisationRows(const trial::TrialResult& result, const planner::Estimate& predicted, Table& table) {
+void AddUtilisationRows(const trial::TrialResult& result, const planner::Estimate& predicted,
+                        Table& table) {
   const bool comparable = result.peak_flops.has_value();
   table.Add({"MFU (PaLM)", FormatPercent(comparable ? result.mfu_of_peak : result.mfu),
              comparable ? FormatPercent(predicted.mfu) : "-"});

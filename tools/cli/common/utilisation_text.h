@@ -16,7 +16,8 @@ namespace meshwright::cli {
 // Adds rows of three cells to `table`: what is told, measured, predicted. They are shares of the
 // peak that the cluster is said to have, as predictions are; of a result that does not tell it, of
 // what its ranks measured, which no prediction is against.
-void AddUtilisationRows(const trial::TrialResult& result, const planner::Estimate& predicted, Table& table);
+void AddUtilisationRows(const trial::TrialResult& result, const planner::Estimate& predicted,
+                        Table& table);
 
 // Says which peak that is, what share of it large products reached on these ranks, and what it
 // means when an MFU is above 100 %. `cluster`: whose peak it is.

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "nlohmann/json.hpp"
-#include "planner/catalog/plan_query.h"
-#include "planner/report/export.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/export.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/command_line/declare.h"
@@ -35,7 +35,8 @@ absl::StatusOr<int32_t> DevicesPerNode(const ExportFlags& flags, CommandContext&
   if (flags.cluster.empty()) return kDefaultDevicesPerNode;
   ASSIGN_OR_RETURN(const planner::SpecSource source,
                    ReadSpecSource(context.files, "cluster", flags.cluster));
-  ASSIGN_OR_RETURN(const planner::ClusterSpec cluster, planner::ResolveCluster(source, context.host_cores));
+  ASSIGN_OR_RETURN(const planner::ClusterSpec cluster,
+                   planner::ResolveCluster(source, context.host_cores));
   if (cluster.scale_up_spans_hosts) {
     return FieldError("gpus_per_node", "(absent)",
                       "the " + std::to_string(cluster.devices_per_node) + " devices of " +
@@ -89,8 +90,9 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand(
       "export", "A layout as the launch flags of Megatron-LM or the configuration of torchtitan");
-  command_line::TakeWords(command->add_option("--to", flags->to, "The framework that will train it"),
-            {"megatron", "torchtitan"})
+  command_line::TakeWords(
+      command->add_option("--to", flags->to, "The framework that will train it"),
+      {"megatron", "torchtitan"})
       ->required();
   command
       ->add_option(
@@ -117,8 +119,9 @@ void AddExportCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--gpus-per-node", flags->devices_per_node,
                    "Devices that a node has; default the cluster's, without one 8")
       ->option_text("N");
-  command_line::TakeWords(command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
-            {"bf16", "fp32"})
+  command_line::TakeWords(
+      command->add_option("--dtype", flags->dtype, "Number format of the matrix products"),
+      {"bf16", "fp32"})
       ->capture_default_str();
   flags->output.AddFormat(*command);
   command_line::AddExample(

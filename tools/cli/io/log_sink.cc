@@ -28,7 +28,8 @@ spdlog::level::level_enum SpdlogLevel(host::LogLevel level) {
 
 }  // namespace
 
-host::LogFunction MakeLog(std::ostream& out, host::LogLevel level, std::function<absl::Time()> clock) {
+host::LogFunction MakeLog(std::ostream& out, host::LogLevel level,
+                          std::function<absl::Time()> clock) {
   auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(out, /*force_flush=*/true);
   auto logger = std::make_shared<spdlog::logger>("meshwright", std::move(sink));
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
@@ -40,10 +41,11 @@ host::LogFunction MakeLog(std::ostream& out, host::LogLevel level, std::function
 }
 
 void AddLogLevel(CLI::App& command, host::LogLevel& level) {
-  static const std::map<std::string, host::LogLevel> kLevels = {{"error", host::LogLevel::kError},
-                                                          {"warning", host::LogLevel::kWarning},
-                                                          {"info", host::LogLevel::kInfo},
-                                                          {"debug", host::LogLevel::kDebug}};
+  static const std::map<std::string, host::LogLevel> kLevels = {
+      {"error", host::LogLevel::kError},
+      {"warning", host::LogLevel::kWarning},
+      {"info", host::LogLevel::kInfo},
+      {"debug", host::LogLevel::kDebug}};
   command.add_option("--log-level", level, "Least weight of the lines in the log; default info")
       ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case).description(""))
       ->option_text("error|warning|info|debug");

@@ -14,7 +14,8 @@ namespace meshwright::cli {
 
 // Lines like "2026-11-22T12:38:09.123Z warning agent a lost its connection", escaped, one for each
 // call, down to `level`. `out` must outlive the function; `clock` says when it is.
-host::LogFunction MakeLog(std::ostream& out, host::LogLevel level, std::function<absl::Time()> clock);
+host::LogFunction MakeLog(std::ostream& out, host::LogLevel level,
+                          std::function<absl::Time()> clock);
 
 // --log-level.
 void AddLogLevel(CLI::App& command, host::LogLevel& level);

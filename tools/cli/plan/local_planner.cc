@@ -12,8 +12,9 @@ class InProcessPlanner : public PlannerApi {
     return planner::AnswerRecommend(query, host_cores_, [this] { return interrupted_.load(); });
   }
   absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
-                                          std::string_view layout) override {
-    return planner::AnswerEstimate(query, layout, host_cores_, [this] { return interrupted_.load(); });
+                                                   std::string_view layout) override {
+    return planner::AnswerEstimate(query, layout, host_cores_,
+                                   [this] { return interrupted_.load(); });
   }
   absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
 

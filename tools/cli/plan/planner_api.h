@@ -17,7 +17,7 @@ class PlannerApi {
   virtual ~PlannerApi() = default;
   virtual absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) = 0;
   virtual absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
-                                                  std::string_view layout) = 0;
+                                                           std::string_view layout) = 0;
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 

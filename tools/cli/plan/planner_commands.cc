@@ -5,18 +5,18 @@
 #include <string>
 #include <string_view>
 
-#include "planner/catalog/preset_text.h"
-#include "planner/catalog/spec_kind.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/preset_text.h"
+#include "planner/catalog/spec_kind.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
-#include "tools/cli/common/server_client.h"
-#include "tools/cli/common/stop_request.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -44,7 +44,8 @@ void AddExitZero(CLI::App& command, PlanFlags& flags) {
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   const double start_s = context.now_s();
-  ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(planner::PlanQuery query,
+                   flags.query.ToQuery(context.files, flags.output.server));
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
   query.mine = flags.mine;
@@ -63,7 +64,8 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
 absl::Status RunEstimate(const PlanFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   const double start_s = context.now_s();
-  ASSIGN_OR_RETURN(const planner::PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(const planner::PlanQuery query,
+                   flags.query.ToQuery(context.files, flags.output.server));
   ASSIGN_OR_RETURN(const planner::EstimateAnswer answer,
                    PlannerAt(flags.output.server, context)->Estimate(query, flags.layout));
   const double elapsed_s = context.now_s() - start_s;
@@ -85,9 +87,10 @@ absl::Status PrintPreset(const std::string& kind, const std::string& name,
                                                       : "framework";
   const std::string known = planner::PresetNamed(field, name);
   const std::string& wanted = known.empty() ? name : known;
-  ASSIGN_OR_RETURN(const std::string_view text, kind == "models"     ? planner::ModelText(wanted)
-                                                : kind == "clusters" ? planner::ClusterText(wanted)
-                                                                     : planner::ProfileText(wanted));
+  ASSIGN_OR_RETURN(const std::string_view text, kind == "models" ? planner::ModelText(wanted)
+                                                : kind == "clusters"
+                                                    ? planner::ClusterText(wanted)
+                                                    : planner::ProfileText(wanted));
   context.out << text;
   return absl::OkStatus();
 }
@@ -141,9 +144,10 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
-  command_line::AddExample(*command,
-             "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
-             "--global-batch 1024 --top 3");
+  command_line::AddExample(
+      *command,
+      "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
+      "--global-batch 1024 --top 3");
   command->callback(
       [flags, &context] { Finish(context, flags->output.format, RunRecommend(*flags, context)); });
 }
@@ -165,9 +169,10 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
-  command_line::AddExample(*command,
-             "meshwright estimate --model llama-3-70b --cluster h100 --gpus 64 --seq-len 4096 "
-             "--global-batch 512 --layout tp4.pp4.dp4.mb2.zero1.sp1");
+  command_line::AddExample(
+      *command,
+      "meshwright estimate --model llama-3-70b --cluster h100 --gpus 64 --seq-len 4096 "
+      "--global-batch 512 --layout tp4.pp4.dp4.mb2.zero1.sp1");
   command->callback(
       [flags, &context] { Finish(context, flags->output.format, RunEstimate(*flags, context)); });
 }
@@ -179,7 +184,7 @@ void AddListCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "list", "Names of the presets, the file behind one, or the agents of a server");
   command_line::TakeWords(command->add_option("kind", *kind, "What to list"),
-            {"models", "clusters", "profiles", "agents"})
+                          {"models", "clusters", "profiles", "agents"})
       ->required();
   command
       ->add_option("name", *name,

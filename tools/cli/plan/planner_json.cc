@@ -31,7 +31,8 @@ ordered_json LayoutsToJson(const std::vector<planner::RankedLayout>& layouts) {
 
 }  // namespace
 
-ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAnswer& answer, double elapsed_s) {
+ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,
+                    double elapsed_s) {
   const planner::SearchResult& result = answer.result;
   ordered_json request = RequestToJson(query);
   if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
@@ -52,7 +53,8 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
   return object;
 }
 
-ordered_json ToJson(const planner::PlanQuery& query, const planner::EstimateAnswer& answer, double elapsed_s) {
+ordered_json ToJson(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
+                    double elapsed_s) {
   ordered_json object = planner::LayoutToJson(answer.layout, answer.estimate);
   object["request"] = RequestToJson(query);
   object["parameters"] = answer.parameters;

@@ -6,10 +6,10 @@
 
 namespace meshwright::cli {
 
-nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,
-                              double elapsed_s);
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query,
+                              const planner::RecommendAnswer& answer, double elapsed_s);
 // The layout's own keys, as in recommend's `layouts`, and beside them what explains them.
-nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
-                              double elapsed_s);
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query,
+                              const planner::EstimateAnswer& answer, double elapsed_s);
 
 }  // namespace meshwright::cli

@@ -26,11 +26,13 @@ void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ost
   out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
       << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
       << FormatCount(query.training.seq_len) << ", global batch "
-      << FormatCount(query.training.global_batch) << ", " << planner::PrecisionName(query.training.precision)
-      << ", framework " << query.framework.name << "\n";
+      << FormatCount(query.training.global_batch) << ", "
+      << planner::PrecisionName(query.training.precision) << ", framework " << query.framework.name
+      << "\n";
 }
 
-void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes, std::ostream& out) {
+void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,
+                std::ostream& out) {
   out << "rests on " << rests_on.sentence << "\n";
   for (const std::string& note : notes) out << "note: " << note << "\n";
 }
@@ -58,8 +60,8 @@ void PrintFunnel(const planner::PlanQuery& query, const planner::Funnel& funnel,
   out << "\n";
 }
 
-void PrintRanking(const planner::PlanQuery& query, const std::vector<planner::RankedLayout>& layouts,
-                  std::ostream& out) {
+void PrintRanking(const planner::PlanQuery& query,
+                  const std::vector<planner::RankedLayout>& layouts, std::ostream& out) {
   const bool by_risk = query.max_oom_probability.has_value();
   std::vector<std::string> header = {"#", "layout", "GiB/device", "of device"};
   if (by_risk) header.emplace_back("P(OOM)");
@@ -83,7 +85,8 @@ void PrintRanking(const planner::PlanQuery& query, const std::vector<planner::Ra
 }
 
 // What the memory criterion dropped although it would be faster.
-void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResult& result, std::ostream& out) {
+void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResult& result,
+                      std::ostream& out) {
   if (result.worth_a_trial.empty()) return;
   out << "\nWorth a trial: over " << planner::MemoryCriterion(query) << ", but "
       << (result.layouts.empty() ? "" : "predicted faster and ")
@@ -105,13 +108,15 @@ void PrintMine(const std::optional<planner::StandingReport>& mine, std::ostream&
 
 void PrintMemoryParts(const std::vector<planner::RankedLayout>& layouts, std::ostream& out) {
   std::vector<std::string> header = {"#"};
-  for (const planner::MemoryPart part : planner::kMemoryParts) header.emplace_back(planner::PartName(part));
+  for (const planner::MemoryPart part : planner::kMemoryParts)
+    header.emplace_back(planner::PartName(part));
   header.insert(header.end(), {"total", "on pipeline rank"});
   Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const planner::MemoryEstimate& m = layouts[i].estimate.memory;
     std::vector<std::string> row = {std::to_string(i + 1)};
-    for (const planner::MemoryPart part : planner::kMemoryParts) row.push_back(FormatGib(planner::PartBytes(m, part)));
+    for (const planner::MemoryPart part : planner::kMemoryParts)
+      row.push_back(FormatGib(planner::PartBytes(m, part)));
     row.push_back(FormatGib(m.total_bytes()));
     row.push_back(std::to_string(m.pipeline_rank));
     table.Add(std::move(row));
@@ -131,7 +136,8 @@ void PrintNearest(const planner::SearchResult& result, int64_t allowed_bytes, st
 void PrintStages(const planner::EstimateAnswer& answer, std::ostream& out) {
   out << "memory of one device by pipeline rank, GiB (*: the fullest):\n";
   std::vector<std::string> header = {"  rank"};
-  for (const planner::MemoryPart part : planner::kMemoryParts) header.emplace_back(planner::PartName(part));
+  for (const planner::MemoryPart part : planner::kMemoryParts)
+    header.emplace_back(planner::PartName(part));
   header.insert(header.end(), {"total", "of device"});
   Table table(std::move(header));
   for (const planner::StageMemory& stage : answer.explanation.stages) {
@@ -169,7 +175,8 @@ void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {
     table.Add({"  " + std::string(name), absl::StrFormat("%.6f", seconds),
                FormatPercent(seconds / step_s)});
   };
-  for (const planner::TimePart part : planner::kTimeParts) add(planner::PartName(part), e.time[part]);
+  for (const planner::TimePart part : planner::kTimeParts)
+    add(planner::PartName(part), e.time[part]);
   add("step", step_s);
   table.Print(out);
   out << "  " << planner::TimeSentence(ranked) << "\n";
@@ -181,8 +188,8 @@ void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {
 
 }  // namespace
 
-void PrintRecommendation(const planner::PlanQuery& query, const planner::RecommendAnswer& answer, double elapsed_s,
-                         std::ostream& to) {
+void PrintRecommendation(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,
+                         double elapsed_s, std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   PrintHeadline(query, answer.parameters, out);
@@ -203,14 +210,15 @@ void PrintRecommendation(const planner::PlanQuery& query, const planner::Recomme
   PrintMemoryParts(answer.result.layouts, out);
 }
 
-void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer, std::ostream& to) {
+void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
+                   std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
   const planner::Estimate& e = answer.estimate;
   PrintHeadline(query, answer.parameters, out);
   PrintNotes(answer.rests_on, answer.notes, out);
-  out << planner::FormatLayout(answer.layout) << ", up to " << FormatParameters(answer.parameters_per_gpu)
-      << " parameters on a GPU\n\n";
+  out << planner::FormatLayout(answer.layout) << ", up to "
+      << FormatParameters(answer.parameters_per_gpu) << " parameters on a GPU\n\n";
   PrintStages(answer, out);
   PrintFit(answer, out);
   out << "\n";

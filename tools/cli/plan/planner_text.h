@@ -7,8 +7,9 @@
 
 namespace meshwright::cli {
 
-void PrintRecommendation(const planner::PlanQuery& query, const planner::RecommendAnswer& answer, double elapsed_s,
-                         std::ostream& out);
-void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer, std::ostream& out);
+void PrintRecommendation(const planner::PlanQuery& query, const planner::RecommendAnswer& answer,
+                         double elapsed_s, std::ostream& out);
+void PrintEstimate(const planner::PlanQuery& query, const planner::EstimateAnswer& answer,
+                   std::ostream& out);
 
 }  // namespace meshwright::cli

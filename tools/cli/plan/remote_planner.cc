@@ -3,8 +3,8 @@
 #include "executor/agent/wire.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "planner/base/status_macros.h"
-#include "tools/cli/io/interrupt_guard.h"
 #include "tools/cli/common/server_client.h"
+#include "tools/cli/io/interrupt_guard.h"
 
 namespace meshwright::cli {
 namespace {
@@ -30,7 +30,7 @@ class GrpcPlanner final : public PlannerApi {
   }
 
   absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
-                                          std::string_view layout) override {
+                                                   std::string_view layout) override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     v1::EstimateRequest request;
     *request.mutable_plan() = agent::ToWire(query);
@@ -50,8 +50,8 @@ class GrpcPlanner final : public PlannerApi {
     v1::ListPresetsResponse response;
     RETURN_IF_ERROR(CallStatus(stub->ListPresets(&context, {}, &response)));
     return planner::PresetNames{{response.models().begin(), response.models().end()},
-                       {response.clusters().begin(), response.clusters().end()},
-                       {response.profiles().begin(), response.profiles().end()}};
+                                {response.clusters().begin(), response.clusters().end()},
+                                {response.profiles().begin(), response.profiles().end()}};
   }
 
  private:

@@ -5,14 +5,14 @@
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "planner/report/timeline.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/report/timeline.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/io/json_output.h"
-#include "tools/cli/schedule/schedule_times.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/schedule/schedule_times.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -76,7 +76,8 @@ absl::StatusOr<Step> StepOfModel(const ScheduleFlags& flags, CommandContext& con
   ASSIGN_OR_RETURN(step.layout, planner::ParseLayout(flags.layout));
   ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files));
   if (query.devices == 0) query.devices = step.layout.devices();
-  ASSIGN_OR_RETURN(const planner::SearchRequest request, planner::Resolve(query, context.host_cores));
+  ASSIGN_OR_RETURN(const planner::SearchRequest request,
+                   planner::Resolve(query, context.host_cores));
   // Refuses a layout that breaks a rule, with the reason.
   RETURN_IF_ERROR(planner::CheckAndEstimate(request, step.layout).status());
   step.micro_batches =
@@ -120,10 +121,12 @@ void PrintText(const Step& step, const planner::Timeline& timeline, std::ostream
 }
 
 ordered_json ToJson(const Step& step, const planner::Timeline& timeline) {
-  ordered_json object = {
-      {"layout", planner::FormatLayout(step.layout)},    {"micro_batches", step.micro_batches},
-      {"step_s", timeline.makespan_s},          {"repeated_step_s", timeline.RepeatedStepTime()},
-      {"bubble_share", timeline.BubbleShare()}, {"ranks", ordered_json::array()}};
+  ordered_json object = {{"layout", planner::FormatLayout(step.layout)},
+                         {"micro_batches", step.micro_batches},
+                         {"step_s", timeline.makespan_s},
+                         {"repeated_step_s", timeline.RepeatedStepTime()},
+                         {"bubble_share", timeline.BubbleShare()},
+                         {"ranks", ordered_json::array()}};
   for (size_t i = 0; i < timeline.ranks.size(); ++i) {
     const planner::RankTimeline& rank = timeline.ranks[i];
     object["ranks"].push_back({{"pipeline_rank", i},
@@ -138,7 +141,8 @@ ordered_json ToJson(const Step& step, const planner::Timeline& timeline) {
 
 std::string Drawing(const std::string& path, const Step& step, const planner::Timeline& timeline) {
   const planner::TimelineSubject subject{step.layout, step.micro_batches};
-  return path.ends_with(".svg") ? planner::TimelineSvg(subject, timeline) : planner::TimelineTrace(subject, timeline);
+  return path.ends_with(".svg") ? planner::TimelineSvg(subject, timeline)
+                                : planner::TimelineTrace(subject, timeline);
 }
 
 absl::Status RunSchedule(const ScheduleFlags& flags, CommandContext& context) {
@@ -206,9 +210,10 @@ void AddScheduleCommand(CLI::App& app, CommandContext& context) {
                    "Write a trace for Perfetto (.json) or a picture (.svg)")
       ->option_text("FILE");
   flags->output.AddFormat(*command);
-  command_line::AddExample(*command,
-             "meshwright schedule --layout tp1.pp4.dp1.vpp2.sched=zb_v --micro-batches 12 -o "
-             "timeline.svg");
+  command_line::AddExample(
+      *command,
+      "meshwright schedule --layout tp1.pp4.dp1.vpp2.sched=zb_v --micro-batches 12 -o "
+      "timeline.svg");
   command_line::AddExample(
       *command,
       "meshwright schedule --layout tp8.pp4.dp1 --model llama-3-70b --cluster h100 --seq-len "

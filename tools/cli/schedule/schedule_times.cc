@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "planner/cost/stage_time.h"
-#include "planner/schedule/placement.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/cost/stage_time.h"
+#include "planner/schedule/placement.h"
 
 namespace meshwright::cli {
 namespace {
@@ -18,7 +18,8 @@ absl::Status CheckMilliseconds(const char* field, double value) {
   return FieldError(field, absl::StrCat(value), "must be a number from 0 to 1e9");
 }
 
-planner::PipelineTimes EqualStages(const planner::Layout& layout, const planner::StageDurations& stage, double hop_s) {
+planner::PipelineTimes EqualStages(const planner::Layout& layout,
+                                   const planner::StageDurations& stage, double hop_s) {
   planner::PipelineTimes times;
   times.stages.assign(static_cast<size_t>(planner::StageCount(layout)), stage);
   times.hop_s = {hop_s};
@@ -27,7 +28,8 @@ planner::PipelineTimes EqualStages(const planner::Layout& layout, const planner:
 
 }  // namespace
 
-absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout, const RankMilliseconds& rank) {
+absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout,
+                                                   const RankMilliseconds& rank) {
   RETURN_IF_ERROR(CheckMilliseconds("forward_ms", rank.forward_ms));
   RETURN_IF_ERROR(CheckMilliseconds("backward_ms", rank.backward_ms));
   RETURN_IF_ERROR(CheckMilliseconds("weight_ms", rank.weight_ms));
@@ -42,7 +44,8 @@ absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout
       rank.hop_ms * 1e-3);
 }
 
-planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context, const planner::Layout& layout) {
+planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context,
+                                    const planner::Layout& layout) {
   planner::PipelineTimes times;
   times.stages = planner::StageDurationsOf(context, layout);
   times.hop_s = {planner::HopTime(context, layout)};

@@ -16,9 +16,11 @@ struct RankMilliseconds {
 };
 
 // Equal stages. InvalidArgument naming the field that is negative or not a number.
-absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout, const RankMilliseconds& rank);
+absl::StatusOr<planner::PipelineTimes> TimesByHand(const planner::Layout& layout,
+                                                   const RankMilliseconds& rank);
 
 // Under the cost model. Requires a layout that CheckLayout() accepts.
-planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context, const planner::Layout& layout);
+planner::PipelineTimes TimesOfModel(const planner::EstimateContext& context,
+                                    const planner::Layout& layout);
 
 }  // namespace meshwright::cli

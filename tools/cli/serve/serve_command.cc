@@ -9,10 +9,10 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "server/server.h"
-#include "tools/cli/io/grpc_log.h"
-#include "tools/cli/io/log_sink.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/grpc_log.h"
+#include "tools/cli/io/log_sink.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -47,7 +47,8 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
     ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));
     return db::SqliteSweepStore::Open(flags.db);
   };
-  ASSIGN_OR_RETURN(const std::unique_ptr<server::Server> server, server::Server::Start(open, std::move(options)));
+  ASSIGN_OR_RETURN(const std::unique_ptr<server::Server> server,
+                   server::Server::Start(open, std::move(options)));
   context.out << "listening on " << server->address() << std::endl;
   while (!stop.Requested()) absl::SleepFor(kPoll);
   server->Stop();

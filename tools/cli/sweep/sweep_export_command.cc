@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "executor/trial/trial.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/codec/json_text.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/run_rows.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/sweep/sweep_calls.h"
 #include "tools/command_line/declare.h"
 
@@ -92,7 +92,8 @@ void AddSweepExportCommand(CLI::App& group, CommandContext& context) {
       flags, Export);
   command->footer(kFooter);
   command->add_option("name", flags->name, "Name of the sweep")->required()->option_text("NAME");
-  command_line::TakeWords(command->add_option("--format", flags->format, "What the rows are written as"), {"csv"})
+  command_line::TakeWords(
+      command->add_option("--format", flags->format, "What the rows are written as"), {"csv"})
       ->capture_default_str();
   command->add_option("-o,--output", flags->file, "Where the rows go; default: standard output")
       ->option_text("FILE.csv");

@@ -14,15 +14,15 @@
 #include "nlohmann/json.hpp"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/interrupt_guard.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/progress.h"
-#include "tools/cli/common/server_client.h"
-#include "tools/cli/common/stop_request.h"
-#include "tools/cli/sweep/sweep_ranking.h"
-#include "tools/cli/sweep/sweep_text.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/io/text.h"
+#include "tools/cli/sweep/sweep_ranking.h"
+#include "tools/cli/sweep/sweep_text.h"
 
 namespace meshwright::cli {
 namespace {

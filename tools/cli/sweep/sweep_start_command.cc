@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/agent/wire.h"
-#include "planner/catalog/plan_query.h"
-#include "planner/report/answers.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/answers.h"
 #include "proto/meshwright/v1/resource_names.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/io/input_error.h"
@@ -80,9 +80,11 @@ std::string PlannedAs(const std::string& profile) {
 std::vector<std::string> NotesOnStart(const planner::PlanQuery& query) {
   std::vector<std::string> notes = planner::NotesOnModel(query.model, query.training.seq_len);
   constexpr int32_t kAnyCores = 1;
-  const absl::StatusOr<planner::ClusterSpec> cluster = planner::ResolveCluster(query.cluster, kAnyCores);
+  const absl::StatusOr<planner::ClusterSpec> cluster =
+      planner::ResolveCluster(query.cluster, kAnyCores);
   if (!cluster.ok() || planner::SharesCores(cluster->device_kind())) return notes;
-  for (std::string& note : planner::NotesOn(*cluster, query.devices)) notes.push_back(std::move(note));
+  for (std::string& note : planner::NotesOn(*cluster, query.devices))
+    notes.push_back(std::move(note));
   return notes;
 }
 
@@ -116,7 +118,8 @@ absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
 }
 
 absl::Status Start(const StartFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(const planner::PlanQuery query, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(const planner::PlanQuery query,
+                   flags.query.ToQuery(context.files, flags.output.server));
   ASSIGN_OR_RETURN(const v1::CreateSweepRequest request, ReadRequest(flags, query));
   ASSIGN_OR_RETURN(const SweepsStub stub, DialSweeps(flags.output.server));
   const absl::StatusOr<v1::Sweep> sweep = Call(*stub, &v1::Sweeps::Stub::CreateSweep, request);
@@ -181,9 +184,10 @@ void AddSweepStartCommand(CLI::App& group, CommandContext& context) {
                    "What each rank may hold, in the prediction and in the trial")
       ->option_text("X");
   AddNewSweepFlags(*start, flags->name, flags->watch);
-  command_line::AddExample(*start,
-             "meshwright sweep start --model tinystories-15m --cluster local-cpu --gpus 4 "
-             "--seq-len 256 --global-batch 8 --watch");
+  command_line::AddExample(
+      *start,
+      "meshwright sweep start --model tinystories-15m --cluster local-cpu --gpus 4 "
+      "--seq-len 256 --global-batch 8 --watch");
 }
 
 void AddSweepRerunCommand(CLI::App& group, CommandContext& context) {

@@ -1,4 +1,3 @@
-#include "tools/cli/common/wire_text.h"
 #include "tools/cli/sweep/sweep_text.h"
 
 #include <algorithm>
@@ -15,14 +14,15 @@
 #include "executor/agent/event_details.h"
 #include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
-#include "planner/catalog/catalog.h"
-#include "planner/report/estimate_json.h"
 #include "planner/base/escape_controls.h"
 #include "planner/base/status_macros.h"
+#include "planner/catalog/catalog.h"
+#include "planner/report/estimate_json.h"
+#include "tools/cli/common/utilisation_text.h"
+#include "tools/cli/common/wire_text.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
-#include "tools/cli/common/utilisation_text.h"
 
 namespace meshwright::cli {
 namespace {
@@ -66,7 +66,8 @@ std::string IntervalText(const StepSpread& step) {
 }
 
 std::vector<std::string> TrialRow(const TrialView& view) {
-  const planner::Estimate predicted = view.predicted ? view.predicted->estimate : planner::Estimate();
+  const planner::Estimate predicted =
+      view.predicted ? view.predicted->estimate : planner::Estimate();
   const auto of_prediction = [&](std::string text) {
     return view.predicted ? std::move(text) : std::string("-");
   };
@@ -207,7 +208,8 @@ absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView>
   shown.peak_flops = planner::RankPeakFlops(shown.cluster, precision, sweep.gpus());
   std::vector<StepSpread> steps;
   for (TrialView& view : shown.trials) {
-    if (!view.measured || view.measured->outcome != trial::Outcome::kOk || !view.predicted) continue;
+    if (!view.measured || view.measured->outcome != trial::Outcome::kOk || !view.predicted)
+      continue;
     const double step_s = view.measured->step_s;
     const planner::Estimate& predicted = view.predicted->estimate;
     view.compared = ComparedStep{{step_s, view.measured->step_interval},

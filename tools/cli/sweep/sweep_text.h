@@ -39,8 +39,8 @@ TrialView ViewOf(const v1::Trial& trial);
 
 struct ShownSweep {
   v1::Sweep sweep;
-  planner::ClusterSpec cluster;      // that it was planned for
-  double peak_flops = 0.0;  // of one of its ranks
+  planner::ClusterSpec cluster;  // that it was planned for
+  double peak_flops = 0.0;       // of one of its ranks
   std::vector<TrialView> trials;
 };
 

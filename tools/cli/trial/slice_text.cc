@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
-#include "tools/cli/common/utilisation_text.h"
 
 namespace meshwright::cli {
 namespace {
@@ -51,7 +51,8 @@ void PrintStages(const trial::SliceResult& slice, std::ostream& out) {
     double forward_s = 0.0;
     double backward_s = 0.0;
     for (const trial::SliceAction& action : stage.actions) {
-      (action.kind == planner::ActionKind::kForward ? forward_s : backward_s) += action.part[planner::TimePart::kCompute];
+      (action.kind == planner::ActionKind::kForward ? forward_s : backward_s) +=
+          action.part[planner::TimePart::kCompute];
     }
     table.Add({RankList(stage.pipeline_ranks), std::to_string(stage.measured_rank),
                FormatSeconds(forward_s), FormatSeconds(backward_s),
@@ -67,9 +68,9 @@ void PrintCharges(const trial::SliceResult& slice, std::ostream& out) {
   Table table({"pipeline rank", "group", "operation", "ranks", "bytes", "calls", "each"});
   for (const trial::ChargedOperation& operation : slice.charged) {
     table.Add({std::to_string(operation.measured_rank), operation.group,
-               std::string(trial::CommOperationName(operation.operation)), FormatCount(operation.ranks),
-               FormatCount(operation.bytes), absl::StrFormat("%.4g", operation.calls),
-               FormatSeconds(operation.seconds)});
+               std::string(trial::CommOperationName(operation.operation)),
+               FormatCount(operation.ranks), FormatCount(operation.bytes),
+               absl::StrFormat("%.4g", operation.calls), FormatSeconds(operation.seconds)});
   }
   out << "\ncharged from the model of " << slice.cluster
       << ", operations of a step (computation may hide them):\n";
@@ -78,8 +79,8 @@ void PrintCharges(const trial::SliceResult& slice, std::ostream& out) {
 
 }  // namespace
 
-void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicted, std::string_view cluster,
-                const trial::TrialResult& result, std::ostream& out) {
+void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicted,
+                std::string_view cluster, const trial::TrialResult& result, std::ostream& out) {
   const trial::SliceResult& slice = *result.slice;
   out << planner::FormatLayout(layout) << ": " << trial::OutcomeName(result.outcome) << ", "
       << FormatCount(layout.devices()) << " ranks from " << slice.stages.size()

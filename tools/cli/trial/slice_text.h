@@ -11,7 +11,7 @@ namespace meshwright::cli {
 
 // Says of every figure whether it was measured, modelled or simulated, and which peak MFU is a
 // share of: that of `cluster`. Requires `result.slice`.
-void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicted, std::string_view cluster,
-                const trial::TrialResult& result, std::ostream& out);
+void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicted,
+                std::string_view cluster, const trial::TrialResult& result, std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -12,19 +12,19 @@
 #include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
 #include "nlohmann/json.hpp"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/report/answers.h"
 #include "planner/report/estimate_json.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/devices_flag.h"
 #include "tools/cli/common/flags.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/io/json_output.h"
 #include "tools/cli/io/progress.h"
-#include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/text.h"
 #include "tools/cli/trial/trial_text.h"
-#include "tools/cli/common/utilisation_text.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -64,8 +64,9 @@ absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const planner::Layou
 }
 
 absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::DeviceSet& devices,
-                                   const planner::Layout& layout, const planner::SearchRequest& request,
-                                   const std::optional<int64_t>& memory_limit_bytes) {
+                                          const planner::Layout& layout,
+                                          const planner::SearchRequest& request,
+                                          const std::optional<int64_t>& memory_limit_bytes) {
   const int32_t steps = flags.steps.value_or(trial::kMostAdaptiveSteps);
   RETURN_IF_ERROR(CheckRange("steps", steps, 1, trial::kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
@@ -89,7 +90,8 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::
   plan.memory_limit_bytes = memory_limit_bytes;
   plan.timeout_s = flags.timeout_s;
   plan.trace = !flags.trace.empty();
-  plan.peak_flops = planner::RankPeakFlops(request.cluster, request.training.precision, layout.devices());
+  plan.peak_flops =
+      planner::RankPeakFlops(request.cluster, request.training.precision, layout.devices());
   return plan;
 }
 
@@ -113,8 +115,9 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRe
 }
 
 // `trace` gets that of all ranks, where it is wanted and the trial ends well.
-trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan, const planner::SearchRequest& request,
-                const agent::DeviceSet& devices, std::string& trace, CommandContext& context) {
+trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan,
+                       const planner::SearchRequest& request, const agent::DeviceSet& devices,
+                       std::string& trace, CommandContext& context) {
   ProgressLine progress(context.err);
   trial::TrialRunnerOptions options{
       .worker_path = context.worker_path(), .progress = {}, .cancel = &context.interrupted};
@@ -132,7 +135,8 @@ trial::TrialResult Run(const TrialFlags& flags, const trial::TrialPlan& plan, co
     trace = trial::StepTrace(plan.layout, ranks);
   };
   const trial::TrialResult result =
-      flags.slice ? trial::RunSliceTrial(plan, planner::ContextOf(request), options) : trial::RunTrial(plan, options);
+      flags.slice ? trial::RunSliceTrial(plan, planner::ContextOf(request), options)
+                  : trial::RunTrial(plan, options);
   progress.Finish();
   return result;
 }
@@ -186,7 +190,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   Print(flags, layout, prediction, result, context.out);
   context.exit_code = result.outcome == trial::Outcome::kOk          ? kExitOk
                       : result.outcome == trial::Outcome::kCancelled ? stop.exit_code()
-                                                              : kExitFailed;
+                                                                     : kExitFailed;
   return trace.empty() ? absl::OkStatus() : trace_file.Write(trace);
 }
 
@@ -234,9 +238,10 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
                  "cluster's model and compose the step: one device answers for any layout")
       ->excludes("--trace");
   flags->output.AddFormat(*command);
-  command_line::AddExample(*command,
-             "meshwright trial --model tinystories-15m --layout tp2.pp2.dp1.mb2 --seq-len 256 "
-             "--global-batch 8 --devices cpu:4 --steps 3");
+  command_line::AddExample(
+      *command,
+      "meshwright trial --model tinystories-15m --layout tp2.pp2.dp1.mb2 --seq-len 256 "
+      "--global-batch 8 --devices cpu:4 --steps 3");
   command->callback([flags, &context] {
     const absl::Status status = RunTrialCommand(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

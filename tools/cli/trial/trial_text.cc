@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "tools/cli/trial/slice_text.h"
+#include "tools/cli/common/utilisation_text.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
-#include "tools/cli/common/utilisation_text.h"
+#include "tools/cli/trial/slice_text.h"
 
 namespace meshwright::cli {
 namespace {
@@ -146,8 +146,8 @@ void PrintDeviceMemory(const std::vector<trial::RankResult>& ranks, std::ostream
 
 }  // namespace
 
-void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted, std::string_view cluster,
-                const trial::TrialResult& result, std::ostream& out) {
+void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted,
+                std::string_view cluster, const trial::TrialResult& result, std::ostream& out) {
   if (result.slice) return PrintSlice(layout, predicted, cluster, result, out);
   out << planner::FormatLayout(layout) << ": " << trial::OutcomeName(result.outcome) << "\n";
   if (!result.message.empty()) out << result.message << "\n";

@@ -10,7 +10,7 @@
 namespace meshwright::cli {
 
 // `cluster`: what the trial was planned for, whose peak MFU is a share of.
-void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted, std::string_view cluster,
-                const trial::TrialResult& result, std::ostream& out);
+void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted,
+                std::string_view cluster, const trial::TrialResult& result, std::ostream& out);
 
 }  // namespace meshwright::cli

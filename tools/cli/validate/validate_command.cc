@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
 #include "planner/report/scatter_svg.h"
 #include "planner/report/validation_report.h"
-#include "planner/base/field_error.h"
-#include "planner/base/status_macros.h"
 #include "tools/cli/common/flags.h"
-#include "tools/cli/io/json_output.h"
 #include "tools/cli/common/measurement_files.h"
 #include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/json_output.h"
 #include "tools/cli/validate/validate_text.h"
 #include "tools/command_line/declare.h"
 
@@ -60,8 +60,10 @@ struct ValidateFlags {
   OutputFlags output;
 };
 
-absl::StatusOr<planner::MeasurementPresets> Presets(const ValidateFlags& flags, CommandContext& context) {
-  ASSIGN_OR_RETURN(planner::MeasurementPresets presets, planner::LoadMeasurementPresets(context.host_cores));
+absl::StatusOr<planner::MeasurementPresets> Presets(const ValidateFlags& flags,
+                                                    CommandContext& context) {
+  ASSIGN_OR_RETURN(planner::MeasurementPresets presets,
+                   planner::LoadMeasurementPresets(context.host_cores));
   if (!flags.cluster.empty()) {
     ASSIGN_OR_RETURN(presets.cluster,
                      ReadCluster(context.files, flags.cluster, context.host_cores));
@@ -137,8 +139,9 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--plot", flags->plot, "Draw predicted against measured into this SVG file")
       ->option_text("FILE.svg");
   flags->output.AddFormat(*command);
-  command_line::AddExample(*command,
-             "meshwright validate --measurements runs.csv more.csv --rows out.csv --plot out.svg");
+  command_line::AddExample(
+      *command,
+      "meshwright validate --measurements runs.csv more.csv --rows out.csv --plot out.svg");
   command->callback([flags, &context] {
     const absl::Status status = RunValidate(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

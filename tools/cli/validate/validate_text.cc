@@ -37,15 +37,17 @@ Sweeps ShownSweeps(const planner::ValidationReport& report) {
     if (sweep.modelled > 0) shown.push_back(&sweep);
   }
   if (shown.size() <= kShownSweeps) return shown;
-  std::stable_sort(shown.begin(), shown.end(), [](const planner::SweepReport* a, const planner::SweepReport* b) {
-    return a->modelled > b->modelled;
-  });
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const planner::SweepReport* a, const planner::SweepReport* b) {
+                     return a->modelled > b->modelled;
+                   });
   shown.resize(kShownSweeps);
   std::sort(shown.begin(), shown.end());  // they lie in one vector, in the order of appearance
   return shown;
 }
 
-void PrintSummary(const planner::ValidationReport& report, const planner::Refusals& refusals, std::ostream& out) {
+void PrintSummary(const planner::ValidationReport& report, const planner::Refusals& refusals,
+                  std::ostream& out) {
   const planner::SweepReport& total = report.total;
   out << FormatCount(total.rows) << (total.rows == 1 ? " measurement" : " measurements") << " in "
       << FormatCount(static_cast<int64_t>(report.sweeps.size()))
@@ -117,7 +119,8 @@ void PrintLeftOut(const planner::ValidationReport& report, size_t shown, std::os
 
 }  // namespace
 
-void PrintValidation(const planner::ValidationReport& report, const planner::Refusals& refusals, std::ostream& out) {
+void PrintValidation(const planner::ValidationReport& report, const planner::Refusals& refusals,
+                     std::ostream& out) {
   PrintSummary(report, refusals, out);
   const Sweeps shown = ShownSweeps(report);
   if (!shown.empty()) {

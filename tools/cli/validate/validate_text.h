@@ -10,6 +10,7 @@ namespace meshwright::cli {
 
 // What was read, a table about memory, one about speed, and why rows were not modelled. Of many
 // sweeps the largest are shown, and how many are left out.
-void PrintValidation(const planner::ValidationReport& report, const planner::Refusals& refusals, std::ostream& out);
+void PrintValidation(const planner::ValidationReport& report, const planner::Refusals& refusals,
+                     std::ostream& out);
 
 }  // namespace meshwright::cli

@@ -51,8 +51,11 @@ TEST_P(LinearTest, AnEmptyWeightGradientIsWrittenAndAnyOtherAddedTo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, LinearTest,
-                         testing::Values(planner::Precision::kBf16, planner::Precision::kFp32, planner::Precision::kFp64),
-                         [](const auto& test) { return std::string(planner::PrecisionName(test.param)); });
+                         testing::Values(planner::Precision::kBf16, planner::Precision::kFp32,
+                                         planner::Precision::kFp64),
+                         [](const auto& test) {
+                           return std::string(planner::PrecisionName(test.param));
+                         });
 
 }  // namespace
 }  // namespace meshwright::worker

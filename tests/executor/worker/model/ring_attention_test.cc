@@ -90,7 +90,8 @@ void PutShare(const Heads& share, int32_t rank, int32_t cp, Heads& whole) {
   put(share.output, whole.output);
 }
 
-Heads RunRank(int32_t rank, int32_t cp, planner::Precision precision, const Heads& heads, ThreadHub& hub) {
+Heads RunRank(int32_t rank, int32_t cp, planner::Precision precision, const Heads& heads,
+              ThreadHub& hub) {
   RankContext context;
   context.training.precision = precision;
   context.device = std::make_unique<CpuDevice>(&hub);

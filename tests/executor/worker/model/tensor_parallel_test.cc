@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "executor/worker/model/block.h"
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/fake_communicator.h"
+#include "executor/worker/model/block.h"
 #include "executor/worker/model/head_layer.h"
 #include "tests/executor/test_models.h"
 #include "tests/executor/worker/comm/forwarding_communicator.h"

@@ -8,7 +8,8 @@
 namespace meshwright::worker {
 namespace {
 
-trial::RankRecord RecordOf(const std::exception& error, const std::optional<MemoryShortage>& shortage) {
+trial::RankRecord RecordOf(const std::exception& error,
+                           const std::optional<MemoryShortage>& shortage) {
   trial::RankRecord record;
   trial::ApplyEvent(ToJson(FailureEvent(error, shortage, /*pipeline_rank=*/3)).dump(), record);
   return record;

@@ -98,9 +98,9 @@ TEST_F(TimedCommunicatorTest, TellsTheEndApartFromTheWait) {
   using std::chrono::milliseconds;
   ThreadHub hub;
   const GroupSpec spec{.name = "dp", .ranks = {0, 1}, .timeout = milliseconds(10000)};
-  const auto group =
-      TimeCommunicator(hub.Join(spec, 0, HostOrder()),
-                       {.name = "dp", .ranks = {0, 1}, .phase = trial::Phase::kDataParallel}, recorder_);
+  const auto group = TimeCommunicator(
+      hub.Join(spec, 0, HostOrder()),
+      {.name = "dp", .ranks = {0, 1}, .phase = trial::Phase::kDataParallel}, recorder_);
   recorder_.BeginStep();
   const at::Tensor tensor = at::zeros({10}, at::kFloat);
   Pending work = group->AllReduce(tensor, Reduction::kSum);
@@ -135,7 +135,8 @@ TEST_F(TimedCommunicatorTest, ThePhasesOfAStepAddUp) {
   EXPECT_GE(record.phases[trial::Phase::kForward], 0.005);
   EXPECT_GT(record.phases[trial::Phase::kTensorParallel], 0.0);
   ASSERT_EQ(record.actions.size(), 2u);
-  EXPECT_NEAR(record.actions[0].communication_s, record.phases[trial::Phase::kTensorParallel], 1e-9);
+  EXPECT_NEAR(record.actions[0].communication_s, record.phases[trial::Phase::kTensorParallel],
+              1e-9);
   EXPECT_EQ(record.actions[1].communication_s, 0.0);
   EXPECT_EQ(record.actions[0].action, (planner::Action{planner::ActionKind::kForward, 3, 1}));
   EXPECT_LE(record.actions[0].time.end_s, record.actions[1].time.begin_s);

@@ -62,7 +62,8 @@ IdleShares Simulated(const trial::TrialPlan& plan) {
                       ChunkDurations(plan.layout));
   const auto micro_batches =
       static_cast<int32_t>(plan.layout.MicroBatches(plan.training.global_batch));
-  const planner::Timeline timeline = planner::SimulateLayout(plan.layout, micro_batches, times).value();
+  const planner::Timeline timeline =
+      planner::SimulateLayout(plan.layout, micro_batches, times).value();
   std::vector<Busy> ranks;
   for (const planner::RankTimeline& rank : timeline.ranks) {
     ranks.push_back({rank.busy_s, rank.first_start_s, rank.compute_end_s});
@@ -141,7 +142,8 @@ TEST_P(BubblesTest, IdleSharesOfARealStepAreTheSimulators) {
 
 INSTANTIATE_TEST_SUITE_P(
     Schedules, BubblesTest,
-    testing::Values(trial::LayoutCase{"tp1.pp4.dp1.sched=gpipe"}, trial::LayoutCase{"tp1.pp4.dp1.sched=1f1b"},
+    testing::Values(trial::LayoutCase{"tp1.pp4.dp1.sched=gpipe"},
+                    trial::LayoutCase{"tp1.pp4.dp1.sched=1f1b"},
                     trial::LayoutCase{"tp1.pp8.dp1.sched=1f1b", {.layers = 8}},
                     trial::LayoutCase{"tp1.pp4.dp1.vpp2.sched=interleaved", {.layers = 8}},
                     trial::LayoutCase{"tp1.pp4.dp1.vpp2.sched=breadth_first", {.layers = 8}},

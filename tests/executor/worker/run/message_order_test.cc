@@ -89,7 +89,8 @@ class LoggedCommunicator final : public ForwardingCommunicator {
 class VirtualStep {
  public:
   // Logs are in their order. `times` as the simulator has them.
-  VirtualStep(const planner::Layout& layout, const std::vector<EventLog>& logs, const planner::PipelineTimes& times)
+  VirtualStep(const planner::Layout& layout, const std::vector<EventLog>& logs,
+              const planner::PipelineTimes& times)
       : layout_(layout), logs_(logs), times_(times), position_(logs.size()), now_s_(logs.size()) {}
 
   // When the last action ends; nothing where ranks wait for each other without end.
@@ -190,7 +191,8 @@ std::vector<EventLog> LogsOf(const trial::TrialPlan& plan) {
   return logs;
 }
 
-planner::PipelineTimes TimesOf(const planner::Layout& layout, const planner::StageDurations& stage) {
+planner::PipelineTimes TimesOf(const planner::Layout& layout,
+                               const planner::StageDurations& stage) {
   planner::PipelineTimes times;
   times.stages.assign(static_cast<size_t>(planner::StageCount(layout)), stage);
   return times;
@@ -203,10 +205,12 @@ TEST_P(MessageOrderTest, ARealStepTakesAsLongAsTheSimulatorsWhereBothSidesOfAMes
   const std::vector<EventLog> logs = LogsOf(plan);
   const auto micro_batches =
       static_cast<int32_t>(plan.layout.MicroBatches(plan.training.global_batch));
-  for (const planner::StageDurations& stage : {planner::StageDurations{1.0, 1.0, 1.0}, planner::StageDurations{2.0, 3.0, 1.0},
-                                      planner::StageDurations{4.0, 4.0, 2.0}}) {
+  for (const planner::StageDurations& stage :
+       {planner::StageDurations{1.0, 1.0, 1.0}, planner::StageDurations{2.0, 3.0, 1.0},
+        planner::StageDurations{4.0, 4.0, 2.0}}) {
     const planner::PipelineTimes times = TimesOf(plan.layout, stage);
-    const planner::Timeline timeline = planner::SimulateLayout(plan.layout, micro_batches, times).value();
+    const planner::Timeline timeline =
+        planner::SimulateLayout(plan.layout, micro_batches, times).value();
     const std::optional<double> time_s = VirtualStep(plan.layout, logs, times).Run();
     ASSERT_TRUE(time_s.has_value()) << "ranks block each other";
     EXPECT_NEAR(*time_s / timeline.makespan_s, 1.0, 0.01);
@@ -246,7 +250,8 @@ TEST_P(MessageOrderTest, NobodyIsHeldForEverWhereTheFirstMessageConnects) {
 
 INSTANTIATE_TEST_SUITE_P(
     Schedules, MessageOrderTest,
-    testing::Values(trial::LayoutCase{"tp1.pp4.dp1.sched=gpipe"}, trial::LayoutCase{"tp1.pp4.dp1.sched=1f1b"},
+    testing::Values(trial::LayoutCase{"tp1.pp4.dp1.sched=gpipe"},
+                    trial::LayoutCase{"tp1.pp4.dp1.sched=1f1b"},
                     trial::LayoutCase{"tp1.pp4.dp1.vpp2.sched=interleaved", {.layers = 8}},
                     trial::LayoutCase{"tp1.pp2.dp1.vpp3.sched=interleaved", {.layers = 6}},
                     trial::LayoutCase{"tp1.pp4.dp1.vpp2.sched=breadth_first", {.layers = 8}},

@@ -28,7 +28,8 @@ class ThreadLayoutsCudaTest : public testing::TestWithParam<trial::LayoutCase> {
     GTEST_SKIP() << "no CUDA device";
   }
 
-  void ExpectReferenceNumbers(planner::Precision precision, double gradient_tolerance, double tolerance) {
+  void ExpectReferenceNumbers(planner::Precision precision, double gradient_tolerance,
+                              double tolerance) {
     run_.plan().training.precision = precision;
     run_.Run({.open_device = [](ThreadHub* hub) { return trial::OpenCudaTestDevice(0, hub); },
               .rehearse = true});
@@ -47,18 +48,24 @@ TEST_P(ThreadLayoutsCudaTest, Bf16IsNearTheReference) {
   ExpectReferenceNumbers(planner::Precision::kBf16, 0.1, 0.02);
 }
 
-std::string NameOf(const testing::TestParamInfo<trial::LayoutCase>& test) { return trial::CaseName(test.param); }
+std::string NameOf(const testing::TestParamInfo<trial::LayoutCase>& test) {
+  return trial::CaseName(test.param);
+}
 
-INSTANTIATE_TEST_SUITE_P(Axes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AxisCases()), NameOf);
-INSTANTIATE_TEST_SUITE_P(Pairs, ThreadLayoutsCudaTest, testing::ValuesIn(trial::PairCases()), NameOf);
-INSTANTIATE_TEST_SUITE_P(Schedules, ThreadLayoutsCudaTest, testing::ValuesIn(trial::ScheduleCases()),
+INSTANTIATE_TEST_SUITE_P(Axes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AxisCases()),
                          NameOf);
-INSTANTIATE_TEST_SUITE_P(Recompute, ThreadLayoutsCudaTest, testing::ValuesIn(trial::RecomputeCases()),
+INSTANTIATE_TEST_SUITE_P(Pairs, ThreadLayoutsCudaTest, testing::ValuesIn(trial::PairCases()),
                          NameOf);
-INSTANTIATE_TEST_SUITE_P(Zero, ThreadLayoutsCudaTest, testing::ValuesIn(trial::ZeroCases()), NameOf);
-INSTANTIATE_TEST_SUITE_P(AllAxes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AllAxesCases()), NameOf);
-INSTANTIATE_TEST_SUITE_P(HeadNorms, ThreadLayoutsCudaTest, testing::ValuesIn(trial::HeadNormCases()),
+INSTANTIATE_TEST_SUITE_P(Schedules, ThreadLayoutsCudaTest,
+                         testing::ValuesIn(trial::ScheduleCases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Recompute, ThreadLayoutsCudaTest,
+                         testing::ValuesIn(trial::RecomputeCases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Zero, ThreadLayoutsCudaTest, testing::ValuesIn(trial::ZeroCases()),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(AllAxes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AllAxesCases()),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(HeadNorms, ThreadLayoutsCudaTest,
+                         testing::ValuesIn(trial::HeadNormCases()), NameOf);
 
 }  // namespace
 }  // namespace meshwright::worker

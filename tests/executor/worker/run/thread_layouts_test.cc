@@ -146,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
                     trial::LayoutCase{"tp1.pp1.dp2.zero2", {.tied = true}},
                     trial::LayoutCase{"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", {.tied = true}},
                     trial::LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
-                    trial::LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first", {.tied = true}}),
+                    trial::LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first",
+                                      {.tied = true}}),
     [](const auto& test) { return trial::CaseName(test.param); });
 // Of each ZeRO stage, with shared tables and split backwards.
 INSTANTIATE_TEST_SUITE_P(

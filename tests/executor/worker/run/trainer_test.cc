@@ -38,7 +38,8 @@ std::unique_ptr<RankContext> OneRank(const planner::ModelSpec& model, int32_t mi
 }
 
 std::vector<planner::Action> ActionsOf(const RankContext& context) {
-  return planner::MakeSchedule(context.layout, 0, static_cast<int32_t>(context.micro_batches())).value();
+  return planner::MakeSchedule(context.layout, 0, static_cast<int32_t>(context.micro_batches()))
+      .value();
 }
 
 // Norm of the difference over the norm.
@@ -101,7 +102,8 @@ std::vector<planner::LayerGroup> TwoKindsOfLayers(planner::LayerGroup first) {
   return {first, second};
 }
 
-class TrainerReferenceTest : public testing::TestWithParam<std::tuple<Variant, planner::Precision>> {};
+class TrainerReferenceTest
+    : public testing::TestWithParam<std::tuple<Variant, planner::Precision>> {};
 
 TEST_P(TrainerReferenceTest, LossAndEveryGradientEqualAutograd) {
   const auto& [variant, precision] = GetParam();
@@ -149,10 +151,10 @@ std::string NameOf(const testing::TestParamInfo<std::tuple<Variant, planner::Pre
 
 // Of TinyModel()'s four frequencies one stays, one is on the ramp and two are divided.
 constexpr planner::RopeScaling kTinyLlama3Rope = {.kind = planner::RopeScalingKind::kLlama3,
-                                         .factor = 8.0,
-                                         .low_freq_factor = 1.0,
-                                         .high_freq_factor = 4.0,
-                                         .original_max_positions = 100};
+                                                  .factor = 8.0,
+                                                  .low_freq_factor = 1.0,
+                                                  .high_freq_factor = 4.0,
+                                                  .original_max_positions = 100};
 
 INSTANTIATE_TEST_SUITE_P(
     Models, TrainerReferenceTest,
@@ -192,8 +194,10 @@ std::vector<Variant> OneRankSchedules() {
       {.name = "ZbH1QkNorm", .qk_norm = true, .schedule = planner::ScheduleKind::kZbH1}};
   std::vector<Variant> variants;
   for (const auto& [name, recompute, layers] :
-       {std::tuple("", planner::Recompute::kNone, 0), std::tuple("Selective", planner::Recompute::kSelective, 0),
-        std::tuple("Full", planner::Recompute::kFull, 0), std::tuple("Block1", planner::Recompute::kBlock, 1)}) {
+       {std::tuple("", planner::Recompute::kNone, 0),
+        std::tuple("Selective", planner::Recompute::kSelective, 0),
+        std::tuple("Full", planner::Recompute::kFull, 0),
+        std::tuple("Block1", planner::Recompute::kBlock, 1)}) {
     for (Variant variant : schedules) {
       variant.name += name;
       variant.recompute = recompute;
@@ -206,7 +210,8 @@ std::vector<Variant> OneRankSchedules() {
 
 INSTANTIATE_TEST_SUITE_P(Schedules, TrainerReferenceTest,
                          testing::Combine(testing::ValuesIn(OneRankSchedules()),
-                                          testing::Values(planner::Precision::kFp32, planner::Precision::kFp64)),
+                                          testing::Values(planner::Precision::kFp32,
+                                                          planner::Precision::kFp64)),
                          NameOf);
 
 TEST(TrainerTest, Bf16FollowsTheReferenceWithinItsPrecision) {
@@ -260,32 +265,39 @@ TEST_P(BlockTableTest, ABlockKeepsExactlyWhatTheTableSays) {
   const auto context = OneRank(WithQkNorm(GetParam()), 2);
   const c10::InferenceMode no_tape;
   const RopeTable rope(*context);
-  Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
+  Stage stage(*context,
+              planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0),
+              rope);
   stage.BeginStep(nullptr);
   stage.Forward(0, {}, TokenSource(*context, 0));
   const planner::OperatorList operators = planner::BlockOperators(ShapeOf(*context));
-  const auto kept = [&](planner::KeptTensor tensor) { return planner::KeptBytes(operators, tensor); };
+  const auto kept = [&](planner::KeptTensor tensor) {
+    return planner::KeptBytes(operators, tensor);
+  };
   for (const BlockSaved& block : stage.saved_blocks(0)) {
     const AttentionSaved& attention = block.attention;
     const FfnSaved& ffn = block.ffn;
     EXPECT_EQ(BytesOf(attention.residual), kept(planner::KeptTensor::kAttentionResidual));
     EXPECT_EQ(BytesOf(attention.norm_output), kept(planner::KeptTensor::kAttentionNormOutput));
     EXPECT_EQ(BytesOf(attention.norm_rstd), kept(planner::KeptTensor::kAttentionNormRstd));
-    EXPECT_EQ(BytesOf(attention.qkv),
-              kept(planner::KeptTensor::kQuery) + kept(planner::KeptTensor::kKey) + kept(planner::KeptTensor::kValue));
+    EXPECT_EQ(BytesOf(attention.qkv), kept(planner::KeptTensor::kQuery) +
+                                          kept(planner::KeptTensor::kKey) +
+                                          kept(planner::KeptTensor::kValue));
     EXPECT_EQ(BytesOf(attention.attention.output), kept(planner::KeptTensor::kAttentionOutput));
     EXPECT_EQ(LogSumExpBytes(attention), kept(planner::KeptTensor::kLogSumExp));
     EXPECT_EQ(BytesOf(ffn.residual), kept(planner::KeptTensor::kFfnResidual));
     EXPECT_EQ(BytesOf(ffn.norm_output), kept(planner::KeptTensor::kFfnNormOutput));
     EXPECT_EQ(BytesOf(ffn.norm_rstd), kept(planner::KeptTensor::kFfnNormRstd));
-    EXPECT_EQ(BytesOf(ffn.gate_up), kept(planner::KeptTensor::kGate) + kept(planner::KeptTensor::kUp));
+    EXPECT_EQ(BytesOf(ffn.gate_up),
+              kept(planner::KeptTensor::kGate) + kept(planner::KeptTensor::kUp));
     EXPECT_EQ(BytesOf(ffn.product), kept(planner::KeptTensor::kFfnProduct));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(QkNorm, BlockTableTest, testing::Bool());
 
-class KeptBytesTest : public testing::TestWithParam<std::tuple<planner::Precision, planner::Recompute, bool>> {};
+class KeptBytesTest
+    : public testing::TestWithParam<std::tuple<planner::Precision, planner::Recompute, bool>> {};
 
 TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
   const auto [precision, recompute, qk_norm] = GetParam();
@@ -295,7 +307,9 @@ TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
   auto& device = static_cast<CpuDevice&>(*context->device);
   const c10::InferenceMode no_tape;
   const RopeTable rope(*context);
-  Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
+  Stage stage(*context,
+              planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0),
+              rope);
   stage.BeginStep(nullptr);
   const int64_t before = device.HeldBytes();
   const planner::WorkerShape shape = {.block = ShapeOf(*context)};
@@ -315,12 +329,13 @@ TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
   EXPECT_EQ(device.HeldBytes(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, KeptBytesTest,
-                         testing::Combine(testing::Values(planner::Precision::kFp32, planner::Precision::kBf16,
-                                                          planner::Precision::kFp64),
-                                          testing::Values(planner::Recompute::kNone, planner::Recompute::kSelective,
-                                                          planner::Recompute::kFull, planner::Recompute::kBlock),
-                                          testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(
+    Modes, KeptBytesTest,
+    testing::Combine(testing::Values(planner::Precision::kFp32, planner::Precision::kBf16,
+                                     planner::Precision::kFp64),
+                     testing::Values(planner::Recompute::kNone, planner::Recompute::kSelective,
+                                     planner::Recompute::kFull, planner::Recompute::kBlock),
+                     testing::Bool()));
 
 // Calls back with each unit whose gradients are complete.
 class CompletionObserver : public UnitObserver {
@@ -349,7 +364,9 @@ TEST(TrainerTest, BreadthFirstCompletesLayersFromTheLastToTheFirst) {
   std::vector<std::unique_ptr<Stage>> stages;
   for (int32_t i = 0; i < 4; ++i) {
     stages.push_back(std::make_unique<Stage>(
-        *context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, i), rope));
+        *context,
+        planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, i),
+        rope));
   }
   std::vector<int32_t> ready;  // stages of the units, in the order of their completion
   std::vector<std::unique_ptr<CompletionObserver>> observers;
@@ -375,7 +392,9 @@ TEST(TrainerTest, SplitBackwardGivesTheSameGradients) {
   const auto context = OneRank(trial::TinyModel(), 8);
   const c10::InferenceMode no_tape;
   const RopeTable rope(*context);
-  Stage stage(*context, planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0), rope);
+  Stage stage(*context,
+              planner::StageOf(context->model, context->layout, planner::StagePartition::kEqual, 0),
+              rope);
   const TokenSource tokens(*context, 0);
   stage.BeginStep(nullptr);
   stage.Forward(0, {}, tokens);

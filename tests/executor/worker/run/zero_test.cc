@@ -24,8 +24,8 @@ constexpr int64_t kLayers = 4;
 // Rank 0 of a layout with two data-parallel ranks.
 class ZeroTest : public testing::Test {
  protected:
-  void Make(int32_t zero, int32_t micro_batch, planner::ScheduleKind schedule = planner::ScheduleKind::k1f1b,
-            int32_t vpp = 1) {
+  void Make(int32_t zero, int32_t micro_batch,
+            planner::ScheduleKind schedule = planner::ScheduleKind::k1f1b, int32_t vpp = 1) {
     context_.model = trial::TinyModel();
     context_.training = trial::TinyTraining();
     context_.layout.dp = kReplicas;
@@ -36,15 +36,20 @@ class ZeroTest : public testing::Test {
     context_.device = std::make_unique<CpuDevice>();
     context_.groups.replicas = TimeCommunicator(
         MakeFakeCommunicator(0, kReplicas, [this](const FakeCall& call) { Report(call); }),
-        {.name = "replicas", .ranks = {0, 1}, .phase = trial::Phase::kDataParallel}, context_.recorder);
+        {.name = "replicas", .ranks = {0, 1}, .phase = trial::Phase::kDataParallel},
+        context_.recorder);
     const auto actions =
         planner::MakeSchedule(context_.layout, 0, static_cast<int32_t>(context_.micro_batches()));
     trainer_ = std::make_unique<Trainer>(context_, actions.value());
   }
 
   // Of a buffer of one layer, or of the embedding or the head.
-  int CallsOfLayers(trial::CommOperation operation) { return calls_[{operation, BytesOf(Layer(0))}]; }
-  int CallsOfTables(trial::CommOperation operation) { return calls_[{operation, BytesOf(Embedding())}]; }
+  int CallsOfLayers(trial::CommOperation operation) {
+    return calls_[{operation, BytesOf(Layer(0))}];
+  }
+  int CallsOfTables(trial::CommOperation operation) {
+    return calls_[{operation, BytesOf(Embedding())}];
+  }
 
   const FlatUnit& Embedding() const { return *trainer_->stages().front()->units().front(); }
   const FlatUnit& Layer(size_t index) const {

@@ -22,7 +22,8 @@ constexpr int32_t kReplicas = 3;
 
 // A layer on one of three replicas, which its parameters don't divide into.
 struct OneUnit {
-  explicit OneUnit(int32_t zero, int32_t replica = 0, planner::Precision precision = planner::Precision::kFp32) {
+  explicit OneUnit(int32_t zero, int32_t replica = 0,
+                   planner::Precision precision = planner::Precision::kFp32) {
     context.model = trial::TinyModel();
     context.training = trial::TinyTraining();
     context.training.precision = precision;
@@ -43,7 +44,8 @@ void FillWithNan(at::Tensor tensor) { tensor.fill_(std::numeric_limits<double>::
 bool IsZero(const at::Tensor& tensor) { return tensor.eq(0).all().item<bool>(); }
 
 TEST(FlatUnitTest, ShardsBeginAtLinesOfMemory) {
-  for (const planner::Precision precision : {planner::Precision::kBf16, planner::Precision::kFp32, planner::Precision::kFp64}) {
+  for (const planner::Precision precision :
+       {planner::Precision::kBf16, planner::Precision::kFp32, planner::Precision::kFp64}) {
     for (int32_t replica = 0; replica < kReplicas; ++replica) {
       const OneUnit one(/*zero=*/1, replica, precision);
       const FlatUnit& unit = *one.unit;

@@ -14,7 +14,8 @@
 namespace meshwright::worker {
 namespace {
 
-planner::OpenCommunicators OpenedBy(const planner::Layout& layout, bool tied_embeddings, int32_t rank) {
+planner::OpenCommunicators OpenedBy(const planner::Layout& layout, bool tied_embeddings,
+                                    int32_t rank) {
   RankContext context;
   context.model = trial::TinyModel();
   context.model.tied_embeddings = tied_embeddings;

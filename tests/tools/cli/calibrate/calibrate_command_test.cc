@@ -67,7 +67,9 @@ class CalibrateCommandTest : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunCommand(arguments);
   }
-  planner::ClusterSpec FittedCluster() const { return planner::ClusterFromJson(Read(fitted_cluster_), 2).value(); }
+  planner::ClusterSpec FittedCluster() const {
+    return planner::ClusterFromJson(Read(fitted_cluster_), 2).value();
+  }
   planner::FrameworkProfile FittedFramework() const {
     return planner::ProfileFromJson(Read(fitted_framework_)).value();
   }

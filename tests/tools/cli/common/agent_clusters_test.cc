@@ -18,7 +18,9 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-trial::TrialResult NeverRuns(const trial::TrialPlan&, const trial::TrialRunnerOptions&) { return {}; }
+trial::TrialResult NeverRuns(const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
+  return {};
+}
 
 std::string MeasuredCluster() {
   planner::ClusterSpec cluster = planner::FindCluster("local-cpu", 2).value();
@@ -32,7 +34,7 @@ class AgentClustersTest : public server::ServerFixture {
   void SetUp() override {
     server::ServerFixture::SetUp();
     measured_ = std::make_unique<server::TestAgent>(server_->address(), "measured", NeverRuns, "",
-                                            MeasuredCluster());
+                                                    MeasuredCluster());
     plain_ = std::make_unique<server::TestAgent>(server_->address(), "plain", NeverRuns);
     AwaitAgents(2);
   }

@@ -41,7 +41,8 @@ TEST(LogSinkTest, LighterLinesAreLeftOut) {
 TEST(LogSinkTest, TextFromOutsideStaysInItsLine) {
   std::ostringstream out;
   MakeLog(out, host::LogLevel::kInfo, SomeTime)(
-      host::LogLevel::kInfo, "agent left: bye\n2025-10-09T08:53:20.123Z error all is lost\r\x1b[2J");
+      host::LogLevel::kInfo,
+      "agent left: bye\n2025-10-09T08:53:20.123Z error all is lost\r\x1b[2J");
   EXPECT_THAT(out.str(),
               HasSubstr("bye\\n2025-10-09T08:53:20.123Z error all is lost\\r\\x1b[2J\n"));
 }

@@ -44,11 +44,13 @@ class SweepCommandsTest : public server::ServerFixture {
   // Steps of 0.5 s, 0.6 s, … in the order in which trials are run, each known to 70 ms either way.
   std::unique_ptr<server::TestAgent> Agent() {
     return std::make_unique<server::TestAgent>(
-        server_->address(), "a", [this](const trial::TrialPlan& plan, const trial::TrialRunnerOptions&) {
+        server_->address(), "a",
+        [this](const trial::TrialPlan& plan, const trial::TrialRunnerOptions&) {
           trial::TrialResult result = server::Measured(plan);
           result.step_s = 0.5 + 0.1 * next_++;
           if (with_intervals_) {
-            result.step_interval = trial::MedianInterval{result.step_s - 0.07, result.step_s + 0.07};
+            result.step_interval =
+                trial::MedianInterval{result.step_s - 0.07, result.step_s + 0.07};
           }
           result.measured_peak_flops = 1e10 * next_;  // each run reached another peak
           return result;
@@ -106,11 +108,12 @@ TEST_F(SweepCommandsTest, WithoutIntervalsShowSaysSo) {
 TEST_F(SweepCommandsTest, AnMfuAbove100PercentIsFlaggedWithItsReason) {
   CommandOutput run = StartTiny("s", {"--trials", "1"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const server::TestAgent agent(server_->address(), "a", [](const trial::TrialPlan& plan, const auto&) {
-    trial::TrialResult result = server::Measured(plan);
-    result.step_s = 1e-4;
-    return result;
-  });
+  const server::TestAgent agent(server_->address(), "a",
+                                [](const trial::TrialPlan& plan, const auto&) {
+                                  trial::TrialResult result = server::Measured(plan);
+                                  result.step_s = 1e-4;
+                                  return result;
+                                });
   Watch("sweeps/s");
   const json shown = Show("s");
   EXPECT_GT(shown["trials"][0]["mfu"].get<double>(), 1.0);
@@ -282,11 +285,12 @@ TEST_F(SweepCommandsTest, ExportLeavesOutWhatHasNoResult) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, HasSubstr("no trial with a result yet"));
   {
-    const server::TestAgent agent(server_->address(), "a", [](const trial::TrialPlan& plan, const auto&) {
-      trial::TrialResult result = server::Measured(plan);
-      result.outcome = trial::Outcome::kOom;
-      return result;
-    });
+    const server::TestAgent agent(server_->address(), "a",
+                                  [](const trial::TrialPlan& plan, const auto&) {
+                                    trial::TrialResult result = server::Measured(plan);
+                                    result.outcome = trial::Outcome::kOom;
+                                    return result;
+                                  });
     Watch("sweeps/s");
   }
   run = Sweep({"export", "s"});

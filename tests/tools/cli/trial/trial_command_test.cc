@@ -246,7 +246,8 @@ CommandOutput TrialOnCuda(const trial::DeviceList& devices, const std::string& l
   return RunCommand(arguments, "/nonexistent", kNeverInterrupted, devices);
 }
 
-const trial::DeviceList kThreeDevices = {.devices = std::vector<trial::ListedDevice>(3), .reason = ""};
+const trial::DeviceList kThreeDevices = {.devices = std::vector<trial::ListedDevice>(3),
+                                         .reason = ""};
 
 TEST(TrialCommand, SaysWhyThereIsNoCudaDevice) {
   const CommandOutput run = TrialOnCuda({.devices = {}, .reason = "no driver"}, "tp1.pp1.dp1.mb1");

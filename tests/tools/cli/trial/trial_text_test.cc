@@ -28,8 +28,8 @@ trial::TrialResult SomeResult() {
                    .peak_bytes = 70'000'000'000,
                    .estimated_bytes = 69'000'000'000,
                    .device_memory = trial::DeviceMemoryUse{.peak_reserved_bytes = 72'000'000'000,
-                                                    .allocator_retries = 3,
-                                                    .communicator_bytes = 1'000'000'000},
+                                                           .allocator_retries = 3,
+                                                           .communicator_bytes = 1'000'000'000},
                    .estimated_communicator_bytes = 1'100'000'000}};
   return result;
 }

@@ -1,0 +1,129 @@
+// What layers run on one rank: their products, fused kernels, attention and collectives, in the
+// units in which planner/block/operator.h describes operators.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/worker/comm/communicator.h"
+#include "executor/worker/comm/cpu_device.h"
+#include "executor/worker/state/flat_unit.h"
+#include "planner/block/operator.h"
+#include "planner/layout/mesh.h"
+#include "planner/spec/collective_kind.h"
+
+namespace meshwright::worker {
+
+struct RanOperator {
+  std::string what;
+  std::string parameters;     // that it reads, or adds a gradient to: "gate+up"
+  std::vector<int64_t> size;  // rows, outputs and inputs of a product; else one number of elements
+
+  friend auto operator<=>(const RanOperator&, const RanOperator&) = default;
+};
+
+struct RanCollective {
+  planner::CollectiveKind kind = planner::CollectiveKind::kAllReduce;
+  planner::GroupRole group = planner::GroupRole::kTensor;
+  int64_t bytes = 0;
+
+  friend auto operator<=>(const RanCollective&, const RanCollective&) = default;
+};
+
+struct RankRun {
+  std::vector<RanOperator> computed;
+  std::vector<RanCollective> communicated;
+
+  friend bool operator==(const RankRun&, const RankRun&) = default;
+};
+
+void PrintTo(const RanOperator& op, std::ostream* out);
+void PrintTo(const RanCollective& collective, std::ostream* out);
+
+// Each kind of operator under the word that a RanOperator has for it.
+namespace ran {
+inline constexpr std::string_view kProduct = "product";
+inline constexpr std::string_view kBias = "bias";
+inline constexpr std::string_view kNorm = "norm";
+inline constexpr std::string_view kRope = "rope";
+// Its size is the number of pairs of a query and a key that see each other, over all query heads.
+// Of a sequence with itself that is half of all pairs.
+inline constexpr std::string_view kAttention = "attention";
+inline constexpr std::string_view kActivation = "activation";
+inline constexpr std::string_view kResidual = "residual";
+inline constexpr std::string_view kLookup = "lookup";
+inline constexpr std::string_view kCrossEntropy = "cross entropy";
+
+// "norm" in a forward, "norm gradient" in a backward. Products and biases have one word for both.
+std::string Gradient(std::string_view what);
+}  // namespace ran
+
+// Records what this thread runs. Neighbouring calls that make up one operator, such as the norms of
+// queries and of keys, or the calls of attention over groups of queries, are one.
+class RunRecorder {
+ public:
+  RunRecorder();
+  ~RunRecorder();
+  RunRecorder(const RunRecorder&) = delete;
+  RunRecorder& operator=(const RunRecorder&) = delete;
+
+  // Names its parameters from now on. `unit` outlives what is recorded.
+  void Name(const FlatUnit& unit) { units_.push_back(&unit); }
+
+  // Rank 0 of a group that is not there.
+  std::unique_ptr<Communicator> Join(planner::GroupRole group, int32_t size);
+
+  // What was recorded since the last call.
+  RankRun Take();
+
+  void Add(std::string_view what, const void* parameter, std::vector<int64_t> size);
+  // Adds to the operator before, where that is of the same kind.
+  void Continue(std::string_view what, const void* parameter, int64_t elements);
+  void AddAten(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
+
+ private:
+  std::string ParameterAt(const void* address) const;
+
+  std::vector<const FlatUnit*> units_;
+  RankRun run_;
+  const uint64_t callback_;  // as Torch knows it
+};
+
+// A CPU whose fused kernels are recorded.
+class RecordingDevice final : public Device {
+ public:
+  // `recorder` outlives it.
+  explicit RecordingDevice(RunRecorder& recorder);
+
+  int64_t HeldBytes() const { return device_.HeldBytes(); }
+
+  at::Device torch_device() const override { return device_.torch_device(); }
+  DeviceDescription Describe() const override { return device_.Describe(); }
+  const kernels::Kernels& kernels() const override { return *kernels_; }
+  void Synchronize() override { device_.Synchronize(); }
+  std::unique_ptr<DeviceClock> MakeClock() override { return device_.MakeClock(); }
+  void SetMemoryLimit(int64_t bytes) override { device_.SetMemoryLimit(bytes); }
+  void ResetPeakMemory() override { device_.ResetPeakMemory(); }
+  trial::MemoryPeaks PeakMemory() const override { return device_.PeakMemory(); }
+  std::unique_ptr<Communicator> Connect(const c10::intrusive_ptr<c10d::Store>& store,
+                                        const GroupSpec& group, int32_t rank) override {
+    return device_.Connect(store, group, rank);
+  }
+  std::optional<MemoryShortage> AsMemoryShortage(const std::exception& error) const override {
+    return device_.AsMemoryShortage(error);
+  }
+
+ private:
+  CpuDevice device_;
+  std::unique_ptr<kernels::Kernels> kernels_;
+};
+
+}  // namespace meshwright::worker

@@ -35,7 +35,8 @@ bool Wanted(const CalibrationRequest& request, const MeasurementPresets& presets
   if (!measured.problem.empty()) return true;
   const auto cluster = ClusterOf(presets, measured);
   const auto profile = ProfileOf(presets, measured);
-  return cluster.ok() && profile.ok() && cluster->name == request.cluster.name &&
+  return cluster.ok() && profile.ok() &&
+         (request.options.on_row_clusters || cluster->name == request.cluster.name) &&
          (*profile)->name == request.profile.name;
 }
 

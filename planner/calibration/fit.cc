@@ -20,7 +20,7 @@ constexpr double kBoundSlack = 1e-6;
 class Parameters {
  public:
   Parameters(const ClusterSpec& cluster, const FrameworkProfile& profile, const FitOptions& options)
-      : cluster_(cluster), profile_(profile) {
+      : cluster_(cluster), profile_(profile), on_row_clusters_(options.on_row_clusters) {
     for (const CalibrationConstant& constant : CalibrationConstants()) {
       if (constant.of_framework ? !options.fit_framework : !options.fit_cluster) continue;
       if (constant.share_of_cluster && options.fit_cluster) continue;
@@ -46,10 +46,12 @@ class Parameters {
 
   const ClusterSpec& cluster() const { return cluster_; }
   const FrameworkProfile& profile() const { return profile_; }
+  bool on_row_clusters() const { return on_row_clusters_; }
 
  private:
   const ClusterSpec& cluster_;
   const FrameworkProfile& profile_;
+  bool on_row_clusters_;
   std::vector<const CalibrationConstant*> constants_;
   std::vector<double> prior_;
   std::vector<double> prior_sigma_;
@@ -71,7 +73,8 @@ struct RowResidual {
     ClusterSpec cluster = parameters.cluster();
     FrameworkProfile profile = parameters.profile();
     parameters.Apply(point[0], cluster, profile);
-    residual[0] = LogError(row, cluster, profile);
+    residual[0] =
+        LogError(row, parameters.on_row_clusters() ? row.planned.cluster : cluster, profile);
     return std::isfinite(residual[0]);
   }
 };
@@ -226,7 +229,8 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
   FitResult result{cluster, profile, {}};
   parameters.Apply(point.data(), result.cluster, result.profile);
   for (const FitRow& row : rows) {
-    result.residuals.push_back(LogError(row, result.cluster, result.profile));
+    result.residuals.push_back(LogError(
+        row, options.on_row_clusters ? row.planned.cluster : result.cluster, result.profile));
   }
   const std::vector<double> covariance = Covariance(parameters, point.data(), problem);
   Record(parameters, point, covariance, options, result);

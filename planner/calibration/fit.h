@@ -22,7 +22,7 @@
 namespace meshwright::planner {
 
 // One measured step. The row's own cluster and profile only say how many devices make a node: the
-// fitted ones take their place.
+// fitted ones take their place, but where rows keep their own clusters (FitOptions).
 struct FitRow {
   PlannedRow planned;
   Layout layout;
@@ -33,6 +33,8 @@ struct FitRow {
 struct FitOptions {
   bool fit_cluster = true;
   bool fit_framework = true;
+  // Each row on its own cluster: what the fitted framework shares, whatever it ran on.
+  bool on_row_clusters = false;
   PriorSource priors = PriorSource::kFit;
   // Errors (of the logarithm) beyond this count linearly.
   double loss_scale = 0.03;

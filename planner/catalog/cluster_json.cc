@@ -73,6 +73,7 @@ void VisitFields(Link& link, Visitor& visit) {
   visit(Needed("bytes_per_s"), link.bytes_per_s);
   visit("efficiency", link.efficiency);
   visit("hop_latency_s", link.hop_latency_s);
+  visit("step_overhead_s", link.step_overhead_s);
   visit("base_latency_s", link.base_latency_s);
 }
 

@@ -97,6 +97,7 @@ void VisitFields(Struct& traffic, Visitor& visit) {
   visit("loss_traffic_bytes", traffic.loss_traffic_bytes);
   visit("rope_traffic_bytes", traffic.rope_traffic_bytes);
   visit("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes);
+  visit("operator_host_s", traffic.operator_host_s);
   visit("layer_floor_s", traffic.layer_floor_s);
   visit("step_overhead_s", traffic.step_overhead_s);
   visit("step_time_sigma", traffic.step_time_sigma);
@@ -106,11 +107,15 @@ template <Visited<Communication> Struct, typename Visitor>
 void VisitFields(Struct& communication, Visitor& visit) {
   visit("mesh_order", communication.mesh_order);
   visit("data_parallel_overlap", communication.data_parallel_overlap);
+  visit("all_reduces_per_layer", communication.all_reduces_per_layer);
+  visit("shard_collectives_per_layer", communication.shard_collectives_per_layer);
   visit("reduce_bytes", communication.reduce_bytes);
   visit("ring_gradient_bytes", communication.ring_gradient_bytes);
   visit("zero1_all_reduce", communication.zero1_all_reduce);
   visit("network_share", communication.network_share);
   visit("network_contention", communication.network_contention);
+  visit("network_step_s", communication.network_step_s);
+  visit("tree_all_reduce", communication.tree_all_reduce);
   visit("tp_hop_s", communication.tp_hop_s);
   visit("pipeline_hop_s", communication.pipeline_hop_s);
 }
@@ -248,6 +253,14 @@ class Writer {
   ordered_json& object_;
 };
 
+// A list; older files have one text, empty where there is none.
+std::vector<std::string> ReadNotes(const json& object, JsonFields& fields) {
+  const auto notes = object.find("notes_contain");
+  if (notes == object.end() || !notes->is_string()) return fields.StringsOr("notes_contain");
+  const std::string text = fields.StringOr("notes_contain", "");
+  return text.empty() ? std::vector<std::string>{} : std::vector<std::string>{text};
+}
+
 std::vector<std::pair<std::string, std::string>> ReadSources(JsonFields& fields) {
   std::vector<std::pair<std::string, std::string>> sources;
   if (!fields.Has("sources")) return sources;
@@ -269,7 +282,7 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
   FrameworkProfile profile;
   profile.name = fields.String("name");
   profile.aliases = fields.StringsOr("aliases");
-  profile.notes_contain = fields.StringOr("notes_contain", "");
+  profile.notes_contain = ReadNotes(object, fields);
   Reader reader(fields);
   VisitFields(profile, reader);
   profile.supports.kernels = ReadKernelSupport(fields);

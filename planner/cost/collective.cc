@@ -62,19 +62,31 @@ double RingLatency(const Network& network, const RingShape& ring, double rounds)
                             static_cast<double>(ring.crossing) * cluster.scale_out.hop_latency_s);
 }
 
-double NcclRingTime(const RingShape& ring, double rounds, double volume_s) {
+NcclNetwork NetworkOf(const Network& network) {
+  const LinkProfile& link = network.cluster.scale_out;
+  return {.interface_s = link.hop_latency_s,
+          .step_s = std::max(link.step_overhead_s, network.step_s)};
+}
+
+// An all-reduce goes around twice; the plateau is its Simple protocol's across nodes.
+double NcclRingTime(const Network& network, const RingShape& ring, double rounds, double volume_s) {
+  const NcclNetwork added = NetworkOf(network);
   double best_s = std::numeric_limits<double>::infinity();
   for (const NcclProtocol& protocol : kNcclRing) {
-    const double latency_s = NcclRingLatency(protocol, rounds, ring.steps, ring.crossing);
+    double latency_s = NcclRingLatency(protocol, added, rounds, ring.steps, ring.crossing);
+    if (&protocol == &kNcclRing.back() && ring.crossing > 0 && rounds > 1.0) {
+      latency_s *= kNcclRingPlateau;
+    }
     best_s = std::min(best_s, latency_s + volume_s / protocol.bandwidth);
   }
   return best_s;
 }
 
-double NcclTreeTime(const RingShape& ring, double volume_s) {
+double NcclTreeTime(const Network& network, const RingShape& ring, double volume_s) {
+  const NcclNetwork added = NetworkOf(network);
   double best_s = std::numeric_limits<double>::infinity();
   for (const NcclProtocol& protocol : kNcclTree) {
-    const double latency_s = NcclTreeLatency(protocol, ring.per_node, ring.nodes);
+    const double latency_s = NcclTreeLatency(protocol, added, ring.per_node, ring.nodes);
     best_s = std::min(best_s, latency_s + volume_s / protocol.bandwidth);
   }
   return best_s;
@@ -86,7 +98,7 @@ double RingTime(const Network& network, const RankGroup& group, double bytes, do
   const auto ranks = static_cast<double>(group.ranks());
   const double volume_s = rounds * bytes * (ranks - 1.0) / ranks / RingBytesPerS(network, group);
   if (network.cluster.collectives == CollectiveModel::kNccl) {
-    return NcclRingTime(ring, rounds, volume_s);
+    return NcclRingTime(network, ring, rounds, volume_s);
   }
   return RingLatency(network, ring, rounds) + volume_s;
 }
@@ -114,10 +126,10 @@ double RingBytesPerS(const Network& network, const RankGroup& group) {
 
 double AllReduceTime(const Network& network, const RankGroup& group, double bytes) {
   const double ring_s = RingTime(network, group, bytes, 2.0);
-  const bool has_tree = network.cluster.collectives == CollectiveModel::kNccl;
+  const bool has_tree = network.has_trees && network.cluster.collectives == CollectiveModel::kNccl;
   if (!has_tree || group.ranks() <= 1 || network.Inside(group)) return ring_s;
-  return std::min(
-      ring_s, NcclTreeTime(RingShape(network, group), 2.0 * bytes / RingBytesPerS(network, group)));
+  return std::min(ring_s, NcclTreeTime(network, RingShape(network, group),
+                                       2.0 * bytes / RingBytesPerS(network, group)));
 }
 
 double AllGatherTime(const Network& network, const RankGroup& group, double bytes) {

@@ -5,7 +5,8 @@
 // a border, and the one with the fewest ranks beyond it sets the pace. time = latency +
 // volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and moves 2 S (N - 1) / N bytes
 // through each rank, all-gather and reduce-scatter half of that. Clusters whose library is NCCL
-// take the cheapest of its algorithms and protocols (planner/cost/nccl_tuning.h).
+// take what its own model finds cheapest of its algorithms and protocols
+// (planner/cost/nccl_tuning.h), with the latencies that the cluster's network adds.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,8 @@ struct Network {
   double share = 1.0;       // Communication::network_share: of the bandwidth between nodes
   double contention = 0.0;  // Communication::network_contention
   int64_t devices = 0;      // of the run; 0: no more than the group
+  double step_s = 0.0;      // Communication::network_step_s
+  bool has_trees = true;    // Communication::tree_all_reduce
 
   // Whether every such group of the run lies on one node.
   bool Inside(const RankGroup& group) const;

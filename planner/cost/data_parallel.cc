@@ -35,15 +35,35 @@ UnitTimes PerMicroBatch(const StepShape& step, double parameters) {
                                                  unit * ReduceBytesPerParameter(step))};
 }
 
+// Into how many collectives a rank's layers go where each goes into so many.
+double Buckets(const StepShape& step, double per_layer) {
+  return std::max(1.0, per_layer * static_cast<double>(step.context.model.layers()) /
+                           static_cast<double>(step.layout.pp));
+}
+
+// What a step reduces and gathers under ZeRO 0 and 1, bucket by bucket.
+double AllReducedGradients(const StepShape& step, double bytes) {
+  const double buckets = Buckets(step, step.context.profile.communication.all_reduces_per_layer);
+  return buckets * AllReduceTime(step.network, step.dp_group, bytes / buckets);
+}
+
+double ShardedGradients(const StepShape& step, double gradient_bytes, double weight_bytes) {
+  const Communication& communication = step.context.profile.communication;
+  const double buckets = Buckets(step, communication.shard_collectives_per_layer);
+  const double gather_s =
+      buckets * AllGatherTime(step.network, step.dp_group, weight_bytes / buckets);
+  if (communication.zero1_all_reduce) return gather_s + AllReducedGradients(step, gradient_bytes);
+  return gather_s +
+         buckets * ReduceScatterTime(step.network, step.dp_group, gradient_bytes / buckets);
+}
+
 }  // namespace
 
 double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
                                double window_s) {
   const FrameworkProfile& profile = step.context.profile;
   const double gradient_bytes = parameters * ReduceBytesPerParameter(step);
-  const double gather_s =
-      AllGatherTime(step.network, step.dp_group, parameters * WeightBytes(step));
-  const double scatter_s = ReduceScatterTime(step.network, step.dp_group, gradient_bytes);
+  const double weight_bytes = parameters * WeightBytes(step);
   auto m = static_cast<double>(micro_batches);
   double total_s = 0.0;
   if (profile.supports.layered_accumulation &&
@@ -55,15 +75,14 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
   }
   switch (step.layout.zero) {
     case 0:
-      total_s = AllReduceTime(step.network, step.dp_group, gradient_bytes);
+      total_s = AllReducedGradients(step, gradient_bytes);
       break;
     case 1:
-      total_s = gather_s + (profile.communication.zero1_all_reduce
-                                ? AllReduceTime(step.network, step.dp_group, gradient_bytes)
-                                : scatter_s);
+      total_s = ShardedGradients(step, gradient_bytes, weight_bytes);
       break;
     case 2:
-      total_s = m * PerMicroBatch(step, parameters).scatter_s + gather_s;
+      total_s = m * PerMicroBatch(step, parameters).scatter_s +
+                AllGatherTime(step.network, step.dp_group, weight_bytes);
       window_s *= m;
       break;
     default: {

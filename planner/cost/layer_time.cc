@@ -20,7 +20,6 @@ bool IsFlash(AttentionKernel kernel) {
 }
 
 double AttentionTime(const StepShape& step, const Operator& op, PassKind pass) {
-  if (pass == PassKind::kWeightGradient) return 0.0;
   const bool forward = pass == PassKind::kForward;
   if (IsFlash(op.kernel)) {
     return FlashForwardTime(step.device, op.kernel, op.attention) *
@@ -28,6 +27,11 @@ double AttentionTime(const StepShape& step, const Operator& op, PassKind pass) {
   }
   return forward ? UnfusedForwardTime(step.device, op.attention, op.score_traffic_bytes)
                  : UnfusedBackwardTime(step.device, op.attention, op.score_traffic_bytes);
+}
+
+// No operator is faster than the host launches the next one.
+double Launched(const StepShape& step, double time_s) {
+  return std::max(time_s, step.context.profile.traffic.operator_host_s);
 }
 
 // What streams no bytes is no operator of the framework's, so there is no launch either.
@@ -141,6 +145,7 @@ void AddCompute(const StepShape& step, const ListCost& cost, LayerTime& time) {
       time_s += MatmulTime(step.device, InputsOf(inputs, cost_of_pass.pass), product.rows,
                            product.outputs, product.inputs);
     }
+    time_s = Launched(step, time_s);
     times_s[static_cast<size_t>(cost_of_pass.pass)] += time_s;
     if (cost_of_pass.repeated) time.input_gradient_s += time_s;
     if (cost_of_pass.recomputed) time.recompute_s += time_s;
@@ -151,9 +156,9 @@ void AddCompute(const StepShape& step, const ListCost& cost, LayerTime& time) {
 }
 
 void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
-  const double forward_s = AttentionTime(step, op, PassKind::kForward);
+  const double forward_s = Launched(step, AttentionTime(step, op, PassKind::kForward));
   time.forward_s += forward_s;
-  time.input_gradient_s += AttentionTime(step, op, PassKind::kInputGradient);
+  time.input_gradient_s += Launched(step, AttentionTime(step, op, PassKind::kInputGradient));
   if (op.recomputed) time.recompute_s += forward_s;
 }
 
@@ -188,7 +193,10 @@ class TensorParallelTimes {
 
   double Of(CollectiveKind kind, int64_t bytes) {
     Known& known = known_[static_cast<size_t>(kind)];
-    if (known.bytes != bytes) known = {.bytes = bytes, .time_s = Time(kind, bytes)};
+    if (known.bytes != bytes) {
+      known = {.bytes = bytes, .time_s = Time(kind, bytes)};
+      if (step_.layout.tp > 1) known.time_s = Launched(step_, known.time_s);
+    }
     return known.time_s;
   }
 

@@ -2,9 +2,10 @@
 //
 // Source: the tables of NCCL's tuning model (ring and tree; protocols LL, LL128 and Simple). A
 // protocol trades latency per hop against the share of the bus that payload gets; for a given size
-// the cheapest one runs.
+// the one that this model finds cheapest runs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -17,33 +18,50 @@ struct NcclProtocol {
   double inside_hop_s;   // one hop inside a node
   double network_hop_s;  // one hop between nodes
   double bandwidth;
+  double interface_passes;  // how often a message passes an interface: Simple also flushes it
+  double host_steps;        // of the host for one step of a ring
 };
 
 // LL, LL128, Simple.
 inline constexpr std::array<NcclProtocol, 3> kNcclRing = {{
-    {6.6e-6, 0.6e-6, 2.7e-6, 0.5},
-    {14e-6, 1.9e-6, 4.0e-6, 0.92},
-    {8.4e-6, 3.4e-6, 14.0e-6, 1.0},
+    {6.6e-6, 0.6e-6, 2.7e-6, 0.5, 1.0, 1.0},
+    {14e-6, 1.9e-6, 4.0e-6, 0.92, 1.0, 1.0},
+    {8.4e-6, 3.4e-6, 14.0e-6, 1.0, 2.0, 3.0},
 }};
 inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
-    {6.8e-6, 0.6e-6, 5.0e-6, 0.92 / 3.8},
-    {14e-6, 1.25e-6, 8.5e-6, 0.92 * 120.0 / 128.0},
-    {8.4e-6, 4.0e-6, 14.0e-6, 0.92},
+    {6.8e-6, 0.6e-6, 5.0e-6, 0.92 / 3.8, 1.0, 1.0},
+    {14e-6, 1.25e-6, 8.5e-6, 0.92 * 120.0 / 128.0, 1.0, 1.0},
+    {8.4e-6, 4.0e-6, 14.0e-6, 0.92, 2.0, 3.0},
 }};
+
+// Latency of a ring all-reduce across nodes beyond that of its steps, for messages that fill the
+// Simple protocol's buffers.
+inline constexpr double kNcclRingPlateau = 1.4;
+
+// What a network adds to the tables, seconds.
+struct NcclNetwork {
+  double interface_s = 0.0;  // an interface's own latency
+  double step_s = 0.0;       // of the host: no step of a ring that leaves a node is shorter
+};
 
 // Latency of one or two (`rounds`) trips around a ring of `steps` hops, `crossing` of which leave a
 // node.
-inline double NcclRingLatency(const NcclProtocol& protocol, double rounds, int64_t steps,
-                              int64_t crossing) {
-  return protocol.base_s + rounds * (static_cast<double>(steps - crossing) * protocol.inside_hop_s +
-                                     static_cast<double>(crossing) * protocol.network_hop_s);
+inline double NcclRingLatency(const NcclProtocol& protocol, const NcclNetwork& network,
+                              double rounds, int64_t steps, int64_t crossing) {
+  const double host_s = crossing > 0 ? protocol.host_steps * network.step_s : 0.0;
+  const double inside_s = std::max(protocol.inside_hop_s, host_s);
+  const double network_s = protocol.network_hop_s + protocol.interface_passes * network.interface_s;
+  return protocol.base_s + rounds * (static_cast<double>(steps - crossing) * inside_s +
+                                     static_cast<double>(crossing) * network_s);
 }
 
 // Latency of an all-reduce up and down a tree: a chain inside each node, a binary tree over the
 // nodes.
-inline double NcclTreeLatency(const NcclProtocol& protocol, int64_t per_node, int64_t nodes) {
+inline double NcclTreeLatency(const NcclProtocol& protocol, const NcclNetwork& network,
+                              int64_t per_node, int64_t nodes) {
+  const double network_s = protocol.network_hop_s + protocol.interface_passes * network.interface_s;
   return protocol.base_s + 2.0 * (static_cast<double>(per_node - 1) * protocol.inside_hop_s +
-                                  std::log2(static_cast<double>(nodes)) * protocol.network_hop_s);
+                                  std::log2(static_cast<double>(nodes)) * network_s);
 }
 
 }  // namespace meshwright::planner

@@ -65,6 +65,11 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
   return best;
 }
 
+bool AnyIn(const std::string& notes, const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [notes](const std::string& text) { return absl::StrContains(notes, text); });
+}
+
 }  // namespace
 
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores) {
@@ -121,7 +126,7 @@ absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& pres
   size_t best_prefix = 0;
   for (const FrameworkProfile& profile : presets.profiles) {
     const bool by_notes = !profile.notes_contain.empty();
-    if (by_notes && !absl::StrContains(row.notes, profile.notes_contain)) continue;
+    if (by_notes && !AnyIn(row.notes, profile.notes_contain)) continue;
     std::vector<std::string> names = profile.aliases;
     names.push_back(profile.name);
     const size_t prefix = LongestPrefix(name, names);

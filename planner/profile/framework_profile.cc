@@ -53,6 +53,7 @@ absl::Status Check(const OperatorTraffic& traffic) {
   RETURN_IF_ERROR(CheckBetween("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes, 100));
   RETURN_IF_ERROR(CheckPositive("matmul_share", traffic.matmul_share));
   RETURN_IF_ERROR(CheckBetween("step_overhead_s", traffic.step_overhead_s, 1000));
+  RETURN_IF_ERROR(CheckBetween("operator_host_s", traffic.operator_host_s, 0.1));
   RETURN_IF_ERROR(CheckBetween("step_time_sigma", traffic.step_time_sigma, 2));
   return CheckBetween("layer_floor_s", traffic.layer_floor_s, 10);
 }
@@ -63,6 +64,10 @@ absl::Status Check(const Communication& communication) {
   RETURN_IF_ERROR(CheckRange("ring_gradient_bytes", communication.ring_gradient_bytes, 1, 8));
   RETURN_IF_ERROR(CheckPositive("network_share", communication.network_share));
   RETURN_IF_ERROR(CheckBetween("network_contention", communication.network_contention, 2));
+  RETURN_IF_ERROR(CheckBetween("all_reduces_per_layer", communication.all_reduces_per_layer, 100));
+  RETURN_IF_ERROR(
+      CheckBetween("shard_collectives_per_layer", communication.shard_collectives_per_layer, 100));
+  RETURN_IF_ERROR(CheckBetween("network_step_s", communication.network_step_s, 1));
   RETURN_IF_ERROR(CheckBetween("tp_hop_s", communication.tp_hop_s, 10));
   return CheckBetween("pipeline_hop_s", communication.pipeline_hop_s, 10);
 }

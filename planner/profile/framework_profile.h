@@ -114,6 +114,9 @@ struct OperatorTraffic {
   // Per parameter and micro-batch, where adding up gradients is an operator of its own.
   double accumulate_traffic_bytes = 0.0;
 
+  // Time of an operator below which the host can't launch the next one: products and streams of an
+  // eager framework; 0 where that is a kernel's own launch.
+  double operator_host_s = 0.0;
   // Time of a layer, forward and backward, below which the host can't launch its kernels (an eager
   // framework; 0 where graphs or fusion hide it), and what every step costs beside the layers:
   // optimizer launches, logging, data.
@@ -129,8 +132,13 @@ struct OperatorTraffic {
 struct Communication {
   // How ranks are numbered over the axes.
   MeshOrder mesh_order = kDefaultMeshOrder;
-  // Share of the data-parallel part that hides behind compute, where there is enough of it.
+  // Share of the data-parallel part that hides behind compute, where there is enough of it: what
+  // is left shows though it overlaps, as compute and collectives share memory and cores.
   double data_parallel_overlap = 0.0;
+  // Into how many collectives a layer's gradients go, each with its own latency: all-reduced whole
+  // (ZeRO-0), and reduced and gathered in shards (ZeRO-1). 0: one for all layers of a rank.
+  double all_reduces_per_layer = 0.0;
+  double shard_collectives_per_layer = 0.0;
   double reduce_bytes = 4.0;  // per gradient element on the wire
   // Bytes of an element of the gradients that ring attention passes on, under bf16 training.
   int32_t ring_gradient_bytes = 2;
@@ -139,6 +147,10 @@ struct Communication {
   // of what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.
   double network_share = 1.0;
   double network_contention = 0.0;
+  // The least time of a step of a ring that leaves a node, on the network of this framework's runs
+  // where that is slower than the cluster's; and whether all-reduces go over trees too.
+  double network_step_s = 0.0;
+  bool tree_all_reduce = true;
   // What the host adds to a step of a tensor-parallel ring and to a hop of the pipeline.
   double tp_hop_s = 0.0;
   double pipeline_hop_s = 0.0;
@@ -182,9 +194,9 @@ struct Supports {
 struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // names of it in measurement files
-  // Where not empty: the profile is an engine version that measurement files name only in their
-  // notes, by this text.
-  std::string notes_contain;
+  // Where not empty: the profile is an engine version, or a way to run one, that measurement files
+  // name only in their notes, by any of these texts.
+  std::vector<std::string> notes_contain;
   Engine engine = Engine::kFramework;
 
   ModelStates states;

@@ -60,7 +60,7 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
 absl::Status ValidateLink(const std::string& field, const LinkProfile& link) {
   RETURN_IF_ERROR(CheckRate(field + ".bytes_per_s", link.bytes_per_s));
   RETURN_IF_ERROR(CheckShare(field + ".efficiency", link.efficiency));
-  for (const double latency_s : {link.hop_latency_s, link.base_latency_s}) {
+  for (const double latency_s : {link.hop_latency_s, link.step_overhead_s, link.base_latency_s}) {
     if (!(latency_s >= 0 && latency_s <= 10)) {
       return FieldError(field + " latency", std::to_string(latency_s), "must be from 0 to 10 s");
     }

@@ -81,7 +81,10 @@ struct HardwareProfile {
 struct LinkProfile {
   double bytes_per_s = 0.0;     // data sheet
   double efficiency = 0.8;      // share reached by large messages
-  double hop_latency_s = 0.0;   // one step of a ring
+  // One step of a ring; NCCL's own are in its tables, and this is what an interface adds to them.
+  double hop_latency_s = 0.0;
+  // What a step of a ring costs the host where the ring leaves a node: no step of it is shorter.
+  double step_overhead_s = 0.0;
   double base_latency_s = 0.0;  // start of a collective
 
   double AchievedBytesPerS() const { return bytes_per_s * efficiency; }

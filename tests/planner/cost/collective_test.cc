@@ -134,9 +134,31 @@ TEST_F(PlainCollectives, SendsCrossNodesWhereTheStrideDoes) {
 // NCCL's tuning model for 2048 ranks, eight to a node: a ring's latency grows with the ranks, 9.7
 // ms with Simple and 4.4 ms with LL128; a tree's with their logarithm, 0.29 ms.
 TEST(NcclLatency, OfTwoThousandRanksIsThePublishedOne) {
-  EXPECT_NEAR(NcclRingLatency(kNcclRing[kSimple], 1.0, 2047, 256), 9.7e-3, 0.05e-3);
-  EXPECT_NEAR(NcclRingLatency(kNcclRing[kLl128], 1.0, 2047, 256), 4.4e-3, 0.05e-3);
-  EXPECT_NEAR(NcclTreeLatency(kNcclTree[kSimple], 8, 256), 0.29e-3, 0.005e-3);
+  EXPECT_NEAR(NcclRingLatency(kNcclRing[kSimple], {}, 1.0, 2047, 256), 9.7e-3, 0.05e-3);
+  EXPECT_NEAR(NcclRingLatency(kNcclRing[kLl128], {}, 1.0, 2047, 256), 4.4e-3, 0.05e-3);
+  EXPECT_NEAR(NcclTreeLatency(kNcclTree[kSimple], {}, 8, 256), 0.29e-3, 0.005e-3);
+}
+
+// NCCL takes 2 us of the host for each step on AMD hosts, three times that with Simple: 14.3 ms for
+// the same ranks, where the ring leaves its node.
+TEST(NcclLatency, NoStepOfARingThatLeavesANodeIsShorterThanTheHosts) {
+  const NcclNetwork network = {.step_s = 2e-6};
+  EXPECT_NEAR(NcclRingLatency(kNcclRing[kSimple], network, 1.0, 2047, 256), 14.3e-3, 0.05e-3);
+  EXPECT_DOUBLE_EQ(NcclRingLatency(kNcclRing[kSimple], network, 1.0, 7, 0),
+                   NcclRingLatency(kNcclRing[kSimple], {}, 1.0, 7, 0));
+}
+
+// Simple flushes what it received, which is another pass.
+TEST(NcclLatency, AnInterfaceAddsItsOwnToEveryHopBetweenNodes) {
+  const NcclNetwork network = {.interface_s = 10e-6};
+  for (const auto& [protocol, passes] : {std::pair{kLl128, 1}, std::pair{kSimple, 2}}) {
+    EXPECT_NEAR(NcclRingLatency(kNcclRing[protocol], network, 1.0, 15, 2) -
+                    NcclRingLatency(kNcclRing[protocol], {}, 1.0, 15, 2),
+                2 * passes * 10e-6, 1e-12);
+    EXPECT_NEAR(NcclTreeLatency(kNcclTree[protocol], network, 8, 4) -
+                    NcclTreeLatency(kNcclTree[protocol], {}, 8, 4),
+                2 * 2 * passes * 10e-6, 1e-12);
+  }
 }
 
 // Ring LL moves half of the bus bandwidth, LL128 0.92; a tree 0.92 of it, LL 3.8 times less, LL128
@@ -155,7 +177,7 @@ class NcclCollectives : public testing::Test {
   // Time of an all-reduce inside a node with one protocol.
   static double OfProtocol(Protocol protocol, double bytes) {
     const double volume_s = 2.0 * bytes * 7 / 8 / 450e9;
-    return NcclRingLatency(kNcclRing[protocol], 2.0, 7, 0) +
+    return NcclRingLatency(kNcclRing[protocol], {}, 2.0, 7, 0) +
            volume_s / kNcclRing[protocol].bandwidth;
   }
 
@@ -175,13 +197,34 @@ TEST_F(NcclCollectives, AcrossNodesReduceOverATreeUntilBandwidthBinds) {
   const double bus = 400e9;
   for (const auto& [protocol, bytes] : {std::pair{kLl128, 100e6}, std::pair{kSimple, 1e9}}) {
     EXPECT_DOUBLE_EQ(AllReduceTime(network_, group, bytes),
-                     NcclTreeLatency(kNcclTree[protocol], 8, 16) +
+                     NcclTreeLatency(kNcclTree[protocol], {}, 8, 16) +
                          2.0 * bytes / bus / kNcclTree[protocol].bandwidth);
   }
   const double large = 10e9;
-  EXPECT_DOUBLE_EQ(
-      AllReduceTime(network_, group, large),
-      NcclRingLatency(kNcclRing[kSimple], 2.0, 127, 16) + 2.0 * large * 127 / 128 / bus);
+  EXPECT_DOUBLE_EQ(AllReduceTime(network_, group, large),
+                   kNcclRingPlateau * NcclRingLatency(kNcclRing[kSimple], {}, 2.0, 127, 16) +
+                       2.0 * large * 127 / 128 / bus);
+}
+
+// A slow network's steps, of the cluster or of one framework's runs, and rings alone.
+TEST_F(NcclCollectives, TheSlowerOfClusterAndFrameworkSetsTheLeastStep) {
+  ClusterSpec slow = cluster_;
+  slow.scale_out.step_overhead_s = 50e-6;
+  const RankGroup group(64, 1);
+  const double plain_s = AllGatherTime(network_, group, 1.0);
+  const double slow_s = AllGatherTime(Network{slow}, group, 1.0);
+  EXPECT_NEAR(slow_s - plain_s, 55 * (50e-6 - 0.6e-6), 1e-9);
+  EXPECT_DOUBLE_EQ(AllGatherTime(Network{.cluster = cluster_, .step_s = 50e-6}, group, 1.0),
+                   slow_s);
+  EXPECT_DOUBLE_EQ(AllGatherTime(Network{.cluster = slow, .step_s = 5e-6}, group, 1.0), slow_s);
+  EXPECT_DOUBLE_EQ(AllGatherTime(Network{slow}, {8, 1}, 1.0), AllGatherTime(network_, {8, 1}, 1.0));
+}
+
+TEST_F(NcclCollectives, WithoutTreesAnAllReduceGoesAroundTheRing) {
+  const RankGroup group(2048, 1);
+  const Network rings{.cluster = cluster_, .has_trees = false};
+  EXPECT_GT(AllReduceTime(rings, group, 1.0), 10.0 * AllReduceTime(network_, group, 1.0));
+  EXPECT_NEAR(AllReduceTime(rings, group, 1.0), 2.0 * AllGatherTime(network_, group, 1.0), 1e-5);
 }
 
 TEST_F(NcclCollectives, GatheringHasNoTreeSoItsLatencyGrowsWithTheRanks) {

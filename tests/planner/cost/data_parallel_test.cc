@@ -62,6 +62,20 @@ TEST_F(DataParallel, ZeroThreePaysTheLatencyOfEveryUnit) {
   EXPECT_NEAR(Bytes("tp1.pp4.dp8.zero1") / kLinkBytesPerS - one_without_s, 2.0 * 1e-5, 1e-9);
 }
 
+// Gradients of 8 layers a rank go in so many collectives as the framework makes of a layer: ZeRO-0
+// all-reduces them, ZeRO-1 scatters and gathers.
+TEST_F(DataParallel, EveryBucketOfALayerPaysALatency) {
+  const auto seconds = [this](const char* layout) { return Bytes(layout) / kLinkBytesPerS; };
+  const double zero0_s = seconds("tp1.pp4.dp8.zero0");
+  const double zero1_s = seconds("tp1.pp4.dp8.zero1");
+  test_.profile.communication.all_reduces_per_layer = 6.0;
+  test_.profile.communication.shard_collectives_per_layer = 0.5;
+  EXPECT_NEAR(seconds("tp1.pp4.dp8.zero0"), zero0_s, 1e-9);
+  test_.cluster.scale_up.base_latency_s = 1e-5;
+  EXPECT_NEAR(seconds("tp1.pp4.dp8.zero0") - zero0_s, 6.0 * 8.0 * 1e-5, 1e-9);
+  EXPECT_NEAR(seconds("tp1.pp4.dp8.zero1") - zero1_s, 2.0 * 0.5 * 8.0 * 1e-5, 1e-9);
+}
+
 TEST_F(DataParallel, ContextRanksCountAsDataRanks) {
   EXPECT_NEAR(Bytes("tp1.cp2.pp1.dp4.zero1"), Bytes("tp1.pp1.dp8.zero1"), 1.0);
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "planner/cost/stage_time.h"
 #include "tests/planner/plain_context.h"
 
@@ -276,6 +278,21 @@ TEST(HostFloor, GrowsWithTheRingsThatTheHostDrives) {
   test.profile.kept.gathered_inputs = GatheredInputs::kAlways;
   const LayerTime kept = Layer(test, "tp8.pp1.dp1");
   EXPECT_NEAR(kept.forward_s + kept.tp_forward_s, 5.5e-3 / 3.0, 1e-12);
+}
+
+// Each product, stream, attention kernel and collective is an operator of its own: two all-reduces
+// of a layer's forward where tensors are parallel.
+TEST(HostFloor, NoOperatorIsFasterThanTheHostLaunchesTheNext) {
+  TestContext test = PlainContext("llama-2-7b", 2048, 8);
+  test.profile.traffic.operator_host_s = 1.0;
+  const LayerTime alone = Layer(test, "tp1.pp1.dp8");
+  EXPECT_GE(alone.forward_s, 10.0);
+  EXPECT_DOUBLE_EQ(alone.forward_s, std::round(alone.forward_s));
+  EXPECT_EQ(alone.tp_forward_s, 0.0);
+  const LayerTime parallel = Layer(test, "tp8.pp1.dp1");
+  EXPECT_DOUBLE_EQ(parallel.forward_s, alone.forward_s);
+  EXPECT_DOUBLE_EQ(parallel.tp_forward_s, std::round(parallel.tp_forward_s));
+  EXPECT_GE(parallel.tp_forward_s, 2.0);
 }
 
 // Cross entropy: about 10 bytes a logit fused and 30 un-fused, on 1/t of the vocabulary or, with

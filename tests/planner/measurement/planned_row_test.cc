@@ -148,12 +148,14 @@ TEST(PlanRow, AnEngineVersionGoesByTheNotes) {
   presets.profiles.resize(2);
   presets.profiles[0].name = "engine-old";
   presets.profiles[0].aliases = {"engine"};
-  presets.profiles[0].notes_contain = "fixed=False";
+  presets.profiles[0].notes_contain = {"job 12", "fixed=False"};
   presets.profiles[1].name = "engine";
   Measurement row;
   row.framework = "engine";
   EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine");
   row.notes = "a; fixed=False; b";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
+  row.notes = "job 1234; fixed=True";
   EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
 }
 

@@ -48,6 +48,8 @@ struct CalibrateFlags {
   std::string output_file;
   std::string framework_file;
   bool from_recorded_priors = false;
+  bool all_clusters = false;
+  std::vector<std::string> presets;
   OutputFlags output;
 };
 
@@ -62,6 +64,7 @@ std::string CommandOf(const CalibrateFlags& flags, const planner::CalibrationReq
                    request.cluster.name, " --framework ", request.profile.name);
   for (const std::string& sweep : flags.sweeps) absl::StrAppend(&command, " --sweep ", sweep);
   if (flags.fit != "all") absl::StrAppend(&command, " --fit ", flags.fit);
+  if (flags.all_clusters) absl::StrAppend(&command, " --all-clusters");
   if (flags.from_recorded_priors) absl::StrAppend(&command, " --from-recorded-priors");
   return command;
 }
@@ -71,10 +74,15 @@ absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& fl
   planner::CalibrationRequest request;
   request.options.fit_cluster = flags.fit != "framework";
   request.options.fit_framework = flags.fit != "hardware";
+  request.options.on_row_clusters = flags.all_clusters;
+  if (flags.all_clusters && flags.fit != "framework") {
+    return planner::FieldError("all_clusters", "with --fit " + flags.fit,
+                               "needs --fit framework: rows of several clusters fit none of them");
+  }
   if (flags.from_recorded_priors) request.options.priors = planner::PriorSource::kRecorded;
   CommandFiles& files = context.files;
   ASSIGN_OR_RETURN(request.measurements, ReadMeasurementFiles(files, flags.measurements));
-  ASSIGN_OR_RETURN(request.presets, planner::LoadMeasurementPresets(context.host_cores));
+  ASSIGN_OR_RETURN(request.presets, ReadPresets(files, flags.presets, context.host_cores));
   ASSIGN_OR_RETURN(request.cluster, ReadCluster(files, flags.cluster, context.host_cores));
   ASSIGN_OR_RETURN(request.profile, ReadFramework(files, flags.framework));
   request.sweeps = flags.sweeps;
@@ -156,6 +164,14 @@ void AddCalibrateCommand(CLI::App& app, CommandContext& context) {
           "Which constants: all, hardware (the cluster's), framework (its profile's)"),
       {"all", "hardware", "framework"})
       ->capture_default_str();
+  command->add_flag("--all-clusters", flags->all_clusters,
+                    "With --fit framework: rows of every cluster take part, each on its own preset "
+                    "or on --cluster where that is its own");
+  command
+      ->add_option("--presets", flags->presets,
+                   "Cluster and framework files that take the place of the presets of their names "
+                   "where rows are matched")
+      ->option_text("FILE.json...");
   command->add_flag("--from-recorded-priors", flags->from_recorded_priors,
                     "Start from the priors that the profiles record, not from their fits: for "
                     "fitting again with all rows that they were fitted to");

@@ -1,7 +1,9 @@
 #include "tools/cli/common/measurement_files.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "nlohmann/json.hpp"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
@@ -39,6 +41,49 @@ absl::StatusOr<planner::FrameworkProfile> ReadFramework(CommandFiles& files,
                    ReadSpecSource(files, "framework", name_or_file));
   return source.json.empty() ? planner::FindProfile(source.name)
                              : planner::ProfileFromJson(source.json);
+}
+
+namespace {
+
+template <typename Spec>
+void Replace(Spec spec, std::vector<Spec>& presets) {
+  const auto same = std::find_if(presets.begin(), presets.end(),
+                                 [&spec](const Spec& preset) { return preset.name == spec.name; });
+  if (same == presets.end()) {
+    presets.push_back(std::move(spec));
+  } else {
+    *same = std::move(spec);
+  }
+}
+
+// Only clusters have a device.
+bool IsCluster(const std::string& text) {
+  const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return object.is_object() && object.contains("device");
+}
+
+}  // namespace
+
+absl::StatusOr<planner::MeasurementPresets> ReadPresets(CommandFiles& files,
+                                                        const std::vector<std::string>& paths,
+                                                        int32_t host_cores) {
+  ASSIGN_OR_RETURN(planner::MeasurementPresets presets,
+                   planner::LoadMeasurementPresets(host_cores));
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "presets", path));
+    if (source.json.empty()) {
+      return planner::FieldError("presets", path, "must be a file: presets are known already");
+    }
+    if (IsCluster(source.json)) {
+      ASSIGN_OR_RETURN(planner::ClusterSpec cluster,
+                       planner::ClusterFromJson(source.json, host_cores));
+      Replace(std::move(cluster), presets.clusters);
+    } else {
+      ASSIGN_OR_RETURN(planner::FrameworkProfile profile, planner::ProfileFromJson(source.json));
+      Replace(std::move(profile), presets.profiles);
+    }
+  }
+  return presets;
 }
 
 }  // namespace meshwright::cli

@@ -55,6 +55,7 @@ struct ValidateFlags {
   std::vector<std::string> measurements;
   std::string cluster;
   std::string framework;
+  std::vector<std::string> presets;
   std::string rows;
   std::string plot;
   OutputFlags output;
@@ -63,7 +64,7 @@ struct ValidateFlags {
 absl::StatusOr<planner::MeasurementPresets> Presets(const ValidateFlags& flags,
                                                     CommandContext& context) {
   ASSIGN_OR_RETURN(planner::MeasurementPresets presets,
-                   planner::LoadMeasurementPresets(context.host_cores));
+                   ReadPresets(context.files, flags.presets, context.host_cores));
   if (!flags.cluster.empty()) {
     ASSIGN_OR_RETURN(presets.cluster,
                      ReadCluster(context.files, flags.cluster, context.host_cores));
@@ -131,6 +132,11 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--framework", flags->framework,
                    "Framework profile, file or preset, for all rows")
       ->option_text("FILE|PROFILE");
+  command
+      ->add_option("--presets", flags->presets,
+                   "Cluster and framework files that take the place of the presets of their names "
+                   "where rows are matched")
+      ->option_text("FILE.json...");
   command
       ->add_option("--rows", flags->rows,
                    "Write one CSV line per row: row, sweep, peak_bytes, fraction_of_device, "

@@ -76,7 +76,7 @@ absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& fl
   request.options.fit_framework = flags.fit != "hardware";
   request.options.on_row_clusters = flags.all_clusters;
   if (flags.all_clusters && flags.fit != "framework") {
-    return planner::FieldError("all_clusters", "with --fit " + flags.fit,
+    return FieldError("all_clusters", "with --fit " + flags.fit,
                                "needs --fit framework: rows of several clusters fit none of them");
   }
   if (flags.from_recorded_priors) request.options.priors = planner::PriorSource::kRecorded;

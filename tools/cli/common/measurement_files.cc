@@ -72,7 +72,7 @@ absl::StatusOr<planner::MeasurementPresets> ReadPresets(CommandFiles& files,
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "presets", path));
     if (source.json.empty()) {
-      return planner::FieldError("presets", path, "must be a file: presets are known already");
+      return FieldError("presets", path, "must be a file: presets are known already");
     }
     if (IsCluster(source.json)) {
       ASSIGN_OR_RETURN(planner::ClusterSpec cluster,

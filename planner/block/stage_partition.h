@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
@@ -32,29 +34,17 @@ enum class StagePartition : uint8_t {
   kByCost,
 };
 
-// A layout's stages, for callers that ask for many of them. Refers to the model, which must outlive
-// it. Requires CanPartition().
-class StagePlan {
- public:
-  StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition);
-
-  StageLayers Stage(int32_t stage) const;  // of pp * vpp
-
- private:
-  const ModelSpec& model_;
-  StagePartition partition_;
-  int64_t stages_;
-  int64_t layers_;
-  // Unless under kByCost: a list of items, of which `before_` stand ahead of the first layer, is cut
-  // into stages of per_stage_, the first longer_ of them of one more.
-  int64_t items_;
-  int64_t before_ = 0;
-  int64_t per_stage_ = 0;
-  int64_t longer_ = 0;
-  // Under kByCost, in parameters of products.
-  double layer_cost_ = 0.0;
-  double head_cost_ = 0.0;
+// A layout's stages, worked out once for callers that ask for many of them.
+struct StageTable {
+  std::vector<StageLayers> stages;  // pp * vpp of them
+  // By pipeline rank, the first rank whose chunks hold the same, each as much of each layer group.
+  std::vector<int32_t> alike;
 };
+
+// Requires CanPartition(). Remembers the last tables, which a search comes back to; may be called
+// from any thread.
+std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout& layout,
+                                           StagePartition partition);
 
 // Stage `stage` of pp * vpp. Requires CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,

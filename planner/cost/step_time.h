@@ -3,8 +3,7 @@
 #pragma once
 
 #include "planner/cost/time_part.h"
-#include "planner/layout/layout.h"
-#include "planner/profile/context.h"
+#include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
 
@@ -17,9 +16,11 @@ struct TimeEstimate : TimeParts {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts. `fraction_of_device`: how full the fullest device
-// is. Does not allocate for models of up to four layer groups.
-TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
-                              double fraction_of_device);
+// `fraction_of_device`: how full the fullest device is.
+TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_device);
+inline TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
+                                     double fraction_of_device) {
+  return EstimateStepTime(PlannedLayout(context, layout), fraction_of_device);
+}
 
 }  // namespace meshwright::planner

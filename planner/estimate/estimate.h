@@ -1,13 +1,12 @@
 // What one layout needs and how fast it is: memory of the fullest device, time of one step, MFU.
 //
 // Pure functions of (model, cluster, training, layout, profile): no clock, no randomness, and no
-// allocation, so that a search can call them for every point.
+// allocation for shapes that were met before, so that a search can call them for every point.
 #pragma once
 
 #include "planner/cost/step_time.h"
-#include "planner/layout/layout.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/profile/context.h"
+#include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
 
@@ -33,10 +32,12 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
+Estimate EstimateLayout(const PlannedLayout& planned);
 // Requires a layout that CheckLayout() accepts.
-Estimate EstimateLayout(const EstimateContext& context, const Layout& layout);
+inline Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
+  return EstimateLayout(PlannedLayout(context, layout));
+}
 // The same where the memory is known already.
-Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
-                        const MemoryEstimate& memory);
+Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memory);
 
 }  // namespace meshwright::planner

@@ -8,17 +8,16 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "planner/memory/layout_parameters.h"
 #include "planner/memory/memory_model.h"
 #include "planner/memory/worker_peak.h"
+#include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
 
-// Refers to the context and the layout, which must outlive it; the layout must be one that
-// CheckLayout() accepts.
+// Refers to the planned layout, which must outlive it.
 class ExactMemory final : public MemoryModel {
  public:
-  ExactMemory(const EstimateContext& context, const Layout& layout);
+  explicit ExactMemory(const PlannedLayout& planned);
 
   HeldParameters HeldOnRank(int32_t pipeline_rank) const override;
   ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const override;
@@ -40,11 +39,11 @@ class ExactMemory final : public MemoryModel {
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
 
+  const PlannedLayout& planned_;
   const EstimateContext& context_;
   const Layout& layout_;
   int64_t micro_batches_;
   int64_t rope_table_bytes_;
-  LayoutParameters parameters_;
   std::optional<TransientUnits> transient_;
   absl::InlinedVector<Kind, 4> kinds_;
   absl::InlinedVector<size_t, 32> stages_;  // by number, the kind of each

@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/base/memo.h"
-#include "planner/block/block.h"
-#include "planner/block/kept.h"
-#include "planner/block/recompute.h"
 #include "planner/layout/mesh.h"
-#include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -32,55 +27,14 @@ int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t
 
 }  // namespace
 
-ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layout)
-    : context_(context),
-      layout_(layout),
-      stages_(context.model, layout, context.profile.supports.stage_partition),
-      micro_batches_(layout.MicroBatches(context.training.global_batch)),
-      parameters_(context, layout) {
-  const KeptActivations& kept = context.profile.kept;
-  const WorkspaceRates rates = {.hidden_bytes = kept.hidden_work_bytes,
-                                .ffn_bytes = kept.ffn_work_bytes,
-                                .score_bytes = kept.score_work_bytes};
-  for (const LayerGroup& group : context.model.groups) {
-    blocks_.push_back(BlockOf(LayerShape(context, layout, group), layout.recompute, rates));
-  }
-  boundary_bytes_ = blocks_.front().checkpoint_bytes;
-}
+ProfileMemory::ProfileMemory(const PlannedLayout& planned)
+    : planned_(planned),
+      context_(planned.context()),
+      layout_(planned.layout()),
+      micro_batches_(layout_.MicroBatches(context_.training.global_batch)),
+      boundary_bytes_(planned.ends().checkpoint_bytes) {}
 
-struct ProfileMemory::BlockKey {
-  BlockShape shape;
-  Recompute recompute = Recompute::kNone;
-  WorkspaceRates rates;
-
-  friend bool operator==(const BlockKey&, const BlockKey&) = default;
-};
-
-ProfileMemory::Block ProfileMemory::BlockOf(const BlockShape& shape, Recompute recompute,
-                                            const WorkspaceRates& rates) {
-  thread_local Memo<BlockKey, Block, kShapesOfASearch> known;
-  return known.Get({shape, recompute, rates}, [&] { return MakeBlock(shape, recompute, rates); });
-}
-
-ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
-                                              const WorkspaceRates& rates) {
-  OperatorList operators = BlockOperators(shape);
-  const KeptForBackward all(operators);
-  const OperatorList head = HeadOperators(shape);
-  const Operator* loss = Find(head, OperatorName::kCrossEntropy);
-  Block block = {.kept_bytes = all.all_bytes,
-                 .checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual),
-                 .workspace = WorkspaceOf(operators, rates),
-                 .logits = loss == nullptr ? 0.0 : static_cast<double>(loss->stream.elements)};
-  if (recompute == Recompute::kNone) return block;
-  Apply(recompute, shape, operators);
-  const KeptForBackward edited(operators);
-  if (recompute == Recompute::kSelective) block.kept_bytes = edited.all_bytes;
-  block.workspace += RecomputedBytes(all, edited);
-  return block;
-}
-
-int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {
+int64_t ProfileMemory::KeptPerMicroBatch(const BlockSums& block, int64_t layers) const {
   int64_t recomputed = 0;
   if (layout_.recompute == Recompute::kFull) recomputed = layers;
   if (layout_.recompute == Recompute::kBlock) {
@@ -95,9 +49,9 @@ int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) con
 int64_t ProfileMemory::LossBytes() const {
   const KeptActivations& kept = context_.profile.kept;
   const auto peak_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * blocks_.front().logits));
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * planned_.ends().logits));
   const auto kept_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * blocks_.front().logits));
+      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * planned_.ends().logits));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;
@@ -110,7 +64,7 @@ int64_t ProfileMemory::LossBytes() const {
 
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   const int64_t ranks = GroupSize(GroupRole::kReplicas, layout_);
-  const int64_t all = parameters_.OnRank(pipeline_rank);
+  const int64_t all = planned_.ParametersOnRank(pipeline_rank);
   return {.whole = all, .shard = (all + ranks - 1) / ranks};
 }
 
@@ -118,7 +72,7 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
 // two.
 int64_t ProfileMemory::GatheredBytes() const {
   if (layout_.zero < 2) return 0;
-  const int64_t unit = parameters_.largest_unit();
+  const int64_t unit = planned_.LargestUnit();
   const int64_t weights =
       layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
   return weights + unit * GradientBytes(context_);
@@ -129,12 +83,12 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   int64_t score_bytes = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
-    const StageLayers stage = stages_.Stage(StageOfChunk(layout_, pipeline_rank, chunk));
+    const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
-      bytes.workspace_bytes =
-          std::max(bytes.workspace_bytes, blocks_[group].workspace.working_bytes);
-      score_bytes = std::max(score_bytes, blocks_[group].workspace.score_bytes);
+      const BlockSums& block = planned_.block(group);
+      bytes.kept_bytes += in_flight * KeptPerMicroBatch(block, layers);
+      bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
+      score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });
   }
   // One activation being sent and one being received.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "planner/layout/layout.h"
-#include "planner/profile/context.h"
+#include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
 
@@ -50,7 +50,10 @@ std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
                                                const Layout& layout);
 
 // Memory of the device that is fullest, over all pipeline ranks.
-MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout);
+MemoryEstimate EstimateMemory(const PlannedLayout& planned);
+inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout) {
+  return EstimateMemory(PlannedLayout(context, layout));
+}
 
 // What the fullest device takes lies between these.
 struct MemoryBounds {
@@ -61,7 +64,10 @@ struct MemoryBounds {
 // Bounds of EstimateMemory().total_bytes(), for a search that needs the estimate of few layouts.
 // Of the worker's exact memory (planner/memory/exact_memory.h) they are known after a fraction of
 // the estimate's time, without a look at the schedule; elsewhere they are the estimate itself.
-MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout);
+MemoryBounds BoundMemory(const PlannedLayout& planned);
+inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout) {
+  return BoundMemory(PlannedLayout(context, layout));
+}
 
 // What the framework's own memory figure would show for this layout: of the rank and kind that its
 // profile names. Bytes.

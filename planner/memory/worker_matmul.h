@@ -1,5 +1,6 @@
 // What a matrix product of Meshwright's own worker holds while it is computed. Nothing but in bf16
 // on a CPU: there ATen holds a product in fp32 as well, so that the worker computes it in pieces.
+// (oneDNN does, with its kernels for AVX-512; on older CPUs a run takes up to a tenth less.)
 // On CUDA cuBLAS' workspace is held throughout, and counted with the layout
 // (planner/memory/exact_memory.h).
 #pragma once

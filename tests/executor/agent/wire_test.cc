@@ -144,6 +144,17 @@ TEST(WireTest, NamesWhatIsMissing) {
   EXPECT_EQ(FromWire(request, "megatron")->framework.name, "megatron");
 }
 
+// A server that does not know the field would take its own default for what the client asked.
+TEST(WireTest, RefusesADtypeAsOlderClientsSayIt) {
+  v1::PlanRequest request;
+  request.mutable_model()->set_preset("llama-3-8b");
+  request.mutable_cluster()->set_preset("h100");
+  ASSERT_TRUE(request.MergeFromString(std::string("\x3a\x04") + "fp64"));
+  const absl::Status status = FromWire(request, "megatron").status();
+  EXPECT_EQ(FieldOf(status), "dtype");
+  EXPECT_NE(status.message().find("fp64"), absl::string_view::npos) << status;
+}
+
 TEST(WireTest, AttemptsAndTimesRoundTrip) {
   const AttemptKey key{"s", 2, 3};
   EXPECT_EQ(*FromWire(ToWire(key)), key);

@@ -36,7 +36,7 @@ v1::Trial SomeTrial(int32_t number) {
 ShownSweep Shown(const std::vector<v1::Trial>& trials) {
   v1::Sweep sweep;
   sweep.set_cluster_json(std::string(*planner::ClusterText("local-cpu")));
-  sweep.set_dtype("fp32");
+  sweep.set_dtype(v1::DTYPE_FP32);
   sweep.set_gpus(4);
   std::vector<TrialView> views;
   for (const v1::Trial& trial : trials) views.push_back(ViewOf(trial));

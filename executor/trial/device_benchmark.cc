@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kPlanKey[] = "device_benchmark";
-constexpr planner::TextForm kDeviceText{&DeviceKindName, &ParseDeviceKind};
+constexpr planner::TextForm kDeviceText{&planner::DeviceKindName, &planner::ParseDeviceKind};
 constexpr int64_t kMaxRanks = 1024;
 constexpr double kMaxBudgetS = 600.0;
 

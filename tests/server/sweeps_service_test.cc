@@ -23,7 +23,7 @@ trial::TrialResult RunUntilCancelled(const trial::TrialPlan&,
                                      const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(5));
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kCancelled;
+  result.outcome = trial::TrialOutcome::kCancelled;
   return result;
 }
 

@@ -24,7 +24,7 @@ TrialLeft Ended() {
 
 trial::TrialResult Refused() {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kOk;
+  result.outcome = trial::TrialOutcome::kOk;
   result.step_s = 0.5;
   result.peak_flops = 1e9;
   return result;

@@ -78,7 +78,7 @@ TEST(WireTest, FunnelsRoundTrip) {
 
 TEST(WireTest, ResultsRoundTrip) {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kOom;
+  result.outcome = trial::TrialOutcome::kOom;
   result.message = "out of memory";
   result.step_times_s = {0.5, 0.25};
   result.step_interval = trial::MedianInterval{.low_s = 0.125, .high_s = 0.5};
@@ -99,7 +99,7 @@ TEST(WireTest, ResultsRoundTrip) {
     result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase);
   });
   result.ranks[0].communication = {{.group = "replicas",
-                                    .operation = trial::CommOperation::kReduceScatter,
+                                    .operation = planner::CollectiveKind::kReduceScatter,
                                     .calls = 4,
                                     .bytes = 1024,
                                     .waited_s = 0.5,

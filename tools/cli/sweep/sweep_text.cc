@@ -209,7 +209,7 @@ absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView>
   shown.peak_flops = planner::RankPeakFlops(shown.cluster, precision, sweep.gpus());
   std::vector<StepSpread> steps;
   for (TrialView& view : shown.trials) {
-    if (!view.measured || view.measured->outcome != trial::Outcome::kOk || !view.predicted)
+    if (!view.measured || view.measured->outcome != trial::TrialOutcome::kOk || !view.predicted)
       continue;
     const double step_s = view.measured->step_s;
     const planner::Estimate& predicted = view.predicted->estimate;

@@ -16,7 +16,7 @@ namespace meshwright::planner {
 // In the order in which they are shown.
 enum class TimePart : uint8_t {
   kCompute,    // matmuls, attention and memory-bound operators
-  kRecompute,  // forwards that are run again
+  kRecompute,  // forward passes that run again (planner/block/recompute.h says how much of them)
   kTp,         // exposed communication, by axis
   kCp,
   kPp,

@@ -1,4 +1,4 @@
-// Which layers each pipeline stage holds.
+// Which layers each pipeline stage holds, and which stages hold the embedding and the head.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,14 @@
 
 namespace meshwright::planner {
 
-// Layers [first_layer, first_layer + layer_count) and what stands at the ends of the model.
+// A stage holds the layers [first_layer, first_layer + layer_count), possibly none.
 struct StageLayers {
   int64_t first_layer = 0;
   int64_t layer_count = 0;
   bool has_embedding = false;
-  bool has_head =
-      false;  // final norm and output projection; with tied embeddings also a copy of them
+  // The final norm and the output projection; with tied embeddings a copy of the embedding's
+  // matrix.
+  bool has_head = false;
 };
 
 // How a framework spreads layers, embedding and head over the stages.
@@ -26,8 +27,8 @@ enum class StagePartition : uint8_t {
   // where that does not divide, embedding and head take a layer's place each: (L + 2) / stages
   // (Megatron-LM, and its --account-for-embedding/loss-in-pipeline-split).
   kEqual,
-  // The list [embedding, L layers, final norm, head] cut into equal parts, what remains over one
-  // each to the first stages (Aleph Alpha scaling).
+  // The list [embedding, L layers, final norm, head] is cut into equal parts; the first stages get
+  // one item more each where a remainder is left (Aleph Alpha scaling).
   kItems,
   // Cut where the running sum of matmul FLOPs (layers and head) passes each equal share of the
   // whole (nanotron).
@@ -50,7 +51,7 @@ std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout&
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
-// Whether every stage gets work: kEqual needs a division without remainder.
+// Whether the partition gives every stage an item. kEqual needs a division without remainder.
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition);
 
 // Calls visit(index of the group, layers of it on the stage) for each layer group that has layers

@@ -1,5 +1,5 @@
-// Time of one optimizer step: operators and collectives of every stage, the pipeline around them,
-// the gradient reduction and the optimizer.
+// How many seconds one optimizer step takes: the operators and collectives of every stage, the
+// pipeline's idle time, the gradient reduction and the optimizer.
 #pragma once
 
 #include "planner/cost/time_part.h"
@@ -7,7 +7,7 @@
 
 namespace meshwright::planner {
 
-// Seconds of one optimizer step, by what the slowest device spends them on.
+// Seconds of one optimizer step by part, on the slowest device.
 struct TimeEstimate : TimeParts {
   using TimeParts::TimeParts;
 
@@ -16,7 +16,8 @@ struct TimeEstimate : TimeParts {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// `fraction_of_device`: how full the fullest device is.
+// Returns the estimate; `fraction_of_device` is the share of its memory that the fullest device
+// fills.
 TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_device);
 inline TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
                                      double fraction_of_device) {

@@ -1,7 +1,7 @@
-// Memory of a layout that Meshwright's own worker runs, to the byte: the worker's allocations in
-// the order of its operators (planner/memory/worker_block.h) and of its schedule's actions
-// (planner/memory/worker_peak.h), model states cut into units as the worker cuts them, and the
-// communicators that it opens.
+// The memory of a layout that Meshwright's own worker runs, to the byte. It follows the worker's
+// allocations in the order of its operators (planner/memory/worker_block.h) and of its schedule's
+// actions (planner/memory/worker_peak.h), cuts model states into units as the worker does, and
+// counts the communicators that the worker opens.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class ExactMemory final : public MemoryModel {
 
   HeldParameters HeldOnRank(int32_t pipeline_rank) const override;
   ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const override;
-  // From what stages take and how many chunks are in flight, without a look at the schedule.
+  // Follows from the bytes of the stages and the number of chunks in flight, without the schedule.
   ActivationBounds BoundsOnRank(int32_t pipeline_rank) const override;
   int64_t LibraryBytes() const override;
   int64_t CommunicatorBytes(int32_t pipeline_rank) const override;

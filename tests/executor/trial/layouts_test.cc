@@ -58,7 +58,7 @@ class LayoutsTest : public testing::TestWithParam<Case> {
 
 TEST_P(LayoutsTest, LossesAndGradientsAreExactAndMemoryAsPredicted) {
   const TrialResult result = RunWith({.gradients_folder = folder_.path()}, plan_);
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   EXPECT_EQ(result.message, "");
   const double tolerance = plan_.training.precision == planner::Precision::kFp64 ? 1e-9 : 1e-4;
   worker::ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
@@ -89,7 +89,7 @@ class Bf16LayoutsTest : public LayoutsTest {};
 
 TEST_P(Bf16LayoutsTest, MemoryIsWithinTwoPercent) {
   const TrialResult result = RunHere(plan_);
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   EXPECT_EQ(result.message, "");
   for (const auto& [pipeline_rank, peak_bytes] : Fullest(result)) {
     const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));

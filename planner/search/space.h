@@ -11,6 +11,9 @@
 
 namespace meshwright::planner {
 
+// Micro-batches are the powers of two up to here.
+inline constexpr int64_t kMaxMicroBatch = 64;
+
 // All axes but dp (kAxes) are divisors of the devices, and dp is what remains; micro-batches are
 // powers of two up to 64 and the global batch; vpp are divisors of the layers, or of the layers
 // with a place each for embedding and head. One chunk means 1F1B and more the interleaved schedule;

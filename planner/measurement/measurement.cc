@@ -4,6 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <set>
+#include <utility>
 #include <variant>
 
 #include "planner/base/field_error.h"
@@ -210,6 +213,21 @@ OptionalInt Measurement::*AxisColumn(const AxisField& axis) {
   const auto* column = std::find_if(kColumns.begin(), kColumns.end(),
                                     [&](const Column& other) { return other.name == axis.name; });
   return std::get<OptionalInt M::*>(column->field);
+}
+
+void FillShapes(std::vector<Measurement>& rows) {
+  for (OptionalInt M::*column : {&M::layers, &M::hidden, &M::ffn, &M::heads, &M::vocab}) {
+    std::map<std::pair<std::string, std::string>, std::set<int64_t>> known;
+    for (const Measurement& row : rows) {
+      if (row.*column) known[{row.source, row.model}].insert(*(row.*column));
+    }
+    for (Measurement& row : rows) {
+      if (row.*column || row.model.empty()) continue;
+      const auto values = known.find({row.source, row.model});
+      if (values != known.end() && values->second.size() == 1)
+        row.*column = *values->second.begin();
+    }
+  }
 }
 
 std::string FormatMeasurements(const std::vector<Measurement>& rows) {

@@ -87,6 +87,10 @@ inline constexpr double kMostMfu = 5.0;
 // InvalidArgument for a header without known columns or with one twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
 
+// Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab) from other rows of the
+// same source and model, where those that have them agree: a table often says them once.
+void FillShapes(std::vector<Measurement>& rows);
+
 // A header with every column and one line per row, as ParseMeasurements() reads them again. A text
 // with a comma is quoted; quotes and line ends, which the format has no room for, become ' and a
 // blank.

@@ -11,6 +11,9 @@
 
 namespace meshwright::planner {
 
+// Micro-batches are the powers of two up to here.
+inline constexpr int64_t kMaxMicroBatch = 64;
+
 // Every axis but dp takes divisors of the number of devices, and dp takes what remains.
 // Micro-batches are powers of two, up to 64 and the global batch. vpp takes divisors of the number
 // of layers, and of that number plus two (the embedding and the head). One chunk stands for 1F1B,

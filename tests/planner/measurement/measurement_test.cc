@@ -95,5 +95,18 @@ TEST(ParseMeasurements, RefusesAHeaderThatIsNone) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("names no column"));
 }
 
+TEST(FillShapes, TakesWhatOtherRowsOfTheModelSayWhereTheyAgree) {
+  auto rows =
+      ParseMeasurements(
+          "source,model,layers,hidden,tp\na,m,4,64,1\na,m,,128,1\na,m,,,\nb,m,,,1\na,n,,,1\n")
+          .value();
+  FillShapes(rows);
+  EXPECT_EQ(rows[2].layers, 4);
+  EXPECT_EQ(rows[2].hidden, std::nullopt);  // they disagree
+  EXPECT_EQ(rows[2].tp, std::nullopt);      // says nothing about the model
+  EXPECT_EQ(rows[3].layers, std::nullopt);  // of another source
+  EXPECT_EQ(rows[4].layers, std::nullopt);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

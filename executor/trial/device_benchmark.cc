@@ -56,8 +56,8 @@ void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
   }
 }
 
-absl::Status BenchmarkRun::TakeOwn(const json& json, RankRecord& record) {
-  ASSIGN_OR_RETURN(const BenchmarkEvent event, BenchmarkEventFromJson(json));
+absl::Status BenchmarkRun::TakeOwn(const json& line, RankRecord& record) {
+  ASSIGN_OR_RETURN(const BenchmarkEvent event, BenchmarkEventFromJson(line));
   if (const auto* device = std::get_if<DeviceEvent>(&event)) {
     benchmark_.device_name = device->name;
     benchmark_.memory_bytes = device->memory_bytes;

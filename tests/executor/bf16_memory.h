@@ -9,7 +9,7 @@ inline double LeastShareOfBf16Memory() {
   const bool has_kernels = __builtin_cpu_supports("avx512f") &&
                            __builtin_cpu_supports("avx512bw") &&
                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-  return has_kernels ? 0.98 : 0.9;
+  return has_kernels ? 0.98 : 0.84;
 }
 inline constexpr double kMostShareOfBf16Memory = 1.02;
 

@@ -293,14 +293,6 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{.name = "OneRank"}, Case{.name = "MultiHead", .kv_heads = 4},
         Case{.name = "Fp64", .precision = planner::Precision::kFp64},
-        Case{.name = "Bf16", .precision = planner::Precision::kBf16},
-        Case{.name = "Bf16TensorParallelQkNorm",
-             .layout = {.tp = 2, .sequence_parallel = true},
-             .qk_norm = true,
-             .precision = planner::Precision::kBf16},
-        Case{.name = "Bf16FullRecompute",
-             .layout = {.recompute = planner::Recompute::kFull},
-             .precision = planner::Precision::kBf16},
         Case{.name = "QkvBias", .qkv_bias = true}, Case{.name = "QkNorm", .qk_norm = true},
         Case{.name = "TensorParallel", .layout = {.tp = 2}},
         Case{.name = "TensorParallelQkvBias", .layout = {.tp = 2}, .qkv_bias = true},
@@ -370,8 +362,6 @@ TEST_P(EndOperatorsTest, TheHeadRunsTheListAndKeepsWhatItSaves) {
 
 INSTANTIATE_TEST_SUITE_P(Ends, EndOperatorsTest,
                          testing::Values(Case{.name = "OneRank"},
-                                         Case{.name = "Bf16",
-                                              .precision = planner::Precision::kBf16},
                                          Case{.name = "TensorParallel", .layout = {.tp = 2}},
                                          Case{.name = "SequenceParallel",
                                               .layout = {.tp = 2, .sequence_parallel = true}},

@@ -157,7 +157,7 @@ TextForm(ToText, Parse) -> TextForm<ToText, Parse>;
 // The text of `value` by its names or its form, and back; `path` is what an error calls the field.
 template <typename T, size_t kCount>
 std::string TextBy(const EnumNames<T, kCount>& names, const T& value) {
-  return std::string(NameOf(names, value));
+  return std::string(meshwright::NameOf(names, value));
 }
 template <typename ToText, typename Parse, typename T>
 std::string TextBy(const TextForm<ToText, Parse>& form, const T& value) {

@@ -34,7 +34,7 @@ class BenchmarkRun {
  private:
   // Events that only a benchmark has; the others are a trial's too.
   void TakeEvent(const std::string& line, RankRecord& record);
-  absl::Status TakeOwn(const json& told, RankRecord& record);
+  absl::Status TakeOwn(const json& json, RankRecord& record);
   absl::Status TakeMeasured(const MeasuredEvent& event);
 
   const BenchmarkRunnerOptions& options_;
@@ -56,8 +56,8 @@ void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
   }
 }
 
-absl::Status BenchmarkRun::TakeOwn(const json& told, RankRecord& record) {
-  ASSIGN_OR_RETURN(const BenchmarkEvent event, BenchmarkEventFromJson(told));
+absl::Status BenchmarkRun::TakeOwn(const json& line, RankRecord& record) {
+  ASSIGN_OR_RETURN(const BenchmarkEvent event, BenchmarkEventFromJson(line));
   if (const auto* device = std::get_if<DeviceEvent>(&event)) {
     benchmark_.device_name = device->name;
     benchmark_.memory_bytes = device->memory_bytes;

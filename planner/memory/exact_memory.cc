@@ -158,8 +158,10 @@ ActivationBounds ExactMemory::BoundsOnRank(int32_t pipeline_rank) const {
   }
   const int64_t in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
   const int64_t least = rope_table_bytes_ + in_flight * least_kept;
-  const int64_t most = rope_table_bytes_ + kLossAccumulatorBytes + in_flight * most_kept +
-                       most_own + MostMessages(in_flight) * boundary + MostTransientBytes(layers);
+  const int64_t in_actions = in_flight * most_kept + most_own + MostMessages(in_flight) * boundary +
+                             MostTransientBytes(layers);
+  const int64_t most =
+      rope_table_bytes_ + kLossAccumulatorBytes + std::max(in_actions, kGradientNormBytes);
   // How much is kept, and so is fragmented, is not known.
   return {.least = {.workspace_bytes = least}, .most = {.kept_bytes = most}};
 }

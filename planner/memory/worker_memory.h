@@ -24,9 +24,9 @@
 //   ZeRO 3                gathered weights of the unit in use and of the next unit. Under layered
 //                         accumulation those of a chunk's units and of the next chunk's first one.
 //
-// The optimizer never reaches the peak: it works in place except for 8 KiB of sums for the norm of
-// the gradients, and below ZeRO-3 weights are gathered in place. The order of a rank's actions
-// decides what it holds at once: planner/memory/worker_peak.h, and
+// The optimizer works in place, except for 8 KiB of sums for the norm of the gradients
+// (kGradientNormBytes), and below ZeRO-3 weights are gathered in place. The order of a rank's
+// actions decides what it holds at once: planner/memory/worker_peak.h, and
 // planner/memory/transient_states.h for ZeRO.
 #pragma once
 

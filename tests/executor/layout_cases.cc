@@ -200,7 +200,7 @@ std::vector<LayoutCase> HeadNormCases() {
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
   for (const auto& cases : {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(),
-                            ZeroCases(), AllAxesCases(), HeadNormCases(), EndStageCases()}) {
+                            ZeroCases(), AllAxesCases(), HeadNormCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

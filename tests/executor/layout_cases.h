@@ -75,10 +75,11 @@ std::vector<LayoutCase> RecomputeCases();
 std::vector<LayoutCase> ZeroCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
-// Stages that hold an end of the model and no layer.
-std::vector<LayoutCase> EndStageCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();
+
+// Stages that hold an end of the model and no layer.
+std::vector<LayoutCase> EndStageCases();
 
 }  // namespace meshwright::trial

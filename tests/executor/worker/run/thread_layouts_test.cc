@@ -137,6 +137,29 @@ TEST_P(LongLayoutsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
 
 TEST_P(LongLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
 
+// Ranks that hold an end of the model alone.
+class EndStagesTest : public ThreadLayoutsTest {};
+
+TEST_P(EndStagesTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp32, 1e-4);
+}
+
+TEST_P(EndStagesTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp64, 1e-9);
+}
+
+// A head's memory is products for the most part, whose copies in fp32 are predicted, and which not
+// every CPU holds (planner/memory/worker_matmul.h).
+TEST_P(EndStagesTest, Bf16IsNearTheReferenceAndTakesNoMoreThanPredicted) {
+  for (const auto& [pipeline_rank, peak_bytes] : Run(planner::Precision::kBf16)) {
+    EXPECT_LE(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
+  }
+  run_.ExpectReferenceNumbers(0.1, 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EndStagesTest, testing::ValuesIn(trial::EndStageCases()),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
 INSTANTIATE_TEST_SUITE_P(All, ThreadLayoutsTest, testing::ValuesIn(trial::AllCases()),
                          [](const auto& test) { return trial::CaseName(test.param); });
 

@@ -1,5 +1,8 @@
 #include "planner/block/list_cost.h"
 
+#include <iterator>
+#include <memory>
+
 #include "planner/block/pass.h"
 
 namespace meshwright::planner {
@@ -32,14 +35,13 @@ void AddCollectives(const Operator& op, PassKind pass, ListCost& cost) {
 
 ListCost CostOf(const OperatorList& operators) {
   ListCost cost;
+  cost.passes.reserve(operators.size() * std::size(kPasses));
   for (const Operator& op : operators) {
     for (const PassKind pass : kPasses) {
       AddPass(op, pass, cost);
       AddCollectives(op, pass, cost);
     }
-    if (op.kind != OperatorKind::kAttention) continue;
-    cost.attention = op;
-    cost.has_attention = true;
+    if (op.kind == OperatorKind::kAttention) cost.attention = std::make_unique<const Operator>(op);
   }
   return cost;
 }

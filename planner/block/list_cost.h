@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
-#include "planner/base/short_list.h"
 #include "planner/block/operator_list.h"
 
 namespace meshwright::planner {
@@ -27,10 +28,9 @@ struct CollectiveCost {
 };
 
 struct ListCost {
-  ShortList<PassCost, 48> passes;  // those that compute something
-  ShortList<CollectiveCost, 12> collectives;
-  Operator attention;
-  bool has_attention = false;
+  std::vector<PassCost> passes;  // those that compute something
+  std::vector<CollectiveCost> collectives;
+  std::unique_ptr<const Operator> attention;  // null where there is none
 };
 
 ListCost CostOf(const OperatorList& operators);

@@ -182,9 +182,9 @@ LayerTime EstimateLayer(const StepShape& step, size_t group) {
   const ListCost& cost = step.planned.block(group).layer_cost;
   LayerTime time;
   AddCompute(step, cost, time);
-  if (cost.has_attention) {
-    AddAttention(step, cost.attention, time);
-    AddRing(step, cost.attention, time);
+  if (cost.attention != nullptr) {
+    AddAttention(step, *cost.attention, time);
+    AddRing(step, *cost.attention, time);
   }
   TensorParallelTimes times(step);
   const auto price = [&](const CollectiveCost& collective) {

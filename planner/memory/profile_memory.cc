@@ -10,20 +10,40 @@
 namespace meshwright::planner {
 namespace {
 
-// Micro-batches of one chunk that rank `rank` holds at its peak; over all chunks they add up to
+// Micro-batches of each chunk that a rank holds at its peak; over all chunks they add up to
 // PeakChunksInFlight().
-int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t micro_batches) {
-  const int64_t p = layout.pp;
-  const int64_t all = PeakChunksInFlight(layout, rank, micro_batches);
-  if (layout.schedule == ScheduleKind::kZbV) {
-    const int64_t second_arm = std::min<int64_t>(micro_batches, rank + 1);
-    return chunk == 1 ? second_arm : all - second_arm;
+class ChunksInFlight {
+ public:
+  ChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches)
+      : schedule_(layout.schedule),
+        p_(layout.pp),
+        all_(PeakChunksInFlight(layout, rank, micro_batches)),
+        second_arm_(std::min<int64_t>(micro_batches, rank + 1)) {
+    // Warm-up takes p micro-batches through one chunk, then through the next.
+    const int64_t round = schedule_ == ScheduleKind::kInterleaved ? p_ * layout.vpp : layout.vpp;
+    rounds_ = all_ / round;
+    left_ = all_ - rounds_ * round;
   }
-  if (layout.schedule != ScheduleKind::kInterleaved) return all / layout.vpp;
-  // Warm-up takes p micro-batches through one chunk, then through the next.
-  const int64_t round = p * layout.vpp;
-  return all / round * p + std::clamp<int64_t>(all % round - chunk * p, 0, p);
-}
+
+  int64_t OfChunk(int32_t chunk) const {
+    switch (schedule_) {
+      case ScheduleKind::kZbV:
+        return chunk == 1 ? second_arm_ : all_ - second_arm_;
+      case ScheduleKind::kInterleaved:
+        return rounds_ * p_ + std::clamp<int64_t>(left_ - chunk * p_, 0, p_);
+      default:
+        return rounds_;
+    }
+  }
+
+ private:
+  ScheduleKind schedule_;
+  int64_t p_;
+  int64_t all_;
+  int64_t second_arm_;
+  int64_t rounds_;
+  int64_t left_;
+};
 
 }  // namespace
 
@@ -81,8 +101,9 @@ int64_t ProfileMemory::GatheredBytes() const {
 ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   ActivationBytes bytes;
   int64_t score_bytes = 0;
+  const ChunksInFlight chunks(layout_, pipeline_rank, micro_batches_);
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
+    const int64_t in_flight = chunks.OfChunk(chunk);
     const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       const BlockSums& block = planned_.block(group);

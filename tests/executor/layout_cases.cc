@@ -90,7 +90,12 @@ std::vector<LayoutCase> EndStageCases() {
           {"tp1.pp2.dp2.vpp3.zero3.sched=breadth_first"},
           {"tp1.pp1.dp1.vpp6.sched=breadth_first"},
           {"tp1.pp3.dp1.vpp2.sched=zb_v", {}, 6},
-          {"tp1.pp3.dp1.vpp2.sched=zb_v", kTied, 6}};
+          {"tp1.pp3.dp1.vpp2.sched=zb_v", kTied, 6},
+          {"tp1.pp6.dp1"},
+          {"tp1.pp6.dp1", kTied},
+          {"tp1.pp6.dp1.sched=gpipe"},
+          {"tp1.pp6.dp1.sched=zb_h1"},
+          {"tp2.pp6.dp1.sp1"}};
 }
 
 std::vector<LayoutCase> RecomputeCases() {

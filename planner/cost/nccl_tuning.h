@@ -1,8 +1,8 @@
-// NCCL's own tuning model: what its algorithms and protocols cost, and which of them it takes.
+// NCCL's own tuning model: the latency and bandwidth of its algorithms and protocols.
 //
 // Source: the tables of NCCL's tuning model (ring and tree; protocols LL, LL128 and Simple). A
-// protocol trades latency per hop against the share of the bus that payload gets; for a given size
-// the one that this model finds cheapest runs.
+// protocol with a lower latency per hop leaves less of the bus bandwidth to the payload. NCCL runs
+// the pair that is cheapest for a buffer's size.
 #pragma once
 
 #include <algorithm>
@@ -38,14 +38,14 @@ inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
 // Simple protocol's buffers.
 inline constexpr double kNcclRingPlateau = 1.4;
 
-// What a network adds to the tables, seconds.
+// The seconds that a network adds to the tables.
 struct NcclNetwork {
-  double interface_s = 0.0;  // an interface's own latency
+  double interface_s = 0.0;  // latency of an interface
   double step_s = 0.0;       // of the host: no step of a ring that leaves a node is shorter
 };
 
-// Latency of one or two (`rounds`) trips around a ring of `steps` hops, `crossing` of which leave a
-// node.
+// Returns the seconds of latency of `rounds` trips around a ring of `steps` hops, `crossing` of
+// which leave a node.
 inline double NcclRingLatency(const NcclProtocol& protocol, const NcclNetwork& network,
                               double rounds, int64_t steps, int64_t crossing) {
   const double host_s = crossing > 0 ? protocol.host_steps * network.step_s : 0.0;
@@ -55,8 +55,8 @@ inline double NcclRingLatency(const NcclProtocol& protocol, const NcclNetwork& n
                                      static_cast<double>(crossing) * network_s);
 }
 
-// Latency of an all-reduce up and down a tree: a chain inside each node, a binary tree over the
-// nodes.
+// Returns the seconds of latency of an all-reduce up and down a tree, which is a chain inside each
+// node and a binary tree over the nodes.
 inline double NcclTreeLatency(const NcclProtocol& protocol, const NcclNetwork& network,
                               int64_t per_node, int64_t nodes) {
   const double network_s = protocol.network_hop_s + protocol.interface_passes * network.interface_s;

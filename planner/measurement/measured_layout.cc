@@ -10,6 +10,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/layout/mesh.h"
+#include "planner/measurement/source_words.h"
 
 namespace meshwright::planner {
 namespace {
@@ -67,78 +68,59 @@ int32_t BlockLayers(std::string_view text) {
 }
 
 absl::Status ReadRecompute(const Measurement& row, Layout& layout) {
-  const std::string text = absl::AsciiStrToLower(row.act_ckpt);
-  layout.recompute_layers = BlockLayers(text);
+  layout.recompute_layers = BlockLayers(absl::AsciiStrToLower(row.act_ckpt));
   if (layout.recompute_layers > 0) {
     layout.recompute = Recompute::kBlock;
-  } else if (text.empty() || text == "none") {
-    layout.recompute = Recompute::kNone;
-  } else if (text == "selective") {
-    layout.recompute = Recompute::kSelective;
-  } else if (text == "full") {
-    layout.recompute = Recompute::kFull;
-  } else {
+    return absl::OkStatus();
+  }
+  const auto recompute = MeaningOfRecompute(row.act_ckpt);
+  if (!recompute) {
     return FieldError("act_ckpt", row.act_ckpt, "must be none, selective, full or block:N");
   }
+  layout.recompute = *recompute;
   return absl::OkStatus();
 }
 
 // A kernel that is named more loosely than the planner tells them apart is the framework's own.
 absl::Status ReadKernels(const Measurement& row, Layout& layout) {
-  std::string attention = absl::AsciiStrToLower(row.attn);
-  std::replace(attention.begin(), attention.end(), '-', '_');
-  if (const auto exact = ParseAttentionKernel(attention); exact.ok()) {
-    layout.attention = *exact;
-  } else if (attention.starts_with("unfused")) {
-    layout.attention = AttentionKernel::kFusedSoftmax;
-  } else if (!attention.empty() && !Contains(attention, "flash") && !Contains(attention, "cudnn")) {
-    return FieldError("attn", row.attn, "no attention kernel of this name");
-  }
-  const std::string norm = absl::AsciiStrToLower(row.norm_kernel);
-  if (norm.empty()) return absl::OkStatus();
-  const auto exact = ParseNormKernel(norm);
-  if (!exact.ok()) return FieldError("norm_kernel", row.norm_kernel, "must be fused or eager");
-  layout.norm = *exact;
+  const auto attention = MeaningOfAttention(row.attn);
+  if (!attention) return FieldError("attn", row.attn, "no attention kernel of this name");
+  layout.attention = *attention;
+  const auto norm = MeaningOfNorm(row.norm_kernel);
+  if (!norm) return FieldError("norm_kernel", row.norm_kernel, "must be fused or eager");
+  layout.norm = *norm;
   return absl::OkStatus();
 }
 
 absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
-  const std::string text = absl::AsciiStrToLower(row.schedule);
-  if (text.empty()) {
+  if (row.schedule.empty()) {
     layout.schedule = layout.vpp > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1f1b;
-  } else if (text == "1f1b" || text.starts_with("fsdp")) {
-    layout.schedule = ScheduleKind::k1f1b;
-  } else if (text == "1f1b-interleaved" || text == "interleaved") {
-    layout.schedule = ScheduleKind::kInterleaved;
-  } else if (text == "gpipe") {
-    layout.schedule = ScheduleKind::kGpipe;
-  } else if (text == "breadth_first" || text == "breadth-first") {
-    layout.schedule = ScheduleKind::kBreadthFirst;
-  } else if (text == "zb-1p" || text == "zb-h1" || text == "zb_h1") {
-    layout.schedule = ScheduleKind::kZbH1;
-  } else if (text == "zb-v" || text == "zb_v") {
-    layout.schedule = ScheduleKind::kZbV;
-    if (!row.vpp || *row.vpp == 1) layout.vpp = 2;  // the V is two chunks by its nature
-  } else {
+    return absl::OkStatus();
+  }
+  const ScheduleMeaning meaning = MeaningOfSchedule(row.schedule);
+  if (!meaning.known_as.empty()) {
+    return FieldError("schedule", row.schedule,
+                      "is not modelled yet: " + std::string(meaning.known_as));
+  }
+  if (!meaning.kind) {
     return FieldError(
         "schedule", row.schedule,
         "is not modelled; 1f1b, 1f1b-interleaved, gpipe, breadth_first, fsdp, zb-1p and zb-v are");
   }
+  layout.schedule = *meaning.kind;
+  // The V is two chunks by its nature.
+  if (layout.schedule == ScheduleKind::kZbV && row.vpp.value_or(1) == 1) layout.vpp = 2;
   return absl::OkStatus();
 }
 
 absl::Status ReadSharding(const Measurement& row, Layout& layout) {
-  const bool fsdp = absl::AsciiStrToLower(row.schedule).starts_with("fsdp");
-  const int64_t zero = row.zero_stage.value_or(fsdp ? 3 : 0);
+  const int64_t zero = row.zero_stage.value_or(NamesFsdp(row.schedule) ? 3 : 0);
   RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
   const bool sharded = GroupSize(GroupRole::kReplicas, layout) > 1;
   layout.zero = sharded ? static_cast<int32_t>(zero) : 0;
-  const std::string sequence = absl::AsciiStrToLower(row.seq_parallel);
-  const bool on = sequence == "1" || sequence == "true";
-  if (!on && !sequence.empty() && sequence != "0" && sequence != "false") {
-    return FieldError("seq_parallel", row.seq_parallel, "must be 0 or 1");
-  }
-  layout.sequence_parallel = on && layout.tp > 1;
+  const auto sequence = MeaningOfSwitch(row.seq_parallel);
+  if (!sequence) return FieldError("seq_parallel", row.seq_parallel, "must be 0 or 1");
+  layout.sequence_parallel = *sequence && layout.tp > 1;
   return absl::OkStatus();
 }
 
@@ -159,7 +141,7 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row) {
   Layout layout;
   RETURN_IF_ERROR(ReadAxes(row, layout));
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-  ASSIGN_OR_RETURN(layout.micro_batch, Size("mbs", row.mbs, kMax));
+  ASSIGN_OR_RETURN(layout.micro_batch, Size("mbs", row.mbs.value_or(1), kMax));
   ASSIGN_OR_RETURN(layout.vpp, Size("vpp", row.vpp.value_or(1), kMostRanks));
   RETURN_IF_ERROR(ReadSharding(row, layout));
   RETURN_IF_ERROR(ReadRecompute(row, layout));

@@ -12,10 +12,10 @@ namespace meshwright::planner {
 // the column that is missing or out of range, as all functions here do.
 absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 
-// Empty cells: cp and vpp 1, no recompute, no ZeRO (stage 3 under fsdp), kernels as the framework's
-// default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices leave. What has no
-// effect is left out as the planner does: sequence parallel without tp, ZeRO without ranks to shard
-// over. The result is not checked against the rules.
+// Empty cells: cp, vpp and micro-batch 1, no recompute, no ZeRO (stage 3 under fsdp), kernels as
+// the framework's default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices
+// leave. What has no effect is left out as the planner does: sequence parallel without tp, ZeRO
+// without ranks to shard over. The result is not checked against the rules.
 absl::StatusOr<Layout> LayoutOf(const Measurement& row);
 
 // bf16 also for fp16 and where nothing is said. InvalidArgument for 8 bits and less, which have no

@@ -18,7 +18,8 @@
 
 namespace meshwright::planner {
 
-enum class Outcome : uint8_t {
+// How a training run ended, as far as its row tells.
+enum class RunOutcome : uint8_t {
   kUnknown,  // the cell is empty
   kOk,
   kOom,
@@ -60,7 +61,7 @@ struct Measurement {
   OptionalInt zero_stage;
   std::string schedule;
   std::string framework;
-  Outcome outcome = Outcome::kUnknown;
+  RunOutcome outcome = RunOutcome::kUnknown;
   OptionalNumber step_time_s;
   OptionalNumber mfu;  // a fraction, by the definition of the source
   OptionalNumber tflops_per_gpu;
@@ -85,6 +86,10 @@ inline constexpr double kMostMfu = 5.0;
 // can't be read keeps the others and says so in `problem`; cells beyond the header must be empty.
 // InvalidArgument for a header without known columns or with one twice.
 absl::StatusOr<std::vector<Measurement>> ParseMeasurements(std::string_view text);
+
+// Fills empty columns of a model's shape (layers, hidden, ffn, heads, vocab) from other rows of the
+// same source and model, where those that have them agree: a table often says them once.
+void FillShapes(std::vector<Measurement>& rows);
 
 // A header with every column and one line per row, as ParseMeasurements() reads them again. A text
 // with a comma is quoted; quotes and line ends, which the format has no room for, become ' and a

@@ -9,9 +9,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/measurement/source_words.h"
 
 namespace meshwright::planner {
 namespace {
@@ -21,14 +23,12 @@ constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr double kSameMemory = 0.08;
 constexpr std::string_view kDefaultFramework = "megatron";
 
-// Length of the longest of `names` that `text` begins with, letters in any case; 0 for none.
+// Length of the longest of `names` that `text` begins with, however it is spelt; 0 for none.
 size_t LongestPrefix(std::string_view text, const std::vector<std::string>& names) {
-  const std::string lower = absl::AsciiStrToLower(std::string(text));
+  const std::string words = PlainWords(text);
   size_t longest = 0;
   for (const std::string& name : names) {
-    if (name.size() > longest && lower.starts_with(absl::AsciiStrToLower(name))) {
-      longest = name.size();
-    }
+    if (name.size() > longest && words.starts_with(PlainWords(name))) longest = name.size();
   }
   return longest;
 }
@@ -38,6 +38,26 @@ size_t GpuNameMatch(const Measurement& row, const ClusterSpec& cluster) {
   const bool is_its_own = absl::EqualsIgnoreCase(row.gpu, cluster.name) ||
                           absl::EqualsIgnoreCase(row.gpu, cluster.device.name);
   return is_its_own ? row.gpu.size() : LongestPrefix(row.gpu, cluster.gpu_names);
+}
+
+// What a model's name says of its shape: without the organisation, and without what tells apart
+// models of one shape, or how many layers of it a run used.
+std::vector<std::string> ShapeTokens(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  std::vector<std::string> tokens = NameTokens(name);
+  const auto size = [&] { return tokens.size(); };
+  while (size() > 1) {
+    const bool of_layers =
+        size() > 2 && tokens.back() == "l" && absl::ascii_isdigit(tokens[size() - 2].front());
+    if (of_layers) tokens.pop_back();
+    const std::string& last = tokens.back();
+    const bool same_shape =
+        last == "hf" || last == "base" || last == "chat" || last == "instruct" || last == "proxy";
+    if (!of_layers && !same_shape) break;
+    tokens.pop_back();
+  }
+  return tokens;
 }
 
 double MemoryGib(const ClusterSpec& cluster) {
@@ -65,9 +85,11 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
   return best;
 }
 
-bool AnyIn(const std::string& notes, const std::vector<std::string>& texts) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [notes](const std::string& text) { return absl::StrContains(notes, text); });
+// Any of the texts that "|" divides.
+bool AnyIn(std::string_view notes, std::string_view texts) {
+  const std::vector<std::string_view> each = absl::StrSplit(texts, '|');
+  return std::any_of(each.begin(), each.end(),
+                     [notes](std::string_view text) { return absl::StrContains(notes, text); });
 }
 
 }  // namespace
@@ -91,8 +113,19 @@ absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores) {
 }
 
 const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& row) {
+  const std::vector<std::string> tokens = ShapeTokens(row.model);
   for (const ModelSpec& model : presets.models) {
     if (absl::EqualsIgnoreCase(row.model, model.name)) return &model;
+  }
+  for (const ModelSpec& model : presets.models) {
+    std::vector<std::string> names = {model.name};
+    const auto others = presets.families.same_shape.find(model.name);
+    if (others != presets.families.same_shape.end()) {
+      names.insert(names.end(), others->second.begin(), others->second.end());
+    }
+    for (const std::string& name : names) {
+      if (ShapeTokens(name) == tokens) return &model;
+    }
   }
   return nullptr;
 }

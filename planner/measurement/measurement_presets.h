@@ -30,7 +30,8 @@ struct MeasurementPresets {
 // All that are compiled in. `host_cores` as in FindCluster().
 absl::StatusOr<MeasurementPresets> LoadMeasurementPresets(int32_t host_cores);
 
-// The preset with the name that `model` gives, in any case of letters; nullptr where none has it.
+// The preset with the name that `model` gives, or of which families know that it has that model's
+// shape, however either is spelt; nullptr where there is none.
 // The pointer lives as long as `presets`.
 const ModelSpec* ModelOf(const MeasurementPresets& presets, const Measurement& row);
 

@@ -1,6 +1,7 @@
 #include "planner/measurement/model_families.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "absl/strings/ascii.h"
 #include "planner/base/field_error.h"
@@ -37,8 +38,9 @@ std::optional<bool> OptionalBool(JsonFields& fields, std::string_view key) {
 }
 
 // The value of the first family that matches `model` and knows it.
-std::optional<bool> Lookup(const ModelFamilies& families, const std::string& model,
-                           std::optional<bool> ModelFamily::*property) {
+template <typename T>
+std::optional<T> Lookup(const ModelFamilies& families, const std::string& model,
+                        std::optional<T> ModelFamily::*property) {
   const std::string name = absl::AsciiStrToLower(model);
   for (const ModelFamily& family : families.families) {
     if ((family.*property).has_value() && Contains(name, family.match)) return family.*property;
@@ -75,9 +77,17 @@ absl::StatusOr<ModelFamilies> ModelFamiliesFromJson(std::string_view text) {
   for (const json& entry : List(object, "families")) {
     if (!entry.is_object()) return FieldError("families", ShowJson(entry), "must be an object");
     JsonFields family(entry, "families.");
-    families.families.push_back(
-        {family.String("match"), OptionalBool(family, "gated"), OptionalBool(family, "tied")});
+    families.families.push_back({family.String("match"), OptionalBool(family, "gated"),
+                                 OptionalBool(family, "tied"), family.OptionalInt("vocab")});
     RETURN_IF_ERROR(family.status());
+  }
+  if (fields.Has("same_shape")) {
+    const json& presets = fields.Object("same_shape");
+    JsonFields names(presets, "same_shape.");
+    for (const auto& [preset, others] : presets.items()) {
+      families.same_shape[preset] = names.StringsOr(preset);
+    }
+    RETURN_IF_ERROR(names.status());
   }
   RETURN_IF_ERROR(fields.status());
   return families;
@@ -113,6 +123,19 @@ std::optional<bool> HasTiedEmbeddings(const ModelFamilies& families, const Measu
   if (HasWord(notes, "untied embeddings") || HasWord(notes, "untie-embeddings")) return false;
   if (HasWord(notes, "tied embeddings")) return true;
   return Lookup(families, row.model, &ModelFamily::tied);
+}
+
+std::optional<int64_t> VocabOf(const ModelFamilies& families, const Measurement& row) {
+  constexpr std::string_view kFlag = "vocab-size=";
+  const std::string notes = absl::AsciiStrToLower(row.notes);
+  const size_t flag = notes.find(kFlag);
+  if (flag != std::string::npos) {
+    int64_t vocab = 0;
+    const char* const begin = notes.data() + flag + kFlag.size();
+    const auto [end, error] = std::from_chars(begin, notes.data() + notes.size(), vocab);
+    if (error == std::errc() && end != begin && vocab > 0) return vocab;
+  }
+  return Lookup(families, row.model, &ModelFamily::vocab);
 }
 
 }  // namespace meshwright::planner

@@ -7,6 +7,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/measurement/measured_layout.h"
+#include "planner/measurement/micro_batch_pick.h"
 #include "planner/rules/rule_list.h"
 
 namespace meshwright::planner {
@@ -31,6 +32,7 @@ ModelSpec KnownModel(const Measurement& row, const MeasurementPresets& presets,
   model.name = row.model;
   model.tied_embeddings =
       HasTiedEmbeddings(families, row).value_or(profile.supports.tied_embeddings);
+  model.vocab = VocabOf(families, row).value_or(0);
   model.groups = {{.ffn = {.kind = gated ? FfnKind::kSwiGlu : FfnKind::kGelu}}};
   return model;
 }
@@ -65,11 +67,11 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   if (HasExperts(presets.families, row)) {
     return FieldError("model", row.model, "a model with experts, which have no model yet");
   }
+  ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
   if (TrainsAdapters(presets.families, row)) {
     return FieldError("notes", "LoRA",
                       "adapters were trained, not all weights, which has no model");
   }
-  ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
   ASSIGN_OR_RETURN(planned.cluster, ClusterOf(presets, row));
   ASSIGN_OR_RETURN(planned.profile, ProfileOf(presets, row));
   ASSIGN_OR_RETURN(planned.model, ShapeOf(row, KnownModel(row, presets, *planned.profile)));
@@ -78,6 +80,13 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   RETURN_IF_ERROR(Validate(planned.training));
   ASSIGN_OR_RETURN(planned.devices, DevicesOf(row));
   return planned;
+}
+
+// A run shows that its framework, or a fork of it, has the schedule that it used.
+FrameworkProfile WithSchedule(FrameworkProfile profile, ScheduleKind schedule) {
+  if (schedule == ScheduleKind::kZbH1) profile.supports.has_zb_h1 = true;
+  if (schedule == ScheduleKind::kZbV) profile.supports.has_zb_v = true;
+  return profile;
 }
 
 RowPlan Refuse(RowPlan plan, const absl::Status& status) {
@@ -102,9 +111,12 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   absl::StatusOr<PlannedRow> specs = SpecsOf(row, presets);
   if (!specs.ok()) return Refuse(std::move(plan), specs.status());
   plan.row = *std::move(specs);
-  const absl::StatusOr<Layout> layout = LayoutOf(row);
+  absl::StatusOr<Layout> layout = LayoutOf(row);
   if (!layout.ok()) return Refuse(std::move(plan), layout.status());
-  const auto violation = CheckLayout(plan.row->context(), plan.row->devices, *layout);
+  const FrameworkProfile fork = WithSchedule(*plan.row->profile, layout->schedule);
+  const EstimateContext context = {plan.row->model, plan.row->cluster, plan.row->training, fork};
+  if (!row.mbs) layout->micro_batch = PickMicroBatch(context, plan.row->devices, *layout);
+  const auto violation = CheckLayout(context, plan.row->devices, *layout);
   if (violation) {
     plan.reason = Describe(*violation);
     plan.subject = std::string(RuleName(violation->rule));

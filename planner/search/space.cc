@@ -6,7 +6,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kMaxMicroBatch = 64;
 constexpr int64_t kModes = 3 * 2 * 4;  // recompute, sequence parallel, ZeRO
 
 std::vector<int32_t> DivisorsOf(int64_t value) {

@@ -20,11 +20,11 @@ TEST(ParseMeasurements, GoesByTheHeader) {
   ASSERT_TRUE(rows.ok()) << rows.status();
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ((*rows)[0].tp, 4);
-  EXPECT_EQ((*rows)[0].outcome, Outcome::kOom);
+  EXPECT_EQ((*rows)[0].outcome, RunOutcome::kOom);
   EXPECT_EQ((*rows)[0].model, "m1");
   EXPECT_EQ((*rows)[0].step_time_s, std::nullopt);
   EXPECT_EQ((*rows)[0].pp, std::nullopt);
-  EXPECT_EQ((*rows)[1].outcome, Outcome::kOk);
+  EXPECT_EQ((*rows)[1].outcome, RunOutcome::kOk);
   EXPECT_EQ((*rows)[1].model, "");
   EXPECT_EQ((*rows)[1].step_time_s, 1.5);
 }
@@ -35,7 +35,7 @@ TEST(ParseMeasurements, TakesWindowsLinesBlankLinesAndWholeFloats) {
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ((*rows)[0].tp, 8);
   EXPECT_EQ((*rows)[0].sweep, "s");
-  EXPECT_EQ((*rows)[1].outcome, Outcome::kUnknown);
+  EXPECT_EQ((*rows)[1].outcome, RunOutcome::kUnknown);
 }
 
 TEST(ParseMeasurements, AHeaderAloneIsNoRows) {
@@ -93,6 +93,19 @@ TEST(ParseMeasurements, RefusesAHeaderThatIsNone) {
   EXPECT_THAT(ErrorOf("tp,pp,tp\n"), HasSubstr("stands in the header twice"));
   EXPECT_THAT(ErrorOf("a,b\n"), HasSubstr("names no column"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("names no column"));
+}
+
+TEST(FillShapes, TakesWhatOtherRowsOfTheModelSayWhereTheyAgree) {
+  auto rows =
+      ParseMeasurements(
+          "source,model,layers,hidden,tp\na,m,4,64,1\na,m,,128,1\na,m,,,\nb,m,,,1\na,n,,,1\n")
+          .value();
+  FillShapes(rows);
+  EXPECT_EQ(rows[2].layers, 4);
+  EXPECT_EQ(rows[2].hidden, std::nullopt);  // they disagree
+  EXPECT_EQ(rows[2].tp, std::nullopt);      // says nothing about the model
+  EXPECT_EQ(rows[3].layers, std::nullopt);  // of another source
+  EXPECT_EQ(rows[4].layers, std::nullopt);
 }
 
 }  // namespace

@@ -105,6 +105,61 @@ TEST(PlanRow, APresetsModelNeedsNoShape) {
   EXPECT_EQ(PlanRow(row, Presets()).reason, "hidden = (empty): this column is needed");
 }
 
+TEST(PlanRow, AModelIsItsPresetHoweverItIsSpelt) {
+  const auto model = [](const char* name) {
+    return PlanChanged([name](Measurement& r) {
+             r.model = name;
+             r.vocab.reset();
+           })
+        .row->model.name;
+  };
+  for (const char* name :
+       {"Llama2-7B", "meta-llama/Llama-2-7b-hf", "llama_2_7b_chat", "llama2-7b-8L"}) {
+    EXPECT_EQ(model(name), "llama-2-7b") << name;
+  }
+  EXPECT_EQ(model("Meta Llama3.1-405B proxy"), "Meta Llama3.1-405B proxy");
+  EXPECT_EQ(model("llama3.1-405b"), "llama-3-405b");
+  EXPECT_EQ(model("llama-2-77b"), "llama-2-77b");
+}
+
+TEST(PlanRow, AnUnstatedVocabularyIsThatOfTheFamilysTokenizer) {
+  const auto vocab = [](const char* name, const char* notes) {
+    return PlanChanged([&](Measurement& r) {
+             r.model = name;
+             r.notes = notes;
+             r.vocab.reset();
+           })
+        .row->model.vocab;
+  };
+  EXPECT_EQ(vocab("gpt3-5B", ""), 50257);
+  EXPECT_EQ(vocab("llama3-1B", ""), 128256);
+  EXPECT_EQ(vocab("gpt3-5B", "flags: vocab-size=131073 x"), 131073);
+}
+
+TEST(PlanRow, AnUnstatedMicroBatchIsTheFastestThatFitsWhateverWasMeasured) {
+  const auto pick = [](OptionalNumber step_time_s, double memory_gib) {
+    return PlanChanged([&](Measurement& r) {
+             r.mbs.reset();
+             r.gbs = 64;
+             r.gpu_mem_gib = memory_gib;
+             r.step_time_s = step_time_s;
+           })
+        .layout->micro_batch;
+  };
+  const int32_t roomy = pick(std::nullopt, 80);
+  EXPECT_GT(roomy, 1);
+  EXPECT_EQ(pick(0.001, 80), roomy);
+  EXPECT_EQ(pick(1000.0, 80), roomy);
+  EXPECT_LT(pick(std::nullopt, 4), roomy);
+}
+
+TEST(PlanRow, ARunShowsThatItsFrameworkHasItsSchedule) {
+  const RowPlan plan = PlanChanged([](Measurement& r) { r.schedule = "zb-1p"; });
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(plan.layout->schedule, ScheduleKind::kZbH1);
+  EXPECT_FALSE(plan.row->profile->supports.has_zb_h1);
+}
+
 TEST(PlanRow, TheRowsNodesAndUnusualMemoryGoBeforeThePreset) {
   Measurement row = InventedRow();
   row.gpus_per_node = 4;
@@ -148,7 +203,7 @@ TEST(PlanRow, AnEngineVersionGoesByTheNotes) {
   presets.profiles.resize(2);
   presets.profiles[0].name = "engine-old";
   presets.profiles[0].aliases = {"engine"};
-  presets.profiles[0].notes_contain = {"job 12", "fixed=False"};
+  presets.profiles[0].notes_contain = "job 12|fixed=False";
   presets.profiles[1].name = "engine";
   Measurement row;
   row.framework = "engine";
@@ -178,6 +233,7 @@ TEST(PlanRow, RefusesWithTheColumn) {
   const char* names[] = {"layers", "hidden", "ffn", "heads", "vocab", "seq", "gbs"};
   for (size_t i = 0; i < std::size(needed); ++i) {
     Measurement row = InventedRow();
+    row.model = "of-no-family";
     (row.*needed[i]).reset();
     const RowPlan plan = PlanRow(row, Presets());
     EXPECT_EQ(plan.reason, std::string(names[i]) + " = (empty): this column is needed");

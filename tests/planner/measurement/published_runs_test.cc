@@ -63,5 +63,26 @@ TEST_F(PublishedRuns, EveryFileParsesAndEveryRowGetsItsLine) {
   }
 }
 
+// Of the files that are no large sweep of one study; rows with experts and in 8 bits have no model.
+TEST_F(PublishedRuns, FourOfFiveDenseRowsAreModelled) {
+  const MeasurementPresets presets = LoadMeasurementPresets(2).value();
+  int64_t dense = 0;
+  int64_t modelled = 0;
+  for (const fs::path& file : Files()) {
+    const std::string stem = file.stem().string();
+    if (stem == "hagemann" || stem == "nanotron_ultrascale" || stem == "vtrain") continue;
+    auto measured = ParseMeasurements(ReadFile(file)).value();
+    FillShapes(measured);
+    for (const Measurement& row : measured) {
+      const RowPrediction prediction = PredictRow(0, row, presets);
+      if (HasExperts(presets.families, row) || prediction.subject == "precision") continue;
+      ++dense;
+      if (prediction.predicted) ++modelled;
+    }
+  }
+  EXPECT_GE(static_cast<double>(modelled), 0.8 * static_cast<double>(dense))
+      << modelled << " of " << dense;
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -19,6 +19,7 @@ absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
     if (text.empty()) return FieldError("measurements", path, "is an empty file");
     absl::StatusOr<std::vector<planner::Measurement>> rows = planner::ParseMeasurements(text);
     if (!rows.ok()) return FieldError("measurements", path, std::string(rows.status().message()));
+    planner::FillShapes(*rows);
     for (planner::Measurement& row : *rows) {
       row.file = path;
       all.push_back(std::move(row));

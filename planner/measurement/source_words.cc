@@ -1,0 +1,197 @@
+#include "planner/measurement/source_words.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+
+namespace meshwright::planner {
+namespace {
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+template <typename Value, size_t kCount>
+std::optional<Value> Find(const std::array<std::pair<std::string_view, Value>, kCount>& table,
+                          std::string_view word) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const auto& entry) { return entry.first == word; });
+  if (found == table.end()) return std::nullopt;
+  return found->second;
+}
+
+using Schedule = std::pair<std::string_view, ScheduleKind>;
+constexpr std::array kSchedules = {
+    Schedule{"1f1b", ScheduleKind::k1f1b},
+    Schedule{"1f1b non interleaved", ScheduleKind::k1f1b},
+    Schedule{"non interleaved 1f1b", ScheduleKind::k1f1b},
+    Schedule{"pipedream flush", ScheduleKind::k1f1b},
+    Schedule{"dapple", ScheduleKind::k1f1b},
+    Schedule{"none", ScheduleKind::k1f1b},
+    Schedule{"no pipeline", ScheduleKind::k1f1b},
+    Schedule{"ddp", ScheduleKind::k1f1b},
+    Schedule{"1f1b interleaved", ScheduleKind::kInterleaved},
+    Schedule{"interleaved 1f1b", ScheduleKind::kInterleaved},
+    Schedule{"interleaved1f1b", ScheduleKind::kInterleaved},
+    Schedule{"interleaved", ScheduleKind::kInterleaved},
+    Schedule{"gpipe", ScheduleKind::kGpipe},
+    Schedule{"afab", ScheduleKind::kGpipe},
+    Schedule{"all forward all backward", ScheduleKind::kGpipe},
+    Schedule{"breadth first", ScheduleKind::kBreadthFirst},
+    Schedule{"bfs", ScheduleKind::kBreadthFirst},
+    Schedule{"looped bfs", ScheduleKind::kBreadthFirst},
+    Schedule{"zb 1p", ScheduleKind::kZbH1},
+    Schedule{"zb h1", ScheduleKind::kZbH1},
+    Schedule{"zbh1", ScheduleKind::kZbH1},
+    Schedule{"zero bubble h1", ScheduleKind::kZbH1},
+    Schedule{"zb v", ScheduleKind::kZbV},
+    Schedule{"zbv", ScheduleKind::kZbV},
+    Schedule{"v zb", ScheduleKind::kZbV},
+    Schedule{"zbvzerobubble", ScheduleKind::kZbV},
+};
+
+// Parts of the names of schedules that are known and not modelled.
+using Known = std::pair<std::string_view, std::string_view>;
+constexpr std::array kKnownSchedules = {
+    Known{"vocab", "a schedule that divides embedding and head over all pipeline ranks"},
+    Known{"v half", "a V-shaped schedule with half the activations of 1f1b"},
+    Known{"vhalf", "a V-shaped schedule with half the activations of 1f1b"},
+    Known{"v min", "a V-shaped schedule with a third of the activations of 1f1b"},
+    Known{"vmin", "a V-shaped schedule with a third of the activations of 1f1b"},
+    Known{"zb 2p", "a zero-bubble schedule with twice the activations of 1f1b"},
+    Known{"zb h2", "a zero-bubble schedule with twice the activations of 1f1b"},
+    Known{"zbh2", "a zero-bubble schedule with twice the activations of 1f1b"},
+    Known{"dualpipe", "a schedule that feeds the pipeline from both ends"},
+    Known{"dual pipe", "a schedule that feeds the pipeline from both ends"},
+    Known{"chimera", "a schedule that feeds the pipeline from both ends"},
+    Known{"hanayo", "a schedule of waves through the pipeline"},
+    Known{"hsdp", "data parallel that shards within groups of ranks and replicates over them"},
+};
+
+using Attention = std::pair<std::string_view, AttentionKernel>;
+constexpr std::array kAttention = {
+    Attention{"fa3", AttentionKernel::kFlash3},
+    Attention{"fa2", AttentionKernel::kFlash2},
+    Attention{"core", AttentionKernel::kFusedSoftmax},
+    Attention{"core attention", AttentionKernel::kFusedSoftmax},
+    Attention{"softmax", AttentionKernel::kFusedSoftmax},
+    Attention{"masked softmax fusion", AttentionKernel::kFusedSoftmax},
+    Attention{"math", AttentionKernel::kEager},
+    Attention{"naive", AttentionKernel::kEager},
+    Attention{"torch", AttentionKernel::kEager},
+    Attention{"", AttentionKernel::kDefault},
+    Attention{"auto", AttentionKernel::kDefault},
+    Attention{"fused", AttentionKernel::kDefault},
+    Attention{"te", AttentionKernel::kDefault},
+    Attention{"te fused", AttentionKernel::kDefault},
+    Attention{"sdpa", AttentionKernel::kDefault},
+    Attention{"xformers", AttentionKernel::kDefault},
+    Attention{"memory efficient", AttentionKernel::kDefault},
+};
+
+using Norm = std::pair<std::string_view, NormKernel>;
+constexpr std::array kNorms = {
+    Norm{"", NormKernel::kDefault},    Norm{"fused", NormKernel::kFused},
+    Norm{"te", NormKernel::kFused},    Norm{"apex", NormKernel::kFused},
+    Norm{"eager", NormKernel::kEager}, Norm{"unfused", NormKernel::kEager},
+    Norm{"torch", NormKernel::kEager},
+};
+
+using Checkpointing = std::pair<std::string_view, Recompute>;
+constexpr std::array kRecompute = {
+    Checkpointing{"", Recompute::kNone},
+    Checkpointing{"none", Recompute::kNone},
+    Checkpointing{"no", Recompute::kNone},
+    Checkpointing{"off", Recompute::kNone},
+    Checkpointing{"false", Recompute::kNone},
+    Checkpointing{"0", Recompute::kNone},
+    Checkpointing{"selective", Recompute::kSelective},
+    Checkpointing{"core attention", Recompute::kSelective},
+    Checkpointing{"full", Recompute::kFull},
+    Checkpointing{"full uniform", Recompute::kFull},
+    Checkpointing{"every layer", Recompute::kFull},
+    Checkpointing{"yes", Recompute::kFull},
+    Checkpointing{"true", Recompute::kFull},
+    Checkpointing{"on", Recompute::kFull},
+    Checkpointing{"1", Recompute::kFull},
+};
+
+}  // namespace
+
+std::string PlainWords(std::string_view text) {
+  std::string plain;
+  int parentheses = 0;
+  for (const char c : text) {
+    if (c == '(') ++parentheses;
+    if (parentheses == 0) {
+      const bool gap = c == '-' || c == '_' || c == '/' || absl::ascii_isspace(c);
+      if (!gap) plain += absl::ascii_tolower(c);
+      if (gap && !plain.empty() && plain.back() != ' ') plain += ' ';
+    }
+    if (c == ')' && parentheses > 0) --parentheses;
+  }
+  if (!plain.empty() && plain.back() == ' ') plain.pop_back();
+  return plain;
+}
+
+std::vector<std::string> NameTokens(std::string_view name) {
+  enum class Class { kGap, kLetter, kDigit };
+  std::vector<std::string> tokens;
+  Class last = Class::kGap;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    Class now = absl::ascii_isalpha(c) ? Class::kLetter : Class::kGap;
+    const bool point = c == '.' && last == Class::kDigit && i + 1 < name.size() &&
+                       absl::ascii_isdigit(name[i + 1]);
+    if (absl::ascii_isdigit(c) || point) now = Class::kDigit;
+    if (now != Class::kGap && now != last) tokens.emplace_back();
+    if (now != Class::kGap) tokens.back() += absl::ascii_tolower(c);
+    last = now;
+  }
+  return tokens;
+}
+
+bool NamesFsdp(std::string_view schedule) { return PlainWords(schedule).starts_with("fsdp"); }
+
+ScheduleMeaning MeaningOfSchedule(std::string_view text) {
+  const std::string words = PlainWords(text);
+  for (const auto& [part, known_as] : kKnownSchedules) {
+    if (Contains(words, part)) return {.kind = std::nullopt, .known_as = known_as};
+  }
+  if (NamesFsdp(text)) return {.kind = ScheduleKind::k1f1b};
+  return {.kind = Find(kSchedules, words)};
+}
+
+std::optional<AttentionKernel> MeaningOfAttention(std::string_view text) {
+  std::string words = PlainWords(text);
+  if (const auto found = Find(kAttention, words)) return found;
+  if (words.starts_with("unfused")) return AttentionKernel::kFusedSoftmax;
+  if (Contains(words, "flash") || Contains(words, "cudnn")) {
+    std::replace(words.begin(), words.end(), ' ', '_');
+    return ParseAttentionKernel(words).value_or(AttentionKernel::kDefault);
+  }
+  std::replace(words.begin(), words.end(), ' ', '_');
+  const auto exact = ParseAttentionKernel(words);
+  return exact.ok() ? std::optional(*exact) : std::nullopt;
+}
+
+std::optional<NormKernel> MeaningOfNorm(std::string_view text) {
+  return Find(kNorms, PlainWords(text));
+}
+
+std::optional<Recompute> MeaningOfRecompute(std::string_view text) {
+  return Find(kRecompute, PlainWords(text));
+}
+
+std::optional<bool> MeaningOfSwitch(std::string_view text) {
+  const std::string words = PlainWords(text);
+  if (words == "1" || words == "true" || words == "yes" || words == "on") return true;
+  if (words.empty() || words == "0" || words == "false" || words == "no" || words == "off") {
+    return false;
+  }
+  return std::nullopt;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,51 @@
+#include "planner/measurement/source_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace meshwright::planner {
+namespace {
+
+using testing::ElementsAre;
+using testing::Optional;
+
+TEST(PlainWords, LeavesOutSpellingAndRemarks) {
+  EXPECT_EQ(PlainWords("1F1B (DeepSpeed)"), "1f1b");
+  EXPECT_EQ(PlainWords("1f1b-Interleaved"), "1f1b interleaved");
+  EXPECT_EQ(PlainWords("zb_h1"), "zb h1");
+  EXPECT_EQ(PlainWords("(all of it)"), "");
+  EXPECT_EQ(PlainWords("never ) closed ("), "never ) closed");
+}
+
+TEST(NameTokens, AreLettersAndNumbers) {
+  EXPECT_THAT(NameTokens("Llama3.1-8B"), ElementsAre("llama", "3.1", "8", "b"));
+  EXPECT_THAT(NameTokens("v2."), ElementsAre("v", "2"));
+  EXPECT_THAT(NameTokens(""), ElementsAre());
+}
+
+TEST(MeaningOfSchedule, GoesByMeaning) {
+  EXPECT_THAT(MeaningOfSchedule("1f1b (DeepSpeed)").kind, Optional(ScheduleKind::k1f1b));
+  EXPECT_THAT(MeaningOfSchedule("Interleaved 1F1B").kind, Optional(ScheduleKind::kInterleaved));
+  EXPECT_THAT(MeaningOfSchedule("FSDP2 (reshard)").kind, Optional(ScheduleKind::k1f1b));
+  EXPECT_EQ(MeaningOfSchedule("1f1b-vocab-1").kind, std::nullopt);
+  EXPECT_NE(MeaningOfSchedule("1f1b-vocab-1").known_as, "");
+  EXPECT_EQ(MeaningOfSchedule("magic").kind, std::nullopt);
+  EXPECT_EQ(MeaningOfSchedule("magic").known_as, "");
+}
+
+TEST(MeaningOfAttention, OnlyWhatIsNamedIsNotTheFrameworksOwn) {
+  EXPECT_THAT(MeaningOfAttention("fused"), Optional(AttentionKernel::kDefault));
+  EXPECT_THAT(MeaningOfAttention("TE flash/cudnn"), Optional(AttentionKernel::kDefault));
+  EXPECT_THAT(MeaningOfAttention("flash2"), Optional(AttentionKernel::kFlash2));
+  EXPECT_THAT(MeaningOfAttention("unfused (pre-flash)"), Optional(AttentionKernel::kFusedSoftmax));
+  EXPECT_EQ(MeaningOfAttention("linear"), std::nullopt);
+}
+
+TEST(MeaningOfRecompute, KnowsYesAndNo) {
+  EXPECT_THAT(MeaningOfRecompute("Full (uniform)"), Optional(Recompute::kFull));
+  EXPECT_THAT(MeaningOfRecompute("off"), Optional(Recompute::kNone));
+  EXPECT_EQ(MeaningOfRecompute("some"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace meshwright::planner

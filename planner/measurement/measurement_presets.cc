@@ -86,10 +86,11 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
 }
 
 // Any of the texts that "|" divides.
-bool AnyIn(std::string_view notes, std::string_view texts) {
-  const std::vector<std::string_view> each = absl::StrSplit(texts, '|');
-  return std::any_of(each.begin(), each.end(),
-                     [notes](std::string_view text) { return absl::StrContains(notes, text); });
+bool AnyIn(const std::string& notes, const std::string& texts) {
+  const std::vector<std::string> each = absl::StrSplit(texts, '|');
+  return std::any_of(each.begin(), each.end(), [&notes](const std::string& text) {
+    return absl::StrContains(notes, text);
+  });
 }
 
 }  // namespace

@@ -71,16 +71,12 @@ absl::StatusOr<planner::MeasurementPresets> ReadPresets(CommandFiles& files,
   ASSIGN_OR_RETURN(planner::MeasurementPresets presets,
                    planner::LoadMeasurementPresets(host_cores));
   for (const std::string& path : paths) {
-    ASSIGN_OR_RETURN(const planner::SpecSource source, ReadSpecSource(files, "presets", path));
-    if (source.json.empty()) {
-      return FieldError("presets", path, "must be a file: presets are known already");
-    }
-    if (IsCluster(source.json)) {
-      ASSIGN_OR_RETURN(planner::ClusterSpec cluster,
-                       planner::ClusterFromJson(source.json, host_cores));
+    ASSIGN_OR_RETURN(const std::string text, files.Read("presets", path));
+    if (IsCluster(text)) {
+      ASSIGN_OR_RETURN(planner::ClusterSpec cluster, planner::ClusterFromJson(text, host_cores));
       Replace(std::move(cluster), presets.clusters);
     } else {
-      ASSIGN_OR_RETURN(planner::FrameworkProfile profile, planner::ProfileFromJson(source.json));
+      ASSIGN_OR_RETURN(planner::FrameworkProfile profile, planner::ProfileFromJson(text));
       Replace(std::move(profile), presets.profiles);
     }
   }

@@ -106,7 +106,7 @@ ceres::CostFunction* MakeCost(Residual residual, size_t size) {
 void AddResiduals(const FittedConstants& parameters, const std::vector<FitRow>& rows,
                   const FitOptions& options, double* point, ceres::Problem& problem) {
   for (const FitRow& row : rows) {
-    auto* loss = new ceres::ScaledLoss(new ceres::SoftLOneLoss(options.loss_scale),
+    auto* loss = new ceres::ScaledLoss(new ceres::CauchyLoss(options.loss_scale),
                                        1.0 / (options.loss_scale * options.loss_scale),
                                        ceres::TAKE_OWNERSHIP);
     problem.AddResidualBlock(MakeCost(RowResidual{parameters, row}, parameters.size()), loss,

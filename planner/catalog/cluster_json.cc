@@ -49,6 +49,7 @@ void VisitFields(Device& device, Visitor& visit) {
   visit("memory_efficiency", device.memory_efficiency);
   visit("matmul_efficiency", device.matmul_efficiency);
   visit("matmul_half_k", device.matmul_half_k);
+  visit("matmul_limit", device.matmul_limit);
   visit("attention_efficiency", device.attention_efficiency);
   visit("attention_half_seq", device.attention_half_seq);
   visit("flash1_ratio", device.flash1_ratio);

@@ -25,8 +25,9 @@ double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int
 
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, int64_t m, int64_t n, int64_t k) {
   const PassWork work = ProductWork({.rows = m, .outputs = n, .inputs = k}, BytesOf(inputs));
-  const double arithmetic_s = work.flops / (device.PeakFlops(inputs) * device.matmul_share *
-                                            MatmulEfficiency(device.device, m, n, k));
+  const double share = std::min(device.matmul_share * MatmulEfficiency(device.device, m, n, k),
+                                device.device.matmul_limit);
+  const double arithmetic_s = work.flops / (device.PeakFlops(inputs) * share);
   const double traffic_s = work.bytes / device.MemoryBytesPerS();
   return std::max({arithmetic_s, traffic_s, device.device.kernel_launch_s});
 }

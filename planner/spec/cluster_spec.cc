@@ -32,6 +32,7 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckShare("device.memory_efficiency", device.memory_efficiency));
   RETURN_IF_ERROR(CheckShare("device.matmul_efficiency", device.matmul_efficiency));
   RETURN_IF_ERROR(CheckShare("device.attention_efficiency", device.attention_efficiency));
+  RETURN_IF_ERROR(CheckShare("device.matmul_limit", device.matmul_limit));
   RETURN_IF_ERROR(CheckNotNegative("device.matmul_half_k", device.matmul_half_k));
   RETURN_IF_ERROR(CheckNotNegative("device.attention_half_seq", device.attention_half_seq));
   for (const double ratio : {device.flash1_ratio, device.flash3_ratio, device.cudnn_ratio}) {

@@ -41,6 +41,8 @@ struct HardwareProfile {
   double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
   double matmul_efficiency = 0.8;   // share of the peak that a large, well-shaped matmul reaches
   double matmul_half_k = 256.0;     // inner dimension at which a matmul reaches half of that
+  // The largest share of the peak that a matmul benchmark reaches, which no framework passes.
+  double matmul_limit = 1.0;
   // Share of the peak that causal attention reaches, forward and backward: attention_efficiency * s
   // / (s + attention_half_seq) at sequence length s.
   double attention_efficiency = 0.5;

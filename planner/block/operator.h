@@ -31,6 +31,7 @@ enum class OperatorKind : uint8_t {
 enum class OperatorName : uint8_t {
   kEmbedding,
   kEmbeddingLeave,  // from the TP ranks' partial sums to the residual stream
+  kEmbeddingNorm,
 
   kAttentionNorm,
   kAttentionEnter,  // from the residual stream to what the TP ranks divide
@@ -44,7 +45,7 @@ enum class OperatorName : uint8_t {
   kFfnNorm,
   kFfnEnter,
   kGateUpProjection,
-  kFfnActivation,  // SwiGLU or GELU
+  kFfnActivation,  // SwiGLU, GELU or ReLU
   kDownProjection,
   kFfnLeave,
   kFfnResidual,
@@ -111,9 +112,12 @@ struct OperatorParameter {
 // What is kept from forward to backward, in the order in which a forward pass makes it.
 enum class KeptTensor : uint8_t {
   kTokenIds,
+  kEmbeddingNormInput,
+  kEmbeddingNormRstd,
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
-  kAttentionNormRstd,    // reciprocal deviation per token
+  kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
+  kAttentionNormInput,   // of a norm behind the output projection
   kHeadNormInput,        // queries and keys as projected, and deviations of their heads
   kQuery,                // after RoPE, or the one thing kept where heads are normed again
   kKey,
@@ -123,6 +127,7 @@ enum class KeptTensor : uint8_t {
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
+  kFfnNormInput,       // of a norm behind the down projection
   kGate,               // absent without gating
   kUp,                 // the one inner activation without gating
   kSiluGate,           // only where SwiGLU is not fused

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "planner/base/enum_names.h"
 #include "planner/base/field_error.h"
+#include "planner/catalog/spec_fields.h"
 
 namespace meshwright::planner {
 namespace {
@@ -17,14 +18,11 @@ using nlohmann::ordered_json;
 
 constexpr int32_t kMostRanks = 1 << 20;
 
-constexpr EnumNames<FfnKind, 2> kFfnKinds = {{
-    {FfnKind::kSwiGlu, "swiglu"},
-    {FfnKind::kGelu, "gelu"},
-}};
+std::string_view FfnName(FfnKind ffn) { return NameOf(kFfnKindNames, ffn); }
 
-std::string_view FfnName(FfnKind ffn) { return NameOf(kFfnKinds, ffn); }
-
-absl::StatusOr<FfnKind> ParseFfn(std::string_view text) { return KindOf(kFfnKinds, "ffn", text); }
+absl::StatusOr<FfnKind> ParseFfn(std::string_view text) {
+  return KindOf(kFfnKindNames, "ffn", text);
+}
 
 template <typename Kind>
 EnumSet<Kind> ReadSet(JsonFields& fields, std::string_view key,
@@ -96,6 +94,7 @@ KernelSupport ReadKernelSupport(JsonFields& fields) {
   KernelSupport kernels;
   kernels.ffn = ReadSet(fields, "ffn_kinds", ParseFfn);
   kernels.qk_norm = fields.BoolOr("has_qk_norm", true);
+  kernels.parts = ReadSet(fields, "model_parts", ParseModelPart);
   kernels.head_dim_multiple = ReadMost(fields, "head_dim_multiple", 1, 1);
   kernels.one_head_dim = fields.BoolOr("one_head_dim", false);
   kernels.cpu_precisions = ReadSet(fields, "cpu_precisions", ParsePrecision);
@@ -114,6 +113,7 @@ KernelSupport ReadKernelSupport(JsonFields& fields) {
 void WriteKernelSupport(const KernelSupport& kernels, ordered_json& object) {
   WriteSet("ffn_kinds", kernels.ffn, FfnName, object);
   if (!kernels.qk_norm) object["has_qk_norm"] = false;
+  WriteSet("model_parts", kernels.parts, ModelPartName, object);
   if (kernels.head_dim_multiple != 1) object["head_dim_multiple"] = kernels.head_dim_multiple;
   if (kernels.one_head_dim) object["one_head_dim"] = true;
   WriteSet("cpu_precisions", kernels.cpu_precisions, PrecisionName, object);

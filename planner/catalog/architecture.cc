@@ -138,6 +138,9 @@ Table ReadTable() {
     for (const json& choice : entry.value("switches", json::array())) {
       table.known_keys.insert(choice.at("key").get<std::string>());
     }
+    for (const auto& [key, other] : entry.value("same_as", json::object()).items()) {
+      table.known_keys.insert(key);
+    }
     for (const json& rule : entry.value("needs", json::array())) {
       for (const std::string key : rule.at("keys")) table.known_keys.insert(key);
     }

@@ -38,7 +38,7 @@ std::vector<agent::AttemptKey> ReadHeld(
 // A measurement that can't be taken fails its trial: another try would bring another such.
 trial::TrialResult CantBeTaken(const absl::Status& problem) {
   trial::TrialResult failed;
-  failed.outcome = trial::Outcome::kFailed;
+  failed.outcome = trial::TrialOutcome::kFailed;
   failed.message = absl::StrCat("what the agent measured can't be read: ", problem.message());
   return failed;
 }
@@ -206,7 +206,7 @@ absl::Status AgentStream::Register(const v1::Register& message) {
                       "must have at most 64 characters");
   }
   const std::string device_kind = agent::TextOf(message.device_set().device_kind());
-  RETURN_IF_ERROR(trial::ParseDeviceKind(device_kind).status());
+  RETURN_IF_ERROR(planner::ParseDeviceKind(device_kind).status());
   RETURN_IF_ERROR(
       CheckRange("register.device_set.devices", message.device_set().devices(), 1, kMaxDevices));
   RETURN_IF_ERROR(CheckRange("register.held", message.held_size(), 0, kMaxHeld));

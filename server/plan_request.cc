@@ -20,7 +20,7 @@ absl::StatusOr<planner::PlanQuery> ReadPlan(const v1::PlanRequest& request,
                                             std::string_view default_framework,
                                             int32_t host_cores) {
   ASSIGN_OR_RETURN(planner::PlanQuery query, agent::FromWire(request, default_framework));
-  if (request.dtype().empty()) {
+  if (request.dtype() == v1::DTYPE_UNSPECIFIED) {
     ASSIGN_OR_RETURN(const planner::SearchRequest resolved, planner::Resolve(query, host_cores));
     if (resolved.cluster.device_kind() == planner::DeviceKind::kCpu) {
       query.training.precision = planner::Precision::kFp32;

@@ -86,7 +86,7 @@ void AddCandidate(Candidate candidate, std::vector<Candidate>& candidates) {
 // Those that the request names. Whether they fit is for the trials to find out.
 absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest& request,
                                                     const SweepOptions& options,
-                                                    trial::DeviceKind device) {
+                                                    planner::DeviceKind device) {
   std::vector<Candidate> candidates;
   for (const std::string& text : options.layouts) {
     ASSIGN_OR_RETURN(planner::Layout layout, planner::ParseLayout(text));
@@ -99,7 +99,7 @@ absl::StatusOr<std::vector<Candidate>> NamedLayouts(const planner::SearchRequest
 }
 
 db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const SweepOptions& options,
-                              const Candidate& candidate, trial::DeviceKind device) {
+                              const Candidate& candidate, planner::DeviceKind device) {
   trial::TrialPlan plan;
   plan.model = request.model;
   plan.layout = candidate.ranked.layout;
@@ -153,7 +153,7 @@ absl::StatusOr<NewSweep> BuildSweep(planner::SearchRequest request, const SweepO
   });
 
   NewSweep made{DescribeSweep(request, options), {}};
-  made.sweep.device_kind = std::string(trial::DeviceKindName(device));
+  made.sweep.device_kind = std::string(planner::DeviceKindName(device));
   made.sweep.funnel_json = planner::FunnelToJson(funnel).dump();
   made.sweep.planner_version = planner_version;
   made.sweep.create_time = now;

@@ -16,16 +16,16 @@
 namespace meshwright::server {
 namespace {
 
-db::TrialState StateAfter(trial::Outcome outcome) {
+db::TrialState StateAfter(trial::TrialOutcome outcome) {
   switch (outcome) {
-    case trial::Outcome::kOk:
+    case trial::TrialOutcome::kOk:
       return db::TrialState::kOk;
-    case trial::Outcome::kOom:
+    case trial::TrialOutcome::kOom:
       return db::TrialState::kOom;
-    case trial::Outcome::kTimeout:
+    case trial::TrialOutcome::kTimeout:
       return db::TrialState::kTimeout;
-    case trial::Outcome::kFailed:
-    case trial::Outcome::kCancelled:
+    case trial::TrialOutcome::kFailed:
+    case trial::TrialOutcome::kCancelled:
       return db::TrialState::kFailed;
   }
   return db::TrialState::kFailed;
@@ -38,7 +38,7 @@ db::MeasuredTrial Measured(const trial::TrialResult& result) {
   for (const trial::RankResult& rank : result.ranks) {
     measured.peak_bytes = std::max(measured.peak_bytes.value_or(0), rank.peak_bytes);
   }
-  if (result.outcome == trial::Outcome::kOk) {
+  if (result.outcome == trial::TrialOutcome::kOk) {
     if (result.peak_flops.has_value()) measured.mfu = result.mfu_of_peak;
     measured.step_s = result.step_s;
   }
@@ -48,7 +48,7 @@ db::MeasuredTrial Measured(const trial::TrialResult& result) {
 // MFU as shares of the peak that the trial was planned for, whatever its worker knew: those of a
 // sweep compare, on whichever agents they ran.
 trial::TrialResult AgainstThePlansPeak(trial::TrialResult result, const std::string& plan_json) {
-  if (result.outcome != trial::Outcome::kOk) return result;
+  if (result.outcome != trial::TrialOutcome::kOk) return result;
   const absl::StatusOr<nlohmann::json> json = planner::ParseJson("plan", plan_json);
   if (!json.ok()) return result;
   const absl::StatusOr<trial::TrialPlan> plan = trial::TrialPlanFromJson(*json);
@@ -57,7 +57,7 @@ trial::TrialResult AgainstThePlansPeak(trial::TrialResult result, const std::str
 }
 
 std::string Summary(const trial::TrialResult& result) {
-  if (result.outcome != trial::Outcome::kOk) {
+  if (result.outcome != trial::TrialOutcome::kOk) {
     return ValidUtf8(result.message.substr(0, result.message.find('\n')));
   }
   std::string text = absl::StrFormat("%.4g s per step", result.step_s);
@@ -92,7 +92,7 @@ std::string ResultEvent(const db::TrialRecord& trial, std::string_view state,
 // What stands for a result that can't be one.
 trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status& problem) {
   trial::TrialResult failed;
-  failed.outcome = trial::Outcome::kFailed;
+  failed.outcome = trial::TrialOutcome::kFailed;
   failed.message = absl::StrCat("what the agent measured can't be right: ", problem.message());
   failed.worker_version = result.worker_version;
   failed.host = result.host;
@@ -174,8 +174,8 @@ FinishVerdict SweepEngine::Store(const db::AttemptRecord& attempt, const FoundTr
     return Retry("the store can't be written");
   }
   Log(absl::StrCat(FormatTrialName(found.sweep.name, trial.number), ": ",
-                   std::string(trial::OutcomeName(result.outcome)), " by agent ", attempt.agent,
-                   ": ", Summary(result)),
+                   std::string(trial::TrialOutcomeName(result.outcome)), " by agent ",
+                   attempt.agent, ": ", Summary(result)),
       host::LogLevel::kDebug);
   if (db::IsHeld(trial.state) && trial.attempt != attempt.number) {
     CancelOn(trial.agent, {found.sweep.name, trial.number, trial.attempt},
@@ -195,7 +195,7 @@ FinishVerdict SweepEngine::Take(const agent::AttemptKey& key, const std::string&
   if (trial.measured && trial.attempt == key.attempt) {
     return {FinishVerdict::Kind::kStored, "it was stored before"};
   }
-  if (result.outcome == trial::Outcome::kCancelled) return TakeCancelled(key, agent, *found);
+  if (result.outcome == trial::TrialOutcome::kCancelled) return TakeCancelled(key, agent, *found);
   const absl::StatusOr<db::AttemptRecord> attempt = FindAttempt(*found, key.attempt);
   if (!attempt.ok() && !absl::IsNotFound(attempt.status())) {
     return Retry(attempt.status().message());

@@ -46,7 +46,7 @@ v1::Sweep ToWire(const db::SweepRecord& sweep) {
   out.set_device_kind(agent::EnumOf<v1::DeviceKind>(sweep.device_kind));
   out.set_seq_len(sweep.seq_len);
   out.set_global_batch(sweep.global_batch);
-  out.set_dtype(sweep.precision);
+  out.set_dtype(agent::EnumOf<v1::Dtype>(sweep.precision));
   out.set_steps(sweep.steps);
   out.set_seed(sweep.seed);
   out.set_memory_limit_bytes(sweep.memory_limit_bytes.value_or(0));
@@ -112,7 +112,7 @@ v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name)
   out.set_sweep(FormatSweepName(sweep_name));
   if (event.trial != 0) out.set_trial(FormatTrialName(sweep_name, event.trial));
   out.set_attempt(event.attempt);
-  out.set_kind(event.kind);
+  out.set_kind(agent::EnumOf<v1::SweepEventKind>(event.kind));
   out.set_message(event.message);
   SetDetails(agent::EventDetailsFromJson(event.kind, event.data_json), &out);
   return out;

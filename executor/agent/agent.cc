@@ -25,7 +25,7 @@ constexpr absl::Duration kLeaveWait = absl::Seconds(2);
 
 trial::TrialResult CantRun(const absl::Status& status) {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kFailed;
+  result.outcome = trial::TrialOutcome::kFailed;
   result.message = absl::StrCat("the agent can't run this plan: ", status.message());
   return result;
 }
@@ -90,7 +90,7 @@ void Agent::Dial() {
   out->set_identity(options_.identity);
   out->set_host(ValidUtf8(options_.host));
   out->mutable_device_set()->set_device_kind(
-      EnumOf<v1::DeviceKind>(trial::DeviceKindName(options_.devices.kind)));
+      EnumOf<v1::DeviceKind>(planner::DeviceKindName(options_.devices.kind)));
   out->mutable_device_set()->set_devices(options_.devices.count);
   out->mutable_device_set()->set_memory_bytes(options_.memory_limit_bytes.value_or(0));
   out->set_version(options_.version);
@@ -289,7 +289,7 @@ void Agent::On(const Ended& event) {
 void Agent::KeepResult(const std::string& store_id, const AttemptKey& key,
                        trial::TrialResult result) {
   // Only the server that is there waits to hear that a trial has stopped.
-  if (result.outcome == trial::Outcome::kCancelled && store_id != store_id_) return;
+  if (result.outcome == trial::TrialOutcome::kCancelled && store_id != store_id_) return;
   if (result.host.empty()) result.host = options_.host;
   const KeptResult kept{store_id, key, std::move(result)};
   if (absl::Status status = results_->Add(kept); !status.ok()) {

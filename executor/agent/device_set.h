@@ -9,7 +9,7 @@
 namespace meshwright::agent {
 
 struct DeviceSet {
-  trial::DeviceKind kind = trial::DeviceKind::kCpu;
+  planner::DeviceKind kind = planner::DeviceKind::kCpu;
   int32_t count = 0;                       // ranks on the CPU, or GPUs
   std::vector<int64_t> memory_bytes = {};  // of each GPU; empty where it is not known
 

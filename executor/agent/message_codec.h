@@ -106,7 +106,7 @@ class MessageWriter {
   }
   template <typename T>
   void Derived(const planner::Field& field, const T& value) {
-    (*this)(field, value);
+    if (!field.only_text) (*this)(field, value);
   }
 
  private:
@@ -131,11 +131,17 @@ class MessageWriter {
   }
   template <typename T>
   void Put(const FieldDescriptor& field, const std::map<std::string, T>& values) {
-    for (const auto& [key, value] : values) {
-      MessageWriter entry(PutMessage(to_, field));
-      entry("key", key);
-      entry("value", value);
-    }
+    for (const auto& [key, value] : values) PutEntry(field, key, value);
+  }
+  template <typename T>
+  void Put(const FieldDescriptor& field, const planner::OrderedMap<T>& values) {
+    for (const auto& [key, value] : values) PutEntry(field, key, value);
+  }
+  template <typename T>
+  void PutEntry(const FieldDescriptor& field, const std::string& key, const T& value) {
+    MessageWriter entry(PutMessage(to_, field));
+    entry("key", key);
+    entry("value", value);
   }
 
   google::protobuf::Message& to_;
@@ -232,6 +238,17 @@ class MessageReader {
       MessageReader entry(Inner(field, i), path, status_);
       entry("key", key);
       entry("value", values[key]);
+    }
+  }
+  template <typename T>
+  void Get(const FieldDescriptor& field, int, const planner::FieldPath& path,
+           planner::OrderedMap<T>& values) {
+    values.clear();
+    for (int i = 0; i < Entries(field); ++i) {
+      auto& [key, value] = values.emplace_back();
+      MessageReader entry(Inner(field, i), path, status_);
+      entry("key", key);
+      entry("value", value);
     }
   }
 

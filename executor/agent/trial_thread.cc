@@ -50,7 +50,7 @@ void TrialThread::RunJob(const Job& job) {
   }
   trial::TrialResult result;
   if (cancel_.load()) {
-    result.outcome = trial::Outcome::kCancelled;
+    result.outcome = trial::TrialOutcome::kCancelled;
     result.message = "cancelled before it began";
   } else {
     result = Run(job);
@@ -73,7 +73,7 @@ trial::TrialResult TrialThread::Run(const Job& job) {
   double& peak_flops = peak_flops_[{plan.device, plan.training.precision, plan.layout.devices()}];
   plan.known_peak_flops = peak_flops;
   trial::TrialResult result = runner_(plan, options);
-  if (result.outcome == trial::Outcome::kOk) peak_flops = result.measured_peak_flops;
+  if (result.outcome == trial::TrialOutcome::kOk) peak_flops = result.measured_peak_flops;
   return result;
 }
 

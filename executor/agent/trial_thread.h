@@ -46,7 +46,7 @@ class TrialThread {
 
   // What a rank's peak depends on; measured by the first trial of a kind and the same for those
   // that follow, so that their MFU compares.
-  using PeakKey = std::tuple<trial::DeviceKind, planner::Precision,
+  using PeakKey = std::tuple<planner::DeviceKind, planner::Precision,
                              int64_t>;  // the last: ranks that run at once
 
   void Loop();

@@ -1,4 +1,7 @@
-// The one place where protobuf messages become the planner's and executor's structs, and back.
+// The one place where protobuf messages become the planner's and executor's structs, and back: by
+// the structs' fields (executor/agent/message_codec.h) where a message has those. A request to plan
+// says less than a query (its defaults depend on the service), each of its sources under a name of
+// its own, and resource names and times have a form of theirs: those are written out.
 //
 // Reading checks what the structs can't hold (unknown names, malformed layouts) and answers
 // InvalidArgument naming the field; whether the values make sense is for Validate() and Search().
@@ -24,7 +27,8 @@
 namespace meshwright::agent {
 
 // `default_framework` stands where the request names none. A request without a dtype gets bf16
-// here; what is right depends on the cluster that the query resolves to.
+// here; what is right depends on the cluster that the query resolves to. One with a dtype as older
+// clients said it is refused.
 absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
                                             std::string_view default_framework);
 v1::PlanRequest ToWire(const planner::PlanQuery& query);

@@ -12,7 +12,7 @@
 namespace meshwright::trial {
 namespace {
 
-constexpr std::array kDevices = {DeviceKind::kCpu, DeviceKind::kCuda};
+constexpr std::array kDevices = {planner::DeviceKind::kCpu, planner::DeviceKind::kCuda};
 constexpr std::array kPrecisions = {planner::Precision::kFp32, planner::Precision::kBf16,
                                     planner::Precision::kFp64};
 constexpr std::array kSchedules = {
@@ -51,7 +51,7 @@ const planner::FrameworkProfile& WorkerProfile() {
 }
 
 absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
-                        const planner::TrainingSpec& training, DeviceKind device) {
+                        const planner::TrainingSpec& training, planner::DeviceKind device) {
   const auto violation = planner::CheckLayout({.model = model,
                                                .training = training,
                                                .profile = WorkerProfile(),
@@ -83,7 +83,7 @@ nlohmann::json WorkerCapabilities() {
     head_dims.push_back(ToJson(sizes));
   }
   return {
-      {"devices", Names(kDevices, any, DeviceKindName)},
+      {"devices", Names(kDevices, any, planner::DeviceKindName)},
       {"precisions", Names(kPrecisions, runs_in, planner::PrecisionName)},
       {"schedules",
        Names(

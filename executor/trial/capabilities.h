@@ -15,7 +15,7 @@ const planner::FrameworkProfile& WorkerProfile();
 // OK when the layout breaks no rule (planner/rules/rule_list.h) under the workers' profile;
 // Unimplemented with the sentence of the first that it breaks.
 absl::Status CheckRules(const planner::ModelSpec& model, const planner::Layout& layout,
-                        const planner::TrainingSpec& training, DeviceKind device);
+                        const planner::TrainingSpec& training, planner::DeviceKind device);
 
 nlohmann::json WorkerCapabilities();
 

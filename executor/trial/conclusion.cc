@@ -194,14 +194,14 @@ TrialResult Conclude(const TrialPlan& plan, const std::vector<RankRecord>& recor
   const RankRecord* speaker = nullptr;
   std::vector<std::string> sentences;
   if (cause == nullptr) {
-    result.outcome = Outcome::kOk;
+    result.outcome = TrialOutcome::kOk;
     AddSpeed(plan, records, result);
   } else if (cause->oom.has_value()) {
-    result.outcome = Outcome::kOom;
+    result.outcome = TrialOutcome::kOom;
     result.oom = cause->oom;
     sentences.push_back(OomMessage(*cause));
   } else {
-    result.outcome = Outcome::kFailed;
+    result.outcome = TrialOutcome::kFailed;
     sentences.push_back(FailureMessage(*cause));
     speaker = cause;
   }
@@ -220,7 +220,7 @@ TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>
   const RankRecord& record =
       *std::find_if(records.begin(), records.end(),
                     [&](const RankRecord& other) { return other.rank == silent_rank; });
-  result.outcome = Outcome::kTimeout;
+  result.outcome = TrialOutcome::kTimeout;
   const std::string last =
       record.finished_steps() == 0 ? "no step" : absl::StrCat("step ", record.finished_steps() - 1);
   std::vector<std::string> sentences = {absl::StrCat(WhichRank(record),
@@ -234,7 +234,7 @@ TrialResult ConcludeTimeout(const TrialPlan& plan, const std::vector<RankRecord>
 
 TrialResult ConcludeCancelled(const TrialPlan& plan, const std::vector<RankRecord>& records) {
   TrialResult result = Measured(plan, records);
-  result.outcome = Outcome::kCancelled;
+  result.outcome = TrialOutcome::kCancelled;
   std::vector<std::string> sentences = {
       absl::StrCat("cancelled after ", StepsFinishedByAll(records), " of ", plan.steps, " steps")};
   AddLeftProcesses(records, sentences);

@@ -1,9 +1,12 @@
 #include "executor/trial/device_benchmark.h"
 
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "executor/trial/benchmark_events.h"
 #include "executor/trial/conclusion.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/worker_group.h"
@@ -18,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kPlanKey[] = "device_benchmark";
-constexpr planner::TextForm kDeviceText{&DeviceKindName, &ParseDeviceKind};
+constexpr planner::TextForm kDeviceText{&planner::DeviceKindName, &planner::ParseDeviceKind};
 constexpr int64_t kMaxRanks = 1024;
 constexpr double kMaxBudgetS = 600.0;
 
@@ -31,8 +34,8 @@ class BenchmarkRun {
  private:
   // Events that only a benchmark has; the others are a trial's too.
   void TakeEvent(const std::string& line, RankRecord& record);
-  absl::Status TakeOwn(const json& event, RankRecord& record);
-  absl::Status TakeMeasured(const json& event);
+  absl::Status TakeOwn(const json& json, RankRecord& record);
+  absl::Status TakeMeasured(const MeasuredEvent& event);
 
   const BenchmarkRunnerOptions& options_;
   WorkerGroup workers_{
@@ -43,11 +46,7 @@ class BenchmarkRun {
 void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
   const absl::StatusOr<json> event = planner::ParseJson("event", line);
   absl::Status status = event.status();
-  try {
-    if (status.ok() && event->is_object()) status = TakeOwn(*event, record);
-  } catch (const json::exception& error) {
-    status = absl::InternalError(error.what());
-  }
+  if (status.ok()) status = TakeOwn(*event, record);
   if (status.ok()) {
     ApplyEvent(line, record);
   } else if (!record.failure.has_value()) {
@@ -57,32 +56,34 @@ void BenchmarkRun::TakeEvent(const std::string& line, RankRecord& record) {
   }
 }
 
-absl::Status BenchmarkRun::TakeOwn(const json& event, RankRecord& record) {
-  const std::string kind = event.value("event", "");
-  if (kind == "device") {
-    benchmark_.device_name = event.at("name");
-    benchmark_.memory_bytes = event.at("memory_bytes");
-    benchmark_.compute_units = event.at("compute_units");
-    benchmark_.physical_cores = event.at("physical_cores");
-  } else if (kind == "measured") {
-    return TakeMeasured(event);
-  } else if (kind == "benchmark_done") {
+absl::Status BenchmarkRun::TakeOwn(const json& line, RankRecord& record) {
+  ASSIGN_OR_RETURN(const BenchmarkEvent event, BenchmarkEventFromJson(line));
+  if (const auto* device = std::get_if<DeviceEvent>(&event)) {
+    benchmark_.device_name = device->name;
+    benchmark_.memory_bytes = device->memory_bytes;
+    benchmark_.compute_units = device->compute_units;
+    benchmark_.physical_cores = device->physical_cores;
+  } else if (const auto* measured = std::get_if<MeasuredEvent>(&event)) {
+    return TakeMeasured(*measured);
+  } else if (std::holds_alternative<BenchmarkDoneEvent>(event)) {
     record.done = true;
   }
   return absl::OkStatus();
 }
 
-absl::Status BenchmarkRun::TakeMeasured(const json& event) {
-  if (event.contains("matmul")) {
-    ASSIGN_OR_RETURN(benchmark_.matmuls.emplace_back(),
-                     planner::MatmulTimingFromJson(event["matmul"]));
-  } else if (event.contains("copy")) {
-    ASSIGN_OR_RETURN(benchmark_.copies.emplace_back(), planner::CopyTimingFromJson(event["copy"]));
-  } else if (event.contains("collective")) {
-    ASSIGN_OR_RETURN(benchmark_.collectives.emplace_back(),
-                     planner::CollectiveTimingFromJson(event["collective"]));
-  }
-  if (options_.progress) options_.progress(event.at("done"), event.at("cases"));
+template <typename Timing>
+absl::Status AddTo(std::vector<Timing>& timings, const std::optional<Timing>& timing) {
+  if (!timing) return absl::OkStatus();
+  RETURN_IF_ERROR(Validate(*timing));
+  timings.push_back(*timing);
+  return absl::OkStatus();
+}
+
+absl::Status BenchmarkRun::TakeMeasured(const MeasuredEvent& event) {
+  RETURN_IF_ERROR(AddTo(benchmark_.matmuls, event.matmul));
+  RETURN_IF_ERROR(AddTo(benchmark_.copies, event.copy));
+  RETURN_IF_ERROR(AddTo(benchmark_.collectives, event.collective));
+  if (options_.progress) options_.progress(event.done, event.cases);
   return absl::OkStatus();
 }
 

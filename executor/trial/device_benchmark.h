@@ -11,7 +11,7 @@
 namespace meshwright::trial {
 
 struct BenchmarkPlan {
-  DeviceKind device = DeviceKind::kCpu;
+  planner::DeviceKind device = planner::DeviceKind::kCpu;
   int32_t ranks = 1;
   double budget_s = 4.0;    // what measuring may take, about; starting the workers comes on top
   double timeout_s = 60.0;  // longest wait for the next sign of life of any rank

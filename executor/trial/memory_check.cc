@@ -26,7 +26,7 @@ int64_t FixedBytesOf(const TrialPlan& plan, size_t pipeline_rank) {
       pipeline_rank < communicators.size()
           ? std::clamp<int64_t>(communicators[pipeline_rank], 0, kMostRankBytes)
           : 0;
-  return communicator_bytes + (plan.device == DeviceKind::kCpu ? kWorkerOverheadBytes : 0);
+  return communicator_bytes + (plan.device == planner::DeviceKind::kCpu ? kWorkerOverheadBytes : 0);
 }
 
 size_t PipelineRankOf(const TrialPlan& plan, int32_t rank) {

@@ -5,17 +5,20 @@
 namespace meshwright::trial {
 
 planner::Layout WithNamedKernels(const planner::Layout& layout,
-                                 const planner::FrameworkProfile& profile, DeviceKind device) {
+                                 const planner::FrameworkProfile& profile,
+                                 planner::DeviceKind device) {
   planner::Layout named = layout;
   const bool left_open = layout.attention == planner::AttentionKernel::kDefault;
-  if (left_open && device != DeviceKind::kCpu && profile.engine == planner::Engine::kWorker &&
+  if (left_open && device != planner::DeviceKind::kCpu &&
+      profile.engine == planner::Engine::kWorker &&
       profile.supports.attention != WorkerProfile().supports.attention) {
     named.attention = profile.supports.attention;
   }
   return named;
 }
 
-planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile, DeviceKind device) {
+planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile,
+                               planner::DeviceKind device) {
   return {.profile = WorkerProfile(),
           .attention = WithNamedKernels(planner::Layout(), profile, device).attention};
 }

@@ -12,9 +12,11 @@ namespace meshwright::trial {
 // what the worker runs is what the estimate is about. On a CPU the worker has one kernel, and it
 // has none of another framework's: there `layout` stays as it is.
 planner::Layout WithNamedKernels(const planner::Layout& layout,
-                                 const planner::FrameworkProfile& profile, DeviceKind device);
+                                 const planner::FrameworkProfile& profile,
+                                 planner::DeviceKind device);
 
 // The worker as what is to run layouts that are planned for with `profile`.
-planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile, DeviceKind device);
+planner::Runner WorkerAsRunner(const planner::FrameworkProfile& profile,
+                               planner::DeviceKind device);
 
 }  // namespace meshwright::trial

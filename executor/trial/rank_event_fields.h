@@ -27,7 +27,7 @@ void VisitFields(Span& span, Visitor& visit) {
 template <planner::ConstOr<CommunicationSpan> Span, typename Visitor>
 void VisitFields(Span& span, Visitor& visit) {
   visit("group", span.group);
-  visit("operation", span.operation, kCommOperationNames);
+  visit("operation", span.operation, planner::kCollectiveKindNames);
   visit("peer", span.peer);
   visit("bytes", span.bytes);
   visit("issued_s", span.issued_s);

@@ -64,7 +64,7 @@ absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits) 
   if (result.oom) {
     RETURN_IF_ERROR(CheckRank("oom", result.oom->rank, result.oom->pipeline_rank, limits));
   }
-  if (result.outcome == Outcome::kOk) return CheckPositive("step_s", result.step_s);
+  if (result.outcome == TrialOutcome::kOk) return CheckPositive("step_s", result.step_s);
   return absl::OkStatus();
 }
 

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <type_traits>
 
-#include "executor/trial/comm_operation.h"
 #include "executor/trial/trial.h"
 #include "planner/codec/fields.h"
 #include "planner/cost/measured_step.h"
 #include "planner/cost/time_part.h"
 #include "planner/schedule/action.h"
+#include "planner/spec/collective_kind.h"
 
 namespace meshwright::trial {
 
@@ -34,7 +34,7 @@ void VisitFields(Phases& phases, Visitor& visit) {
 template <planner::ConstOr<CommunicationTotal> Total, typename Visitor>
 void VisitFields(Total& total, Visitor& visit) {
   visit(planner::Needed("group"), total.group);
-  visit(planner::Needed("operation"), total.operation, kCommOperationNames);
+  visit(planner::Needed("operation"), total.operation, planner::kCollectiveKindNames);
   visit(planner::Needed("calls"), total.calls);
   visit(planner::Needed("bytes"), total.bytes);
   visit(planner::Needed("waited_s"), total.waited_s);
@@ -128,7 +128,7 @@ template <planner::ConstOr<ChargedOperation> Operation, typename Visitor>
 void VisitFields(Operation& operation, Visitor& visit) {
   visit(planner::Needed("measured_rank"), operation.measured_rank);
   visit(planner::Needed("group"), operation.group);
-  visit(planner::Needed("operation"), operation.operation, kCommOperationNames);
+  visit(planner::Needed("operation"), operation.operation, planner::kCollectiveKindNames);
   visit(planner::Needed("ranks"), operation.ranks);
   visit(planner::Needed("stride"), operation.stride);
   visit(planner::Needed("bytes"), operation.bytes);
@@ -151,7 +151,7 @@ void VisitFields(Slice& slice, Visitor& visit) {
 template <planner::ConstOr<TrialResult> Result, typename Visitor>
 void VisitFields(Result& result, Visitor& visit) {
   const bool has_peak = result.peak_flops.has_value();
-  visit(planner::Needed("outcome"), result.outcome, kOutcomeNames);
+  visit(planner::Needed("outcome"), result.outcome, kTrialOutcomeNames);
   visit("message", result.message);
   visit(planner::Needed("step_s"), result.step_s);
   visit("step_interval", result.step_interval);

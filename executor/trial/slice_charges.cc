@@ -74,18 +74,18 @@ double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span) {
   if (!group.has_value()) return 0.0;
   const auto bytes = static_cast<double>(span.bytes);
   switch (span.operation) {
-    case CommOperation::kAllReduce:
+    case planner::CollectiveKind::kAllReduce:
       return planner::AllReduceTime(step.network, *group, bytes);
-    case CommOperation::kAllGather:
+    case planner::CollectiveKind::kAllGather:
       return planner::AllGatherTime(step.network, *group, bytes);
-    case CommOperation::kReduceScatter:
+    case planner::CollectiveKind::kReduceScatter:
       return planner::ReduceScatterTime(step.network, *group, bytes);
-    case CommOperation::kBroadcast:
+    case planner::CollectiveKind::kBroadcast:
       // Once around the ring, like a gather.
       return planner::AllGatherTime(step.network, *group, bytes);
-    case CommOperation::kSend:
+    case planner::CollectiveKind::kSend:
       return planner::SendTime(step.network, *group, bytes);
-    case CommOperation::kReceive:
+    case planner::CollectiveKind::kReceive:
       return 0.0;
   }
   return 0.0;

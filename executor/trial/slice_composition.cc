@@ -72,7 +72,7 @@ std::vector<SliceAction> ActionsOf(const MeasuredSlice& slice, const ReplayedSte
 
 void AddCharges(const planner::StepShape& step, const MeasuredSlice& slice,
                 std::vector<ChargedOperation>& charged) {
-  std::map<std::tuple<std::string, CommOperation, int64_t>, ChargedOperation> alike;
+  std::map<std::tuple<std::string, planner::CollectiveKind, int64_t>, ChargedOperation> alike;
   for (const CommunicationSpan& span : slice.last.communication) {
     const auto group = ChargedGroup(step, span.group);
     if (!group.has_value()) continue;

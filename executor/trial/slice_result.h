@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "executor/trial/comm_operation.h"
 #include "planner/cost/measured_step.h"
 #include "planner/schedule/schedule.h"
+#include "planner/spec/collective_kind.h"
 
 namespace meshwright::trial {
 
@@ -39,7 +39,7 @@ struct SliceStage {
 struct ChargedOperation {
   int32_t measured_rank = 0;
   std::string group;
-  CommOperation operation = CommOperation::kAllReduce;
+  planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   int64_t ranks = 0;  // of the group, so many apart from each other
   int64_t stride = 0;
   int64_t bytes = 0;  // the full buffer of one

@@ -40,7 +40,7 @@ void AddRun(const TrialResult& run, TrialResult& result) {
 
 TrialResult Failed(absl::string_view message) {
   TrialResult result;
-  result.outcome = Outcome::kFailed;
+  result.outcome = TrialOutcome::kFailed;
   result.message = std::string(message);
   return result;
 }
@@ -76,7 +76,7 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext&
       };
     }
     const RanksRun run = RunRanks(slice_plan, {rank}, slice_options);
-    if (run.result.outcome != Outcome::kOk) return run.result;
+    if (run.result.outcome != TrialOutcome::kOk) return run.result;
     // One peak for all, so that their MFU is one figure.
     slice_plan.known_peak_flops = run.result.measured_peak_flops;
     AddRun(run.result, result);
@@ -84,7 +84,7 @@ TrialResult RunSliceTrial(const TrialPlan& plan, const planner::EstimateContext&
   }
   absl::StatusOr<SliceResult> composed = ComposeSlices(context, plan.layout, slices);
   if (!composed.ok()) return Failed(composed.status().message());
-  result.outcome = Outcome::kOk;
+  result.outcome = TrialOutcome::kOk;
   result.step_s = composed->step.step_s();
   AddUtilisation(plan, plan.layout.devices(), result);
   result.slice = *std::move(composed);

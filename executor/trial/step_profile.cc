@@ -9,7 +9,8 @@ namespace meshwright::trial {
 namespace {
 
 bool IsMessage(const CommunicationSpan& span) {
-  return span.operation == CommOperation::kSend || span.operation == CommOperation::kReceive;
+  return span.operation == planner::CollectiveKind::kSend ||
+         span.operation == planner::CollectiveKind::kReceive;
 }
 
 // The entry that `matches`, made from `fresh` where there is none. Entries are few.
@@ -20,7 +21,7 @@ T& EntryOf(std::vector<T>& entries, const Matches& matches, T fresh) {
 }
 
 CommunicationTotal& TotalOf(std::vector<CommunicationTotal>& totals, const std::string& group,
-                            CommOperation operation) {
+                            planner::CollectiveKind operation) {
   return EntryOf(totals,
                  [&](const CommunicationTotal& total) {
                    return total.operation == operation && total.group == group;
@@ -35,7 +36,7 @@ ActionTotal& TotalOf(std::vector<ActionTotal>& totals, planner::ActionKind kind,
 }
 
 void AddMessage(const CommunicationSpan& span, std::vector<MessageTimes>& messages) {
-  const bool sent = span.operation == CommOperation::kSend;
+  const bool sent = span.operation == planner::CollectiveKind::kSend;
   MessageTimes& times =
       EntryOf(messages,
               [&](const MessageTimes& entry) {
@@ -79,7 +80,7 @@ Matched Match(const MessageTimes& here, const MessageTimes& there) {
 
 CommunicationTotal& TotalOf(const MessageTimes& times, StepProfile& profile) {
   return TotalOf(profile.communication, times.group,
-                 times.sent ? CommOperation::kSend : CommOperation::kReceive);
+                 times.sent ? planner::CollectiveKind::kSend : planner::CollectiveKind::kReceive);
 }
 
 void Apply(const MessageTimes& times, const Matched& matched, StepProfile& profile) {
@@ -100,7 +101,7 @@ StepProfile ProfileOf(const StepRecord& record) {
     total.seconds += span.time.duration_s();
     total.communication_s += span.communication_s;
   }
-  std::map<std::pair<std::string, CommOperation>, double> done_s;
+  std::map<std::pair<std::string, planner::CollectiveKind>, double> done_s;
   for (const CommunicationSpan& span : record.communication) {
     CommunicationTotal& total = TotalOf(profile.communication, span.group, span.operation);
     double& previous_s = done_s[{span.group, span.operation}];

@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "executor/trial/comm_operation.h"
 #include "executor/trial/phase.h"
 #include "executor/trial/step_record.h"
+#include "planner/spec/collective_kind.h"
 
 namespace meshwright::trial {
 
 // All operations of one kind in one group during one step, or the mean of several steps.
 struct CommunicationTotal {
   std::string group;
-  CommOperation operation = CommOperation::kAllReduce;
+  planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   double calls = 0.0;
   double bytes = 0.0;        // full buffers, as in CommunicationSpan
   double waited_s = 0.0;     // of the rank's own time

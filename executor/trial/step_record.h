@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/trial/comm_operation.h"
 #include "executor/trial/phase.h"
 #include "planner/schedule/schedule.h"
+#include "planner/spec/collective_kind.h"
 
 namespace meshwright::trial {
 
@@ -35,7 +35,7 @@ struct ActionSpan {
 
 struct CommunicationSpan {
   std::string group;  // NameOf() of planner/schedule/open_groups.h
-  CommOperation operation = CommOperation::kAllReduce;
+  planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   int32_t peer = -1;  // rank (of the run) at the other end of a message
   // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
   // reduce-scatter; the message of a send or receive.

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 6> kThreads = {
 // The thread's name for what a group does.
 std::string ThreadName(const CommunicationSpan& span) {
   if (!planner::IsLaneName(span.group)) return span.group;
-  return span.operation == CommOperation::kSend ? "pipeline sends" : "pipeline receives";
+  return span.operation == planner::CollectiveKind::kSend ? "pipeline sends" : "pipeline receives";
 }
 
 class RankWriter {
@@ -88,7 +88,7 @@ class RankWriter {
                               {"issued_us", (span.issued_s - zero_s_) * kMicro},
                               {"waited_us", span.wait.duration_s() * kMicro}};
     if (span.peer >= 0) arguments["peer"] = span.peer;
-    Write(thread.number, std::string(CommOperationName(span.operation)), "communication",
+    Write(thread.number, std::string(planner::CollectiveKindName(span.operation)), "communication",
           {.begin_s = begin_s, .end_s = std::max(begin_s, span.done_s)}, std::move(arguments));
   }
 
@@ -118,13 +118,13 @@ void EndSendsWithReceives(std::vector<RankTrace>& ranks) {
   std::map<Channel, std::deque<double>> received_s;
   for (const RankTrace& rank : ranks) {
     for (const CommunicationSpan& span : rank.record.communication) {
-      if (span.operation != CommOperation::kReceive) continue;
+      if (span.operation != planner::CollectiveKind::kReceive) continue;
       received_s[{span.group, span.peer, rank.rank}].push_back(span.done_s);
     }
   }
   for (RankTrace& rank : ranks) {
     for (CommunicationSpan& span : rank.record.communication) {
-      if (span.operation != CommOperation::kSend) continue;
+      if (span.operation != planner::CollectiveKind::kSend) continue;
       std::deque<double>& ends_s = received_s[{span.group, rank.rank, span.peer}];
       if (ends_s.empty()) continue;
       span.done_s = std::max(span.issued_s, ends_s.front());

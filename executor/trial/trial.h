@@ -24,17 +24,13 @@
 
 namespace meshwright::trial {
 
-using planner::DeviceKind;
-using planner::DeviceKindName;
-using planner::ParseDeviceKind;
-
 inline constexpr int64_t kMostSteps = 100'000;
 
 struct TrialPlan {
   planner::ModelSpec model;
   planner::Layout layout;
   planner::TrainingSpec training;  // its precision is the dtype of weights and activations
-  DeviceKind device = DeviceKind::kCpu;
+  planner::DeviceKind device = planner::DeviceKind::kCpu;
   int32_t steps = 5;                  // exactly so many, or at most where they are adaptive
   bool adaptive = false;              // whether fewer will do (executor/trial/stop_rule.h)
   std::optional<double> beat_step_s;  // best median step known so far, for adaptive steps
@@ -57,17 +53,20 @@ struct TrialPlan {
   friend bool operator==(const TrialPlan&, const TrialPlan&) = default;
 };
 
-enum class Outcome { kOk, kOom, kFailed, kTimeout, kCancelled };
+// What came of a trial that was run.
+enum class TrialOutcome { kOk, kOom, kFailed, kTimeout, kCancelled };
 
-inline constexpr EnumNames<Outcome, 5> kOutcomeNames = {{
-    {Outcome::kOk, "ok"},
-    {Outcome::kOom, "oom"},
-    {Outcome::kFailed, "failed"},
-    {Outcome::kTimeout, "timeout"},
-    {Outcome::kCancelled, "cancelled"},
+inline constexpr EnumNames<TrialOutcome, 5> kTrialOutcomeNames = {{
+    {TrialOutcome::kOk, "ok"},
+    {TrialOutcome::kOom, "oom"},
+    {TrialOutcome::kFailed, "failed"},
+    {TrialOutcome::kTimeout, "timeout"},
+    {TrialOutcome::kCancelled, "cancelled"},
 }};
 
-inline std::string_view OutcomeName(Outcome outcome) { return NameOf(kOutcomeNames, outcome); }
+inline std::string_view TrialOutcomeName(TrialOutcome outcome) {
+  return NameOf(kTrialOutcomeNames, outcome);
+}
 
 // Which rank ran out of memory, and by how much.
 struct OomDetail {
@@ -81,7 +80,7 @@ struct OomDetail {
 };
 
 struct TrialResult {
-  Outcome outcome = Outcome::kFailed;
+  TrialOutcome outcome = TrialOutcome::kFailed;
   // One sentence, empty where all went well; where a worker failed or did not answer the tail of
   // its output follows.
   std::string message;

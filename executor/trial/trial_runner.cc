@@ -80,7 +80,7 @@ void TrialRun::TellTrace() const {
 
 TrialResult Failed(absl::string_view message) {
   TrialResult result;
-  result.outcome = Outcome::kFailed;
+  result.outcome = TrialOutcome::kFailed;
   result.message = std::string(message);
   return result;
 }
@@ -98,7 +98,7 @@ absl::Status CheckMemory(const TrialPlan& plan, const std::vector<int32_t>& rank
     warn("its plan has no estimate");
     return absl::OkStatus();
   }
-  if (plan.device == DeviceKind::kCuda) {
+  if (plan.device == planner::DeviceKind::kCuda) {
     return CheckDeviceMemory(plan, ranks, options.device_memory_bytes);
   }
   const absl::StatusOr<host::MemoryRoom> room = options.available_memory();

@@ -1,6 +1,6 @@
-// The operators of a transformer block, of the embedding and of the head: the one description that
-// parameters, FLOPs, time and memory are worked out from, and that what Meshwright's worker runs is
-// compared with.
+// The operators of a transformer block, of the embedding and of the head. This is the one
+// description of them: parameters, FLOPs, time and memory are sums over these lists, and tests
+// compare what Meshwright's worker runs with them.
 #pragma once
 
 #include "planner/block/block_shape.h"
@@ -8,15 +8,17 @@
 
 namespace meshwright::planner {
 
-// A block without recompute: attention, then the FFN, each behind a norm and added to the residual
-// stream. Collectives are there where their group has more than one rank.
+// Returns the operators of a block without recompute: attention, then the FFN, each with a norm
+// before it and added to the residual stream. A collective is in the list only where its group has
+// more than one rank.
 OperatorList BlockOperators(const BlockShape& shape);
 
-// The token embedding, divided over TP by vocabulary.
+// Returns the operators of the token embedding, whose vocabulary is divided over the TP ranks.
 OperatorList EmbeddingOperators(const BlockShape& shape);
 
-// The final norm, the output projection, divided over TP by vocabulary, and the cross entropy. With
-// tied embeddings the projection's parameter is the embedding's.
+// Returns the operators of the head: the final norm, the output projection, whose vocabulary is
+// divided over the TP ranks, and the cross entropy. With tied embeddings the projection uses the
+// embedding's matrix and adds no parameters.
 OperatorList HeadOperators(const BlockShape& shape);
 
 }  // namespace meshwright::planner

@@ -1,9 +1,9 @@
-// Everything that the operators of a block, of the embedding and of the head depend on: sizes, the
-// rank's part of them, number formats, and what frameworks do differently.
+// What the operators of a block, of the embedding and of the head depend on: the sizes of the
+// model, how many ranks share them, the bytes of an element, and what frameworks do differently.
 //
 // WholeShape() reads the model; planner/profile/layer_shape.h adds what a layout and a profile make
-// of it. Nothing else fills a shape. Every division is without remainder for a layout that
-// CheckLayout() accepts.
+// of it. Nothing else fills a shape. For a layout that CheckLayout() accepts no division here
+// leaves a remainder.
 #pragma once
 
 #include <algorithm>
@@ -14,34 +14,32 @@
 
 namespace meshwright::planner {
 
-// One rank's part of one micro-batch.
+// Describes one rank's part of one micro-batch.
 struct BlockShape {
   int64_t tokens = 0;  // micro-batch * seq_len / cp
   int64_t hidden = 0;
-  int64_t heads = 0;     // of the model, over all TP ranks; likewise the next ones
-  int64_t kv_heads = 0;  // a rank holds at least one: they are replicated where tp exceeds them
+  int64_t heads = 0;     // query heads of the whole model; sizes below are the model's as well
+  int64_t kv_heads = 0;  // each rank holds at least one: heads are replicated where tp > kv_heads
   int64_t head_dim = 0;
   int64_t ffn_hidden = 0;
   FfnKind ffn = FfnKind::kSwiGlu;
   int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
-  // Whether Meshwright's worker runs it with ATen's operators of a CPU, or else CUDA's.
+  // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
   bool cpu_operators = true;
   int64_t tp = 1;
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
   bool head_norm = false;              // every query and key head is normed before RoPE
-  // What the norm of the heads reads is kept beside what attention reads, which is otherwise
-  // computed again from it.
+  // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is,
+  // and backward computes the output again.
   bool keeps_head_norm_input = true;
-  // Bytes that are kept per token and hidden element by both un-fused norms of a block together,
-  // and by dropout masks, biases and copies; bytes that are kept per element of the score matrix.
-  double norm_extra_bytes = 0.0;
-  double extra_bytes = 0.0;
-  double score_bytes = 0.0;
+  double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
+  double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
+  double score_bytes = 0.0;       // kept per element of the score matrix
   // Selective recompute drops norm outputs and the FFN's activation, not only the scores.
   bool selective_drops_operators = false;
-  int64_t keys = 0;  // keys that each query token is compared with: the sequence length
+  int64_t keys = 0;  // keys that each query token is compared with, which is the sequence length
   int64_t cp = 1;
   bool qkv_bias = false;
   bool output_bias = false;
@@ -52,7 +50,7 @@ struct BlockShape {
   Positions positions = Positions::kRotary;
   double rotary_share = 1.0;
   AttentionKernel attention = AttentionKernel::kFlash2;
-  int64_t ring_gradient_bytes = 2;  // of an element of the gradients that ring attention passes on
+  int64_t ring_gradient_bytes = 2;  // per element of the gradients that ring attention passes on
 
   // Of the embedding and the head.
   int64_t vocab = 0;  // as the framework lays it out over the TP ranks
@@ -62,17 +60,16 @@ struct BlockShape {
   int64_t learned_positions = 0;    // rows of the table that is added to the embedding
   bool vocab_parallel_loss = true;  // logits stay divided over TP
 
-  // Device-memory traffic in bytes per element where elements have 2 bytes: a norm of the block
-  // forward and backward, RoPE each way, the loss both ways together, what adds a weight gradient
-  // to the accumulated one; and a forward pass over an fp32 score matrix, whatever the elements.
-  double norm_traffic_bytes = 4.0;
-  double norm_backward_traffic_bytes = 6.0;
-  double rope_traffic_bytes = 4.0;
-  double loss_traffic_bytes = 10.0;
-  double accumulate_traffic_bytes = 0.0;
-  double score_traffic_bytes = 0.0;
+  // Device-memory traffic in bytes per element, for elements of 2 bytes (of score_traffic_bytes,
+  // for any elements).
+  double norm_traffic_bytes = 4.0;           // forward of a norm
+  double norm_backward_traffic_bytes = 6.0;  // backward of a norm
+  double rope_traffic_bytes = 4.0;           // RoPE, in each direction
+  double loss_traffic_bytes = 10.0;          // forward and backward of the loss together
+  double accumulate_traffic_bytes = 0.0;     // adding a weight gradient to the accumulated one
+  double score_traffic_bytes = 0.0;          // forward pass over an fp32 score matrix
 
-  // Of a statistic: fp32, or fp64 where elements are.
+  // Bytes of a statistic: 4 (fp32), or 8 where elements are fp64.
   int64_t accumulator_bytes() const { return element_bytes == 8 ? 8 : 4; }
   int64_t rank_heads() const { return heads / tp; }
   int64_t rank_kv_heads() const { return std::max<int64_t>(kv_heads / tp, 1); }
@@ -91,7 +88,8 @@ struct BlockShape {
   friend bool operator==(const BlockShape&, const BlockShape&) = default;
 };
 
-// One token of a sequence of `keys` in an undivided model: a layer of `group`, and both ends.
+// Returns the shape of a layer of `group` and of both ends in an undivided model, for one token of
+// a sequence of `keys` tokens.
 BlockShape WholeShape(const ModelSpec& model, const LayerGroup& group, int64_t keys);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// What operators keep from forward to backward for one micro-batch, in bytes on one rank.
+// How many bytes operators keep from forward to backward, for one micro-batch on one rank.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace meshwright::planner {
 
-// All that the operators save. A block in bf16 with sequence parallel, fused norms and silu(gate)
-// kept saves s b h (12 + 4 k/a + 8 f/h) / (t c) plus the statistics (Fujii et al., arXiv
-// 2411.06465).
+// Returns the bytes of everything that the operators save. For a block in bf16 with sequence
+// parallel, fused norms and silu(gate) kept this is s b h (12 + 4 k/a + 8 f/h) / (t c) plus the
+// statistics (Fujii et al., arXiv 2411.06465).
 int64_t KeptBytes(const OperatorList& operators);
 
-// Of one tensor; 0 where nothing saves it.
+// Returns the bytes of one saved tensor, or 0 where no operator saves it.
 int64_t KeptBytes(const OperatorList& operators, KeptTensor tensor);
 
-// Without the tensors that are gone, or replaced by a gradient that is gone, when every input
-// gradient is there: what a backward in two parts keeps between them.
+// Returns the bytes that a split backward keeps between its two parts: the saved tensors that a
+// weight gradient frees.
 int64_t KeptForWeightGradientBytes(const OperatorList& operators);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// Where the tensors that operators save come from, and what becomes of them.
+// Which operator makes a saved tensor, and whether a gradient takes its place in backward.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace meshwright::planner {
 
 enum class Origin : uint8_t {
-  kGiven,   // it comes into the list: the operators before it, or the data
-  kResult,  // it is the result of an operator of the list
-  kBeside,  // the operator that saves it makes it beside its result
+  kGiven,   // made before the list begins: a result of earlier operators, or data
+  kResult,  // the result of an operator of the list
+  kBeside,  // made by the operator that saves it, in addition to its result
 };
 
 struct TensorOrigin {
@@ -20,8 +20,8 @@ struct TensorOrigin {
 
 TensorOrigin OriginOf(KeptTensor tensor);
 
-// Whether the gradient of an operator's input takes the place of what the operator saved, so that
-// the weight gradient of the projection before it reads it from there.
+// Whether the operator's input gradient is written over the tensor that the operator saved. The
+// weight gradient of the projection before it then reads the gradient there.
 bool GradientTakesPlace(const Operator& op);
 
 }  // namespace meshwright::planner

@@ -1,9 +1,10 @@
-// One operator of a transformer as one rank runs it for one micro-batch: its shape, parameters,
-// what it saves for its backward, and what each of its passes makes and communicates.
+// One operator of a transformer, as one rank runs it for one micro-batch: its shape, its
+// parameters, the tensors it saves for backward, and what each of its passes allocates and
+// communicates.
 //
-// Parameters, FLOPs, memory traffic, time and memory are sums over lists of these
-// (planner/block/block.h). Operators are those that Meshwright's worker runs, under names that its
-// recorder can give.
+// Parameters, FLOPs, memory traffic, time and memory are sums over lists of operators
+// (planner/block/block.h). The operators are those that Meshwright's worker runs, so that tests can
+// compare a list with what a worker ran.
 #pragma once
 
 #include <array>
@@ -30,11 +31,11 @@ enum class OperatorKind : uint8_t {
 // In the order of a forward pass.
 enum class OperatorName : uint8_t {
   kEmbedding,
-  kEmbeddingLeave,  // from the TP ranks' partial sums to the residual stream
+  kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
   kEmbeddingNorm,
 
   kAttentionNorm,
-  kAttentionEnter,  // from the residual stream to what the TP ranks divide
+  kAttentionEnter,  // collective: gives every TP rank the whole input of the projections
   kQkvProjection,
   kHeadNorm,  // of queries and keys
   kRope,
@@ -58,7 +59,7 @@ enum class OperatorName : uint8_t {
 
 std::string_view NameOf(OperatorName name);
 
-// The three passes of an operator. A schedule may run the gradients' passes apart.
+// The three passes of an operator. A schedule may run the two gradients at different times.
 enum class PassKind : uint8_t { kForward, kInputGradient, kWeightGradient };
 inline constexpr std::array kPasses = {PassKind::kForward, PassKind::kInputGradient,
                                        PassKind::kWeightGradient};
@@ -70,7 +71,7 @@ struct MatmulShape {
   int64_t inputs = 0;
 };
 
-// Attention of `tokens` query tokens on one rank, each of which sees keys / 2 keys on average.
+// Causal attention of `tokens` query tokens on one rank. A query sees keys / 2 keys on average.
 struct AttentionShape {
   int64_t tokens = 0;
   int64_t keys = 0;   // the sequence length
@@ -82,14 +83,14 @@ struct AttentionShape {
   int64_t key_width() const { return kv_heads * head_dim; }
 };
 
-// What an operator streams through device memory beside its matrix products: bytes per element, by
-// pass, where elements have 2 bytes. 0 bytes: the pass launches nothing of the kind.
+// What an operator reads and writes in device memory besides its matrix products. A pass with 0
+// bytes launches no such kernel.
 struct StreamShape {
   int64_t elements = 0;
-  std::array<double, 3> traffic_bytes = {};  // by PassKind
+  std::array<double, 3> traffic_bytes = {};  // per element of 2 bytes, by PassKind
 };
 
-// How a rank's part of a parameter is cut out of it.
+// How a parameter is divided over ranks: not at all, by its rows, or by its columns.
 enum class Division : uint8_t { kWhole, kRows, kColumns };
 
 // A parameter [rows, columns] of the model; matrices are [outputs, inputs].
@@ -99,17 +100,17 @@ struct OperatorParameter {
   int64_t columns = 0;
   int64_t rank_rows = 0;  // the part on one rank
   int64_t rank_columns = 0;
-  Division division = Division::kWhole;           // over `divided_over`
-  bool matrix = true;                             // else a vector: a norm's weight or a bias
-  bool shared = false;                            // the embedding's, which counts it
-  GroupRole divided_over = GroupRole::kTensor;    // unless whole: ranks with a part each
-  GroupRole reduced_over = GroupRole::kReplicas;  // ranks whose gradients of it are added up
+  Division division = Division::kWhole;  // over `divided_over`
+  bool matrix = true;                    // false for a vector: a norm's weight or a bias
+  bool shared = false;  // the embedding's matrix, used a second time and not counted again
+  GroupRole divided_over = GroupRole::kTensor;    // the ranks that hold a part each, unless kWhole
+  GroupRole reduced_over = GroupRole::kReplicas;  // the ranks that add up their gradients of it
 
   int64_t elements() const { return rows * columns; }
   int64_t rank_elements() const { return rank_rows * rank_columns; }
 };
 
-// What is kept from forward to backward, in the order in which a forward pass makes it.
+// The tensors that are kept from forward to backward, in the order in which forward makes them.
 enum class KeptTensor : uint8_t {
   kTokenIds,
   kEmbeddingNormInput,
@@ -118,7 +119,7 @@ enum class KeptTensor : uint8_t {
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
   kAttentionNormInput,   // of a norm behind the output projection
-  kHeadNormInput,        // queries and keys as projected, and deviations of their heads
+  kHeadNormInput,        // queries and keys before their norm, with each head's deviation
   kQuery,                // after RoPE, or the one thing kept where heads are normed again
   kKey,
   kValue,
@@ -145,8 +146,8 @@ enum class KeptTensor : uint8_t {
 
 std::string_view KeptTensorName(KeptTensor tensor);
 
-// A tensor that an operator saves in its forward pass, and the pass that is the last to need it or
-// the gradient that takes its place.
+// A tensor that an operator saves in its forward pass. It is freed by the pass `freed_in` of the
+// operator `freed_by`, the last that needs it or the gradient written over it.
 struct SavedTensor {
   KeptTensor tensor = KeptTensor::kTokenIds;
   OperatorName freed_by = OperatorName::kEmbedding;
@@ -157,14 +158,14 @@ struct SavedTensor {
 struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupRole group = GroupRole::kTensor;
-  // The full buffer: before an all-reduce, after an all-gather, before a reduce-scatter; of a send
-  // one message, of which a ring passes on one less than it has ranks.
+  // Size of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter. Of
+  // a send it is one message; a ring of n ranks passes on n - 1 of them.
   int64_t bytes = 0;
-  bool behind_compute = false;  // runs beside a product that takes longer
+  bool behind_compute = false;  // hidden by a matrix product that takes longer
 };
 
 struct OperatorPass {
-  // Allocated for the result; 0 where the pass works in place.
+  // What the pass allocates for its result; 0 where it works in place.
   int64_t result_bytes = 0;
   ShortList<OperatorCollective, 2> collectives;
 };
@@ -172,23 +173,23 @@ struct OperatorPass {
 struct Operator {
   OperatorName name = OperatorName::kEmbedding;
   OperatorKind kind = OperatorKind::kElementwise;
-  int64_t element_bytes = 2;      // of what it reads and writes
+  int64_t element_bytes = 2;      // of its inputs and outputs
   int64_t accumulator_bytes = 4;  // of its statistics and of its weight's gradient
 
-  // By kind; the others are empty.
+  // Only the shape that `kind` names is filled in.
   MatmulShape matmul = {};
   AttentionShape attention = {};
-  AttentionKernel kernel = AttentionKernel::kDefault;  // of attention
-  double score_traffic_bytes = 0.0;  // per element of a score matrix that attention writes out
+  AttentionKernel kernel = AttentionKernel::kDefault;  // only of attention
+  double score_traffic_bytes = 0.0;  // per score, where attention writes the score matrix out
   StreamShape stream = {};
 
   ShortList<OperatorParameter, 6> parameters;
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
-  // The input gradient begins with the forward, whose result is never kept.
+  // Whether the input gradient runs the forward again first, because its result is never kept.
   bool repeats_forward = false;
-  // Recompute: the forward runs again before the backward of its block.
+  // Whether recompute runs the forward again before the backward of the block.
   bool recomputed = false;
 
   const OperatorPass& pass(PassKind pass) const { return passes[static_cast<size_t>(pass)]; }

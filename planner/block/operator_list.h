@@ -1,4 +1,4 @@
-// Operators in the order of a forward pass. Backward goes the other way round.
+// A list of operators in the order of the forward pass. Backward runs them in reverse.
 #pragma once
 
 #include "planner/base/short_list.h"
@@ -6,10 +6,10 @@
 
 namespace meshwright::planner {
 
-// Holds a whole block without an allocation.
+// Has room for a whole block without a heap allocation.
 using OperatorList = ShortList<Operator, 16>;
 
-// The operator of that name, or null.
+// Returns the operator of that name, or null.
 inline const Operator* Find(const OperatorList& operators, OperatorName name) {
   for (const Operator& op : operators) {
     if (op.name == name) return &op;

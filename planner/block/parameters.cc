@@ -22,6 +22,12 @@ int64_t AllElements(const OperatorList& operators) {
   return Elements(operators, [](const Operator&, const OperatorParameter&) { return true; });
 }
 
+int64_t ProjectionElements(const OperatorList& operators) {
+  return Elements(operators, [](const Operator& op, const OperatorParameter&) {
+    return op.kind == OperatorKind::kMatmul;
+  });
+}
+
 int64_t OwnElements(const OperatorList& operators) {
   return Elements(operators, [](const Operator&, const OperatorParameter& parameter) {
     return !parameter.shared;
@@ -48,21 +54,21 @@ OperatorFlops FlopsOf(const OperatorList& operators) {
 // Parameters, and FLOPs of a token.
 struct Counts {
   int64_t elements = 0;
+  int64_t projection_elements = 0;  // of products
   OperatorFlops flops;
 };
 
 Counts CountsOf(const OperatorList& operators) {
-  return {.elements = AllElements(operators), .flops = FlopsOf(operators)};
+  return {.elements = AllElements(operators),
+          .projection_elements = ProjectionElements(operators),
+          .flops = FlopsOf(operators)};
 }
 
-// A search asks for those of one model with each of its layouts.
-Counts BlockCounts(const BlockShape& shape) {
+// Of a list of a shape. A search asks for those of one model with each of its layouts.
+template <OperatorList (*kOperators)(const BlockShape&)>
+Counts CountsOf(const BlockShape& shape) {
   thread_local Memo<BlockShape, Counts, kShapesOfAModel> known;
-  return known.Get(shape, [&] { return CountsOf(BlockOperators(shape)); });
-}
-Counts HeadCounts(const BlockShape& shape) {
-  thread_local Memo<BlockShape, Counts, kShapesOfAModel> known;
-  return known.Get(shape, [&] { return CountsOf(HeadOperators(shape)); });
+  return known.Get(shape, [&] { return CountsOf(kOperators(shape)); });
 }
 
 // A model of no layers has no group, and ends all the same.
@@ -88,20 +94,17 @@ UnitParameters RankParameters(const OperatorList& operators) {
 }
 
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group) {
-  return AllElements(BlockOperators(WholeShape(model, group, 1)));
+  return CountsOf<BlockOperators>(WholeShape(model, group, 1)).elements;
 }
 
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group) {
-  return Elements(BlockOperators(WholeShape(model, group, 1)),
-                  [](const Operator& op, const OperatorParameter&) {
-                    return op.kind == OperatorKind::kMatmul;
-                  });
+  return CountsOf<BlockOperators>(WholeShape(model, group, 1)).projection_elements;
 }
 
 int64_t EmbeddingParameters(const ModelSpec& model) { return model.vocab * model.hidden; }
 
 int64_t EntryParameters(const ModelSpec& model) {
-  return AllElements(EmbeddingOperators(EndsShape(model)));
+  return CountsOf<EmbeddingOperators>(EndsShape(model)).elements;
 }
 
 int64_t Parameters(const ModelSpec& model) {
@@ -111,11 +114,11 @@ int64_t Parameters(const ModelSpec& model) {
 }
 
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
-  const Counts head = HeadCounts(EndsShape(model));
+  const Counts head = CountsOf<HeadOperators>(EndsShape(model));
   double parameters = static_cast<double>(EmbeddingParameters(model) + head.elements);
   OperatorFlops token = head.flops;
   for (const LayerGroup& group : model.groups) {
-    const Counts block = BlockCounts(WholeShape(model, group, training.seq_len));
+    const Counts block = CountsOf<BlockOperators>(WholeShape(model, group, training.seq_len));
     const auto count = static_cast<double>(group.count);
     parameters += count * static_cast<double>(block.elements);
     token.products += count * block.flops.products;

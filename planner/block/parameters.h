@@ -1,5 +1,5 @@
-// Parameter counts of operators, and of a model; FLOPs of a training step (PaLM, arXiv 2204.02311,
-// appendix B).
+// How many parameters operators and models have, and how many FLOPs a training step takes (PaLM,
+// arXiv 2204.02311, appendix B).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace meshwright::planner {
 
-// What operators hold on one TP rank: a block, the embedding, the final norm or the head, which are
-// stored, reduced and gathered as one.
+// The parameters that one TP rank holds of a unit. A unit is what is stored, reduced and gathered
+// as one: a block, the embedding, the final norm or the head.
 struct UnitParameters {
   int64_t all = 0;
-  int64_t vectors = 0;  // norms and biases among them
+  int64_t vectors = 0;  // those of `all` that are weights of norms or biases
 
   UnitParameters& operator+=(const UnitParameters& other) {
     all += other.all;
@@ -25,7 +25,8 @@ struct UnitParameters {
 UnitParameters RankParameters(const OperatorList& operators);
 UnitParameters RankParameters(const Operator& op);
 
-// Of the undivided model: a layer of `group`, and of that its products' matrices and biases.
+// Parameters of the undivided model: of a layer of `group`; of that layer's matrix products, biases
+// included; of the embedding; and of the whole model, where tied embeddings count once.
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t EmbeddingParameters(const ModelSpec& model);  // one matrix, vocab x hidden

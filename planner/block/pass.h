@@ -1,4 +1,5 @@
-// Arithmetic and device-memory traffic of operators' passes for one micro-batch on one rank.
+// How many FLOPs and bytes of device-memory traffic a pass of an operator takes, for one
+// micro-batch on one rank.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 namespace meshwright::planner {
 
 struct PassWork {
-  // Of matrix products; of causal attention the half that its result needs.
+  // FLOPs of matrix products. Causal attention counts the half of them that its result needs.
   double flops = 0.0;
   double bytes = 0.0;  // read and written
 
@@ -19,23 +20,27 @@ struct PassWork {
   }
 };
 
-// Of an (m x k) times (k x n) product, n being its outputs; each operand moves once.
+// Returns the work of an (m x k) times (k x n) product, n being its outputs. Each operand is read
+// or written once.
 PassWork ProductWork(const MatmulShape& product, int64_t element_bytes);
 
-// Of a forward pass: two products over half of all pairs of queries and keys.
+// Returns the FLOPs of attention's forward pass: two products over half of all query-key pairs.
 double CausalAttentionFlops(const AttentionShape& shape);
 
-// Backward passes over a score matrix read the saved intermediates again.
+// Traffic of a backward pass over a score matrix, over that of the forward pass: backward reads the
+// saved intermediates as well.
 inline constexpr double kScoreBackwardRatio = 1.5;
 
-// The product that a pass of a kMatmul operator computes: y = x W^T, dx = dy W or dW = dy^T x.
+// Returns the product that a pass of a kMatmul operator computes: y = x W^T in forward, dx = dy W
+// for the input gradient, dW = dy^T x for the weight gradient.
 MatmulShape ProductOf(const Operator& op, PassKind pass);
 
-// What a pass streams through device memory beside its products. Bytes.
+// Returns the bytes that a pass reads and writes in device memory besides its products.
 double StreamBytes(const Operator& op, PassKind pass);
 
-// Of one pass without recompute. Attention reads queries, keys and values and writes as much again
-// for its output, in all twice that backward, and moves the traffic of a score matrix.
+// Returns the work of one pass, without what recompute runs again. Attention's forward reads
+// queries, keys and values and writes its output; its backward moves twice that; and both move the
+// score matrix where it is written out.
 PassWork WorkOf(const Operator& op, PassKind pass);
 PassWork WorkOf(const OperatorList& operators, PassKind pass);
 

@@ -8,16 +8,24 @@
 
 namespace meshwright::planner {
 
-// Attention runs again, for the sake of its score matrix (Korthikanti et al., arXiv 2205.05198).
+// Attention runs again, so that its score matrix need not be kept (Korthikanti et al., arXiv
+// 2205.05198).
 void RecomputeCoreAttention(OperatorList& block);
 
 // The block's two norms and the FFN's activation run again.
 void RecomputeNormsAndActivation(OperatorList& block);
 
-// The whole block runs again from its input.
+// The whole block runs again from its input, the down projection and what follows it included,
+// although backward needs nothing of theirs. A checkpoint that calls the block as one function, as
+// Megatron-LM's does, runs them; one that stops at the last tensor that backward needs, as
+// PyTorch's non-reentrant checkpoint and Meshwright's worker do, does not, and its recompute_s is
+// too high by their time. The frameworks' profiles are fitted with the whole forward, so that the
+// fit has absorbed the difference. Memory counts what is allocated: planner/memory/liveness.h stops
+// where the worker stops.
 void RecomputeAll(OperatorList& block);
 
-// What a layer that `recompute` reaches does; kBlock reaches the first layers of a chunk.
+// Applies the mode to a layer that it recomputes. Under kBlock these are the first layers of a
+// chunk, which the caller picks.
 void Apply(Recompute recompute, const BlockShape& shape, OperatorList& block);
 
 }  // namespace meshwright::planner

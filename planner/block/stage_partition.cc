@@ -2,10 +2,15 @@
 
 #include <cmath>
 
+#include "planner/base/memo.h"
 #include "planner/block/parameters.h"
+#include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
 namespace {
+
+// A search goes through all modes of a pipeline before the next one.
+constexpr size_t kTablesOfASearch = 4;
 
 int64_t StagesOf(const Layout& layout) { return int64_t{layout.pp} * layout.vpp; }
 
@@ -13,70 +18,127 @@ int64_t StagesOf(const Layout& layout) { return int64_t{layout.pp} * layout.vpp;
 struct ModelCost {
   double layer = 0.0;
   double head = 0.0;
+
+  friend bool operator==(const ModelCost&, const ModelCost&) = default;
 };
 
-// Layers that the first `stages_done` stages hold: as many as it takes to reach their share.
-int64_t LayersByCost(const ModelSpec& model, const ModelCost& cost, int64_t stages,
-                     int64_t stages_done) {
-  const int64_t layers = model.layers();
-  if (stages_done >= stages) return layers;
-  const double total = static_cast<double>(layers) * cost.layer + cost.head;
-  const double share =
-      total * static_cast<double>(stages_done) / static_cast<double>(stages) / cost.layer;
-  // A share that ends on a layer's border ends the stage there, whatever the rounding.
-  return std::min(layers, static_cast<int64_t>(std::ceil(share - 1e-9)));
+// How a model's layers are cut into stages, apart from which layers they are.
+struct Cut {
+  StagePartition partition = StagePartition::kEqual;
+  int64_t stages = 1;
+  int64_t layers = 0;
+  ModelCost cost = {};  // under kByCost
+
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
+
+Cut CutOf(const ModelSpec& model, const Layout& layout, StagePartition partition) {
+  Cut cut = {.partition = partition, .stages = StagesOf(layout), .layers = model.layers()};
+  if (partition == StagePartition::kByCost) {
+    cut.cost = {.layer = static_cast<double>(ProjectionParameters(model, model.groups.front())),
+                .head = static_cast<double>(EmbeddingParameters(model))};
+  }
+  return cut;
 }
 
-StageLayers ByCostStage(const ModelSpec& model, const ModelCost& cost, int64_t stages,
-                        int64_t stage) {
-  const int64_t first = LayersByCost(model, cost, stages, stage);
+// Layers that the first `stages_done` stages hold: as many as it takes to reach their share.
+int64_t LayersByCost(const Cut& cut, int64_t stages_done) {
+  if (stages_done >= cut.stages) return cut.layers;
+  const double total = static_cast<double>(cut.layers) * cut.cost.layer + cut.cost.head;
+  const double share =
+      total * static_cast<double>(stages_done) / static_cast<double>(cut.stages) / cut.cost.layer;
+  // A share that ends on a layer's border ends the stage there, whatever the rounding.
+  return std::min(cut.layers, static_cast<int64_t>(std::ceil(share - 1e-9)));
+}
+
+StageLayers ByCostStage(const Cut& cut, int64_t stage) {
+  const int64_t first = LayersByCost(cut, stage);
   return {.first_layer = first,
-          .layer_count = LayersByCost(model, cost, stages, stage + 1) - first,
+          .layer_count = LayersByCost(cut, stage + 1) - first,
           .has_embedding = stage == 0,
-          .has_head = stage == stages - 1};
+          .has_head = stage == cut.stages - 1};
+}
+
+// A list of items is cut into equal parts, what remains over one each to the first ones; `before`
+// of the items stand ahead of the first layer.
+StageLayers ItemsStage(const Cut& cut, int64_t items, int64_t before, int64_t stage) {
+  const int64_t per_stage = items / cut.stages;
+  const int64_t longer = items % cut.stages;
+  const int64_t begin = stage * per_stage + std::min(stage, longer);
+  const int64_t end = begin + per_stage + (stage < longer ? 1 : 0);
+  const int64_t first = std::clamp<int64_t>(begin - before, 0, cut.layers);
+  const int64_t last = std::clamp<int64_t>(end - before, 0, cut.layers);
+  return {.first_layer = first,
+          .layer_count = last - first,
+          .has_embedding = begin == 0,
+          .has_head = end == items};
+}
+
+StageLayers StageOf(const Cut& cut, int64_t stage) {
+  switch (cut.partition) {
+    case StagePartition::kByCost:
+      return ByCostStage(cut, stage);
+    case StagePartition::kItems:
+      return ItemsStage(cut, cut.layers + 3, 1, stage);
+    case StagePartition::kEqual:
+      break;
+  }
+  if (cut.layers % cut.stages == 0) return ItemsStage(cut, cut.layers, 0, stage);
+  return ItemsStage(cut, cut.layers + 2, 1, stage);
+}
+
+// What a table depends on.
+struct TableKey {
+  Cut cut;
+  int32_t pp = 1;
+  bool turns_back = false;  // the second chunks stand in reverse
+  bool one_group = true;    // so that it does not matter which layers a stage holds
+
+  friend bool operator==(const TableKey&, const TableKey&) = default;
+};
+
+bool AreAlike(const TableKey& key, const StageLayers& a, const StageLayers& b) {
+  return a.layer_count == b.layer_count && a.has_embedding == b.has_embedding &&
+         a.has_head == b.has_head && (key.one_group || a.first_layer == b.first_layer);
+}
+
+std::shared_ptr<const StageTable> MakeTable(const TableKey& key, const Layout& layout) {
+  auto table = std::make_shared<StageTable>();
+  for (int64_t stage = 0; stage < key.cut.stages; ++stage) {
+    table->stages.push_back(StageOf(key.cut, stage));
+  }
+  const auto stage_of = [&](int32_t rank, int32_t chunk) -> const StageLayers& {
+    return table->stages[static_cast<size_t>(StageOfChunk(layout, rank, chunk))];
+  };
+  const auto ranks_alike = [&](int32_t a, int32_t b) {
+    for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+      if (!AreAlike(key, stage_of(a, chunk), stage_of(b, chunk))) return false;
+    }
+    return true;
+  };
+  for (int32_t rank = 0; rank < layout.pp; ++rank) {
+    const auto first = std::find_if(table->alike.begin(), table->alike.end(),
+                                    [&](int32_t other) { return ranks_alike(rank, other); });
+    table->alike.push_back(first == table->alike.end() ? rank : *first);
+  }
+  return table;
 }
 
 }  // namespace
 
-StagePlan::StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition)
-    : model_(model),
-      partition_(partition),
-      stages_(StagesOf(layout)),
-      layers_(model.layers()),
-      items_(layers_) {
-  if (partition == StagePartition::kByCost) {
-    layer_cost_ = static_cast<double>(ProjectionParameters(model, model.groups.front()));
-    head_cost_ = static_cast<double>(EmbeddingParameters(model));
-    return;
-  }
-  if (partition == StagePartition::kItems) {
-    before_ = 1;
-    items_ = layers_ + 3;
-  } else if (layers_ % stages_ != 0) {
-    before_ = 1;
-    items_ = layers_ + 2;
-  }
-  per_stage_ = items_ / stages_;
-  longer_ = items_ % stages_;
-}
-
-StageLayers StagePlan::Stage(int32_t stage) const {
-  if (partition_ == StagePartition::kByCost) {
-    return ByCostStage(model_, {.layer = layer_cost_, .head = head_cost_}, stages_, stage);
-  }
-  const int64_t begin = stage * per_stage_ + std::min<int64_t>(stage, longer_);
-  const int64_t end = begin + per_stage_ + (stage < longer_ ? 1 : 0);
-  const int64_t first = std::clamp<int64_t>(begin - before_, 0, layers_);
-  const int64_t last = std::clamp<int64_t>(end - before_, 0, layers_);
-  return {.first_layer = first,
-          .layer_count = last - first,
-          .has_embedding = begin == 0,
-          .has_head = end == items_};
+std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout& layout,
+                                           StagePartition partition) {
+  thread_local Memo<TableKey, std::shared_ptr<const StageTable>, kTablesOfASearch> known;
+  const TableKey key = {.cut = CutOf(model, layout, partition),
+                        .pp = layout.pp,
+                        .turns_back = layout.schedule == ScheduleKind::kZbV,
+                        .one_group = model.groups.size() == 1};
+  return known.Get(key, [&] { return MakeTable(key, layout); });
 }
 
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage) {
-  return StagePlan(model, layout, partition).Stage(stage);
+  return StageOf(CutOf(model, layout, partition), stage);
 }
 
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition) {

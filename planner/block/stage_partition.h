@@ -1,21 +1,24 @@
-// Which layers each pipeline stage holds.
+// Which layers each pipeline stage holds, and which stages hold the embedding and the head.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
 
-// Layers [first_layer, first_layer + layer_count) and what stands at the ends of the model.
+// A stage holds the layers [first_layer, first_layer + layer_count), possibly none.
 struct StageLayers {
   int64_t first_layer = 0;
   int64_t layer_count = 0;
   bool has_embedding = false;
-  bool has_head =
-      false;  // final norm and output projection; with tied embeddings also a copy of them
+  // The final norm and the output projection; with tied embeddings a copy of the embedding's
+  // matrix.
+  bool has_head = false;
 };
 
 // How a framework spreads layers, embedding and head over the stages.
@@ -24,43 +27,31 @@ enum class StagePartition : uint8_t {
   // where that does not divide, embedding and head take a layer's place each: (L + 2) / stages
   // (Megatron-LM, and its --account-for-embedding/loss-in-pipeline-split).
   kEqual,
-  // The list [embedding, L layers, final norm, head] cut into equal parts, what remains over one
-  // each to the first stages (Aleph Alpha scaling).
+  // The list [embedding, L layers, final norm, head] is cut into equal parts; the first stages get
+  // one item more each where a remainder is left (Aleph Alpha scaling).
   kItems,
   // Cut where the running sum of matmul FLOPs (layers and head) passes each equal share of the
   // whole (nanotron).
   kByCost,
 };
 
-// A layout's stages, for callers that ask for many of them. Refers to the model, which must outlive
-// it. Requires CanPartition().
-class StagePlan {
- public:
-  StagePlan(const ModelSpec& model, const Layout& layout, StagePartition partition);
-
-  StageLayers Stage(int32_t stage) const;  // of pp * vpp
-
- private:
-  const ModelSpec& model_;
-  StagePartition partition_;
-  int64_t stages_;
-  int64_t layers_;
-  // Unless under kByCost: a list of items, of which `before_` stand ahead of the first layer, is cut
-  // into stages of per_stage_, the first longer_ of them of one more.
-  int64_t items_;
-  int64_t before_ = 0;
-  int64_t per_stage_ = 0;
-  int64_t longer_ = 0;
-  // Under kByCost, in parameters of products.
-  double layer_cost_ = 0.0;
-  double head_cost_ = 0.0;
+// A layout's stages, worked out once for callers that ask for many of them.
+struct StageTable {
+  std::vector<StageLayers> stages;  // pp * vpp of them
+  // By pipeline rank, the first rank whose chunks hold the same, each as much of each layer group.
+  std::vector<int32_t> alike;
 };
+
+// Requires CanPartition(). Remembers the last tables, which a search comes back to; may be called
+// from any thread.
+std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout& layout,
+                                           StagePartition partition);
 
 // Stage `stage` of pp * vpp. Requires CanPartition().
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
-// Whether every stage gets work: kEqual needs a division without remainder.
+// Whether the partition gives every stage an item. kEqual needs a division without remainder.
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition);
 
 // Calls visit(index of the group, layers of it on the stage) for each layer group that has layers

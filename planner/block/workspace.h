@@ -1,5 +1,5 @@
-// What a block works in during its backward beside what it keeps, where a framework's profile says
-// how many bytes its operators take per element.
+// How many bytes a block's backward takes in addition to the activations that it keeps, by rates
+// that a framework's profile gives.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,19 @@
 
 namespace meshwright::planner {
 
-// Bytes per element that a framework holds while a layer is at work: per token and hidden or FFN
-// element, and per element of a score matrix that is written out (see FrameworkProfile).
+// Bytes that a framework holds while a layer runs (KeptActivations of a FrameworkProfile).
 struct WorkspaceRates {
-  double hidden_bytes = 0.0;
-  double ffn_bytes = 0.0;
-  double score_bytes = 0.0;
+  double hidden_bytes = 0.0;  // per token and hidden element
+  double ffn_bytes = 0.0;     // per token and FFN element
+  double score_bytes = 0.0;   // per score, where the score matrix is written out
 
   friend bool operator==(const WorkspaceRates&, const WorkspaceRates&) = default;
 };
 
-// Bytes of one micro-batch on one rank.
+// What one micro-batch takes on one rank.
 struct Workspace {
-  int64_t working_bytes = 0;  // gradients at work, the ring's receive buffers, what is recomputed
-  int64_t score_bytes = 0;    // score matrices, which come beside
+  int64_t working_bytes = 0;  // gradients, receive buffers of the ring, recomputed tensors
+  int64_t score_bytes = 0;    // score matrices, in addition
 
   Workspace& operator+=(const Workspace& other) {
     working_bytes += other.working_bytes;
@@ -30,17 +29,18 @@ struct Workspace {
   }
 };
 
-// Of the backward of a block that keeps everything.
+// Returns the workspace of the backward of a block that keeps everything.
 Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates);
 
-// What comes to it where the block runs again what a recompute mode dropped: `block` before the
-// mode's edit, `edited` behind it.
+// What a block keeps for its backward.
 struct KeptForBackward {
   explicit KeptForBackward(const OperatorList& operators);
 
   int64_t all_bytes = 0;
-  int64_t score_bytes = 0;  // of them
+  int64_t score_bytes = 0;  // of all_bytes
 };
+// Returns what recompute adds to the workspace: the tensors that `block` keeps and `edited`, the
+// same block after the mode's edit, does not.
 Workspace RecomputedBytes(const KeptForBackward& block, const KeptForBackward& edited);
 
 }  // namespace meshwright::planner

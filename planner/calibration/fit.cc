@@ -17,9 +17,10 @@ namespace {
 constexpr double kBoundSlack = 1e-6;
 
 // The constants under fit; a point is the logarithm of each.
-class Parameters {
+class FittedConstants {
  public:
-  Parameters(const ClusterSpec& cluster, const FrameworkProfile& profile, const FitOptions& options)
+  FittedConstants(const ClusterSpec& cluster, const FrameworkProfile& profile,
+                  const FitOptions& options)
       : cluster_(cluster), profile_(profile) {
     for (const CalibrationConstant& constant : CalibrationConstants()) {
       if (constant.of_framework ? !options.fit_framework : !options.fit_cluster) continue;
@@ -64,7 +65,7 @@ double LogError(const FitRow& row, ClusterSpec cluster, const FrameworkProfile& 
 
 // log(predicted / measured) of one row.
 struct RowResidual {
-  const Parameters& parameters;
+  const FittedConstants& parameters;
   const FitRow& row;
 
   bool operator()(double const* const* point, double* residual) const {
@@ -99,7 +100,7 @@ ceres::CostFunction* MakeCost(Residual residual, size_t size) {
 
 // Rows count in units of the loss scale, priors in units of their standard deviations: the fit is
 // the most probable point where errors spread by about the scale.
-void AddResiduals(const Parameters& parameters, const std::vector<FitRow>& rows,
+void AddResiduals(const FittedConstants& parameters, const std::vector<FitRow>& rows,
                   const FitOptions& options, double* point, ceres::Problem& problem) {
   for (const FitRow& row : rows) {
     auto* loss = new ceres::ScaledLoss(new ceres::SoftLOneLoss(options.loss_scale),
@@ -120,7 +121,7 @@ void AddResiduals(const Parameters& parameters, const std::vector<FitRow>& rows,
 }
 
 // Row-major covariance of the constants' logarithms; the priors' alone where the solver finds none.
-std::vector<double> Covariance(const Parameters& parameters, double* point,
+std::vector<double> Covariance(const FittedConstants& parameters, double* point,
                                ceres::Problem& problem) {
   const size_t n = parameters.size();
   std::vector<double> covariance(n * n, 0.0);
@@ -141,7 +142,7 @@ std::vector<double> Covariance(const Parameters& parameters, double* point,
 }
 
 // What the constants' uncertainty adds to the variance of a prediction, the mean over the rows.
-double ParameterVariance(const Parameters& parameters, const std::vector<FitRow>& rows,
+double ParameterVariance(const FittedConstants& parameters, const std::vector<FitRow>& rows,
                          const std::vector<double>& point, const std::vector<double>& covariance) {
   constexpr double kStep = 1e-3;
   const size_t n = parameters.size();
@@ -166,7 +167,7 @@ double ParameterVariance(const Parameters& parameters, const std::vector<FitRow>
   return total / static_cast<double>(rows.size());
 }
 
-void Record(const Parameters& parameters, const std::vector<double>& point,
+void Record(const FittedConstants& parameters, const std::vector<double>& point,
             const std::vector<double>& covariance, const FitOptions& options, FitResult& result) {
   const size_t n = parameters.size();
   std::vector<double> errors;
@@ -208,7 +209,7 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
         "measurements", "0 rows",
         "must hold at least one measured step of this framework that can be modelled");
   }
-  const Parameters parameters(cluster, profile, options);
+  const FittedConstants parameters(cluster, profile, options);
   if (parameters.size() == 0) {
     return FieldError("fit", "nothing", "must leave at least one constant to fit");
   }

@@ -7,14 +7,17 @@
 //   void VisitFields(C& cat, Visitor& visit) {
 //     visit(Needed("lives"), cat.lives);
 //     visit("mass_kg", cat.mass_kg);
-//     visit("mood", cat.mood, kMoodNames);          // an enum by its names
-//     (planner/base/enum_names.h) visit("diet", cat.diet, kDietText);           // anything that
-//     has a text (TextForm) visit.Derived("mass_g", cat.mass_kg * 1000);  // written for who reads
-//     only that, never read
+//     // An enum, an optional or a set of it by its names (planner/base/enum_names.h).
+//     visit("mood", cat.mood, kMoodNames);
+//     // Anything that has a text (TextForm).
+//     visit("diet", cat.diet, kDietText);
+//     // Written for who reads only that, never read.
+//     visit.Derived("mass_g", cat.mass_kg * 1000);
 //   }
 //
 // A field is a truth value, an int32_t, int64_t or uint64_t, a double, a std::string, a struct with
-// fields, or an optional, a vector or a map from texts of one of these. Its name is the key in JSON
+// fields, or an optional, a vector or a map from texts (std::map, or an OrderedMap where the order
+// of the keys is part of the text) of one of these. Its name is the key in JSON
 // (planner/codec/json_codec.h) and the field's name in a message (executor/agent/message_codec.h).
 // Reading changes only the fields that the text or the message tells of.
 #pragma once
@@ -26,6 +29,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "planner/base/enum_names.h"
@@ -36,12 +41,16 @@ namespace meshwright::planner {
 template <typename T, typename Struct>
 concept ConstOr = std::same_as<std::remove_const_t<T>, Struct>;
 
+// A map from texts whose text has the keys in this order; none is there twice.
+template <typename T>
+using OrderedMap = std::vector<std::pair<std::string, T>>;
+
 // Which parts of a text hold a field, where the text is in parts: a bit each, the lowest first.
 using TextParts = uint8_t;
 inline constexpr TextParts kAllParts = 0xff;
 
 // A field's name, and what its JSON form has that its value does not tell. Messages ignore all but
-// the names.
+// the names and `only_text`.
 struct Field {
   // NOLINTNEXTLINE(google-explicit-constructor): most fields are a name and nothing else
   constexpr Field(const char* field_name) : name(field_name) {}
@@ -51,13 +60,14 @@ struct Field {
   std::string_view name;  // lives as long as the call of the visitor
   // The field's name in a message where protobuf refuses the key: to it "steps" is "step_s".
   std::string_view message_name = {};
-  bool needed = false;   // reading fails where it is absent
-  bool present = true;   // whether there is something to write
-  bool or_null = false;  // written as null where there is nothing to write, rather than left out
-  bool as_list = false;  // of a struct: its fields in order, without their names
-  bool inside = false;   // of a struct: its fields are keys of the object around it
-  bool open = false;     // of a struct: keys that it does not know are passed over
-  bool by_name = false;  // of a vector of structs with a `name`: an object whose keys are those
+  bool needed = false;     // reading fails where it is absent
+  bool present = true;     // whether there is something to write
+  bool or_null = false;    // written as null where there is nothing to write, rather than left out
+  bool as_list = false;    // of a struct: its fields in order, without their names
+  bool inside = false;     // of a struct: its fields are keys of the object around it
+  bool open = false;       // of a struct: keys that it does not know are passed over
+  bool by_name = false;    // of a vector of structs with a `name`: an object whose keys are those
+  bool only_text = false;  // messages do not have it
   TextParts parts = kAllParts;
   // Of a struct whose text is in parts: the keys of an object each that holds the part's fields.
   std::span<const std::string_view> part_names = {};
@@ -122,6 +132,12 @@ constexpr Field ByName(Field field) {
   return field;
 }
 
+// Derived from what messages say in another way: they leave it out.
+constexpr Field OnlyInText(Field field) {
+  field.only_text = true;
+  return field;
+}
+
 // Only in these parts of a text in parts.
 constexpr Field InParts(TextParts parts, Field field) {
   field.parts = parts;
@@ -141,7 +157,7 @@ TextForm(ToText, Parse) -> TextForm<ToText, Parse>;
 // The text of `value` by its names or its form, and back; `path` is what an error calls the field.
 template <typename T, size_t kCount>
 std::string TextBy(const EnumNames<T, kCount>& names, const T& value) {
-  return std::string(NameOf(names, value));
+  return std::string(meshwright::NameOf(names, value));
 }
 template <typename ToText, typename Parse, typename T>
 std::string TextBy(const TextForm<ToText, Parse>& form, const T& value) {

@@ -1,8 +1,9 @@
 // Structs with fields (planner/codec/fields.h) as JSON, and back.
 //
-// Texts are written as valid UTF-8. A vector is a list, a map an object; an optional without a
-// value is left out. In reading null counts as absent, and an error names the field by its path,
-// such as "ranks[2].phases.bubble_s", with its value and what would be accepted.
+// Texts are written as valid UTF-8. A vector is a list, a map an object, a set of enumerators the
+// list of their names; an optional without a value is left out. In reading null counts as absent,
+// and an error names the field by its path, such as "ranks[2].phases.bubble_s", with its value and
+// what would be accepted.
 #pragma once
 
 #include <concepts>
@@ -19,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
+#include "planner/base/enum_set.h"
 #include "planner/base/utf8.h"
 #include "planner/codec/fields.h"
 #include "planner/codec/json_values.h"
@@ -98,6 +100,12 @@ class JsonWriter {
   void WriteNamed(const Field& field, const T& value, const Names& names) {
     Put(field, TextBy(names, value));
   }
+  template <typename Kind, typename Names>
+  void WriteNamed(const Field& field, const EnumSet<Kind>& set, const Names& names) {
+    Json list = Json::array();
+    set.ForEach([&](Kind kind) { list.push_back(TextBy(names, kind)); });
+    Put(field, std::move(list));
+  }
 
   template <typename T>
   Json ValueOf(const Field& field, const T& value) {
@@ -138,6 +146,12 @@ class JsonWriter {
     for (const auto& [key, value] : values) object[ValidUtf8(key)] = ValueOf(field, value);
     return object;
   }
+  template <typename T>
+  Json ValueOf(const Field& field, const OrderedMap<T>& values) {
+    Json object = Json::object();
+    for (const auto& [key, value] : values) object[ValidUtf8(key)] = ValueOf(field, value);
+    return object;
+  }
 
   Json& to_;
   const TextParts parts_;
@@ -167,6 +181,22 @@ class JsonReader {
       if (ReadText(*found, PathOf(field), problem_, text)) {
         ReadNamed(text, PathOf(field), value, names);
       }
+    }
+  }
+  template <typename Kind, typename Names>
+  void operator()(const Field& field, EnumSet<Kind>& set, const Names& names) {
+    if (problem_.found() || (field.parts & parts_) == 0) return;
+    const nlohmann::json* found = Find(field);
+    if (found == nullptr) return;
+    const FieldPath list = PathOf(field);
+    if (!problem_.CheckContainer(*found, list, /*list=*/true)) return;
+    set = {};
+    for (size_t i = 0; i < found->size() && !problem_.found(); ++i) {
+      std::string text;
+      Kind kind{};
+      const FieldPath path(list, i);
+      if (ReadText((*found)[i], path, problem_, text)) ReadNamed(text, path, kind, names);
+      if (!problem_.found()) set.Add(kind);
     }
   }
   template <typename T>
@@ -293,6 +323,15 @@ class JsonReader {
     if (!problem_.CheckContainer(from, path, /*list=*/false)) return;
     for (const auto& [key, entry] : from.items()) {
       Read(entry, FieldPath(path, key), field, values[key]);
+    }
+  }
+  template <typename T>
+  void Read(const nlohmann::json& from, const FieldPath& path, const Field& field,
+            OrderedMap<T>& values) {
+    values.clear();
+    if (!problem_.CheckContainer(from, path, /*list=*/false)) return;
+    for (const auto& [key, entry] : from.items()) {
+      Read(entry, FieldPath(path, key), field, values.emplace_back(key, T{}).second);
     }
   }
 

@@ -1,11 +1,11 @@
-// Time of a collective of one group of ranks (planner/layout/mesh.h): where the group lies decides
-// which links it uses.
+// How many seconds a collective of a group of ranks (planner/layout/mesh.h) takes. The place of the
+// group among the nodes decides which links it uses.
 //
-// Ranks fill nodes in order, so where a group's span does not divide a node some groups lie across
-// a border, and the one with the fewest ranks beyond it sets the pace. time = latency +
-// volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and moves 2 S (N - 1) / N bytes
-// through each rank, all-gather and reduce-scatter half of that. Clusters whose library is NCCL
-// take the cheapest of its algorithms and protocols (planner/cost/nccl_tuning.h).
+// Ranks fill nodes in order. Where a group's span does not divide a node, some groups lie across a
+// border between nodes, and the group with the fewest ranks beyond it is the slowest. time =
+// latency + volume / bandwidth; a ring all-reduce takes 2 (N - 1) steps and moves 2 S (N - 1) / N
+// bytes through each rank, all-gather and reduce-scatter half of that. Clusters whose library is
+// NCCL take the cheapest of its algorithms and protocols (planner/cost/nccl_tuning.h).
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,30 @@
 
 namespace meshwright::planner {
 
-// The links as one framework's runs have them.
+// A cluster's links, at the speed that one framework's runs had.
 struct Network {
   const ClusterSpec& cluster;
-  double share = 1.0;       // Communication::network_share: of the bandwidth between nodes
+  double share = 1.0;       // Communication::network_share, of the bandwidth between nodes
   double contention = 0.0;  // Communication::network_contention
-  int64_t devices = 0;      // of the run; 0: no more than the group
+  int64_t devices = 0;      // devices of the run; 0 where the group is all of it
 
-  // Whether every such group of the run lies on one node.
+  // Whether every group of this shape in the run lies on one node.
   bool Inside(const RankGroup& group) const;
 };
 
-// Bytes per second through one rank of a ring over the group. Across nodes each rank that the group
-// has on a node drives a network interface of its own, until the links inside the node bind.
+// Returns the bytes per second through one rank of a ring over the group. Across nodes each of the
+// group's ranks on a node drives a network interface of its own, until the links inside the node
+// are the limit.
 double RingBytesPerS(const Network& network, const RankGroup& group);
 
-// Seconds; bytes is the full buffer: what each rank holds before an all-reduce, after an
-// all-gather, before a reduce-scatter. 0 for a group of one.
+// Return seconds, 0 for a group of one. `bytes` is the size of the full buffer, which each rank
+// holds before an all-reduce, after an all-gather, before a reduce-scatter.
 double AllReduceTime(const Network& network, const RankGroup& group, double bytes);
 double AllGatherTime(const Network& network, const RankGroup& group, double bytes);
 double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes);
 
-// One message between neighbours of a chain or ring. Where the group spans nodes some neighbours
-// stand on different ones, and the slowest hop sets the pace.
+// Returns the seconds of one message between neighbours of a chain or ring. Where the group spans
+// nodes, some neighbours are on different ones, and the slowest hop counts.
 double SendTime(const Network& network, const RankGroup& group, double bytes);
 
 }  // namespace meshwright::planner

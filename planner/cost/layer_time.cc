@@ -3,12 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "planner/base/memo.h"
-#include "planner/block/block.h"
-#include "planner/block/pass.h"
-#include "planner/block/recompute.h"
-#include "planner/profile/layer_shape.h"
-
 namespace meshwright::planner {
 namespace {
 
@@ -45,90 +39,6 @@ NumberFormat InputsOf(const MatmulInputs& inputs, PassKind pass) {
       break;
   }
   return inputs.weight_gradient;
-}
-
-// What one pass of an operator computes: a product, a stream or both.
-struct PassCost {
-  PassKind pass = PassKind::kForward;
-  bool repeated = false;    // a forward with which the input gradient begins
-  bool recomputed = false;  // a forward that runs again
-  bool multiplies = false;
-  MatmulShape product = {};
-  double stream_bytes = 0.0;
-};
-
-// A collective over the TP group that compute waits for.
-struct CollectiveCost {
-  PassKind pass = PassKind::kForward;
-  CollectiveKind kind = CollectiveKind::kAllReduce;
-  bool of_loss = false;
-  int64_t bytes = 0;
-};
-
-// What there is to time of a list of operators: it depends on their shape alone, not on the device.
-struct ListCost {
-  ShortList<PassCost, 48> passes;  // those that cost something
-  ShortList<CollectiveCost, 12> collectives;
-  Operator attention;
-  bool has_attention = false;
-};
-
-ListCost CostOf(const OperatorList& operators) {
-  ListCost cost;
-  for (const Operator& op : operators) {
-    for (const PassKind pass : kPasses) {
-      const bool forward = pass == PassKind::kForward;
-      const PassCost of_pass = {
-          .pass = pass,
-          .repeated = forward && op.repeats_forward,
-          .recomputed = forward && op.recomputed,
-          .multiplies = op.kind == OperatorKind::kMatmul,
-          .product = op.kind == OperatorKind::kMatmul ? ProductOf(op, pass) : MatmulShape{},
-          .stream_bytes = StreamBytes(op, pass)};
-      if (of_pass.multiplies || of_pass.stream_bytes > 0.0) cost.passes.push_back(of_pass);
-      for (const OperatorCollective& collective : op.pass(pass).collectives) {
-        if (collective.group != GroupRole::kTensor || collective.behind_compute) continue;
-        cost.collectives.push_back({.pass = pass,
-                                    .kind = collective.kind,
-                                    .of_loss = op.kind == OperatorKind::kCrossEntropy,
-                                    .bytes = collective.bytes});
-      }
-    }
-    if (op.kind == OperatorKind::kAttention) {
-      cost.attention = op;
-      cost.has_attention = true;
-    }
-  }
-  return cost;
-}
-
-// What there is to time of a layer of one shape, and of the ends of a model of such layers.
-struct ShapeCost {
-  ListCost block;
-  ListCost head;
-  ListCost embedding;
-};
-
-struct ShapeKey {
-  BlockShape shape;
-  bool selective = false;  // recompute
-
-  friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
-};
-
-// A search comes back to the same shapes with each of its schedules and numbers of replicas. The
-// reference is good until the next call.
-const ShapeCost& CostOf(const StepShape& step, const LayerGroup& group) {
-  thread_local Memo<ShapeKey, ShapeCost, kShapesOfASearch> known;
-  const ShapeKey key = {.shape = LayerShape(step.context, step.layout, group),
-                        .selective = step.layout.recompute == Recompute::kSelective};
-  return known.Get(key, [&] {
-    OperatorList block = BlockOperators(key.shape);
-    if (key.selective) Apply(Recompute::kSelective, key.shape, block);
-    return ShapeCost{.block = CostOf(block),
-                     .head = CostOf(HeadOperators(key.shape)),
-                     .embedding = CostOf(EmbeddingOperators(key.shape))};
-  });
 }
 
 void AddCompute(const StepShape& step, const ListCost& cost, LayerTime& time) {
@@ -268,13 +178,13 @@ LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
 
 }  // namespace
 
-LayerTime EstimateLayer(const StepShape& step, const LayerGroup& group) {
-  const ListCost& cost = CostOf(step, group).block;
+LayerTime EstimateLayer(const StepShape& step, size_t group) {
+  const ListCost& cost = step.planned.block(group).layer_cost;
   LayerTime time;
   AddCompute(step, cost, time);
-  if (cost.has_attention) {
-    AddAttention(step, cost.attention, time);
-    AddRing(step, cost.attention, time);
+  if (cost.attention != nullptr) {
+    AddAttention(step, *cost.attention, time);
+    AddRing(step, *cost.attention, time);
   }
   TensorParallelTimes times(step);
   const auto price = [&](const CollectiveCost& collective) {
@@ -294,11 +204,11 @@ LayerTime Recomputed(const LayerTime& layer) {
 }
 
 LayerTime EstimateHead(const StepShape& step) {
-  return EstimateEnd(step, CostOf(step, step.context.model.groups.front()).head);
+  return EstimateEnd(step, step.planned.ends().head_cost);
 }
 
 LayerTime EstimateEmbedding(const StepShape& step) {
-  return EstimateEnd(step, CostOf(step, step.context.model.groups.front()).embedding);
+  return EstimateEnd(step, step.planned.ends().embedding_cost);
 }
 
 }  // namespace meshwright::planner

@@ -4,8 +4,9 @@
 // attention by kernel, everything else by the bytes it streams. Tensor-parallel collectives block.
 #pragma once
 
+#include <cstddef>
+
 #include "planner/cost/step_shape.h"
-#include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
 
@@ -27,8 +28,9 @@ struct LayerTime {
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
 };
 
-// A layer of `group` that is not recomputed, but for what selective recompute runs again.
-LayerTime EstimateLayer(const StepShape& step, const LayerGroup& group);
+// A layer of the model's group `group` that is not recomputed, but for what selective recompute
+// runs again.
+LayerTime EstimateLayer(const StepShape& step, size_t group);
 
 // The same layer under full recompute: its forward runs again.
 LayerTime Recomputed(const LayerTime& layer);

@@ -1,8 +1,9 @@
-// A step put together from what single ranks were measured to do and what their communication would
-// cost: the answer for a cluster from one device (a slice trial).
+// Composes the time of a step from single ranks that were measured alone and from the modelled time
+// of their communication: what one device can say of a cluster (a slice trial).
 //
-// Measured: each pipeline rank's computation of one micro-batch, and its optimizer. Modelled:
-// everything that takes more than one rank. The pipeline's schedule is simulated with their sums.
+// Each pipeline rank's computation of one micro-batch and its optimizer are measured. Everything
+// that takes more than one rank is modelled. The pipeline's schedule is simulated with the sums of
+// both.
 #pragma once
 
 #include <array>
@@ -15,9 +16,9 @@
 
 namespace meshwright::planner {
 
-// One micro-batch in one chunk, seconds: compute is measured; of communication, which is modelled,
-// tp, cp and dp have what nothing hides. A backward pass that is not split is an input gradient
-// without a weight gradient.
+// Seconds of one micro-batch in one chunk. Compute is measured; tp, cp and dp are modelled and hold
+// only what compute does not hide. A backward pass that is not split stands in input_gradient, and
+// weight_gradient is 0.
 struct MeasuredChunk {
   TimeParts forward;
   TimeParts input_gradient;
@@ -26,18 +27,18 @@ struct MeasuredChunk {
 
 struct MeasuredRank {
   std::vector<MeasuredChunk> chunks;  // vpp
-  double dp_behind_s = 0.0;  // modelled: reductions behind the last action that nothing hides
+  double dp_behind_s = 0.0;  // modelled: reductions after the last action that nothing hides
   double optimizer_s = 0.0;  // measured
 };
 
-// Where each part of a composed step comes from.
+// Which parts of a composed step are measured, modelled and simulated.
 inline constexpr std::array kMeasuredParts = {TimePart::kCompute, TimePart::kOptimizer};
-// Messages between stages (pp) are what they add to the pipeline.
+// Of messages between stages (kPp) the part is the time that they add to the pipeline.
 inline constexpr std::array kModelledParts = {TimePart::kTp, TimePart::kCp, TimePart::kPp,
                                               TimePart::kDp, TimePart::kStraggler};
 inline constexpr std::array kSimulatedParts = {TimePart::kBubble};
 
-// Seconds of one step of the pipeline rank that ends last, by what it spends them on.
+// Seconds of one step by part, on the pipeline rank that ends last.
 struct ComposedStep : TimeParts {
   using TimeParts::TimeParts;
 
@@ -46,8 +47,8 @@ struct ComposedStep : TimeParts {
   friend bool operator==(const ComposedStep&, const ComposedStep&) = default;
 };
 
-// `ranks` are by pipeline rank. Requires a layout that CheckLayout() accepts; InvalidArgument where
-// ranks or chunks are missing.
+// Returns the composed step of `ranks`, one per pipeline rank. Requires a layout that CheckLayout()
+// accepts. InvalidArgument where ranks or chunks are missing.
 absl::StatusOr<ComposedStep> ComposeStep(const EstimateContext& context, const Layout& layout,
                                          const std::vector<MeasuredRank>& ranks);
 

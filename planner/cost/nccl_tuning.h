@@ -1,8 +1,8 @@
-// NCCL's own tuning model: what its algorithms and protocols cost, and which of them it takes.
+// NCCL's own tuning model: the latency and bandwidth of its algorithms and protocols.
 //
 // Source: the tables of NCCL's tuning model (ring and tree; protocols LL, LL128 and Simple). A
-// protocol trades latency per hop against the share of the bus that payload gets; for a given size
-// the cheapest one runs.
+// protocol with a lower latency per hop leaves less of the bus bandwidth to the payload. NCCL runs
+// the pair that is cheapest for a buffer's size.
 #pragma once
 
 #include <array>
@@ -31,16 +31,16 @@ inline constexpr std::array<NcclProtocol, 3> kNcclTree = {{
     {8.4e-6, 4.0e-6, 14.0e-6, 0.92},
 }};
 
-// Latency of one or two (`rounds`) trips around a ring of `steps` hops, `crossing` of which leave a
-// node.
+// Returns the seconds of latency of `rounds` trips around a ring of `steps` hops, `crossing` of
+// which leave a node.
 inline double NcclRingLatency(const NcclProtocol& protocol, double rounds, int64_t steps,
                               int64_t crossing) {
   return protocol.base_s + rounds * (static_cast<double>(steps - crossing) * protocol.inside_hop_s +
                                      static_cast<double>(crossing) * protocol.network_hop_s);
 }
 
-// Latency of an all-reduce up and down a tree: a chain inside each node, a binary tree over the
-// nodes.
+// Returns the seconds of latency of an all-reduce up and down a tree, which is a chain inside each
+// node and a binary tree over the nodes.
 inline double NcclTreeLatency(const NcclProtocol& protocol, int64_t per_node, int64_t nodes) {
   return protocol.base_s + 2.0 * (static_cast<double>(per_node - 1) * protocol.inside_hop_s +
                                   std::log2(static_cast<double>(nodes)) * protocol.network_hop_s);

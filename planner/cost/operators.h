@@ -1,5 +1,5 @@
-// Time of single operators on one device: the slower of arithmetic and memory traffic, never below
-// a launch.
+// How many seconds single operators take on one device: the longer of arithmetic and memory
+// traffic, and at least a kernel's launch.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace meshwright::planner {
 
-// One rank's part of the device it runs on.
+// The part of a device's throughput that one rank gets.
 struct DeviceShare {
   const HardwareProfile& device;
   NumberFormats formats = {};
@@ -24,28 +24,29 @@ struct DeviceShare {
   }
 };
 
-// Share of the peak that an (m x k) times (k x n) product reaches: matmul_efficiency, less the idle
-// part of the last wave of output tiles, less the ramp of short inner dimensions
-// k / (k + matmul_half_k).
+// Returns the share of the peak that an (m x k) times (k x n) product reaches: matmul_efficiency,
+// times the busy share of its waves of output tiles, times k / (k + matmul_half_k) for short inner
+// dimensions.
 double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int64_t k);
 
-// Seconds of an (m x k) times (k x n) product of factors in `inputs`; in the second form in what
-// forward passes multiply.
+// Returns the seconds of an (m x k) times (k x n) product whose factors have the format `inputs`;
+// in the second form that of forward passes.
 double MatmulTime(const DeviceShare& device, NumberFormat inputs, int64_t m, int64_t n, int64_t k);
 double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k);
 
-// Seconds of an operator that streams `bytes` through memory.
+// Returns the seconds of an operator that reads and writes `bytes` of memory in all.
 double MemoryBoundTime(const DeviceShare& device, double bytes);
 
-// Seconds of a flash kernel's forward, causal; the backward takes 2.5 times as long
-// (FlashAttention-2, arXiv 2307.08691). The rate is attention_efficiency * s / (s + half_seq) of
-// the peak for heads of 128, less for shorter ones, times the kernel's ratio.
+// Returns the seconds of a flash kernel's causal forward; the backward takes 2.5 times as long
+// (FlashAttention-2, arXiv 2307.08691). The kernel reaches attention_efficiency * s / (s +
+// half_seq) of the peak for heads of 128 elements, times its own ratio, and less for shorter heads.
 double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
                         const AttentionShape& shape);
 inline constexpr double kAttentionBackwardRatio = 2.5;
 
-// Seconds of attention that writes the score matrix out: two batched products over all keys and
-// `traffic_bytes` per score. The backward takes twice the products and 1.5 times the traffic.
+// Return the seconds of attention that writes the score matrix out. Forward computes two batched
+// products over all keys and moves `traffic_bytes` per score; backward takes twice the products and
+// 1.5 times the traffic.
 double UnfusedForwardTime(const DeviceShare& device, const AttentionShape& shape,
                           double traffic_bytes);
 double UnfusedBackwardTime(const DeviceShare& device, const AttentionShape& shape,

@@ -24,11 +24,8 @@ void Add(const LayerTime& layer, double count, StageTime& time) {
 }  // namespace
 
 StageTimes::StageTimes(const StepShape& step)
-    : step_(step),
-      stages_(step.context.model, step.layout, step.context.profile.supports.stage_partition),
-      head_(EstimateHead(step)),
-      embedding_(EstimateEmbedding(step)) {
-  for (const LayerGroup& group : step.context.model.groups) {
+    : step_(step), head_(EstimateHead(step)), embedding_(EstimateEmbedding(step)) {
+  for (size_t group = 0; group < step.context.model.groups.size(); ++group) {
     layers_.push_back(EstimateLayer(step, group));
     recomputed_.push_back(Recomputed(layers_.back()));
   }
@@ -36,7 +33,7 @@ StageTimes::StageTimes(const StepShape& step)
 
 void StageTimes::AddStage(int32_t stage, StageTime& time) const {
   const Layout& layout = step_.layout;
-  const StageLayers held = stages_.Stage(stage);
+  const StageLayers& held = step_.planned.Stage(stage);
   ForEachGroup(step_.context.model, held, [&](size_t group, int64_t count) {
     int64_t again = 0;
     if (layout.recompute == Recompute::kFull) again = count;

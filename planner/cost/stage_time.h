@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "planner/block/stage_partition.h"
 #include "planner/cost/layer_time.h"
 #include "planner/cost/step_shape.h"
 #include "planner/cost/time_part.h"
@@ -35,7 +34,6 @@ class StageTimes {
   void AddStage(int32_t stage, StageTime& time) const;
 
   const StepShape& step_;
-  StagePlan stages_;
   absl::InlinedVector<LayerTime, 4> layers_;      // by layer group
   absl::InlinedVector<LayerTime, 4> recomputed_;  // the same under full recompute
   LayerTime head_;

@@ -10,16 +10,41 @@
 #include "planner/cost/operators.h"
 #include "planner/layout/layout.h"
 #include "planner/layout/mesh.h"
-#include "planner/profile/context.h"
+#include "planner/profile/planned_layout.h"
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
 
 struct StepShape {
-  StepShape(const EstimateContext& c, const Layout& l)
-      : StepShape(c, l, Mesh(l, c.profile.communication.mesh_order)) {}
-  StepShape(const EstimateContext& c, const Layout& l, const Mesh& mesh)
-      : context(c),
+  explicit StepShape(const PlannedLayout& p)
+      : StepShape(p, p.context(), p.layout(),
+                  Mesh(p.layout(), p.context().profile.communication.mesh_order)) {}
+  StepShape(const EstimateContext& c, const Layout& l) : StepShape(PlannedLayout(c, l)) {}
+  // Of the hidden states as they go from rank to rank.
+  double HiddenBytes() const {
+    return static_cast<double>(tokens * context.model.hidden) * wire_bytes;
+  }
+  int64_t SequenceDivisor() const { return layout.sequence_parallel ? layout.tp : 1; }
+
+  PlannedLayout planned;
+  const EstimateContext& context;
+  const Layout& layout;
+  DeviceShare device;
+  Network network;
+  int64_t tokens;     // of one micro-batch on one rank
+  double wire_bytes;  // of an element of an activation between ranks
+  RankGroup tp_group;
+  RankGroup cp_group;
+  RankGroup dp_group;  // the holders of the same weights, data and context ranks
+  RankGroup pipeline_group;
+  // The first and the last stage: half of all devices apart, so that they are on one node where all
+  // devices are.
+  RankGroup ends_group;
+
+ private:
+  StepShape(const PlannedLayout& p, const EstimateContext& c, const Layout& l, const Mesh& mesh)
+      : planned(p),
+        context(c),
         layout(l),
         device{
             c.cluster.device, c.training.formats(),
@@ -34,26 +59,6 @@ struct StepShape {
         dp_group(mesh.GroupOf(GroupRole::kReplicas)),
         pipeline_group(mesh.GroupOf(GroupRole::kPipeline)),
         ends_group(2, l.devices() / 2) {}
-
-  // Of the hidden states as they go from rank to rank.
-  double HiddenBytes() const {
-    return static_cast<double>(tokens * context.model.hidden) * wire_bytes;
-  }
-  int64_t SequenceDivisor() const { return layout.sequence_parallel ? layout.tp : 1; }
-
-  const EstimateContext& context;
-  const Layout& layout;
-  DeviceShare device;
-  Network network;
-  int64_t tokens;     // of one micro-batch on one rank
-  double wire_bytes;  // of an element of an activation between ranks
-  RankGroup tp_group;
-  RankGroup cp_group;
-  RankGroup dp_group;  // the holders of the same weights, data and context ranks
-  RankGroup pipeline_group;
-  // The first and the last stage: half of all devices apart, so that they are on one node where all
-  // devices are.
-  RankGroup ends_group;
 };
 
 }  // namespace meshwright::planner

@@ -6,7 +6,6 @@
 #include "planner/cost/stage_time.h"
 #include "planner/cost/step_shape.h"
 #include "planner/cost/stragglers.h"
-#include "planner/memory/layout_parameters.h"
 #include "planner/schedule/closed_forms.h"
 
 namespace meshwright::planner {
@@ -21,9 +20,16 @@ struct Pipeline {
 
 Pipeline SumRanks(const StepShape& step, const StageTimes& times) {
   Pipeline pipeline;
+  StageTime time;
+  double total_s = 0.0;
+  int32_t timed = -1;  // the rank whose time that is
   for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
-    const StageTime time = times.OfRank(rank);
-    const double total_s = time.total_s();
+    const int32_t alike = step.planned.FirstAlike(rank);
+    if (alike != timed) {
+      time = times.OfRank(alike);
+      total_s = time.total_s();
+      timed = alike;
+    }
     pipeline.sum.Add(time.parts);
     if (total_s <= pipeline.slowest_s) continue;
     pipeline.slowest = time;
@@ -102,12 +108,13 @@ double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
 
 }  // namespace
 
-TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
-                              double fraction_of_device) {
-  const StepShape step(context, layout);
+TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_device) {
+  const EstimateContext& context = planned.context();
+  const Layout& layout = planned.layout();
+  const StepShape step(planned);
   const Pipeline pipeline = SumRanks(step, StageTimes(step));
   const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
-  const auto parameters = static_cast<double>(LayoutParameters(context, layout).Most());
+  const auto parameters = static_cast<double>(planned.MostParameters());
 
   TimeEstimate time;
   AddPipeline(step, pipeline, micro_batches, time);

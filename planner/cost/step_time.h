@@ -1,14 +1,13 @@
-// Time of one optimizer step: operators and collectives of every stage, the pipeline around them,
-// the gradient reduction and the optimizer.
+// How many seconds one optimizer step takes: the operators and collectives of every stage, the
+// pipeline's idle time, the gradient reduction and the optimizer.
 #pragma once
 
 #include "planner/cost/time_part.h"
-#include "planner/layout/layout.h"
-#include "planner/profile/context.h"
+#include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
 
-// Seconds of one optimizer step, by what the slowest device spends them on.
+// Seconds of one optimizer step by part, on the slowest device.
 struct TimeEstimate : TimeParts {
   using TimeParts::TimeParts;
 
@@ -17,9 +16,12 @@ struct TimeEstimate : TimeParts {
   friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts. `fraction_of_device`: how full the fullest device
-// is. Does not allocate for models of up to four layer groups.
-TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
-                              double fraction_of_device);
+// Returns the estimate; `fraction_of_device` is the share of its memory that the fullest device
+// fills.
+TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_device);
+inline TimeEstimate EstimateStepTime(const EstimateContext& context, const Layout& layout,
+                                     double fraction_of_device) {
+  return EstimateStepTime(PlannedLayout(context, layout), fraction_of_device);
+}
 
 }  // namespace meshwright::planner

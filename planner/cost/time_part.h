@@ -1,5 +1,5 @@
-// Where the time of a step goes, and seconds by that: one enumeration and one table of names behind
-// every breakdown that is estimated, measured, stored, sent or shown.
+// The parts that the time of a step is broken down into. Every breakdown that is estimated,
+// measured, stored, sent or shown uses this enumeration and its names.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@ namespace meshwright::planner {
 // In the order in which they are shown.
 enum class TimePart : uint8_t {
   kCompute,    // matmuls, attention and memory-bound operators
-  kRecompute,  // forwards that are run again
-  kTp,         // exposed communication, by axis
+  kRecompute,  // forward passes that run again (planner/block/recompute.h says how much of them)
+  kTp,         // exposed communication, that is what compute does not hide, by axis
   kCp,
   kPp,
   kDp,
   kBubble,     // idle while the pipeline fills and drains
   kStraggler,  // waiting for devices that are slower than the average one
-  kPressure,   // the allocator's, where memory is nearly full
+  kPressure,   // what the caching allocator adds where memory is nearly full
   kOptimizer,
 };
 
@@ -46,7 +46,7 @@ constexpr std::string_view PartName(TimePart part) {
   return key.substr(0, key.size() - 2);
 }
 
-// Seconds by part; those that nothing is said of are 0.
+// Seconds by part. A part that is not set is 0.
 class TimeParts {
  public:
   constexpr TimeParts() = default;

@@ -13,17 +13,18 @@ constexpr double kTera = 1e12;
 
 }  // namespace
 
-Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
-  return EstimateLayout(context, layout, EstimateMemory(context, layout));
+Estimate EstimateLayout(const PlannedLayout& planned) {
+  return EstimateLayout(planned, EstimateMemory(planned));
 }
 
-Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
-                        const MemoryEstimate& memory) {
+Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memory) {
+  const EstimateContext& context = planned.context();
+  const Layout& layout = planned.layout();
   Estimate estimate;
   estimate.memory = memory;
   estimate.fraction_of_device = static_cast<double>(memory.total_bytes()) /
                                 static_cast<double>(context.cluster.device.memory_bytes);
-  estimate.time = EstimateStepTime(context, layout, estimate.fraction_of_device);
+  estimate.time = EstimateStepTime(planned, estimate.fraction_of_device);
   const double step_s = estimate.time.step_s();
   const auto devices = static_cast<double>(layout.devices());
   const double peak_flops =

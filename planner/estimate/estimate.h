@@ -1,13 +1,13 @@
-// What one layout needs and how fast it is: memory of the fullest device, time of one step, MFU.
+// The estimate of one layout: bytes of memory on the fullest device, seconds of one step, and MFU.
 //
-// Pure functions of (model, cluster, training, layout, profile): no clock, no randomness, and no
-// allocation, so that a search can call them for every point.
+// The functions are pure in (model, cluster, training, layout, profile). They use no clock and no
+// randomness and allocate nothing for shapes that they met before, so that a search can call them
+// for every point.
 #pragma once
 
 #include "planner/cost/step_time.h"
-#include "planner/layout/layout.h"
 #include "planner/memory/rank_memory.h"
-#include "planner/profile/context.h"
+#include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
 
@@ -18,25 +18,28 @@ struct Estimate {
   MemoryEstimate memory;
   double fraction_of_device = 0.0;  // memory.total_bytes() over the device's memory
   TimeEstimate time;
-  double mfu = 0.0;         // PaLM definition: full attention, N with both embeddings
-  double mfu_causal = 0.0;  // Megatron-LM definition: half of the attention, logits once
+  double mfu = 0.0;         // by PaLM: full attention, N with both embeddings
+  double mfu_causal = 0.0;  // by Megatron-LM: half of the attention, the logits counted once
   double tokens_per_s = 0.0;
   // Model FLOP/s of one device, by the definitions of mfu and of mfu_causal, in 1e12.
   double tflops_per_gpu = 0.0;
   double tflops_per_gpu_causal = 0.0;
   double tokens_per_s_per_gpu = 0.0;
   double oom_probability = 0.0;  // calibrated on published runs
-  // 80 % of runs like this one take between these (planner/estimate/step_interval.h).
+  // 80 % of runs like this one take a step time in this interval
+  // (planner/estimate/step_interval.h).
   double step_low_s = 0.0;
   double step_high_s = 0.0;
 
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts.
-Estimate EstimateLayout(const EstimateContext& context, const Layout& layout);
-// The same where the memory is known already.
-Estimate EstimateLayout(const EstimateContext& context, const Layout& layout,
-                        const MemoryEstimate& memory);
+// Returns the estimate of a layout that CheckLayout() accepts.
+Estimate EstimateLayout(const PlannedLayout& planned);
+inline Estimate EstimateLayout(const EstimateContext& context, const Layout& layout) {
+  return EstimateLayout(PlannedLayout(context, layout));
+}
+// The same for a layout whose memory the caller knows already.
+Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memory);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// How far a measured step may be from the predicted one, by what the presets rest on.
+// How far a measured step time may lie from the predicted one. That depends on what the presets
+// were fitted to.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +9,33 @@
 
 namespace meshwright::planner {
 
-// What a data sheet leaves open: the standard deviation of log(measured / predicted) with the
-// constants that a cluster had before its fit. Over the runs of the five fitted clusters, each
-// weighing the same, its root mean square is 0.194 (tools/prior_errors).
+// The standard deviation of log(measured / predicted) where a cluster's constants come from a data
+// sheet and were not fitted. Over the runs of the five fitted clusters, each with the same weight,
+// its root mean square is 0.194 (tools/prior_errors).
 inline constexpr double kDataSheetSigma = 0.2;
 
-// As many rows as a fit has constants use up its freedom: with so many, half of what the data sheet
-// left open is gone.
+// The number of rows after which a fit has halved the data sheet's error: about the number of
+// constants that it fits.
 inline constexpr int64_t kRowsThatHalve = 7;
 
-// The share of the data sheet's error that a fit to `rows` measured steps leaves: credibility
-// weighting (Buehlmann 1967), K / (K + n).
+// Returns the share of the data sheet's error that a fit to `rows` measured steps leaves, K / (K +
+// n) by credibility weighting (Buehlmann 1967).
 double ShareLeftOpen(int64_t rows);
 
-// Whose runs say how far steps spread around their predictions: the framework's, where it was
-// fitted, else the cluster's. A cluster whose fit went on from an earlier one (prior_rows) was
-// refined by runs of the very machines: its spread counts with every framework, where it is the
-// larger. The spread of a first fit is as much of the framework that the cluster was fitted with,
-// and does not count with another.
+// Whether the spread of measured around predicted steps is taken from the cluster's runs rather
+// than from the framework's. The framework's count where it was fitted. The cluster's count where
+// it was not, and also where the cluster's spread is larger and its fit went on from an earlier one
+// (prior_rows): such a fit was refined by runs on the very machines. The spread of a first fit is
+// as much that of the framework it was fitted with, and does not count for another framework.
 bool SpreadIsOfCluster(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-// Standard deviation of log(measured / predicted) over those runs.
+// Returns the standard deviation of log(measured / predicted) over the runs that
+// SpreadIsOfCluster() picks.
 double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
-// Standard deviation of log(measured / predicted) of a step that no fit has seen:
-// FittedSpread() and beside it, independently, what the cluster's figures leave open.
+// Returns the standard deviation of log(measured / predicted) of a step that no fit has seen. It
+// adds FittedSpread() and the error that the cluster's constants may still have, as independent
+// errors.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
 }  // namespace meshwright::planner

@@ -15,7 +15,7 @@
 
 namespace meshwright::planner {
 
-// What the devices are divided over, in the order of the text form.
+// The axes that a layout divides its devices over, in the order of the text form.
 enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 
 enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
@@ -45,10 +45,10 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// How an axis stands in the text form.
+// Whether the text form must give an axis.
 enum class AxisText : uint8_t {
-  kNeeded,  // always printed, and must be given
-  kPrinted  // always printed; 1 where it is not given
+  kNeeded,  // printed always; parsing fails without it
+  kPrinted  // printed always; 1 where a text leaves it out
 };
 
 inline constexpr int32_t kMaxAxis = 1 << 20;
@@ -60,7 +60,7 @@ struct AxisField {
   AxisText text;
 };
 
-// By Axis. Whatever is done for every axis goes over this table.
+// The axes, by Axis. Code that does something for every axis loops over this table.
 inline constexpr std::array kAxes = {
     AxisField{"tp", &Layout::tp, kMaxAxis, AxisText::kNeeded},
     AxisField{"cp", &Layout::cp, kMaxAxis, AxisText::kPrinted},
@@ -71,7 +71,7 @@ inline constexpr size_t kAxisCount = kAxes.size();
 
 constexpr const AxisField& AxisFieldOf(Axis axis) { return kAxes[static_cast<size_t>(axis)]; }
 
-// The product of the sizes of all axes for which includes(axis) holds.
+// Returns the product of the sizes of all axes for which includes(axis) is true.
 template <typename Includes>
 constexpr int64_t ProductOfAxes(const Layout& layout, const Includes& includes) {
   const auto product = [&]<size_t... kAxis>(std::index_sequence<kAxis...>) {

@@ -1,10 +1,10 @@
-// The ranks of a layout as a mesh of its axes: where a rank stands on each of them, and with whom
-// it communicates for what. Whoever needs a number of ranks or a group asks here.
+// The ranks of a layout as a mesh of its axes: the place of a rank on each axis, and the groups of
+// ranks that communicate. Every number of ranks and every group is computed here.
 //
-// The axes count through the ranks in an order, the first one fastest. Megatron-LM's default is
-// tp-cp-dp-pp (its option is called the order of the initialization of model parallel), and a
-// framework's profile may name another. Pure functions; nothing here allocates but what returns a
-// list.
+// The axes have an order, in which the first one runs fastest over the ranks. Megatron-LM's default
+// is tp-cp-dp-pp (its option is called the order of the initialization of model parallel), and a
+// framework's profile may name another. All functions are pure, and only those that return a list
+// allocate.
 #pragma once
 
 #include <array>
@@ -29,19 +29,19 @@ std::string FormatMeshOrder(const MeshOrder& order);
 // InvalidArgument naming `text` and what is wrong with it.
 absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text);
 
-// What ranks form a group for.
+// Why ranks form a group.
 enum class GroupRole : uint8_t {
   kWorld,     // all ranks of the run
   kTensor,    // the ranks that share every layer's matrices
   kContext,   // the ranks that share a sequence
   kReplicas,  // the holders of the same dense parameters: they see different tokens, sum gradients
               // and, with ZeRO, divide states
-  kData,      // those of them that see other sequences
+  kData,      // the replicas that see other sequences (kReplicas without those of one sequence)
   kPipeline,  // the ranks that a micro-batch passes
   kModelEnds  // the holders of the first and the last stage, which have copies of tied embeddings
 };
 
-// As communicators, records and traces call them, by GroupRole.
+// The names that communicators, records and traces use, by GroupRole.
 inline constexpr std::array<std::string_view, 7> kGroupRoleNames = {
     "world", "tp", "cp", "replicas", "dp", "pp", "tied_embeddings"};
 
@@ -49,7 +49,7 @@ constexpr std::string_view GroupRoleName(GroupRole role) {
   return kGroupRoleNames[static_cast<size_t>(role)];
 }
 
-// Nothing where the name is of no role.
+// Returns the role of that name, or nullopt.
 constexpr std::optional<GroupRole> GroupRoleOf(std::string_view name) {
   for (size_t i = 0; i < kGroupRoleNames.size(); ++i) {
     if (kGroupRoleNames[i] == name) return static_cast<GroupRole>(i);
@@ -57,7 +57,7 @@ constexpr std::optional<GroupRole> GroupRoleOf(std::string_view name) {
   return std::nullopt;
 }
 
-// Whether groups of the role run along the axis, all of it.
+// Whether a group of the role holds all ranks along the axis.
 constexpr bool RunsAlong(GroupRole role, Axis axis) {
   switch (role) {
     case GroupRole::kWorld:
@@ -78,7 +78,8 @@ constexpr bool RunsAlong(GroupRole role, Axis axis) {
   return false;
 }
 
-// The number of ranks in a group of the role, whatever the order; 1 where it runs along no axis.
+// Returns how many ranks a group of the role has, which no order changes; 1 for a role that runs
+// along no axis.
 constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
   return ProductOfAxes(layout, [role](Axis axis) { return RunsAlong(role, axis); });
 }
@@ -91,15 +92,15 @@ class Mesh {
   int64_t size(Axis axis) const { return Of(axis).size; }
   int64_t stride(Axis axis) const { return Of(axis).stride; }
 
-  // The shape of the role's groups; RankGroup::RanksWith() lists that of one rank. The two ends of
-  // a model are pp - 1 places of the pipeline apart.
+  // Returns the shape that all groups of the role have; RankGroup::RanksWith() lists the ranks of
+  // one of them. The two ends of a model are pp - 1 places of the pipeline apart.
   RankGroup GroupOf(GroupRole role) const;
 
-  // The place of a rank on an axis, from 0. Requires 0 <= rank < ranks().
+  // Returns the place of a rank on an axis, from 0. Requires 0 <= rank < ranks().
   int32_t PlaceOf(int32_t rank, Axis axis) const {
     return static_cast<int32_t>(rank / stride(axis) % size(axis));
   }
-  // The rank that stands on `place` of the axis and else where `rank` does.
+  // Returns the rank whose place on the axis is `place` and whose other places are those of `rank`.
   int32_t Moved(int32_t rank, Axis axis, int32_t place) const {
     return rank + static_cast<int32_t>((place - PlaceOf(rank, axis)) * stride(axis));
   }

@@ -30,8 +30,8 @@ class RankGroup {
   constexpr RankGroup() = default;
   constexpr RankGroup(int64_t size, int64_t stride) { digits_[0] = {size, stride}; }
 
-  // Adds a digit that runs more slowly than the others. One that goes on where the last ends makes
-  // a longer digit of it. Requires room for it (kMostDigits).
+  // Adds a digit that runs more slowly than the others. Where it continues the last digit the two
+  // become one longer digit. Requires fewer than kMostDigits digits.
   constexpr void Add(const RankDigit& digit) {
     RankDigit& last = digits_[count_ - 1];
     if (last.size == 1) {
@@ -43,7 +43,7 @@ class RankGroup {
     }
   }
 
-  // At least one, none of size 1 but where the group is a rank by itself.
+  // Returns at least one digit. A digit has size 1 only where the group is a single rank.
   constexpr std::span<const RankDigit> digits() const { return {digits_.data(), count_}; }
 
   constexpr int64_t ranks() const {
@@ -51,14 +51,15 @@ class RankGroup {
     for (const RankDigit& digit : digits()) ranks *= digit.size;
     return ranks;
   }
-  // Between neighbours of the first digit.
+  // Returns how many ranks neighbours of the first digit are apart.
   constexpr int64_t stride() const { return digits_[0].stride; }
-  // Ranks in a row that hold a whole group.
+  // Returns how many consecutive ranks contain a whole group.
   constexpr int64_t span() const {
     const RankDigit& last = digits_[count_ - 1];
     return last.size * last.stride;
   }
-  // How many of a group's ranks stand among `devices` ranks in a row that begin with one of it.
+  // Returns how many ranks of a group are among `devices` consecutive ranks, the first of which is
+  // in the group.
   constexpr int64_t RanksWithin(int64_t devices) const {
     int64_t ranks = 1;
     for (const RankDigit& digit : digits()) {
@@ -67,7 +68,8 @@ class RankGroup {
     return ranks;
   }
 
-  // All ranks of the group that `rank` is in, itself included, the first digit running fastest.
+  // Returns all ranks of the group that `rank` is in, itself included; the first digit runs
+  // fastest.
   std::vector<int32_t> RanksWith(int32_t rank) const;
 
   friend constexpr bool operator==(const RankGroup& a, const RankGroup& b) {

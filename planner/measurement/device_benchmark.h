@@ -85,15 +85,15 @@ struct DeviceBenchmark {
   friend bool operator==(const DeviceBenchmark&, const DeviceBenchmark&) = default;
 };
 
-nlohmann::ordered_json ToJson(const MatmulTiming& timing);
-nlohmann::ordered_json ToJson(const CopyTiming& timing);
-nlohmann::ordered_json ToJson(const CollectiveTiming& timing);
-nlohmann::ordered_json ToJson(const DeviceBenchmark& benchmark);
+// InvalidArgument naming the field that is no positive number.
+absl::Status Validate(const MatmulTiming& timing);
+absl::Status Validate(const CopyTiming& timing);
+absl::Status Validate(const CollectiveTiming& timing);
+absl::Status Validate(const DeviceBenchmark& benchmark);
 
+// Fields of planner/measurement/device_benchmark_fields.h, where these are defined.
+nlohmann::ordered_json ToJson(const DeviceBenchmark& benchmark);
 // InvalidArgument naming the key that is missing or is no positive number.
-absl::StatusOr<MatmulTiming> MatmulTimingFromJson(const nlohmann::json& json);
-absl::StatusOr<CopyTiming> CopyTimingFromJson(const nlohmann::json& json);
-absl::StatusOr<CollectiveTiming> CollectiveTimingFromJson(const nlohmann::json& json);
 absl::StatusOr<DeviceBenchmark> DeviceBenchmarkFromJson(const nlohmann::json& json);
 
 }  // namespace meshwright::planner

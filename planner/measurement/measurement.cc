@@ -17,7 +17,7 @@ namespace meshwright::planner {
 namespace {
 
 using Field = std::variant<std::string Measurement::*, OptionalInt Measurement::*,
-                           OptionalNumber Measurement::*, Outcome Measurement::*>;
+                           OptionalNumber Measurement::*, RunOutcome Measurement::*>;
 
 // What a number of a column may be.
 struct Range {
@@ -93,10 +93,10 @@ OptionalInt ReadInt(std::string_view text) {
   return static_cast<int64_t>(*number);
 }
 
-std::optional<Outcome> ReadOutcome(std::string_view text) {
-  if (text == "ok") return Outcome::kOk;
-  if (text == "oom") return Outcome::kOom;
-  if (text == "error") return Outcome::kError;
+std::optional<RunOutcome> ReadOutcome(std::string_view text) {
+  if (text == "ok") return RunOutcome::kOk;
+  if (text == "oom") return RunOutcome::kOom;
+  if (text == "error") return RunOutcome::kError;
   return std::nullopt;
 }
 
@@ -124,9 +124,9 @@ std::string_view Fill(const Column& column, std::string_view cell, Measurement& 
   if (const auto* number = std::get_if<OptionalNumber M::*>(&column.field)) {
     return Take(ReadNumber(cell), column.range, "must be a number or empty", row.*(*number));
   }
-  const std::optional<Outcome> outcome = ReadOutcome(cell);
+  const std::optional<RunOutcome> outcome = ReadOutcome(cell);
   if (!outcome) return "must be ok, oom, error or empty";
-  row.*std::get<Outcome M::*>(column.field) = *outcome;
+  row.*std::get<RunOutcome M::*>(column.field) = *outcome;
   return {};
 }
 
@@ -197,7 +197,7 @@ std::string CellOf(double number) {
 
 std::string CellOf(int64_t number) { return std::to_string(number); }
 
-std::string CellOf(Outcome outcome) {
+std::string CellOf(RunOutcome outcome) {
   constexpr std::array<const char*, 4> kNames = {"", "ok", "oom", "error"};
   return kNames[static_cast<size_t>(outcome)];
 }

@@ -18,7 +18,8 @@
 
 namespace meshwright::planner {
 
-enum class Outcome : uint8_t {
+// How a training run ended, as far as its row tells.
+enum class RunOutcome : uint8_t {
   kUnknown,  // the cell is empty
   kOk,
   kOom,
@@ -60,7 +61,7 @@ struct Measurement {
   OptionalInt zero_stage;
   std::string schedule;
   std::string framework;
-  Outcome outcome = Outcome::kUnknown;
+  RunOutcome outcome = RunOutcome::kUnknown;
   OptionalNumber step_time_s;
   OptionalNumber mfu;  // a fraction, by the definition of the source
   OptionalNumber tflops_per_gpu;

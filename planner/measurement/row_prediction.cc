@@ -82,7 +82,7 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
   result.reason = plan.reason;
   result.subject = plan.subject;
   if (plan.layout) result.predicted = Predict(*plan.row, *plan.layout);
-  if (measured.outcome != Outcome::kOk || result.subject == kUnreadable) return result;
+  if (measured.outcome != RunOutcome::kOk || result.subject == kUnreadable) return result;
   if (measured.peak_mem_gib) result.peak_bytes = *measured.peak_mem_gib * kGib;
   if (!plan.row) return result;
   AddMeasured(measured, *plan.row, result);

@@ -29,7 +29,7 @@ struct RowPrediction {
   std::string file;  // as Measurement's
   int64_t line = 0;
   std::string sweep;
-  Outcome outcome = Outcome::kUnknown;
+  RunOutcome outcome = RunOutcome::kUnknown;
   std::optional<Prediction> predicted;
   std::string reason;   // why there is no prediction; empty where there is one
   std::string subject;  // column or rule that the reason is about, or kUnreadable

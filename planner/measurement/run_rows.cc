@@ -12,18 +12,6 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-Outcome OutcomeOf(RunEnd end) {
-  switch (end) {
-    case RunEnd::kOk:
-      return Outcome::kOk;
-    case RunEnd::kOom:
-      return Outcome::kOom;
-    case RunEnd::kError:
-      break;
-  }
-  return Outcome::kError;
-}
-
 // The words that PlanRow() looks for, and what no column holds.
 std::string NotesOn(const ModelSpec& model) {
   std::string notes = model.tied_embeddings ? "tied embeddings" : "untied embeddings";
@@ -78,9 +66,9 @@ void DescribeLayout(const Layout& layout, Measurement& row) {
 }
 
 void DescribeResult(const RunSpecs& specs, const MeasuredRun& run, Measurement& row) {
-  row.outcome = OutcomeOf(run.end);
+  row.outcome = run.outcome;
   if (run.peak_bytes) row.peak_mem_gib = static_cast<double>(*run.peak_bytes) / kGib;
-  if (run.end != RunEnd::kOk || !run.step_s) return;
+  if (run.outcome != RunOutcome::kOk || !run.step_s) return;
   const int64_t devices = run.layout.devices();
   const double device_seconds = *run.step_s * static_cast<double>(devices);
   const double flops_per_s = PalmStepFlops(specs.model, specs.training) / device_seconds;

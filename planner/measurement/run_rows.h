@@ -9,17 +9,16 @@
 
 #include "absl/types/span.h"
 #include "planner/layout/layout.h"
+#include "planner/measurement/measurement.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
 
-enum class RunEnd : uint8_t { kOk, kOom, kError };  // kError: for another reason than memory
-
 struct MeasuredRun {
   Layout layout;
-  RunEnd end = RunEnd::kError;
+  RunOutcome outcome = RunOutcome::kError;
   std::optional<double> step_s;  // only of a run that went through
   std::optional<int64_t> peak_bytes;
 };

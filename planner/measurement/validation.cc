@@ -36,23 +36,23 @@ std::vector<PredictedMeasured> SpeedPairs(const Rows& rows) {
 void CountRows(const Rows& rows, SweepReport& report) {
   report.rows = static_cast<int64_t>(rows.size());
   for (const RowPrediction* row : rows) {
-    report.ok += row->outcome == Outcome::kOk ? 1 : 0;
-    report.oom += row->outcome == Outcome::kOom ? 1 : 0;
-    report.error += row->outcome == Outcome::kError ? 1 : 0;
+    report.ok += row->outcome == RunOutcome::kOk ? 1 : 0;
+    report.oom += row->outcome == RunOutcome::kOom ? 1 : 0;
+    report.error += row->outcome == RunOutcome::kError ? 1 : 0;
     if (!row->predicted) continue;
     ++report.modelled;
     const bool safe = IsSafe(*row->predicted);
-    if (row->outcome == Outcome::kOom) ++(safe ? report.oom_missed : report.oom_caught);
-    if (row->outcome == Outcome::kOk) ++(safe ? report.ok_kept : report.ok_rejected);
+    if (row->outcome == RunOutcome::kOom) ++(safe ? report.oom_missed : report.oom_caught);
+    if (row->outcome == RunOutcome::kOk) ++(safe ? report.ok_kept : report.ok_rejected);
   }
 }
 
 void AddMemory(const Rows& rows, SweepReport& report) {
   std::vector<Forecast> forecasts;
   for (const RowPrediction* row : rows) {
-    const bool finished = row->outcome == Outcome::kOk || row->outcome == Outcome::kOom;
+    const bool finished = row->outcome == RunOutcome::kOk || row->outcome == RunOutcome::kOom;
     if (!finished || !row->predicted) continue;
-    forecasts.push_back({row->predicted->oom_probability, row->outcome == Outcome::kOom});
+    forecasts.push_back({row->predicted->oom_probability, row->outcome == RunOutcome::kOom});
   }
   report.oom_accuracy = Accuracy(forecasts);
   report.oom_auc = AreaUnderCurve(forecasts);
@@ -82,7 +82,7 @@ void AddSpeed(const Rows& rows, SweepReport& report) {
 
 bool CanBePicked(const RowPrediction& row) {
   if (!row.predicted) return false;
-  return row.outcome == Outcome::kOom || (row.outcome == Outcome::kOk && row.mfu);
+  return row.outcome == RunOutcome::kOom || (row.outcome == RunOutcome::kOk && row.mfu);
 }
 
 OptionalNumber BestMfu(const Rows& rows) {
@@ -108,7 +108,7 @@ void AddPick(const Rows& rows, Admits admits, OptionalInt& pick, OptionalNumber&
   pick = fastest->row;
   const OptionalNumber best = BestMfu(rows);
   if (!best) return;  // nothing went through: no pick could have done better
-  const bool ran_out = fastest->outcome == Outcome::kOom;
+  const bool ran_out = fastest->outcome == RunOutcome::kOom;
   regret = (*best - (ran_out ? 0.0 : *fastest->mfu)) * kPoints;
 }
 

@@ -1,4 +1,5 @@
-// The communicators that a rank of Meshwright's own worker opens, and their buffers on a device.
+// How many communicators a rank of Meshwright's own worker opens, and how many bytes of a device
+// their buffers take.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace meshwright::planner {
 
-// By what they carry (planner/schedule/open_groups.h).
+// Numbers of communicators by what they carry (planner/schedule/open_groups.h).
 struct OpenCommunicators {
   int64_t collective = 0;
   int64_t point_to_point = 0;
@@ -19,8 +20,9 @@ struct OpenCommunicators {
 OpenCommunicators CommunicatorsOf(const Layout& layout, bool tied_embeddings,
                                   int32_t pipeline_rank);
 
-// What they hold outside the allocator, as the cluster says that each kind does. NCCL allocates
-// buffers for each channel to each neighbour, whatever the number of ranks.
+// Returns the bytes that the communicators hold outside the allocator, by the bytes per
+// communicator that the cluster gives for each kind. NCCL allocates buffers for each channel to
+// each neighbour, so that the number of ranks does not matter.
 int64_t BufferBytes(const HardwareProfile& device, const OpenCommunicators& open);
 
 }  // namespace meshwright::planner

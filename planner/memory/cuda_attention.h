@@ -1,7 +1,8 @@
-// What CUDA's fused attention takes while its backward runs, beside the gradients that it returns.
+// How many bytes CUDA's fused attention holds while its backward runs, in addition to the gradients
+// that it returns.
 //
-// Without the allocator's rounding of every tensor to 512 bytes. What a kernel's launch takes of
-// its own is not known and not counted.
+// The allocator rounds every tensor up to 512 bytes, which is not counted here. What a kernel's
+// launch takes is not known and not counted either.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,12 @@
 
 namespace meshwright::planner {
 
-// Whether one call takes all query heads: kernels in bf16 do, the one in fp32 wants as many key
-// heads as query heads, so that the query heads of a group come one after the other.
+// Whether one call computes all query heads. The kernels in bf16 do. The one in fp32 needs as many
+// key heads as query heads, so that the query heads that share a key head are computed one after
+// another.
 bool TakesAllQueryHeads(const BlockShape& shape);
 
-// Of one call on some of each sequence's queries and keys:
+// Returns the bytes of one call on `queries` queries and `keys` keys of each sequence:
 //   bf16   the sums of output times gradient for each query and head in fp32, [batch, heads,
 //          queries to 128]; the queries' gradient in fp32, [batch, queries to 128, heads, head_dim
 //          to 32, above 128 to 64]; where query heads share keys, the gradients of keys and values

@@ -5,11 +5,9 @@
 #include <numeric>
 #include <utility>
 
-#include "planner/block/stage_partition.h"
 #include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/unit_shards.h"
-#include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
@@ -20,8 +18,9 @@ namespace {
 int64_t StateRanks(const Layout& layout) { return GroupSize(GroupRole::kReplicas, layout); }
 
 // Nothing where there is nobody to share states with.
-std::optional<TransientUnits> TransientOf(const EstimateContext& context, const Layout& layout,
-                                          const LayoutParameters& parameters) {
+std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
+  const EstimateContext& context = planned.context();
+  const Layout& layout = planned.layout();
   const int64_t ranks = StateRanks(layout);
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
   const NumberFormats formats = context.training.formats();
@@ -29,10 +28,10 @@ std::optional<TransientUnits> TransientOf(const EstimateContext& context, const 
     const auto all_shards = [&](const UnitParameters& unit) {
       return ranks * ShardElements(unit.all, ranks, formats) * BytesOf(format);
     };
-    UnitBytes units = {.table = all_shards(parameters.table()),
-                       .final_norm = all_shards(parameters.final_norm())};
+    UnitBytes units = {.table = all_shards(planned.ends().embedding),
+                       .final_norm = all_shards(planned.ends().final_norm)};
     for (size_t group = 0; group < context.model.groups.size(); ++group) {
-      units.layers.push_back(all_shards(parameters.layer(group)));
+      units.layers.push_back(all_shards(planned.block(group).layer));
     }
     return units;
   };
@@ -57,31 +56,32 @@ int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
          BytesOf(context.training.formats().accumulator);
 }
 
-WorkerStages StagesOf(const EstimateContext& context, const Layout& layout) {
+WorkerStages WorkerStagesOf(const PlannedLayout& planned) {
+  const EstimateContext& context = planned.context();
+  const Layout& layout = planned.layout();
   const int64_t threads = ThreadsPerRank(context.cluster.physical_cores,
                                          context.ranks_run_alone ? 1 : layout.devices());
   absl::InlinedVector<WorkerShape, 4> shapes;
-  for (const LayerGroup& group : context.model.groups) {
-    shapes.push_back({.block = LayerShape(context, layout, group), .threads = threads});
+  for (size_t group = 0; group < context.model.groups.size(); ++group) {
+    shapes.push_back({.block = planned.block(group).shape, .threads = threads});
   }
   return WorkerStages(shapes, layout.recompute, layout.recompute_layers);
 }
 
 }  // namespace
 
-ExactMemory::ExactMemory(const EstimateContext& context, const Layout& layout)
-    : context_(context),
-      layout_(layout),
-      micro_batches_(layout.MicroBatches(context.training.global_batch)),
-      rope_table_bytes_(RopeTableBytes(context, layout)),
-      parameters_(context, layout),
-      transient_(TransientOf(context, layout, parameters_)) {
-  const WorkerStages stages = StagesOf(context, layout);
-  const StagePlan plan(context.model, layout, context.profile.supports.stage_partition);
-  for (int32_t number = 0; number < StageCount(layout); ++number) {
-    const StageLayers held = plan.Stage(number);
+ExactMemory::ExactMemory(const PlannedLayout& planned)
+    : planned_(planned),
+      context_(planned.context()),
+      layout_(planned.layout()),
+      micro_batches_(layout_.MicroBatches(context_.training.global_batch)),
+      rope_table_bytes_(RopeTableBytes(context_, layout_)),
+      transient_(TransientOf(planned)) {
+  const WorkerStages stages = WorkerStagesOf(planned);
+  for (int32_t number = 0; number < StageCount(layout_); ++number) {
+    const StageLayers& held = planned.Stage(number);
     WorkerStage stage = {.first = held.has_embedding, .last = held.has_head};
-    ForEachGroup(context.model, held, [&](size_t group, int64_t layers) {
+    ForEachGroup(context_.model, held, [&](size_t group, int64_t layers) {
       stage.layers.push_back({.group = static_cast<int32_t>(group), .count = layers});
     });
     stages_.push_back(KindOf(stage, stages));
@@ -104,11 +104,11 @@ const WorkerStageBytes& ExactMemory::StageOnRank(int32_t pipeline_rank, int32_t 
 HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
   const int64_t ranks = StateRanks(layout_);
   if (layout_.zero == 0 || ranks == 1) {
-    const int64_t all = parameters_.OnRank(pipeline_rank);
+    const int64_t all = planned_.ParametersOnRank(pipeline_rank);
     return {.whole = all, .shard = all};
   }
   HeldParameters held;
-  parameters_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
+  planned_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
     held.shard += count * ShardElements(unit.all, ranks, context_.training.formats());
     held.whole_gradients += count * unit.vectors;
   });
@@ -158,8 +158,10 @@ ActivationBounds ExactMemory::BoundsOnRank(int32_t pipeline_rank) const {
   }
   const int64_t in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
   const int64_t least = rope_table_bytes_ + in_flight * least_kept;
-  const int64_t most = rope_table_bytes_ + kLossAccumulatorBytes + in_flight * most_kept +
-                       most_own + MostMessages(in_flight) * boundary + MostTransientBytes(layers);
+  const int64_t in_actions = in_flight * most_kept + most_own + MostMessages(in_flight) * boundary +
+                             MostTransientBytes(layers);
+  const int64_t most =
+      rope_table_bytes_ + kLossAccumulatorBytes + std::max(in_actions, kGradientNormBytes);
   // How much is kept, and so is fragmented, is not known.
   return {.least = {.workspace_bytes = least}, .most = {.kept_bytes = most}};
 }

@@ -1,28 +1,27 @@
-// Memory of a layout that Meshwright's own worker runs, to the byte: the worker's allocations in
-// the order of its operators (planner/memory/worker_block.h) and of its schedule's actions
-// (planner/memory/worker_peak.h), model states cut into units as the worker cuts them, and the
-// communicators that it opens.
+// The memory of a layout that Meshwright's own worker runs, to the byte. It follows the worker's
+// allocations in the order of its operators (planner/memory/worker_block.h) and of its schedule's
+// actions (planner/memory/worker_peak.h), cuts model states into units as the worker does, and
+// counts the communicators that the worker opens.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "planner/memory/layout_parameters.h"
 #include "planner/memory/memory_model.h"
 #include "planner/memory/worker_peak.h"
+#include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
 
-// Refers to the context and the layout, which must outlive it; the layout must be one that
-// CheckLayout() accepts.
+// Refers to the planned layout, which must outlive it.
 class ExactMemory final : public MemoryModel {
  public:
-  ExactMemory(const EstimateContext& context, const Layout& layout);
+  explicit ExactMemory(const PlannedLayout& planned);
 
   HeldParameters HeldOnRank(int32_t pipeline_rank) const override;
   ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const override;
-  // From what stages take and how many chunks are in flight, without a look at the schedule.
+  // Follows from the bytes of the stages and the number of chunks in flight, without the schedule.
   ActivationBounds BoundsOnRank(int32_t pipeline_rank) const override;
   int64_t LibraryBytes() const override;
   int64_t CommunicatorBytes(int32_t pipeline_rank) const override;
@@ -40,11 +39,11 @@ class ExactMemory final : public MemoryModel {
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
 
+  const PlannedLayout& planned_;
   const EstimateContext& context_;
   const Layout& layout_;
   int64_t micro_batches_;
   int64_t rope_table_bytes_;
-  LayoutParameters parameters_;
   std::optional<TransientUnits> transient_;
   absl::InlinedVector<Kind, 4> kinds_;
   absl::InlinedVector<size_t, 32> stages_;  // by number, the kind of each

@@ -1,17 +1,20 @@
-// What Meshwright's own worker holds while it runs a list of operators: every tensor from the
-// operator that makes it to the last one that reads it. Bytes of one micro-batch on one rank.
+// How many bytes Meshwright's own worker holds while it runs a list of operators, for one
+// micro-batch on one rank. A tensor is held from the operator that makes it to the last one that
+// reads it.
 //
-// The list says what each operator returns, saves and frees; WorkspaceBytes() what it takes beside.
-// The order is the one in which executor/worker/model runs them:
+// The list says what each operator returns, saves and frees; WorkspaceBytes() says what it holds in
+// addition while it runs. executor/worker/model runs the operators in this order:
 //
-//   forward            in order. A result goes when the next one is there, unless it is saved. What
-//                      recompute does not keep goes at the end of its part.
-//   recompute          the operators marked so, in order, as far as anything that is saved.
-//   input gradients    in reverse. The gradient that comes in is there until the norm's, which adds
-//                      it to its own.
-//   weight gradients   a projection's waits until the input gradient of the projection before it is
-//                      asked for, or its own is on its way to the other ranks. With sequence
-//                      parallel its input is gathered before the product in front of it.
+//   forward            in list order. A result is freed when the next one is there, unless it is
+//                      saved. What recompute does not keep is freed at the end of the part.
+//   recompute          the operators that are marked, in list order, up to the last one that makes
+//                      anything saved.
+//   input gradients    in reverse order. The incoming gradient is held until the norm's operator,
+//                      which adds it to its own.
+//   weight gradients   that of a projection is computed when the input gradient of the projection
+//                      before it is about to be, or while its own input gradient is being sent to
+//                      the other ranks. With sequence parallel its input is gathered before the
+//                      product that precedes it.
 #pragma once
 
 #include <array>
@@ -23,7 +26,7 @@
 
 namespace meshwright::planner {
 
-// What a backward computes: the two together, or one after the other.
+// Which gradients a backward computes: both, or one of them in each part of a split backward.
 struct Gradients {
   bool input = true;
   bool weight = true;
@@ -31,29 +34,30 @@ struct Gradients {
 
 class Liveness {
  public:
-  // Operators [begin, end) of the list, from a norm to where its branch ends.
+  // The operators [begin, end) of the list: a norm and all that follows it up to the residual
+  // stream.
   struct Part {
     size_t begin = 0;
     size_t end = 0;
   };
 
-  // `kept` are the same operators, edited by recompute.
+  // `kept` is the same list after recompute's edit.
   Liveness(const OperatorList& operators, const OperatorList& kept, const WorkerShape& shape);
 
-  // What comes into the list and is saved.
+  // Bytes of saved tensors that are made before the list begins.
   int64_t given_bytes() const { return given_bytes_; }
-  // Whether what comes into the part is there when its backward begins.
+  // Whether the input of the part is held when its backward begins.
   bool KeepsInputOf(const Part& part) const;
 
-  // Begin to watch, with so much held.
+  // Starts anew with `held_bytes` held.
   void Start(int64_t held_bytes);
   int64_t held_bytes() const { return held_bytes_; }
   int64_t most_bytes() const { return most_bytes_; }  // since Start()
 
   void Forward(const Part& part);
   void Recompute(const Part& part);
-  // Begins with the gradient of the part's result, which is held. Returns the bytes of the gradient
-  // of its input.
+  // Requires that the gradient of the part's result, of `gradient_bytes`, is held. Returns the
+  // bytes of the gradient of its input.
   int64_t Backward(const Part& part, const Gradients& gradients, int64_t gradient_bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Weights, gradients and optimizer states that a device holds throughout a step.
+// Bytes of weights, gradients and optimizer states that a device holds throughout a step.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,13 @@
 
 namespace meshwright::planner {
 
-// A rank's parameters as model states hold them. ZeRO shards states over data and context ranks.
+// How many parameters a rank holds states of. Under ZeRO the data and context ranks share `whole`
+// out, so that each has a shard of it.
 struct HeldParameters {
-  int64_t whole = 0;
-  int64_t shard = 0;
-  int64_t whole_gradients = 0;  // which stay whole where the others are a shard
+  int64_t whole = 0;  // all parameters of the rank
+  int64_t shard = 0;  // the rank's shard of them
+  // Parameters whose gradients stay whole where the states of the others are a shard.
+  int64_t whole_gradients = 0;
 };
 
 struct ModelStateBytes {
@@ -21,11 +23,11 @@ struct ModelStateBytes {
   int64_t optimizer_bytes = 0;
 };
 
-// Bytes of one parameter's main gradient. Gradients as wide as the optimizer's states need no other
-// copy.
+// Returns the bytes of one parameter's main gradient. Gradients that have the width of the
+// optimizer's states need no second copy.
 int64_t GradientBytes(const EstimateContext& context);
 
-// Return what the layout's ZeRO stage keeps of the states of `held`.
+// Returns the bytes of the states of `held` that the rank keeps under the layout's ZeRO stage.
 ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                          const HeldParameters& held);
 

@@ -3,84 +3,58 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/base/memo.h"
-#include "planner/block/block.h"
-#include "planner/block/kept.h"
-#include "planner/block/recompute.h"
 #include "planner/layout/mesh.h"
-#include "planner/profile/layer_shape.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
 namespace {
 
-// Micro-batches of one chunk that rank `rank` holds at its peak; over all chunks they add up to
+// Micro-batches of each chunk that a rank holds at its peak; over all chunks they add up to
 // PeakChunksInFlight().
-int64_t ChunkInFlight(const Layout& layout, int32_t rank, int32_t chunk, int64_t micro_batches) {
-  const int64_t p = layout.pp;
-  const int64_t all = PeakChunksInFlight(layout, rank, micro_batches);
-  if (layout.schedule == ScheduleKind::kZbV) {
-    const int64_t second_arm = std::min<int64_t>(micro_batches, rank + 1);
-    return chunk == 1 ? second_arm : all - second_arm;
+class ChunksInFlight {
+ public:
+  ChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches)
+      : schedule_(layout.schedule),
+        p_(layout.pp),
+        all_(PeakChunksInFlight(layout, rank, micro_batches)),
+        second_arm_(std::min<int64_t>(micro_batches, rank + 1)) {
+    // Warm-up takes p micro-batches through one chunk, then through the next.
+    const int64_t round = schedule_ == ScheduleKind::kInterleaved ? p_ * layout.vpp : layout.vpp;
+    rounds_ = all_ / round;
+    left_ = all_ - rounds_ * round;
   }
-  if (layout.schedule != ScheduleKind::kInterleaved) return all / layout.vpp;
-  // Warm-up takes p micro-batches through one chunk, then through the next.
-  const int64_t round = p * layout.vpp;
-  return all / round * p + std::clamp<int64_t>(all % round - chunk * p, 0, p);
-}
+
+  int64_t OfChunk(int32_t chunk) const {
+    switch (schedule_) {
+      case ScheduleKind::kZbV:
+        return chunk == 1 ? second_arm_ : all_ - second_arm_;
+      case ScheduleKind::kInterleaved:
+        return rounds_ * p_ + std::clamp<int64_t>(left_ - chunk * p_, 0, p_);
+      default:
+        return rounds_;
+    }
+  }
+
+ private:
+  ScheduleKind schedule_;
+  int64_t p_;
+  int64_t all_;
+  int64_t second_arm_;
+  int64_t rounds_;
+  int64_t left_;
+};
 
 }  // namespace
 
-ProfileMemory::ProfileMemory(const EstimateContext& context, const Layout& layout)
-    : context_(context),
-      layout_(layout),
-      stages_(context.model, layout, context.profile.supports.stage_partition),
-      micro_batches_(layout.MicroBatches(context.training.global_batch)),
-      parameters_(context, layout) {
-  const KeptActivations& kept = context.profile.kept;
-  const WorkspaceRates rates = {.hidden_bytes = kept.hidden_work_bytes,
-                                .ffn_bytes = kept.ffn_work_bytes,
-                                .score_bytes = kept.score_work_bytes};
-  for (const LayerGroup& group : context.model.groups) {
-    blocks_.push_back(BlockOf(LayerShape(context, layout, group), layout.recompute, rates));
-  }
-  boundary_bytes_ = blocks_.front().checkpoint_bytes;
-}
+ProfileMemory::ProfileMemory(const PlannedLayout& planned)
+    : planned_(planned),
+      context_(planned.context()),
+      layout_(planned.layout()),
+      micro_batches_(layout_.MicroBatches(context_.training.global_batch)),
+      boundary_bytes_(planned.ends().checkpoint_bytes) {}
 
-struct ProfileMemory::BlockKey {
-  BlockShape shape;
-  Recompute recompute = Recompute::kNone;
-  WorkspaceRates rates;
-
-  friend bool operator==(const BlockKey&, const BlockKey&) = default;
-};
-
-ProfileMemory::Block ProfileMemory::BlockOf(const BlockShape& shape, Recompute recompute,
-                                            const WorkspaceRates& rates) {
-  thread_local Memo<BlockKey, Block, kShapesOfASearch> known;
-  return known.Get({shape, recompute, rates}, [&] { return MakeBlock(shape, recompute, rates); });
-}
-
-ProfileMemory::Block ProfileMemory::MakeBlock(const BlockShape& shape, Recompute recompute,
-                                              const WorkspaceRates& rates) {
-  OperatorList operators = BlockOperators(shape);
-  const KeptForBackward all(operators);
-  const OperatorList head = HeadOperators(shape);
-  const Operator* loss = Find(head, OperatorName::kCrossEntropy);
-  Block block = {.kept_bytes = all.all_bytes,
-                 .checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual),
-                 .workspace = WorkspaceOf(operators, rates),
-                 .logits = loss == nullptr ? 0.0 : static_cast<double>(loss->stream.elements)};
-  if (recompute == Recompute::kNone) return block;
-  Apply(recompute, shape, operators);
-  const KeptForBackward edited(operators);
-  if (recompute == Recompute::kSelective) block.kept_bytes = edited.all_bytes;
-  block.workspace += RecomputedBytes(all, edited);
-  return block;
-}
-
-int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) const {
+int64_t ProfileMemory::KeptPerMicroBatch(const BlockSums& block, int64_t layers) const {
   int64_t recomputed = 0;
   if (layout_.recompute == Recompute::kFull) recomputed = layers;
   if (layout_.recompute == Recompute::kBlock) {
@@ -95,9 +69,9 @@ int64_t ProfileMemory::KeptPerMicroBatch(const Block& block, int64_t layers) con
 int64_t ProfileMemory::LossBytes() const {
   const KeptActivations& kept = context_.profile.kept;
   const auto peak_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * blocks_.front().logits));
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * planned_.ends().logits));
   const auto kept_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * blocks_.front().logits));
+      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * planned_.ends().logits));
   const bool all_alive =
       layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
   const int64_t alive = all_alive ? micro_batches_ : 1;
@@ -110,7 +84,7 @@ int64_t ProfileMemory::LossBytes() const {
 
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   const int64_t ranks = GroupSize(GroupRole::kReplicas, layout_);
-  const int64_t all = parameters_.OnRank(pipeline_rank);
+  const int64_t all = planned_.ParametersOnRank(pipeline_rank);
   return {.whole = all, .shard = (all + ranks - 1) / ranks};
 }
 
@@ -118,7 +92,7 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
 // two.
 int64_t ProfileMemory::GatheredBytes() const {
   if (layout_.zero < 2) return 0;
-  const int64_t unit = parameters_.largest_unit();
+  const int64_t unit = planned_.LargestUnit();
   const int64_t weights =
       layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
   return weights + unit * GradientBytes(context_);
@@ -127,14 +101,15 @@ int64_t ProfileMemory::GatheredBytes() const {
 ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   ActivationBytes bytes;
   int64_t score_bytes = 0;
+  const ChunksInFlight chunks(layout_, pipeline_rank, micro_batches_);
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    const int64_t in_flight = ChunkInFlight(layout_, pipeline_rank, chunk, micro_batches_);
-    const StageLayers stage = stages_.Stage(StageOfChunk(layout_, pipeline_rank, chunk));
+    const int64_t in_flight = chunks.OfChunk(chunk);
+    const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      bytes.kept_bytes += in_flight * KeptPerMicroBatch(blocks_[group], layers);
-      bytes.workspace_bytes =
-          std::max(bytes.workspace_bytes, blocks_[group].workspace.working_bytes);
-      score_bytes = std::max(score_bytes, blocks_[group].workspace.score_bytes);
+      const BlockSums& block = planned_.block(group);
+      bytes.kept_bytes += in_flight * KeptPerMicroBatch(block, layers);
+      bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
+      score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });
   }
   // One activation being sent and one being received.

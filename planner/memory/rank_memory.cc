@@ -22,8 +22,8 @@ void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, Memor
 // Puts a rank's memory together from what the layout's model says.
 class RankMemory {
  public:
-  RankMemory(const EstimateContext& context, const Layout& layout, const MemoryModel& model)
-      : context_(context), layout_(layout), model_(model) {}
+  RankMemory(const PlannedLayout& planned, const MemoryModel& model)
+      : context_(planned.context()), layout_(planned.layout()), model_(model) {}
 
   // Calls visit(rank) for ranks one of which is the fullest.
   template <typename Visit>
@@ -87,25 +87,25 @@ class RankMemory {
 // Calls use(memory) with the memory of the layout under the model that the profile asks for: the
 // one place that chooses.
 template <typename Use>
-auto WithMemory(const EstimateContext& context, const Layout& layout, const Use& use) {
-  if (context.profile.engine == Engine::kWorker) {
-    const ExactMemory exact(context, layout);
-    return use(RankMemory(context, layout, exact));
+auto WithMemory(const PlannedLayout& planned, const Use& use) {
+  if (planned.context().profile.engine == Engine::kWorker) {
+    const ExactMemory exact(planned);
+    return use(RankMemory(planned, exact));
   }
-  const ProfileMemory profile(context, layout);
-  return use(RankMemory(context, layout, profile));
+  const ProfileMemory profile(planned);
+  return use(RankMemory(planned, profile));
 }
 
 }  // namespace
 
 MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& layout,
                                   int32_t pipeline_rank) {
-  return WithMemory(context, layout,
+  return WithMemory(PlannedLayout(context, layout),
                     [&](const RankMemory& memory) { return memory.OnRank(pipeline_rank); });
 }
 
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout) {
-  return WithMemory(context, layout, [&](const RankMemory& memory) {
+  return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
     std::vector<int64_t> bytes;
     for (int32_t rank = 0; rank < layout.pp; ++rank) {
       bytes.push_back(memory.OnRank(rank).allocator_bytes());
@@ -116,7 +116,7 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
 
 std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
                                                const Layout& layout) {
-  return WithMemory(context, layout, [&](const RankMemory& memory) {
+  return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
     std::vector<int64_t> bytes;
     for (int32_t rank = 0; rank < layout.pp; ++rank) {
       bytes.push_back(memory.CommunicatorBytes(rank));
@@ -125,8 +125,8 @@ std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
   });
 }
 
-MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout) {
-  return WithMemory(context, layout, [](const RankMemory& memory) {
+MemoryBounds BoundMemory(const PlannedLayout& planned) {
+  return WithMemory(planned, [](const RankMemory& memory) {
     MemoryBounds bounds;
     memory.ForEachCandidate([&](int32_t rank) {
       const MemoryBounds on_rank = memory.BoundsOnRank(rank);
@@ -137,8 +137,8 @@ MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout) {
   });
 }
 
-MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layout) {
-  return WithMemory(context, layout, [](const RankMemory& memory) {
+MemoryEstimate EstimateMemory(const PlannedLayout& planned) {
+  return WithMemory(planned, [](const RankMemory& memory) {
     MemoryEstimate fullest;
     memory.ForEachCandidate([&](int32_t rank) {
       const MemoryEstimate other = memory.OnRank(rank);
@@ -149,7 +149,7 @@ MemoryEstimate EstimateMemory(const EstimateContext& context, const Layout& layo
 }
 
 int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout) {
-  return WithMemory(context, layout, [&](const RankMemory& memory) {
+  return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
     const auto measured = [&](int32_t rank) {
       const MemoryEstimate estimate = memory.OnRank(rank);
       return estimate.allocator_bytes() + (context.profile.kept.peak_kind == PeakKind::kReserved

@@ -1,9 +1,9 @@
-// The most that an action takes at once under ZeRO 2 and 3 without layered accumulation, with the
-// transient states of planner/memory/transient_states.h.
+// The most bytes that an action holds at once under ZeRO 2 and 3 without layered accumulation,
+// transient states (planner/memory/transient_states.h) included.
 //
-// These depend on little more than the action: what the actions before it left under reduction, and
-// what the next one begins with. A schedule brings the same few cases again and again, so that each
-// is worked out once.
+// These depend on the action, on the buckets that earlier actions left under reduction, and on the
+// weights that the next action begins with. A schedule has only a few such cases, again and again,
+// so each is computed once.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,13 @@ namespace meshwright::planner {
 
 class ShardedPeaks {
  public:
-  // `actions` are all of a step, in the stages of `chunks`. All outlive it.
+  // `actions` are all actions of a step, on the stages of `chunks`. The arguments must outlive
+  // this.
   ShardedPeaks(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                const std::vector<Action>& actions);
 
-  // Of the next action: what its micro-batch takes, transient states in the workspace.
+  // Returns the bytes that the micro-batch of the next action holds at its peak. Transient states
+  // count as workspace.
   WorkerActivations Next();
 
  private:

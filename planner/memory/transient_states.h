@@ -1,10 +1,10 @@
-// Model states that a rank of Meshwright's own worker holds for a while only: under ZeRO 2 and 3
-// buckets of gradients on their way to the shards, under ZeRO 3 gathered weights.
+// Bytes of model states that a rank of Meshwright's own worker holds only for a while: under ZeRO 2
+// and 3 buckets of gradients on their way to the shards, under ZeRO 3 gathered weights.
 //
-// Goes through a rank's actions with the worker's rules, which let what is held follow from the
-// actions alone: executor/worker/gradient_reducer.h for buckets, planner/schedule/weight_gathers.h
-// for weights. Buckets that are open or under reduction stay until a later one opens, so that the
-// last two are there in the forwards between.
+// The rank's actions decide what is held, by the worker's rules:
+// executor/worker/state/gradient_reducer.h for buckets, planner/schedule/weight_gathers.h for
+// weights. A bucket that is open or under reduction is held until a later one opens, so that the
+// last two are held during the forwards between.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace meshwright::planner {
 
-// By what is stored as one: the embedding or the head, a layer, the final norm.
+// Bytes of one unit of each kind: the embedding or the head, a layer, the final norm.
 struct UnitBytes {
   int64_t table = 0;
-  absl::InlinedVector<int64_t, 4> layers = {};  // by layer group; none: 0
+  absl::InlinedVector<int64_t, 4> layers = {};  // by layer group; empty stands for 0
   int64_t final_norm = 0;
 
   int64_t layer(int32_t group) const {
@@ -31,9 +31,9 @@ struct UnitBytes {
 };
 
 struct TransientUnits {
-  UnitBytes gradients;        // of a bucket
-  UnitBytes weights = {};     // gathered; nothing where ranks keep them whole
-  bool shared_table = false;  // the head computes with the embedding's, which this rank has
+  UnitBytes gradients;        // of a unit's bucket
+  UnitBytes weights = {};     // of a unit's gathered weights; 0 where ranks keep weights whole
+  bool shared_table = false;  // the head uses the embedding's matrix, which this rank holds
   bool layered = false;       // layered gradient accumulation
 
   bool gathers() const { return weights.table > 0; }
@@ -41,13 +41,13 @@ struct TransientUnits {
 
 class TransientStates {
  public:
-  // `actions` are all of a step, in the stages of `chunks`; both are needed during construction
-  // only.
+  // `actions` are all actions of a step, on the stages of `chunks`. The arguments need not outlive
+  // the constructor's call.
   TransientStates(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                   const std::vector<Action>& actions);
 
-  // Bytes while the next part (ForEachPart() of planner/memory/worker_memory.h) of the actions
-  // computes.
+  // Returns the bytes held while the next part of the actions computes (ForEachPart() of
+  // planner/memory/worker_memory.h).
   int64_t Next(const Action& action, int64_t part);
 
  private:

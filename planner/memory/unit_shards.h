@@ -8,12 +8,13 @@
 
 namespace meshwright::planner {
 
-// Each shard of a unit's weights, gradients and states begins at a multiple of this: where devices
-// read whole lines of memory, and may copy as wide as they can.
+// Each shard of a unit's weights, gradients and states begins at a multiple of this many bytes, so
+// that devices read whole lines of memory and copy with their widest instructions.
 inline constexpr int64_t kShardAlignmentBytes = 128;
 
-// Elements of each of `ranks` shards that hold `unit_elements`; the last ones are padded. Weights
-// are the narrowest of what is cut, so that what aligns theirs aligns the others'.
+// Returns the elements of each of `ranks` equal shards that together hold `unit_elements` and
+// padding. Weights have the narrowest elements, so that a number of elements that aligns them
+// aligns gradients and states as well.
 constexpr int64_t ShardElements(int64_t unit_elements, int64_t ranks,
                                 const NumberFormats& formats) {
   const int64_t aligned = kShardAlignmentBytes / BytesOf(formats.weights);

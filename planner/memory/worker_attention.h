@@ -1,4 +1,4 @@
-// What attention's backward takes in Meshwright's own worker.
+// How many bytes attention's backward takes in Meshwright's own worker.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace meshwright::planner {
 
-// The gradients of queries, keys and values of one micro-batch on one rank, and all that the kernel
-// takes to make them: on a CPU exact, on CUDA as planner/memory/cuda_attention.h says; with context
-// parallel the messages of its ring, those of gradients and all their sums in the accumulator type.
+// Returns the bytes of the gradients of queries, keys and values of one micro-batch on one rank,
+// and of all that the kernel holds while it computes them. On a CPU the figure is exact, on CUDA it
+// is that of planner/memory/cuda_attention.h. With context parallel it includes the messages of the
+// ring, of which gradients and their sums have the accumulator's type.
 int64_t AttentionGradientBytes(const WorkerShape& shape);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// What one micro-batch takes in one block of Meshwright's own worker, and in the ends of a model.
+// How many bytes one micro-batch takes in one block of Meshwright's own worker, and in the
+// embedding and the head.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,16 @@
 
 namespace meshwright::planner {
 
-// What one micro-batch takes in one block. Bytes.
+// The bytes that one micro-batch takes in one block.
 struct WorkerBlockBytes {
-  // A moment at which a half of the block takes the most: what the block keeps when the half begins
-  // (of a forward, when it ends), and all that it takes beside, the incoming gradient included.
+  // The moment at which a half of the block holds the most. `kept` is what the block keeps when the
+  // half begins (for a forward, when it ends); `workspace` is everything else that is held, the
+  // incoming gradient included.
   struct Moment {
     int64_t kept = 0;
     int64_t workspace = 0;
   };
-  // The FFN's half, and attention's behind it.
+  // The two halves in the order in which a backward runs them.
   struct Halves {
     Moment ffn = {};
     Moment attention = {};
@@ -32,9 +34,9 @@ struct WorkerBlockBytes {
 
 WorkerBlockBytes BlockBytes(const WorkerShape& shape, Recompute recompute);
 
-// What one micro-batch takes in the ends of a model. Bytes.
+// The bytes that one micro-batch takes in the embedding and the head.
 struct WorkerEndBytes {
-  int64_t stream = 0;  // the residual stream's share of an activation
+  int64_t stream = 0;  // the rank's part of the residual stream
   int64_t token_ids = 0;
   int64_t embedding_forward = 0;
   int64_t embedding_gathered = 0;

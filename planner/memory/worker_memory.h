@@ -1,28 +1,33 @@
-// What Meshwright's own worker holds of one stage beside the weights, gradients and optimizer
-// states that it always holds, byte by byte.
+// How many bytes Meshwright's own worker holds for one stage, in addition to the weights, gradients
+// and optimizer states that it always holds.
 //
-// The worker's allocations follow fixed rules, so that its peak is worked out, not estimated:
+// The worker's allocations follow fixed rules, so that its peak is computed to the byte, not
+// estimated:
 //
-//   blocks and ends       what their operators make, save and free: planner/memory/worker_block.h.
-//                         A block's output is the next one's kept input; the last one's is the
-//                         head's or a message
-//   always                RoPE table of seq_len / cp rows of head_dim statistics; on the last
-//                         stage a loss accumulator of 8 bytes
-//   messages              the stream's share of an activation each: one that was sent, until the
-//                         OpenSends()th action behind it that sends on its lane has computed, or
-//                         the step ends; one that the next message is to go to, as long as there is
-//                         one; each that waits for another chunk of the rank
+//   blocks and ends       the tensors that their operators make, save and free
+//                         (planner/memory/worker_block.h). The output of a block is the kept input
+//                         of the next one; that of the last block is the head's input or a message.
+//   always                a RoPE table of seq_len / cp rows of head_dim statistics; on the last
+//   stage
+//                         a loss accumulator of 8 bytes.
+//   messages              each has the size of the rank's part of the residual stream. A message
+//   that
+//                         was sent is held until OpenSends() later actions that send on its lane
+//                         have computed, or until the step ends. The buffer of the next message to
+//                         receive is held as long as there is one, and each message to another
+//                         chunk of the same rank until that chunk takes it.
 //   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded as in
-//                         planner/memory/unit_shards.h: the one that a part of an action fills and
-//                         the one before it, which is under reduction and stays until a later one
-//                         opens; under layered accumulation those of a chunk, and one
-//   ZeRO 3                gathered weights of the unit in use and of the next; under layered
-//                         accumulation of a chunk's units, and of the next chunk's first
+//                         planner/memory/unit_shards.h. Two are held: the bucket that a part of an
+//                         action fills, and the one before it, which is under reduction and is held
+//                         until a later one opens. Under layered accumulation a chunk's buckets and
+//                         one more are held.
+//   ZeRO 3                gathered weights of the unit in use and of the next unit. Under layered
+//                         accumulation those of a chunk's units and of the next chunk's first one.
 //
-// The optimizer never reaches the peak: it works in place, but for 8 KiB of sums that the
-// gradients' norm takes, and below ZeRO-3 weights are gathered in place. What a rank holds at once
-// follows from the order of its actions: planner/memory/worker_peak.h, and
-// planner/memory/transient_states.h for ZeRO's rows.
+// The optimizer works in place, except for 8 KiB of sums for the norm of the gradients
+// (kGradientNormBytes), and below ZeRO-3 weights are gathered in place. The order of a rank's
+// actions decides what it holds at once: planner/memory/worker_peak.h, and
+// planner/memory/transient_states.h for ZeRO.
 #pragma once
 
 #include <array>
@@ -37,7 +42,7 @@
 
 namespace meshwright::planner {
 
-// Parts of what is held; they add up to it.
+// The bytes that are held, in parts.
 struct WorkerActivations {
   int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
   int64_t loss_bytes = 0;       // head and loss
@@ -48,14 +53,14 @@ struct WorkerActivations {
   friend bool operator==(const WorkerActivations&, const WorkerActivations&) = default;
 };
 
-// Consecutive layers that take the same.
+// Consecutive layers whose blocks take the same bytes.
 struct WorkerRun {
   WorkerBlockBytes block = {};
   int64_t count = 0;
   int32_t group = 0;
 };
 
-// One micro-batch in one stage.
+// The bytes of one micro-batch in one stage.
 struct WorkerStageBytes {
   absl::InlinedVector<WorkerRun, 2> runs = {};  // in the order of the model
   int64_t layers = 0;
@@ -64,17 +69,17 @@ struct WorkerStageBytes {
   WorkerEndBytes ends = {};           // 0 for an end that the stage does not have
   WorkerActivations kept = {};        // between forward and backward
   WorkerActivations kept_split = {};  // between the two parts of a split backward
-  // The most that the micro-batch takes at once during an action, by ActionKind.
+  // The most bytes that the micro-batch holds at once during an action, by ActionKind.
   std::array<WorkerActivations, 4> peak = {};
 
   int64_t boundary_bytes() const { return ends.stream; }
 };
 
-// The stages of a layout, put together from what one block of each layer group takes.
+// Computes the bytes of a layout's stages from those of one block of each layer group.
 class WorkerStages {
  public:
-  // `shapes` by layer group, at least one. Under kBlock the first `recompute_layers` of each stage
-  // are recomputed as a whole.
+  // `shapes` has one shape per layer group, at least one. Under kBlock the first `recompute_layers`
+  // layers of each stage are recomputed as a whole.
   WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute, int64_t recompute_layers);
 
   WorkerStageBytes BytesOf(const WorkerStage& stage) const;
@@ -92,16 +97,16 @@ class WorkerStages {
   absl::InlinedVector<Group, 4> groups_;
 };
 
-// The parts of an action that compute with weights of their own: the embedding, each block by its
-// index, the head.
+// The parts of an action, each of which has weights of its own: the embedding (kEmbeddingPart), the
+// blocks by index, the head (HeadPart()).
 inline constexpr int64_t kEmbeddingPart = -1;
 inline int64_t HeadPart(const WorkerStageBytes& stage) { return stage.layers; }
 
-// The layer group of a block. Requires 0 <= block < stage.layers.
+// Returns the layer group of a block. Requires 0 <= block < stage.layers.
 int32_t GroupOf(const WorkerStageBytes& stage, int64_t block);
 
-// Calls visit(part) in the order in which the action computes. The input part of a backward has
-// nothing to do for the embedding.
+// Calls visit(part) in the order in which the action computes. The input part of a backward leaves
+// the embedding out, which has no input gradient.
 template <typename Visit>
 void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& visit) {
   const int64_t first = stage.first && kind != ActionKind::kBackwardInput ? kEmbeddingPart : 0;
@@ -113,7 +118,7 @@ void ForEachPart(const WorkerStageBytes& stage, ActionKind kind, const Visit& vi
   }
 }
 
-// The most that the micro-batch takes at once during one part of an action.
+// Returns the most bytes that the micro-batch holds at once during one part of an action.
 WorkerActivations PartPeak(const WorkerStageBytes& stage, ActionKind kind, int64_t part);
 
 }  // namespace meshwright::planner

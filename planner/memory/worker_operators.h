@@ -1,4 +1,5 @@
-// What operators of Meshwright's own worker take while they run, beside what they read and return.
+// How many bytes operators of Meshwright's own worker hold while they run, in addition to what they
+// read and return.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,9 @@
 
 namespace meshwright::planner {
 
-// Bytes held while a pass of the operator runs, beside its result. Of ATen's operators on a CPU
-// they are exact; CUDA's round tensors up to 512 bytes. Attention's forward kernel is left out: it
-// takes less than its backward does.
+// Returns the bytes held while a pass of the operator runs, without its result. They are exact for
+// ATen's operators on a CPU; on CUDA tensors are rounded up to 512 bytes, which is not counted.
+// Attention's forward kernel is left out, because it takes less than its backward.
 int64_t WorkspaceBytes(const Operator& op, PassKind pass, const WorkerShape& shape);
 
 }  // namespace meshwright::planner

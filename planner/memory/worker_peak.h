@@ -1,10 +1,10 @@
-// The most that a rank of Meshwright's own worker holds at once during a training step, beside the
-// weights, gradients and optimizer states that it always holds: the rank's schedule list, gone
-// through with the bytes of planner/memory/worker_memory.h and planner/memory/transient_states.h.
-// Like the worker itself it knows no schedule.
+// The most bytes that a rank of Meshwright's own worker holds at once during a training step, in
+// addition to the weights, gradients and optimizer states that it always holds. It goes through the
+// rank's schedule list with the bytes of planner/memory/worker_memory.h and
+// planner/memory/transient_states.h. Like the worker itself it works for any schedule.
 //
-// Exact to the byte in fp32 on a CPU; bf16 takes at most this much there. On CUDA it leaves out the
-// allocator's rounding and what cuDNN's engines take beside its graph's tensors.
+// Exact to the byte in fp32 on a CPU, and an upper bound in bf16 there. On CUDA it leaves out the
+// allocator's rounding and what cuDNN's engines hold in addition to the tensors of their graph.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,13 @@
 
 namespace meshwright::planner {
 
-// Where a rank has the head.
+// Held by a rank that has the head.
 inline constexpr int64_t kLossAccumulatorBytes = 8;
+
+// Held while the norm of the gradients is computed, after the step's last action: 1,024 partial
+// sums and their sum in fp64. Only a rank with next to nothing else reaches its peak there, such as
+// one that holds the embedding of a very small model alone.
+inline constexpr int64_t kGradientNormBytes = (1024 + 1) * 8;
 
 struct WorkerRank {
   int32_t pipeline_rank = 0;
@@ -28,8 +33,8 @@ struct WorkerRank {
   std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
 };
 
-// Of one pipeline rank of `layout`, whose schedule exists for so many micro-batches. Constant in
-// the number of micro-batches.
+// Returns the peak of one pipeline rank of `layout`, whose schedule must exist for so many
+// micro-batches. The run time does not grow with the number of micro-batches.
 WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank);
 
 }  // namespace meshwright::planner

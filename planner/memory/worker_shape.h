@@ -1,4 +1,5 @@
-// What the sizes of a micro-batch's tensors on one rank of Meshwright's own worker follow from.
+// Everything that decides the sizes of a micro-batch's tensors on one rank of Meshwright's own
+// worker.
 #pragma once
 
 #include <cstdint>

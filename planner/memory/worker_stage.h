@@ -1,4 +1,5 @@
-// One chunk of a rank of Meshwright's own worker, as its memory is counted.
+// The layers and ends of the model that one chunk of a rank holds, for counting the memory of
+// Meshwright's own worker.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct WorkerLayers {
 };
 
 struct WorkerStage {
-  // In the order of the model; a stage may hold an end of it alone.
+  // In the order of the model. Empty for a stage that holds only an end of the model.
   absl::InlinedVector<WorkerLayers, 2> layers = {};
   bool first = false;
   bool last = false;

@@ -1,4 +1,4 @@
-// The attention kernel of layouts that name none.
+// Which attention kernel a layout gets that names none.
 #pragma once
 
 #include "planner/profile/framework_profile.h"
@@ -8,9 +8,9 @@
 
 namespace meshwright::planner {
 
-// The profile's, unless the cluster's device says of Meshwright's own worker that another one is
-// faster with heads of the size that all of the model's layers have. That is about bf16 on devices:
-// elsewhere the worker has one kernel.
+// Returns the profile's kernel. Only for Meshwright's own worker in bf16 on a GPU it may be
+// another: the one that the cluster's device names as the fastest for the model's head size, where
+// all layers have the same size. Elsewhere the worker has a single kernel.
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision);
 

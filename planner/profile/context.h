@@ -1,4 +1,4 @@
-// Everything that an estimate depends on beside the layout.
+// Everything that an estimate depends on besides the layout.
 #pragma once
 
 #include "planner/profile/framework_profile.h"
@@ -13,7 +13,7 @@ struct EstimateContext {
   const ClusterSpec& cluster;
   const TrainingSpec& training;
   const FrameworkProfile& profile;
-  // Whether a rank has its host to itself, as each rank of a slice trial.
+  // Whether each rank has its host to itself, as in a slice trial.
   bool ranks_run_alone = false;
 };
 

@@ -67,10 +67,24 @@ absl::Status Check(const Communication& communication) {
   return CheckBetween("pipeline_hop_s", communication.pipeline_hop_s, 10);
 }
 
+absl::Status Check(const KernelSupport& kernels) {
+  constexpr int64_t kMost = 1 << 20;
+  RETURN_IF_ERROR(CheckRange("head_dim_multiple", kernels.head_dim_multiple, 1, kMost));
+  for (size_t i = 0; i < kernels.cuda_head_sizes.size(); ++i) {
+    const HeadSizes& sizes = kernels.cuda_head_sizes[i];
+    const std::string path = absl::StrCat("cuda_head_sizes[", i, "].");
+    RETURN_IF_ERROR(CheckRange(path + "multiple_of", sizes.multiple_of, 1, kMost));
+    RETURN_IF_ERROR(CheckRange(path + "most", sizes.most.value_or(1), 1, kMost));
+  }
+  RETURN_IF_ERROR(CheckRange("max_cp", kernels.max_cp, 0, kMost));
+  return CheckRange("max_vpp", kernels.max_vpp, 0, kMost);
+}
+
 absl::Status Check(const Supports& supports) {
   RETURN_IF_ERROR(CheckRange("max_zero", supports.max_zero, 0, 3));
   RETURN_IF_ERROR(CheckRange("min_zero", supports.min_zero, 0, supports.max_zero));
-  return CheckRange("vocab_multiple", supports.vocab_multiple, 0, 1 << 16);
+  RETURN_IF_ERROR(CheckRange("vocab_multiple", supports.vocab_multiple, 0, 1 << 16));
+  return Check(supports.kernels);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// What differs between training frameworks: bytes per parameter, what is kept, what overlaps, what
-// exists.
+// What differs between training frameworks: bytes per parameter, kept activations, speed of
+// operators, communication, and what a framework can run.
 //
-// Profiles are data files (planner/data/profiles); every field there has its source beside it. The
-// files are flat: their keys are the members' names, whichever struct holds them, and every default
-// here is the value of a file that does not have the key.
+// Profiles are data files (planner/data/profiles), and each names the sources of its values. A file
+// is flat: its keys are the names of the members below, whichever struct holds them. A key that a
+// file does not have takes the default below.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ enum class SelectiveRecompute : uint8_t { kCoreAttention, kNormsAndActivation };
 enum class PeakRank : uint8_t { kFullest, kFirst, kLast };
 enum class PeakKind : uint8_t { kAllocated, kReserved };
 
-// Whose memory rules and kernels a profile is about.
+// Which program a profile describes, and with it the memory model that applies.
 enum class Engine : uint8_t {
-  // A framework that is known by its published runs: the profile's figures alone.
+  // A framework that is known by its published runs. Memory follows the profile's figures alone.
   kFramework,
-  // Meshwright's own worker: activations, loss and workspace follow its allocations to the byte
-  // (planner/memory/worker_memory.h) where those rules cover the layout.
+  // Meshwright's own worker. Memory follows its allocations to the byte
+  // (planner/memory/worker_memory.h).
   kWorker,
 };
 
@@ -46,47 +46,45 @@ struct ModelStates {
   int32_t gradient_bytes = 4;        // main gradients
   int32_t optimizer_bytes = 12;      // of AdamW: fp32 master weights and two moments
   int32_t local_gradient_bytes = 0;  // a second copy of the gradients, as backward writes them
-  int32_t shard_buffer_bytes = 0;    // beside the optimizer's states, sharded like them
+  int32_t shard_buffer_bytes = 0;    // in addition to the optimizer's states, sharded like them
   int32_t zero3_state_bytes = 18;    // weights, gradients and optimizer under ZeRO-3 (FSDP)
-  // Held during the optimizer step only, per parameter of the rank: un-scaled or gathered copies.
+  // Un-scaled or gathered copies, held only during the optimizer step, per parameter of the rank.
   double step_bytes_per_parameter = 0.0;
 
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };
 
-// What a rank keeps and works in beside the model states, and how the peak that follows compares
-// with the device's memory.
+// What a rank holds besides the model states, and what the resulting peak means for a device.
 struct KeptActivations {
   bool vocab_parallel_loss = true;       // logits stay divided over TP
-  double loss_peak_bytes_per_logit = 8;  // at the peak of the loss
-  double loss_kept_bytes_per_logit = 4;  // of a micro-batch whose backward waits
+  double loss_peak_bytes_per_logit = 8;  // while the loss is computed
+  double loss_kept_bytes_per_logit = 4;  // until the micro-batch's backward begins
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
   bool fused_swiglu = true;  // silu(gate) is not kept on its own
-  // What the norm of query and key heads reads is kept beside what it makes, which is otherwise
-  // computed again from it.
+  // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
+  // only the input is, and backward computes the output again.
   bool keeps_head_norm_input = true;
-  // Beyond the tensors that every framework keeps, per token and hidden element: what an un-fused
-  // norm adds (both norms of a layer together), and dropout masks, biases and copies.
-  double eager_norm_bytes = 8.0;
-  double extra_kept_bytes = 0.0;
+  // Kept in addition to the tensors that every framework keeps, per token and hidden element.
+  double eager_norm_bytes = 8.0;  // by both norms of a layer together, where they are not fused
+  double extra_kept_bytes = 0.0;  // dropout masks, biases and copies
   // Kept per element of the score matrix where attention writes it out.
   double fused_softmax_bytes = 2.0;
   double eager_attention_bytes = 6.0;
-  // What a layer works in beyond what it keeps, per token and hidden or FFN element, and per
-  // element of the score matrix.
-  double hidden_work_bytes = 4.0;
-  double ffn_work_bytes = 6.0;
-  double score_work_bytes = 4.0;
-  int64_t fixed_bytes = 0;  // of the allocator whatever the layout: library workspaces, tables
+  // What a layer's backward takes in addition to what the layer keeps.
+  double hidden_work_bytes = 4.0;  // per token and hidden element
+  double ffn_work_bytes = 6.0;     // per token and FFN element
+  double score_work_bytes = 4.0;   // per element of the score matrix
+  int64_t fixed_bytes = 0;         // library workspaces and tables, the same for every layout
 
-  // What a measured peak of this framework means.
+  // What a measured peak of this framework is about.
   PeakRank peak_rank = PeakRank::kFullest;
   PeakKind peak_kind = PeakKind::kAllocated;
-  // Reserved but unused by the caching allocator where micro-batches overlap, a share of what they
-  // keep; and how much slower that makes them: by the slope for what lies above `pressure_from` of
-  // the device.
+  // Memory that the caching allocator reserves and does not hand out where micro-batches overlap,
+  // as a share of their kept activations.
   double fragmentation = 0.0;
+  // Above the share `pressure_from` of the device a step gets slower: by pressure_slope times the
+  // share above it.
   double pressure_from = 0.7;
   double pressure_slope = 0.0;
 
@@ -98,29 +96,27 @@ struct KeptActivations {
   friend bool operator==(const KeptActivations&, const KeptActivations&) = default;
 };
 
-// How fast operators run beside what the device reaches, and what the host adds to a step.
+// How fast operators run compared with what the device can reach, and what the host adds to a step.
 struct OperatorTraffic {
-  // Share of the device's matmul rate that this framework's products reach: split projections,
-  // copies around them, products that a collective runs beside.
+  // Share of the device's matmul rate that this framework's products reach. Split projections,
+  // copies around them and collectives that run at the same time lower it.
   double matmul_share = 1.0;
-  // Traffic of operators that frameworks fuse or not, bytes per bf16 element: forward of an
-  // un-fused norm (its backward 1.5 times that), a pass over the score matrix forward (the
-  // backward 1.5 times), forward and backward of the loss per logit, RoPE each way.
-  double eager_norm_traffic_bytes = 20.0;
-  double fused_softmax_traffic_bytes = 8.0;
-  double eager_attention_traffic_bytes = 20.0;
-  double loss_traffic_bytes = 10.0;
-  double rope_traffic_bytes = 4.0;
+  // Device-memory traffic of operators that frameworks may fuse, in bytes per bf16 element.
+  double eager_norm_traffic_bytes = 20.0;    // forward of an un-fused norm; its backward 1.5 times
+  double fused_softmax_traffic_bytes = 8.0;  // forward per score; backward 1.5 times
+  double eager_attention_traffic_bytes = 20.0;  // likewise
+  double loss_traffic_bytes = 10.0;             // forward and backward of the loss, per logit
+  double rope_traffic_bytes = 4.0;              // RoPE, in each direction
   // Per parameter and micro-batch, where adding up gradients is an operator of its own.
   double accumulate_traffic_bytes = 0.0;
 
-  // Time of a layer, forward and backward, below which the host can't launch its kernels (an eager
-  // framework; 0 where graphs or fusion hide it), and what every step costs beside the layers:
-  // optimizer launches, logging, data.
+  // The least time of a layer, forward and backward together, in which the host can launch its
+  // kernels. 0 where graphs or fusion hide the launches.
   double layer_floor_s = 0.0;
+  // What a step costs besides its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
-  // Spread of measured over predicted step times of this framework, as the standard deviation of
-  // the logarithm; 0: the cluster's.
+  // Standard deviation of the logarithm of measured over predicted step times of this framework.
+  // 0: the cluster's is used.
   double step_time_sigma = 0.0;
 
   friend bool operator==(const OperatorTraffic&, const OperatorTraffic&) = default;
@@ -129,28 +125,27 @@ struct OperatorTraffic {
 struct Communication {
   // How ranks are numbered over the axes.
   MeshOrder mesh_order = kDefaultMeshOrder;
-  // Share of the data-parallel part that hides behind compute, where there is enough of it.
+  // The largest share of the data-parallel communication that compute can hide.
   double data_parallel_overlap = 0.0;
-  double reduce_bytes = 4.0;  // per gradient element on the wire
-  // Bytes of an element of the gradients that ring attention passes on, under bf16 training.
+  double reduce_bytes = 4.0;  // sent per gradient element
+  // Bytes per element of the gradients that ring attention passes on, under bf16 training.
   int32_t ring_gradient_bytes = 2;
-  bool zero1_all_reduce = false;  // ZeRO-1 reduces whole gradients and then uses a shard of them
-  // Share of the cluster's network between nodes that this framework's runs had, and the exponent
-  // of what collectives over more nodes lose: bandwidth ~ (nodes / 2)^-contention.
+  bool zero1_all_reduce = false;  // ZeRO-1 all-reduces whole gradients instead of scattering them
+  // Share of the bandwidth between nodes that this framework's runs had.
   double network_share = 1.0;
+  // How fast that bandwidth falls with the number of nodes: ~ (nodes / 2)^-network_contention.
   double network_contention = 0.0;
-  // What the host adds to a step of a tensor-parallel ring and to a hop of the pipeline.
-  double tp_hop_s = 0.0;
-  double pipeline_hop_s = 0.0;
+  double tp_hop_s = 0.0;        // that the host adds to each step of a tensor-parallel ring
+  double pipeline_hop_s = 0.0;  // that the host adds to each hop of the pipeline
 
   friend bool operator==(const Communication&, const Communication&) = default;
 };
 
-// What the framework can run, and what it runs where nobody says.
+// What the framework can run, and what it runs where a layout or a measurement does not say.
 struct Supports {
   StagePartition stage_partition = StagePartition::kEqual;
-  // Kernels where a layout or a measurement does not name one, and the FFN and embeddings of models
-  // whose source does not say.
+  // Defaults: the kernels of layouts and measurements that name none, and the FFN and embeddings of
+  // measured models whose source does not say.
   AttentionKernel attention = AttentionKernel::kFlash2;
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
@@ -169,7 +164,7 @@ struct Supports {
   bool has_recompute = true;
   bool has_block_recompute = true;
   bool tp_needs_sequence_parallel = false;
-  int32_t min_zero = 0;  // where there are ranks to shard over, and other axes beside dp
+  int32_t min_zero = 0;  // needed where there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1
   bool kv_replication = false;        // tp may exceed kv_heads, K/V weights being replicated
   // The vocabulary is padded to a multiple of this times tp; 0: tp must divide it.
@@ -182,8 +177,8 @@ struct Supports {
 struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // names of it in measurement files
-  // Where not empty: the profile is an engine version that measurement files name only in their
-  // notes, by this text.
+  // If not empty, the profile is of a version that measurement files name only in their notes, and
+  // this is the text there.
   std::string notes_contain;
   Engine engine = Engine::kFramework;
 
@@ -194,7 +189,7 @@ struct FrameworkProfile {
   Supports supports;
 
   Calibration calibration;
-  // Field name and where its value comes from.
+  // The name of a field, and where its value comes from.
   std::vector<std::pair<std::string, std::string>> sources;
 
   AttentionKernel AttentionOf(const Layout& layout) const {

@@ -1,5 +1,5 @@
-// What the layers and kernels of a program that runs layouts take, where that is known. It is for
-// Meshwright's worker: of other frameworks nothing is said, and nothing is refused.
+// What the layers and kernels of a program can run, where that is known. Only the profile of
+// Meshwright's worker says so; for other frameworks nothing is known and nothing is refused.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace meshwright::planner {
 
-// Head sizes that attention on a GPU takes in a precision.
+// The head sizes that attention on a GPU takes in one precision.
 struct HeadSizes {
   Precision precision = Precision::kBf16;
-  std::optional<AttentionKernel> attention;  // any
+  std::optional<AttentionKernel> attention;  // without a value: any kernel
   int64_t multiple_of = 1;
   std::optional<int64_t> most;
 
@@ -28,7 +28,7 @@ struct HeadSizes {
   friend bool operator==(const HeadSizes&, const HeadSizes&) = default;
 };
 
-// An empty set and a most of 0 limit nothing.
+// A set that is empty and a maximum of 0 limit nothing.
 struct KernelSupport {
   EnumSet<FfnKind> ffn;
   bool qk_norm = true;
@@ -37,11 +37,11 @@ struct KernelSupport {
   bool one_head_dim = false;  // whether all layers must have heads of one size
   EnumSet<Precision> cpu_precisions;
   EnumSet<Precision> cuda_precisions;
-  // Those that a layout may name.
+  // The kernels that a layout may name.
   EnumSet<AttentionKernel> cpu_attention;
   EnumSet<AttentionKernel> cuda_attention;
   EnumSet<NormKernel> norms;
-  // The first of them for a precision and a kernel counts; where there is none any size is taken.
+  // The first entry for a precision and a kernel counts. Without one every size is taken.
   std::vector<HeadSizes> cuda_head_sizes;
   int32_t max_cp = 0;
   int32_t max_vpp = 0;

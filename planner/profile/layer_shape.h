@@ -1,4 +1,5 @@
-// The shape of a layer and of the model's ends as one rank of a layout runs them under a framework.
+// The shape of a layer, and of the embedding and the head, as one rank of a layout runs them under
+// a framework.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,12 @@
 
 namespace meshwright::planner {
 
-// A layer of `group`. The ends do not depend on the group: any group's shape is theirs.
+// Returns the shape of a layer of `group`. It serves for the embedding and the head as well, which
+// do not depend on the group.
 BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
                       const LayerGroup& group);
 
-// The vocabulary as the framework lays it out over `tp` ranks.
+// Returns the size of the vocabulary after the framework's padding for `tp` ranks.
 int64_t PaddedVocab(const EstimateContext& context, int32_t tp);
 
 }  // namespace meshwright::planner

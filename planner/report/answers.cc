@@ -6,7 +6,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
-#include "planner/memory/layout_parameters.h"
+#include "planner/profile/planned_layout.h"
 #include "planner/report/amounts.h"
 #include "planner/spec/node_placement.h"
 
@@ -57,7 +57,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         NotesOn(query, request),
                         std::move(explanation),
                         Parameters(request.model),
-                        LayoutParameters(context, layout).Most(),
+                        PlannedLayout(context, layout).MostParameters(),
                         RestsOnOf(query, request)};
 }
 

@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "planner/report/estimate_json.h"
+#include "planner/codec/json_codec.h"
+#include "planner/report/answer_fields.h"
 
 namespace meshwright::planner {
 
@@ -12,14 +13,9 @@ void AddExplanation(const RankedLayout& ranked, const Explanation& explanation,
                     ordered_json& object) {
   object["stages"] = ordered_json::array();
   for (const StageMemory& stage : explanation.stages) {
-    object["stages"].push_back(MemoryToJson(stage.memory, stage.fraction_of_device));
+    object["stages"].push_back(WriteOrderedJson(stage));
   }
-  const Binding binding = BindingOf(ranked.estimate);
-  object["binding"] = {{"memory_part", std::string(PartName(binding.memory_part))},
-                       {"memory_bytes", binding.memory_bytes},
-                       {"time_part", std::string(PartName(binding.time_part))},
-                       {"time_s", binding.time_s},
-                       {"sentence", BindingSentence(ranked)}};
+  object["binding"] = WriteOrderedJson(BindingReportOf(ranked));
   object["smallest_change"] = nullptr;
   object["neighbours_tried"] = explanation.neighbours.tried;
   if (const auto& smallest = explanation.neighbours.smallest) {

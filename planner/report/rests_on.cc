@@ -46,13 +46,6 @@ std::string ClusterWords(const PresetEvidence& cluster, Evidence evidence) {
   return "";
 }
 
-nlohmann::ordered_json EvidenceToJson(const PresetEvidence& preset) {
-  return {{"name", preset.name},
-          {"kind", preset.kind},
-          {"rows", preset.rows},
-          {"sources", preset.sources}};
-}
-
 }  // namespace
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
@@ -73,13 +66,6 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
       absl::StrFormat("%s; 80 %% of runs are within a factor of %.2f of the predicted step",
                       presets, std::exp(kEightyPercentSigmas * rests_on.step_time_sigma));
   return rests_on;
-}
-
-nlohmann::ordered_json ToJson(const RestsOn& rests_on) {
-  return {{"cluster", EvidenceToJson(rests_on.cluster)},
-          {"framework", EvidenceToJson(rests_on.framework)},
-          {"step_time_sigma", rests_on.step_time_sigma},
-          {"sentence", rests_on.sentence}};
 }
 
 }  // namespace meshwright::planner

@@ -32,6 +32,7 @@ struct RestsOn {
 
 RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
+// Defined with its fields (planner/report/answer_fields.h).
 nlohmann::ordered_json ToJson(const RestsOn& rests_on);
 
 }  // namespace meshwright::planner

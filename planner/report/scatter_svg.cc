@@ -292,11 +292,11 @@ void AppendStrip(absl::Span<const RowPrediction> rows, const Palette& palette, s
     const double x = StripX(row.predicted->fraction_of_device);
     const double spread = static_cast<double>(row.row % 3) * 6.0 - 6.0;
     const std::string_view colour = palette.ColourOf(row.sweep);
-    if (row.outcome == Outcome::kOom) {
+    if (row.outcome == RunOutcome::kOom) {
       const double y = kStripTop + 13 + spread;
       absl::StrAppendFormat(&svg, "<path d=\"M%.1f %.1fl6 6m0 -6l-6 6\" stroke=\"%s\"/>\n", x - 3,
                             y - 3, colour);
-    } else if (row.outcome == Outcome::kOk) {
+    } else if (row.outcome == RunOutcome::kOk) {
       absl::StrAppendFormat(&svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", x,
                             kStripTop + kStripHeight - 13 + spread, colour);
     }

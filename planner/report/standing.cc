@@ -108,28 +108,4 @@ StandingReport Report(const Layout& layout, const SearchResult& result,
   return report;
 }
 
-nlohmann::ordered_json ToJson(const StandingReport& report) {
-  nlohmann::ordered_json object = {{"layout", report.layout},
-                                   {"rule", nullptr},
-                                   {"fits", report.fits},
-                                   {"sentence", report.sentence}};
-  if (!report.rule.empty()) {
-    object["rule"] = report.rule;
-    return object;
-  }
-  object["total_bytes"] = report.total_bytes;
-  object["over_bytes"] = report.over_bytes;
-  object["oom_probability"] = report.oom_probability;
-  object["step_s"] = report.step_s;
-  object["mfu"] = report.mfu;
-  object["rank"] = report.rank;
-  object["of"] = report.of;
-  object["slower"] = report.slower;
-  object["because"] = nlohmann::ordered_json::array();
-  for (const SlowerPart& slower : report.because) {
-    object["because"].push_back({{"part", slower.part}, {"more_s", slower.more_s}});
-  }
-  return object;
-}
-
 }  // namespace meshwright::planner

@@ -47,7 +47,7 @@ struct StandingReport {
 // "the 80 % memory rule".
 StandingReport Report(const Layout& layout, const SearchResult& result, std::string_view criterion);
 
-// The report's own names; null where a layout that can't run has no value.
+// By its fields (planner/report/answer_fields.h); null where a layout that can't run has no value.
 nlohmann::ordered_json ToJson(const StandingReport& report);
 
 }  // namespace meshwright::planner

@@ -1,5 +1,5 @@
-// Rules about the global batch. They are asked last: a layout that breaks one of them would run
-// with another batch.
+// Rules about the global batch. They are asked last, because a layout that breaks only these could
+// run with another batch.
 #pragma once
 
 #include "planner/rules/operands.h"
@@ -13,7 +13,7 @@ inline bool BatchDoesNotDivide(const RuleInput& input, const Layout& layout, Ope
                        operands);
 }
 
-// This one and the next require a batch that divides.
+// This rule and the next require a global batch that passes BatchDoesNotDivide().
 inline bool TooFewMicroBatches(const RuleInput& input, const Layout& layout, Operands& operands) {
   const int64_t least = LeastMicroBatches(NeedsOf(layout.schedule), layout.pp);
   if (least == 0) return false;

@@ -1,4 +1,5 @@
-// The rule about what a framework does not have: ZeRO stages, schedules, recompute, axes.
+// The rule that a framework must have what a layout uses: ZeRO stage, schedule, recompute mode,
+// axes.
 #pragma once
 
 #include <string>
@@ -62,7 +63,7 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   return !schedules.Has(l.schedule) && lacks(FrameworkPart::kSchedule, schedules.bits());
 }
 
-// What the framework has instead.
+// Returns a sentence that says what the framework lacks and what it has instead.
 std::string DescribeFramework(const Operands& operands);
 
 }  // namespace meshwright::planner

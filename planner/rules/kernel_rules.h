@@ -1,5 +1,5 @@
-// Rules about what the layers and kernels of a program take (planner/profile/kernel_support.h),
-// with the sentences that say what it takes instead.
+// Rules that the layers and kernels of a program must take the model, the number format and the
+// layout's kernels (planner/profile/kernel_support.h). A sentence says what they take instead.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace meshwright::planner {
 
-// What there is on the other kind of device counts as well in `divisor`: a sentence tells apart
-// what is nowhere and what is elsewhere.
+// Whether `device` lacks `kind`. Operands::divisor gets the kinds of both devices together, so that
+// the sentence can say whether the other device has it.
 template <typename Kind>
 bool Lacks(Kind kind, DeviceKind device, const EnumSet<Kind>& on_cpu, const EnumSet<Kind>& on_cuda,
            Operands& operands) {

@@ -1,4 +1,4 @@
-// Rules about sizes: what the planner can count and what a program can run.
+// Rules about the largest sizes that the planner can count and that a program can run.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace meshwright::planner {
 
 inline constexpr double kMostBytes = 4e18;
 
-// An upper bound of what is kept per token, layer and element of the widest tensor.
+// An upper bound of the bytes kept per token, per layer and per element of the widest tensor.
 inline constexpr double kBytesPerElement = 64.0;
 
-// Bytes of the largest thing that the planner counts must stay far inside 64 bits.
+// Whether the largest number of bytes that the planner would count comes near the limit of 64 bits.
 inline bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& operands) {
   const ModelSpec& model = input.model;
   int64_t width = std::max({model.hidden, model.vocab});

@@ -1,5 +1,5 @@
-// Rules about how a layout divides devices, model and sequence. Each tells whether the layout
-// breaks it (planner/rules/rule.h).
+// Rules about how a layout divides devices, model and sequence. Each function returns whether the
+// layout breaks its rule (planner/rules/rule.h).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How rules fill in what they were broken by.
+// Helpers with which rules fill in their operands.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline bool DoesNotDivide(int64_t value, int64_t divisor, Operands& operands) {
   return value % divisor != 0 && Broken(value, divisor, operands);
 }
 
-// Whether the layers of any group break a rule.
+// Returns whether breaks(group) is true for any layer group of the model.
 template <typename Breaks>
 bool AnyGroup(const ModelSpec& model, const Breaks& breaks) {
   return std::any_of(model.groups.begin(), model.groups.end(), breaks);

@@ -1,7 +1,8 @@
-// A rule about which layouts can run: what it is called, how it is tested, and what it says.
+// A rule about which layouts can run: its name, its test, and the sentence for a layout that breaks
+// it.
 //
-// Tests are as cheap as a search over millions of points needs: they allocate nothing, and what a
-// broken rule has to say stays numbers until somebody reads it.
+// A search over millions of points asks these rules. So tests allocate nothing, and a broken rule
+// stores numbers, of which a sentence is made only when somebody reads it.
 #pragma once
 
 #include <array>
@@ -52,7 +53,7 @@ enum class Rule : uint8_t {
 
 inline constexpr size_t kRuleCount = static_cast<size_t>(Rule::kCount);
 
-// What a layout is asked about.
+// Everything beside the layout that a rule may look at.
 struct RuleInput {
   const ModelSpec& model;
   const TrainingSpec& training;
@@ -63,9 +64,9 @@ struct RuleInput {
 
 // The numbers of a broken rule.
 struct Operands {
-  int64_t value = 0;              // what is off
-  int64_t divisor = 0;            // what it should be a multiple of, or the bound; 0 without one
-  std::array<int64_t, 3> more{};  // what else the sentence needs
+  int64_t value = 0;              // the value that breaks the rule
+  int64_t divisor = 0;            // its required divisor or its bound; 0 where there is none
+  std::array<int64_t, 3> more{};  // other numbers of the sentence
 
   friend bool operator==(const Operands&, const Operands&) = default;
 };
@@ -79,9 +80,9 @@ struct RuleEntry {
   Rule rule = Rule::kCount;
   // Stable identifier for counters and JSON, such as "heads_division".
   std::string_view name;
-  // Whether the layout breaks the rule; only then it writes operands.
+  // Returns whether the layout breaks the rule. Writes `operands` only if it does.
   bool (*broken)(const RuleInput& input, const Layout& layout, Operands& operands) = nullptr;
-  // One sentence in which $0 is the value and $1 the divisor, or else a function that makes it.
+  // The sentence, in which $0 is the value and $1 the divisor. Empty where `describe` makes it.
   std::string_view text;
   std::string (*describe)(const Operands& operands) = nullptr;
 };

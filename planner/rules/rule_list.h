@@ -1,10 +1,10 @@
-// The one list of rules about which layouts can run, over a model, a batch, a layout and the
-// profile of what runs it. Whoever asks whether a layout can run asks here: the search, estimates,
-// exports, validation and the programs that run trials.
+// The one list of rules about which layouts can run, given a model, a batch and the profile of the
+// program that runs them. The search, estimates, exports, validation and the programs that run
+// trials all ask this list.
 //
-// What a framework, or the project's own worker, can run is what its profile says; a rule names no
-// framework. What a schedule asks of a pipeline is planner/schedule/schedule_needs.h, which the
-// lists of actions are made by as well.
+// No rule names a framework: its profile says what a framework, or the project's own worker, can
+// run. What a schedule needs of a pipeline comes from planner/schedule/schedule_needs.h, which the
+// generators of schedule lists read as well.
 #pragma once
 
 #include <array>
@@ -19,26 +19,27 @@
 
 namespace meshwright::planner {
 
-// Every rule once, in the order in which they are asked.
+// Returns every rule once, in the order in which they are asked.
 const std::array<RuleEntry, kRuleCount>& Rules();
 
 std::string_view RuleName(Rule rule);
 
-// One sentence with the numbers in it.
+// Returns one sentence that says with numbers what is wrong.
 std::string Describe(const Violation& violation);
 
-// The first rule that `layout` breaks, or nullopt when it can run. Pure; allocates nothing.
+// Returns the first rule that `layout` breaks, or nullopt where it can run. Allocates nothing.
 std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layout);
 
-// What an estimate's specs say of layouts on so many devices. Refers to them.
+// Returns the input of rules for layouts on `devices` under an estimate's specs, which must outlive
+// it.
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices);
 
 // The same under the specs of an estimate.
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,
                                      const Layout& layout);
 
-// Whether the rule is about what layers and kernels take. Layouts that name no kernels, as those of
-// a search space, break it all or none.
+// Whether the rule is about the layers and kernels of a program. Layouts that name no kernel, such
+// as those of a search space, either all break such a rule or none does.
 bool IsAboutKernels(Rule rule);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,5 @@
-// What a pipeline rank computes, one step at a time.
+// One thing that a pipeline rank computes: a forward or a backward pass of a micro-batch in a
+// chunk.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,11 @@
 
 namespace meshwright::planner {
 
-// kBackward is both parts of a backward pass at once; schedules that split it emit
-// kBackwardInput and, later, kBackwardWeight.
+// kBackward is a whole backward pass. Schedules that split it have kBackwardInput and, later,
+// kBackwardWeight in its place.
 enum class ActionKind : uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight };
 
-// By kind: forward, backward, its input-gradient part, its weight-gradient part.
+// The letters of the kinds: forward, backward, input-gradient part, weight-gradient part.
 inline constexpr std::string_view kActionLetters = "FBIW";
 inline constexpr EnumNames<ActionKind, 4> kActionKindNames = {{
     {ActionKind::kForward, kActionLetters.substr(0, 1)},
@@ -34,7 +35,7 @@ struct Action {
 // One list per pipeline rank.
 using ScheduleLists = std::vector<std::vector<Action>>;
 
-// "F3.c0": kind's letter, micro-batch, chunk.
+// Returns the kind's letter, the micro-batch and the chunk, such as "F3.c0".
 std::string FormatAction(const Action& action);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// Whether schedule lists can run at all, and compute what a step must compute.
+// Checks that schedule lists can run and that they compute a whole step.
 #pragma once
 
 #include <cstdint>

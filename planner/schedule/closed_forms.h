@@ -1,12 +1,12 @@
-// What a pipeline schedule costs, in closed form: idle time, chunks in flight, exposed hops.
+// Closed forms of what a pipeline schedule costs: idle seconds, chunks in flight, exposed hops.
 //
-// For a search that looks at many layouts; tests hold every form against the schedule lists and the
-// simulator. p = pipeline ranks, v = chunks per rank, m = micro-batches, r = rank; F, B, W = the
-// parts of one micro-batch's time on one rank, all of its chunks together.
+// A search uses them, because it looks at many layouts. Tests compare every form with the schedule
+// lists and the simulator. p = pipeline ranks, v = chunks per rank, m = micro-batches, r = rank; F,
+// B, W = the parts of one micro-batch's time on one rank, all of its chunks together.
 //
 // Sources: GPipe (arXiv 1811.06965); 1F1B and interleaved 1F1B (arXiv 2104.04473); breadth-first
 // (arXiv 2106.02679, 2211.05953); ZB-H1 and ZB-V (arXiv 2401.10241); DualPipe (arXiv 2412.19437).
-// What none of them states is derived, and says so.
+// A form that none of them states is marked as derived.
 #pragma once
 
 #include <cstdint>
@@ -19,38 +19,40 @@ namespace meshwright::planner {
 
 // ---- By layout
 
-// Chunk-sized units of activations held at once on pipeline rank `rank`: micro-batches in flight
-// times vpp. A chunk is layers / (pp * vpp) layers of one micro-batch. Exact for the generated
-// lists; a chunk counts until its weight gradient is done.
+// Returns how many chunks' activations pipeline rank `rank` holds at once, at most. A chunk is
+// layers / (pp * vpp) layers of one micro-batch, and counts until its weight gradient is done.
+// Exact for the generated lists.
 int64_t PeakChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches);
 
-// The same where a split backward frees all but `kept_after_input` of a chunk at its input part.
-// Exact for zb_h1 and the schedules that don't split; for zb_v an upper bound.
+// The same where the input part of a split backward frees all of a chunk but the share
+// `kept_after_input`. Exact for zb_h1 and the schedules that don't split; for zb_v an upper bound.
 double PeakChunksHeld(const Layout& layout, int32_t rank, int64_t micro_batches,
                       double kept_after_input);
 
-// OpenSendsNeeded() of planner/schedule/open_sends.h. Derived; exact.
+// Returns OpenSendsNeeded() of planner/schedule/open_sends.h. Derived; exact.
 int64_t OpenSends(const Layout& layout, int64_t micro_batches);
 
-// Idle time of a step whose ranks are all alike and whose hops are free: the step takes
-// m (F + B + W) and this. Exact, except that zb_h1 needs m >= p, and zb_v F = B = W and m >= 2p -
-// 1; it then is what a barrier before the optimizer costs, and without one zb_v has none. Simulate
-// zb_v with other times.
+// Returns the idle seconds of a step whose ranks are all alike and whose hops are free. The step
+// takes m (F + B + W) plus this. Exact for zb_h1 where m >= p, for zb_v where F = B = W and m >= 2p
+// - 1, and for the other schedules always. For zb_v it is what a barrier before the optimizer
+// costs; without a barrier zb_v has no idle time. For other times simulate zb_v.
 double BubbleTime(const Layout& layout, int64_t micro_batches, const StageDurations& rank);
 
-// BubbleTime in units of one micro-batch's forward and backward on one rank, at F = B = W and m >=
-// p: (p - 1) / v, a third of it for zb_h1, (p - 1) / 6 for zb_v.
+// Returns BubbleTime in units of one micro-batch's forward and backward on one rank, where F = B =
+// W and m >= p: (p - 1) / v, a third of that for zb_h1, (p - 1) / 6 for zb_v.
 double BubbleMicroBatches(const Layout& layout);
 
-// Exposed point-to-point hops of a step; a hop is one send of a micro-batch's activations to the
-// next stage, short against a stage's time, and does not hold up the ranks themselves.
+// Returns the number of exposed point-to-point hops of a step. A hop is one send of a micro-batch's
+// activations to the next stage. It is assumed to be short compared with a stage's time and not to
+// keep the two ranks from computing.
 double ExposedHops(const Layout& layout, int64_t micro_batches);
 
 // ---- Idle time by schedule
 
 double GpipeBubble(int64_t p, const StageDurations& rank);  // 1F1B's as well
 double InterleavedBubble(int64_t p, int64_t v, const StageDurations& rank);
-// With fewer micro-batches than ranks a chunk's last micro-batch waits for the first to come round.
+// With fewer micro-batches than ranks, a rank also waits until the first micro-batch reaches its
+// next chunk.
 double BreadthFirstBubble(int64_t p, int64_t v, int64_t m, const StageDurations& rank);
 double ZbH1Bubble(int64_t p, const StageDurations& rank);        // m >= p
 double ZbVBarrierBubble(int64_t p, const StageDurations& rank);  // F = B = W, m >= 2p - 1
@@ -75,7 +77,8 @@ double ZbVHops(int64_t p);   // p >= 2, F = B = W, m >= 2p - 1; other times: sim
 double BreadthFirstStepTime(int64_t p, int64_t v, int64_t m, const StageDurations& chunk,
                             double hop_s);
 
-// ---- Steps of unequal stages, free hops, derived. `ranks`: time of a micro-batch on each rank.
+// ---- Seconds of a step of unequal stages with free hops, derived. `ranks`: times of one
+// micro-batch on each rank.
 
 // Exact.
 double GpipeStepTime(absl::Span<const StageDurations> ranks, int64_t m);

@@ -1,5 +1,6 @@
-// Runs schedule lists without a clock: every rank goes through its own list, and an action waits
-// until the actions that it depends on are done. The checker and the simulator share it.
+// Goes through schedule lists in an order that respects dependencies, without a clock. Every rank
+// works through its own list, and an action waits until the actions that it depends on are done.
+// The checker and the simulator share this.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class DoneActions {
         micro_batches_(micro_batches),
         done_(static_cast<size_t>(stages) * static_cast<size_t>(micro_batches)) {}
 
-  // Whether an action of `kind` on `stage` has all that it waits for, from its own rank and others.
+  // Whether every action that an action of `kind` on `stage` depends on is done.
   bool Ready(ActionKind kind, int32_t stage, int32_t micro_batch) const {
     switch (kind) {
       case ActionKind::kForward:
@@ -55,10 +56,10 @@ class DoneActions {
   std::vector<uint8_t> done_;
 };
 
-// Calls visit(rank, stage, action) for every action that can be reached, after all that the action
-// depends on, and those of one rank in the order of its list. Returns for each rank how many
-// actions it got through: where lists block each other, fewer than it has. Linear in the number of
-// actions. Requires one list per rank with chunks and micro-batches in range.
+// Calls visit(rank, stage, action) for every action that can be reached: after all actions that it
+// depends on, and for each rank in the order of its list. Returns by rank how many of its actions
+// were visited, which is fewer than it has where lists block each other. Linear in the number of
+// actions. Requires one list per rank, with chunks and micro-batches in range.
 template <typename Visit>
 std::vector<size_t> VisitInDependencyOrder(const Layout& layout, int32_t micro_batches,
                                            const ScheduleLists& lists, const Visit& visit) {

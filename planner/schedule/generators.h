@@ -11,7 +11,8 @@
 
 namespace meshwright::planner {
 
-// All forwards, then all backwards, the same on every rank (arXiv 1811.06965). m in flight.
+// All forwards, then all backwards, the same on every rank (arXiv 1811.06965). m micro-batches are
+// in flight.
 std::vector<Action> ScheduleGpipe(int32_t micro_batches);
 
 // One-forward-one-backward (PipeDream-flush): rank r warms up with min(m, p - r - 1) forwards.
@@ -27,18 +28,20 @@ std::vector<Action> ScheduleInterleaved(int32_t pipeline_ranks, int32_t rank, in
 // on every rank.
 std::vector<Action> ScheduleBreadthFirst(int32_t chunks, int32_t micro_batches);
 
-// ZB-H1 (arXiv 2401.10241, section 2): the warm-up of 1F1B with the backward split; rank r holds
-// back r weight gradients, which fill its bubble at the end. min(m, p) in flight on every rank.
+// ZB-H1 (arXiv 2401.10241, section 2): the warm-up of 1F1B with the backward split; rank r delays
+// r weight gradients, which fill its bubble at the end. min(m, p) micro-batches are in flight on
+// every rank.
 std::vector<Action> ScheduleZbH1(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
-// ZB-H2 (same source): a warm-up of 2 (p - r) - 1 forwards and 2r weight gradients held back leave
-// no bubble where F = B = W and nothing waits for all ranks, for min(m, 2p - 1) in flight. No
-// layout names it; it is here for comparison with what was measured.
+// ZB-H2 (same source): a warm-up of 2 (p - r) - 1 forwards and 2r delayed weight gradients leave no
+// bubble where F = B = W and no barrier waits for all ranks. min(m, 2p - 1) micro-batches are in
+// flight. No layout names it; it serves for comparison with published measurements.
 std::vector<Action> ScheduleZbH2(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
 // ZB-V (arXiv 2401.10241, section 6; arXiv 2405.15362): two chunks per rank in V placement, the
-// order for F = B = W. At most 2p chunks, p micro-batches, in flight. With fewer than 2p - 1
-// micro-batches, which no layout has, it is the order for 2p - 1 without those that are missing.
+// order for F = B = W. At most 2p chunks, which are p micro-batches, are in flight. For fewer than
+// 2p - 1 micro-batches, which no layout has, it is the order for 2p - 1 with the missing ones left
+// out.
 std::vector<Action> ScheduleZbV(int32_t pipeline_ranks, int32_t rank, int32_t micro_batches);
 
 }  // namespace meshwright::planner

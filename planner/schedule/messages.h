@@ -1,20 +1,21 @@
-// What a pipeline rank does in turn to carry out its schedule list: the list's actions, and around
-// them the messages that they need and make. A pure function of the list: the worker carries the
-// plan out, the memory estimate adds up what it holds, planner/schedule/synchronous_sends.h times
-// it.
+// The plan by which a pipeline rank carries out its schedule list: the list's actions, and the
+// sends and receives around them. It is a pure function of the list. The worker executes the plan,
+// the memory estimate adds up the messages that it holds, and planner/schedule/synchronous_sends.h
+// times it.
 //
-// A message moves on a lane: activations or gradients, from one rank to one other. Lanes don't wait
-// for each other. On a lane messages are received in the order in which they are sent; one may be
-// done only when both ranks have issued their side and the one before it is done.
+// A message moves on a lane: a lane carries activations or gradients from one rank to one other.
+// Lanes don't wait for each other. On a lane messages are received in the order in which they are
+// sent, and a message is done once both ranks have issued their side and the one before it is done.
 //
-// Before an action computes, the receive of the next message that the list needs is posted, so that
-// whoever sends it need not wait for this rank to get there. Only one is ahead. That can't block
-// what runs without it: a rank's sends never stand behind its receives, for they are on other
-// lanes, and the receives behind a posted one are for later actions.
+// Before an action computes, the rank posts the receive of the next message that its list needs, so
+// that the sender need not wait for this rank. Only one receive is posted ahead. This can't cause a
+// deadlock: a rank's sends never wait for its receives, which are on other lanes, and the receives
+// after a posted one belong to later actions.
 //
-// What an action makes is sent right behind it, as soon as fewer than `open_sends` messages of its
-// lane are open, that is sent and not waited for. A rank waits for a send only there and at the end
-// of its list, so how long a message is held follows from the rank's own actions.
+// The result of an action is sent right after it, once fewer than `open_sends` messages of its lane
+// are open. A message is open from its send until the rank has waited for it. A rank waits for
+// sends only there and at the end of its list, so how long it holds a message follows from its own
+// actions.
 #pragma once
 
 #include <array>
@@ -26,9 +27,9 @@
 
 namespace meshwright::planner {
 
-// Where an action's input comes from, or its output goes to.
+// Where an action's input comes from, or where its output goes.
 enum class Way : uint8_t {
-  kNone,  // outside of the pipeline; all that a weight gradient needs is where it is
+  kNone,  // nowhere: an end of the model, or a weight gradient, which needs no message
   kOwn,   // another chunk of the same rank
   kUp,    // a higher rank
   kDown   // a lower one
@@ -36,8 +37,8 @@ enum class Way : uint8_t {
 
 struct MessageEnd {
   Way way = Way::kNone;
-  int32_t stage = 0;  // the one at the other end
-  int32_t rank = 0;   // its rank
+  int32_t stage = 0;  // at the other end
+  int32_t rank = 0;   // that holds this stage
 
   bool on_lane() const { return way == Way::kUp || way == Way::kDown; }
 };
@@ -45,7 +46,7 @@ struct MessageEnd {
 MessageEnd InputOf(const Layout& layout, int32_t rank, const Action& action);
 MessageEnd OutputOf(const Layout& layout, int32_t rank, const Action& action);
 
-// The same for many actions of a rank, worked out once.
+// The same for many actions of a rank, computed once.
 class MessageEnds {
  public:
   MessageEnds(const Layout& layout, int32_t rank);
@@ -70,7 +71,7 @@ class MessageEnds {
   absl::InlinedVector<Ends, 4> backward_;
 };
 
-// Of a pipeline's ranks.
+// A one-way channel between two pipeline ranks.
 struct Lane {
   bool activations = false;  // else gradients
   bool up = false;           // to a higher rank
@@ -80,9 +81,10 @@ struct Lane {
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
-// Calls visit(lane) for the lanes that `rank` sends or receives on: one each way for each kind and
-// direction, at most. All ranks have theirs in the same order, in which both ends of a lane may
-// wait for each other to set it up; neighbours in it are set up side by side. Without allocation.
+// Calls visit(lane) for the lanes that `rank` sends or receives on: at most one of each for
+// activations and gradients, up and down. The order is such that both ends of each lane may wait
+// for each other to set it up without a deadlock, and lanes without a common rank are set up at the
+// same time. Does not allocate.
 template <typename Visit>
 void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
   if (layout.pp == 1) return;
@@ -111,22 +113,22 @@ void ForEachLane(const Layout& layout, int32_t rank, const Visit& visit) {
 std::vector<Lane> LanesOf(const Layout& layout, int32_t rank);
 
 enum class InstructionKind : uint8_t {
-  kPostReceive,   // asks for the action's input
-  kAwaitReceive,  // waits until it is there
-  kCompute,
-  kAwaitSend,  // waits until what the action sent is received
-  kSend        // what the action made
+  kPostReceive,   // begins to receive the action's input
+  kAwaitReceive,  // waits until the input is there
+  kCompute,       // runs the action
+  kAwaitSend,     // waits until the action's output is received
+  kSend           // begins to send the action's output
 };
 
 struct Instruction {
   InstructionKind kind = InstructionKind::kCompute;
-  int32_t action = 0;  // by its place in the list
+  int32_t action = 0;  // the action's index in the list
 
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-// Calls visit(instruction) for what a rank does, in its order. Requires open_sends >= 1. Linear in
-// the number of actions, without allocation.
+// Calls visit(instruction) for the instructions of a rank's plan, in order. Requires open_sends
+// >= 1. Linear in the number of actions; does not allocate.
 template <typename Visit>
 void ForEachInstruction(const MessageEnds& ends, const std::vector<Action>& actions,
                         int64_t open_sends, const Visit& visit) {

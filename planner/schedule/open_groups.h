@@ -1,5 +1,5 @@
-// The groups that a rank of Meshwright's own worker opens a communicator for: the worker opens what
-// stands here, and the memory estimate counts it.
+// The groups for which a rank of Meshwright's own worker opens a communicator. The worker opens the
+// groups listed here, and the memory estimate counts them.
 #pragma once
 
 #include <array>
@@ -15,28 +15,29 @@
 
 namespace meshwright::planner {
 
-// What a group is for: any operation, or sends, receives and exchanges alone.
+// What a communicator carries: collectives and messages, or messages alone.
 enum class Traffic : uint8_t { kCollectives, kMessages };
 
 struct OpenGroup {
   GroupRole role = GroupRole::kWorld;
   Traffic traffic = Traffic::kCollectives;
-  // Of the pipeline, whose groups are pairs: which pair.
+  // Only of role kPipeline, whose groups are pairs of ranks: the pair.
   std::optional<Lane> lane = {};
 };
 
-// As records and traces call it: the role's name, or activations_up, activations_down, gradients_up
-// or gradients_down, of which a rank has one that it sends on and one that it receives on.
+// Returns the name in records and traces: the role's name, or for a lane activations_up,
+// activations_down, gradients_up or gradients_down. A rank may have two lanes of one name, one that
+// it sends on and one that it receives on.
 std::string_view NameOf(const OpenGroup& group);
 
 // Whether the group that records call `name` is one of the pipeline's.
 bool IsLaneName(std::string_view name);
 
-// The ranks of the group of `rank`, which is in it; of a lane its sender and then its receiver.
+// Returns the ranks of the group that `rank` is in; for a lane the sender, then the receiver.
 std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t rank);
 
 // Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
-// the order in which all ranks open theirs. Without allocation.
+// the order in which all ranks open theirs. Does not allocate.
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, bool tied_embeddings, int32_t pipeline_rank,
                       const Visit& visit) {

@@ -1,4 +1,4 @@
-// How much buffering between ranks a schedule needs.
+// How many sends a schedule needs to leave open at a time.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace meshwright::planner {
 
-// The fewest sends of a lane that a rank must be able to leave open for the lists to run to their
-// end, and as fast as with any number, where messages go as planner/schedule/messages.h has it. 1:
-// a rank waits for each send before the next one of its lane. Fast is with stages that are all
-// alike, forwards and both parts of a backward taking the same time.
+// Returns the fewest open sends per lane with which the lists run to their end, and as fast as with
+// any number of them. 1 means that a rank waits for each send before the next one of its lane
+// (planner/schedule/messages.h). The speed is that of equal stages whose forward and whose two
+// parts of a backward take the same time.
 //
-// Requires lists that CheckSchedule accepts, which lets any number of sends be open.
+// Requires lists that CheckSchedule accepts, which assumes any number of open sends.
 int32_t OpenSendsNeeded(const Layout& layout, int32_t micro_batches, const ScheduleLists& lists);
 
 }  // namespace meshwright::planner

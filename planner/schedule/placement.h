@@ -1,9 +1,10 @@
 // Which pipeline rank holds which stage.
 //
 // The model is cut into pp * vpp stages, numbered in the order in which a micro-batch passes them
-// forward. Every schedule but zb_v deals them out in turn: chunk j of rank r is stage j * pp + r.
-// zb_v lays them out as a V: rank r holds stages r and 2 * pp - 1 - r, so that the first and the
-// last stage stand on rank 0 and the middle of the model passes from chunk to chunk without a send.
+// forward. In every schedule but zb_v chunk j of rank r is stage j * pp + r.
+// zb_v lays the stages out as a V: rank r holds stages r and 2 * pp - 1 - r. The first and the last
+// stage are then on rank 0, and the two middle stages on the last rank, without a send between
+// them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace meshwright::planner {
 
-// A chunk of a pipeline rank.
+// The rank that holds a stage, and the stage's chunk there.
 struct ChunkPlace {
   int32_t rank = 0;
   int32_t chunk = 0;
@@ -36,7 +37,7 @@ inline ChunkPlace PlaceOfStage(const Layout& layout, int32_t stage) {
   return {.rank = turns_back ? layout.pp - 1 - position : position, .chunk = chunk};
 }
 
-// Whether the first and the last stage stand on one rank: without a pipeline, and in a V.
+// Whether one rank holds both the first and the last stage: without a pipeline, and in a V.
 inline bool EndsShareRank(const Layout& layout) {
   return PlaceOfStage(layout, 0).rank == PlaceOfStage(layout, StageCount(layout) - 1).rank;
 }

@@ -1,5 +1,5 @@
-// What each schedule asks of a pipeline, as data. The generators of lists and the rules about
-// layouts read it here, so that both take the same layouts.
+// What each schedule needs of a pipeline, as data. The generators of lists and the rules about
+// layouts both read it here, so that they accept the same layouts.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct ScheduleNeeds {
   int32_t least_ranks = 1;   // pipeline ranks
   int32_t least_chunks = 1;  // chunks per pipeline rank
   int32_t most_chunks = 1;
-  // At least this many micro-batches per pipeline rank, and so many more: with fewer, what splits
-  // the backward hides no bubble.
+  // The least number of micro-batches is micro_batches_per_rank * pp + more_micro_batches. With
+  // fewer, a split backward hides no bubble.
   int32_t micro_batches_per_rank = 0;
   int32_t more_micro_batches = 0;
-  bool whole_rounds = false;  // micro-batches come in multiples of the pipeline ranks
+  bool whole_rounds = false;  // the number of micro-batches must be a multiple of pp
 };
 
 inline constexpr int32_t kAnyChunks = std::numeric_limits<int32_t>::max();
@@ -47,7 +47,8 @@ constexpr bool ChunksFit(const ScheduleNeeds& needs, const Layout& layout) {
          layout.pp >= needs.least_ranks;
 }
 
-// Fewest micro-batches that the schedule takes on `pipeline_ranks`; 0 where any will do.
+// Returns the fewest micro-batches that the schedule takes on `pipeline_ranks`, 0 where it takes
+// any number.
 constexpr int64_t LeastMicroBatches(const ScheduleNeeds& needs, int32_t pipeline_ranks) {
   return int64_t{needs.micro_batches_per_rank} * pipeline_ranks + needs.more_micro_batches;
 }

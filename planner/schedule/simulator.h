@@ -1,10 +1,10 @@
-// What a pipeline schedule costs, event by event: when each action of each rank runs, and how long
-// the step takes.
+// Simulates a step of a pipeline schedule event by event: when each action of each rank runs, and
+// how many seconds the step takes.
 //
-// Each rank works through its list; an action starts when its rank is free and the message that it
-// needs is there. Gradient reductions run beside the computation on a stream of their own per rank:
-// a chunk's reduction is ready when the last of its weight gradients is done. Time is exact,
-// without a clock tick, and the whole is linear in the number of actions.
+// Each rank works through its list. An action starts when its rank is free and the message that it
+// needs has arrived. Each rank has a stream of its own for gradient reductions, which run while it
+// computes; a chunk's reduction may start when the last of its weight gradients is done. Times are
+// exact, not rounded to clock ticks. The run time is linear in the number of actions.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@
 namespace meshwright::planner {
 
 enum class HopMode : uint8_t {
-  kOverlapped,  // a message is under way for hop_s while both ranks compute
-  kBlocking     // it takes hop_s of the sender's time and hop_s of the receiver's
+  kOverlapped,  // a message takes hop_s, while both ranks can compute
+  kBlocking     // a message takes hop_s of the sender's time and hop_s of the receiver's
 };
 
 // Times of one step. Vectors over stages are in the order of planner/schedule/placement.h.
 struct PipelineTimes {
   std::vector<StageDurations> stages;  // pp * vpp, one micro-batch each
 
-  // From each stage to the one after it, or one value for all; empty: nothing. A hop between two
-  // stages of one rank is free whatever stands here.
+  // Seconds of a message from each stage to the next, or one value for all; empty stands for 0. A
+  // hop between two stages of one rank is always free.
   std::vector<double> hop_s;
   HopMode hop_mode = HopMode::kOverlapped;
 

@@ -1,4 +1,4 @@
-// How long one micro-batch takes on one stage (a chunk of a pipeline rank), part by part.
+// The seconds that one micro-batch takes on one stage (a chunk of a pipeline rank), by part.
 #pragma once
 
 #include "planner/schedule/schedule.h"

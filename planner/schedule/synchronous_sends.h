@@ -1,8 +1,8 @@
-// How long schedule lists take where both sides of a message wait for each other, as with NCCL: the
-// plans of planner/schedule/messages.h in virtual time.
+// How long schedule lists take where both sides of a message wait for each other, as with NCCL. It
+// runs the plans of planner/schedule/messages.h in virtual time.
 //
-// planner/schedule/simulator.h lets a message arrive wherever its receiver is. Between the two lies
-// what limited buffering between ranks costs.
+// In planner/schedule/simulator.h a message arrives without its receiver being ready. The
+// difference between the two is the cost of limited buffering between ranks.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace meshwright::planner {
 
 struct SynchronousTimes {
   std::vector<StageDurations> stages;  // pp * vpp, one micro-batch each
-  double hop_s = 0.0;                  // of a message, from when both sides are there
+  double hop_s = 0.0;                  // of a message, from when both sides have issued it
 };
 
-// When the last rank has computed its last action and all it sent was received; nothing where the
-// ranks block each other. Linear in the number of actions. Requires one list for each rank, with
-// chunks and micro-batches in range.
+// Returns the seconds until every rank has computed its last action and everything that was sent is
+// received, or nullopt where the ranks block each other. Linear in the number of actions. Requires
+// one list per rank, with chunks and micro-batches in range.
 std::optional<double> TimeWithSynchronousSends(const Layout& layout, const ScheduleLists& lists,
                                                const SynchronousTimes& times, int64_t open_sends);
 

@@ -1,12 +1,12 @@
-// When a rank that holds shards of its weights (ZeRO-3) has which of them whole: a pure function of
-// the order in which it computes.
+// Plans when a rank that holds shards of its weights (ZeRO-3) gathers and releases them. The plan
+// is a pure function of the order in which the rank computes.
 //
-// A computation's weights are gathered while the one before it runs, and released after it. What
-// the next computation needs too stays. Layered gradient accumulation (arXiv 2106.02679) keeps the
-// weights of a chunk for all micro-batches of its pass. At most one computation's weights are
-// gathered ahead.
+// The weights of a computation are gathered while the one before it runs, and released after it
+// unless the next computation needs them as well. At most one computation's weights are gathered
+// ahead. Layered gradient accumulation (arXiv 2106.02679) keeps the weights of a chunk for all
+// micro-batches of its pass.
 //
-// The worker carries the plan out; the memory estimate adds up its bytes.
+// The worker executes the plan, and the memory estimate adds up its bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@
 
 namespace meshwright::planner {
 
-// Units of parameters that are gathered as one, by their numbers over all chunks of a rank.
+// Units of parameters that are gathered together. Units are numbered over all chunks of a rank.
 using UnitGroup = absl::InlinedVector<int32_t, 2>;
 
-// What a chunk computes with in its forward pass, in order. Its backward goes the other way round.
+// The weights that a chunk computes with in its forward pass, in order. Its backward uses them in
+// reverse.
 struct ChunkWeights {
   std::vector<UnitGroup> groups;
-  bool has_embedding = false;  // the first group: its backward needs no weights
+  bool has_embedding = false;  // the first group is the embedding, whose backward needs no weights
 };
 
-// One computation. Weights stay from one use to the next within a pass.
+// The weights of one computation. They stay whole from one use to the next of the same pass.
 struct WeightUse {
   UnitGroup units;
   int32_t pass = 0;
 };
 
-// Of all actions in their order. `layered`: actions of one kind on one chunk that follow on each
-// other are one pass; else every use is its own.
+// Returns the uses of all actions, in order. If `layered`, consecutive actions of one kind on one
+// chunk are one pass; otherwise every use is a pass of its own.
 std::vector<WeightUse> WeightUses(const std::vector<Action>& actions,
                                   const std::vector<ChunkWeights>& chunks, bool layered);
 
-// What happens around one use. All that is gathered is used later, all that was gathered is
-// released.
+// The gathers and releases around one use. Every unit that is gathered is used, and later released.
 struct GatherStep {
-  UnitGroup gather;    // for this use, where none before could do it ahead
-  UnitGroup prefetch;  // for a later use, when this one's weights are there
-  UnitGroup release;   // when the computation is over
+  UnitGroup gather;    // before this use, units that no earlier step could prefetch
+  UnitGroup prefetch;  // for a later use, once this use's weights are whole
+  UnitGroup release;   // once the computation is over
 };
 
-// One step for each use.
+// Returns one step per use.
 std::vector<GatherStep> PlanGathers(const std::vector<WeightUse>& uses);
 
 }  // namespace meshwright::planner

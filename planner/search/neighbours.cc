@@ -109,9 +109,10 @@ class Fastest {
     if (cancelled_ && cancelled_()) return;
     if (CheckLayout(context_, devices_, layout)) return;
     ++search_.tried;
-    const MemoryEstimate memory = EstimateMemory(context_, layout);
+    const PlannedLayout planned(context_, layout);
+    const MemoryEstimate memory = EstimateMemory(planned);
     if (memory.total_bytes() > allowed_bytes_) return;
-    const Estimate estimate = EstimateLayout(context_, layout, memory);
+    const Estimate estimate = EstimateLayout(planned, memory);
     if (search_.smallest && search_.smallest->estimate.time.step_s() <= estimate.time.step_s()) {
       return;
     }

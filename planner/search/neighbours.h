@@ -1,10 +1,10 @@
-// The smallest change that makes a layout fit: the layouts that differ from it in one axis, then in
-// two.
+// Finds the smallest change that makes a layout fit, among the layouts that differ from it in one
+// axis and then among those that differ in two.
 //
-// A neighbour fills the same number of devices and passes CheckLayout(). It changes in the
-// direction that saves memory: more ranks of tp, cp or pp in place of dp, 1f1b in place of chunks,
-// a smaller micro-batch, sequence parallel, a higher ZeRO stage, more recompute. How far an axis
-// moves does not count, only how many do.
+// A neighbour fills the same number of devices and passes CheckLayout(). Each change is one that
+// saves memory: more ranks of tp, cp or pp in place of dp, 1f1b in place of chunks, a smaller
+// micro-batch, sequence parallel, a higher ZeRO stage, more recompute. The size of a change is the
+// number of axes that differ, not how far they move.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct NeighbourSearch {
   friend bool operator==(const NeighbourSearch&, const NeighbourSearch&) = default;
 };
 
-// Requires a layout that CheckLayout() accepts on layout.devices(). Pure; looks at pairs of axes
-// only where no single one helps. Once `cancelled` says so it tries no more.
+// Returns the smallest change of a layout that CheckLayout() accepts on layout.devices(). Tries
+// pairs of axes only where no single one helps, and stops once `cancelled` returns true.
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
                                    int64_t allowed_bytes, const Cancelled& cancelled = {});
 
-// What differs between two layouts, one entry for each axis, such as "mb 4 -> 2" or
+// Returns what differs between two layouts, one entry per axis, such as "mb 4 -> 2" or
 // "tp 2 -> 4 (dp 8 -> 4)".
 std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to);
 

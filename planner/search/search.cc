@@ -142,14 +142,15 @@ class Selection {
       ++dropped_.by_runner;
       return Drop(*violation);
     }
-    MemoryBounds bounds = BoundMemory(context_, layout);
+    const PlannedLayout planned(context_, layout);
+    MemoryBounds bounds = BoundMemory(planned);
     if (bounds.least_bytes <= allowed_bytes_ && bounds.most_bytes > allowed_bytes_) {
-      bounds.least_bytes = EstimateMemory(context_, layout).total_bytes();
+      bounds.least_bytes = EstimateMemory(planned).total_bytes();
     }
     if (bounds.least_bytes <= allowed_bytes_) {
-      Rank(layout);
+      Rank(planned);
     } else {
-      PutOver(layout, bounds.least_bytes);
+      PutOver(planned, bounds.least_bytes);
     }
   }
 
@@ -192,8 +193,8 @@ class Selection {
     return CheckLayout(runs, request_.devices, layout);
   }
 
-  double MfuOf(const Layout& layout) const {
-    return EstimateLayout(context_, layout, MemoryEstimate()).mfu;
+  static double MfuOf(const PlannedLayout& planned) {
+    return EstimateLayout(planned, MemoryEstimate()).mfu;
   }
 
   Standing Place(const Layout& layout) const {
@@ -209,32 +210,32 @@ class Selection {
 
   // Without its memory a layout seems as fast as it could be: only one that seems faster than those
   // it competes with is worked out in full.
-  void Rank(const Layout& layout) {
+  void Rank(const PlannedLayout& planned) {
     ++funnel_.evaluated;
-    const double most_mfu = MfuOf(layout);
+    const double most_mfu = MfuOf(planned);
     const bool may_beat_mine = mine_ && !mine_->violation && most_mfu > mine_->estimate.mfu;
     if (!may_beat_mine && !ranking_.Takes(most_mfu)) return;
-    const Estimate estimate = EstimateLayout(context_, layout);
+    const Estimate estimate = EstimateLayout(planned);
     if (may_beat_mine && estimate.mfu > mine_->estimate.mfu) ++mine_->faster;
-    ranking_.Offer(layout, estimate);
+    ranking_.Offer(planned.layout(), estimate);
   }
 
   // The nearest is asked for only where nothing fits, and a trial only of what beats all that does.
-  void PutOver(const Layout& layout, int64_t least_bytes) {
+  void PutOver(const PlannedLayout& planned, int64_t least_bytes) {
     ++funnel_.memory;
     if (funnel_.evaluated == 0 && least_bytes < nearest_bytes_) {
-      const int64_t bytes = EstimateMemory(context_, layout).total_bytes();
+      const int64_t bytes = EstimateMemory(planned).total_bytes();
       if (bytes < nearest_bytes_) {
         nearest_bytes_ = bytes;
-        nearest_ = layout;
+        nearest_ = planned.layout();
       }
     }
     if (least_bytes >= trial_bytes_) return;
-    const double mfu = MfuOf(layout);
+    const double mfu = MfuOf(planned);
     if (mfu <= ranking_.BestMfu() || !trials_.Takes(mfu)) return;
-    const MemoryEstimate memory = EstimateMemory(context_, layout);
+    const MemoryEstimate memory = EstimateMemory(planned);
     if (memory.total_bytes() < trial_bytes_) {
-      trials_.Offer(layout, EstimateLayout(context_, layout, memory));
+      trials_.Offer(planned.layout(), EstimateLayout(planned, memory));
     }
   }
 

@@ -1,4 +1,4 @@
-// The search: enumerate every layout, drop what can't run and what doesn't fit, rank the rest.
+// The search: enumerates every layout, drops those that can't run or don't fit, and ranks the rest.
 #pragma once
 
 #include <array>
@@ -13,26 +13,26 @@
 
 namespace meshwright::planner {
 
-// An estimate may fill this share of the device: below it no run went out of memory in 454
-// experiments (Fujii et al., arXiv 2411.06465).
+// The 80 % rule: the share of a device's memory that an estimate may fill. Below it none of 454
+// experiments went out of memory (Fujii et al., arXiv 2411.06465).
 inline constexpr double kMemoryShare = 0.8;
 
-// A layout that the memory criterion drops is worth a trial while it is more likely to fit than
-// not; a search lists at most so many.
+// A layout that the memory criterion drops is worth a trial while its probability of running out of
+// memory is below kTrialOomProbability. A search lists at most kMostTrials of them.
 inline constexpr double kTrialOomProbability = 0.5;
 inline constexpr int32_t kMostTrials = 5;
 
-// A search goes through at most so many points. A core takes some ten seconds for them, a minute
-// where memory is worked out as the worker's (0.4 and 2 us a point), and more for models of
-// thousands of layers. 16,384 devices make 2 to 4 million; numbers of devices with hundreds of
-// divisors reach billions.
+// The most points that a search goes through. One core takes about ten seconds for as many (0.4 us
+// a point), about a minute where memory is that of the worker (2 us a point), and longer for models
+// of thousands of layers. 16,384 devices make 2 to 4 million points; numbers of devices with
+// hundreds of divisors make billions.
 inline constexpr int64_t kMostPoints = 20'000'000;
 
-// Layouts that one answer lists, at most.
+// The most layouts that one answer lists.
 inline constexpr int32_t kMostLayouts = 1000;
 
-// Whether nobody waits for the answer any more; may be empty. Called from the thread that searches,
-// every kPointsPerPoll points.
+// Returns true once nobody waits for the answer any more. May be empty. The searching thread calls
+// it every kPointsPerPoll points.
 using Cancelled = std::function<bool()>;
 inline constexpr int64_t kPointsPerPoll = 64;
 
@@ -54,18 +54,18 @@ struct RankedLayout {
   friend bool operator==(const RankedLayout&, const RankedLayout&) = default;
 };
 
-// Where a layout that the caller names stands among those that a search evaluates.
+// The place of a layout that the caller names among those that a search evaluates.
 struct Standing {
-  std::optional<Violation> violation;  // why it can't run; nothing else is known then
+  std::optional<Violation> violation;  // why it can't run; the other members are then not set
   Estimate estimate;
   int64_t over_bytes = 0;  // beyond what a device may hold; 0 where it fits
   int64_t faster = 0;      // evaluated layouts that are faster
 };
 
-// A program that is to run what is found, where that is not the framework that it is planned for.
+// The program that is to run the layouts, where it is not the framework that they are planned for.
 struct Runner {
   FrameworkProfile profile;
-  // What it runs where a layout leaves the kernel open.
+  // The attention kernel that it runs for a layout that names none.
   AttentionKernel attention = AttentionKernel::kDefault;
 };
 
@@ -76,16 +76,17 @@ struct SearchRequest {
   FrameworkProfile profile;
   int64_t devices = 0;
   int32_t top = 10;
-  // Where it is set a layout must pass the rules under its profile as well.
+  // If set, a layout must pass the rules under the runner's profile as well.
   std::optional<Runner> runner = std::nullopt;
-  // What a kept layout may risk, above 0 and at most 1. Without it the 80 % rule decides.
+  // The largest probability of running out of memory that a kept layout may have, above 0 and at
+  // most 1. Without it the 80 % rule decides.
   std::optional<double> max_oom_probability = std::nullopt;
   // A layout whose standing is asked for; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
   Cancelled cancelled = {};
 };
 
-// Refers to the request's specs.
+// Returns a context that refers to the request's specs, which must outlive it.
 inline EstimateContext ContextOf(const SearchRequest& request) {
   return {request.model, request.cluster, request.training, request.profile};
 }
@@ -101,19 +102,19 @@ struct SearchResult {
   std::optional<Standing> mine;         // of the layout that the request names
 };
 
-// Bytes of a device that an estimate may fill under the 80 % rule.
+// Returns the bytes of a device that an estimate may fill under the 80 % rule.
 int64_t AllowedBytes(const ClusterSpec& cluster);
 
-// The same under the criterion of `request`: its OOM probability where it names one.
+// The same under the memory criterion of `request`: its OOM probability, where it gives one.
 int64_t AllowedBytes(const SearchRequest& request);
 
-// InvalidArgument for a spec or a number that is out of range, for a search space of more than
-// kMostPoints, and where no enumerated layout is valid (the message names the rule that dropped the
-// most). Cancelled once `cancelled` says so. A search in which nothing fits is OK
-// with `layouts` empty and `nearest` set; `worth_a_trial` may still name some.
+// Runs the search. InvalidArgument for a spec or a number that is out of range, for a search space
+// of more than kMostPoints, and where no enumerated layout is valid (the message names the rule
+// that dropped the most). Cancelled once `cancelled` returns true. A search in which nothing fits
+// is OK: `layouts` is then empty and `nearest` set, and `worth_a_trial` may still have entries.
 absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 
-// The estimate of one layout. InvalidArgument when it can't run, naming the rule.
+// Returns the estimate of one layout. InvalidArgument where it can't run, naming the rule.
 absl::StatusOr<Estimate> CheckAndEstimate(const SearchRequest& request, const Layout& layout);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// The search space: the full cross product of all axes for a number of devices.
+// The search space: every combination of the axes' values for a number of devices.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ namespace meshwright::planner {
 // Micro-batches are the powers of two up to here.
 inline constexpr int64_t kMaxMicroBatch = 64;
 
-// All axes but dp (kAxes) are divisors of the devices, and dp is what remains; micro-batches are
-// powers of two up to 64 and the global batch; vpp are divisors of the layers, or of the layers
-// with a place each for embedding and head. One chunk means 1F1B and more the interleaved schedule;
-// frameworks that have them add breadth-first with any number of chunks, ZB-H1 and ZB-V.
+// Every axis but dp takes divisors of the number of devices, and dp takes what remains.
+// Micro-batches are powers of two, up to 64 and the global batch. vpp takes divisors of the number
+// of layers, and of that number plus two (the embedding and the head). One chunk stands for 1F1B,
+// more for the interleaved schedule. Frameworks that have them add breadth-first with any number of
+// chunks, ZB-H1 and ZB-V.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
@@ -32,7 +33,7 @@ class SearchSpace {
     });
   }
 
-  // The same until visit(layout) returns false; whether it never did.
+  // The same until visit(layout) returns false. Returns whether it never did.
   template <typename Visit>
   bool ForEachWhile(const Visit& visit) const {
     for (const Layout& mesh : meshes_) {
@@ -50,11 +51,11 @@ class SearchSpace {
     return true;
   }
 
-  // Known without a walk through the points.
+  // Returns the number of points, without enumerating them.
   int64_t size() const;
 
  private:
-  // Zero bubble and breadth-first are about pipelines: without one they are 1F1B over again.
+  // Zero-bubble schedules and breadth-first are for pipelines: with pp 1 they equal 1F1B.
   static bool HasUse(const Layout& mesh, ScheduleKind schedule) {
     return mesh.pp > 1 || schedule == ScheduleKind::k1f1b || schedule == ScheduleKind::kInterleaved;
   }

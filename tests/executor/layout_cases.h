@@ -1,5 +1,6 @@
 // The layouts that the runtime is tested with: each axis alone, pairs, all together, each schedule,
-// ZeRO stage and recompute mode, and norms of heads under each. Small enough to run on one machine.
+// ZeRO stage and recompute mode, norms of heads under each, and stages without layers. Small enough
+// to run on one machine.
 #pragma once
 
 #include <cctype>
@@ -26,6 +27,7 @@ struct ModelVariant {
 struct LayoutCase {
   std::string layout;
   ModelVariant model = {};
+  int64_t global_batch = 8;
 };
 
 inline void PrintTo(const LayoutCase& test_case, std::ostream* out) { *out << test_case.layout; }
@@ -40,6 +42,7 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.qkv_bias) name += "_bias";
   if (test_case.model.qk_norm) name += "_qk_norm";
   if (test_case.model.odd) name += "_odd";
+  if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
 
@@ -56,6 +59,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
     plan.model.vocab = 63;
   }
   plan.training = TinyTraining();
+  plan.training.global_batch = test_case.global_batch;
   plan.layout = planner::ParseLayout(test_case.layout).value();
   plan.steps = steps;
   plan.seed = 11;
@@ -74,5 +78,8 @@ std::vector<LayoutCase> HeadNormCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();
+
+// Stages that hold an end of the model and no layer.
+std::vector<LayoutCase> EndStageCases();
 
 }  // namespace meshwright::trial

@@ -22,7 +22,7 @@ inline SliceResult SomeSlice() {
                    .estimated_bytes = 8}};
   slice.charged = {{.measured_rank = 1,
                     .group = "tp",
-                    .operation = CommOperation::kAllGather,
+                    .operation = planner::CollectiveKind::kAllGather,
                     .ranks = 8,
                     .stride = 2,
                     .bytes = 4096,

@@ -28,7 +28,7 @@ TEST_F(OddPeersTest, AWallClockThatJumpsLosesNoTrial) {
   wall_ahead_s_.store(-3600);
   absl::SleepFor(absl::Milliseconds(300));
   release.store(true);
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   EXPECT_EQ(Trials(sweep.name())[0].attempt(), 1);
   EXPECT_EQ(started.load(), 1);
 }
@@ -42,7 +42,7 @@ TEST_F(OddPeersTest, WhatAWorkerPrintsBreaksNoStream) {
                         });
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   EXPECT_EQ(Trials(sweep.name())[0].measured().message(),
             "rank 0 crashed\n\xEF\xBF\xBD what it printed last");
 }
@@ -56,7 +56,7 @@ TEST_F(OddPeersTest, AResultThatCantBeRightFailsItsTrialOnly) {
                         });
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(2), &sweep).ok());
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   for (const v1::Trial& trial : Trials(sweep.name())) {
     EXPECT_EQ(trial.state(), v1::TRIAL_STATE_FAILED);
     EXPECT_THAT(trial.reason(), HasSubstr("losses[0]"));
@@ -94,7 +94,7 @@ TEST_F(OddPeersTest, AnySweepThatIsStoredCanBeReadRunAndCancelled) {
   EXPECT_EQ(Trials(name)[0].name(), name + "/trials/1");
   {
     const TestAgent agent(server_->address(), "a", RunAtOnce);
-    EXPECT_EQ(Watch(name).back().kind(), "sweep_finished");
+    EXPECT_EQ(Watch(name).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   }
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   Execute("UPDATE sweeps SET name = 'my model-2' WHERE state = 'pending'");
@@ -116,7 +116,7 @@ TEST_F(OddPeersTest, NamesASweepAfterAModelWhoseNameIsNone) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(sweep.name(), "sweeps/my-model-v2-1");
   const TestAgent agent(server_->address(), "a", RunAtOnce);
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
 }
 
 TEST_F(OddPeersTest, AnAnswerThatCantBeReadIsNotAskedForAgain) {
@@ -197,7 +197,7 @@ TEST_F(OddPeersTest, ResultsOfSeveralStoresFindTheirs) {
   keep_other("11");
   StartServer(address);
   agent = std::make_unique<TestAgent>(address, "a", RunUntil(release, started), state);
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   EXPECT_EQ(Trials(sweep.name())[0].attempt(), 1);
   EXPECT_EQ(started.load(), 1);
   EXPECT_TRUE(WaitFor([&] { return kept() == 2; }));

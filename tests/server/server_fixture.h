@@ -22,7 +22,7 @@ namespace meshwright::server {
 
 inline trial::TrialResult Measured(const trial::TrialPlan& plan) {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kOk;
+  result.outcome = trial::TrialOutcome::kOk;
   result.step_s = 0.1;
   result.mfu = 0.01 * plan.layout.tp;
   for (int32_t rank = 0; rank < plan.layout.devices(); ++rank) {
@@ -45,7 +45,7 @@ inline agent::TrialRunner RunUntil(const std::atomic<bool>& release, std::atomic
     while (!release.load()) {
       if (options.cancel->load()) {
         trial::TrialResult result;
-        result.outcome = trial::Outcome::kCancelled;
+        result.outcome = trial::TrialOutcome::kCancelled;
         return result;
       }
       absl::SleepFor(absl::Milliseconds(5));
@@ -76,7 +76,7 @@ class TestAgent {
     options.instance = instance.empty() ? name : instance;
     options.host = "test-host";
     options.version = "test";
-    options.devices = {trial::DeviceKind::kCpu, 4};
+    options.devices = {planner::DeviceKind::kCpu, 4};
     options.result_folder = result_folder;
     options.cluster_json = cluster_json;
     options.runner = std::move(runner);

@@ -19,14 +19,14 @@ TEST_F(ServerTest, RunsASweepAndReportsPredictedBesideMeasured) {
   ASSERT_TRUE(Create(TinySweep(3), &sweep).ok());
   EXPECT_EQ(sweep.name(), "sweeps/tinystories-15m-1");
   EXPECT_THAT(sweep.reason(), HasSubstr("needs 4, connected 0"));
-  EXPECT_EQ(sweep.dtype(), "fp32");
+  EXPECT_EQ(sweep.dtype(), v1::DTYPE_FP32);
   EXPECT_GT(sweep.funnel().invalid_by_rule().size(), 0u);
   const TestAgent agent(server_->address(), "a", RunAtOnce);
   const auto events = Watch(sweep.name());
   EXPECT_TRUE(std::is_sorted(events.begin(), events.end(), [](const auto& a, const auto& b) {
     return a.sequence() < b.sequence();
   }));
-  EXPECT_EQ(events.back().kind(), "sweep_finished");
+  EXPECT_EQ(events.back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   // A watch that is taken up again gets the rest, once.
   const auto rest = Watch(sweep.name(), events[2].sequence());
   ASSERT_EQ(rest.size(), events.size() - 3);
@@ -144,11 +144,11 @@ TEST_F(ServerTest, CancelStopsTheWorkers) {
   EXPECT_EQ(sweep.trials_by_state_size(), 1);
   EXPECT_EQ(sweep.trials_by_state().at("cancelled"), 2);
   EXPECT_EQ(sweep.reason(), "cancelled by request: 2 cancelled");
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_cancelled");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_CANCELLED);
   // The agent is free again only once its workers are gone.
   release.store(true);
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
 }
 
 TEST_F(ServerTest, ARestartInMidTrialLosesNothing) {
@@ -163,7 +163,7 @@ TEST_F(ServerTest, ARestartInMidTrialLosesNothing) {
   release.store(true);  // the result comes while there is no server
   absl::SleepFor(absl::Milliseconds(200));
   StartServer(address);
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   const auto trials = Trials(sweep.name());
   EXPECT_EQ(trials[0].attempt(), 1);
   EXPECT_EQ(trials[0].state(), v1::TRIAL_STATE_OK);
@@ -241,8 +241,8 @@ TEST_F(ServerTest, KeepsWhatAnAgentMeasuredWithIt) {
   request.mutable_plan()->mutable_cluster()->set_cluster_json(agents[0].cluster_json());
   v1::Sweep sweep;
   ASSERT_TRUE(Create(request, &sweep).ok());
-  EXPECT_EQ(sweep.dtype(), "fp32");
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(sweep.dtype(), v1::DTYPE_FP32);
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
 }
 
 // As a server of another kind, or one whose file was changed, could send it.
@@ -254,7 +254,7 @@ TEST_F(ServerTest, AnAgentOutlivesADeepPlan) {
                                                      db::SqliteConnection::Mode::kReadWriteCreate);
   ASSERT_TRUE((*connection)->Execute("UPDATE trials SET plan_json = '" + deep + "'").ok());
   const TestAgent agent(server_->address(), "a", RunAtOnce);
-  EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   const auto trials = Trials(sweep.name());
   EXPECT_EQ(trials[0].state(), v1::TRIAL_STATE_FAILED);
   EXPECT_THAT(trials[0].measured().message(), HasSubstr("nested too deep"));

@@ -35,7 +35,7 @@ class FakeLink final : public AgentLink {
 
 inline trial::TrialResult OkResult(double mfu) {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kOk;
+  result.outcome = trial::TrialOutcome::kOk;
   result.peak_flops = 1e12;
   result.mfu_of_peak = mfu;
   result.step_s = 0.5;

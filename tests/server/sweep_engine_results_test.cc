@@ -42,7 +42,7 @@ TEST_F(SweepEngineResultsTest, ALateResultStopsTheRunUnderWay) {
   // Until it has stopped it gets nothing else.
   EXPECT_EQ(b_->assigned.size(), 1u);
   trial::TrialResult stopped;
-  stopped.outcome = trial::Outcome::kCancelled;
+  stopped.outcome = trial::TrialOutcome::kCancelled;
   EXPECT_EQ(engine_->Finish("b", second, stopped).kind, FinishVerdict::Kind::kRefused);
   EXPECT_EQ(b_->assigned.back(), (agent::AttemptKey{"t", 1, 1}));
   EXPECT_EQ(Trial(1).measured->mfu, 0.3);
@@ -139,7 +139,7 @@ TEST_F(SweepEngineResultsTest, NoAgentStopsWhatAnotherRuns) {
   Connect("b");
   ASSERT_EQ(a->assigned.size(), 1u);
   trial::TrialResult stopped;
-  stopped.outcome = trial::Outcome::kCancelled;
+  stopped.outcome = trial::TrialOutcome::kCancelled;
   EXPECT_EQ(engine_->Finish("b", {"s", 1, 1}, stopped).kind, FinishVerdict::Kind::kRefused);
   engine_->Started("b", {"s", 1, 1});
   EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
@@ -150,7 +150,7 @@ TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
   Create("s", 1);
   Connect("a");
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kFailed;
+  result.outcome = trial::TrialOutcome::kFailed;
   result.message = "rank 0 crashed \xE2\x82\n\xFFtail";
   EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, result).kind, FinishVerdict::Kind::kStored);
   EXPECT_EQ(Trial(1).reason, "rank 0 crashed \xEF\xBF\xBD");

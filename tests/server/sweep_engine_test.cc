@@ -344,7 +344,7 @@ TEST_F(SweepEngineTest, CancelStopsAgentsAndKeepsResults) {
   ASSERT_TRUE(engine_->Cancel("s").ok());
   EXPECT_EQ(link->cancelled.size(), 1u);
   trial::TrialResult stopped;
-  stopped.outcome = trial::Outcome::kCancelled;
+  stopped.outcome = trial::TrialOutcome::kCancelled;
   EXPECT_EQ(engine_->Finish("a", {"s", 2, 1}, stopped).kind, FinishVerdict::Kind::kRefused);
   EXPECT_EQ(Trial(1).state, db::TrialState::kOk);
   EXPECT_EQ(Trial(2).state, db::TrialState::kCancelled);

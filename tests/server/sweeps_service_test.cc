@@ -23,7 +23,7 @@ trial::TrialResult RunUntilCancelled(const trial::TrialPlan&,
                                      const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(5));
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kCancelled;
+  result.outcome = trial::TrialOutcome::kCancelled;
   return result;
 }
 
@@ -49,7 +49,7 @@ class SweepsServiceTest : public ServerFixture {
     const grpc::Status status = Create(request, &sweep);
     EXPECT_TRUE(status.ok()) << status.error_message();
     const TestAgent agent(server_->address(), "a", RunsAt(0.5, 1e11));
-    EXPECT_EQ(Watch(sweep.name()).back().kind(), "sweep_finished");
+    EXPECT_EQ(Watch(sweep.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
     return sweep;
   }
 };
@@ -117,7 +117,7 @@ TEST_F(SweepsServiceTest, ARerunRunsExactlyTheSameTrials) {
   EXPECT_EQ(second.cluster_hash(), first.cluster_hash());
   EXPECT_EQ(second.trials_by_state().at("pending"), 3);
   const TestAgent agent(server_->address(), "b", RunsAt(0.4, 1e11));
-  EXPECT_EQ(Watch(second.name()).back().kind(), "sweep_finished");
+  EXPECT_EQ(Watch(second.name()).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   const auto old_trials = Trials(first.name());
   const auto new_trials = Trials(second.name());
   ASSERT_EQ(new_trials.size(), old_trials.size());
@@ -162,7 +162,7 @@ TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWo
   watch.set_name(sweep.name());
   const auto stream = sweeps_->WatchSweep(&context, watch);
   v1::SweepEvent event;
-  while (stream->Read(&event) && event.kind() != "trial_running") {
+  while (stream->Read(&event) && event.kind() != v1::SWEEP_EVENT_KIND_TRIAL_RUNNING) {
   }
   const grpc::Status refused = Delete(sweep.name(), /*force=*/false);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
@@ -171,7 +171,7 @@ TEST_F(SweepsServiceTest, DeletingARunningSweepTakesForceAndEndsItsWatchersAndWo
   while (stream->Read(&event)) {
   }
   const grpc::Status status = stream->Finish();
-  if (event.kind() == "sweep_cancelled") {
+  if (event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_CANCELLED) {
     EXPECT_TRUE(status.ok() || status.error_code() == grpc::StatusCode::NOT_FOUND);
   } else {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);

@@ -31,38 +31,38 @@ class FakeCommunicator final : public Communicator {
   Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
     const ScopedMemoryAccount nobody(nullptr);
     if (reduction == Reduction::kSum) tensor.mul_(size_);
-    return Done(trial::CommOperation::kAllReduce, tensor, {tensor});
+    return Done(planner::CollectiveKind::kAllReduce, tensor, {tensor});
   }
 
   Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
     const ScopedMemoryAccount nobody(nullptr);
     CheckParts("all-gather", output, input);
     for (int32_t rank = 0; rank < size_; ++rank) Part(output, rank).copy_(input.view({-1}));
-    return Done(trial::CommOperation::kAllGather, output, {output, input});
+    return Done(planner::CollectiveKind::kAllGather, output, {output, input});
   }
 
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
     const ScopedMemoryAccount nobody(nullptr);
     CheckParts("reduce-scatter", input, output);
     output.view({-1}).copy_(Part(input, rank_)).mul_(size_);
-    return Done(trial::CommOperation::kReduceScatter, input, {output, input});
+    return Done(planner::CollectiveKind::kReduceScatter, input, {output, input});
   }
 
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     CheckPeer(root);
-    return Done(trial::CommOperation::kBroadcast, tensor, {tensor});
+    return Done(planner::CollectiveKind::kBroadcast, tensor, {tensor});
   }
 
   Pending Send(const at::Tensor& tensor, int32_t to) override {
     CheckPeer(to);
-    return Done(trial::CommOperation::kSend, tensor, {tensor});
+    return Done(planner::CollectiveKind::kSend, tensor, {tensor});
   }
 
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
     const ScopedMemoryAccount nobody(nullptr);
     CheckPeer(from);
     tensor.uniform_(-1.0, 1.0);
-    return Done(trial::CommOperation::kReceive, tensor, {tensor});
+    return Done(planner::CollectiveKind::kReceive, tensor, {tensor});
   }
 
  private:
@@ -84,7 +84,7 @@ class FakeCommunicator final : public Communicator {
                              std::to_string(size_));
   }
 
-  Pending Done(trial::CommOperation operation, const at::Tensor& buffer,
+  Pending Done(planner::CollectiveKind operation, const at::Tensor& buffer,
                std::vector<at::Tensor> tensors) const {
     if (report_) {
       report_({.operation = operation, .bytes = static_cast<int64_t>(buffer.nbytes())});

@@ -10,14 +10,14 @@
 #include <functional>
 #include <memory>
 
-#include "executor/trial/comm_operation.h"
 #include "executor/worker/comm/communicator.h"
 #include "executor/worker/comm/device.h"
+#include "planner/spec/collective_kind.h"
 
 namespace meshwright::worker {
 
 struct FakeCall {
-  trial::CommOperation operation = trial::CommOperation::kAllReduce;
+  planner::CollectiveKind operation = planner::CollectiveKind::kAllReduce;
   // The full buffer: what each rank holds before an all-reduce, after an all-gather, before a
   // reduce-scatter; the message of a send or receive.
   int64_t bytes = 0;

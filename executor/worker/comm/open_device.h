@@ -14,7 +14,7 @@ namespace meshwright::worker {
 
 // The CUDA device `local_rank` comes from the module meshwright-cuda.so beside the executable.
 // Unavailable, with the reason, where it can't be had.
-absl::StatusOr<std::unique_ptr<Device>> OpenDevice(trial::DeviceKind kind, int32_t local_rank);
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(planner::DeviceKind kind, int32_t local_rank);
 
 // CUDA device `index` from the module in `folder`. Its groups are NCCL's, or those of `hub`, which
 // outlives it, where all ranks of the run are threads of this process.

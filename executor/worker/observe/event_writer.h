@@ -1,11 +1,7 @@
 // Events of one worker: one JSON object per line, on a descriptor of its own.
 //
-// Every event has `event` and `rank`. Those of a trial are in executor/trial/rank_events.h.
-// In a device benchmark also, the first two of rank 0 alone:
-//   device          name, memory_bytes, compute_units, physical_cores
-//   measured        done, cases, and one of matmul, copy, collective unless it was passed over
-//   alive           done, cases
-//   benchmark_done
+// Every event has `event` and `rank`. Those of a trial are in executor/trial/rank_events.h, those
+// of a device benchmark in executor/trial/benchmark_events.h.
 #pragma once
 
 #include <cstdint>

@@ -35,35 +35,36 @@ class TimedCommunicator final : public Communicator {
   int32_t size() const override { return communicator_->size(); }
 
   Pending AllReduce(const at::Tensor& tensor, Reduction reduction) override {
-    return Time(trial::CommOperation::kAllReduce, tensor,
+    return Time(planner::CollectiveKind::kAllReduce, tensor,
                 [&] { return communicator_->AllReduce(tensor, reduction); });
   }
   Pending AllGather(const at::Tensor& output, const at::Tensor& input) override {
-    return Time(trial::CommOperation::kAllGather, output,
+    return Time(planner::CollectiveKind::kAllGather, output,
                 [&] { return communicator_->AllGather(output, input); });
   }
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
-    return Time(trial::CommOperation::kReduceScatter, input,
+    return Time(planner::CollectiveKind::kReduceScatter, input,
                 [&] { return communicator_->ReduceScatter(output, input); });
   }
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
-    return Time(trial::CommOperation::kBroadcast, tensor,
+    return Time(planner::CollectiveKind::kBroadcast, tensor,
                 [&] { return communicator_->Broadcast(tensor, root); });
   }
   Pending Send(const at::Tensor& tensor, int32_t to) override {
     return Time(
-        trial::CommOperation::kSend, tensor, [&] { return communicator_->Send(tensor, to); }, to);
+        planner::CollectiveKind::kSend, tensor, [&] { return communicator_->Send(tensor, to); },
+        to);
   }
   Pending Receive(const at::Tensor& tensor, int32_t from) override {
     return Time(
-        trial::CommOperation::kReceive, tensor,
+        planner::CollectiveKind::kReceive, tensor,
         [&] { return communicator_->Receive(tensor, from); }, from);
   }
   PendingExchange Exchange(const at::Tensor& outgoing, int32_t to, const at::Tensor& incoming,
                            int32_t from) override {
     const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
-    const auto send = Record(trial::CommOperation::kSend, outgoing, to, issued.at);
-    const auto receive = Record(trial::CommOperation::kReceive, incoming, from, issued.at);
+    const auto send = Record(planner::CollectiveKind::kSend, outgoing, to, issued.at);
+    const auto receive = Record(planner::CollectiveKind::kReceive, incoming, from, issued.at);
     PendingExchange work = communicator_->Exchange(outgoing, to, incoming, from);
     PendingExchange timed = {.sent = Watch(std::move(work.sent), send),
                              .received = Watch(std::move(work.received), receive)};
@@ -77,7 +78,7 @@ class TimedCommunicator final : public Communicator {
  private:
   // `peer` is in the group; -1 where all take part.
   template <typename Call>
-  Pending Time(trial::CommOperation kind, const at::Tensor& buffer, const Call& call,
+  Pending Time(planner::CollectiveKind kind, const at::Tensor& buffer, const Call& call,
                int32_t peer = -1) {
     const PhaseClock::Switched issued = recorder_.clock().Switch(group_.phase);
     const StepRecorder::Operation operation = Record(kind, buffer, peer, issued.at);
@@ -86,8 +87,8 @@ class TimedCommunicator final : public Communicator {
     return timed;
   }
 
-  StepRecorder::Operation Record(trial::CommOperation kind, const at::Tensor& buffer, int32_t peer,
-                                 PhaseClock::Mark issued) {
+  StepRecorder::Operation Record(planner::CollectiveKind kind, const at::Tensor& buffer,
+                                 int32_t peer, PhaseClock::Mark issued) {
     return recorder_.Issued({.group = group_.name,
                              .operation = kind,
                              .peer = InRun(peer),

@@ -73,13 +73,13 @@ BenchmarkCase MatmulCase(const BenchmarkRanks& ranks, planner::Precision precisi
                  weight = at::randn({shape.n, shape.k}, options)] { LinearForward(x, weight, {}); };
           },
       .tell =
-          [=](const planner::Timing& time) {
-            return nlohmann::json{{"matmul", ToJson(planner::MatmulTiming{.precision = precision,
-                                                                          .m = shape.m,
-                                                                          .n = shape.n,
-                                                                          .k = shape.k,
-                                                                          .ranks = at_once,
-                                                                          .time = time})}};
+          [=](const planner::Timing& time, trial::MeasuredEvent& event) {
+            event.matmul = {.precision = precision,
+                            .m = shape.m,
+                            .n = shape.n,
+                            .k = shape.k,
+                            .ranks = at_once,
+                            .time = time};
           },
   };
 }
@@ -114,9 +114,8 @@ BenchmarkCase CopyCase(const BenchmarkRanks& ranks, int64_t bytes, bool alone, b
             };
           },
       .tell =
-          [=](const planner::Timing& time) {
-            return nlohmann::json{{"copy", ToJson(planner::CopyTiming{
-                                               .bytes = bytes, .ranks = at_once, .time = time})}};
+          [=](const planner::Timing& time, trial::MeasuredEvent& event) {
+            event.copy = {.bytes = bytes, .ranks = at_once, .time = time};
           },
   };
 }
@@ -186,15 +185,11 @@ BenchmarkCase CollectiveCase(const BenchmarkRanks& ranks, planner::CollectiveKin
             return CollectiveOn(*group, kind, at::zeros({elements}, options));
           },
       .tell =
-          [=](const planner::Timing& time) {
+          [=](const planner::Timing& time, trial::MeasuredEvent& event) {
             const planner::Timing one = {.median_s = time.median_s / operations,
                                          .best_s = time.best_s / operations};
-            return nlohmann::json{
-                {"collective", ToJson(planner::CollectiveTiming{.kind = kind,
-                                                                .bytes = 4 * elements,
-                                                                .ranks = size,
-                                                                .groups = groups,
-                                                                .time = one})}};
+            event.collective = {
+                .kind = kind, .bytes = 4 * elements, .ranks = size, .groups = groups, .time = one};
           },
   };
 }

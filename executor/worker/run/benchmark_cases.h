@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "executor/trial/benchmark_events.h"
 #include "executor/worker/comm/communicator.h"
 #include "executor/worker/comm/device.h"
-#include "nlohmann/json.hpp"
 #include "planner/measurement/device_benchmark.h"
 
 namespace meshwright::worker {
@@ -22,8 +22,8 @@ struct BenchmarkCase {
   bool needed = false;     // measured even where there is no time for it: no profile without it
   // Allocates what the operation works on and returns the operation; for ranks that take part.
   std::function<std::function<void()>()> prepare;
-  // The event that tells of it: one of "matmul", "copy" and "collective".
-  std::function<nlohmann::json(const planner::Timing&)> tell;
+  // Puts what was measured into the event that tells of it.
+  std::function<void(const planner::Timing&, trial::MeasuredEvent&)> tell;
 };
 
 // The ranks of a run as one of them sees them. Everything outlives the cases.

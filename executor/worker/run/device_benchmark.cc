@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "executor/host/host.h"
+#include "executor/trial/benchmark_events.h"
+#include "executor/trial/rank_events.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/version.h"
 #include "executor/worker/comm/barrier.h"
@@ -56,17 +58,20 @@ void MeasureAll(const std::vector<BenchmarkCase>& cases, double budget_s, Operat
     const BenchmarkCase& next = cases[i];
     const double left_s = std::max(0.0, budget_s - timer.spent_s());
     const double slot_s = left_s / static_cast<double>(cases.size() - i);
-    nlohmann::json event = {{"event", "measured"}, {"done", i + 1}, {"cases", cases.size()}};
+    trial::MeasuredEvent event{.done = static_cast<int32_t>(i + 1),
+                               .cases = static_cast<int32_t>(cases.size())};
     if (next.needed || times.Expected(next) <= slot_s) {
       const std::function<void()> operation =
           next.takes_part ? next.prepare() : std::function<void()>();
       const planner::Timing time = timer.Measure(operation, next.takes_part, slot_s);
       times.Note(next, time.best_s);
-      if (tells) event.update(next.tell(time));
+      if (tells) next.tell(time, event);
     }
-    // Of the other ranks it is a sign of life.
-    if (!tells) event["event"] = "alive";
-    events.Write(std::move(event));
+    if (tells) {
+      events.Write(trial::ToJson(event));
+    } else {
+      events.Write(trial::ToJson(trial::AliveEvent{event.done, event.cases}));
+    }
   }
 }
 
@@ -119,11 +124,10 @@ absl::Status RunRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& 
   DeviceDescription description = (*device)->Describe();
   if (shares_cores) description.memory_bytes /= plan.ranks;
   if (environment.rank == 0) {
-    events.Write({{"event", "device"},
-                  {"name", description.name},
-                  {"memory_bytes", description.memory_bytes},
-                  {"compute_units", description.compute_units},
-                  {"physical_cores", shares_cores ? cores : 0}});
+    events.Write(trial::ToJson(trial::DeviceEvent{.name = description.name,
+                                                  .memory_bytes = description.memory_bytes,
+                                                  .compute_units = description.compute_units,
+                                                  .physical_cores = shares_cores ? cores : 0}));
   }
   const auto timeout = trial::OperationTimeout(plan.timeout_s);
   // Outlives the groups: the first rank serves it.
@@ -147,8 +151,8 @@ absl::Status RunRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& 
   return absl::OkStatus();
 }
 
-void WriteError(const EventWriter& events, const char* kind, const std::string& message) {
-  events.Write({{"event", "error"}, {"kind", kind}, {"message", message}});
+void WriteError(const EventWriter& events, trial::ErrorKind kind, std::string message) {
+  events.Write(trial::ToJson(trial::ErrorEvent{.kind = kind, .message = std::move(message)}));
 }
 
 }  // namespace
@@ -157,21 +161,20 @@ int RunBenchmarkRank(const trial::BenchmarkPlan& plan, const WorkerEnvironment& 
                      const EventWriter& events) {
   DisableFlightRecorder();
   KeepMatmulsWithoutScratch();
-  events.Write({{"event", "hello"},
-                {"pid", ::getpid()},
-                {"host", host::HostName()},
-                {"version", std::string(trial::WorkerVersion())}});
+  events.Write(trial::ToJson(trial::HelloEvent{.pid = ::getpid(),
+                                               .host = host::HostName(),
+                                               .version = std::string(trial::WorkerVersion())}));
   try {
     const absl::Status status = RunRank(plan, environment, events);
     if (status.ok()) {
-      events.Write({{"event", "benchmark_done"}});
+      events.Write(trial::ToJson(trial::BenchmarkDoneEvent()));
       return 0;
     }
-    WriteError(events, "plan", std::string(status.message()));
+    WriteError(events, trial::ErrorKind::kPlan, std::string(status.message()));
   } catch (const CommunicationError& error) {
-    WriteError(events, "communication", error.what());
+    WriteError(events, trial::ErrorKind::kCommunication, error.what());
   } catch (const std::exception& error) {
-    WriteError(events, "internal", error.what());
+    WriteError(events, trial::ErrorKind::kInternal, error.what());
   }
   return 1;
 }

@@ -53,7 +53,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
       planner::OpenSendsNeeded(plan.layout, static_cast<int32_t>(context.micro_batches()), lists);
   Trainer trainer(context, std::move(lists[context.coordinates.pp]), open_sends);
   // A slice's messages are there at once, and only a pipeline posts receives ahead.
-  if (plan.device == trial::DeviceKind::kCuda && plan.layout.pp > 1 && !plan.slice) {
+  if (plan.device == planner::DeviceKind::kCuda && plan.layout.pp > 1 && !plan.slice) {
     trainer.Rehearse();
     context.device->ResetPeakMemory();
   }

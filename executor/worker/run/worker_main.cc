@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "executor/trial/capabilities.h"
 #include "executor/trial/device_benchmark.h"
+#include "executor/trial/rank_events.h"
 #include "executor/trial/trial_runner.h"
 #include "executor/trial/version.h"
 #include "executor/worker/comm/open_device.h"
@@ -160,7 +161,8 @@ void KeepFreedPages() {
 int Fail(const EventWriter& events, const absl::Status& status) {
   const std::string message(status.message());
   std::fprintf(stderr, "meshwright-worker: %s\n", message.c_str());
-  events.Write({{"event", "error"}, {"kind", "plan"}, {"message", message}});
+  events.Write(
+      trial::ToJson(trial::ErrorEvent{.kind = trial::ErrorKind::kPlan, .message = message}));
   return 2;
 }
 

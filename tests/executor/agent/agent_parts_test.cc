@@ -24,7 +24,7 @@ KeptResult Kept(int32_t trial) {
   KeptResult kept;
   kept.store_id = kStore;
   kept.key = {"s", trial, 1};
-  kept.result.outcome = trial::Outcome::kOk;
+  kept.result.outcome = trial::TrialOutcome::kOk;
   kept.result.mfu = 0.5;
   return kept;
 }

@@ -31,7 +31,7 @@ trial::TrialResult UntilCancelled(const trial::TrialPlan&,
                                   const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kCancelled;
+  result.outcome = trial::TrialOutcome::kCancelled;
   return result;
 }
 
@@ -53,7 +53,7 @@ class AgentSessionTest : public testing::Test {
     options.instance = "i";
     options.host = "h";
     options.version = "test";
-    options.devices = {trial::DeviceKind::kCpu, 1};
+    options.devices = {planner::DeviceKind::kCpu, 1};
     options.result_folder = folder_;
     options.runner = std::move(runner);
     options.uniform = [] { return 0.0; };
@@ -75,7 +75,7 @@ class AgentSessionTest : public testing::Test {
     KeptResult kept;
     kept.store_id = store_id;
     kept.key = {sweep, 1, 1};
-    kept.result.outcome = trial::Outcome::kOk;
+    kept.result.outcome = trial::TrialOutcome::kOk;
     kept.result.step_s = 0.5;
     ASSERT_TRUE(ResultBox::Open(folder_)->Add(kept).ok());
   }
@@ -105,7 +105,7 @@ TEST_F(AgentSessionTest, AnAssignmentThatCantBeUsedIsAnswered) {
 TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {
   StartAgent([](const trial::TrialPlan&, const trial::TrialRunnerOptions&) {
     trial::TrialResult result;
-    result.outcome = trial::Outcome::kOk;
+    result.outcome = trial::TrialOutcome::kOk;
     return result;
   });
   server_.Register(kStore);
@@ -158,7 +158,7 @@ TEST_F(AgentSessionTest, AServerWithAnotherStoreEndsWhatRuns) {
   StartAgent([&](const trial::TrialPlan& plan, const trial::TrialRunnerOptions& options) {
     if (++runs == 1) return UntilCancelled(plan, options);
     trial::TrialResult result;
-    result.outcome = trial::Outcome::kOk;
+    result.outcome = trial::TrialOutcome::kOk;
     result.step_s = 0.25;
     return result;
   });

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "executor/agent/message_codec.h"
+
 namespace meshwright::agent {
 namespace {
 
@@ -22,7 +24,7 @@ TrialLeft Ended() {
 
 trial::TrialResult Refused() {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kOk;
+  result.outcome = trial::TrialOutcome::kOk;
   result.step_s = 0.5;
   result.peak_flops = 1e9;
   return result;
@@ -64,6 +66,16 @@ TEST(EventDetailsTest, HaveTheKeysThatTheyAlwaysHad) {
             R"("state":"ok","step_high_s":0.75,"step_low_s":0.25,"step_s":0.5})");
   EXPECT_EQ(texts[5], R"({"agent":"a","layout":"tp2","state":"pending"})");
   EXPECT_EQ(texts[6], ToJson(Refused()).dump());
+}
+
+// Stores keep a kind as its text, messages as an enumerator.
+TEST(EventDetailsTest, EveryKindHasAnEnumerator) {
+  for (const char* kind : {"sweep_created", "sweep_waiting", "sweep_running", "sweep_finished",
+                           "sweep_cancelled", "trial_assigned", "trial_running", "trial_progress",
+                           "trial_ended", "trial_requeued", "result_refused"}) {
+    EXPECT_EQ(TextOf(EnumOf<v1::SweepEventKind>(kind)), kind);
+  }
+  EXPECT_EQ(EnumOf<v1::SweepEventKind>("trial_danced"), v1::SWEEP_EVENT_KIND_UNSPECIFIED);
 }
 
 TEST(EventDetailsTest, ATextThatIsNoneOfTheKindIsNothing) {

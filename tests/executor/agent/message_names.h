@@ -59,7 +59,7 @@ class NamesVisitor {
   }
   template <typename T>
   void Derived(const planner::Field& field, const T& value) {
-    (*this)(field, value);
+    if (!field.only_text) (*this)(field, value);
   }
 
   // Every field of the message must have been visited.
@@ -92,7 +92,10 @@ class NamesVisitor {
 
   template <typename T>
   static void ExpectType(const FieldDescriptor& field) {
-    if constexpr (IsVector<T>::value) {
+    if constexpr (IsMap<T>::value) {
+      ASSERT_TRUE(field.is_map()) << field.full_name();
+      ExpectType<typename T::value_type::second_type>(*field.message_type()->map_value());
+    } else if constexpr (IsVector<T>::value) {
       EXPECT_TRUE(field.is_repeated()) << field.full_name();
       ExpectType<typename T::value_type>(field);
     } else if constexpr (IsOptional<T>::value) {
@@ -123,6 +126,10 @@ class NamesVisitor {
     return FieldDescriptor::CPPTYPE_DOUBLE;
   }
 
+  template <typename T>
+  struct IsMap : std::false_type {};
+  template <typename T>
+  struct IsMap<planner::OrderedMap<T>> : std::true_type {};
   template <typename T>
   struct IsVector : std::false_type {};
   template <typename T>

@@ -5,12 +5,19 @@
 #include "executor/agent/event_fields.h"
 #include "executor/agent/wire.h"
 #include "executor/trial/result_fields.h"
+#include "planner/report/answer_fields.h"
 
 namespace meshwright::agent {
 namespace {
 
 TEST(MessageNamesTest, OfAResultAreThoseOfItsMessage) {
   ExpectSameFields<trial::TrialResult, v1::Measurement>();
+}
+
+TEST(MessageNamesTest, OfAnswersAreThoseOfTheirMessages) {
+  ExpectSameFields<planner::RankedLayout, v1::LayoutEstimate>();
+  ExpectSameFields<planner::RecommendAnswer, v1::RecommendResponse>();
+  ExpectSameFields<planner::EstimateAnswer, v1::EstimateResponse>();
 }
 
 TEST(MessageNamesTest, OfEventsDetailsAreThoseOfTheirMessages) {

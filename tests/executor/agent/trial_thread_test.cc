@@ -32,7 +32,7 @@ trial::TrialResult UntilCancelled(const trial::TrialPlan&,
                                   const trial::TrialRunnerOptions& options) {
   while (!options.cancel->load()) absl::SleepFor(absl::Milliseconds(1));
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kCancelled;
+  result.outcome = trial::TrialOutcome::kCancelled;
   return result;
 }
 
@@ -42,7 +42,7 @@ TEST_F(TrialThreadTest, RunsEveryTrialOnOneThread) {
     threads.insert(std::this_thread::get_id());
     EXPECT_EQ(options.worker_path, "worker");
     trial::TrialResult result;
-    result.outcome = trial::Outcome::kOk;
+    result.outcome = trial::TrialOutcome::kOk;
     return result;
   });
   for (int32_t i = 1; i <= 3; ++i) trials->Start({"s", i, 1}, {});
@@ -56,7 +56,7 @@ TEST_F(TrialThreadTest, CancelsOnlyTheAttemptThatIsNamed) {
   trials->Cancel({"s", 1, 2});
   EXPECT_FALSE(done_.Pop(absl::Milliseconds(50)).has_value());
   trials->Cancel({"s", 1, 1});
-  EXPECT_EQ(Next().result.outcome, trial::Outcome::kCancelled);
+  EXPECT_EQ(Next().result.outcome, trial::TrialOutcome::kCancelled);
 }
 
 TEST_F(TrialThreadTest, ACancelledTrialThatWaitsNeverBegins) {
@@ -76,7 +76,7 @@ TEST_F(TrialThreadTest, EndingKillsWhatRuns) {
   auto trials = Start(UntilCancelled);
   trials->Start({"s", 1, 1}, {});
   trials.reset();
-  EXPECT_EQ(Next().result.outcome, trial::Outcome::kCancelled);
+  EXPECT_EQ(Next().result.outcome, trial::TrialOutcome::kCancelled);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST(WireTest, FunnelsRoundTrip) {
 
 TEST(WireTest, ResultsRoundTrip) {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kOom;
+  result.outcome = trial::TrialOutcome::kOom;
   result.message = "out of memory";
   result.step_times_s = {0.5, 0.25};
   result.step_interval = trial::MedianInterval{.low_s = 0.125, .high_s = 0.5};
@@ -99,7 +99,7 @@ TEST(WireTest, ResultsRoundTrip) {
     result.ranks[0].phases[phase] = 1.0 + static_cast<double>(phase);
   });
   result.ranks[0].communication = {{.group = "replicas",
-                                    .operation = trial::CommOperation::kReduceScatter,
+                                    .operation = planner::CollectiveKind::kReduceScatter,
                                     .calls = 4,
                                     .bytes = 1024,
                                     .waited_s = 0.5,
@@ -142,6 +142,17 @@ TEST(WireTest, NamesWhatIsMissing) {
   EXPECT_EQ(FieldOf(FromWire(request, "megatron").status()), "cluster");
   request.mutable_cluster()->set_preset("h100");
   EXPECT_EQ(FromWire(request, "megatron")->framework.name, "megatron");
+}
+
+// A server that does not know the field would take its own default for what the client asked.
+TEST(WireTest, RefusesADtypeAsOlderClientsSayIt) {
+  v1::PlanRequest request;
+  request.mutable_model()->set_preset("llama-3-8b");
+  request.mutable_cluster()->set_preset("h100");
+  ASSERT_TRUE(request.MergeFromString(std::string("\x3a\x04") + "fp64"));
+  const absl::Status status = FromWire(request, "megatron").status();
+  EXPECT_EQ(FieldOf(status), "dtype");
+  EXPECT_NE(status.message().find("fp64"), absl::string_view::npos) << status;
 }
 
 TEST(WireTest, AttemptsAndTimesRoundTrip) {

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 TEST(BenchmarkPlanJson, RoundTripsAndIsNoTrial) {
   const BenchmarkPlan plan{
-      .device = DeviceKind::kCuda, .ranks = 8, .budget_s = 2.5, .timeout_s = 30.0};
+      .device = planner::DeviceKind::kCuda, .ranks = 8, .budget_s = 2.5, .timeout_s = 30.0};
   const nlohmann::json json = ToJson(plan);
   EXPECT_TRUE(IsBenchmarkPlan(json));
   EXPECT_EQ(*BenchmarkPlanFromJson(json), plan);

@@ -12,7 +12,7 @@ namespace meshwright::trial {
 namespace {
 
 absl::Status Check(const planner::Layout& layout, const planner::ModelSpec& model = TinyModel()) {
-  return CheckRules(model, layout, TinyTraining(), DeviceKind::kCpu);
+  return CheckRules(model, layout, TinyTraining(), planner::DeviceKind::kCpu);
 }
 
 TEST(CapabilitiesTest, LayoutsOfTpPpAndDpRun) {
@@ -67,7 +67,7 @@ TEST(CapabilitiesTest, TheSameLayoutsPassASearchATrialAndTheListsOfActions) {
           for (const int32_t tp : {1, 2}) {
             const planner::Layout layout = {.tp = tp, .pp = pp, .vpp = vpp, .schedule = schedule};
             training.global_batch = m;
-            const bool runs = CheckRules(model, layout, training, DeviceKind::kCpu).ok();
+            const bool runs = CheckRules(model, layout, training, planner::DeviceKind::kCpu).ok();
             const std::string name = planner::FormatLayout(layout);
             EXPECT_EQ(runs, !planner::CheckLayout(context, layout.devices(), layout)) << name;
             if (planner::CanPartition(model, layout, planner::StagePartition::kEqual)) {
@@ -124,9 +124,10 @@ TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {
 TEST(CapabilitiesTest, Fp64RunsOnProcessorsOnly) {
   planner::TrainingSpec training = TinyTraining();
   training.precision = planner::Precision::kFp64;
-  EXPECT_TRUE(CheckRules(TinyModel(), {}, training, DeviceKind::kCpu).ok());
-  EXPECT_THAT(std::string(CheckRules(TinyModel(), {}, training, DeviceKind::kCuda).message()),
-              testing::HasSubstr("fp64 on cuda"));
+  EXPECT_TRUE(CheckRules(TinyModel(), {}, training, planner::DeviceKind::kCpu).ok());
+  EXPECT_THAT(
+      std::string(CheckRules(TinyModel(), {}, training, planner::DeviceKind::kCuda).message()),
+      testing::HasSubstr("fp64 on cuda"));
 }
 
 struct Heads {
@@ -140,7 +141,7 @@ absl::Status CheckOnCuda(const Heads& heads) {
   model.groups.front().attention.head_dim = heads.head_dim;
   planner::TrainingSpec training = TinyTraining();
   training.precision = heads.precision;
-  return CheckRules(model, {.attention = heads.attention}, training, DeviceKind::kCuda);
+  return CheckRules(model, {.attention = heads.attention}, training, planner::DeviceKind::kCuda);
 }
 
 TEST(CapabilitiesTest, HeadsThatCudasAttentionTakesRun) {

@@ -73,7 +73,7 @@ TEST(ConclusionTest, AFinishedTrialHasTheSlowestRanksMedianStep) {
   Done(records[1], 3e9);
   const TrialPlan plan = PlanOf(4);
   const TrialResult result = Conclude(plan, records);
-  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_EQ(result.outcome, TrialOutcome::kOk);
   EXPECT_THAT(result.step_times_s, ElementsAre(9.0, 2.0, 4.0, 3.0));
   EXPECT_THAT(result.losses, ElementsAre(4.0, 3.0, 2.0, 1.0));
   EXPECT_EQ(result.step_s, 3.0);
@@ -173,7 +173,7 @@ TEST(ConclusionTest, AnOutOfMemoryExplainsLostPeers) {
   ApplyExit(1 << 8, records[0]);
   ApplyExit(1 << 8, records[1]);
   const TrialResult result = Conclude(PlanOf(1), records);
-  EXPECT_EQ(result.outcome, Outcome::kOom);
+  EXPECT_EQ(result.outcome, TrialOutcome::kOom);
   ASSERT_TRUE(result.oom.has_value());
   EXPECT_EQ(result.oom->rank, 1);
   EXPECT_EQ(result.oom->requested_bytes, 10);
@@ -200,7 +200,7 @@ TEST(ConclusionTest, ACrashExplainsLostPeersAndShowsItsOutput) {
   records[1].output_tail = "something went wrong";
   ApplyExit(SIGSEGV, records[1]);
   const TrialResult result = Conclude(PlanOf(3), records);
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 1) was killed by signal 11"));
   EXPECT_THAT(result.message, HasSubstr("in step 1"));
   EXPECT_THAT(result.message, HasSubstr("something went wrong"));
@@ -220,7 +220,7 @@ TEST(ConclusionTest, ACrashAfterARankIsDoneLeavesTheTrialAndIsTold) {
   Done(records[1], 1e9);
   ApplyExit(SIGABRT, records[0]);
   const TrialResult result = Conclude(PlanOf(1), records);
-  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_EQ(result.outcome, TrialOutcome::kOk);
   EXPECT_EQ(result.step_s, 2.0);
   EXPECT_THAT(result.message,
               StartsWith("rank 0 (pipeline rank 0) was done, but then was killed by signal 6"));
@@ -236,7 +236,7 @@ TEST(ConclusionTest, NothingThatARankTellsAfterItIsDoneFailsTheTrial) {
   ApplyExit(1 << 8, records[0]);
   ApplyEvent("not json", records[1]);
   const TrialResult result = Conclude(PlanOf(1), records);
-  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_EQ(result.outcome, TrialOutcome::kOk);
   EXPECT_THAT(result.message, HasSubstr("was done, but then failed: peer gone and ended with exit "
                                         "code 1, like 1 more"));
 }
@@ -247,7 +247,7 @@ TEST(ConclusionTest, ARankWhoseEndCannotBeReadIsNotDone) {
   Done(records[0], 1e9);
   Apply({{"event", "done"}, {"stop_reason", "steps"}}, records[1]);
   const TrialResult result = Conclude(PlanOf(1), records);
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("sent an event that can't be read"));
 }
 
@@ -258,7 +258,7 @@ TEST(ConclusionTest, ACrashAfterARankWasDoneMayHaveCostTheOthersTheirPeer) {
   ApplyExit(SIGSEGV, records[0]);
   Apply({{"event", "error"}, {"kind", "communication"}, {"message", "peer gone"}}, records[1]);
   const TrialResult result = Conclude(PlanOf(1), records);
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, StartsWith("rank 1 (pipeline rank 1) failed: peer gone"));
   EXPECT_THAT(result.message, HasSubstr("rank 0 (pipeline rank 0) was done, but then was killed"));
 }
@@ -290,7 +290,7 @@ TEST(ConclusionTest, AnEndWithoutAllStepsIsAFailure) {
   auto records = TwoRanks();
   Done(records[1], 1e9);
   ApplyExit(0, records[0]);
-  EXPECT_EQ(Conclude(PlanOf(1), records).outcome, Outcome::kFailed);
+  EXPECT_EQ(Conclude(PlanOf(1), records).outcome, TrialOutcome::kFailed);
 }
 
 TEST(ConclusionTest, AnUnreadableEventIsAFailure) {
@@ -298,7 +298,7 @@ TEST(ConclusionTest, AnUnreadableEventIsAFailure) {
   ApplyEvent("{\"event\": \"step\"}", records[0]);
   ApplyEvent("not json", records[1]);
   const TrialResult result = Conclude(PlanOf(1), records);
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("can't be read"));
 }
 
@@ -351,7 +351,7 @@ TEST(ConclusionTest, ATimeoutNamesTheRankThatIsFurthestBehind) {
   TrialPlan plan = PlanOf(2);
   plan.timeout_s = 2.5;
   const TrialResult result = ConcludeTimeout(plan, records, 1);
-  EXPECT_EQ(result.outcome, Outcome::kTimeout);
+  EXPECT_EQ(result.outcome, TrialOutcome::kTimeout);
   EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 1) gave no sign of life for 2.5 s"));
   EXPECT_THAT(result.message, HasSubstr("step 0"));
 }
@@ -361,7 +361,7 @@ TEST(ConclusionTest, ACancelledTrialKeepsWhatItMeasured) {
   FinishStep(records[0], 0, 1.0);
   FinishStep(records[1], 0, 2.0);
   const TrialResult result = ConcludeCancelled(PlanOf(5), records);
-  EXPECT_EQ(result.outcome, Outcome::kCancelled);
+  EXPECT_EQ(result.outcome, TrialOutcome::kCancelled);
   EXPECT_THAT(result.step_times_s, ElementsAre(2.0));
   EXPECT_THAT(result.message, HasSubstr("1 of 5"));
 }

@@ -108,7 +108,7 @@ TEST_F(DeviceBenchmarkTest, AWorkerThatIsNoneIsAFailureOfItsRank) {
 TEST_F(DeviceBenchmarkTest, ADeviceThatIsNotThereIsNamed) {
   if (ListDevicesHere(WorkerPath()).value().count() > 0) GTEST_SKIP() << "this machine has a GPU";
   const auto benchmark =
-      RunDeviceBenchmark({.device = DeviceKind::kCuda},
+      RunDeviceBenchmark({.device = planner::DeviceKind::kCuda},
                          {.worker_path = WorkerPath(), .cancelled = {}, .progress = {}});
   EXPECT_TRUE(absl::IsInternal(benchmark.status())) << benchmark.status();
   EXPECT_THAT(std::string(benchmark.status().message()), HasSubstr("CUDA"));

@@ -29,7 +29,7 @@ void PrintTo(const Case& test_case, std::ostream* out) {
 class LayoutsCudaTest : public testing::TestWithParam<Case> {
  protected:
   LayoutsCudaTest() : plan_(PlanOf(GetParam().layout, 3)) {
-    plan_.device = DeviceKind::kCuda;
+    plan_.device = planner::DeviceKind::kCuda;
     plan_.training.precision = GetParam().precision;
     // Heads and sequences that cuDNN's attention takes.
     plan_.model.groups.front().attention.head_dim = 64;
@@ -54,7 +54,7 @@ class LayoutsCudaTest : public testing::TestWithParam<Case> {
 TEST_P(LayoutsCudaTest, LossesAndEveryGradientEqualTheReference) {
   const TemporaryFolder folder;
   const TrialResult result = RunWith({.gradients_folder = folder.path()}, plan_);
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   worker::ReferenceModel reference(plan_.model, plan_.training, plan_.seed);
   reference.Loss(0);
   ExpectSameGradients(reference, folder.path(), plan_.layout, GetParam().gradient_tolerance());

@@ -78,7 +78,7 @@ TEST(MemoryCheckTest, NoLimitIsOfferedWhereNothingIsLeft) {
 
 TEST(MemoryCheckTest, ADeviceIsItsRanksAlone) {
   TrialPlan plan = Plan();
-  plan.device = DeviceKind::kCuda;
+  plan.device = planner::DeviceKind::kCuda;
   EXPECT_TRUE(CheckDeviceMemory(plan, {0, 1, 2, 3}, std::vector<int64_t>(4, 60 * kGib)).ok());
   // 0: not known.
   EXPECT_TRUE(CheckDeviceMemory(plan, {0, 1, 2, 3}, {80 * kGib, 0}).ok());
@@ -107,7 +107,7 @@ class RunnerMemoryTest : public testing::Test {
 
 TEST_F(RunnerMemoryTest, ATrialThatDoesNotFitFailsWithoutWorkers) {
   const TrialResult result = RunTrial(Plan(), Options(200 * kGib));
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("4 ranks at once would take"));
   EXPECT_THAT(RunTrial(Plan(), Options(201 * kGib)).message, HasSubstr("can't be started"));
   EXPECT_EQ(warning_, "");
@@ -137,7 +137,7 @@ TEST_F(RunnerMemoryTest, SlicesTakeWhatTheLargestTakesAlone) {
 
 TEST_F(RunnerMemoryTest, ADevicesTrialLooksAtNoHostMemory) {
   TrialPlan plan = Plan();
-  plan.device = DeviceKind::kCuda;
+  plan.device = planner::DeviceKind::kCuda;
   plan.training.precision = planner::Precision::kBf16;
   TrialRunnerOptions options = Options(0);
   EXPECT_THAT(RunTrial(plan, options).message, HasSubstr("can't be started"));

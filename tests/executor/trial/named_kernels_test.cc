@@ -14,29 +14,31 @@ planner::FrameworkProfile With(planner::AttentionKernel attention) {
 
 TEST(NamedKernels, AreThoseThatTheEstimateChose) {
   const planner::FrameworkProfile cudnn = With(planner::AttentionKernel::kCudnn);
-  EXPECT_EQ(WithNamedKernels({.tp = 2}, cudnn, DeviceKind::kCuda),
+  EXPECT_EQ(WithNamedKernels({.tp = 2}, cudnn, planner::DeviceKind::kCuda),
             (planner::Layout{.tp = 2, .attention = planner::AttentionKernel::kCudnn}));
 }
 
 TEST(NamedKernels, OfALayoutThatNamesThemStay) {
   const planner::Layout layout = {.attention = planner::AttentionKernel::kFlash2};
-  EXPECT_EQ(WithNamedKernels(layout, With(planner::AttentionKernel::kCudnn), DeviceKind::kCuda),
-            layout);
+  EXPECT_EQ(
+      WithNamedKernels(layout, With(planner::AttentionKernel::kCudnn), planner::DeviceKind::kCuda),
+      layout);
 }
 
 TEST(NamedKernels, AreLeftOutWhereTheWorkerRunsThemAnyway) {
-  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kFlash2), DeviceKind::kCuda),
-            planner::Layout());
+  EXPECT_EQ(
+      WithNamedKernels({}, With(planner::AttentionKernel::kFlash2), planner::DeviceKind::kCuda),
+      planner::Layout());
 }
 
 TEST(NamedKernels, OfAnotherFrameworkAreNotTheWorkers) {
   planner::FrameworkProfile other = With(planner::AttentionKernel::kFlash1);
   other.engine = planner::Engine::kFramework;
-  EXPECT_EQ(WithNamedKernels({}, other, DeviceKind::kCuda), planner::Layout());
+  EXPECT_EQ(WithNamedKernels({}, other, planner::DeviceKind::kCuda), planner::Layout());
 }
 
 TEST(NamedKernels, AreNeverADevicesOnACpu) {
-  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kCudnn), DeviceKind::kCpu),
+  EXPECT_EQ(WithNamedKernels({}, With(planner::AttentionKernel::kCudnn), planner::DeviceKind::kCpu),
             planner::Layout());
 }
 

@@ -60,7 +60,7 @@ TEST_F(OutcomesTest, OkReportsEveryStepAndRank) {
   const TrialResult result =
       RunTrial(plan, {.worker_path = WorkerPath(),
                       .progress = [&](const TrialProgress& progress) { told = progress.step; }});
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   EXPECT_EQ(result.message, "");
   EXPECT_EQ(result.losses.size(), 3u);
   EXPECT_EQ(result.step_times_s.size(), 3u);
@@ -82,24 +82,24 @@ TEST_F(OutcomesTest, OomNamesRankStageAndBytes) {
   // Enough for the second stage, whose logits are small, not for the first with two in flight.
   TrialPlan unlimited = plan;
   const TrialResult measured = RunHere(unlimited);
-  ASSERT_EQ(measured.outcome, Outcome::kOk) << measured.message;
+  ASSERT_EQ(measured.outcome, TrialOutcome::kOk) << measured.message;
   const int64_t needed = std::max(measured.ranks[0].peak_bytes, measured.ranks[1].peak_bytes);
   plan.memory_limit_bytes = needed - 1;
   const TrialResult result = RunHere(plan);
-  ASSERT_EQ(result.outcome, Outcome::kOom) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOom) << result.message;
   ASSERT_TRUE(result.oom.has_value());
   EXPECT_EQ(result.oom->limit_bytes, needed - 1);
   EXPECT_GT(result.oom->requested_bytes + result.oom->held_bytes, result.oom->limit_bytes);
   EXPECT_LE(result.oom->held_bytes, result.oom->limit_bytes);
   EXPECT_EQ(result.oom->pipeline_rank, result.oom->rank);
   plan.memory_limit_bytes = needed;
-  EXPECT_EQ(RunHere(plan).outcome, Outcome::kOk);
+  EXPECT_EQ(RunHere(plan).outcome, TrialOutcome::kOk);
 }
 
 TEST_F(OutcomesTest, ACrashIsAFailureThatNamesRankSignalAndStep) {
   const InjectedFault crash{.kind = InjectedFault::Kind::kCrash, .rank = 1, .step = 1};
   const TrialResult result = RunWith({.fault = crash}, TinyPlan({.dp = 2}, 3));
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("rank 1 (pipeline rank 0) was killed by signal 6"));
   EXPECT_THAT(result.message, HasSubstr("before step 1"));
   EXPECT_EQ(result.step_times_s.size(), 1u);
@@ -111,7 +111,7 @@ TEST_F(OutcomesTest, AHangIsATimeoutThatNamesTheRank) {
   const InjectedFault hang{.kind = InjectedFault::Kind::kHang, .rank = 1, .step = 1};
   const auto start = std::chrono::steady_clock::now();
   const TrialResult result = RunWith({.fault = hang}, plan);
-  EXPECT_EQ(result.outcome, Outcome::kTimeout);
+  EXPECT_EQ(result.outcome, TrialOutcome::kTimeout);
   EXPECT_THAT(result.message, HasSubstr("rank 1"));
   EXPECT_THAT(result.message, HasSubstr("step 0"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
@@ -120,19 +120,19 @@ TEST_F(OutcomesTest, AHangIsATimeoutThatNamesTheRank) {
 TEST_F(OutcomesTest, AMissingWorkerIsAFailureWithASentence) {
   const TrialResult result =
       RunTrial(TinyPlan({}), {.worker_path = "/nowhere/meshwright-worker", .progress = {}});
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("/nowhere/meshwright-worker can't be started"));
 }
 
 TEST_F(OutcomesTest, AnUnsupportedLayoutIsAFailureWithoutProcesses) {
   const TrialResult result = RunHere(TinyPlan({.norm = planner::NormKernel::kEager}));
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("norm=eager"));
 }
 
 TEST_F(OutcomesTest, AWorkerThatIsNoneFailsWithItsOutput) {
   const TrialResult result = RunTrial(TinyPlan({}), {.worker_path = "/bin/ls", .progress = {}});
-  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.outcome, TrialOutcome::kFailed);
   EXPECT_THAT(result.message, HasSubstr("ended before it was done"));
 }
 
@@ -143,7 +143,7 @@ TEST_F(OutcomesTest, CancellingKillsTheWorkers) {
       RunTrial(plan, {.worker_path = WorkerPath(),
                       .progress = [&](const TrialProgress&) { cancel = true; },
                       .cancel = &cancel});
-  EXPECT_EQ(result.outcome, Outcome::kCancelled);
+  EXPECT_EQ(result.outcome, TrialOutcome::kCancelled);
   EXPECT_THAT(result.message, HasSubstr("of 100000 steps"));
 }
 

@@ -24,7 +24,7 @@ StepRecord SomeRecord() {
                     {.action = {planner::ActionKind::kBackwardWeight, 0, 0}, .time = {13.0, 14.5}}};
   record.optimizer = {19.0, 20.0};
   record.communication = {{.group = "tp",
-                           .operation = CommOperation::kSend,
+                           .operation = planner::CollectiveKind::kSend,
                            .peer = 3,
                            .bytes = 64,
                            .issued_s = 11.0,

@@ -19,7 +19,7 @@ constexpr ResultLimits kLimits = {.devices = 2, .steps = 3};
 
 TrialResult GoodResult() {
   TrialResult result;
-  result.outcome = Outcome::kOk;
+  result.outcome = TrialOutcome::kOk;
   result.step_s = 0.5;
   result.step_interval = MedianInterval{.low_s = 0.4, .high_s = 0.6};
   result.mfu = 0.25;
@@ -28,7 +28,7 @@ TrialResult GoodResult() {
   result.gradient_norms = {1.0};
   result.ranks = {{.rank = 0, .peak_bytes = 1}, {.rank = 1, .pipeline_rank = 1, .peak_bytes = 2}};
   result.ranks[0].communication = {
-      {.group = "tp", .operation = CommOperation::kAllReduce, .calls = 1.0}};
+      {.group = "tp", .operation = planner::CollectiveKind::kAllReduce, .calls = 1.0}};
   return result;
 }
 
@@ -77,7 +77,7 @@ TEST(ResultCheckTest, RefusesMoreThanTheTrialHas) {
   EXPECT_THAT(ProblemAfter([](TrialResult& r) { r.ranks[1].rank = 2; }),
               HasSubstr("ranks[1].rank = 2: must be a whole number from 0 to 1"));
   EXPECT_THAT(ProblemAfter([](TrialResult& r) {
-                r.outcome = Outcome::kOom;
+                r.outcome = TrialOutcome::kOom;
                 r.oom = OomDetail{.rank = 7};
               }),
               HasSubstr("oom.rank = 7"));

@@ -112,7 +112,7 @@ TEST_F(ReplayTest, WhatNobodyWaitsForCostsNothing) {
 
 class ChargeTest : public testing::Test {
  protected:
-  double Charge(const char* group, CommOperation operation) const {
+  double Charge(const char* group, planner::CollectiveKind operation) const {
     CommunicationSpan span;
     span.group = group;
     span.operation = operation;
@@ -132,26 +132,28 @@ class ChargeTest : public testing::Test {
 
 TEST_F(ChargeTest, EachGroupIsChargedWhereItLies) {
   const planner::Network& network = step_.network;
-  EXPECT_EQ(Charge("tp", CommOperation::kAllReduce),
+  EXPECT_EQ(Charge("tp", planner::CollectiveKind::kAllReduce),
             planner::AllReduceTime(network, {8, 1}, bytes_));
-  EXPECT_EQ(Charge("tp", CommOperation::kReduceScatter),
+  EXPECT_EQ(Charge("tp", planner::CollectiveKind::kReduceScatter),
             planner::ReduceScatterTime(network, {8, 1}, bytes_));
-  EXPECT_EQ(Charge("cp", CommOperation::kSend), planner::SendTime(network, {2, 8}, bytes_));
-  EXPECT_EQ(Charge("replicas", CommOperation::kAllReduce),
+  EXPECT_EQ(Charge("cp", planner::CollectiveKind::kSend),
+            planner::SendTime(network, {2, 8}, bytes_));
+  EXPECT_EQ(Charge("replicas", planner::CollectiveKind::kAllReduce),
             planner::AllReduceTime(network, {8, 8}, bytes_));
-  EXPECT_EQ(Charge("replicas", CommOperation::kAllGather),
+  EXPECT_EQ(Charge("replicas", planner::CollectiveKind::kAllGather),
             planner::AllGatherTime(network, {8, 8}, bytes_));
-  EXPECT_EQ(Charge("tied_embeddings", CommOperation::kAllReduce),
+  EXPECT_EQ(Charge("tied_embeddings", planner::CollectiveKind::kAllReduce),
             planner::AllReduceTime(network, {2, 128}, bytes_));
   // Across nodes it is slower.
-  EXPECT_GT(Charge("replicas", CommOperation::kAllReduce), Charge("tp", CommOperation::kAllReduce));
+  EXPECT_GT(Charge("replicas", planner::CollectiveKind::kAllReduce),
+            Charge("tp", planner::CollectiveKind::kAllReduce));
 }
 
 TEST_F(ChargeTest, TheSimulatorHasThePipelineAndAMessageCountsOnce) {
-  EXPECT_EQ(Charge("activations_up", CommOperation::kSend), 0.0);
-  EXPECT_EQ(Charge("gradients_down", CommOperation::kReceive), 0.0);
-  EXPECT_EQ(Charge("cp", CommOperation::kReceive), 0.0);
-  EXPECT_EQ(Charge("world", CommOperation::kAllReduce), 0.0);
+  EXPECT_EQ(Charge("activations_up", planner::CollectiveKind::kSend), 0.0);
+  EXPECT_EQ(Charge("gradients_down", planner::CollectiveKind::kReceive), 0.0);
+  EXPECT_EQ(Charge("cp", planner::CollectiveKind::kReceive), 0.0);
+  EXPECT_EQ(Charge("world", planner::CollectiveKind::kAllReduce), 0.0);
 }
 
 }  // namespace

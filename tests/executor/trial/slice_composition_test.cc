@@ -138,7 +138,7 @@ TEST_F(ComposeTest, ChargesAreTheCostModels) {
   const planner::StepShape step(context_, layout_);
   ASSERT_EQ(result.charged.size(), 6u);
   for (const ChargedOperation& operation : result.charged) {
-    EXPECT_EQ(operation.operation, CommOperation::kAllReduce);
+    EXPECT_EQ(operation.operation, planner::CollectiveKind::kAllReduce);
     EXPECT_EQ(operation.bytes, 1 << 28);
     EXPECT_EQ(operation.calls, operation.group == "tp" ? 16.0 : 1.0);
     EXPECT_EQ(operation.seconds,

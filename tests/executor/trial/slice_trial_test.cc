@@ -42,7 +42,7 @@ class SliceTrialTest : public testing::Test {
 // That with as many threads it is what ranks hold among the others: slice_memory_test.
 TEST_F(SliceTrialTest, HoldsToTheByteWhatIsEstimatedOfARankWithAllCores) {
   const TrialResult slices = RunSlices();
-  ASSERT_EQ(slices.outcome, Outcome::kOk) << slices.message;
+  ASSERT_EQ(slices.outcome, TrialOutcome::kOk) << slices.message;
   ASSERT_EQ(slices.ranks.size(), 2u);
   for (const RankResult& rank : slices.ranks) EXPECT_EQ(rank.peak_bytes, rank.estimated_bytes);
 }
@@ -53,13 +53,13 @@ TEST_F(SliceTrialTest, TellsWhichRankRunsAndNoLossOfIt) {
     parts.insert(progress.part);
     EXPECT_FALSE(progress.loss.has_value());
   });
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   EXPECT_EQ(parts, std::set<std::string>({"pipeline rank 0", "pipeline rank 1"}));
 }
 
 TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
   const TrialResult result = RunSlices();
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   ASSERT_TRUE(result.slice.has_value());
   const SliceResult& slice = *result.slice;
   EXPECT_EQ(slice.cluster, "h100");
@@ -85,14 +85,14 @@ TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
 
 TEST_F(SliceTrialTest, ChargesWhatTheCostModelSays) {
   const TrialResult result = RunSlices();
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   const planner::EstimateContext context{plan_.model, cluster_, plan_.training, profile_};
   const planner::StepShape step(context, plan_.layout);
   double tp_calls = 0.0;
   double replicas_bytes = 0.0;
   for (const ChargedOperation& operation : result.slice->charged) {
     const auto bytes = static_cast<double>(operation.bytes);
-    ASSERT_EQ(operation.operation, CommOperation::kAllReduce);
+    ASSERT_EQ(operation.operation, planner::CollectiveKind::kAllReduce);
     if (operation.group == "tp") {
       EXPECT_EQ(operation.seconds, planner::AllReduceTime(step.network, step.tp_group, bytes));
       tp_calls += operation.calls;
@@ -114,7 +114,7 @@ TEST_F(SliceTrialTest, OneDeviceAnswersForThousands) {
   plan_.training.global_batch = 512;
   plan_.estimated_bytes.clear();
   const TrialResult result = RunSlices();
-  ASSERT_EQ(result.outcome, Outcome::kOk) << result.message;
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
   ASSERT_EQ(result.slice->stages.size(), 3u);
   EXPECT_THAT(result.slice->stages[1].pipeline_ranks, testing::ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_EQ(result.ranks.size(), 3u);
@@ -123,7 +123,7 @@ TEST_F(SliceTrialTest, OneDeviceAnswersForThousands) {
 TEST_F(SliceTrialTest, ASliceThatRunsOutOfMemoryIsTheResult) {
   plan_.memory_limit_bytes = 100'000;
   const TrialResult result = RunSlices();
-  EXPECT_EQ(result.outcome, Outcome::kOom) << result.message;
+  EXPECT_EQ(result.outcome, TrialOutcome::kOom) << result.message;
   ASSERT_TRUE(result.oom.has_value());
   EXPECT_EQ(result.oom->limit_bytes, 100'000);
   EXPECT_FALSE(result.slice.has_value());

@@ -6,8 +6,8 @@
 namespace meshwright::trial {
 namespace {
 
-CommunicationSpan Span(std::string group, CommOperation operation, double issued_s, TimeSpan wait,
-                       double done_s, int32_t peer = -1) {
+CommunicationSpan Span(std::string group, planner::CollectiveKind operation, double issued_s,
+                       TimeSpan wait, double done_s, int32_t peer = -1) {
   return {.group = std::move(group),
           .operation = operation,
           .peer = peer,
@@ -28,12 +28,13 @@ StepRecord SomeRecord() {
                      .communication_s = 0.25},
                     {.action = {planner::ActionKind::kBackwardWeight, 0, 0}, .time = {13.0, 14.5}}};
   record.optimizer = {19.0, 20.0};
-  record.communication = {Span("tp", CommOperation::kAllReduce, 11.0, {11.5, 12.0}, 12.0),
-                          // Two at once: the second begins when the first is done.
-                          Span("replicas", CommOperation::kAllReduce, 13.0, {19.0, 19.0}, 15.0),
-                          Span("replicas", CommOperation::kAllReduce, 14.0, {19.0, 19.5}, 16.0),
-                          Span("activations_up", CommOperation::kSend, 12.0, {16.0, 16.5}, 16.5, 3),
-                          Span("tp", CommOperation::kAllReduce, 14.0, {14.0, 14.25}, 14.25)};
+  record.communication = {
+      Span("tp", planner::CollectiveKind::kAllReduce, 11.0, {11.5, 12.0}, 12.0),
+      // Two at once: the second begins when the first is done.
+      Span("replicas", planner::CollectiveKind::kAllReduce, 13.0, {19.0, 19.0}, 15.0),
+      Span("replicas", planner::CollectiveKind::kAllReduce, 14.0, {19.0, 19.5}, 16.0),
+      Span("activations_up", planner::CollectiveKind::kSend, 12.0, {16.0, 16.5}, 16.5, 3),
+      Span("tp", planner::CollectiveKind::kAllReduce, 14.0, {14.0, 14.25}, 14.25)};
   return record;
 }
 
@@ -66,12 +67,14 @@ TEST(StepProfileTest, AddsUpWhatEachGroupDoes) {
 TEST(StepProfileTest, WaitingForOneWhoHasNotComeIsBubble) {
   StepRecord first;
   first.phases[Phase::kPipeline] = 1.5;
-  first.communication = {Span("activations_up", CommOperation::kSend, 5.0, {6.5, 7.0}, 7.0, 1),
-                         Span("activations_up", CommOperation::kSend, 7.5, {8.0, 9.0}, 9.0, 1)};
+  first.communication = {
+      Span("activations_up", planner::CollectiveKind::kSend, 5.0, {6.5, 7.0}, 7.0, 1),
+      Span("activations_up", planner::CollectiveKind::kSend, 7.5, {8.0, 9.0}, 9.0, 1)};
   StepRecord second;
   second.phases[Phase::kPipeline] = 5.5;
-  second.communication = {Span("activations_up", CommOperation::kReceive, 2.0, {2.0, 7.0}, 7.0, 0),
-                          Span("activations_up", CommOperation::kReceive, 8.5, {8.5, 9.0}, 9.0, 0)};
+  second.communication = {
+      Span("activations_up", planner::CollectiveKind::kReceive, 2.0, {2.0, 7.0}, 7.0, 0),
+      Span("activations_up", planner::CollectiveKind::kReceive, 8.5, {8.5, 9.0}, 9.0, 0)};
   std::vector<StepProfile> ranks = {ProfileOf(first), ProfileOf(second)};
   MatchMessages(ranks);
   EXPECT_DOUBLE_EQ(ranks[0].phases[Phase::kBubble], 0.5);
@@ -86,10 +89,11 @@ TEST(StepProfileTest, WaitingForOneWhoHasNotComeIsBubble) {
 // Posted at 1, sent at 3, there at 4, needed at 8.
 TEST(StepProfileTest, AMessageThatIsThereBeforeItIsNeededIsNotUnderWayUntilThen) {
   StepRecord sender;
-  sender.communication = {Span("activations_up", CommOperation::kSend, 3.0, {9.0, 9.0}, 4.0, 1)};
+  sender.communication = {
+      Span("activations_up", planner::CollectiveKind::kSend, 3.0, {9.0, 9.0}, 4.0, 1)};
   StepRecord receiver;
   receiver.communication = {
-      Span("activations_up", CommOperation::kReceive, 1.0, {8.0, 8.0}, 4.0, 0)};
+      Span("activations_up", planner::CollectiveKind::kReceive, 1.0, {8.0, 8.0}, 4.0, 0)};
   std::vector<StepProfile> ranks = {ProfileOf(sender), ProfileOf(receiver)};
   MatchMessages(ranks);
   EXPECT_DOUBLE_EQ(ranks[0].communication[0].under_way_s, 1.0);
@@ -100,7 +104,8 @@ TEST(StepProfileTest, AMessageThatIsThereBeforeItIsNeededIsNotUnderWayUntilThen)
 TEST(StepProfileTest, WithoutTheOtherSideNothingIsBubble) {
   StepRecord record;
   record.phases[Phase::kPipeline] = 5.0;
-  record.communication = {Span("gradients_down", CommOperation::kReceive, 2.0, {2.0, 7.0}, 7.0, 1)};
+  record.communication = {
+      Span("gradients_down", planner::CollectiveKind::kReceive, 2.0, {2.0, 7.0}, 7.0, 1)};
   std::vector<StepProfile> ranks = {ProfileOf(record)};
   MatchMessages(ranks);
   EXPECT_EQ(ranks[0].phases[Phase::kBubble], 0.0);

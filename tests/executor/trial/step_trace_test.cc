@@ -26,8 +26,8 @@ RankTrace Rank(int32_t rank, double begin_s) {
       {.action = {planner::ActionKind::kForward, 0, 0}, .time = {begin_s + 1.0, begin_s + 2.0}},
       {.action = {planner::ActionKind::kBackward, 0, 0}, .time = {begin_s + 4.0, begin_s + 6.0}}};
   record.optimizer = {begin_s + 7.0, begin_s + 8.0};
-  const auto add = [&](std::string group, CommOperation operation, double issued_s, double done_s,
-                       int32_t peer = -1) {
+  const auto add = [&](std::string group, planner::CollectiveKind operation, double issued_s,
+                       double done_s, int32_t peer = -1) {
     record.communication.push_back({.group = std::move(group),
                                     .operation = operation,
                                     .peer = peer,
@@ -36,11 +36,11 @@ RankTrace Rank(int32_t rank, double begin_s) {
                                     .wait = {begin_s + issued_s, begin_s + done_s},
                                     .done_s = begin_s + done_s});
   };
-  add("activations_up", CommOperation::kSend, 2.0, 3.0, 1 - rank);
-  add("gradients_down", CommOperation::kReceive, 2.5, 4.0, 1 - rank);
-  add("replicas", CommOperation::kAllReduce, 4.5, 6.5);
-  add("replicas", CommOperation::kAllReduce, 5.0, 7.0);
-  add("tied_embeddings", CommOperation::kAllReduce, 6.0, 6.5);
+  add("activations_up", planner::CollectiveKind::kSend, 2.0, 3.0, 1 - rank);
+  add("gradients_down", planner::CollectiveKind::kReceive, 2.5, 4.0, 1 - rank);
+  add("replicas", planner::CollectiveKind::kAllReduce, 4.5, 6.5);
+  add("replicas", planner::CollectiveKind::kAllReduce, 5.0, 7.0);
+  add("tied_embeddings", planner::CollectiveKind::kAllReduce, 6.0, 6.5);
   return trace;
 }
 

@@ -21,7 +21,7 @@ TrialPlan FullPlan() {
   plan.model.initializer_range = 0.01;
   plan.layout = {.tp = 2, .pp = 2, .dp = 2, .micro_batch = 2};
   plan.training = TinyTraining();
-  plan.device = DeviceKind::kCuda;
+  plan.device = planner::DeviceKind::kCuda;
   plan.steps = 7;
   plan.adaptive = true;
   plan.beat_step_s = 0.5;
@@ -80,7 +80,7 @@ TEST(TrialJsonTest, APlanSurvivesItsJsonForm) {
 
 TrialResult FullResult() {
   TrialResult result;
-  result.outcome = Outcome::kOom;
+  result.outcome = TrialOutcome::kOom;
   result.message = "rank 1 ran out of memory";
   result.step_s = 0.25;
   result.step_interval = MedianInterval{.low_s = 0.125, .high_s = 0.5};
@@ -107,7 +107,7 @@ TrialResult FullResult() {
   ForEachPhase(
       [&](Phase phase) { result.ranks[0].phases[phase] = 0.5 + static_cast<double>(phase); });
   result.ranks[0].communication = {{.group = "tp",
-                                    .operation = CommOperation::kAllGather,
+                                    .operation = planner::CollectiveKind::kAllGather,
                                     .calls = 4,
                                     .bytes = 1024,
                                     .waited_s = 0.5,

@@ -47,7 +47,7 @@ TEST_F(CalibrateTest, TakesRowsOfThisDeviceAndFramework) {
 TEST_F(CalibrateTest, LeavesOutWhatWasNotTimedOrHasNoModel) {
   Add();
   Add().step_time_s.reset();
-  Add().outcome = Outcome::kOom;
+  Add().outcome = RunOutcome::kOom;
   Add().layers = 7;  // not over two stages
   const CalibrationResult result = Calibrate(request_).value();
   EXPECT_EQ(result.rows.size(), 1u);

@@ -241,5 +241,41 @@ TEST(JsonCodec, ANumberThatIsNotFiniteArrivesAsAbsent) {
   EXPECT_EQ(Read(json::parse(WriteJson(cat).dump()))->mass_kg, std::nullopt);
 }
 
+// A struct whose keys have an order of their own, and a set.
+struct Kennel {
+  EnumSet<Mood> moods;
+  OrderedMap<int32_t> bowls;
+
+  friend bool operator==(const Kennel&, const Kennel&) = default;
+};
+
+template <ConstOr<Kennel> K, typename Visitor>
+void VisitFields(K& kennel, Visitor& visit) {
+  visit(OnlyIf(!kennel.moods.empty(), "moods"), kennel.moods, kMoodNames);
+  visit("bowls", kennel.bowls);
+}
+
+TEST(JsonCodec, SetsAreListsOfNamesAndOrderedMapsKeepTheirOrder) {
+  const Kennel kennel{.moods = {Mood::kHungry, Mood::kCalm}, .bowls = {{"z", 1}, {"a", 2}}};
+  const std::string text = WriteOrderedJson(kennel).dump();
+  EXPECT_EQ(text, R"({"moods":["calm","hungry"],"bowls":{"z":1,"a":2}})");
+  Kennel read{.moods = {}, .bowls = {{"old", 3}}};
+  ASSERT_TRUE(ReadJson("kennel", json::parse(text), UnknownKeys::kRefuse, read).ok());
+  EXPECT_EQ(read.moods, kennel.moods);
+  EXPECT_EQ(read.bowls, (OrderedMap<int32_t>{{"a", 2}, {"z", 1}}));
+  EXPECT_EQ(WriteOrderedJson(Kennel()).dump(), R"({"bowls":{}})");
+}
+
+TEST(JsonCodec, NamesTheEntryOfASetThatIsNoneOfItsNames) {
+  Kennel read;
+  const auto problem = [&](const char* text) {
+    return std::string(ReadJson("kennel", json::parse(text), UnknownKeys::kRefuse, read).message());
+  };
+  EXPECT_THAT(problem(R"({"moods": ["calm", "cross"]})"),
+              HasSubstr("moods[1] = cross: must be one of calm, hungry"));
+  EXPECT_THAT(problem(R"({"moods": ["calm", 1]})"), HasSubstr("moods[1] = 1: must be a text"));
+  EXPECT_THAT(problem(R"({"moods": "calm"})"), HasSubstr("moods = \"calm\": must be a list"));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

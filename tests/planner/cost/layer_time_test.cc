@@ -20,7 +20,7 @@ TestContext Llama7b() { return PlainContext("llama-2-7b", 4096, 8); }
 LayerTime Layer(const TestContext& test, const char* text) {
   const Layout layout = MakeLayout(text);
   const EstimateContext context = test.get();
-  return EstimateLayer(StepShape(context, layout), context.model.groups.front());
+  return EstimateLayer(StepShape(context, layout), 0);
 }
 
 LayerTime Head(const TestContext& test, const char* text) {
@@ -132,7 +132,7 @@ TEST(FullRecompute, LeavesTheHeadAlone) {
   const EstimateContext context = test.get();
   const StepShape step(context, full);
   const StageTime stage = StageTimes(step).OfRank(0);
-  const LayerTime layer = EstimateLayer(step, test.model.groups.front());
+  const LayerTime layer = EstimateLayer(step, 0);
   EXPECT_NEAR(stage.parts[TimePart::kRecompute], 32.0 * layer.forward_s, 1e-9);
 }
 
@@ -323,7 +323,7 @@ TEST(StageTimes, OfAllStagesAddUpToTheModel) {
     stages_s += times.OfStage(stage).parts[TimePart::kCompute];
   double ranks_s = 0.0;
   for (int32_t rank = 0; rank < 4; ++rank) ranks_s += times.OfRank(rank).parts[TimePart::kCompute];
-  const double model_s = 32.0 * EstimateLayer(step, context.model.groups.front()).compute_s() +
+  const double model_s = 32.0 * EstimateLayer(step, 0).compute_s() +
                          EstimateHead(step).compute_s() + EstimateEmbedding(step).compute_s();
   EXPECT_NEAR(stages_s, model_s, 1e-9);
   EXPECT_NEAR(ranks_s, model_s, 1e-9);

@@ -23,7 +23,7 @@ inline Measurement InventedRow() {
   row.pp = 2;
   row.mbs = 1;
   row.gbs = 16;
-  row.outcome = Outcome::kOk;
+  row.outcome = RunOutcome::kOk;
   return row;
 }
 

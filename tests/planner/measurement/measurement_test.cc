@@ -20,11 +20,11 @@ TEST(ParseMeasurements, GoesByTheHeader) {
   ASSERT_TRUE(rows.ok()) << rows.status();
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ((*rows)[0].tp, 4);
-  EXPECT_EQ((*rows)[0].outcome, Outcome::kOom);
+  EXPECT_EQ((*rows)[0].outcome, RunOutcome::kOom);
   EXPECT_EQ((*rows)[0].model, "m1");
   EXPECT_EQ((*rows)[0].step_time_s, std::nullopt);
   EXPECT_EQ((*rows)[0].pp, std::nullopt);
-  EXPECT_EQ((*rows)[1].outcome, Outcome::kOk);
+  EXPECT_EQ((*rows)[1].outcome, RunOutcome::kOk);
   EXPECT_EQ((*rows)[1].model, "");
   EXPECT_EQ((*rows)[1].step_time_s, 1.5);
 }
@@ -35,7 +35,7 @@ TEST(ParseMeasurements, TakesWindowsLinesBlankLinesAndWholeFloats) {
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ((*rows)[0].tp, 8);
   EXPECT_EQ((*rows)[0].sweep, "s");
-  EXPECT_EQ((*rows)[1].outcome, Outcome::kUnknown);
+  EXPECT_EQ((*rows)[1].outcome, RunOutcome::kUnknown);
 }
 
 TEST(ParseMeasurements, AHeaderAloneIsNoRows) {

@@ -101,7 +101,7 @@ TEST_F(Hagemann, NoPickRunsOutOfMemory) {
   for (const SweepReport& sweep : report_.sweeps) {
     for (const OptionalInt& pick : {sweep.pick_safe, sweep.pick_likely}) {
       ASSERT_TRUE(pick) << sweep.sweep;
-      EXPECT_EQ(rows_[static_cast<size_t>(*pick)].outcome, Outcome::kOk) << sweep.sweep;
+      EXPECT_EQ(rows_[static_cast<size_t>(*pick)].outcome, RunOutcome::kOk) << sweep.sweep;
     }
   }
 }
@@ -191,7 +191,7 @@ TEST_F(Hagemann, AFitToOneSweepCarriesToTheOthers) {
     Kernels attention;
     Kernels norms;
     for (const Measurement& run : runs_) {
-      if (run.sweep != sweep.sweep || run.outcome != Outcome::kOk) continue;
+      if (run.sweep != sweep.sweep || run.outcome != RunOutcome::kOk) continue;
       attention.insert(run.attn);
       norms.insert(run.norm_kernel);
     }

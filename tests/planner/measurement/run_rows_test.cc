@@ -32,7 +32,7 @@ TEST(RunsToCsv, PlanRowReadsTheSameSpecsAndLayouts) {
         "tp1.cp2.pp1.dp4.mb1.vpp1.zero3.sp0.rc=full.sched=1f1b",
         "tp1.cp1.pp2.dp4.mb1.vpp2.zero1.sp0.rc=block:1.sched=interleaved.attn=cudnn.norm=fused",
         "tp1.cp1.pp4.dp2.mb1.vpp2.zero0.sp0.rc=none.sched=zb_v"}) {
-    runs.push_back({ParseLayout(layout).value(), RunEnd::kOk, 0.5, int64_t{9} << 30});
+    runs.push_back({ParseLayout(layout).value(), RunOutcome::kOk, 0.5, int64_t{9} << 30});
   }
   const auto rows = ParseMeasurements(specs.ToCsv(runs));
   ASSERT_TRUE(rows.ok()) << rows.status();
@@ -55,22 +55,23 @@ TEST(RunsToCsv, PlanRowReadsTheSameSpecsAndLayouts) {
 TEST(RunsToCsv, TellsWhatWasMeasuredInTheFormatsUnits) {
   const Specs specs;
   const Layout layout = ParseLayout("tp1.pp1.dp8").value();
-  const auto rows = ParseMeasurements(specs.ToCsv({{layout, RunEnd::kOk, 0.5, int64_t{9} << 30},
-                                                   {layout, RunEnd::kOom, std::nullopt, 100},
-                                                   {layout, RunEnd::kError, 0.5, std::nullopt}}));
+  const auto rows =
+      ParseMeasurements(specs.ToCsv({{layout, RunOutcome::kOk, 0.5, int64_t{9} << 30},
+                                     {layout, RunOutcome::kOom, std::nullopt, 100},
+                                     {layout, RunOutcome::kError, 0.5, std::nullopt}}));
   ASSERT_TRUE(rows.ok()) << rows.status();
   const Measurement& ok = rows->at(0);
   EXPECT_EQ(ok.sweep, "night-run");
-  EXPECT_EQ(ok.outcome, Outcome::kOk);
+  EXPECT_EQ(ok.outcome, RunOutcome::kOk);
   EXPECT_EQ(ok.step_time_s, 0.5);
   EXPECT_EQ(ok.peak_mem_gib, 9.0);
   EXPECT_DOUBLE_EQ(*ok.tokens_per_s_per_gpu, 64 * 4096 / 0.5 / 8);
   const double flops = PalmStepFlops(specs.model, specs.training) / 0.5 / 8;
   EXPECT_DOUBLE_EQ(*ok.tflops_per_gpu, flops / 1e12);
   EXPECT_DOUBLE_EQ(*ok.mfu, flops / specs.cluster.device.peak_bf16_flops);
-  EXPECT_EQ(rows->at(1).outcome, Outcome::kOom);
+  EXPECT_EQ(rows->at(1).outcome, RunOutcome::kOom);
   EXPECT_EQ(rows->at(1).step_time_s, std::nullopt);
-  EXPECT_EQ(rows->at(2).outcome, Outcome::kError);
+  EXPECT_EQ(rows->at(2).outcome, RunOutcome::kError);
   EXPECT_EQ(rows->at(2).step_time_s, std::nullopt);
 }
 
@@ -81,7 +82,8 @@ TEST(RunsToCsv, ClustersWithoutAGpusNameAreFoundByTheirOwn) {
   specs.cluster = FindCluster("local-cpu", 2).value();
   specs.training.precision = Precision::kFp32;
   const Layout layout = ParseLayout("tp1.pp1.dp4").value();
-  const auto rows = ParseMeasurements(specs.ToCsv({{layout, RunEnd::kOk, 20000.0, std::nullopt}}));
+  const auto rows =
+      ParseMeasurements(specs.ToCsv({{layout, RunOutcome::kOk, 20000.0, std::nullopt}}));
   ASSERT_TRUE(rows.ok()) << rows.status();
   const RowPlan plan = PlanRow(rows->front(), LoadMeasurementPresets(2).value());
   ASSERT_TRUE(plan.layout) << plan.reason;
@@ -107,7 +109,7 @@ TEST(FormatMeasurements, WritesWhatParseMeasurementsReads) {
   EXPECT_EQ(rows->front().tp, 2);
   EXPECT_EQ(rows->front().mfu, 0.1);
   EXPECT_EQ(rows->front().notes, "two lines");
-  EXPECT_EQ(rows->front().outcome, Outcome::kUnknown);
+  EXPECT_EQ(rows->front().outcome, RunOutcome::kUnknown);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ RowPrediction Predicted(int64_t row, double step_s, double fraction, const char*
 }
 
 RowPrediction Ok(RowPrediction row, double measured_step_s) {
-  row.outcome = Outcome::kOk;
+  row.outcome = RunOutcome::kOk;
   row.step_s = measured_step_s;
   row.tokens_per_s_per_device = 1000.0 / measured_step_s;
   row.mfu = 0.5 / measured_step_s;
@@ -43,12 +43,12 @@ RowPrediction Ok(RowPrediction row, double measured_step_s) {
 }
 
 RowPrediction Oom(RowPrediction row) {
-  row.outcome = Outcome::kOom;
+  row.outcome = RunOutcome::kOom;
   return row;
 }
 
 RowPrediction Error(RowPrediction row) {
-  row.outcome = Outcome::kError;
+  row.outcome = RunOutcome::kError;
   return row;
 }
 
@@ -229,7 +229,7 @@ TEST_F(PredictRowTest, RunsThatFailedHaveNoMeasuredFigures) {
   Measurement row = InventedRow();
   row.step_time_s = 0.5;
   row.peak_mem_gib = 2.0;
-  row.outcome = Outcome::kOom;
+  row.outcome = RunOutcome::kOom;
   const RowPrediction result = PredictRow(0, row, presets_);
   EXPECT_EQ(result.step_s, std::nullopt);
   EXPECT_EQ(result.mfu, std::nullopt);

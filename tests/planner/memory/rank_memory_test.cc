@@ -8,7 +8,6 @@
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
 #include "planner/block/recompute.h"
-#include "planner/memory/layout_parameters.h"
 #include "planner/profile/layer_shape.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"

@@ -15,7 +15,7 @@ using testing::Not;
 std::vector<RowPrediction> ThreeRows() {
   RowPrediction ok;
   ok.sweep = "a<b";
-  ok.outcome = Outcome::kOk;
+  ok.outcome = RunOutcome::kOk;
   ok.predicted = Prediction{.peak_bytes = 1 << 30,
                             .fraction_of_device = 0.25,
                             .oom_probability = 0.125,
@@ -31,12 +31,12 @@ std::vector<RowPrediction> ThreeRows() {
   RowPrediction oom;
   oom.row = 1;
   oom.sweep = "a<b";
-  oom.outcome = Outcome::kOom;
+  oom.outcome = RunOutcome::kOom;
   oom.predicted = ok.predicted;
   RowPrediction refused;
   refused.row = 2;
   refused.sweep = "c";
-  refused.outcome = Outcome::kOk;
+  refused.outcome = RunOutcome::kOk;
   refused.reason = "x = \"1\", and y";
   return {ok, oom, refused};
 }

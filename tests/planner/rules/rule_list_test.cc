@@ -112,6 +112,23 @@ TEST(Rules, CountTheMicroBatchesThatAZeroBubbleScheduleNeeds) {
             "2 * pp - 1");
 }
 
+TEST(KernelRules, HeadsOfSeveralSizesAreRefusedWhereAllLayersMustHaveOne) {
+  TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64, "meshwright");
+  ASSERT_TRUE(context.profile.supports.kernels.one_head_dim);
+  const auto violation = [&] { return CheckLayout(context.get(), 1, MakeLayout("tp1.pp1.dp1")); };
+  // Two groups of layers, of which only the FFN differs.
+  context.model.groups.push_back(context.model.groups.front());
+  context.model.groups.back().ffn.hidden *= 2;
+  EXPECT_FALSE(violation());
+  context.model.groups.back().attention.head_dim = 64;
+  ASSERT_TRUE(violation());
+  EXPECT_EQ(violation()->rule, Rule::kOneHeadDim);
+  EXPECT_EQ(Describe(*violation()),
+            "the worker can't run head_dim = 128 and 64; it runs one head_dim for all layers");
+  context.profile.supports.kernels.one_head_dim = false;
+  EXPECT_FALSE(violation());
+}
+
 // What is said of layers and kernels is refused to everybody who asks; what is not said is not.
 TEST(KernelRules, LimitOnlyTheProfileThatHasThem) {
   TestContext worker = MakeContext("llama-3-8b", "h100", 8192, 64, "meshwright");

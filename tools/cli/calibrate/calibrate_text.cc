@@ -8,7 +8,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "planner/calibration/constants.h"
-#include "planner/catalog/calibration_json.h"
+#include "planner/catalog/calibration_fields.h"
+#include "planner/codec/json_codec.h"
 #include "planner/estimate/estimate.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/report/validation_report.h"
@@ -158,8 +159,8 @@ ordered_json CalibrationToJson(const planner::CalibrationRequest& request,
                          {"unmeasured_rows", result.unmeasured_rows},
                          {"unmodelled_rows", result.unmodelled_rows()}};
   object.update(planner::RefusalsToJson(result.refusals));
-  object["cluster"] = CalibrationToJson(result.fit.cluster.calibration);
-  object["framework"] = CalibrationToJson(result.fit.profile.calibration);
+  object["cluster"] = planner::WriteOrderedJson(result.fit.cluster.calibration);
+  object["framework"] = planner::WriteOrderedJson(result.fit.profile.calibration);
   const UndecidedConstants undecided = Undecided(request, result);
   object["undecided"] = undecided.all;
   object["moved_undecided"] = undecided.moved;

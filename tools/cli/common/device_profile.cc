@@ -17,8 +17,8 @@
 namespace meshwright::cli {
 namespace {
 
-std::string DevicesName(trial::DeviceKind kind, int32_t count) {
-  return absl::StrCat(std::string(trial::DeviceKindName(kind)), count);
+std::string DevicesName(planner::DeviceKind kind, int32_t count) {
+  return absl::StrCat(std::string(planner::DeviceKindName(kind)), count);
 }
 
 }  // namespace

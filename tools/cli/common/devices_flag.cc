@@ -14,12 +14,12 @@ namespace meshwright::cli {
 absl::StatusOr<DevicesFlag> ParseDevices(std::string_view text) {
   constexpr int32_t kMaxRanks = 1024;
   const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
-  if (lower == "cuda") return DevicesFlag{trial::DeviceKind::kCuda, 0};
+  if (lower == "cuda") return DevicesFlag{planner::DeviceKind::kCuda, 0};
   absl::string_view rest = lower;
   int32_t count = 0;
   if (absl::ConsumePrefix(&rest, "cpu:") && absl::SimpleAtoi(rest, &count) && count >= 1 &&
       count <= kMaxRanks) {
-    return DevicesFlag{trial::DeviceKind::kCpu, count};
+    return DevicesFlag{planner::DeviceKind::kCpu, count};
   }
   return FieldError("devices", text, "must be cpu:N with N from 1 to 1024, or cuda");
 }
@@ -28,7 +28,7 @@ absl::StatusOr<agent::DeviceSet> ResolveDevices(std::string_view text,
                                                 const std::string& worker_path,
                                                 const CommandContext& context) {
   ASSIGN_OR_RETURN(const DevicesFlag flag, ParseDevices(text));
-  if (flag.kind == trial::DeviceKind::kCpu) return agent::DeviceSet{flag.kind, flag.count};
+  if (flag.kind == planner::DeviceKind::kCpu) return agent::DeviceSet{flag.kind, flag.count};
   ASSIGN_OR_RETURN(const trial::DeviceList list, context.list_devices(worker_path));
   if (list.count() > 0) {
     agent::DeviceSet devices{flag.kind, list.count()};

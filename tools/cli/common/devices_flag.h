@@ -12,7 +12,7 @@
 namespace meshwright::cli {
 
 struct DevicesFlag {
-  trial::DeviceKind kind = trial::DeviceKind::kCpu;
+  planner::DeviceKind kind = planner::DeviceKind::kCpu;
   int32_t count = 0;  // ranks on the CPU; 0 for cuda: every device that is there
 };
 

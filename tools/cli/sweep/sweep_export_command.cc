@@ -29,9 +29,10 @@ struct ExportFlags {
   std::string file;
 };
 
-planner::RunEnd EndOf(trial::Outcome outcome) {
-  if (outcome == trial::Outcome::kOk) return planner::RunEnd::kOk;
-  return outcome == trial::Outcome::kOom ? planner::RunEnd::kOom : planner::RunEnd::kError;
+planner::RunOutcome OutcomeOf(trial::TrialOutcome outcome) {
+  if (outcome == trial::TrialOutcome::kOk) return planner::RunOutcome::kOk;
+  return outcome == trial::TrialOutcome::kOom ? planner::RunOutcome::kOom
+                                              : planner::RunOutcome::kError;
 }
 
 absl::StatusOr<std::vector<planner::MeasuredRun>> RunsOf(const std::vector<TrialView>& trials) {
@@ -40,8 +41,8 @@ absl::StatusOr<std::vector<planner::MeasuredRun>> RunsOf(const std::vector<Trial
     if (!trial.measured) continue;
     planner::MeasuredRun& run = runs.emplace_back();
     ASSIGN_OR_RETURN(run.layout, planner::ParseLayout(trial.trial.layout()));
-    run.end = EndOf(trial.measured->outcome);
-    if (run.end == planner::RunEnd::kOk) run.step_s = trial.measured->step_s;
+    run.outcome = OutcomeOf(trial.measured->outcome);
+    if (run.outcome == planner::RunOutcome::kOk) run.step_s = trial.measured->step_s;
     if (const int64_t peak_bytes = PeakBytes(*trial.measured); peak_bytes > 0) {
       run.peak_bytes = peak_bytes;
     }

@@ -36,7 +36,7 @@ class Follower {
       : after_(after), format_(format), context_(context) {}
 
   int64_t last() const { return last_; }
-  const std::string& end_kind() const { return end_kind_; }
+  v1::SweepEventKind end_kind() const { return end_kind_; }
   void SetTotal(const v1::Sweep& sweep) { total_ = sweep.trials(); }
   void CloseLine() { progress_.Finish(); }
 
@@ -64,11 +64,12 @@ class Follower {
     last_ = event.sequence();
     const nlohmann::json data = agent::ToJson(agent::DetailsOf(event));
     std::string standing;
-    if (event.kind() == "trial_ended") {
+    if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) {
       ended_ = std::min(ended_ + 1, total_);
       standing = Rank(event.trial(), data);
     }
-    if (event.kind() == "sweep_finished" || event.kind() == "sweep_cancelled") {
+    if (event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_FINISHED ||
+        event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_CANCELLED) {
       end_kind_ = event.kind();
     }
     if (last_ > after_) Show(event, data, standing);
@@ -111,12 +112,13 @@ class Follower {
             ? ""
             : absl::StrCat("trial ", event.trial().substr(event.trial().rfind('/') + 1));
     // Of what the next line overwrites, a narrow window shows the beginning: what changes.
-    if (event.kind() == "trial_progress" || event.kind() == "trial_running") {
+    if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_PROGRESS ||
+        event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_RUNNING) {
       progress_.Update(ended_, total_, absl::StrCat(trial, ": ", event.message(), ", ", layout));
       return;
     }
     std::string text = absl::StrCat(event.message(), standing);
-    if (event.kind() == "trial_ended")
+    if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED)
       text = absl::StrCat(data.is_object() ? data.value("state", "") : "", ", ", text);
     if (!trial.empty()) text = absl::StrCat(trial, " ", layout, ": ", text);
     progress_.Keep(ended_, total_, text);
@@ -131,14 +133,14 @@ class Follower {
   int64_t ended_ = 0;
   std::vector<MeasuredStep> steps_;  // so far
   bool above_one_ = false;           // whether one of their MFU is
-  std::string end_kind_;
+  v1::SweepEventKind end_kind_ = v1::SWEEP_EVENT_KIND_UNSPECIFIED;
 };
 
 absl::Status Stream(const std::string& server, const std::string& sweep, Follower& follower,
                     CommandContext& context) {
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, ConnectTo(server));
   const std::unique_ptr<v1::Sweeps::Stub> stub = v1::Sweeps::NewStub(channel);
-  if (follower.last() == 0 || follower.end_kind().empty()) {
+  if (follower.last() == 0 || follower.end_kind() == v1::SWEEP_EVENT_KIND_UNSPECIFIED) {
     grpc::ClientContext call;
     SetDeadline(call);
     const InterruptGuard guard(context.interrupted, call);
@@ -194,7 +196,8 @@ absl::Status FollowSweep(const std::string& server, const std::string& sweep, in
     absl::SleepFor(kReconnectEvery);
   }
   follower.SayFastest();
-  context.exit_code = follower.end_kind() == "sweep_cancelled" ? kExitFailed : kExitOk;
+  context.exit_code =
+      follower.end_kind() == v1::SWEEP_EVENT_KIND_SWEEP_CANCELLED ? kExitFailed : kExitOk;
   return absl::OkStatus();
 }
 

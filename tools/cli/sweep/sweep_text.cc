@@ -204,11 +204,12 @@ absl::StatusOr<ShownSweep> ViewOf(const v1::Sweep& sweep, std::vector<TrialView>
   constexpr int32_t kAnyCores = 1;  // the server wrote how many there are
   ShownSweep shown{sweep, {}, 0.0, std::move(trials)};
   ASSIGN_OR_RETURN(shown.cluster, planner::ClusterFromJson(sweep.cluster_json(), kAnyCores));
-  ASSIGN_OR_RETURN(const planner::Precision precision, planner::ParsePrecision(sweep.dtype()));
+  ASSIGN_OR_RETURN(const planner::Precision precision,
+                   planner::ParsePrecision(agent::TextOf(sweep.dtype())));
   shown.peak_flops = planner::RankPeakFlops(shown.cluster, precision, sweep.gpus());
   std::vector<StepSpread> steps;
   for (TrialView& view : shown.trials) {
-    if (!view.measured || view.measured->outcome != trial::Outcome::kOk || !view.predicted)
+    if (!view.measured || view.measured->outcome != trial::TrialOutcome::kOk || !view.predicted)
       continue;
     const double step_s = view.measured->step_s;
     const planner::Estimate& predicted = view.predicted->estimate;
@@ -259,7 +260,7 @@ ordered_json SweepToJson(const v1::Sweep& sweep) {
                        {"device_kind", agent::TextOf(sweep.device_kind())},
                        {"seq_len", sweep.seq_len()},
                        {"global_batch", sweep.global_batch()},
-                       {"dtype", sweep.dtype()},
+                       {"dtype", agent::TextOf(sweep.dtype())},
                        {"steps", sweep.steps()},
                        {"seed", sweep.seed()},
                        {"memory_limit_bytes", nullptr},
@@ -296,7 +297,7 @@ ordered_json EventToJson(const v1::SweepEvent& event) {
                        {"sweep", ShortName(event.sweep())},
                        {"trial", nullptr},
                        {"attempt", event.attempt()},
-                       {"kind", event.kind()},
+                       {"kind", agent::TextOf(event.kind())},
                        {"message", event.message()},
                        {"data", ordered_json(agent::ToJson(agent::DetailsOf(event)))}};
   if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
@@ -328,7 +329,7 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
       "%s on %d x %s, sequence length %d, global batch %d, %s, up to %d steps, seed %d, profile "
       "%s\n",
       sweep.model(), sweep.gpus(), sweep.cluster(), sweep.seq_len(), sweep.global_batch(),
-      sweep.dtype(), sweep.steps(), sweep.seed(), sweep.profile());
+      agent::TextOf(sweep.dtype()), sweep.steps(), sweep.seed(), sweep.profile());
   if (!sweep.rerun_of().empty()) {
     out << "the trials of sweep " << ShortName(sweep.rerun_of()) << " again\n";
   }
@@ -339,7 +340,8 @@ void PrintSweep(const ShownSweep& shown, std::ostream& to) {
                            FormatCount(funnel.memory()), FormatCount(funnel.evaluated()));
   }
   out << "every MFU is a share of " << FormatFlops(shown.peak_flops) << " a rank, the stated "
-      << sweep.dtype() << " peak of " << FirstClause(PeakSource(shown.cluster)) << "\n\n";
+      << agent::TextOf(sweep.dtype()) << " peak of " << FirstClause(PeakSource(shown.cluster))
+      << "\n\n";
   Table table({"rank", "#", "layout", "state", "step measured", "95 % interval", "predicted",
                "MFU measured", "causal", "predicted", "peak memory measured", "predicted"});
   for (const TrialView& view : shown.trials) table.Add(TrialRow(view));

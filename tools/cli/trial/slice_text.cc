@@ -68,7 +68,7 @@ void PrintCharges(const trial::SliceResult& slice, std::ostream& out) {
   Table table({"pipeline rank", "group", "operation", "ranks", "bytes", "calls", "each"});
   for (const trial::ChargedOperation& operation : slice.charged) {
     table.Add({std::to_string(operation.measured_rank), operation.group,
-               std::string(trial::CommOperationName(operation.operation)),
+               std::string(planner::CollectiveKindName(operation.operation)),
                FormatCount(operation.ranks), FormatCount(operation.bytes),
                absl::StrFormat("%.4g", operation.calls), FormatSeconds(operation.seconds)});
   }
@@ -82,7 +82,7 @@ void PrintCharges(const trial::SliceResult& slice, std::ostream& out) {
 void PrintSlice(const planner::Layout& layout, const planner::Estimate& predicted,
                 std::string_view cluster, const trial::TrialResult& result, std::ostream& out) {
   const trial::SliceResult& slice = *result.slice;
-  out << planner::FormatLayout(layout) << ": " << trial::OutcomeName(result.outcome) << ", "
+  out << planner::FormatLayout(layout) << ": " << trial::TrialOutcomeName(result.outcome) << ", "
       << FormatCount(layout.devices()) << " ranks from " << slice.stages.size()
       << (slice.stages.size() == 1 ? " slice" : " slices") << " on one device\n";
   Table steps({"", "composed", "predicted"});

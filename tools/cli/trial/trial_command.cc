@@ -74,9 +74,10 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::
   // Slices run one after the other.
   const int64_t ranks = flags.slice ? 1 : layout.devices();
   if (devices.count < ranks) {
-    return FieldError("devices", flags.devices,
-                      absl::StrCat("the layout needs ", ranks, " ranks, here are ", devices.count,
-                                   devices.kind == trial::DeviceKind::kCpu ? "" : " CUDA devices"));
+    return FieldError(
+        "devices", flags.devices,
+        absl::StrCat("the layout needs ", ranks, " ranks, here are ", devices.count,
+                     devices.kind == planner::DeviceKind::kCpu ? "" : " CUDA devices"));
   }
   RETURN_IF_ERROR(trial::CheckRules(request.model, layout, request.training, devices.kind));
   trial::TrialPlan plan;
@@ -100,7 +101,7 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::
 absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRequest& request,
                                 int32_t host_cores, trial::TrialPlan& plan) {
   planner::SearchRequest here = request;
-  if (plan.device == trial::DeviceKind::kCpu &&
+  if (plan.device == planner::DeviceKind::kCpu &&
       (flags.slice || request.cluster.device_kind() != planner::DeviceKind::kCpu)) {
     ASSIGN_OR_RETURN(here.cluster, planner::FindCluster("local-cpu", host_cores));
   }
@@ -147,7 +148,7 @@ void Print(const TrialFlags& flags, const planner::Layout& layout, const Predict
     return PrintTrial(layout, prediction.estimate, prediction.request.cluster.name, result, out);
   }
   ordered_json object = {{"layout", planner::FormatLayout(layout)},
-                         {"outcome", std::string(trial::OutcomeName(result.outcome))}};
+                         {"outcome", std::string(trial::TrialOutcomeName(result.outcome))}};
   object.update(ordered_json(ToJson(result)));
   object["seed"] = flags.seed;
   object["predicted"] = planner::LayoutToJson(layout, prediction.estimate);
@@ -176,7 +177,7 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
     if (flags.slice) {
       return FieldError("cluster", "", "a slice trial needs the cluster that the layout is for");
     }
-    resolved.query.cluster = devices.kind == trial::DeviceKind::kCpu ? "local-cpu" : "h100";
+    resolved.query.cluster = devices.kind == planner::DeviceKind::kCpu ? "local-cpu" : "h100";
   }
   ASSIGN_OR_RETURN(const Prediction prediction,
                    Predict(resolved, layout, memory_limit_bytes, context));
@@ -188,9 +189,9 @@ absl::Status RunTrialCommand(const TrialFlags& flags, CommandContext& context) {
   std::string trace;
   const trial::TrialResult result = Run(flags, plan, prediction.request, devices, trace, context);
   Print(flags, layout, prediction, result, context.out);
-  context.exit_code = result.outcome == trial::Outcome::kOk          ? kExitOk
-                      : result.outcome == trial::Outcome::kCancelled ? stop.exit_code()
-                                                                     : kExitFailed;
+  context.exit_code = result.outcome == trial::TrialOutcome::kOk          ? kExitOk
+                      : result.outcome == trial::TrialOutcome::kCancelled ? stop.exit_code()
+                                                                          : kExitFailed;
   return trace.empty() ? absl::OkStatus() : trace_file.Write(trace);
 }
 

@@ -60,7 +60,7 @@ struct GroupSum {
 
 void PrintCommunication(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
   constexpr double kMib = 1024.0 * 1024.0;
-  std::map<std::pair<std::string, trial::CommOperation>, GroupSum> sums;
+  std::map<std::pair<std::string, planner::CollectiveKind>, GroupSum> sums;
   for (const trial::RankResult& rank : ranks) {
     for (const trial::CommunicationTotal& total : rank.communication) {
       GroupSum& sum = sums[{total.group, total.operation}];
@@ -75,7 +75,7 @@ void PrintCommunication(const std::vector<trial::RankResult>& ranks, std::ostrea
   Table table({"group", "operation", "calls", "MiB", "ms waited", "ms under way"});
   for (const auto& [key, sum] : sums) {
     const double share = 1.0 / sum.ranks;
-    table.Add({key.first, std::string(trial::CommOperationName(key.second)),
+    table.Add({key.first, std::string(planner::CollectiveKindName(key.second)),
                absl::StrFormat("%.4g", share * sum.total.calls),
                absl::StrFormat("%.3f", share * sum.total.bytes / kMib),
                Milliseconds(share * sum.total.waited_s),
@@ -149,9 +149,9 @@ void PrintDeviceMemory(const std::vector<trial::RankResult>& ranks, std::ostream
 void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicted,
                 std::string_view cluster, const trial::TrialResult& result, std::ostream& out) {
   if (result.slice) return PrintSlice(layout, predicted, cluster, result, out);
-  out << planner::FormatLayout(layout) << ": " << trial::OutcomeName(result.outcome) << "\n";
+  out << planner::FormatLayout(layout) << ": " << trial::TrialOutcomeName(result.outcome) << "\n";
   if (!result.message.empty()) out << result.message << "\n";
-  if (result.outcome != trial::Outcome::kOk) return;
+  if (result.outcome != trial::TrialOutcome::kOk) return;
   Table steps({"", "measured", "predicted"});
   steps.Add({"step time", FormatSeconds(result.step_s), FormatSeconds(predicted.time.step_s())});
   AddUtilisationRows(result, predicted, steps);

@@ -63,7 +63,7 @@ TEST_F(FakeCommunicatorTest, ReportsTheFullBufferOfEachCall) {
   const std::vector<int64_t> bytes = {40, 120, 60, 28};
   ASSERT_EQ(calls_.size(), bytes.size());
   for (size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(calls_[i].bytes, bytes[i]) << i;
-  EXPECT_EQ(calls_.back().operation, trial::CommOperation::kSend);
+  EXPECT_EQ(calls_.back().operation, planner::CollectiveKind::kSend);
 }
 
 TEST_F(FakeCommunicatorTest, RefusesShapesAndRanksThatDoNotFit) {

@@ -42,7 +42,7 @@ TEST_F(TimedCommunicatorTest, RecordsEveryOperationWithItsBytesAndPeer) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     const trial::CommunicationSpan& span = record.communication[i];
     EXPECT_EQ(span.group, "tp");
-    EXPECT_EQ(span.operation, static_cast<trial::CommOperation>(i));
+    EXPECT_EQ(span.operation, static_cast<planner::CollectiveKind>(i));
     EXPECT_EQ(span.bytes, bytes[i]);
     EXPECT_EQ(span.peer, i < 4 ? -1 : 2);
     EXPECT_GE(span.issued_s, before_s);
@@ -65,9 +65,9 @@ TEST_F(TimedCommunicatorTest, AnExchangeIsASendAndAReceive) {
   recorder_.EndStep();
   const trial::StepRecord record = recorder_.Take();
   ASSERT_EQ(record.communication.size(), 2u);
-  EXPECT_EQ(record.communication[0].operation, trial::CommOperation::kSend);
+  EXPECT_EQ(record.communication[0].operation, planner::CollectiveKind::kSend);
   EXPECT_EQ(record.communication[0].bytes, 28);
-  EXPECT_EQ(record.communication[1].operation, trial::CommOperation::kReceive);
+  EXPECT_EQ(record.communication[1].operation, planner::CollectiveKind::kReceive);
   EXPECT_EQ(record.communication[1].bytes, 20);
   for (const trial::CommunicationSpan& span : record.communication) {
     EXPECT_EQ(span.peer, 2);

@@ -44,10 +44,10 @@ class ZeroTest : public testing::Test {
   }
 
   // Of a buffer of one layer, or of the embedding or the head.
-  int CallsOfLayers(trial::CommOperation operation) {
+  int CallsOfLayers(planner::CollectiveKind operation) {
     return calls_[{operation, BytesOf(Layer(0))}];
   }
-  int CallsOfTables(trial::CommOperation operation) {
+  int CallsOfTables(planner::CollectiveKind operation) {
     return calls_[{operation, BytesOf(Embedding())}];
   }
 
@@ -71,16 +71,16 @@ class ZeroTest : public testing::Test {
     if (on_call_) on_call_(call);
   }
 
-  std::map<std::pair<trial::CommOperation, int64_t>, int> calls_;
+  std::map<std::pair<planner::CollectiveKind, int64_t>, int> calls_;
 };
 
 TEST_F(ZeroTest, Stage1ReducesAndGathersEveryUnitOnceAStep) {
   Make(1, /*micro_batch=*/1);
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kReduceScatter), kLayers);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kAllGather), kLayers);
-  EXPECT_EQ(CallsOfTables(trial::CommOperation::kReduceScatter), 2);
-  EXPECT_EQ(CallsOfTables(trial::CommOperation::kAllGather), 2);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kReduceScatter), kLayers);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kAllGather), kLayers);
+  EXPECT_EQ(CallsOfTables(planner::CollectiveKind::kReduceScatter), 2);
+  EXPECT_EQ(CallsOfTables(planner::CollectiveKind::kAllGather), 2);
 }
 
 TEST_F(ZeroTest, Stage2ReducesEveryMicroBatch) {
@@ -88,27 +88,27 @@ TEST_F(ZeroTest, Stage2ReducesEveryMicroBatch) {
   const auto micro_batches = static_cast<int>(context_.micro_batches());
   ASSERT_EQ(micro_batches, 4);
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kReduceScatter), micro_batches * kLayers);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kAllGather), kLayers);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kReduceScatter), micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kAllGather), kLayers);
 }
 
 TEST_F(ZeroTest, Stage3GathersALayerTwiceForEachMicroBatch) {
   Make(3, /*micro_batch=*/1);
   const auto micro_batches = static_cast<int>(context_.micro_batches());
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kAllGather), 2 * micro_batches * kLayers);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kReduceScatter), micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kAllGather), 2 * micro_batches * kLayers);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kReduceScatter), micro_batches * kLayers);
   // The embedding's backward needs no weights; the head's follows its forward.
-  EXPECT_EQ(CallsOfTables(trial::CommOperation::kAllGather), 2 * micro_batches);
+  EXPECT_EQ(CallsOfTables(planner::CollectiveKind::kAllGather), 2 * micro_batches);
 }
 
 TEST_F(ZeroTest, LayeredAccumulationGathersALayerTwiceAStepAndReducesItOnce) {
   Make(3, /*micro_batch=*/1, planner::ScheduleKind::kBreadthFirst, /*vpp=*/kLayers);
   trainer_->Step(0);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kAllGather), 2 * kLayers);
-  EXPECT_EQ(CallsOfLayers(trial::CommOperation::kReduceScatter), kLayers);
-  EXPECT_EQ(CallsOfTables(trial::CommOperation::kAllGather), 2);
-  EXPECT_EQ(CallsOfTables(trial::CommOperation::kReduceScatter), 2);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kAllGather), 2 * kLayers);
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kReduceScatter), kLayers);
+  EXPECT_EQ(CallsOfTables(planner::CollectiveKind::kAllGather), 2);
+  EXPECT_EQ(CallsOfTables(planner::CollectiveKind::kReduceScatter), 2);
 }
 
 class GatherOnceTest : public ZeroTest, public testing::WithParamInterface<int32_t> {};
@@ -123,7 +123,7 @@ TEST_P(GatherOnceTest, GathersAheadOfAStepsFirstUses) {
   std::vector<int64_t> gathered_bytes;
   double waited_s = forward.begin_s;
   for (const trial::CommunicationSpan& span : record.communication) {
-    if (span.operation != trial::CommOperation::kAllGather) continue;
+    if (span.operation != planner::CollectiveKind::kAllGather) continue;
     gathered_bytes.push_back(span.bytes);
     EXPECT_LE(span.issued_s, forward.begin_s);
     EXPECT_GE(span.wait.begin_s, waited_s);
@@ -146,7 +146,7 @@ TEST_P(ZeroStagesTest, ReductionsStartWhileTheBackwardGoesOn) {
   int reductions = 0;
   on_call_ = [&](const FakeCall& call) {
     const bool is_loss = call.bytes == 8;
-    if (call.operation == trial::CommOperation::kAllGather || is_loss) return;
+    if (call.operation == planner::CollectiveKind::kAllGather || is_loss) return;
     // The head, the final norm and the last layer are reduced before the first layer has any
     // gradient.
     if (++reductions > 3) return;
@@ -164,7 +164,7 @@ TEST_F(ZeroTest, TheNextLayersWeightsAreOnTheirWayWhenALayerComputes) {
   const Stage& stage = *trainer_->stages().front();
   size_t gathers = 0;
   on_call_ = [&](const FakeCall& call) {
-    if (call.operation != trial::CommOperation::kAllGather) return;
+    if (call.operation != planner::CollectiveKind::kAllGather) return;
     // First the embedding, when the step begins; then each layer before the computation in front
     // of it.
     if (gathers >= 1 && gathers <= kLayers) {

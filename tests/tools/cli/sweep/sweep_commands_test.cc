@@ -288,7 +288,7 @@ TEST_F(SweepCommandsTest, ExportLeavesOutWhatHasNoResult) {
     const server::TestAgent agent(server_->address(), "a",
                                   [](const trial::TrialPlan& plan, const auto&) {
                                     trial::TrialResult result = server::Measured(plan);
-                                    result.outcome = trial::Outcome::kOom;
+                                    result.outcome = trial::TrialOutcome::kOom;
                                     return result;
                                   });
     Watch("sweeps/s");

@@ -21,7 +21,7 @@ v1::Trial SomeTrial(int32_t number) {
   predicted.layout = *planner::ParseLayout("tp2.cp1.pp1.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b");
   predicted.estimate.mfu = 0.5;
   trial::TrialResult measured;
-  measured.outcome = trial::Outcome::kOk;
+  measured.outcome = trial::TrialOutcome::kOk;
   measured.step_s = 0.25;
   measured.mfu = 0.4;
   v1::Trial trial;
@@ -36,7 +36,7 @@ v1::Trial SomeTrial(int32_t number) {
 ShownSweep Shown(const std::vector<v1::Trial>& trials) {
   v1::Sweep sweep;
   sweep.set_cluster_json(std::string(*planner::ClusterText("local-cpu")));
-  sweep.set_dtype("fp32");
+  sweep.set_dtype(v1::DTYPE_FP32);
   sweep.set_gpus(4);
   std::vector<TrialView> views;
   for (const v1::Trial& trial : trials) views.push_back(ViewOf(trial));
@@ -60,7 +60,7 @@ TEST(SweepTextTest, ShowsWhatCanBeReadAndMarksTheRest) {
 
 TEST(SweepTextTest, EndsAFailureWithWhatTheWorkerSaidLast) {
   trial::TrialResult failed;
-  failed.outcome = trial::Outcome::kFailed;
+  failed.outcome = trial::TrialOutcome::kFailed;
   failed.message =
       "rank 0 ended with exit code 3\nits standard error ends with:\nlibfoo is missing\n";
   v1::Trial trial = SomeTrial(1);

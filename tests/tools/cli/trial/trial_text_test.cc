@@ -15,7 +15,7 @@ using testing::Not;
 // Of an H100 that reaches two thirds of its data sheet's peak.
 trial::TrialResult SomeResult() {
   trial::TrialResult result;
-  result.outcome = trial::Outcome::kOk;
+  result.outcome = trial::TrialOutcome::kOk;
   result.step_s = 0.5;
   result.peak_flops = 900e12;
   result.measured_peak_flops = 600e12;

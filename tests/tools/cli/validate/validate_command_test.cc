@@ -81,14 +81,17 @@ TEST_F(ValidateCommandTest, JsonRowsAndPlot) {
   const json report = json::parse(run.out);
   EXPECT_EQ(report["sweeps"].size(), 2u);
   EXPECT_EQ(report["total"]["rows"], 10);
-  EXPECT_EQ(report["total"]["modelled"], 6);
+  EXPECT_EQ(report["total"]["modelled"], 7);
   EXPECT_EQ(report["total"]["ok"], 7);
   EXPECT_EQ(report["sweeps"][0]["sweep"], "small");
   EXPECT_TRUE(report["sweeps"][0]["regret_safe_points"].is_number());
   const std::string csv = Read(rows);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 11);
   EXPECT_THAT(csv, HasSubstr("\n6,large,,,,,,tp * cp * pp * dp is 3; but there are 8 devices\n"));
-  EXPECT_THAT(csv, HasSubstr("\n7,large,,,,,,vocab = (empty): this column is needed\n"));
+  EXPECT_THAT(
+      csv,
+      HasSubstr(
+          "\n8,large,,,,,,model = mixtral-y: a model with experts; which have no model yet\n"));
   EXPECT_THAT(Read(plot), HasSubstr("<svg"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 4);
 }

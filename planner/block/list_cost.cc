@@ -1,0 +1,49 @@
+#include "planner/block/list_cost.h"
+
+#include <iterator>
+#include <memory>
+
+#include "planner/block/pass.h"
+
+namespace meshwright::planner {
+namespace {
+
+void AddPass(const Operator& op, PassKind pass, ListCost& cost) {
+  const bool forward = pass == PassKind::kForward;
+  const bool multiplies = op.kind == OperatorKind::kMatmul;
+  const double stream_bytes = StreamBytes(op, pass);
+  if (!multiplies && stream_bytes <= 0.0) return;
+  cost.passes.push_back({.pass = pass,
+                         .repeated = forward && op.repeats_forward,
+                         .recomputed = forward && op.recomputed,
+                         .multiplies = multiplies,
+                         .product = multiplies ? ProductOf(op, pass) : MatmulShape{},
+                         .stream_bytes = stream_bytes});
+}
+
+void AddCollectives(const Operator& op, PassKind pass, ListCost& cost) {
+  for (const OperatorCollective& collective : op.pass(pass).collectives) {
+    if (collective.group != GroupRole::kTensor || collective.behind_compute) continue;
+    cost.collectives.push_back({.pass = pass,
+                                .kind = collective.kind,
+                                .of_loss = op.kind == OperatorKind::kCrossEntropy,
+                                .bytes = collective.bytes});
+  }
+}
+
+}  // namespace
+
+ListCost CostOf(const OperatorList& operators) {
+  ListCost cost;
+  cost.passes.reserve(operators.size() * std::size(kPasses));
+  for (const Operator& op : operators) {
+    for (const PassKind pass : kPasses) {
+      AddPass(op, pass, cost);
+      AddCollectives(op, pass, cost);
+    }
+    if (op.kind == OperatorKind::kAttention) cost.attention = std::make_unique<const Operator>(op);
+  }
+  return cost;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,38 @@
+// What there is to time of a list of operators. It depends on their shapes alone, not on a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "planner/block/operator_list.h"
+
+namespace meshwright::planner {
+
+// What one pass of an operator computes: a product, a stream or both.
+struct PassCost {
+  PassKind pass = PassKind::kForward;
+  bool repeated = false;    // a forward with which the input gradient begins
+  bool recomputed = false;  // a forward that runs again
+  bool multiplies = false;
+  MatmulShape product = {};
+  double stream_bytes = 0.0;  // that it reads from and writes to device memory
+};
+
+// A collective over the TP group that compute waits for.
+struct CollectiveCost {
+  PassKind pass = PassKind::kForward;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  bool of_loss = false;
+  int64_t bytes = 0;  // as OperatorCollective::bytes
+};
+
+struct ListCost {
+  std::vector<PassCost> passes;  // those that compute something
+  std::vector<CollectiveCost> collectives;
+  std::unique_ptr<const Operator> attention;  // null where there is none
+};
+
+ListCost CostOf(const OperatorList& operators);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,149 @@
+// The fields of a framework profile (planner/codec/fields.h). Its file is flat: whichever struct
+// holds a member, its name is a key of the file.
+#pragma once
+
+#include <type_traits>
+
+#include "planner/base/enum_names.h"
+#include "planner/catalog/calibration_fields.h"
+#include "planner/catalog/kernel_support_fields.h"
+#include "planner/codec/fields.h"
+#include "planner/profile/framework_profile.h"
+
+namespace meshwright::planner {
+
+inline constexpr EnumNames<GatheredInputs, 3> kGatheredInputsNames = {{
+    {GatheredInputs::kNever, "never"},
+    {GatheredInputs::kWithoutPipeline, "without_pipeline"},
+    {GatheredInputs::kAlways, "always"},
+}};
+inline constexpr EnumNames<SelectiveRecompute, 2> kSelectiveRecomputeNames = {{
+    {SelectiveRecompute::kCoreAttention, "core_attention"},
+    {SelectiveRecompute::kNormsAndActivation, "norms_and_activation"},
+}};
+inline constexpr EnumNames<StagePartition, 3> kStagePartitionNames = {{
+    {StagePartition::kEqual, "equal"},
+    {StagePartition::kItems, "items"},
+    {StagePartition::kByCost, "by_cost"},
+}};
+inline constexpr EnumNames<PeakRank, 3> kPeakRankNames = {{
+    {PeakRank::kFullest, "fullest"},
+    {PeakRank::kFirst, "first"},
+    {PeakRank::kLast, "last"},
+}};
+inline constexpr EnumNames<PeakKind, 2> kPeakKindNames = {{
+    {PeakKind::kAllocated, "allocated"},
+    {PeakKind::kReserved, "reserved"},
+}};
+inline constexpr TextForm kMeshOrderText{&FormatMeshOrder, &ParseMeshOrder};
+
+template <ConstOr<ModelStates> Struct, typename Visitor>
+void VisitFields(Struct& states, Visitor& visit) {
+  visit("gradient_bytes", states.gradient_bytes);
+  visit("optimizer_bytes", states.optimizer_bytes);
+  visit("local_gradient_bytes", states.local_gradient_bytes);
+  visit("shard_buffer_bytes", states.shard_buffer_bytes);
+  visit("zero3_state_bytes", states.zero3_state_bytes);
+  visit("step_bytes_per_parameter", states.step_bytes_per_parameter);
+}
+
+template <ConstOr<KeptActivations> Struct, typename Visitor>
+void VisitFields(Struct& kept, Visitor& visit) {
+  visit("vocab_parallel_loss", kept.vocab_parallel_loss);
+  visit("loss_peak_bytes_per_logit", kept.loss_peak_bytes_per_logit);
+  visit("loss_kept_bytes_per_logit", kept.loss_kept_bytes_per_logit);
+  visit("selective_recompute", kept.selective_recompute, kSelectiveRecomputeNames);
+  visit("gathered_inputs", kept.gathered_inputs, kGatheredInputsNames);
+  visit("fused_swiglu", kept.fused_swiglu);
+  visit("keeps_head_norm_input", kept.keeps_head_norm_input);
+  visit("eager_norm_bytes", kept.eager_norm_bytes);
+  visit("extra_kept_bytes", kept.extra_kept_bytes);
+  visit("fused_softmax_bytes", kept.fused_softmax_bytes);
+  visit("eager_attention_bytes", kept.eager_attention_bytes);
+  visit("hidden_work_bytes", kept.hidden_work_bytes);
+  visit("ffn_work_bytes", kept.ffn_work_bytes);
+  visit("score_work_bytes", kept.score_work_bytes);
+  visit("fixed_bytes", kept.fixed_bytes);
+  visit("peak_rank", kept.peak_rank, kPeakRankNames);
+  visit("peak_kind", kept.peak_kind, kPeakKindNames);
+  visit("fragmentation", kept.fragmentation);
+  visit("pressure_from", kept.pressure_from);
+  visit("pressure_slope", kept.pressure_slope);
+  visit("oom_center", kept.oom_center);
+  visit("oom_width", kept.oom_width);
+}
+
+template <ConstOr<OperatorTraffic> Struct, typename Visitor>
+void VisitFields(Struct& traffic, Visitor& visit) {
+  visit("matmul_share", traffic.matmul_share);
+  visit("eager_norm_traffic_bytes", traffic.eager_norm_traffic_bytes);
+  visit("fused_softmax_traffic_bytes", traffic.fused_softmax_traffic_bytes);
+  visit("eager_attention_traffic_bytes", traffic.eager_attention_traffic_bytes);
+  visit("loss_traffic_bytes", traffic.loss_traffic_bytes);
+  visit("rope_traffic_bytes", traffic.rope_traffic_bytes);
+  visit("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes);
+  visit("layer_floor_s", traffic.layer_floor_s);
+  visit("step_overhead_s", traffic.step_overhead_s);
+  visit("step_time_sigma", traffic.step_time_sigma);
+}
+
+template <ConstOr<Communication> Struct, typename Visitor>
+void VisitFields(Struct& communication, Visitor& visit) {
+  // Files name an order where it is not everybody's.
+  visit(OnlyIf(communication.mesh_order != kDefaultMeshOrder, "mesh_order"),
+        communication.mesh_order, kMeshOrderText);
+  visit("data_parallel_overlap", communication.data_parallel_overlap);
+  visit("reduce_bytes", communication.reduce_bytes);
+  visit("ring_gradient_bytes", communication.ring_gradient_bytes);
+  visit("zero1_all_reduce", communication.zero1_all_reduce);
+  visit("network_share", communication.network_share);
+  visit("network_contention", communication.network_contention);
+  visit("tp_hop_s", communication.tp_hop_s);
+  visit("pipeline_hop_s", communication.pipeline_hop_s);
+}
+
+template <ConstOr<Supports> Struct, typename Visitor>
+void VisitFields(Struct& supports, Visitor& visit) {
+  visit("stage_partition", supports.stage_partition, kStagePartitionNames);
+  visit("attention", supports.attention, kAttentionText);
+  visit("norm", supports.norm, kNormText);
+  visit("gated_mlp", supports.gated_mlp);
+  visit("tied_embeddings", supports.tied_embeddings);
+  visit("max_zero", supports.max_zero);
+  visit("has_sequence_parallel", supports.has_sequence_parallel);
+  visit("has_context_parallel", supports.has_context_parallel);
+  visit("has_interleaving", supports.has_interleaving);
+  visit("has_breadth_first", supports.has_breadth_first);
+  visit("has_zb_h1", supports.has_zb_h1);
+  visit("has_zb_v", supports.has_zb_v);
+  visit("layered_accumulation", supports.layered_accumulation);
+  visit("has_recompute", supports.has_recompute);
+  visit("has_block_recompute", supports.has_block_recompute);
+  visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
+  visit("min_zero", supports.min_zero);
+  visit("zero23_with_pipeline", supports.zero23_with_pipeline);
+  visit("kv_replication", supports.kv_replication);
+  visit("vocab_multiple", supports.vocab_multiple);
+  visit(Inside("kernels"), supports.kernels);
+}
+
+template <ConstOr<FrameworkProfile> Profile, typename Visitor>
+void VisitFields(Profile& profile, Visitor& visit) {
+  visit(Needed("name"), profile.name);
+  visit("aliases", profile.aliases);
+  visit("notes_contain", profile.notes_contain);
+  visit(Inside("states"), profile.states);
+  visit(Inside("kept"), profile.kept);
+  bool is_worker = profile.engine == Engine::kWorker;
+  visit("worker_allocations", is_worker);
+  if constexpr (!std::is_const_v<Profile>) {
+    profile.engine = is_worker ? Engine::kWorker : Engine::kFramework;
+  }
+  visit(Inside("traffic"), profile.traffic);
+  visit(Inside("communication"), profile.communication);
+  visit(Inside("supports"), profile.supports);
+  visit(CalibrationKey(profile.calibration), profile.calibration);
+  visit("sources", profile.sources);
+}
+
+}  // namespace meshwright::planner

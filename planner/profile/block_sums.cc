@@ -1,0 +1,69 @@
+#include "planner/profile/block_sums.h"
+
+#include "planner/base/memo.h"
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
+#include "planner/block/recompute.h"
+
+namespace meshwright::planner {
+namespace {
+
+struct Key {
+  BlockShape shape;
+  Recompute recompute = Recompute::kNone;
+  WorkspaceRates rates;
+
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+void AddEnds(const BlockShape& shape, BlockSums& sums) {
+  const OperatorList embedding = EmbeddingOperators(shape);
+  sums.embedding = RankParameters(embedding);
+  sums.embedding_cost = CostOf(embedding);
+  const OperatorList head = HeadOperators(shape);
+  for (const Operator& op : head) {
+    (op.name == OperatorName::kFinalNorm ? sums.final_norm : sums.head) += RankParameters(op);
+  }
+  sums.head_cost = CostOf(head);
+  const Operator* loss = Find(head, OperatorName::kCrossEntropy);
+  if (loss != nullptr) sums.logits = static_cast<double>(loss->stream.elements);
+}
+
+void AddLayer(const Key& key, BlockSums& sums) {
+  OperatorList operators = BlockOperators(key.shape);
+  const KeptForBackward all(operators);
+  sums.layer = RankParameters(operators);
+  sums.kept_bytes = all.all_bytes;
+  sums.checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual);
+  sums.workspace = WorkspaceOf(operators, key.rates);
+  if (key.recompute == Recompute::kNone) {
+    sums.layer_cost = CostOf(operators);
+    return;
+  }
+  const bool selective = key.recompute == Recompute::kSelective;
+  // Full recompute runs the whole forward again, which is timed as such.
+  if (!selective) sums.layer_cost = CostOf(operators);
+  Apply(key.recompute, key.shape, operators);
+  const KeptForBackward edited(operators);
+  sums.workspace += RecomputedBytes(all, edited);
+  if (!selective) return;
+  sums.kept_bytes = edited.all_bytes;
+  sums.layer_cost = CostOf(operators);
+}
+
+}  // namespace
+
+std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape, Recompute recompute,
+                                             const WorkspaceRates& rates) {
+  thread_local Memo<Key, std::shared_ptr<const BlockSums>, kShapesOfASearch> known;
+  const Key key = {.shape = shape, .recompute = recompute, .rates = rates};
+  return known.Get(key, [&] {
+    auto sums = std::make_shared<BlockSums>();
+    sums->shape = shape;
+    AddEnds(shape, *sums);
+    AddLayer(key, *sums);
+    return sums;
+  });
+}
+
+}  // namespace meshwright::planner

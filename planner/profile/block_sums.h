@@ -1,0 +1,41 @@
+// What the operators of a layer and of the model's ends add up to on one rank of a layout: the sums
+// over planner/block's lists that its memory and its time are made of.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "planner/block/block_shape.h"
+#include "planner/block/list_cost.h"
+#include "planner/block/parameters.h"
+#include "planner/block/workspace.h"
+#include "planner/layout/layout.h"
+
+namespace meshwright::planner {
+
+struct BlockSums {
+  BlockShape shape;
+
+  // Parameters of a rank.
+  UnitParameters embedding;
+  UnitParameters layer;
+  UnitParameters head;
+  UnitParameters final_norm;
+
+  // Of one micro-batch in one layer.
+  int64_t kept_bytes = 0;        // without recompute, or under selective recompute
+  int64_t checkpoint_bytes = 0;  // where the layer is recomputed as a whole
+  Workspace workspace;           // of its backward, with what it runs again
+  double logits = 0.0;           // of the model's head
+
+  ListCost layer_cost;  // with what selective recompute runs again
+  ListCost head_cost;
+  ListCost embedding_cost;
+};
+
+// Remembers the last shapes, which a search comes back to with each of its schedules and numbers of
+// replicas. May be called from any thread.
+std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape, Recompute recompute,
+                                             const WorkspaceRates& rates);
+
+}  // namespace meshwright::planner

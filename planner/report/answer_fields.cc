@@ -1,0 +1,11 @@
+#include "planner/report/answer_fields.h"
+
+#include "planner/codec/json_codec.h"
+
+namespace meshwright::planner {
+
+nlohmann::ordered_json ToJson(const StandingReport& report) { return WriteOrderedJson(report); }
+
+nlohmann::ordered_json ToJson(const RestsOn& rests_on) { return WriteOrderedJson(rests_on); }
+
+}  // namespace meshwright::planner

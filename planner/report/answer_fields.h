@@ -1,0 +1,128 @@
+// The fields of the planner's answers (planner/codec/fields.h).
+//
+// Messages have the answers as they stand here. What commands print is made of the same parts in an
+// order of its own: the question and the caller's clock stand between an answer's keys
+// (tools/cli/plan/planner_json.h).
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include "planner/codec/fields.h"
+#include "planner/report/answers.h"
+#include "planner/report/estimate_fields.h"
+
+namespace meshwright::planner {
+
+template <ConstOr<SlowerPart> Slower, typename Visitor>
+void VisitFields(Slower& slower, Visitor& visit) {
+  visit("part", slower.part);
+  visit("more_s", slower.more_s);
+}
+
+template <ConstOr<StandingReport> Report, typename Visitor>
+void VisitFields(Report& report, Visitor& visit) {
+  const bool can_run = report.rule.empty();
+  visit("layout", report.layout);
+  visit(NullUnless(!can_run, "rule"), report.rule);
+  visit("fits", report.fits);
+  visit("sentence", report.sentence);
+  visit(OnlyIf(can_run, "total_bytes"), report.total_bytes);
+  visit(OnlyIf(can_run, "over_bytes"), report.over_bytes);
+  visit(OnlyIf(can_run, "oom_probability"), report.oom_probability);
+  visit(OnlyIf(can_run, "step_s"), report.step_s);
+  visit(OnlyIf(can_run, "mfu"), report.mfu);
+  visit(OnlyIf(can_run, "rank"), report.rank);
+  visit(OnlyIf(can_run, "of"), report.of);
+  visit(OnlyIf(can_run, "slower"), report.slower);
+  visit(OnlyIf(can_run, "because"), report.because);
+}
+
+template <ConstOr<PresetEvidence> Evidence, typename Visitor>
+void VisitFields(Evidence& evidence, Visitor& visit) {
+  visit("name", evidence.name);
+  visit("kind", evidence.kind);
+  visit("rows", evidence.rows);
+  visit("sources", evidence.sources);
+}
+
+template <ConstOr<RestsOn> Rests, typename Visitor>
+void VisitFields(Rests& rests_on, Visitor& visit) {
+  visit("cluster", rests_on.cluster);
+  visit("framework", rests_on.framework);
+  visit("step_time_sigma", rests_on.step_time_sigma);
+  visit("sentence", rests_on.sentence);
+}
+
+// What binds a layout, for who reads only that: it follows from the estimate.
+struct BindingReport {
+  std::string memory_part;  // as PartName()
+  int64_t memory_bytes = 0;
+  std::string time_part;  // as PartName()
+  double time_s = 0.0;
+  std::string sentence;
+};
+
+inline BindingReport BindingReportOf(const RankedLayout& ranked) {
+  const Binding binding = BindingOf(ranked.estimate);
+  return {std::string(PartName(binding.memory_part)), binding.memory_bytes,
+          std::string(PartName(binding.time_part)), binding.time_s, BindingSentence(ranked)};
+}
+
+template <ConstOr<BindingReport> Report, typename Visitor>
+void VisitFields(Report& report, Visitor& visit) {
+  visit("memory_part", report.memory_part);
+  visit("memory_bytes", report.memory_bytes);
+  visit("time_part", report.time_part);
+  visit("time_s", report.time_s);
+  visit("sentence", report.sentence);
+}
+
+// An explanation, with the layout that it is about.
+struct ExplainedLayout {
+  RankedLayout ranked;
+  Explanation explanation;
+};
+
+template <ConstOr<ExplainedLayout> Explained, typename Visitor>
+void VisitFields(Explained& explained, Visitor& visit) {
+  visit("stages", explained.explanation.stages);
+  visit.Derived("binding", BindingReportOf(explained.ranked));
+  visit("neighbours_tried", explained.explanation.neighbours.tried);
+  visit("smallest_change", explained.explanation.neighbours.smallest);
+}
+
+template <ConstOr<RecommendAnswer> Answer, typename Visitor>
+void VisitFields(Answer& answer, Visitor& visit) {
+  auto& result = answer.result;
+  visit("layouts", result.layouts);
+  visit("funnel", result.funnel);
+  visit("nearest", result.nearest);
+  visit("nearest_over_bytes", result.nearest_over_bytes);
+  visit("allowed_bytes", answer.allowed_bytes);
+  visit("notes", answer.notes);
+  visit("worth_a_trial", result.worth_a_trial);
+  visit("parameters", answer.parameters);
+  visit("rests_on", answer.rests_on);
+  visit("mine", answer.mine);
+}
+
+template <ConstOr<EstimateAnswer> Answer, typename Visitor>
+void VisitFields(Answer& answer, Visitor& visit) {
+  ExplainedLayout explained{answer.ranked(), answer.explanation};
+  visit("estimate", explained.ranked);
+  visit("allowed_bytes", answer.allowed_bytes);
+  visit("notes", answer.notes);
+  visit("explanation", explained);
+  visit("parameters", answer.parameters);
+  visit("parameters_per_gpu", answer.parameters_per_gpu);
+  visit("rests_on", answer.rests_on);
+  if constexpr (!std::is_const_v<Answer>) {
+    answer.layout = explained.ranked.layout;
+    answer.estimate = explained.ranked.estimate;
+    answer.explanation = std::move(explained.explanation);
+  }
+  visit.Derived("fits", answer.fits());
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,109 @@
+// The fields of an estimate and of a search's counts (planner/codec/fields.h), as commands print
+// them, the store keeps them and messages have them.
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include "planner/codec/fields.h"
+#include "planner/report/explain.h"
+#include "planner/search/search.h"
+
+namespace meshwright::planner {
+
+inline constexpr TextForm kLayoutText{&FormatLayout, &ParseLayout};
+
+// A layout's axes one by one, beside the text that says them all.
+struct LayoutAxes {
+  Layout layout;
+};
+
+template <typename Visitor>
+void VisitFields(const LayoutAxes& axes, Visitor& visit) {
+  const Layout& layout = axes.layout;
+  for (const AxisField& axis : kAxes) visit(axis.name, layout.*axis.size);
+  visit("mb", layout.micro_batch);
+  visit("vpp", layout.vpp);
+  visit("zero", layout.zero);
+  visit("sp", int32_t{layout.sequence_parallel});
+  visit("rc", std::string(RecomputeName(layout.recompute)));
+  visit("sched", std::string(ScheduleName(layout.schedule)));
+}
+
+template <ConstOr<StageMemory> Stage, typename Visitor>
+void VisitFields(Stage& stage, Visitor& visit) {
+  auto& memory = stage.memory;
+  visit("weights_bytes", memory.weights_bytes);
+  visit("gradients_bytes", memory.gradients_bytes);
+  visit("optimizer_bytes", memory.optimizer_bytes);
+  visit("activations_bytes", memory.activations_bytes);
+  visit("loss_bytes", memory.loss_bytes);
+  visit("workspace_bytes", memory.workspace_bytes);
+  visit("fragmentation_bytes", memory.fragmentation_bytes);
+  visit("overhead_bytes", memory.overhead_bytes);
+  visit.Derived("total_bytes", memory.total_bytes());
+  visit("fraction_of_device", stage.fraction_of_device);
+  visit("pipeline_rank", memory.pipeline_rank);
+}
+
+template <ConstOr<TimeEstimate> Time, typename Visitor>
+void VisitFields(Time& time, Visitor& visit) {
+  using Parts = std::conditional_t<std::is_const_v<Time>, const TimeParts, TimeParts>;
+  VisitFields(static_cast<Parts&>(time), visit);
+  visit.Derived("step_s", time.step_s());
+}
+
+template <ConstOr<RankedLayout> Ranked, typename Visitor>
+void VisitFields(Ranked& ranked, Visitor& visit) {
+  auto& estimate = ranked.estimate;
+  visit("layout", ranked.layout, kLayoutText);
+  visit.Derived(OnlyInText("axes"), LayoutAxes{ranked.layout});
+  StageMemory memory{estimate.memory, estimate.fraction_of_device};
+  visit("memory", memory);
+  if constexpr (!std::is_const_v<Ranked>) {
+    estimate.memory = memory.memory;
+    estimate.fraction_of_device = memory.fraction_of_device;
+  }
+  visit("time", estimate.time);
+  visit("mfu", estimate.mfu);
+  visit("mfu_causal", estimate.mfu_causal);
+  visit("tokens_per_s", estimate.tokens_per_s);
+  visit("tflops_per_gpu", estimate.tflops_per_gpu);
+  visit("tflops_per_gpu_causal", estimate.tflops_per_gpu_causal);
+  visit("tokens_per_s_per_gpu", estimate.tokens_per_s_per_gpu);
+  visit("oom_probability", estimate.oom_probability);
+  visit("step_low_s", estimate.step_low_s);
+  visit("step_high_s", estimate.step_high_s);
+}
+
+// `invalid_by_rule` by the rules' names; those that dropped nothing are left out.
+inline OrderedMap<int64_t> InvalidByName(const Funnel& funnel) {
+  OrderedMap<int64_t> by_name;
+  for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
+    if (funnel.invalid_by_rule[i] == 0) continue;
+    by_name.emplace_back(RuleName(static_cast<Rule>(i)), funnel.invalid_by_rule[i]);
+  }
+  return by_name;
+}
+
+// Passes over names of other versions.
+inline void SetInvalidByName(const OrderedMap<int64_t>& by_name, Funnel& funnel) {
+  for (const auto& [name, count] : by_name) {
+    for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
+      if (RuleName(static_cast<Rule>(i)) == name) funnel.invalid_by_rule[i] = count;
+    }
+  }
+}
+
+template <ConstOr<Funnel> Counts, typename Visitor>
+void VisitFields(Counts& funnel, Visitor& visit) {
+  visit("enumerated", funnel.enumerated);
+  visit("invalid", funnel.invalid);
+  visit("memory", funnel.memory);
+  visit("evaluated", funnel.evaluated);
+  OrderedMap<int64_t> by_name = InvalidByName(funnel);
+  visit("invalid_by_rule", by_name);
+  if constexpr (!std::is_const_v<Counts>) SetInvalidByName(by_name, funnel);
+}
+
+}  // namespace meshwright::planner

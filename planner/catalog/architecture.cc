@@ -138,9 +138,8 @@ Table ReadTable() {
     for (const json& choice : entry.value("switches", json::array())) {
       table.known_keys.insert(choice.at("key").get<std::string>());
     }
-    for (const auto& [key, other] : entry.value("same_as", json::object()).items()) {
-      table.known_keys.insert(key);
-    }
+    const json same = entry.value("same_as", json::object());
+    for (const auto& pair : same.items()) table.known_keys.insert(pair.key());
     for (const json& rule : entry.value("needs", json::array())) {
       for (const std::string key : rule.at("keys")) table.known_keys.insert(key);
     }
@@ -285,7 +284,8 @@ absl::Status CheckNeeds(const json& entry, const json& config) {
                      .at_most = std::nullopt,
                      .one_of = entry.at("activations")});
   }
-  for (const auto& [key, other] : entry.value("same_as", json::object()).items()) {
+  const json same = entry.value("same_as", json::object());
+  for (const auto& [key, other] : same.items()) {
     if (config.contains(other)) {
       rules.push_back({.keys = {key}, .at_most = std::nullopt, .one_of = {config.at(other)}});
     }
@@ -361,7 +361,8 @@ json CanonicalConfig(json config) {
     for (const auto& [key, value] : object.items()) config.emplace(key, value);
   }
   for (const std::string key : entry.value("ignored", json::array())) config.erase(key);
-  for (const auto& [canonical, names] : entry.value("keys", json::object()).items()) {
+  const json renamed = entry.value("keys", json::object());
+  for (const auto& [canonical, names] : renamed.items()) {
     for (const std::string name : names) {
       const auto value = config.find(name);
       if (value == config.end()) continue;

@@ -16,6 +16,8 @@ ModelForm FormOf(const planner::ModelSpec& model) {
     to.head_dim = group.attention.head_dim;
     to.qkv_bias = group.attention.qkv_bias;
     to.qk_norm = group.attention.qk_norm;
+    to.qk_norm_over_width = group.attention.qk_norm_over_width;
+    to.output_bias = group.attention.output_bias;
   }
   return form;
 }
@@ -29,6 +31,8 @@ planner::ModelSpec ModelOf(const ModelForm& form) {
     attention.head_dim = group.head_dim.value_or(attention.head_dim);
     attention.qkv_bias = group.qkv_bias.value_or(attention.qkv_bias);
     attention.qk_norm = group.qk_norm.value_or(attention.qk_norm);
+    attention.qk_norm_over_width = group.qk_norm_over_width.value_or(attention.qk_norm_over_width);
+    attention.output_bias = group.output_bias.value_or(attention.output_bias);
     model.groups.push_back({.attention = attention, .ffn = group.ffn, .count = group.count});
   }
   return model;

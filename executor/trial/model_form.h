@@ -18,6 +18,8 @@ struct LayerGroupForm {
   std::optional<int64_t> head_dim;
   std::optional<bool> qkv_bias;
   std::optional<bool> qk_norm;
+  std::optional<bool> qk_norm_over_width;
+  std::optional<bool> output_bias;
   planner::Ffn ffn;
   int64_t count = 0;
 };
@@ -38,8 +40,11 @@ void VisitFields(Group& group, Visitor& visit) {
   visit("head_dim", group.head_dim);
   visit("qkv_bias", group.qkv_bias);
   visit("qk_norm", group.qk_norm);
+  visit("qk_norm_over_width", group.qk_norm_over_width);
+  visit("output_bias", group.output_bias);
   visit(planner::Needed("ffn"), group.ffn.kind, planner::kFfnKindNames);
   visit(planner::Needed("ffn_hidden"), group.ffn.hidden);
+  visit("ffn_bias", group.ffn.bias);
   visit(planner::Needed("count"), group.count);
 }
 
@@ -55,6 +60,15 @@ void VisitFields(Form& form, Visitor& visit) {
   visit("tied_embeddings", model.tied_embeddings);
   visit("qkv_bias", form.attention.qkv_bias);
   visit("qk_norm", form.attention.qk_norm);
+  visit("qk_norm_over_width", form.attention.qk_norm_over_width);
+  visit("output_bias", form.attention.output_bias);
+  visit("head_bias", model.head_bias);
+  visit("embedding_norm", model.embedding_norm);
+  visit("norm", model.norm, planner::kStreamNormNames);
+  visit("arrangement", model.arrangement, planner::kArrangementNames);
+  visit("positions", model.positions, planner::kPositionsNames);
+  visit("learned_positions", model.learned_positions);
+  visit("rotary_share", model.rotary_share);
   visit(planner::Needed("norm_epsilon"), model.norm_epsilon);
   visit(planner::Needed("rope_theta"), model.rope_theta);
   visit("rope_scaling", model.rope_scaling);

@@ -42,12 +42,22 @@ struct BlockShape {
   int64_t keys = 0;  // keys that each query token is compared with, which is the sequence length
   int64_t cp = 1;
   bool qkv_bias = false;
+  bool output_bias = false;
+  bool ffn_bias = false;
+  bool head_norm_over_width = false;  // one norm for all query heads and one for all key heads
+  StreamNorm norm = StreamNorm::kRms;
+  Arrangement arrangement = Arrangement::kSequential;
+  Positions positions = Positions::kRotary;
+  double rotary_share = 1.0;
   AttentionKernel attention = AttentionKernel::kFlash2;
   int64_t ring_gradient_bytes = 2;  // per element of the gradients that ring attention passes on
 
   // Of the embedding and the head.
   int64_t vocab = 0;  // as the framework lays it out over the TP ranks
   bool tied_embeddings = false;
+  bool head_bias = false;
+  bool embedding_norm = false;
+  int64_t learned_positions = 0;    // rows of the table that is added to the embedding
   bool vocab_parallel_loss = true;  // logits stay divided over TP
 
   // Device-memory traffic in bytes per element, for elements of 2 bytes (of score_traffic_bytes,
@@ -67,6 +77,11 @@ struct BlockShape {
   int64_t key_width() const { return rank_kv_heads() * head_dim; }
   int64_t inner_width() const { return ffn_hidden / tp; }
   int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }
+  bool is_parallel() const {
+    return arrangement == Arrangement::kParallel || arrangement == Arrangement::kParallelOneNorm;
+  }
+  // Statistics that a norm of the stream keeps for a token: a deviation, and a mean.
+  int64_t norm_statistics() const { return norm == StreamNorm::kRms ? 1 : 2; }
   // How many TP ranks share the residual stream's tokens.
   int64_t stream_ranks() const { return sequence_parallel ? tp : 1; }
 

@@ -16,6 +16,12 @@ TensorOrigin OriginOf(KeptTensor tensor) {
       return {.origin = Origin::kGiven};
     case KeptTensor::kAttentionNormOutput:
       return result_of(OperatorName::kAttentionNorm);
+    case KeptTensor::kEmbeddingNormInput:
+      return result_of(OperatorName::kEmbedding);
+    case KeptTensor::kAttentionNormInput:
+      return result_of(OperatorName::kOutputProjection);
+    case KeptTensor::kFfnNormInput:
+      return result_of(OperatorName::kDownProjection);
     case KeptTensor::kQuery:
     case KeptTensor::kKey:
     case KeptTensor::kValue:
@@ -35,6 +41,7 @@ TensorOrigin OriginOf(KeptTensor tensor) {
       return result_of(OperatorName::kFinalNorm);
     case KeptTensor::kLogits:
       return result_of(OperatorName::kHeadProjection);
+    case KeptTensor::kEmbeddingNormRstd:
     case KeptTensor::kAttentionNormRstd:
     case KeptTensor::kHeadNormInput:
     case KeptTensor::kLogSumExp:

@@ -32,6 +32,7 @@ enum class OperatorKind : uint8_t {
 enum class OperatorName : uint8_t {
   kEmbedding,
   kEmbeddingLeave,  // collective: adds up the TP ranks' partial sums into the residual stream
+  kEmbeddingNorm,
 
   kAttentionNorm,
   kAttentionEnter,  // collective: gives every TP rank the whole input of the projections
@@ -45,7 +46,7 @@ enum class OperatorName : uint8_t {
   kFfnNorm,
   kFfnEnter,
   kGateUpProjection,
-  kFfnActivation,  // SwiGLU or GELU
+  kFfnActivation,  // SwiGLU, GELU or ReLU
   kDownProjection,
   kFfnLeave,
   kFfnResidual,
@@ -112,9 +113,12 @@ struct OperatorParameter {
 // The tensors that are kept from forward to backward, in the order in which forward makes them.
 enum class KeptTensor : uint8_t {
   kTokenIds,
+  kEmbeddingNormInput,
+  kEmbeddingNormRstd,
   kAttentionResidual,    // input of the first norm
   kAttentionNormOutput,  // input of the QKV projection
-  kAttentionNormRstd,    // reciprocal deviation per token
+  kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
+  kAttentionNormInput,   // of a norm behind the output projection
   kHeadNormInput,        // queries and keys before their norm, with each head's deviation
   kQuery,                // after RoPE, or the one thing kept where heads are normed again
   kKey,
@@ -124,6 +128,7 @@ enum class KeptTensor : uint8_t {
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
+  kFfnNormInput,       // of a norm behind the down projection
   kGate,               // absent without gating
   kUp,                 // the one inner activation without gating
   kSiluGate,           // only where SwiGLU is not fused

@@ -101,12 +101,14 @@ int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group) {
   return CountsOf<BlockOperators>(WholeShape(model, group, 1)).projection_elements;
 }
 
-int64_t EmbeddingParameters(const ModelSpec& model) {
+int64_t EmbeddingParameters(const ModelSpec& model) { return model.vocab * model.hidden; }
+
+int64_t EntryParameters(const ModelSpec& model) {
   return CountsOf<EmbeddingOperators>(EndsShape(model)).elements;
 }
 
 int64_t Parameters(const ModelSpec& model) {
-  int64_t count = EmbeddingParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
+  int64_t count = EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
   for (const LayerGroup& group : model.groups) count += group.count * BlockParameters(model, group);
   return count;
 }

@@ -30,6 +30,9 @@ UnitParameters RankParameters(const Operator& op);
 int64_t BlockParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t EmbeddingParameters(const ModelSpec& model);  // one matrix, vocab x hidden
+// Of what stands before the first layer: that matrix, a table of positions, a norm.
+int64_t EntryParameters(const ModelSpec& model);
+// All of them; tied embeddings count once.
 int64_t Parameters(const ModelSpec& model);
 
 // Model FLOPs of one step.

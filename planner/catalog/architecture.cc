@@ -8,7 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "planner/base/enum_names.h"
 #include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/catalog/spec_fields.h"
 #include "planner/codec/json_text.h"
 #include "planner/data/embedded.h"
 
@@ -48,22 +51,69 @@ struct MissingPart {
   std::vector<std::string> evidence;  // keys that tell of it in a family that has it
 };
 
+struct PlannedFamily {
+  std::string model_type;
+  json entry;  // its templates merged in
+};
+
 struct Table {
-  std::vector<Architecture> planned;
+  std::vector<PlannedFamily> planned;
   std::map<std::string, MissingPart> missing;
   std::map<std::string, std::vector<std::string>> families;  // model_type -> ids of missing parts
   std::set<std::string, std::less<>> known_keys;
 };
 
 Architecture ReadArchitecture(const json& entry) {
-  Architecture architecture{.model_type = entry.at("model_type"),
-                            .norm_epsilon = entry.at("rms_norm_eps"),
-                            .head_dim = std::nullopt,
-                            .qkv_bias = entry.value("qkv_bias", false),
-                            .qk_norm = entry.value("qk_norm", false),
-                            .window_needs_switch = entry.value("window_needs_switch", false)};
-  if (entry.contains("head_dim")) architecture.head_dim = entry.at("head_dim").get<int64_t>();
+  Architecture architecture;
+  architecture.model_type = entry.at("model_type");
+  architecture.norm_epsilon = entry.at("rms_norm_eps");
+  architecture.qkv_bias = entry.value("qkv_bias", false);
+  architecture.qk_norm = entry.value("qk_norm", false);
+  architecture.window_needs_switch = entry.value("window_needs_switch", false);
+  const auto optional = [&entry](const char* key) -> std::optional<int64_t> {
+    const auto value = entry.find(key);
+    if (value == entry.end() || value->is_null()) return std::nullopt;
+    return value->get<int64_t>();
+  };
+  architecture.head_dim = optional("head_dim");
+  architecture.ffn_multiple = optional("ffn_multiple");
+  architecture.kv_heads = optional("kv_heads");
+  architecture.position_offset = entry.value("position_offset", 0);
+  architecture.rotary_share = entry.value("rotary_share", 1.0);
+  architecture.qk_norm_over_width = entry.value("qk_norm_over_width", false);
+  architecture.output_bias = entry.value("output_bias", false);
+  architecture.ffn_bias = entry.value("ffn_bias", false);
+  architecture.head_bias = entry.value("head_bias", false);
+  architecture.embedding_norm = entry.value("embedding_norm", false);
+  architecture.tied = entry.value("tied", false);
+  const auto kind = [&entry](const char* key, const auto& names) {
+    return KindOf(names, key, entry.value(key, std::string(names.front().second))).value();
+  };
+  architecture.ffn = kind("ffn", kFfnKindNames);
+  architecture.norm = kind("norm", kStreamNormNames);
+  architecture.arrangement = kind("arrangement", kArrangementNames);
+  architecture.positions = kind("positions", kPositionsNames);
   return architecture;
+}
+
+// The entry with what its templates say and it does not.
+json WithTemplates(json entry, const json& templates) {
+  while (entry.contains("like")) {
+    const json& like = templates.at(entry.at("like").get<std::string>());
+    entry.erase("like");
+    json merged = like;
+    merged.update(entry);
+    entry = std::move(merged);
+  }
+  return entry;
+}
+
+KeyRule ReadKeyRule(const json& rule) {
+  KeyRule read{.keys = rule.at("keys"),
+               .at_most = std::nullopt,
+               .one_of = rule.value("one_of", std::vector<json>())};
+  if (rule.contains("at_most")) read.at_most = rule.at("at_most").get<double>();
+  return read;
 }
 
 MissingPart ReadMissingPart(const json& entry) {
@@ -71,10 +121,7 @@ MissingPart ReadMissingPart(const json& entry) {
                    .rules = {},
                    .evidence = entry.value("evidence", std::vector<std::string>())};
   for (const json& rule : entry.value("rules", json::array())) {
-    KeyRule read{.keys = rule.at("keys"),
-                 .at_most = std::nullopt,
-                 .one_of = rule.value("one_of", std::vector<json>())};
-    if (rule.contains("at_most")) read.at_most = rule.at("at_most").get<double>();
+    KeyRule read = ReadKeyRule(rule);
     part.evidence.insert(part.evidence.end(), read.keys.begin(), read.keys.end());
     part.rules.push_back(std::move(read));
   }
@@ -85,7 +132,18 @@ MissingPart ReadMissingPart(const json& entry) {
 Table ReadTable() {
   const json file = ParseJson("architectures", EmbeddedArchitectures().front().text).value();
   Table table;
-  for (const json& entry : file.at("planned")) table.planned.push_back(ReadArchitecture(entry));
+  for (const json& planned : file.at("planned")) {
+    const json entry = WithTemplates(planned, file.at("templates"));
+    table.planned.push_back({entry.at("model_type"), entry});
+    for (const json& choice : entry.value("switches", json::array())) {
+      table.known_keys.insert(choice.at("key").get<std::string>());
+    }
+    const json same = entry.value("same_as", json::object());
+    for (const auto& pair : same.items()) table.known_keys.insert(pair.key());
+    for (const json& rule : entry.value("needs", json::array())) {
+      for (const std::string key : rule.at("keys")) table.known_keys.insert(key);
+    }
+  }
   for (const auto& [id, entry] : file.at("missing").items()) {
     const MissingPart& part = table.missing.emplace(id, ReadMissingPart(entry)).first->second;
     for (const KeyRule& rule : part.rules) {
@@ -159,11 +217,14 @@ std::optional<Finding> BrokenRule(const MissingPart& part, const json& config) {
   return std::nullopt;
 }
 
-std::vector<Finding> FindMissing(const std::string& model_type, const json& config) {
+// Parts that `has` names are planned for this family.
+std::vector<Finding> FindMissing(const std::string& model_type, const json& config,
+                                 const std::vector<std::string>& has) {
   const Table& table = TheTable();
   std::vector<Finding> findings;
   std::set<const MissingPart*> found;
   for (const auto& [id, part] : table.missing) {
+    if (std::find(has.begin(), has.end(), id) != has.end()) continue;
     if (std::optional<Finding> finding = BrokenRule(part, config)) {
       findings.push_back(*std::move(finding));
       found.insert(&part);
@@ -194,13 +255,66 @@ std::string JoinTexts(const std::vector<Finding>& findings, size_t first) {
 }
 
 std::string PlannedTypes() {
-  const std::vector<Architecture>& planned = TheTable().planned;
+  const std::vector<PlannedFamily>& planned = TheTable().planned;
   std::string text = "planned are dense models of model_type ";
   for (size_t i = 0; i < planned.size(); ++i) {
     if (i > 0) text += i + 1 == planned.size() ? " or " : ", ";
     text += planned[i].model_type;
   }
   return text;
+}
+
+// The planned family of a config; nullptr where its model_type is none's.
+const PlannedFamily* FamilyOf(const json& config) {
+  const auto type = config.find("model_type");
+  const bool named = type != config.end() && type->is_string();
+  const std::string model_type = named ? type->get<std::string>() : "llama";
+  for (const PlannedFamily& family : TheTable().planned) {
+    if (family.model_type == model_type) return &family;
+  }
+  return nullptr;
+}
+
+// What a family's files may say and the planner has no way to model.
+absl::Status CheckNeeds(const json& entry, const json& config) {
+  std::vector<KeyRule> rules;
+  for (const json& rule : entry.value("needs", json::array())) rules.push_back(ReadKeyRule(rule));
+  if (entry.contains("activations")) {
+    rules.push_back({.keys = {"hidden_act", "hidden_activation", "activation_function"},
+                     .at_most = std::nullopt,
+                     .one_of = entry.at("activations")});
+  }
+  const json same = entry.value("same_as", json::object());
+  for (const auto& [key, other] : same.items()) {
+    if (config.contains(other)) {
+      rules.push_back({.keys = {key}, .at_most = std::nullopt, .one_of = {config.at(other)}});
+    }
+  }
+  for (const KeyRule& rule : rules) {
+    for (const std::string& key : rule.keys) {
+      const auto value = config.find(key);
+      if (value == config.end() || rule.Allows(*value)) continue;
+      return FieldError(key, Shown(*value), absl::StrCat("not planned yet; ", rule.Accepted()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The entry with what the switches of a config make of it, in their order.
+absl::StatusOr<json> WithSwitches(json entry, const json& config) {
+  const json switches = entry.value("switches", json::array());
+  for (const json& choice : switches) {
+    const std::string key = choice.at("key");
+    const auto given = config.find(key);
+    const bool is_given = given != config.end() && !given->is_null();
+    if (is_given && !given->is_boolean()) {
+      return FieldError(key, Shown(*given), "must be true or false");
+    }
+    const bool on = is_given ? given->get<bool>() : choice.at("default").get<bool>();
+    const auto patch = choice.find(on ? "true" : "false");
+    if (patch != choice.end()) entry.update(*patch);
+  }
+  return entry;
 }
 
 // A tower's language model may be planned alone.
@@ -235,6 +349,31 @@ absl::Status PartsMissing(const std::vector<Finding>& findings) {
 
 }  // namespace
 
+json CanonicalConfig(json config) {
+  const PlannedFamily* family = FamilyOf(config);
+  if (family == nullptr) return config;
+  const json& entry = family->entry;
+  for (const std::string name : entry.value("flatten", json::array())) {
+    const auto inner = config.find(name);
+    if (inner == config.end() || !inner->is_object()) continue;
+    const json object = *inner;
+    config.erase(name);
+    for (const auto& [key, value] : object.items()) config.emplace(key, value);
+  }
+  for (const std::string key : entry.value("ignored", json::array())) config.erase(key);
+  const json renamed = entry.value("keys", json::object());
+  for (const auto& [canonical, names] : renamed.items()) {
+    for (const std::string name : names) {
+      const auto value = config.find(name);
+      if (value == config.end()) continue;
+      const json moved = *value;
+      config.erase(name);
+      if (!config.contains(canonical)) config[canonical] = moved;
+    }
+  }
+  return config;
+}
+
 absl::StatusOr<Architecture> ArchitectureOf(const json& config) {
   const auto type = config.find("model_type");
   const bool named = type != config.end() && !type->is_null();
@@ -242,13 +381,18 @@ absl::StatusOr<Architecture> ArchitectureOf(const json& config) {
     return FieldError("model_type", Shown(*type), "must be a text");
   }
   const std::string model_type = named ? type->get<std::string>() : "llama";
-  const std::vector<Finding> findings = FindMissing(model_type, config);
-  for (const Architecture& planned : TheTable().planned) {
-    if (planned.model_type != model_type) continue;
-    if (findings.empty()) return planned;
-    return PartsMissing(findings);
+  const PlannedFamily* family = FamilyOf(config);
+  if (family == nullptr) return NotPlanned(model_type, FindMissing(model_type, config, {}), config);
+  const std::vector<Finding> findings =
+      FindMissing(model_type, config, family->entry.value("has", std::vector<std::string>()));
+  if (!findings.empty()) return PartsMissing(findings);
+  RETURN_IF_ERROR(CheckNeeds(family->entry, config));
+  ASSIGN_OR_RETURN(const json entry, WithSwitches(family->entry, config));
+  Architecture architecture = ReadArchitecture(entry);
+  if (const auto dropout = BrokenRule(TheTable().missing.at("dropout"), config)) {
+    architecture.left_aside.push_back(dropout->key);
   }
-  return NotPlanned(model_type, findings, config);
+  return architecture;
 }
 
 bool IsKnownConfigKey(std::string_view key) { return TheTable().known_keys.contains(key); }

@@ -9,24 +9,46 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
+#include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
 
-// A planned family: a dense decoder with RMSNorm, rotary embedding, grouped queries and SwiGLU.
+// A planned family of dense decoders. What is not said is as in Llama: RMSNorm, rotary embedding,
+// grouped queries, SwiGLU, no biases.
 struct Architecture {
   std::string model_type;
   double norm_epsilon = 0.0;        // where config.json has none
   std::optional<int64_t> head_dim;  // likewise; otherwise hidden_size / num_attention_heads
   bool qkv_bias = false;
   bool qk_norm = false;
-  bool window_needs_switch = false;  // sliding_window counts only with use_sliding_window
+  bool qk_norm_over_width = false;
+  bool output_bias = false;
+  bool ffn_bias = false;
+  bool head_bias = false;
+  bool embedding_norm = false;
+  bool tied = false;  // where config.json does not say
+  FfnKind ffn = FfnKind::kSwiGlu;
+  StreamNorm norm = StreamNorm::kRms;
+  Arrangement arrangement = Arrangement::kSequential;
+  Positions positions = Positions::kRotary;
+  double rotary_share = 1.0;            // where config.json has none
+  int64_t position_offset = 0;          // rows of learned positions beyond those that are used
+  std::optional<int64_t> ffn_multiple;  // of hidden_size, where config.json has no width
+  std::optional<int64_t> kv_heads;      // whatever config.json says
+  std::vector<std::string> left_aside;  // keys that ask for something which is not planned
+  bool window_needs_switch = false;     // sliding_window counts only with use_sliding_window
 };
 
-// The family of a config.json. Where the planner lacks something that the config asks for,
-// InvalidArgument that names every such thing with the key and value that say so, and what is
+// The same config.json with the keys that Llama's has for what its family names otherwise, without
+// those that change nothing. One of an unknown family stays as it is.
+nlohmann::json CanonicalConfig(nlohmann::json config);
+
+// The family of a canonical config.json. Where the planner lacks something that the config asks
+// for, InvalidArgument that names every such thing with the key and value that say so, and what is
 // planned.
 absl::StatusOr<Architecture> ArchitectureOf(const nlohmann::json& config);
 

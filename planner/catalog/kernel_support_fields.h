@@ -10,6 +10,7 @@
 namespace meshwright::planner {
 
 inline constexpr TextForm kAttentionText{&AttentionKernelName, &ParseAttentionKernel};
+inline constexpr TextForm kModelPartText{&ModelPartName, &ParseModelPart};
 inline constexpr TextForm kNormText{&NormKernelName, &ParseNormKernel};
 
 template <ConstOr<HeadSizes> Sizes, typename Visitor>
@@ -24,6 +25,7 @@ template <ConstOr<KernelSupport> Kernels, typename Visitor>
 void VisitFields(Kernels& kernels, Visitor& visit) {
   visit(OnlyIf(!kernels.ffn.empty(), "ffn_kinds"), kernels.ffn, kFfnKindNames);
   visit(OnlyIf(!kernels.qk_norm, "has_qk_norm"), kernels.qk_norm);
+  visit(OnlyIf(!kernels.parts.empty(), "model_parts"), kernels.parts, kModelPartText);
   visit(OnlyIf(kernels.head_dim_multiple != 1, "head_dim_multiple"), kernels.head_dim_multiple);
   visit(OnlyIf(kernels.one_head_dim, "one_head_dim"), kernels.one_head_dim);
   visit(OnlyIf(!kernels.cpu_precisions.empty(), "cpu_precisions"), kernels.cpu_precisions,

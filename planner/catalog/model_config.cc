@@ -62,17 +62,44 @@ Attention ReadAttention(JsonFields& fields, const Architecture& architecture, in
   Attention attention;
   attention.heads = fields.Int("num_attention_heads");
   attention.kv_heads = fields.IntOr("num_key_value_heads", attention.heads);
+  attention.kv_heads = architecture.kv_heads.value_or(attention.kv_heads);
   attention.head_dim = HeadDim(fields, architecture, hidden, attention.heads);
   attention.qkv_bias = architecture.qkv_bias;
   attention.qk_norm = architecture.qk_norm;
+  attention.qk_norm_over_width = architecture.qk_norm_over_width;
+  attention.output_bias = architecture.output_bias;
   return attention;
+}
+
+Ffn ReadFfn(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
+  Ffn ffn{.kind = architecture.ffn, .bias = architecture.ffn_bias};
+  const auto multiple = architecture.ffn_multiple;
+  ffn.hidden =
+      multiple ? fields.IntOr("intermediate_size", fields.IntOr("ffn_multiple", *multiple) * hidden)
+               : fields.Int("intermediate_size");
+  return ffn;
+}
+
+void ReadPositions(JsonFields& fields, const Architecture& architecture, int64_t head_dim,
+                   ModelSpec& model) {
+  model.positions = architecture.positions;
+  if (model.positions == Positions::kLearned) {
+    model.learned_positions = fields.Int("max_position_embeddings") + architecture.position_offset;
+  }
+  if (model.positions != Positions::kRotary) return;
+  model.rotary_share = fields.NumberOr("partial_rotary_factor", architecture.rotary_share);
+  const auto dimensions = fields.OptionalInt("rotary_dim");
+  if (dimensions && head_dim > 0) {
+    model.rotary_share = static_cast<double>(*dimensions) / static_cast<double>(head_dim);
+  }
 }
 
 }  // namespace
 
 absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_view text,
                                             int64_t seq_len) {
-  ASSIGN_OR_RETURN(const json config, ParseJsonObject("model", text));
+  ASSIGN_OR_RETURN(json parsed, ParseJsonObject("model", text));
+  const json config = CanonicalConfig(std::move(parsed));
   ASSIGN_OR_RETURN(const Architecture architecture, ArchitectureOf(config));
   JsonFields fields(config);
   fields.Has("model_type");
@@ -84,17 +111,24 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
   model.hidden = fields.Int("hidden_size");
   const Attention attention = ReadAttention(fields, architecture, model.hidden);
   model.vocab = fields.Int("vocab_size");
-  model.tied_embeddings = fields.BoolOr("tie_word_embeddings", false);
+  model.tied_embeddings = fields.BoolOr("tie_word_embeddings", architecture.tied);
+  model.head_bias = architecture.head_bias;
+  model.embedding_norm = architecture.embedding_norm;
+  model.norm = architecture.norm;
+  model.arrangement = architecture.arrangement;
+  ReadPositions(fields, architecture, attention.head_dim, model);
   model.norm_epsilon = fields.NumberOr("rms_norm_eps", architecture.norm_epsilon);
   model.initializer_range = fields.NumberOr("initializer_range", model.initializer_range);
   model.groups.push_back({.attention = attention,
-                          .ffn = {.hidden = fields.Int("intermediate_size")},
+                          .ffn = ReadFfn(fields, architecture, model.hidden),
                           .count = fields.Int("num_hidden_layers")});
   RETURN_IF_ERROR(fields.status());
   ASSIGN_OR_RETURN(const RopeConfig rope, ReadRopeConfig(fields, read.unknown_keys));
   model.rope_theta = rope.theta;
   model.rope_scaling = rope.scaling;
   RETURN_IF_ERROR(Validate(model));
+  read.unknown_keys.insert(read.unknown_keys.end(), architecture.left_aside.begin(),
+                           architecture.left_aside.end());
   for (const std::string& key : fields.UnaskedKeys()) {
     if (!IsKnownConfigKey(key)) read.unknown_keys.push_back(key);
   }

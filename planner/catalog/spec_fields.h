@@ -10,9 +10,28 @@
 namespace meshwright::planner {
 
 inline constexpr TextForm kPrecisionText{&PrecisionName, &ParsePrecision};
-inline constexpr EnumNames<FfnKind, 2> kFfnKindNames = {{
+inline constexpr EnumNames<FfnKind, 3> kFfnKindNames = {{
     {FfnKind::kSwiGlu, "swiglu"},
     {FfnKind::kGelu, "gelu"},
+    {FfnKind::kRelu, "relu"},
+}};
+inline constexpr EnumNames<StreamNorm, 4> kStreamNormNames = {{
+    {StreamNorm::kRms, "rms"},
+    {StreamNorm::kLayer, "layer"},
+    {StreamNorm::kLayerWithoutBias, "layer_without_bias"},
+    {StreamNorm::kLayerPlain, "layer_plain"},
+}};
+inline constexpr EnumNames<Arrangement, 4> kArrangementNames = {{
+    {Arrangement::kSequential, "sequential"},
+    {Arrangement::kParallel, "parallel"},
+    {Arrangement::kParallelOneNorm, "parallel_one_norm"},
+    {Arrangement::kNormBehind, "norm_behind"},
+}};
+inline constexpr EnumNames<Positions, 4> kPositionsNames = {{
+    {Positions::kRotary, "rotary"},
+    {Positions::kLearned, "learned"},
+    {Positions::kAlibi, "alibi"},
+    {Positions::kNone, "none"},
 }};
 inline constexpr EnumNames<RopeScalingKind, 3> kRopeScalingNames = {{
     {RopeScalingKind::kNone, "default"},

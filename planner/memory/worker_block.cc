@@ -1,5 +1,7 @@
 #include "planner/memory/worker_block.h"
 
+#include <algorithm>
+
 #include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
@@ -18,10 +20,11 @@ int64_t StreamBytes(const BlockShape& s) {
   return s.tokens * s.hidden * s.element_bytes / s.stream_ranks();
 }
 
-size_t IndexOf(const OperatorList& operators, OperatorName name) {
+// Past the operator of this name; all of them where there is none.
+size_t EndOf(const OperatorList& operators, OperatorName name) {
   size_t index = 0;
-  while (operators[index].name != name) ++index;
-  return index;
+  while (index < operators.size() && operators[index].name != name) ++index;
+  return std::min(index + 1, operators.size());
 }
 
 // Goes through one block with the worker's rules.
@@ -29,7 +32,7 @@ class Block {
  public:
   Block(const OperatorList& operators, const OperatorList& kept, const WorkerShape& shape)
       : liveness_(operators, kept, shape),
-        attention_{.begin = 0, .end = IndexOf(operators, OperatorName::kAttentionResidual) + 1},
+        attention_{.begin = 0, .end = EndOf(operators, OperatorName::kAttentionResidual)},
         ffn_{.begin = attention_.end, .end = operators.size()},
         stream_bytes_(StreamBytes(shape.block)),
         kept_bytes_(KeptBytes(kept)) {}

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/base/enum_set.h"
+#include "planner/profile/model_part.h"
 #include "planner/spec/kernels.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
@@ -31,6 +32,7 @@ struct HeadSizes {
 struct KernelSupport {
   EnumSet<FfnKind> ffn;
   bool qk_norm = true;
+  EnumSet<ModelPart> parts;
   int64_t head_dim_multiple = 1;
   bool one_head_dim = false;  // whether all layers must have heads of one size
   EnumSet<Precision> cpu_precisions;

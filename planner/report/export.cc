@@ -7,6 +7,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/profile/context.h"
+#include "planner/profile/model_part.h"
 #include "planner/report/export_megatron.h"
 #include "planner/report/export_torchtitan.h"
 #include "planner/rules/rule_list.h"
@@ -24,6 +25,20 @@ absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
   const std::optional<Violation> violation = CheckLayout(context, job.layout.devices(), job.layout);
   if (!violation) return absl::OkStatus();
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
+}
+
+// Flags are written for blocks like Llama's: RMSNorm, rotary embedding, no biases but of Q, K and
+// V.
+absl::Status CheckParts(const ModelSpec& model) {
+  constexpr EnumSet<ModelPart> kWritten = {ModelPart::kRotaryPositions, ModelPart::kRmsNorm};
+  const auto others = EnumSet<ModelPart>::FromBits(PartsOf(model).bits() & ~kWritten.bits());
+  const bool relu = model.groups.front().ffn.kind == FfnKind::kRelu;
+  if (others.empty() && !relu) return absl::OkStatus();
+  const std::string named = NamesOf(others, ModelPartName);
+  return FieldError("model", model.name,
+                    absl::StrCat("has ", named, relu && !named.empty() ? ", " : "",
+                                 relu ? "relu" : "", ", which is not exported yet; must have ",
+                                 NamesOf(kWritten, ModelPartName), " and no others"));
 }
 
 }  // namespace
@@ -50,6 +65,7 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
     return FieldError("model", job.model.name,
                       "has layers of different shapes; must have one shape for all layers");
   }
+  RETURN_IF_ERROR(CheckParts(job.model));
   // What the framework lacks comes first: it says more than a rule that the layout breaks as well.
   const auto write = target == ExportTarget::kMegatron ? ExportMegatron : ExportTorchtitan;
   ASSIGN_OR_RETURN(std::string text, write(job));

@@ -24,7 +24,10 @@ struct Lacking {
   DeviceKind other_device;
 };
 
-std::string FfnName(FfnKind ffn) { return ffn == FfnKind::kSwiGlu ? "swiglu" : "gelu"; }
+std::string FfnName(FfnKind ffn) {
+  if (ffn == FfnKind::kSwiGlu) return "swiglu";
+  return ffn == FfnKind::kGelu ? "gelu" : "relu";
+}
 
 std::string Named(AttentionKernel kernel) { return std::string(AttentionKernelName(kernel)); }
 
@@ -41,6 +44,14 @@ std::string WorkerCannot(const std::string& what, const std::string& instead) {
 std::string DescribeFfn(const Operands& operands) {
   return WorkerCannot(absl::StrCat("a ", FfnName(static_cast<FfnKind>(operands.value)), " FFN"),
                       NamesOf(EnumSet<FfnKind>::FromBits(operands.divisor), FfnName));
+}
+
+std::string DescribeModelPart(const Operands& operands) {
+  return WorkerCannot(
+      absl::StrCat("a model with ",
+                   NamesOf(EnumSet<ModelPart>::FromBits(operands.value), ModelPartName)),
+      absl::StrCat("models of ",
+                   NamesOf(EnumSet<ModelPart>::FromBits(operands.divisor), ModelPartName)));
 }
 
 std::string DescribeHeadDim(const Operands& operands) {

@@ -40,6 +40,13 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
   });
 }
 
+inline bool LacksModelPart(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
+  const EnumSet<ModelPart> has = input.profile.supports.kernels.parts;
+  if (has.empty()) return false;
+  const int64_t lacking = PartsOf(input.model).bits() & ~has.bits();
+  return lacking != 0 && Broken(lacking, has.bits(), operands);
+}
+
 inline bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const int64_t multiple = input.profile.supports.kernels.head_dim_multiple;
   return AnyGroup(input.model, [&](const LayerGroup& group) {
@@ -97,6 +104,7 @@ inline bool LacksNorm(const RuleInput& input, const Layout& layout, Operands& op
 }
 
 std::string DescribeFfn(const Operands& operands);
+std::string DescribeModelPart(const Operands& operands);
 std::string DescribeHeadDim(const Operands& operands);
 std::string DescribeHeadDimOnCuda(const Operands& operands);
 std::string DescribePrecision(const Operands& operands);

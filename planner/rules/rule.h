@@ -41,6 +41,7 @@ enum class Rule : uint8_t {
   kMaxVpp,                    // more chunks than can be run
   kFfnKind,                   // an FFN that no layer is there for
   kQkNorm,                    // normed heads that no layer is there for
+  kModelPart,                 // another part of the model that no layer is there for
   kHeadDim,                   // head_dim that no kernel takes
   kOneHeadDim,                // heads of several sizes, of which only one can be run
   kCudaHeadDim,               // head_dim that attention on a GPU does not take

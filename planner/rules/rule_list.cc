@@ -43,6 +43,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kFfnKind, "ffn_kind", LacksFfn, "", DescribeFfn},
     {Rule::kQkNorm, "qk_norm", LacksQkNorm,
      "the worker can't run qk_norm = true; it runs qk_norm = false"},
+    {Rule::kModelPart, "model_part", LacksModelPart, "", DescribeModelPart},
     {Rule::kHeadDim, "head_dim", LacksHeadDim, "", DescribeHeadDim},
     {Rule::kAttentionKernel, "attention_kernel", LacksAttention, "", DescribeAttention},
     {Rule::kNormKernel, "norm_kernel", LacksNorm, "", DescribeNorm},
@@ -140,6 +141,7 @@ bool IsAboutKernels(Rule rule) {
     case Rule::kPrecision:
     case Rule::kFfnKind:
     case Rule::kQkNorm:
+    case Rule::kModelPart:
     case Rule::kHeadDim:
     case Rule::kOneHeadDim:
     case Rule::kCudaHeadDim:

@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kMaxWidth = int64_t{1} << 21;
 constexpr int64_t kMaxHeads = 1 << 14;
 constexpr int64_t kMaxLayers = 1 << 14;
+constexpr int64_t kMaxPositions = int64_t{1} << 24;
 constexpr int64_t kMaxVocab = int64_t{1} << 24;
 
 absl::Status Check(const Attention& attention) {
@@ -43,6 +44,10 @@ absl::Status Validate(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) RETURN_IF_ERROR(Check(group.attention));
   RETURN_IF_ERROR(CheckRange("vocab_size", model.vocab, 1, kMaxVocab));
   RETURN_IF_ERROR(CheckPositive("rms_norm_eps", model.norm_epsilon));
+  const bool learns_positions = model.positions == Positions::kLearned;
+  RETURN_IF_ERROR(CheckRange("max_position_embeddings", model.learned_positions,
+                             learns_positions ? 1 : 0, learns_positions ? kMaxPositions : 0));
+  RETURN_IF_ERROR(CheckShare("partial_rotary_factor", model.rotary_share));
   RETURN_IF_ERROR(CheckPositive("rope_theta", model.rope_theta));
   RETURN_IF_ERROR(Validate(model.rope_scaling));
   RETURN_IF_ERROR(CheckPositive("initializer_range", model.initializer_range));

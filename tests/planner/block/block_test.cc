@@ -205,5 +205,87 @@ TEST(Operators, HaveNamesOfTheirOwn) {
   EXPECT_FALSE(names.contains(""));
 }
 
+int64_t Kept(const BlockShape& shape, KeptTensor tensor) {
+  return KeptBytes(BlockOperators(shape), tensor);
+}
+
+TEST(BlockArrangements, AParallelBlockLeavesOnceAndKeepsItsInputOnce) {
+  BlockShape shape = Shape(2);
+  shape.arrangement = Arrangement::kParallel;
+  const OperatorList two_norms = BlockOperators(shape);
+  EXPECT_EQ(Names(two_norms),
+            (std::vector<std::string_view>{"attention_norm", "attention_enter", "qkv_projection",
+                                           "rope", "attention", "output_projection", "ffn_norm",
+                                           "ffn_enter", "gate_up_projection", "ffn_activation",
+                                           "down_projection", "ffn_leave", "ffn_residual"}));
+  EXPECT_EQ(KeptBytes(two_norms, KeptTensor::kAttentionResidual), kHiddenBytes);
+  EXPECT_EQ(KeptBytes(two_norms, KeptTensor::kFfnResidual), 0);
+  EXPECT_EQ(KeptBytes(two_norms, KeptTensor::kFfnNormOutput), kHiddenBytes);
+  shape.arrangement = Arrangement::kParallelOneNorm;
+  const OperatorList one_norm = BlockOperators(shape);
+  EXPECT_EQ(Find(one_norm, OperatorName::kFfnNorm), nullptr);
+  EXPECT_EQ(Find(one_norm, OperatorName::kFfnEnter), nullptr);
+  EXPECT_EQ(KeptBytes(one_norm, KeptTensor::kAttentionNormOutput), kHiddenBytes);
+  EXPECT_EQ(KeptBytes(one_norm, KeptTensor::kFfnNormOutput), 0);
+}
+
+TEST(BlockArrangements, NormsBehindReadWhatTheProjectionsMade) {
+  BlockShape shape = Shape();
+  shape.arrangement = Arrangement::kNormBehind;
+  const OperatorList block = BlockOperators(shape);
+  EXPECT_EQ(Names(block), (std::vector<std::string_view>{
+                              "qkv_projection", "rope", "attention", "output_projection",
+                              "attention_norm", "attention_residual", "gate_up_projection",
+                              "ffn_activation", "down_projection", "ffn_norm", "ffn_residual"}));
+  EXPECT_EQ(KeptBytes(block, KeptTensor::kAttentionResidual), kHiddenBytes);  // what QKV reads
+  EXPECT_EQ(KeptBytes(block, KeptTensor::kAttentionNormInput), kHiddenBytes);
+  EXPECT_EQ(KeptBytes(block, KeptTensor::kAttentionNormOutput), 0);
+  EXPECT_EQ(KeptBytes(block), KeptBytes(BlockOperators(Shape())));
+}
+
+TEST(BlockArrangements, LayerNormKeepsAMeanToo) {
+  BlockShape shape = Shape();
+  const int64_t rms = Kept(shape, KeptTensor::kAttentionNormRstd);
+  shape.norm = StreamNorm::kLayer;
+  EXPECT_EQ(Kept(shape, KeptTensor::kAttentionNormRstd), 2 * rms);
+}
+
+TEST(BlockArrangements, ReluKeepsItsResultAlone) {
+  BlockShape shape = Shape();
+  shape.ffn = FfnKind::kGelu;
+  EXPECT_GT(Kept(shape, KeptTensor::kUp), 0);
+  shape.ffn = FfnKind::kRelu;
+  EXPECT_EQ(Kept(shape, KeptTensor::kUp), 0);
+  EXPECT_GT(Kept(shape, KeptTensor::kFfnProduct), 0);
+}
+
+TEST(BlockArrangements, OnlyRotaryPositionsTurnHeads) {
+  BlockShape shape = Shape();
+  const int64_t whole = Find(BlockOperators(shape), OperatorName::kRope)->stream.elements;
+  shape.rotary_share = 0.25;
+  EXPECT_EQ(4 * Find(BlockOperators(shape), OperatorName::kRope)->stream.elements, whole);
+  for (const Positions positions : {Positions::kLearned, Positions::kAlibi, Positions::kNone}) {
+    shape.positions = positions;
+    EXPECT_EQ(Find(BlockOperators(shape), OperatorName::kRope), nullptr);
+  }
+}
+
+TEST(BlockArrangements, TensorParallelDividesBiasesOfColumnsAndNotOfRows) {
+  BlockShape whole = Shape();
+  whole.qkv_bias = whole.output_bias = whole.ffn_bias = true;
+  BlockShape half = whole;
+  half.tp = 2;
+  const auto elements = [](const BlockShape& shape, OperatorName name) {
+    return RankParameters(*Find(BlockOperators(shape), name)).vectors;
+  };
+  for (const OperatorName name : {OperatorName::kQkvProjection, OperatorName::kGateUpProjection}) {
+    EXPECT_EQ(2 * elements(half, name), elements(whole, name));
+  }
+  for (const OperatorName name : {OperatorName::kOutputProjection, OperatorName::kDownProjection}) {
+    EXPECT_EQ(elements(half, name), 64);
+    EXPECT_EQ(elements(whole, name), 64);
+  }
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -217,8 +217,8 @@ TEST(KernelSupportJson, ProblemNamesTheKey) {
     return std::string(ProfileFromJson(changed.dump()).status().message());
   };
   auto changed = object;
-  changed["ffn_kinds"] = {"relu"};
-  EXPECT_THAT(message(changed), HasSubstr("must be one of swiglu, gelu"));
+  changed["ffn_kinds"] = {"geglu"};
+  EXPECT_THAT(message(changed), HasSubstr("must be one of swiglu, gelu, relu"));
   changed = object;
   changed["cuda_head_sizes"][0]["multiple_of"] = 0;
   EXPECT_THAT(message(changed), HasSubstr("multiple_of = 0"));

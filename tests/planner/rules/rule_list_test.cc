@@ -1,9 +1,11 @@
 #include "planner/rules/rule_list.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "planner/catalog/catalog.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -179,6 +181,53 @@ TEST(LimitRules, RefuseWhatThePlannerCannotCount) {
   const auto violation = CheckLayout(context.get(), 1, MakeLayout("tp1.pp1.dp1.mb64"));
   ASSERT_TRUE(violation.has_value());
   EXPECT_EQ(violation->rule, Rule::kTooLarge);
+}
+
+TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
+  struct Case {
+    const char* part;
+    void (*change)(ModelSpec&);
+  };
+  const Case cases[] = {
+      {"layer_norm", [](ModelSpec& m) { m.norm = StreamNorm::kLayer; }},
+      {"learned_positions",
+       [](ModelSpec& m) {
+         m.positions = Positions::kLearned;
+         m.learned_positions = 1024;
+       }},
+      {"alibi", [](ModelSpec& m) { m.positions = Positions::kAlibi; }},
+      {"no_positions", [](ModelSpec& m) { m.positions = Positions::kNone; }},
+      {"partial_rotary", [](ModelSpec& m) { m.rotary_share = 0.5; }},
+      {"embedding_norm", [](ModelSpec& m) { m.embedding_norm = true; }},
+      {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallel; }},
+      {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallelOneNorm; }},
+      {"norm_behind", [](ModelSpec& m) { m.arrangement = Arrangement::kNormBehind; }},
+      {"biases", [](ModelSpec& m) { m.head_bias = true; }},
+      {"biases", [](ModelSpec& m) { m.groups.front().attention.output_bias = true; }},
+      {"biases", [](ModelSpec& m) { m.groups.front().ffn.bias = true; }},
+      {"qk_norm_over_width",
+       [](ModelSpec& m) {
+         m.groups.front().attention.qk_norm = true;
+         m.groups.front().attention.qk_norm_over_width = true;
+       }},
+  };
+  const FrameworkProfile worker = FindProfile("meshwright").value();
+  const TrainingSpec training{.seq_len = 256, .global_batch = 1};
+  const auto check = [&](const ModelSpec& model) {
+    return CheckLayout({.model = model, .training = training, .profile = worker, .devices = 1},
+                       Layout());
+  };
+  const ModelSpec llama = FindModel("tinystories-15m").value();
+  ASSERT_FALSE(check(llama));
+  for (const Case& changed : cases) {
+    ModelSpec model = llama;
+    changed.change(model);
+    const auto violation = check(model);
+    ASSERT_TRUE(violation) << changed.part;
+    EXPECT_EQ(violation->rule, Rule::kModelPart) << changed.part;
+    EXPECT_THAT(Describe(*violation), testing::HasSubstr("the worker can't run a model with " +
+                                                         std::string(changed.part)));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,98 @@
+#include "planner/block/block.h"
+#include "planner/block/operator_builder.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr double kLookup = 4.0;  // bytes of traffic per element
+constexpr int64_t kTokenIdBytes = 4;
+// Maximum, sum and the target's logit per token.
+constexpr int64_t kLossStatistics = 3;
+
+class EndsBuilder : public OperatorBuilder {
+ public:
+  using OperatorBuilder::OperatorBuilder;
+
+  void Embedding() {
+    Operator& lookup = Add(OperatorName::kEmbedding, OperatorKind::kEmbedding);
+    lookup.stream = {.elements = s_.tokens * s_.hidden, .traffic_bytes = {kLookup, 0.0, kLookup}};
+    lookup.parameters.push_back(Rows("embedding", s_.vocab, s_.vocab / s_.tp, s_.hidden));
+    if (s_.learned_positions > 0) {
+      lookup.parameters.push_back({.name = "positions",
+                                   .rows = s_.learned_positions,
+                                   .columns = s_.hidden,
+                                   .rank_rows = s_.learned_positions,
+                                   .rank_columns = s_.hidden});
+    }
+    lookup.pass(kForward).result_bytes = hidden_bytes_;
+    Save(lookup, KeptTensor::kTokenIds, s_.tokens * kTokenIdBytes, lookup.name, kWeightGradient);
+    Leave(OperatorName::kEmbeddingLeave);
+    if (!s_.embedding_norm) return;
+    Operator& norm = Add(OperatorName::kEmbeddingNorm, OperatorKind::kNorm);
+    Norm(norm, "embedding_norm", "embedding_norm_bias", kFusedNormForward, kFusedNormBackward);
+    SaveForNorm(norm, KeptTensor::kEmbeddingNormInput, KeptTensor::kEmbeddingNormRstd);
+  }
+
+  void Head() {
+    FinalNorm();
+    Enter(OperatorName::kHeadEnter);
+    HeadProjection();
+    CrossEntropy();
+  }
+
+ private:
+  void FinalNorm() {
+    Operator& op = Add(OperatorName::kFinalNorm, OperatorKind::kNorm);
+    Norm(op, "final_norm", "final_norm_bias", kFusedNormForward, kFusedNormBackward);
+    SaveForNorm(op, KeptTensor::kFinalResidual, KeptTensor::kFinalNormRstd);
+  }
+
+  void HeadProjection() {
+    const int64_t columns = s_.vocab / s_.tp;
+    Operator& op = Matmul(OperatorName::kHeadProjection, columns, s_.hidden);
+    op.parameters.push_back(
+        Rows(s_.tied_embeddings ? "embedding" : "head", s_.vocab, columns, s_.hidden));
+    op.parameters[0].shared = s_.tied_embeddings;
+    if (s_.head_bias) op.parameters.push_back(Bias("head_bias", s_.vocab, columns));
+    Save(op, KeptTensor::kFinalNormOutput, NormOutputBytes(), op.name, kWeightGradient);
+  }
+
+  // The logits' gradient takes their place. With logits divided over TP the ranks combine their
+  // statistics, else the logits are gathered.
+  void CrossEntropy() {
+    Operator& op = Add(OperatorName::kCrossEntropy, OperatorKind::kCrossEntropy);
+    const int64_t columns = s_.vocab_parallel_loss ? s_.vocab / s_.tp : s_.vocab;
+    const int64_t logits = s_.tokens * columns;
+    op.stream = {.elements = logits,
+                 .traffic_bytes = {s_.loss_traffic_bytes / 2.0, s_.loss_traffic_bytes / 2.0, 0.0}};
+    constexpr OperatorName kNorm = OperatorName::kFinalNorm;
+    Save(op, KeptTensor::kLogits, logits * s_.element_bytes, OperatorName::kHeadProjection,
+         kWeightGradient);
+    const int64_t statistic_bytes = s_.tokens * s_.accumulator_bytes();
+    Save(op, KeptTensor::kLossStatistics, kLossStatistics * statistic_bytes, kNorm, kInputGradient);
+    Save(op, KeptTensor::kTargets, s_.tokens * kTokenIdBytes, kNorm, kInputGradient);
+    if (s_.tp == 1) return;
+    if (!s_.vocab_parallel_loss) {
+      Collective(op, kForward, CollectiveKind::kAllGather, logits * s_.element_bytes);
+      return;
+    }
+    Collective(op, kForward, CollectiveKind::kAllReduce, statistic_bytes);
+    Collective(op, kForward, CollectiveKind::kAllReduce, (kLossStatistics - 1) * statistic_bytes);
+  }
+};
+
+}  // namespace
+
+OperatorList EmbeddingOperators(const BlockShape& shape) {
+  OperatorList operators;
+  EndsBuilder(shape, operators).Embedding();
+  return operators;
+}
+
+OperatorList HeadOperators(const BlockShape& shape) {
+  OperatorList operators;
+  EndsBuilder(shape, operators).Head();
+  return operators;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,71 @@
+// How lists of operators are put together: what a block and a model's ends have in common.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "planner/block/block_shape.h"
+#include "planner/block/operator_list.h"
+
+namespace meshwright::planner {
+
+// Traffic in bytes per element of 2 bytes, of a fused norm: every input read once, every output
+// written once.
+inline constexpr double kFusedNormForward = 4.0;
+inline constexpr double kFusedNormBackward = 6.0;
+
+OperatorParameter Vector(std::string_view name, int64_t size);
+// Rows [outputs] of a column-parallel projection, and its bias.
+OperatorParameter Rows(std::string_view name, int64_t rows, int64_t rank_rows, int64_t columns);
+OperatorParameter Bias(std::string_view name, int64_t size, int64_t rank_size);
+// Columns [inputs] of a row-parallel projection.
+OperatorParameter Columns(std::string_view name, int64_t rows, int64_t columns,
+                          int64_t rank_columns);
+
+// Appends to a list, which must outlive it like the shape.
+class OperatorBuilder {
+ public:
+  OperatorBuilder(const BlockShape& shape, OperatorList& operators)
+      : s_(shape),
+        hidden_bytes_(s_.tokens * s_.hidden * s_.element_bytes),
+        stream_bytes_(hidden_bytes_ / s_.stream_ranks()),
+        stream_elements_(s_.tokens * s_.hidden / s_.stream_ranks()),
+        operators_(operators) {}
+
+ protected:
+  static constexpr PassKind kForward = PassKind::kForward;
+  static constexpr PassKind kInputGradient = PassKind::kInputGradient;
+  static constexpr PassKind kWeightGradient = PassKind::kWeightGradient;
+
+  Operator& Add(OperatorName name, OperatorKind kind);
+  static void Save(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName freed_by,
+                   PassKind freed_in);
+  void Norm(Operator& norm, std::string_view weight, std::string_view bias, double forward_bytes,
+            double backward_bytes);
+  void SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd);
+  void SaveStatistics(Operator& norm, KeptTensor rstd);
+  // Column-parallel products read all tokens, each rank its own columns.
+  Operator& Matmul(OperatorName name, int64_t outputs, int64_t inputs);
+  // Input of a column-parallel product, normed; the worker keeps the rank's share of it.
+  int64_t NormOutputBytes() const;
+  void Collective(Operator& op, PassKind pass, CollectiveKind kind, int64_t bytes,
+                  bool behind_compute = false);
+  // With sequence parallel (Korthikanti et al., arXiv 2205.05198) tokens are gathered on the way
+  // in, and again for the weight gradient behind the product of the one before; without it nothing
+  // happens until the gradients of all ranks are added up.
+  void Enter(OperatorName name);
+  // The other way round.
+  void Leave(OperatorName name);
+  void Gather(Operator& op, PassKind pass, bool behind_compute = false);
+  void Scatter(Operator& op, PassKind pass);
+
+  const BlockShape& s_;
+  const int64_t hidden_bytes_;  // an activation of all tokens
+  const int64_t stream_bytes_;  // the rank's share of the residual stream
+  const int64_t stream_elements_;
+
+ private:
+  OperatorList& operators_;
+};
+
+}  // namespace meshwright::planner

@@ -1,0 +1,65 @@
+#include "planner/profile/model_part.h"
+
+#include "planner/base/enum_names.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr EnumNames<ModelPart, 12> kNames = {{
+    {ModelPart::kRotaryPositions, "rotary_positions"},
+    {ModelPart::kPartialRotary, "partial_rotary"},
+    {ModelPart::kLearnedPositions, "learned_positions"},
+    {ModelPart::kAlibi, "alibi"},
+    {ModelPart::kNoPositions, "no_positions"},
+    {ModelPart::kRmsNorm, "rms_norm"},
+    {ModelPart::kLayerNorm, "layer_norm"},
+    {ModelPart::kEmbeddingNorm, "embedding_norm"},
+    {ModelPart::kQkNormOverWidth, "qk_norm_over_width"},
+    {ModelPart::kParallelBlock, "parallel_block"},
+    {ModelPart::kNormBehind, "norm_behind"},
+    {ModelPart::kBiases, "biases"},
+}};
+
+ModelPart PositionsOf(const ModelSpec& model) {
+  switch (model.positions) {
+    case Positions::kRotary:
+      return ModelPart::kRotaryPositions;
+    case Positions::kLearned:
+      return ModelPart::kLearnedPositions;
+    case Positions::kAlibi:
+      return ModelPart::kAlibi;
+    case Positions::kNone:
+      break;
+  }
+  return ModelPart::kNoPositions;
+}
+
+}  // namespace
+
+EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
+  EnumSet<ModelPart> parts = {PositionsOf(model), model.norm == StreamNorm::kRms
+                                                      ? ModelPart::kRmsNorm
+                                                      : ModelPart::kLayerNorm};
+  if (model.rotary_share != 1.0) parts.Add(ModelPart::kPartialRotary);
+  if (model.embedding_norm) parts.Add(ModelPart::kEmbeddingNorm);
+  if (model.arrangement == Arrangement::kNormBehind) parts.Add(ModelPart::kNormBehind);
+  if (model.arrangement == Arrangement::kParallel ||
+      model.arrangement == Arrangement::kParallelOneNorm) {
+    parts.Add(ModelPart::kParallelBlock);
+  }
+  bool biases = model.head_bias;
+  for (const LayerGroup& group : model.groups) {
+    biases = biases || group.attention.output_bias || group.ffn.bias;
+    if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);
+  }
+  if (biases) parts.Add(ModelPart::kBiases);
+  return parts;
+}
+
+std::string_view ModelPartName(ModelPart part) { return NameOf(kNames, part); }
+
+absl::StatusOr<ModelPart> ParseModelPart(std::string_view text) {
+  return KindOf(kNames, "model part", text);
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,35 @@
+// The parts that a model's blocks and ends may be built of beside attention, FFN and RMSNorm, each
+// of which a program must have a layer for.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "planner/base/enum_set.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::planner {
+
+enum class ModelPart : uint8_t {
+  kRotaryPositions,
+  kPartialRotary,
+  kLearnedPositions,
+  kAlibi,
+  kNoPositions,
+  kRmsNorm,
+  kLayerNorm,
+  kEmbeddingNorm,
+  kQkNormOverWidth,
+  kParallelBlock,
+  kNormBehind,
+  kBiases,  // other than of queries, keys and values
+};
+
+EnumSet<ModelPart> PartsOf(const ModelSpec& model);
+
+std::string_view ModelPartName(ModelPart part);
+// InvalidArgument names what would be accepted.
+absl::StatusOr<ModelPart> ParseModelPart(std::string_view text);
+
+}  // namespace meshwright::planner

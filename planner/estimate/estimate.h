@@ -11,9 +11,6 @@
 
 namespace meshwright::planner {
 
-// 80 % of a normal distribution lie within this many standard deviations of its mean.
-inline constexpr double kEightyPercentSigmas = 1.2816;
-
 struct Estimate {
   MemoryEstimate memory;
   double fraction_of_device = 0.0;  // memory.total_bytes() over the device's memory

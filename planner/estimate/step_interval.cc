@@ -25,4 +25,8 @@ double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile
   return std::hypot(FittedSpread(cluster, profile), kDataSheetSigma * ShareLeftOpen(rows));
 }
 
+double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile) {
+  return std::exp(kEightyPercentSigmas * StepTimeSigma(cluster, profile));
+}
+
 }  // namespace meshwright::planner

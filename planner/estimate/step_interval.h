@@ -38,4 +38,11 @@ double FittedSpread(const ClusterSpec& cluster, const FrameworkProfile& profile)
 // errors.
 double StepTimeSigma(const ClusterSpec& cluster, const FrameworkProfile& profile);
 
+// 80 % of a normal distribution lie within this many standard deviations of its mean.
+inline constexpr double kEightyPercentSigmas = 1.2816;
+
+// Returns the factor, at least 1, by which 80 % of runs are at most slower or faster than
+// predicted.
+double StepSpread(const ClusterSpec& cluster, const FrameworkProfile& profile);
+
 }  // namespace meshwright::planner

@@ -61,6 +61,13 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   return shape;
 }
 
+bool KeepsScores(const FrameworkProfile& profile, const Layout& layout) {
+  BlockShape shape;
+  shape.attention = profile.AttentionOf(layout);
+  SetScores(profile, shape);
+  return shape.score_bytes > 0;
+}
+
 int64_t PaddedVocab(const EstimateContext& context, int32_t tp) {
   if (context.profile.supports.vocab_multiple == 0) return context.model.vocab;
   const int64_t multiple = int64_t{context.profile.supports.vocab_multiple} * tp;

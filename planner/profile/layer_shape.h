@@ -15,6 +15,9 @@ namespace meshwright::planner {
 BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
                       const LayerGroup& group);
 
+// Whether the layout's attention keeps its score matrix for the backward. Flash kernels don't.
+bool KeepsScores(const FrameworkProfile& profile, const Layout& layout);
+
 // Returns the size of the vocabulary after the framework's padding for `tp` ranks.
 int64_t PaddedVocab(const EstimateContext& context, int32_t tp);
 

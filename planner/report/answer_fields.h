@@ -92,6 +92,13 @@ void VisitFields(Explained& explained, Visitor& visit) {
   visit("smallest_change", explained.explanation.neighbours.smallest);
 }
 
+template <ConstOr<Ties> Tied, typename Visitor>
+void VisitFields(Tied& ties, Visitor& visit) {
+  visit("count", ties.count);
+  visit("within", ties.within);
+  visit("simplest", ties.simplest);
+}
+
 template <ConstOr<RecommendAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   auto& result = answer.result;
@@ -105,6 +112,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("parameters", answer.parameters);
   visit("rests_on", answer.rests_on);
   visit("mine", answer.mine);
+  visit("ties", result.ties);
 }
 
 template <ConstOr<EstimateAnswer> Answer, typename Visitor>

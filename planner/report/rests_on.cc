@@ -1,11 +1,8 @@
 #include "planner/report/rests_on.h"
 
-#include <cmath>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "planner/estimate/estimate.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/report/amounts.h"
 
@@ -64,7 +61,7 @@ RestsOn RestsOnOf(const ClusterSpec& cluster, const FrameworkProfile& profile) {
                               fitted ? RunsOf(rests_on.framework) : "not fitted to runs");
   rests_on.sentence =
       absl::StrFormat("%s; 80 %% of runs are within a factor of %.2f of the predicted step",
-                      presets, std::exp(kEightyPercentSigmas * rests_on.step_time_sigma));
+                      presets, StepSpread(cluster, profile));
   return rests_on;
 }
 

@@ -51,19 +51,25 @@ std::string Reasons(const std::vector<SlowerPart>& because) {
   return absl::StrCat(", because ", first, first.empty() ? "" : " and ", last, " more");
 }
 
-std::string AgainstBest(const StandingReport& report, const RankedLayout& best) {
+std::string AgainstBest(const StandingReport& report, const SearchResult& result) {
+  const RankedLayout& best = result.layouts.front();
   const std::string steps =
       absl::StrFormat("a step takes %s instead of the best one's %s", Seconds(report.step_s),
                       Seconds(best.estimate.time.step_s()));
   if (report.slower < 0.0) return absl::StrCat(steps, ", ", Percent(-report.slower), " faster");
-  return absl::StrCat(steps, ", ", Percent(report.slower), " slower", Reasons(report.because));
+  const std::string slower =
+      absl::StrCat(steps, ", ", Percent(report.slower), " slower", Reasons(report.because));
+  if (report.slower > result.ties.within) return slower;
+  return absl::StrCat(slower, "; that is a tie, for the estimate can't tell less than ",
+                      Percent(result.ties.within));
 }
 
-std::string SentenceOn(const StandingReport& report, const std::vector<RankedLayout>& layouts,
+std::string SentenceOn(const StandingReport& report, const SearchResult& result,
                        std::string_view criterion) {
+  const std::vector<RankedLayout>& layouts = result.layouts;
   const std::string place = absl::StrCat("rank ", Grouped(report.rank), " of ", Grouped(report.of));
   const std::string against =
-      layouts.empty() ? "" : absl::StrCat(": ", AgainstBest(report, layouts.front()));
+      layouts.empty() ? "" : absl::StrCat(": ", AgainstBest(report, result));
   if (!report.fits) {
     const std::string over =
         absl::StrCat("over ", std::string(criterion), " by ", Gib(report.over_bytes),
@@ -104,7 +110,7 @@ StandingReport Report(const Layout& layout, const SearchResult& result,
     report.slower = report.step_s / best.step_s() - 1.0;
     if (report.slower > 0.0) report.because = SlowerParts(estimate.time, best);
   }
-  report.sentence = SentenceOn(report, result.layouts, criterion);
+  report.sentence = SentenceOn(report, result, criterion);
   return report;
 }
 

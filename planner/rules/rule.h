@@ -48,6 +48,7 @@ enum class Rule : uint8_t {
   kPrecision,                 // a number format that the device does not run in
   kAttentionKernel,           // attn= names a kernel that the device does not have
   kNormKernel,                // norm= names a kernel that is not there
+  kDominated,                 // a simpler layout is as small and faster; only searches ask
   kCount,
 };
 
@@ -60,6 +61,8 @@ struct RuleInput {
   const FrameworkProfile& profile;  // of what runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
+  // Whether a layout that another one dominates is dropped although it can run.
+  bool drops_dominated = false;
 };
 
 // The numbers of a broken rule.

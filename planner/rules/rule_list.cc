@@ -5,6 +5,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 #include "planner/rules/batch_rules.h"
+#include "planner/rules/dominance_rules.h"
 #include "planner/rules/framework_rules.h"
 #include "planner/rules/kernel_rules.h"
 #include "planner/rules/limit_rules.h"
@@ -56,7 +57,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "the worker can't run vpp$0; it runs vpp up to $1"},
     {Rule::kTooLarge, "too_large", IsTooLarge,
      "sequence length $0 with this model and micro-batch is too large"},
-    // Last, so that a layout which breaks one of them would run with another global batch.
+    // These last, so that a layout which breaks one of them would run with another global batch.
     {Rule::kBatchDivision, "batch_division", BatchDoesNotDivide,
      "global batch $0 is not a multiple of dp * micro-batch = $1"},
     {Rule::kZeroBubbleBatches, "zero_bubble_batches", TooFewMicroBatches,
@@ -64,6 +65,10 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "2 * pp - 1"},
     {Rule::kInterleaveBatches, "interleave_batches", RoundsAreNotWhole,
      "$0 micro-batches are not a multiple of pp = $1, as interleaving needs"},
+    // Can run: whoever asks for it gets an estimate.
+    {Rule::kDominated, "dominated", IsDominated,
+     "rc=selective frees nothing here, for attention keeps no scores: rc=none is as small and "
+     "faster"},
 }};
 
 // Where in the list each rule is.

@@ -36,6 +36,17 @@ void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
   }
 }
 
+// The number of micro-batches stays whole.
+template <typename Visit>
+void SmallerMicroBatches(Layout layout, const Visit& visit) {
+  const int32_t size = layout.micro_batch;
+  for (int32_t smaller = size / 2; smaller >= 1; --smaller) {
+    if (size % smaller != 0) continue;
+    layout.micro_batch = smaller;
+    visit(layout);
+  }
+}
+
 template <typename Visit>
 void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
   if (layout.recompute == Recompute::kFull) return;
@@ -73,11 +84,7 @@ void Move(const ModelSpec& model, Change change, Layout layout, const Visit& vis
       layout.vpp = 1;
       return visit(layout);
     case Change::kMicroBatch:
-      while (layout.micro_batch % 2 == 0) {
-        layout.micro_batch /= 2;
-        visit(layout);
-      }
-      return;
+      return SmallerMicroBatches(layout, visit);
     case Change::kSequenceParallel:
       if (layout.sequence_parallel || layout.tp == 1) return;
       layout.sequence_parallel = true;

@@ -9,7 +9,10 @@
 #include "absl/strings/str_format.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/estimate/step_interval.h"
+#include "planner/search/block_recompute.h"
 #include "planner/search/space.h"
+#include "planner/search/ties.h"
 
 namespace meshwright::planner {
 namespace {
@@ -127,15 +130,18 @@ class Selection {
       : request_(request),
         context_(ContextOf(request)),
         planned_(RuleInputOf(context_, request.devices)),
+        searched_(Searched(planned_)),
         allowed_bytes_(AllowedBytes(request)),
         trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
-        ranking_(request.top) {
+        ranking_(request.top),
+        ties_(StepSpread(request.cluster, request.profile)) {
     if (request.mine) mine_ = Place(*request.mine);
   }
 
   void Visit(const Layout& layout) {
     ++funnel_.enumerated;
-    if (const auto violation = CheckLayout(planned_, layout)) {
+    if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = false;
+    if (const auto violation = CheckLayout(searched_, layout)) {
       return Drop(*violation);
     }
     if (const auto violation = CheckRunner(layout)) {
@@ -143,14 +149,13 @@ class Selection {
       return Drop(*violation);
     }
     const PlannedLayout planned(context_, layout);
-    MemoryBounds bounds = BoundMemory(planned);
-    if (bounds.least_bytes <= allowed_bytes_ && bounds.most_bytes > allowed_bytes_) {
-      bounds.least_bytes = EstimateMemory(planned).total_bytes();
-    }
-    if (bounds.least_bytes <= allowed_bytes_) {
+    const int64_t least_bytes = LeastBytes(planned);
+    if (least_bytes <= allowed_bytes_) {
       Rank(planned);
+      if (layout.recompute == Recompute::kFull && keeping_all_is_over_) RecomputeLess(planned);
     } else {
-      PutOver(planned, bounds.least_bytes);
+      PutOver(planned, least_bytes);
+      if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
     }
   }
 
@@ -163,6 +168,7 @@ class Selection {
     trials_.DropSlowerThan(ranking_.BestMfu());
     result.worth_a_trial = trials_.Take();
     result.layouts = ranking_.Take();
+    result.ties = ties_.Take(context_);
     result.mine = mine_;
     if (result.layouts.empty()) {
       result.nearest = RankedLayout{nearest_, EstimateLayout(context_, nearest_)};
@@ -172,6 +178,11 @@ class Selection {
   }
 
  private:
+  static RuleInput Searched(RuleInput input) {
+    input.drops_dominated = true;
+    return input;
+  }
+
   void Drop(const Violation& violation) {
     ++funnel_.invalid;
     ++funnel_.invalid_by_rule[static_cast<size_t>(violation.rule)];
@@ -191,6 +202,44 @@ class Selection {
     const EstimateContext runs = {request_.model, request_.cluster, request_.training,
                                   request_.runner->profile};
     return CheckLayout(runs, request_.devices, layout);
+  }
+
+  // A lower bound of the memory, which is above what is allowed exactly where the memory is.
+  int64_t LeastBytes(const PlannedLayout& planned) const {
+    const MemoryBounds bounds = BoundMemory(planned);
+    if (bounds.least_bytes > allowed_bytes_ || bounds.most_bytes <= allowed_bytes_) {
+      return bounds.least_bytes;
+    }
+    return EstimateMemory(planned).total_bytes();
+  }
+
+  // Between recomputing nothing, which is over, and `full`, which fits. Looks for the number of
+  // layers only where a single one would be fast enough to matter.
+  void RecomputeLess(const PlannedLayout& full) {
+    const int64_t most = MostLayersOfAChunk(full);
+    if (most < 2) return;
+    const Layout one = WithBlockRecompute(full.layout(), 1);
+    if (CheckLayout(searched_, one) || CheckRunner(one)) return;
+    const auto fits = [this](const Layout& layout) {
+      return LeastBytes(PlannedLayout(context_, layout)) <= allowed_bytes_;
+    };
+    if (!fits(WithBlockRecompute(one, most - 1))) return;
+    ++funnel_.enumerated;
+    if (!Matters(MfuOf(PlannedLayout(context_, one)))) {
+      ++funnel_.evaluated;
+      return;
+    }
+    const Layout least = LeastBlockRecompute(one, most - 1, fits);
+    Rank(PlannedLayout(context_, least));
+  }
+
+  bool MayBeatMine(double mfu) const {
+    return mine_ && !mine_->violation && mfu > mine_->estimate.mfu;
+  }
+
+  // Whether a layout of at most this MFU may have a place in the answer.
+  bool Matters(double mfu) const {
+    return MayBeatMine(mfu) || ranking_.Takes(mfu) || ties_.Takes(mfu);
   }
 
   static double MfuOf(const PlannedLayout& planned) {
@@ -213,10 +262,10 @@ class Selection {
   void Rank(const PlannedLayout& planned) {
     ++funnel_.evaluated;
     const double most_mfu = MfuOf(planned);
-    const bool may_beat_mine = mine_ && !mine_->violation && most_mfu > mine_->estimate.mfu;
-    if (!may_beat_mine && !ranking_.Takes(most_mfu)) return;
+    if (!Matters(most_mfu)) return;
     const Estimate estimate = EstimateLayout(planned);
-    if (may_beat_mine && estimate.mfu > mine_->estimate.mfu) ++mine_->faster;
+    if (MayBeatMine(estimate.mfu)) ++mine_->faster;
+    ties_.Offer(planned.layout(), estimate.mfu);
     ranking_.Offer(planned.layout(), estimate);
   }
 
@@ -241,12 +290,15 @@ class Selection {
 
   const SearchRequest& request_;
   const EstimateContext context_;
-  const RuleInput planned_;
+  const RuleInput planned_;   // of a layout that the caller names
+  const RuleInput searched_;  // of the search's own
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   Funnel funnel_;
   Ranking ranking_;
   Ranking trials_{kMostTrials};
+  bool keeping_all_is_over_ = false;  // of the layout at hand, the memory without recompute
+  TieFinder ties_;
   std::optional<Standing> mine_;
   Layout nearest_;
   int64_t nearest_bytes_ = std::numeric_limits<int64_t>::max();

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "planner/estimate/estimate.h"
 #include "planner/rules/rule_list.h"
+#include "planner/search/ranked_layout.h"
 
 namespace meshwright::planner {
 
@@ -45,13 +46,6 @@ struct Funnel {
   std::array<int64_t, static_cast<size_t>(Rule::kCount)> invalid_by_rule{};
 
   friend bool operator==(const Funnel&, const Funnel&) = default;
-};
-
-struct RankedLayout {
-  Layout layout;
-  Estimate estimate;
-
-  friend bool operator==(const RankedLayout&, const RankedLayout&) = default;
 };
 
 // The place of a layout that the caller names among those that a search evaluates.
@@ -94,6 +88,7 @@ inline EstimateContext ContextOf(const SearchRequest& request) {
 struct SearchResult {
   Funnel funnel;
   std::vector<RankedLayout> layouts;  // best MFU first, at most `top`
+  Ties ties;
   // Dropped by the memory criterion, faster than all that were kept, and more likely to fit than
   // not: best MFU first, at most kMostTrials.
   std::vector<RankedLayout> worth_a_trial;

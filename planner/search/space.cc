@@ -46,6 +46,16 @@ std::vector<std::pair<ScheduleKind, int32_t>> SchedulesOf(const ModelSpec& model
   return schedules;
 }
 
+std::vector<int32_t> MicroBatchesOf(int32_t dp, int64_t global_batch) {
+  // With one sequence the rule about the batch says what is wrong.
+  if (global_batch % dp != 0) return {1};
+  std::vector<int32_t> sizes;
+  for (int64_t size = 1; size <= kMaxMicroBatch; ++size) {
+    if (global_batch / dp % size == 0) sizes.push_back(static_cast<int32_t>(size));
+  }
+  return sizes;
+}
+
 // Appends every mesh that continues `mesh` with sizes of `axes`, among which dp takes what the
 // others leave of `ranks`.
 void AddMeshes(const std::vector<int32_t>& divisors, std::span<const AxisField> axes, int64_t ranks,
@@ -70,8 +80,9 @@ SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global
                          const FrameworkProfile& profile)
     : schedules_(SchedulesOf(model, profile)) {
   AddMeshes(DivisorsOf(devices), kAxes, devices, Layout(), meshes_);
-  for (int64_t size = 1; size <= std::min(kMaxMicroBatch, global_batch); size *= 2) {
-    micro_batches_.push_back(static_cast<int32_t>(size));
+  for (const Layout& mesh : meshes_) {
+    std::vector<int32_t>& sizes = micro_batches_[mesh.dp];
+    if (sizes.empty()) sizes = MicroBatchesOf(mesh.dp, global_batch);
   }
 }
 
@@ -83,11 +94,14 @@ int64_t SearchSpace::size() const {
   };
   Layout pipeline;
   pipeline.pp = 2;
-  const int64_t single = std::count_if(meshes_.begin(), meshes_.end(),
-                                       [](const Layout& mesh) { return mesh.pp == 1; });
-  const int64_t pipelines = static_cast<int64_t>(meshes_.size()) - single;
-  return (single * schedules_of(Layout()) + pipelines * schedules_of(pipeline)) *
-         static_cast<int64_t>(micro_batches_.size()) * kModes;
+  const int64_t of_single = schedules_of(Layout());
+  const int64_t of_pipeline = schedules_of(pipeline);
+  int64_t points = 0;
+  for (const Layout& mesh : meshes_) {
+    points += (mesh.pp == 1 ? of_single : of_pipeline) *
+              static_cast<int64_t>(micro_batches_.at(mesh.dp).size()) * kModes;
+  }
+  return points;
 }
 
 }  // namespace meshwright::planner

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,65 +21,16 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(SearchSpace, IsTheFullCrossProduct) {
-  const ModelSpec model = FindModel("llama-2-7b").value();
-  // 8 devices: 20 meshes; 32 layers: 6 chunk counts, and 17 for 34 places; batch 16: 5
-  // micro-batches; 24 modes.
-  const FrameworkProfile plain;
-  const SearchSpace space(model, 8, 16, plain);
-  EXPECT_EQ(space.size(), 20 * 7 * 5 * 24);
-  int64_t visited = 0;
-  space.ForEach([&visited](const Layout& layout) {
-    ++visited;
-    EXPECT_EQ(layout.devices(), 8);
-  });
-  EXPECT_EQ(visited, space.size());
-}
-
-TEST(SearchSpace, KnowsItsSizeWithEverySchedule) {
-  const ModelSpec model = FindModel("llama-2-7b").value();
-  FrameworkProfile profile;
-  profile.supports.has_breadth_first = true;
-  profile.supports.has_zb_h1 = true;
-  for (const int64_t devices : {1, 7, 24}) {
-    const SearchSpace space(model, devices, 4, profile);
-    int64_t visited = 0;
-    space.ForEach([&visited](const Layout&) { ++visited; });
-    EXPECT_EQ(visited, space.size()) << devices;
-  }
-}
-
-// One chunk is 1F1B, more interleave; without a pipeline the other schedules say nothing new.
-TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
-  const ModelSpec model = FindModel("llama-2-7b").value();
-  FrameworkProfile profile;
-  const auto schedules = [&](bool pipelines) {
-    std::set<std::pair<ScheduleKind, int32_t>> seen;
-    SearchSpace(model, 8, 16, profile).ForEach([&](const Layout& layout) {
-      if ((layout.pp > 1) == pipelines) seen.emplace(layout.schedule, layout.vpp);
-    });
-    return seen;
-  };
-  const auto plain = schedules(true);
-  EXPECT_EQ(plain.size(), 7u);
-  EXPECT_TRUE(plain.contains({ScheduleKind::k1f1b, 1}));
-  EXPECT_TRUE(plain.contains({ScheduleKind::kInterleaved, 17}));
-  profile.supports.has_breadth_first = true;
-  profile.supports.has_zb_h1 = true;
-  profile.supports.has_zb_v = true;
-  const auto all = schedules(true);
-  EXPECT_EQ(all.size(), 7u + 7u + 2u);
-  EXPECT_TRUE(all.contains({ScheduleKind::kBreadthFirst, 1}));
-  EXPECT_TRUE(all.contains({ScheduleKind::kZbH1, 1}));
-  EXPECT_TRUE(all.contains({ScheduleKind::kZbV, 2}));
-  EXPECT_EQ(schedules(false), plain);
-}
-
 TEST(Search, CountsEveryPointOnce) {
-  const TestContext context = MakeContext("llama-3-70b", "h100", 8192, 64);
+  TestContext context = MakeContext("llama-3-70b", "h100", 8192, 64);
   const SearchResult result = Search(MakeRequest(context, 64)).value();
   const Funnel& funnel = result.funnel;
-  EXPECT_EQ(funnel.enumerated, SearchSpace(context.model, 64, 64, context.profile).size());
+  // rc=block:N comes on top.
+  const int64_t points = SearchSpace(context.model, 64, 64, context.profile).size();
+  EXPECT_GT(funnel.enumerated, points);
+  EXPECT_LT(funnel.enumerated, points + funnel.evaluated);
+  context.profile.supports.has_block_recompute = false;
+  EXPECT_EQ(Search(MakeRequest(context, 64))->funnel.enumerated, points);
   EXPECT_EQ(funnel.enumerated, funnel.invalid + funnel.memory + funnel.evaluated);
   EXPECT_EQ(
       std::accumulate(funnel.invalid_by_rule.begin(), funnel.invalid_by_rule.end(), int64_t{0}),
@@ -107,16 +57,19 @@ TEST(Search, FindsWhatAnEstimateOfEveryLayoutFinds) {
   for (const int64_t gibibytes : {2, 16, 48, 80}) {
     TestContext test = MakeContext("llama-2-7b", "h100", 4096, 16, "meshwright");
     test.cluster.device.memory_bytes = gibibytes << 30;
+    test.profile.supports.has_block_recompute = false;  // no points of the space
     const SearchRequest request = MakeRequest(test, 16);
     const SearchResult found = Search(request).value();
     const EstimateContext context = test.get();
+    RuleInput rules = RuleInputOf(context, 16);
+    rules.drops_dominated = true;
     Funnel funnel;
     std::string best;
     double best_mfu = 0.0;
     std::string nearest;
     int64_t nearest_bytes = std::numeric_limits<int64_t>::max();
     SearchSpace(test.model, 16, 16, test.profile).ForEach([&](const Layout& layout) {
-      if (CheckLayout(context, 16, layout).has_value()) return;
+      if (CheckLayout(rules, layout).has_value()) return;
       const Estimate estimate = EstimateLayout(context, layout);
       const int64_t bytes = estimate.memory.total_bytes();
       if (bytes > AllowedBytes(request)) {
@@ -140,6 +93,35 @@ TEST(Search, FindsWhatAnEstimateOfEveryLayoutFinds) {
       EXPECT_EQ(found.layouts.front().estimate,
                 EstimateLayout(context, found.layouts.front().layout));
     }
+  }
+}
+
+// Of all block:N the fewest layers that fit, and only where recomputing none does not.
+TEST(Search, RecomputesAsFewLayersAsItMust) {
+  for (const char* framework : {"megatron", "meshwright"}) {
+    int blocks = 0;
+    for (const int64_t gibibytes : {10, 14, 20, 28}) {
+      TestContext test = MakeContext("llama-2-7b", "h100", 4096, 16, framework);
+      test.cluster.device.memory_bytes = gibibytes << 30;
+      SearchRequest request = MakeRequest(test, 16);
+      request.top = 100;
+      const auto bytes = [&](Layout layout, int32_t layers) {
+        layout.recompute = layers == 0 ? Recompute::kNone : Recompute::kBlock;
+        layout.recompute_layers = layers;
+        return EstimateMemory(test.get(), layout).total_bytes();
+      };
+      const SearchResult found = Search(request).value();
+      for (const auto& [layout, estimate] : found.layouts) {
+        if (layout.recompute != Recompute::kBlock) continue;
+        ++blocks;
+        EXPECT_LE(estimate.memory.total_bytes(), AllowedBytes(request));
+        EXPECT_GT(bytes(layout, 0), AllowedBytes(request)) << FormatLayout(layout);
+        for (int32_t fewer = 1; fewer < layout.recompute_layers; ++fewer) {
+          EXPECT_GT(bytes(layout, fewer), AllowedBytes(request)) << FormatLayout(layout);
+        }
+      }
+    }
+    EXPECT_GT(blocks, 0) << framework;
   }
 }
 
@@ -207,7 +189,7 @@ TEST(Search, RefusesASpaceThatIsTooLargeBeforeItWalksIt) {
   ASSERT_TRUE(absl::IsInvalidArgument(result.status())) << result.status();
   EXPECT_EQ(FieldOf(result.status()), "gpus");
   const int64_t size = SearchSpace(context.model, 720720, 64, context.profile).size();
-  EXPECT_GT(size, 1'000'000'000);
+  EXPECT_GT(size, 100'000'000);
   EXPECT_THAT(std::string(result.status().message()),
               HasSubstr(absl::StrCat("gpus = 720720: the search space has ", size,
                                      " layouts; must be at most 20000000: take ")));
@@ -328,11 +310,15 @@ TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   context.profile.kept.pressure_slope = 1.0;
   context.profile.kept.pressure_from = 0.2;
+  context.profile.supports.has_block_recompute = false;  // no points of the space
   SearchRequest request = MakeRequest(context, 32);
   request.top = 3;
   std::vector<std::pair<double, Layout>> all;
+  const EstimateContext estimated = context.get();
+  RuleInput rules = RuleInputOf(estimated, 32);
+  rules.drops_dominated = true;
   SearchSpace(context.model, 32, 64, context.profile).ForEach([&](const Layout& layout) {
-    if (CheckLayout(context.get(), 32, layout)) return;
+    if (CheckLayout(rules, layout)) return;
     const Estimate estimate = EstimateLayout(context.get(), layout);
     if (estimate.memory.total_bytes() <= AllowedBytes(request)) {
       all.emplace_back(estimate.mfu, layout);

@@ -44,6 +44,7 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
                          {"allowed_bytes", answer.allowed_bytes},
                          {"notes", answer.notes},
                          {"layouts", LayoutsToJson(result.layouts)},
+                         {"ties", ToJson(result.ties)},
                          {"worth_a_trial", LayoutsToJson(result.worth_a_trial)}};
   if (result.nearest) {
     object["nearest"] = planner::LayoutToJson(result.nearest->layout, result.nearest->estimate);

@@ -84,6 +84,31 @@ void PrintRanking(const planner::PlanQuery& query,
   table.Print(out);
 }
 
+// Not ranked by time: what is closer than the estimate can tell is a matter of taste, and simple is
+// the better one.
+void PrintTies(const planner::SearchResult& result, std::ostream& out) {
+  const planner::Ties& ties = result.ties;
+  const std::string within = FormatPercent(ties.within);
+  if (ties.count <= 1) {
+    out << "No other layout is within the " << within
+        << " of the first that the estimate can't tell apart.\n\n";
+    return;
+  }
+  out << FormatCount(ties.count) << " layouts tie: within " << within
+      << " of the first, which is closer than the estimate can tell apart. The simplest of them "
+         "first:\n";
+  Table table({"layout", "GiB/device", "of device", "step", "over the first", "MFU"});
+  const double first_s = result.layouts.front().estimate.time.step_s();
+  for (const planner::RankedLayout& ranked : ties.simplest) {
+    const planner::Estimate& e = ranked.estimate;
+    table.Add({planner::FormatLayout(ranked.layout), FormatGib(e.memory.total_bytes()),
+               FormatPercent(e.fraction_of_device), FormatSeconds(e.time.step_s()),
+               FormatPercent(e.time.step_s() / first_s - 1.0), FormatPercent(e.mfu)});
+  }
+  table.Print(out);
+  out << "\n";
+}
+
 // What the memory criterion dropped although it would be faster.
 void PrintWorthATrial(const planner::PlanQuery& query, const planner::SearchResult& result,
                       std::ostream& out) {
@@ -202,6 +227,7 @@ void PrintRecommendation(const planner::PlanQuery& query, const planner::Recomme
     PrintWorthATrial(query, answer.result, out);
     return;
   }
+  PrintTies(answer.result, out);
   out << "Ranked by predicted MFU (PaLM definition; causal MFU counts half of the attention):\n";
   PrintRanking(query, answer.result.layouts, out);
   PrintMine(answer.mine, out);

@@ -1,0 +1,65 @@
+// Layouts that the estimate can't tell from the fastest one, and the simplest among them.
+//
+// A predicted step has an interval that 80 % of runs fall into. A layout that is slower than the
+// fastest by less than half of that interval ties with it: which of the two is faster, only a run
+// can say. Then the simpler one is the better choice.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "planner/search/ranked_layout.h"
+
+namespace meshwright::planner {
+
+// How much a layout asks of who runs it, the most telling member first. Less is simpler.
+struct Complexity {
+  int32_t axes = 0;     // with more than one rank
+  bool chunks = false;  // more than one chunk a pipeline rank
+  Recompute recompute = Recompute::kNone;
+  int32_t zero = 0;
+  bool plain_schedule = true;  // 1F1B or GPipe, or the interleaved one that chunks ask for
+
+  friend auto operator<=>(const Complexity& a, const Complexity& b) {
+    const auto key = [](const Complexity& c) {
+      return std::tuple(c.axes, c.chunks, c.recompute, c.zero, !c.plain_schedule);
+    };
+    return key(a) <=> key(b);
+  }
+  friend bool operator==(const Complexity&, const Complexity&) = default;
+};
+
+Complexity ComplexityOf(const Layout& layout);
+
+// Collects, from all layouts that a search evaluates, those that tie. Remembers one layout a
+// complexity, and 8 bytes for each layout that may still tie.
+class TieFinder {
+ public:
+  // `spread` is the upper end of the interval over the predicted step, at least 1.
+  explicit TieFinder(double spread) : spread_(spread) {}
+
+  // Whether a layout of this MFU would tie with the fastest so far.
+  bool Takes(double mfu) const { return mfu * spread_ >= best_mfu_; }
+  void Offer(const Layout& layout, double mfu);
+
+  // Returns the ties with their estimates under `context`. None before the first offer.
+  Ties Take(const EstimateContext& context);
+
+ private:
+  struct Fastest {
+    double mfu = 0.0;
+    Layout layout;
+  };
+
+  void Forget();  // those that no longer tie
+
+  const double spread_;
+  double best_mfu_ = 0.0;
+  std::vector<double> mfus_;  // of those that tied when they were offered
+  size_t forget_at_ = 1024;   // as many of them as make it worth looking for some to forget
+  std::map<Complexity, Fastest> fastest_;
+};
+
+}  // namespace meshwright::planner

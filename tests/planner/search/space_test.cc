@@ -1,0 +1,89 @@
+#include "planner/search/space.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tests/planner/test_specs.h"
+
+namespace meshwright::planner {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(SearchSpace, IsTheFullCrossProduct) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  // 8 devices: 10, 6, 3 and 1 meshes with dp 1, 2, 4 and 8, which leave of batch 16 as many as 5,
+  // 4, 3 and 2 micro-batches; 32 layers: 6 chunk counts, and 17 for 34 places; 24 modes.
+  const FrameworkProfile plain;
+  const SearchSpace space(model, 8, 16, plain);
+  EXPECT_EQ(space.size(), (10 * 5 + 6 * 4 + 3 * 3 + 1 * 2) * 7 * 24);
+  int64_t visited = 0;
+  space.ForEach([&visited](const Layout& layout) {
+    ++visited;
+    EXPECT_EQ(layout.devices(), 8);
+  });
+  EXPECT_EQ(visited, space.size());
+}
+
+TEST(SearchSpace, KnowsItsSizeWithEverySchedule) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  FrameworkProfile profile;
+  profile.supports.has_breadth_first = true;
+  profile.supports.has_zb_h1 = true;
+  for (const int64_t devices : {1, 7, 24}) {
+    const SearchSpace space(model, devices, 4, profile);
+    int64_t visited = 0;
+    space.ForEach([&visited](const Layout&) { ++visited; });
+    EXPECT_EQ(visited, space.size()) << devices;
+  }
+}
+
+// 1344 sequences on 7 replicas leave 192: not the powers of two alone.
+TEST(SearchSpace, HasTheMicroBatchesThatDivide) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  std::map<int32_t, std::set<int32_t>> by_dp;
+  SearchSpace(model, 14, 1344, FrameworkProfile()).ForEach([&](const Layout& layout) {
+    by_dp[layout.dp].insert(layout.micro_batch);
+  });
+  EXPECT_THAT(by_dp[7], ElementsAre(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64));
+  EXPECT_THAT(by_dp[14], ElementsAre(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48));
+  by_dp.clear();
+  SearchSpace(model, 4, 6, FrameworkProfile()).ForEach([&](const Layout& layout) {
+    by_dp[layout.dp].insert(layout.micro_batch);
+  });
+  EXPECT_THAT(by_dp[2], ElementsAre(1, 3));
+  EXPECT_THAT(by_dp[4], ElementsAre(1));  // does not divide
+}
+
+// One chunk is 1F1B, more interleave; without a pipeline the other schedules say nothing new.
+TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  FrameworkProfile profile;
+  const auto schedules = [&](bool pipelines) {
+    std::set<std::pair<ScheduleKind, int32_t>> seen;
+    SearchSpace(model, 8, 16, profile).ForEach([&](const Layout& layout) {
+      if ((layout.pp > 1) == pipelines) seen.emplace(layout.schedule, layout.vpp);
+    });
+    return seen;
+  };
+  const auto plain = schedules(true);
+  EXPECT_EQ(plain.size(), 7u);
+  EXPECT_TRUE(plain.contains({ScheduleKind::k1f1b, 1}));
+  EXPECT_TRUE(plain.contains({ScheduleKind::kInterleaved, 17}));
+  profile.supports.has_breadth_first = true;
+  profile.supports.has_zb_h1 = true;
+  profile.supports.has_zb_v = true;
+  const auto all = schedules(true);
+  EXPECT_EQ(all.size(), 7u + 7u + 2u);
+  EXPECT_TRUE(all.contains({ScheduleKind::kBreadthFirst, 1}));
+  EXPECT_TRUE(all.contains({ScheduleKind::kZbH1, 1}));
+  EXPECT_TRUE(all.contains({ScheduleKind::kZbV, 2}));
+  EXPECT_EQ(schedules(false), plain);
+}
+
+}  // namespace
+}  // namespace meshwright::planner

@@ -16,8 +16,13 @@ ModelForm FormOf(const planner::ModelSpec& model) {
     to.head_dim = group.attention.head_dim;
     to.qkv_bias = group.attention.qkv_bias;
     to.qk_norm = group.attention.qk_norm;
-    to.qk_norm_over_width = group.attention.qk_norm_over_width;
-    to.output_bias = group.attention.output_bias;
+    // Workers of other versions read what has always been there.
+    if (group.attention.qk_norm_over_width != form.attention.qk_norm_over_width) {
+      to.qk_norm_over_width = group.attention.qk_norm_over_width;
+    }
+    if (group.attention.output_bias != form.attention.output_bias) {
+      to.output_bias = group.attention.output_bias;
+    }
   }
   return form;
 }

@@ -44,8 +44,28 @@ void VisitFields(Group& group, Visitor& visit) {
   visit("output_bias", group.output_bias);
   visit(planner::Needed("ffn"), group.ffn.kind, planner::kFfnKindNames);
   visit(planner::Needed("ffn_hidden"), group.ffn.hidden);
-  visit("ffn_bias", group.ffn.bias);
+  visit(planner::OnlyIf(group.ffn.bias, "ffn_bias"), group.ffn.bias);
   visit(planner::Needed("count"), group.count);
+}
+
+// How the model differs from Llama's family. Where it does not, plans read as they always did.
+template <planner::ConstOr<ModelForm> Form, typename Visitor>
+void VisitFamilyFields(Form& form, Visitor& visit) {
+  using planner::OnlyIf;
+  auto& attention = form.attention;
+  auto& model = form.model;
+  const planner::ModelSpec llama;
+  visit(OnlyIf(attention.qk_norm_over_width, "qk_norm_over_width"), attention.qk_norm_over_width);
+  visit(OnlyIf(attention.output_bias, "output_bias"), attention.output_bias);
+  visit(OnlyIf(model.head_bias, "head_bias"), model.head_bias);
+  visit(OnlyIf(model.embedding_norm, "embedding_norm"), model.embedding_norm);
+  visit(OnlyIf(model.norm != llama.norm, "norm"), model.norm, planner::kStreamNormNames);
+  visit(OnlyIf(model.arrangement != llama.arrangement, "arrangement"), model.arrangement,
+        planner::kArrangementNames);
+  visit(OnlyIf(model.positions != llama.positions, "positions"), model.positions,
+        planner::kPositionsNames);
+  visit(OnlyIf(model.learned_positions != 0, "learned_positions"), model.learned_positions);
+  visit(OnlyIf(model.rotary_share != 1.0, "rotary_share"), model.rotary_share);
 }
 
 template <planner::ConstOr<ModelForm> Form, typename Visitor>
@@ -60,15 +80,7 @@ void VisitFields(Form& form, Visitor& visit) {
   visit("tied_embeddings", model.tied_embeddings);
   visit("qkv_bias", form.attention.qkv_bias);
   visit("qk_norm", form.attention.qk_norm);
-  visit("qk_norm_over_width", form.attention.qk_norm_over_width);
-  visit("output_bias", form.attention.output_bias);
-  visit("head_bias", model.head_bias);
-  visit("embedding_norm", model.embedding_norm);
-  visit("norm", model.norm, planner::kStreamNormNames);
-  visit("arrangement", model.arrangement, planner::kArrangementNames);
-  visit("positions", model.positions, planner::kPositionsNames);
-  visit("learned_positions", model.learned_positions);
-  visit("rotary_share", model.rotary_share);
+  VisitFamilyFields(form, visit);
   visit(planner::Needed("norm_epsilon"), model.norm_epsilon);
   visit(planner::Needed("rope_theta"), model.rope_theta);
   visit("rope_scaling", model.rope_scaling);

@@ -94,6 +94,16 @@ void ReadPositions(JsonFields& fields, const Architecture& architecture, int64_t
   }
 }
 
+// A learned table has a row for every position, and no more.
+absl::Status CheckTable(const ModelSpec& model, const Architecture& architecture, int64_t seq_len) {
+  if (model.positions != Positions::kLearned) return absl::OkStatus();
+  const int64_t positions = model.learned_positions - architecture.position_offset;
+  if (positions >= seq_len) return absl::OkStatus();
+  return FieldError("max_position_embeddings", positions,
+                    absl::StrCat("positions are learned; must be at least the sequence length of ",
+                                 seq_len, " tokens"));
+}
+
 }  // namespace
 
 absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_view text,
@@ -127,6 +137,7 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
   model.rope_theta = rope.theta;
   model.rope_scaling = rope.scaling;
   RETURN_IF_ERROR(Validate(model));
+  RETURN_IF_ERROR(CheckTable(model, architecture, seq_len));
   read.unknown_keys.insert(read.unknown_keys.end(), architecture.left_aside.begin(),
                            architecture.left_aside.end());
   for (const std::string& key : fields.UnaskedKeys()) {

@@ -51,6 +51,30 @@ TEST(TrialJsonTest, LayersOfAnotherAttentionSayWhichOne) {
   EXPECT_EQ(TrialPlanFromJson(json).value(), plan);
 }
 
+TEST(TrialJsonTest, HowAModelDiffersFromLlamasFamilyIsSaid) {
+  TrialPlan plan = FullPlan();
+  planner::ModelSpec& model = plan.model;
+  model.head_bias = true;
+  model.embedding_norm = true;
+  model.norm = planner::StreamNorm::kLayerWithoutBias;
+  model.arrangement = planner::Arrangement::kParallelOneNorm;
+  model.positions = planner::Positions::kLearned;
+  model.learned_positions = 1024;
+  model.rotary_share = 0.25;
+  model.groups.front().attention.output_bias = true;
+  model.groups.front().ffn = {.kind = planner::FfnKind::kRelu, .hidden = 48, .bias = true};
+  planner::LayerGroup second = model.groups.front();
+  second.attention.output_bias = false;
+  second.attention.qk_norm = true;
+  second.attention.qk_norm_over_width = true;
+  second.ffn.bias = false;
+  model.groups.push_back(second);
+  const nlohmann::json json = ToJson(plan);
+  EXPECT_EQ(json["model"]["positions"], "learned");
+  EXPECT_EQ(json["model"]["groups"][1]["output_bias"], false);
+  EXPECT_EQ(TrialPlanFromJson(json).value(), plan);
+}
+
 // Databases hold this text, and workers of other versions read it.
 constexpr char kPlanText[] =
     R"({"adaptive":true,"beat_step_s":0.5,"device":"cuda","estimated_bytes":[123456789012,5],)"

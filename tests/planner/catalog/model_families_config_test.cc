@@ -209,6 +209,19 @@ TEST(FamilyConfigs, LeaveDropoutAsideAndSaySo) {
   EXPECT_THAT(ReadModelConfig("m", none.dump(), 1024)->unknown_keys, testing::IsEmpty());
 }
 
+TEST(FamilyConfigs, RefuseSequencesLongerThanALearnedTable) {
+  const auto read = [](const json& config, int64_t seq_len) {
+    return std::string(ReadModelConfig("m", config.dump(), seq_len).status().message());
+  };
+  EXPECT_EQ(read(Gpt2(768, 12, 12), 1024), "");
+  EXPECT_THAT(read(Gpt2(768, 12, 12), 1025),
+              HasSubstr("max_position_embeddings = 1024: positions are learned; must be at least "
+                        "the sequence length of 1025 tokens"));
+  EXPECT_EQ(read(Opt(768, 12, 12), 2048), "");
+  EXPECT_THAT(read(Opt(768, 12, 12), 2049), HasSubstr("max_position_embeddings = 2048"));
+  EXPECT_EQ(read(Bloom(1024, 24, 16), 8192), "");
+}
+
 TEST(FamilyConfigs, RefuseWhatTheirOddMembersHave) {
   const auto error = [](json config, const char* key, const json& value) {
     config[key] = value;

@@ -70,8 +70,6 @@ TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
   EXPECT_GT(slice.step[planner::TimePart::kCompute], 0.0);
   EXPECT_GT(slice.step[planner::TimePart::kOptimizer], 0.0);
   EXPECT_GT(slice.step[planner::TimePart::kTp], 0.0);
-  EXPECT_GT(slice.step[planner::TimePart::kPp], 0.0);
-  EXPECT_GT(slice.step[planner::TimePart::kBubble], 0.0);
   ASSERT_EQ(slice.stages.size(), 2u);
   for (const SliceStage& stage : slice.stages) {
     ASSERT_EQ(stage.actions.size(), 2u);
@@ -81,6 +79,25 @@ TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
     }
   }
   EXPECT_EQ(ToJson(result)["slice"]["modelled"]["cluster"], "h100");
+}
+
+// Which rank waits for which depends on what was measured; that the longest way of a micro-batch
+// through both ranks is paid does not.
+TEST_F(SliceTrialTest, TheStepHoldsTheWayThroughThePipeline) {
+  const TrialResult result = RunSlices();
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
+  const SliceResult& slice = *result.slice;
+  ASSERT_EQ(slice.stages.size(), 2u);
+  EXPECT_GT(slice.hop_s, 0.0);
+  double fill_and_drain_s = 0.0;
+  for (const SliceAction& action : slice.stages[0].actions)
+    fill_and_drain_s += action.part.total_s();
+  double busy_s = 0.0;
+  for (const SliceAction& action : slice.stages[1].actions) busy_s += action.part.total_s();
+  const auto micro_batches =
+      static_cast<double>(plan_.layout.MicroBatches(plan_.training.global_batch));
+  EXPECT_GE(slice.step.step_s() * (1.0 + 1e-9),
+            fill_and_drain_s + 2.0 * slice.hop_s + micro_batches * busy_s);
 }
 
 TEST_F(SliceTrialTest, ChargesWhatTheCostModelSays) {

@@ -93,6 +93,7 @@ ClusterSpec WithMatmuls(const ClusterSpec& cluster, const std::vector<double>& c
   with.device.peak_fp32_flops = constants[kFp32Rate];
   with.device.peak_bf16_flops = constants[kBf16Rate];
   with.device.matmul_efficiency = 1.0;
+  with.device.matmul_limit = 1.0;
   with.device.matmul_half_k = constants[kHalfK];
   return with;
 }
@@ -135,6 +136,7 @@ void SetPeaks(const MatmulRows& measured, const std::vector<double>& constants,
   const SplitRate split =
       Split(constants[by_bf16 ? kBf16Rate : kFp32Rate], base.same_device ? peak : best);
   device.matmul_efficiency = split.share;
+  device.matmul_limit = std::min(1.0, std::max(split.share, best / split.rate));
   if (has_fp32) device.peak_fp32_flops = constants[kFp32Rate] / split.share;
   if (has_bf16) device.peak_bf16_flops = constants[kBf16Rate] / split.share;
   device.matmul_half_k = constants[kHalfK];

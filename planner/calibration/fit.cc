@@ -8,6 +8,7 @@
 
 #include "ceres/ceres.h"
 #include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
 #include "planner/calibration/spread.h"
 #include "planner/cost/step_time.h"
 
@@ -102,11 +103,14 @@ ceres::CostFunction* MakeCost(Residual residual, size_t size) {
 }
 
 // Rows count in units of the loss scale, priors in units of their standard deviations: the fit is
-// the most probable point where errors spread by about the scale.
+// the most probable point where errors spread by about the scale. Errors far beyond `outlier_error`
+// count as Loss has it.
+template <typename Loss>
 void AddResiduals(const FittedConstants& parameters, const std::vector<FitRow>& rows,
-                  const FitOptions& options, double* point, ceres::Problem& problem) {
+                  const FitOptions& options, double outlier_error, double* point,
+                  ceres::Problem& problem) {
   for (const FitRow& row : rows) {
-    auto* loss = new ceres::ScaledLoss(new ceres::CauchyLoss(options.loss_scale),
+    auto* loss = new ceres::ScaledLoss(new Loss(outlier_error),
                                        1.0 / (options.loss_scale * options.loss_scale),
                                        ceres::TAKE_OWNERSHIP);
     problem.AddResidualBlock(MakeCost(RowResidual{parameters, row}, parameters.size()), loss,
@@ -121,6 +125,30 @@ void AddResiduals(const FittedConstants& parameters, const std::vector<FitRow>& 
     problem.SetParameterLowerBound(point, static_cast<int>(i), std::log(constant.low));
     problem.SetParameterUpperBound(point, static_cast<int>(i), std::log(constant.high));
   }
+}
+
+// Of |log(predicted / measured)| at a point.
+double MedianError(const FittedConstants& parameters, const std::vector<FitRow>& rows,
+                   const std::vector<double>& point) {
+  std::vector<double> errors;
+  for (const FitRow& row : rows) {
+    double residual = 0.0;
+    const double* block = point.data();
+    RowResidual{parameters, row}(&block, &residual);
+    errors.push_back(std::abs(residual));
+  }
+  return Quantile(errors, 0.5);
+}
+
+// Moves the problem's point from where it stands to the least loss near it.
+absl::Status SolveFrom(ceres::Problem& problem) {
+  ceres::Solver::Options solver;
+  solver.linear_solver_type = ceres::DENSE_QR;
+  solver.max_num_iterations = 200;
+  solver.logging_type = ceres::SILENT;
+  ceres::Solver::Summary summary;
+  ceres::Solve(solver, &problem, &summary);
+  return summary.IsSolutionUsable() ? absl::OkStatus() : absl::InternalError(summary.BriefReport());
 }
 
 // Row-major covariance of the constants' logarithms; the priors' alone where the solver finds none.
@@ -217,15 +245,17 @@ absl::StatusOr<FitResult> FitConstants(const std::vector<FitRow>& rows, const Cl
     return FieldError("fit", "nothing", "must leave at least one constant to fit");
   }
   std::vector<double> point = parameters.priors();
+  // Cauchy's loss lets outliers go, and from the priors it would let all rows of a machine go that
+  // is nothing like them: the convex loss finds the rows first, and what most of them are off by is
+  // no outlier.
+  ceres::Problem convex;
+  AddResiduals<ceres::SoftLOneLoss>(parameters, rows, options, options.loss_scale, point.data(),
+                                    convex);
+  RETURN_IF_ERROR(SolveFrom(convex));
+  const double outlier_error = std::max(options.loss_scale, MedianError(parameters, rows, point));
   ceres::Problem problem;
-  AddResiduals(parameters, rows, options, point.data(), problem);
-  ceres::Solver::Options solver;
-  solver.linear_solver_type = ceres::DENSE_QR;
-  solver.max_num_iterations = 200;
-  solver.logging_type = ceres::SILENT;
-  ceres::Solver::Summary summary;
-  ceres::Solve(solver, &problem, &summary);
-  if (!summary.IsSolutionUsable()) return absl::InternalError(summary.BriefReport());
+  AddResiduals<ceres::CauchyLoss>(parameters, rows, options, outlier_error, point.data(), problem);
+  RETURN_IF_ERROR(SolveFrom(problem));
 
   FitResult result{cluster, profile, {}};
   parameters.Apply(point.data(), result.cluster, result.profile);

@@ -82,7 +82,7 @@ TEST(JsonSchema, DescribesMeasurements) {
   const json fitted = ExpectDescribed(
       "calibrate", {"calibrate", "--measurements", folder + "/runs.csv", "--cluster", "h100",
                     "--framework", "megatron", "-o", folder + "/fitted.json"});
-  EXPECT_EQ(fitted["cluster"]["sources"], json::array({"nvidia-dgxc-benchmarking", "us"}));
+  EXPECT_EQ(fitted["cluster"]["sources"], json::array({"llm-foundry", "us"}));
   std::filesystem::remove_all(folder);
 }
 

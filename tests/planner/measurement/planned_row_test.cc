@@ -71,13 +71,13 @@ TEST(PlanRow, GpusGoByTheNamesOfNvidiaSmi) {
   EXPECT_EQ(cluster("NVIDIA H200"), "h200");
   EXPECT_EQ(cluster("NVIDIA B200"), "b200");
   EXPECT_EQ(cluster("NVIDIA GB200"), "gb200");
+  EXPECT_EQ(cluster("NVIDIA GH200 480GB"), "gh200");
   EXPECT_EQ(cluster("NVIDIA L40S"), "l40s");
   EXPECT_EQ(cluster("AMD Instinct MI300X"), "mi300x");
   EXPECT_EQ(cluster("local-cpu"), "local-cpu");
   EXPECT_EQ(cluster("H100 SXM"), "h100");
   // Other devices than the presets', whatever their names hold.
   EXPECT_THAT(cluster("NVIDIA H100 PCIe"), HasSubstr("no cluster preset"));
-  EXPECT_THAT(cluster("NVIDIA GH200 480GB"), HasSubstr("no cluster preset"));
   EXPECT_THAT(cluster("Tesla V100-SXM2-32GB"), HasSubstr("gpu = Tesla V100-SXM2-32GB: no cluster"));
 }
 

@@ -19,11 +19,12 @@ RestsOn Of(const char* cluster, const char* profile = "megatron") {
 TEST(RestsOn, CountsTheRunsAndSourcesOfFittedPresets) {
   const RestsOn h100 = Of("h100");
   EXPECT_EQ(h100.cluster.kind, "runs");
-  EXPECT_EQ(h100.cluster.rows, 48);
-  EXPECT_THAT(h100.cluster.sources, ElementsAre("nvidia-dgxc-benchmarking"));
-  EXPECT_THAT(h100.sentence,
-              HasSubstr("h100 and megatron: together fitted to 48 measured runs of 1 "
-                        "source (nvidia-dgxc-benchmarking); 80 % of runs"));
+  EXPECT_EQ(h100.cluster.rows, 70);
+  EXPECT_THAT(h100.cluster.sources, ElementsAre("llm-foundry"));
+  EXPECT_THAT(
+      h100.sentence,
+      HasSubstr("h100: fitted to 70 measured runs of 1 source (llm-foundry); megatron: fitted "
+                "to 48 measured runs of 1 source (nvidia-dgxc-benchmarking); 80 % of runs"));
   EXPECT_THAT(Of("a100-80").sentence,
               HasSubstr("a100-80: fitted to 61 measured runs of 1 source (llm-foundry); megatron: "
                         "fitted to 48 measured runs"));

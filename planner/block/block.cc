@@ -131,7 +131,8 @@ class BlockBuilder : public OperatorBuilder {
                     .keys = s_.keys,
                     .heads = s_.rank_heads(),
                     .head_dim = s_.head_dim,
-                    .kv_heads = s_.rank_kv_heads()};
+                    .kv_heads = s_.rank_kv_heads(),
+                    .key_blocks = s_.cp};
     op.kernel = s_.attention;
     op.score_traffic_bytes = s_.score_traffic_bytes;
     const int64_t query_bytes = s_.tokens * s_.query_width() * s_.element_bytes;

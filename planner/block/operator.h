@@ -78,6 +78,8 @@ struct AttentionShape {
   int64_t heads = 0;  // on this rank
   int64_t head_dim = 0;
   int64_t kv_heads = 0;  // on this rank
+  // Blocks of the keys that a kernel works on one after another: the ring's of context parallelism.
+  int64_t key_blocks = 1;
 
   int64_t query_width() const { return heads * head_dim; }
   int64_t key_width() const { return kv_heads * head_dim; }

@@ -72,20 +72,22 @@ void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
   if (op.recomputed) time.recompute_s += forward_s;
 }
 
-// The ring passes keys and values on while attention works for `attention_s`; what does not fit
-// behind it shows, as does adding up the parts.
+// The ring passes keys and values on while attention works on the block before, in all for
+// `attention_s`; what of a hop does not fit behind a block shows, as does adding up the parts. Ranks
+// hold a block from either end of the sequence, so that all of them have the same work.
 double RingTime(const StepShape& step, const Operator& op, PassKind pass, double attention_s) {
   const double hops = step.layout.cp - 1;
-  double ring_s = 0.0;
+  double hop_s = 0.0;
   for (const OperatorCollective& message : op.pass(pass).collectives) {
-    ring_s += hops * SendTime(step.network, step.cp_group, static_cast<double>(message.bytes));
+    hop_s += SendTime(step.network, step.cp_group, static_cast<double>(message.bytes));
   }
   const AttentionShape& shape = op.attention;
   const int64_t width =
       shape.query_width() + (pass == PassKind::kForward ? 0 : 2 * shape.key_width());
   const double merge_bytes = kRingMergeBytes * static_cast<double>(op.element_bytes) / 2.0 *
                              static_cast<double>(shape.tokens * width);
-  return std::max(0.0, ring_s - attention_s) + hops * StreamTime(step, merge_bytes);
+  const double exposed_s = std::max(0.0, hop_s - attention_s / step.layout.cp);
+  return hops * (exposed_s + Launched(step, StreamTime(step, merge_bytes)));
 }
 
 void AddRing(const StepShape& step, const Operator& op, LayerTime& time) {

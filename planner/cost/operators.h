@@ -39,7 +39,8 @@ double MemoryBoundTime(const DeviceShare& device, double bytes);
 
 // Returns the seconds of a flash kernel's causal forward; the backward takes 2.5 times as long
 // (FlashAttention-2, arXiv 2307.08691). The kernel reaches attention_efficiency * s / (s +
-// half_seq) of the peak for heads of 128 elements, times its own ratio, and less for shorter heads.
+// half_seq) of the peak for heads of 128 elements, times its own ratio, and less for shorter heads;
+// s is the length of a block of keys.
 double FlashForwardTime(const DeviceShare& device, AttentionKernel kernel,
                         const AttentionShape& shape);
 inline constexpr double kAttentionBackwardRatio = 2.5;

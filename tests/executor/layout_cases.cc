@@ -11,6 +11,8 @@ constexpr ModelVariant kOdd = {.qkv_bias = true, .odd = true};
 constexpr ModelVariant kOddTied = {.tied = true, .odd = true};
 constexpr ModelVariant kHeadNorm = {.qk_norm = true};
 constexpr ModelVariant kHeadNormMultiHead = {.kv_heads = 4, .qk_norm = true};
+constexpr ModelVariant kGelu = {.ffn = planner::FfnKind::kGelu};
+constexpr ModelVariant kRelu = {.ffn = planner::FfnKind::kRelu};
 
 }  // namespace
 
@@ -202,10 +204,31 @@ std::vector<LayoutCase> HeadNormCases() {
           {"tp2.cp2.pp2.dp2.zero3.sp1", kHeadNorm}};
 }
 
+std::vector<LayoutCase> OtherFamilyCases() {
+  return {{"tp1.pp1.dp1.mb2", kGelu},
+          {"tp1.pp1.dp1.mb2", kRelu},
+          {"tp2.pp1.dp1.mb2", kGelu},
+          {"tp2.pp1.dp1.mb2.sp1", kGelu},
+          {"tp2.pp1.dp1.mb2.sp1", kRelu},
+          {"tp1.cp2.pp1.dp1", kGelu},
+          {"tp1.pp2.dp1", kGelu},
+          {"tp1.pp2.dp1.sched=zb_h1", kGelu},
+          {"tp2.pp2.dp1.sp1.sched=zb_h1", kRelu},
+          {"tp1.pp1.dp1.mb2.rc=selective", kGelu},
+          {"tp2.pp2.dp1.sp1.rc=selective", kRelu},
+          {"tp1.pp2.dp1.rc=selective.sched=zb_h1", kRelu},
+          {"tp1.pp1.dp1.mb2.rc=full", kGelu},
+          {"tp1.cp2.pp2.dp1.rc=full.sched=zb_h1", kRelu},
+          {"tp1.pp1.dp2.zero1", kGelu},
+          {"tp2.pp1.dp2.zero2.sp1", kGelu},
+          {"tp1.pp1.dp2.zero3", kRelu},
+          {"tp2.pp2.dp2.vpp2.zero3.sp1.rc=selective.sched=breadth_first", kGelu}};
+}
+
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
   for (const auto& cases : {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(),
-                            ZeroCases(), AllAxesCases(), HeadNormCases()}) {
+                            ZeroCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

@@ -5,11 +5,13 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/triu.h>
@@ -41,7 +43,7 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
     Add(prefix + "k", {keys, hidden}, true);
     Add(prefix + "v", {keys, hidden}, true);
     Add(prefix + "o", {hidden, queries}, true);
-    Add(prefix + "gate", {ffn, hidden}, true);
+    if (model_.GroupOf(layer).ffn.gated()) Add(prefix + "gate", {ffn, hidden}, true);
     Add(prefix + "up", {ffn, hidden}, true);
     Add(prefix + "down", {hidden, ffn}, true);
     Add(prefix + "attention_norm", {hidden}, false);
@@ -141,9 +143,21 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention&
   return Project(output, prefix + "o", "");
 }
 
-at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const std::string& prefix) const {
-  const at::Tensor gate = at::silu(Project(x, prefix + "gate", ""));
-  return Project(gate * Project(x, prefix + "up", ""), prefix + "down", "");
+at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
+                                       const std::string& prefix) const {
+  const at::Tensor up = Project(x, prefix + "up", "");
+  const auto product = [&] {
+    switch (ffn.kind) {
+      case planner::FfnKind::kSwiGlu:
+        return at::silu(Project(x, prefix + "gate", "")) * up;
+      case planner::FfnKind::kGelu:
+        return at::gelu(up);
+      case planner::FfnKind::kRelu:
+        return at::relu(up);
+    }
+    return at::Tensor();
+  };
+  return Project(product(), prefix + "down", "");
 }
 
 double ReferenceModel::Loss(int64_t step) {
@@ -161,7 +175,7 @@ double ReferenceModel::Loss(int64_t step) {
   for (int64_t layer = 0; layer < model_.layers(); ++layer) {
     const std::string prefix = "layers." + std::to_string(layer) + ".";
     x = x + Attend(Norm(x, prefix + "attention_norm"), model_.GroupOf(layer).attention, prefix);
-    x = x + FeedForward(Norm(x, prefix + "ffn_norm"), prefix);
+    x = x + FeedForward(Norm(x, prefix + "ffn_norm"), model_.GroupOf(layer).ffn, prefix);
   }
   const at::Tensor logits =
       Project(Norm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");

@@ -44,7 +44,8 @@ class ReferenceModel {
   at::Tensor Turn(const at::Tensor& heads) const;
   at::Tensor Attend(const at::Tensor& x, const planner::Attention& attention,
                     const std::string& prefix) const;
-  at::Tensor FeedForward(const at::Tensor& x, const std::string& prefix) const;
+  at::Tensor FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
+                         const std::string& prefix) const;
 
   const planner::ModelSpec model_;
   const planner::TrainingSpec training_;

@@ -151,6 +151,8 @@ TEST(KernelRules, LimitOnlyTheProfileThatHasThem) {
   EXPECT_EQ(rule_of(worker, plain), Rule::kPrecision);
   EXPECT_EQ(rule_of(other, plain), Rule::kCount);
   worker.training.precision = Precision::kBf16;
+  EXPECT_EQ(rule_of(worker, plain), Rule::kHeadDim);
+  worker.profile.supports.kernels.ffn = {FfnKind::kSwiGlu};
   EXPECT_EQ(rule_of(worker, plain), Rule::kFfnKind);
   worker.model.groups.front().ffn.kind = FfnKind::kSwiGlu;
   EXPECT_EQ(rule_of(worker, plain), Rule::kHeadDim);

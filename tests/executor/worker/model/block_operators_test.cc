@@ -42,6 +42,7 @@ struct Case {
   bool qkv_bias = false;
   bool qk_norm = false;
   planner::Precision precision = planner::Precision::kFp32;
+  planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
@@ -59,7 +60,9 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     context_.model = trial::TinyModel();
     // Queries are wider than the stream: every product is another one. An FFN as wide as those of
     // real models has the forward's peak; attention's own scratch there is not in the list.
-    context_.model.groups.front().ffn.hidden = 4 * context_.model.hidden;
+    planner::Ffn& ffn = context_.model.groups.front().ffn;
+    ffn.hidden = 4 * context_.model.hidden;
+    ffn.kind = GetParam().ffn;
     planner::Attention& attention = context_.model.groups.front().attention;
     attention.head_dim = 16;
     attention.kv_heads = GetParam().kv_heads;
@@ -314,7 +317,21 @@ INSTANTIATE_TEST_SUITE_P(
              .qkv_bias = true},
         Case{.name = "FullRecomputeQkNorm",
              .layout = {.tp = 2, .sequence_parallel = true, .recompute = planner::Recompute::kFull},
-             .qk_norm = true}),
+             .qk_norm = true},
+        Case{.name = "Gelu", .ffn = planner::FfnKind::kGelu},
+        Case{.name = "Relu", .ffn = planner::FfnKind::kRelu},
+        Case{.name = "SequenceParallelRelu",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .ffn = planner::FfnKind::kRelu},
+        Case{.name = "SelectiveRecomputeGelu",
+             .layout = {.tp = 2, .recompute = planner::Recompute::kSelective},
+             .ffn = planner::FfnKind::kGelu},
+        Case{.name = "SelectiveRecomputeRelu",
+             .layout = {.recompute = planner::Recompute::kSelective},
+             .ffn = planner::FfnKind::kRelu},
+        Case{.name = "FullRecomputeRelu",
+             .layout = {.recompute = planner::Recompute::kFull},
+             .ffn = planner::FfnKind::kRelu}),
     [](const auto& test) { return std::string(test.param.name); });
 
 class EndOperatorsTest : public OperatorsTest {};

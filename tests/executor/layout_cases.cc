@@ -13,6 +13,9 @@ constexpr ModelVariant kHeadNorm = {.qk_norm = true};
 constexpr ModelVariant kHeadNormMultiHead = {.kv_heads = 4, .qk_norm = true};
 constexpr ModelVariant kGelu = {.ffn = planner::FfnKind::kGelu};
 constexpr ModelVariant kRelu = {.ffn = planner::FfnKind::kRelu};
+constexpr ModelVariant kLayerNorm = {.ffn = planner::FfnKind::kGelu,
+                                     .norm = planner::StreamNorm::kLayer};
+constexpr ModelVariant kWeightedNorm = {.norm = planner::StreamNorm::kLayerWithoutBias};
 
 }  // namespace
 
@@ -222,7 +225,18 @@ std::vector<LayoutCase> OtherFamilyCases() {
           {"tp1.pp1.dp2.zero1", kGelu},
           {"tp2.pp1.dp2.zero2.sp1", kGelu},
           {"tp1.pp1.dp2.zero3", kRelu},
-          {"tp2.pp2.dp2.vpp2.zero3.sp1.rc=selective.sched=breadth_first", kGelu}};
+          {"tp2.pp2.dp2.vpp2.zero3.sp1.rc=selective.sched=breadth_first", kGelu},
+          {"tp1.pp1.dp1.mb2", kLayerNorm},
+          {"tp1.pp1.dp1.mb2", kWeightedNorm},
+          {"tp2.pp1.dp1.mb2", kLayerNorm},
+          {"tp2.pp1.dp1.mb2.sp1", kLayerNorm},
+          {"tp1.cp2.pp1.dp1", kWeightedNorm},
+          {"tp1.pp2.dp1.sched=zb_h1", kLayerNorm},
+          {"tp2.pp2.dp1.sp1.rc=selective", kLayerNorm},
+          {"tp1.pp1.dp1.mb2.rc=full", kWeightedNorm},
+          {"tp2.pp1.dp2.zero1.sp1", kLayerNorm},
+          {"tp1.pp2.dp2.zero2", kLayerNorm},
+          {"tp1.pp1.dp2.zero3", kLayerNorm}};
 }
 
 std::vector<LayoutCase> AllCases() {

@@ -23,6 +23,7 @@ struct ModelVariant {
   bool qk_norm = false;
   bool odd = false;  // widths that no number of ranks divides
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
+  planner::StreamNorm norm = planner::StreamNorm::kRms;
 };
 
 struct LayoutCase {
@@ -45,6 +46,8 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.odd) name += "_odd";
   if (test_case.model.ffn == planner::FfnKind::kGelu) name += "_gelu";
   if (test_case.model.ffn == planner::FfnKind::kRelu) name += "_relu";
+  if (test_case.model.norm == planner::StreamNorm::kLayer) name += "_layer_norm";
+  if (test_case.model.norm == planner::StreamNorm::kLayerWithoutBias) name += "_weighted_norm";
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -53,6 +56,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   TrialPlan plan;
   plan.model = TinyModel();
   plan.model.tied_embeddings = test_case.model.tied;
+  plan.model.norm = test_case.model.norm;
   plan.model.groups.front().count = test_case.model.layers;
   plan.model.groups.front().attention.kv_heads = test_case.model.kv_heads;
   plan.model.groups.front().attention.qkv_bias = test_case.model.qkv_bias;

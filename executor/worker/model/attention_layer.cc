@@ -6,7 +6,6 @@
 
 #include "executor/worker/model/head_norm.h"
 #include "executor/worker/model/linear.h"
-#include "executor/worker/model/norm.h"
 #include "executor/worker/model/ring_attention.h"
 #include "executor/worker/model/tensor_parallel.h"
 
@@ -24,7 +23,10 @@ AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& a
              .kv_heads = attention.kv_heads / context.layout.tp,
              .head_dim = attention.head_dim,
              .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
-                                           context.dtype())} {}
+                                           context.dtype())},
+      norm_(context, unit, planner::OperatorName::kAttentionNorm),
+      query_norm_(VectorsOf(unit.parameters(), planner::OperatorName::kHeadNorm).weight),
+      qkv_(VectorsOf(unit.parameters(), planner::OperatorName::kQkvProjection)) {}
 
 at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t count) const {
   const int64_t all = shape_.heads + 2 * shape_.kv_heads;
@@ -64,8 +66,8 @@ void AttentionLayer::NormAndTurn(ReadyHeads& heads) const {
                 context_.options());
   const at::Tensor q = ready.narrow(2, 0, shape_.heads);
   const at::Tensor k = ready.narrow(2, shape_.heads, shape_.kv_heads);
-  heads.q_rstd = HeadNormForward(context_, heads.q, unit_.weight(kQueryNorm), q);
-  heads.k_rstd = HeadNormForward(context_, heads.k, unit_.weight(kKeyNorm), k);
+  heads.q_rstd = HeadNormForward(context_, heads.q, unit_.weight(query_norm_), q);
+  heads.k_rstd = HeadNormForward(context_, heads.k, unit_.weight(query_norm_ + 1), k);
   Turn(ready, ready, /*inverse=*/false);
   heads.q = q;
   heads.k = k;
@@ -85,9 +87,9 @@ AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput, cons
 }
 
 at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
-  NormOutput norm = NormForward(context_, residual, unit_.weight(kAttentionNorm));
-  const at::Tensor bias = attention_.qkv_bias ? unit_.weight(QkvBiasOf(attention_)) : at::Tensor();
-  saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight), bias);
+  NormOutput norm = norm_.Forward(residual);
+  saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight),
+                            unit_.weight(qkv_.bias));
   if (!attention_.qk_norm) {
     const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
     Turn(turned, turned, /*inverse=*/false);
@@ -103,7 +105,7 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
 
 void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
   saved.norm_rstd.reset();
-  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kAttentionNorm));
+  NormOutput norm = norm_.Forward(saved.residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
 }
@@ -117,9 +119,9 @@ void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const 
   heads.v.copy_(gradient.v);
   if (!attention_.qk_norm) return;
   HeadNormBackward(context_, heads.q, Heads(qkv, 0, shape_.heads), heads.q_rstd,
-                   unit_.weight(kQueryNorm), unit_.gradient(kQueryNorm));
+                   unit_.weight(query_norm_), unit_.gradient(query_norm_));
   HeadNormBackward(context_, heads.k, Heads(qkv, shape_.heads, shape_.kv_heads), heads.k_rstd,
-                   unit_.weight(kKeyNorm), unit_.gradient(kKeyNorm));
+                   unit_.weight(query_norm_ + 1), unit_.gradient(query_norm_ + 1));
 }
 
 void AttentionLayer::BackwardHeads(AttentionSaved& saved) const {
@@ -138,18 +140,14 @@ void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
 
 void AttentionLayer::BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.qkv, norm_output, unit_.TakeMatrixGradient(kQkvWeight));
-  if (attention_.qkv_bias) {
-    at::Tensor bias = unit_.gradient(QkvBiasOf(attention_));
-    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
-  }
+  AddBiasGradient(context_, saved.qkv, unit_.gradient(qkv_.bias));
   saved.qkv.reset();
   saved.norm_output.reset();
 }
 
 void AttentionLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
                                   AttentionSaved& saved) const {
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kAttentionNorm),
-               gradient, unit_.gradient(kAttentionNorm));
+  norm_.Backward(dresidual, saved.residual, saved.norm_rstd, gradient);
   saved.residual.reset();
   saved.norm_rstd.reset();
 }

@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "executor/worker/model/attention_core.h"
+#include "executor/worker/model/norm_layer.h"
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
@@ -22,7 +23,7 @@ namespace meshwright::worker {
 struct AttentionSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  at::Tensor norm_rstd;    // NormOutput::rstd
   // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm as projected: the norm's
   // backward needs its input, and computing queries and keys again from it is cheap.
   at::Tensor qkv;
@@ -89,6 +90,9 @@ class AttentionLayer {
   FlatUnit& unit_;
   const RopeTable& rope_;
   const AttentionShape shape_;
+  const NormLayer norm_;
+  const size_t query_norm_;  // position of its weight; kNowhere without qk_norm
+  const VectorPositions qkv_;
 };
 
 }  // namespace meshwright::worker

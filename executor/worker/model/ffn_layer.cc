@@ -4,7 +4,6 @@
 
 #include "executor/worker/model/ffn_activation.h"
 #include "executor/worker/model/linear.h"
-#include "executor/worker/model/norm.h"
 #include "executor/worker/model/tensor_parallel.h"
 
 namespace meshwright::worker {
@@ -23,7 +22,7 @@ at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnS
 }
 
 void FfnLayer::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
-  NormOutput norm = NormForwardOfSum(context_, input, attention, unit_.weight(kFfnNorm));
+  NormOutput norm = norm_.ForwardOfSum(input, attention);
   saved.residual = std::move(attention);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
@@ -39,7 +38,7 @@ void FfnLayer::DropNormAndProduct(FfnSaved& saved) const {
 
 void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
   saved.norm_rstd.reset();
-  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kFfnNorm));
+  NormOutput norm = norm_.Forward(saved.residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
   if (!saved.product.defined()) Activate(saved);
@@ -66,8 +65,7 @@ void FfnLayer::BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& sav
 
 void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
                             FfnSaved& saved) const {
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kFfnNorm),
-               gradient, unit_.gradient(kFfnNorm));
+  norm_.Backward(dresidual, saved.residual, saved.norm_rstd, gradient);
   saved.residual.reset();
   saved.norm_rstd.reset();
 }

@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "executor/worker/model/norm_layer.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
 #include "planner/spec/model_spec.h"
@@ -18,7 +19,7 @@ namespace meshwright::worker {
 struct FfnSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  at::Tensor norm_rstd;    // NormOutput::rstd
   // [tokens, 2 ffn_hidden], or half of it without a gate. Of ReLU only while it runs: its product
   // says as much.
   at::Tensor gate_up;
@@ -32,7 +33,10 @@ class FfnLayer {
  public:
   // `ffn` and `unit` outlive it.
   FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit)
-      : context_(context), ffn_(ffn), unit_(unit) {}
+      : context_(context),
+        ffn_(ffn),
+        unit_(unit),
+        norm_(context, unit, planner::OperatorName::kFfnNorm) {}
 
   // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
@@ -64,6 +68,7 @@ class FfnLayer {
   RankContext& context_;
   const planner::Ffn& ffn_;
   FlatUnit& unit_;
+  const NormLayer norm_;
 };
 
 }  // namespace meshwright::worker

@@ -87,4 +87,14 @@ void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, cons
   }
 }
 
+void AddBiasGradient(const RankContext& context, const at::Tensor& dy, const at::Tensor& gradient) {
+  if (!gradient.defined()) return;
+  context.device->kernels().Run(
+      kernels::BiasGradient{.type = context.element(),
+                            .rows = dy.size(0),
+                            .width = dy.size(1),
+                            .dy = dy.const_data_ptr(),
+                            .bias_gradient = gradient.mutable_data_ptr()});
+}
+
 }  // namespace meshwright::worker

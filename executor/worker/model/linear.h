@@ -23,4 +23,8 @@ at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                           const MatrixGradient& gradient);
 
+// gradient [outputs], accumulator dtype, += the sum of dy's rows; nothing where it is undefined, of
+// a layer without bias. Allocates nothing.
+void AddBiasGradient(const RankContext& context, const at::Tensor& dy, const at::Tensor& gradient);
+
 }  // namespace meshwright::worker

@@ -46,8 +46,8 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
     if (model_.GroupOf(layer).ffn.gated()) Add(prefix + "gate", {ffn, hidden}, true);
     Add(prefix + "up", {ffn, hidden}, true);
     Add(prefix + "down", {hidden, ffn}, true);
-    Add(prefix + "attention_norm", {hidden}, false);
-    Add(prefix + "ffn_norm", {hidden}, false);
+    AddStreamNorm(prefix + "attention_norm");
+    AddStreamNorm(prefix + "ffn_norm");
     if (attention.qk_norm) {
       Add(prefix + "q_norm", {attention.head_dim}, false);
       Add(prefix + "k_norm", {attention.head_dim}, false);
@@ -58,7 +58,7 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
       Add(prefix + "v_bias", {keys}, false);
     }
   }
-  Add("final_norm", {hidden}, false);
+  AddStreamNorm("final_norm");
   if (!model_.tied_embeddings) Add("head", {model_.vocab, hidden}, true);
 }
 
@@ -72,6 +72,18 @@ void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bo
   const at::Tensor weight = initial.to(dtype_);
   weights_[name] = weight.requires_grad_(true);
   moments_[name] = {at::zeros_like(weight), at::zeros_like(weight)};
+}
+
+void ReferenceModel::AddStreamNorm(const std::string& name) {
+  Add(name, {model_.hidden}, false);
+  if (model_.norm == planner::StreamNorm::kLayer) Add(name + "_bias", {model_.hidden}, false);
+}
+
+at::Tensor ReferenceModel::StreamNorm(const at::Tensor& x, const std::string& name) const {
+  if (model_.norm == planner::StreamNorm::kRms) return Norm(x, name);
+  const at::Tensor centred = x - x.mean(-1, /*keepdim=*/true);
+  const at::Tensor normed = Norm(centred, name);
+  return model_.norm == planner::StreamNorm::kLayer ? normed + weights_.at(name + "_bias") : normed;
 }
 
 at::Tensor ReferenceModel::Norm(const at::Tensor& x, const std::string& weight) const {
@@ -174,11 +186,12 @@ double ReferenceModel::Loss(int64_t step) {
       weights_.at("embedding").index_select(0, inputs).view({batch, seq_len, model_.hidden});
   for (int64_t layer = 0; layer < model_.layers(); ++layer) {
     const std::string prefix = "layers." + std::to_string(layer) + ".";
-    x = x + Attend(Norm(x, prefix + "attention_norm"), model_.GroupOf(layer).attention, prefix);
-    x = x + FeedForward(Norm(x, prefix + "ffn_norm"), model_.GroupOf(layer).ffn, prefix);
+    x = x +
+        Attend(StreamNorm(x, prefix + "attention_norm"), model_.GroupOf(layer).attention, prefix);
+    x = x + FeedForward(StreamNorm(x, prefix + "ffn_norm"), model_.GroupOf(layer).ffn, prefix);
   }
   const at::Tensor logits =
-      Project(Norm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");
+      Project(StreamNorm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");
   const at::Tensor loss = -at::log_softmax(logits, -1).gather(2, targets.unsqueeze(2)).mean();
   for (auto& [name, weight] : weights_) weight.mutable_grad().reset();
   loss.backward();

@@ -39,6 +39,8 @@ class ReferenceModel {
 
  private:
   void Add(const std::string& name, std::vector<int64_t> shape, bool random);
+  void AddStreamNorm(const std::string& name);
+  at::Tensor StreamNorm(const at::Tensor& x, const std::string& name) const;
   at::Tensor Norm(const at::Tensor& x, const std::string& weight) const;
   at::Tensor Project(const at::Tensor& x, const std::string& name, const std::string& bias) const;
   at::Tensor Turn(const at::Tensor& heads) const;

@@ -191,7 +191,7 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
     void (*change)(ModelSpec&);
   };
   const Case cases[] = {
-      {"layer_norm", [](ModelSpec& m) { m.norm = StreamNorm::kLayer; }},
+      {"plain_layer_norm", [](ModelSpec& m) { m.norm = StreamNorm::kLayerPlain; }},
       {"learned_positions",
        [](ModelSpec& m) {
          m.positions = Positions::kLearned;
@@ -204,7 +204,7 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallel; }},
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallelOneNorm; }},
       {"norm_behind", [](ModelSpec& m) { m.arrangement = Arrangement::kNormBehind; }},
-      {"biases", [](ModelSpec& m) { m.head_bias = true; }},
+      {"head_bias", [](ModelSpec& m) { m.head_bias = true; }},
       {"biases", [](ModelSpec& m) { m.groups.front().attention.output_bias = true; }},
       {"biases", [](ModelSpec& m) { m.groups.front().ffn.bias = true; }},
       {"qk_norm_over_width",

@@ -43,6 +43,7 @@ struct Case {
   bool qk_norm = false;
   planner::Precision precision = planner::Precision::kFp32;
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
+  planner::StreamNorm norm = planner::StreamNorm::kRms;
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
@@ -58,6 +59,7 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     at::set_num_threads(1);
     KeepMatmulsWithoutScratch();
     context_.model = trial::TinyModel();
+    context_.model.norm = GetParam().norm;
     // Queries are wider than the stream: every product is another one. An FFN as wide as those of
     // real models has the forward's peak; attention's own scratch there is not in the list.
     planner::Ffn& ffn = context_.model.groups.front().ffn;
@@ -187,14 +189,17 @@ class BlockOperatorsTest : public OperatorsTest {
     matrix(kOutputWeight, OperatorName::kOutputProjection);
     matrix(kGateUpWeight, OperatorName::kGateUpProjection);
     matrix(kDownWeight, OperatorName::kDownProjection);
-    vector(kAttentionNorm, OperatorName::kAttentionNorm, 0, 1);
-    vector(kFfnNorm, OperatorName::kFfnNorm, 0, 1);
+    const auto of = [&](OperatorName name) { return VectorsOf(unit_->parameters(), name); };
+    for (const OperatorName name : {OperatorName::kAttentionNorm, OperatorName::kFfnNorm}) {
+      vector(of(name).weight, name, 0, 1);
+      if (context_.model.norm == planner::StreamNorm::kLayer) vector(of(name).bias, name, 1, 1);
+    }
     if (attention.qk_norm) {
-      vector(kQueryNorm, OperatorName::kHeadNorm, 0, 1);
-      vector(kKeyNorm, OperatorName::kHeadNorm, 1, 1);
+      vector(of(OperatorName::kHeadNorm).weight, OperatorName::kHeadNorm, 0, 1);
+      vector(of(OperatorName::kHeadNorm).weight + 1, OperatorName::kHeadNorm, 1, 1);
     }
     if (attention.qkv_bias) {
-      vector(QkvBiasOf(attention), OperatorName::kQkvProjection, 3, 3);
+      vector(of(OperatorName::kQkvProjection).bias, OperatorName::kQkvProjection, 3, 3);
     }
   }
 
@@ -331,7 +336,20 @@ INSTANTIATE_TEST_SUITE_P(
              .ffn = planner::FfnKind::kRelu},
         Case{.name = "FullRecomputeRelu",
              .layout = {.recompute = planner::Recompute::kFull},
-             .ffn = planner::FfnKind::kRelu}),
+             .ffn = planner::FfnKind::kRelu},
+        Case{.name = "LayerNorm", .norm = planner::StreamNorm::kLayer},
+        Case{.name = "LayerNormWithoutBias", .norm = planner::StreamNorm::kLayerWithoutBias},
+        Case{.name = "SequenceParallelLayerNorm",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .norm = planner::StreamNorm::kLayer},
+        Case{.name = "SelectiveRecomputeLayerNorm",
+             .layout = {.tp = 2,
+                        .sequence_parallel = true,
+                        .recompute = planner::Recompute::kSelective},
+             .norm = planner::StreamNorm::kLayer},
+        Case{.name = "FullRecomputeLayerNorm",
+             .layout = {.recompute = planner::Recompute::kFull},
+             .norm = planner::StreamNorm::kLayer}),
     [](const auto& test) { return std::string(test.param.name); });
 
 class EndOperatorsTest : public OperatorsTest {};
@@ -359,7 +377,8 @@ TEST_P(EndOperatorsTest, TheHeadRunsTheListAndKeepsWhatItSaves) {
   FlatUnit& projection = AddUnit(HeadUnit(context_.model, 0, context_.layout.tp));
   FlatUnit& final_norm = AddUnit(FinalNormUnit(context_.model));
   ExpectMatrix(projection, kHeadWeight, operators, OperatorName::kHeadProjection);
-  ExpectVector(final_norm, kFinalNorm, operators, OperatorName::kFinalNorm, 0, 1);
+  ExpectVector(final_norm, VectorsOf(final_norm.parameters(), OperatorName::kFinalNorm).weight,
+               operators, OperatorName::kFinalNorm, 0, 1);
   ASSERT_FALSE(HasFailure());
   const HeadLayer head(context_, projection, final_norm);
   const at::Tensor loss_sum = at::zeros({1}, context_.options_of(at::kDouble));
@@ -382,7 +401,10 @@ INSTANTIATE_TEST_SUITE_P(Ends, EndOperatorsTest,
                                          Case{.name = "TensorParallel", .layout = {.tp = 2}},
                                          Case{.name = "SequenceParallel",
                                               .layout = {.tp = 2, .sequence_parallel = true}},
-                                         Case{.name = "ContextParallel", .layout = {.cp = 2}}),
+                                         Case{.name = "ContextParallel", .layout = {.cp = 2}},
+                                         Case{.name = "SequenceParallelLayerNorm",
+                                              .layout = {.tp = 2, .sequence_parallel = true},
+                                              .norm = planner::StreamNorm::kLayer}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

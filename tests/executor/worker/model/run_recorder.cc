@@ -58,10 +58,12 @@ class RecordingKernels final : public kernels::Kernels {
   void Run(const kernels::LayerNormForward& args) const override {
     if (args.branch != nullptr) recorder_.Add(ran::kResidual, nullptr, {args.rows * args.width});
     recorder_.Add(ran::kNorm, args.weight, {args.rows * args.width});
+    recorder_.Continue(ran::kNorm, args.bias, 0);
     kernels_.Run(args);
   }
   void Run(const kernels::LayerNormBackward& args) const override {
     recorder_.Add(ran::Gradient(ran::kNorm), args.weight_gradient, {args.rows * args.width});
+    recorder_.Continue(ran::Gradient(ran::kNorm), args.bias_gradient, 0);
     if (args.residual_gradient != nullptr) {
       recorder_.Add(ran::Gradient(ran::kResidual), nullptr, {args.rows * args.width});
     }

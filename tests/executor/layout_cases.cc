@@ -15,6 +15,15 @@ constexpr ModelVariant kGelu = {.ffn = planner::FfnKind::kGelu};
 constexpr ModelVariant kRelu = {.ffn = planner::FfnKind::kRelu};
 constexpr ModelVariant kLayerNorm = {.ffn = planner::FfnKind::kGelu,
                                      .norm = planner::StreamNorm::kLayer};
+// Blocks like StarCoder 2's, and with everything that may have a bias.
+constexpr ModelVariant kBlocksOfGpt = {
+    .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .biases = true};
+constexpr ModelVariant kOddBlocksOfGpt = {.tied = true,
+                                          .odd = true,
+                                          .ffn = planner::FfnKind::kGelu,
+                                          .norm = planner::StreamNorm::kLayer,
+                                          .biases = true};
+constexpr ModelVariant kBiases = {.biases = true};
 constexpr ModelVariant kWeightedNorm = {.norm = planner::StreamNorm::kLayerWithoutBias};
 
 }  // namespace
@@ -236,7 +245,25 @@ std::vector<LayoutCase> OtherFamilyCases() {
           {"tp1.pp1.dp1.mb2.rc=full", kWeightedNorm},
           {"tp2.pp1.dp2.zero1.sp1", kLayerNorm},
           {"tp1.pp2.dp2.zero2", kLayerNorm},
-          {"tp1.pp1.dp2.zero3", kLayerNorm}};
+          {"tp1.pp1.dp2.zero3", kLayerNorm},
+          {"tp1.pp1.dp1.mb2", kBlocksOfGpt},
+          {"tp1.pp1.dp1.mb2", kBiases},
+          {"tp2.pp1.dp1.mb2", kBlocksOfGpt},
+          {"tp2.pp1.dp1.mb2.sp1", kBlocksOfGpt},
+          {"tp2.pp1.dp1.sp1", kBiases},
+          {"tp1.cp2.pp1.dp1", kBlocksOfGpt},
+          {"tp2.cp2.pp1.dp1.sp1", kBlocksOfGpt},
+          {"tp1.pp2.dp1", kBlocksOfGpt},
+          {"tp1.pp2.dp1.sched=zb_h1", kBlocksOfGpt},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v", kBlocksOfGpt},
+          {"tp1.pp1.dp1.mb2.rc=selective", kBlocksOfGpt},
+          {"tp2.pp2.dp1.sp1.rc=full", kBlocksOfGpt},
+          {"tp1.pp2.dp1.rc=block:1", kBlocksOfGpt},
+          {"tp1.pp1.dp2.zero1", kOddBlocksOfGpt},
+          {"tp2.pp1.dp2.zero2.sp1", kBlocksOfGpt},
+          {"tp1.pp1.dp2.zero3", kOddBlocksOfGpt},
+          {"tp2.pp2.dp2.zero3.sp1.rc=full", kBlocksOfGpt},
+          {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kBlocksOfGpt}};
 }
 
 std::vector<LayoutCase> AllCases() {

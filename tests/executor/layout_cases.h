@@ -24,6 +24,7 @@ struct ModelVariant {
   bool odd = false;  // widths that no number of ranks divides
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
   planner::StreamNorm norm = planner::StreamNorm::kRms;
+  bool biases = false;  // of all of a block's products
 };
 
 struct LayoutCase {
@@ -46,6 +47,7 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.odd) name += "_odd";
   if (test_case.model.ffn == planner::FfnKind::kGelu) name += "_gelu";
   if (test_case.model.ffn == planner::FfnKind::kRelu) name += "_relu";
+  if (test_case.model.biases) name += "_biases";
   if (test_case.model.norm == planner::StreamNorm::kLayer) name += "_layer_norm";
   if (test_case.model.norm == planner::StreamNorm::kLayerWithoutBias) name += "_weighted_norm";
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
@@ -62,6 +64,11 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   plan.model.groups.front().attention.qkv_bias = test_case.model.qkv_bias;
   plan.model.groups.front().attention.qk_norm = test_case.model.qk_norm;
   plan.model.groups.front().ffn.kind = test_case.model.ffn;
+  if (test_case.model.biases) {
+    plan.model.groups.front().attention.qkv_bias = true;
+    plan.model.groups.front().attention.output_bias = true;
+    plan.model.groups.front().ffn.bias = true;
+  }
   if (test_case.model.odd) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;

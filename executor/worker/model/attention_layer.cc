@@ -26,7 +26,8 @@ AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& a
                                            context.dtype())},
       norm_(context, unit, planner::OperatorName::kAttentionNorm),
       query_norm_(VectorsOf(unit.parameters(), planner::OperatorName::kHeadNorm).weight),
-      qkv_(VectorsOf(unit.parameters(), planner::OperatorName::kQkvProjection)) {}
+      qkv_(VectorsOf(unit.parameters(), planner::OperatorName::kQkvProjection)),
+      output_(VectorsOf(unit.parameters(), planner::OperatorName::kOutputProjection)) {}
 
 at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t count) const {
   const int64_t all = shape_.heads + 2 * shape_.kv_heads;
@@ -97,6 +98,7 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
   saved.attention = Attend(Ready(saved.qkv));
   at::Tensor output = LeaveTensorParallel(
       context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
+  AddBias(unit_.weight(output_.bias), output);
   saved.residual = std::move(residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
@@ -134,6 +136,7 @@ void AttentionLayer::BackwardHeads(AttentionSaved& saved) const {
 void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
                        unit_.TakeMatrixGradient(kOutputWeight));
+  AddBiasGradient(context_, saved.gradient, unit_.gradient(output_.bias));
   saved.gradient.reset();
   saved.attention.output.reset();
 }

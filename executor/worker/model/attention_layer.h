@@ -1,6 +1,6 @@
 // The attention half of a block: Wo attention(RoPE(Wqkv norm(x))), where RoPE turns queries and
-// keys, behind a norm of each of their heads with ModelSpec::qk_norm. The FFN adds the residual x,
-// together with its norm.
+// keys, behind a norm of each of their heads with ModelSpec::qk_norm. Either product may have a
+// bias. The FFN adds the residual x, together with its norm.
 //
 // Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
 // heads (executor/worker/tensor_parallel.h). "Stream tokens" are RankContext::stream_tokens(),
@@ -93,6 +93,7 @@ class AttentionLayer {
   const NormLayer norm_;
   const size_t query_norm_;  // position of its weight; kNowhere without qk_norm
   const VectorPositions qkv_;
+  const VectorPositions output_;
 };
 
 }  // namespace meshwright::worker

@@ -17,6 +17,7 @@ at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnS
   Recompute(input, std::move(attention), saved);
   at::Tensor output =
       LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
+  AddBias(unit_.weight(down_.bias), output);
   output.add_(saved.residual);
   return output;
 }
@@ -27,7 +28,7 @@ void FfnLayer::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
   saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
-                                unit_.weight(kGateUpWeight), {});
+                                unit_.weight(kGateUpWeight), unit_.weight(gate_up_.bias));
   Activate(saved);
 }
 
@@ -52,6 +53,7 @@ void FfnLayer::BackwardProduct(FfnSaved& saved) const {
 void FfnLayer::BackwardDownWeight(FfnSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.product,
                        unit_.TakeMatrixGradient(kDownWeight));
+  AddBiasGradient(context_, saved.gradient, unit_.gradient(down_.bias));
   saved.gradient.reset();
   saved.product.reset();
 }
@@ -59,6 +61,7 @@ void FfnLayer::BackwardDownWeight(FfnSaved& saved) const {
 void FfnLayer::BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const {
   LinearBackwardWeight(context_, saved.gate_up, norm_output,
                        unit_.TakeMatrixGradient(kGateUpWeight));
+  AddBiasGradient(context_, saved.gate_up, unit_.gradient(gate_up_.bias));
   saved.gate_up.reset();
   saved.norm_output.reset();
 }

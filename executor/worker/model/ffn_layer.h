@@ -1,5 +1,6 @@
 // The feed-forward half of a block: r + Wdown f(Wgate_up norm(r)), where r is the block's input
-// plus what attention made of it, and f SwiGLU, or GELU or ReLU without a gate.
+// plus what attention made of it, and f SwiGLU, or GELU or ReLU without a gate. Each product may
+// have a bias.
 //
 // Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
 // "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
@@ -36,7 +37,9 @@ class FfnLayer {
       : context_(context),
         ffn_(ffn),
         unit_(unit),
-        norm_(context, unit, planner::OperatorName::kFfnNorm) {}
+        norm_(context, unit, planner::OperatorName::kFfnNorm),
+        gate_up_(VectorsOf(unit.parameters(), planner::OperatorName::kGateUpProjection)),
+        down_(VectorsOf(unit.parameters(), planner::OperatorName::kDownProjection)) {}
 
   // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
@@ -69,6 +72,8 @@ class FfnLayer {
   const planner::Ffn& ffn_;
   FlatUnit& unit_;
   const NormLayer norm_;
+  const VectorPositions gate_up_;
+  const VectorPositions down_;
 };
 
 }  // namespace meshwright::worker

@@ -55,8 +55,12 @@ void WeightGradientInPieces(const RankContext& context, const at::Tensor& dy, co
 
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   at::Tensor y = Product(x, weight.t());
-  if (bias.defined()) y.add_(bias);
+  AddBias(bias, y);
   return y;
+}
+
+void AddBias(const at::Tensor& bias, at::Tensor& y) {
+  if (bias.defined()) y.add_(bias);
 }
 
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight) {

@@ -52,6 +52,13 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
       Add(prefix + "q_norm", {attention.head_dim}, false);
       Add(prefix + "k_norm", {attention.head_dim}, false);
     }
+    if (attention.output_bias) Add(prefix + "o_bias", {hidden}, false);
+    const planner::Ffn& inner = model_.GroupOf(layer).ffn;
+    if (inner.bias && inner.gated()) Add(prefix + "gate_bias", {ffn}, false);
+    if (inner.bias) {
+      Add(prefix + "up_bias", {ffn}, false);
+      Add(prefix + "down_bias", {hidden}, false);
+    }
     if (attention.qkv_bias) {
       Add(prefix + "q_bias", {queries}, false);
       Add(prefix + "k_bias", {keys}, false);
@@ -152,16 +159,19 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention&
       at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(attention.head_dim));
   const at::Tensor weights = at::softmax(scores.masked_fill(future, -INFINITY), -1);
   const at::Tensor output = at::matmul(weights, v).transpose(1, 2).reshape({batch, seq_len, -1});
-  return Project(output, prefix + "o", "");
+  return Project(output, prefix + "o", attention.output_bias ? prefix + "o_bias" : "");
 }
 
 at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
                                        const std::string& prefix) const {
-  const at::Tensor up = Project(x, prefix + "up", "");
+  const auto project = [&](const at::Tensor& from, const std::string& name) {
+    return Project(from, prefix + name, ffn.bias ? prefix + name + "_bias" : "");
+  };
+  const at::Tensor up = project(x, "up");
   const auto product = [&] {
     switch (ffn.kind) {
       case planner::FfnKind::kSwiGlu:
-        return at::silu(Project(x, prefix + "gate", "")) * up;
+        return at::silu(project(x, "gate")) * up;
       case planner::FfnKind::kGelu:
         return at::gelu(up);
       case planner::FfnKind::kRelu:
@@ -169,7 +179,7 @@ at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& 
     }
     return at::Tensor();
   };
-  return Project(product(), prefix + "down", "");
+  return project(product(), "down");
 }
 
 double ReferenceModel::Loss(int64_t step) {

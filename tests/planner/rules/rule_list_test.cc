@@ -205,8 +205,6 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallelOneNorm; }},
       {"norm_behind", [](ModelSpec& m) { m.arrangement = Arrangement::kNormBehind; }},
       {"head_bias", [](ModelSpec& m) { m.head_bias = true; }},
-      {"biases", [](ModelSpec& m) { m.groups.front().attention.output_bias = true; }},
-      {"biases", [](ModelSpec& m) { m.groups.front().ffn.bias = true; }},
       {"qk_norm_over_width",
        [](ModelSpec& m) {
          m.groups.front().attention.qk_norm = true;

@@ -44,7 +44,17 @@ struct Case {
   planner::Precision precision = planner::Precision::kFp32;
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
   planner::StreamNorm norm = planner::StreamNorm::kRms;
+  bool other_biases = false;  // of the other products
 };
+
+Case GptBlock(const char* name, const planner::Layout& layout) {
+  return {.name = name,
+          .layout = layout,
+          .qkv_bias = true,
+          .ffn = planner::FfnKind::kGelu,
+          .norm = planner::StreamNorm::kLayer,
+          .other_biases = true};
+}
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
 
@@ -65,11 +75,13 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     planner::Ffn& ffn = context_.model.groups.front().ffn;
     ffn.hidden = 4 * context_.model.hidden;
     ffn.kind = GetParam().ffn;
+    ffn.bias = GetParam().other_biases;
     planner::Attention& attention = context_.model.groups.front().attention;
     attention.head_dim = 16;
     attention.kv_heads = GetParam().kv_heads;
     attention.qkv_bias = GetParam().qkv_bias;
     attention.qk_norm = GetParam().qk_norm;
+    attention.output_bias = GetParam().other_biases;
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -197,6 +209,13 @@ class BlockOperatorsTest : public OperatorsTest {
     if (attention.qk_norm) {
       vector(of(OperatorName::kHeadNorm).weight, OperatorName::kHeadNorm, 0, 1);
       vector(of(OperatorName::kHeadNorm).weight + 1, OperatorName::kHeadNorm, 1, 1);
+    }
+    if (attention.output_bias) {
+      const size_t inner = context_.model.groups.front().ffn.gated() ? 2 : 1;
+      vector(of(OperatorName::kOutputProjection).bias, OperatorName::kOutputProjection, 1, 1);
+      vector(of(OperatorName::kGateUpProjection).bias, OperatorName::kGateUpProjection, inner,
+             inner);
+      vector(of(OperatorName::kDownProjection).bias, OperatorName::kDownProjection, 1, 1);
     }
     if (attention.qkv_bias) {
       vector(of(OperatorName::kQkvProjection).bias, OperatorName::kQkvProjection, 3, 3);
@@ -349,7 +368,12 @@ INSTANTIATE_TEST_SUITE_P(
              .norm = planner::StreamNorm::kLayer},
         Case{.name = "FullRecomputeLayerNorm",
              .layout = {.recompute = planner::Recompute::kFull},
-             .norm = planner::StreamNorm::kLayer}),
+             .norm = planner::StreamNorm::kLayer},
+        Case{.name = "Biases", .qkv_bias = true, .other_biases = true}, GptBlock("GptBlock", {}),
+        GptBlock("TensorParallelGptBlock", {.tp = 2}),
+        GptBlock("SequenceParallelGptBlock", {.tp = 2, .sequence_parallel = true}),
+        GptBlock("SelectiveRecomputeGptBlock", {.recompute = planner::Recompute::kSelective}),
+        GptBlock("FullRecomputeGptBlock", {.tp = 2, .recompute = planner::Recompute::kFull})),
     [](const auto& test) { return std::string(test.param.name); });
 
 class EndOperatorsTest : public OperatorsTest {};

@@ -23,6 +23,12 @@ constexpr ModelVariant kOddBlocksOfGpt = {.tied = true,
                                           .ffn = planner::FfnKind::kGelu,
                                           .norm = planner::StreamNorm::kLayer,
                                           .biases = true};
+// Blocks like OLMo's and StableLM's, and such as no position reaches.
+constexpr ModelVariant kPlainNorm = {.norm = planner::StreamNorm::kLayerPlain};
+constexpr ModelVariant kPlainNormTied = {.tied = true, .norm = planner::StreamNorm::kLayerPlain};
+constexpr ModelVariant kPartialRotary = {.norm = planner::StreamNorm::kLayer, .rotary_share = 0.25};
+constexpr ModelVariant kPartialRotaryHeadNorm = {.qk_norm = true, .rotary_share = 0.5};
+constexpr ModelVariant kNoPositions = {.kv_heads = 4, .positions = false};
 constexpr ModelVariant kBiases = {.biases = true};
 constexpr ModelVariant kWeightedNorm = {.norm = planner::StreamNorm::kLayerWithoutBias};
 
@@ -263,7 +269,22 @@ std::vector<LayoutCase> OtherFamilyCases() {
           {"tp2.pp1.dp2.zero2.sp1", kBlocksOfGpt},
           {"tp1.pp1.dp2.zero3", kOddBlocksOfGpt},
           {"tp2.pp2.dp2.zero3.sp1.rc=full", kBlocksOfGpt},
-          {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kBlocksOfGpt}};
+          {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kBlocksOfGpt},
+          {"tp1.pp1.dp1.mb2", kPlainNorm},
+          {"tp2.pp2.dp1.sp1.rc=selective", kPlainNorm},
+          {"tp1.pp1.dp2", kPlainNormTied},
+          {"tp1.pp2.dp2.zero1", kPlainNorm},
+          {"tp1.pp1.dp2.zero2", kPlainNormTied},
+          {"tp1.pp2.dp2.zero2.sched=zb_h1", kPlainNorm},
+          {"tp1.pp1.dp2.zero3", kPlainNorm},
+          {"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first", kPlainNormTied},
+          {"tp1.pp1.dp1.mb2", kPartialRotary},
+          {"tp2.cp2.pp1.dp1.sp1", kPartialRotary},
+          {"tp1.pp2.dp1.rc=full.sched=zb_h1", kPartialRotary},
+          {"tp1.pp1.dp1.mb2", kPartialRotaryHeadNorm},
+          {"tp1.cp2.pp1.dp1", kPartialRotaryHeadNorm},
+          {"tp1.pp1.dp1.mb2", kNoPositions},
+          {"tp2.cp2.pp1.dp1", kNoPositions}};
 }
 
 std::vector<LayoutCase> AllCases() {

@@ -25,6 +25,8 @@ struct ModelVariant {
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
   planner::StreamNorm norm = planner::StreamNorm::kRms;
   bool biases = false;  // of all of a block's products
+  double rotary_share = 1.0;
+  bool positions = true;
 };
 
 struct LayoutCase {
@@ -50,6 +52,9 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.biases) name += "_biases";
   if (test_case.model.norm == planner::StreamNorm::kLayer) name += "_layer_norm";
   if (test_case.model.norm == planner::StreamNorm::kLayerWithoutBias) name += "_weighted_norm";
+  if (test_case.model.norm == planner::StreamNorm::kLayerPlain) name += "_plain_norm";
+  if (test_case.model.rotary_share != 1.0) name += "_partial_rotary";
+  if (!test_case.model.positions) name += "_no_positions";
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -59,6 +64,8 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   plan.model = TinyModel();
   plan.model.tied_embeddings = test_case.model.tied;
   plan.model.norm = test_case.model.norm;
+  plan.model.rotary_share = test_case.model.rotary_share;
+  if (!test_case.model.positions) plan.model.positions = planner::Positions::kNone;
   plan.model.groups.front().count = test_case.model.layers;
   plan.model.groups.front().attention.kv_heads = test_case.model.kv_heads;
   plan.model.groups.front().attention.qkv_bias = test_case.model.qkv_bias;

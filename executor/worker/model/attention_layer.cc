@@ -8,6 +8,7 @@
 #include "executor/worker/model/linear.h"
 #include "executor/worker/model/ring_attention.h"
 #include "executor/worker/model/tensor_parallel.h"
+#include "planner/spec/rotary.h"
 
 namespace meshwright::worker {
 
@@ -24,6 +25,7 @@ AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& a
              .head_dim = attention.head_dim,
              .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
                                            context.dtype())},
+      rotary_width_(planner::RotaryElements(context.model, attention.head_dim)),
       norm_(context, unit, planner::OperatorName::kAttentionNorm),
       query_norm_(VectorsOf(unit.parameters(), planner::OperatorName::kHeadNorm).weight),
       qkv_(VectorsOf(unit.parameters(), planner::OperatorName::kQkvProjection)),
@@ -35,11 +37,12 @@ at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t c
 }
 
 void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const {
+  if (rotary_width_ == 0) return;
   context_.device->kernels().Run(kernels::Rope{.type = context_.element(),
                                                .rows = shape_.batch * shape_.seq_len,
                                                .seq_len = shape_.seq_len,
                                                .heads = from.size(2),
-                                               .head_dim = shape_.head_dim,
+                                               .head_dim = rotary_width_,
                                                .inverse = inverse,
                                                .cosine = rope_.cosine(),
                                                .sine = rope_.sine(),
@@ -49,6 +52,12 @@ void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inv
                                                .y = to.mutable_data_ptr(),
                                                .y_stride = to.stride(1),
                                                .y_head_stride = to.stride(2)});
+}
+
+void AttentionLayer::TurnBack(const at::Tensor& from, const at::Tensor& to) const {
+  Turn(from, to, /*inverse=*/true);
+  const int64_t rest = shape_.head_dim - rotary_width_;
+  if (rest > 0) to.narrow(3, rotary_width_, rest).copy_(from.narrow(3, rotary_width_, rest));
 }
 
 AttentionLayer::ReadyHeads AttentionLayer::Ready(const at::Tensor& qkv) const {
@@ -115,9 +124,9 @@ void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
 void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
                                        const at::Tensor& qkv) const {
   for (int64_t call = 0; call < shape_.calls(); ++call) {
-    Turn(gradient.q[call], HeadsOfCall(shape_, heads.q, call), /*inverse=*/true);
+    TurnBack(gradient.q[call], HeadsOfCall(shape_, heads.q, call));
   }
-  Turn(gradient.k, heads.k, /*inverse=*/true);
+  TurnBack(gradient.k, heads.k);
   heads.v.copy_(gradient.v);
   if (!attention_.qk_norm) return;
   HeadNormBackward(context_, heads.q, Heads(qkv, 0, shape_.heads), heads.q_rstd,

@@ -65,7 +65,10 @@ class AttentionLayer {
 
   // Heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
   at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
+  // Turns what of the heads a rotary embedding turns; `to` may be `from`.
   void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
+  // The gradient of what was turned, with all that was not.
+  void TurnBack(const at::Tensor& from, const at::Tensor& to) const;
   // `qkv` as it is kept.
   ReadyHeads Ready(const at::Tensor& qkv) const;
   void NormAndTurn(ReadyHeads& heads) const;
@@ -90,6 +93,7 @@ class AttentionLayer {
   FlatUnit& unit_;
   const RopeTable& rope_;
   const AttentionShape shape_;
+  const int64_t rotary_width_;  // of a head's elements
   const NormLayer norm_;
   const size_t query_norm_;  // position of its weight; kNowhere without qk_norm
   const VectorPositions qkv_;

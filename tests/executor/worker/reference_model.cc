@@ -82,6 +82,7 @@ void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bo
 }
 
 void ReferenceModel::AddStreamNorm(const std::string& name) {
+  if (model_.norm == planner::StreamNorm::kLayerPlain) return;
   Add(name, {model_.hidden}, false);
   if (model_.norm == planner::StreamNorm::kLayer) Add(name + "_bias", {model_.hidden}, false);
 }
@@ -89,13 +90,18 @@ void ReferenceModel::AddStreamNorm(const std::string& name) {
 at::Tensor ReferenceModel::StreamNorm(const at::Tensor& x, const std::string& name) const {
   if (model_.norm == planner::StreamNorm::kRms) return Norm(x, name);
   const at::Tensor centred = x - x.mean(-1, /*keepdim=*/true);
+  if (model_.norm == planner::StreamNorm::kLayerPlain) return Normed(centred);
   const at::Tensor normed = Norm(centred, name);
   return model_.norm == planner::StreamNorm::kLayer ? normed + weights_.at(name + "_bias") : normed;
 }
 
-at::Tensor ReferenceModel::Norm(const at::Tensor& x, const std::string& weight) const {
+at::Tensor ReferenceModel::Normed(const at::Tensor& x) const {
   const at::Tensor mean_square = at::pow(x, 2).mean(-1, /*keepdim=*/true);
-  return x * (mean_square + model_.norm_epsilon).rsqrt() * weights_.at(weight);
+  return x * (mean_square + model_.norm_epsilon).rsqrt();
+}
+
+at::Tensor ReferenceModel::Norm(const at::Tensor& x, const std::string& weight) const {
+  return Normed(x) * weights_.at(weight);
 }
 
 at::Tensor ReferenceModel::Project(const at::Tensor& x, const std::string& name,
@@ -124,8 +130,13 @@ at::Tensor Scaled(const at::Tensor& frequencies, const planner::RopeScaling& sca
 }  // namespace
 
 // heads [batch, heads, seq_len, head_dim].
-at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
-  const int64_t half = heads.size(3) / 2;
+at::Tensor ReferenceModel::Turn(const at::Tensor& whole_heads) const {
+  if (model_.positions == planner::Positions::kNone) return whole_heads;
+  const int64_t head_dim = whole_heads.size(3);
+  const auto width =
+      static_cast<int64_t>(model_.rotary_share * static_cast<double>(head_dim) + 0.5);
+  const at::Tensor heads = whole_heads.narrow(3, 0, width);
+  const int64_t half = width / 2;
   const at::Tensor exponents = at::arange(half, at::kDouble) * (-1.0 / static_cast<double>(half));
   const at::Tensor frequencies = Scaled(
       at::pow(at::full({half}, model_.rope_theta, at::kDouble), exponents), model_.rope_scaling);
@@ -133,7 +144,8 @@ at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
   const at::Tensor cosine = at::cat({angles.cos(), angles.cos()}, 1).to(dtype_);
   const at::Tensor sine = at::cat({angles.sin(), angles.sin()}, 1).to(dtype_);
   const at::Tensor rotated = at::cat({-heads.narrow(3, half, half), heads.narrow(3, 0, half)}, 3);
-  return heads * cosine + rotated * sine;
+  const at::Tensor turned = heads * cosine + rotated * sine;
+  return at::cat({turned, whole_heads.narrow(3, width, head_dim - width)}, 3);
 }
 
 at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention& attention,

@@ -191,15 +191,12 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
     void (*change)(ModelSpec&);
   };
   const Case cases[] = {
-      {"plain_layer_norm", [](ModelSpec& m) { m.norm = StreamNorm::kLayerPlain; }},
       {"learned_positions",
        [](ModelSpec& m) {
          m.positions = Positions::kLearned;
          m.learned_positions = 1024;
        }},
       {"alibi", [](ModelSpec& m) { m.positions = Positions::kAlibi; }},
-      {"no_positions", [](ModelSpec& m) { m.positions = Positions::kNone; }},
-      {"partial_rotary", [](ModelSpec& m) { m.rotary_share = 0.5; }},
       {"embedding_norm", [](ModelSpec& m) { m.embedding_norm = true; }},
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallel; }},
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallelOneNorm; }},

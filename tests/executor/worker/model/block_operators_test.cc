@@ -45,6 +45,8 @@ struct Case {
   planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
   planner::StreamNorm norm = planner::StreamNorm::kRms;
   bool other_biases = false;  // of the other products
+  double rotary_share = 1.0;
+  planner::Positions positions = planner::Positions::kRotary;
 };
 
 Case GptBlock(const char* name, const planner::Layout& layout) {
@@ -70,6 +72,8 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     KeepMatmulsWithoutScratch();
     context_.model = trial::TinyModel();
     context_.model.norm = GetParam().norm;
+    context_.model.rotary_share = GetParam().rotary_share;
+    context_.model.positions = GetParam().positions;
     // Queries are wider than the stream: every product is another one. An FFN as wide as those of
     // real models has the forward's peak; attention's own scratch there is not in the list.
     planner::Ffn& ffn = context_.model.groups.front().ffn;
@@ -203,6 +207,7 @@ class BlockOperatorsTest : public OperatorsTest {
     matrix(kDownWeight, OperatorName::kDownProjection);
     const auto of = [&](OperatorName name) { return VectorsOf(unit_->parameters(), name); };
     for (const OperatorName name : {OperatorName::kAttentionNorm, OperatorName::kFfnNorm}) {
+      if (context_.model.norm == planner::StreamNorm::kLayerPlain) continue;
       vector(of(name).weight, name, 0, 1);
       if (context_.model.norm == planner::StreamNorm::kLayer) vector(of(name).bias, name, 1, 1);
     }
@@ -369,6 +374,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "FullRecomputeLayerNorm",
              .layout = {.recompute = planner::Recompute::kFull},
              .norm = planner::StreamNorm::kLayer},
+        Case{.name = "PlainLayerNorm", .norm = planner::StreamNorm::kLayerPlain},
+        Case{.name = "PartialRotary", .rotary_share = 0.25},
+        Case{.name = "PartialRotaryQkNorm", .qk_norm = true, .rotary_share = 0.5},
+        Case{.name = "NoPositions", .positions = planner::Positions::kNone},
         Case{.name = "Biases", .qkv_bias = true, .other_biases = true}, GptBlock("GptBlock", {}),
         GptBlock("TensorParallelGptBlock", {.tp = 2}),
         GptBlock("SequenceParallelGptBlock", {.tp = 2, .sequence_parallel = true}),

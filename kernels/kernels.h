@@ -19,10 +19,15 @@ class Kernels {
 
   virtual void Run(const RmsNormForward& args) const = 0;
   virtual void Run(const RmsNormBackward& args) const = 0;
+  virtual void Run(const LayerNormForward& args) const = 0;
+  virtual void Run(const LayerNormBackward& args) const = 0;
   virtual void Run(const HeadNormForward& args) const = 0;
   virtual void Run(const HeadNormBackward& args) const = 0;
   virtual void Run(const SwigluForward& args) const = 0;
   virtual void Run(const SwigluBackward& args) const = 0;
+  virtual void Run(const ActivationForward& args) const = 0;
+  virtual void Run(const ActivationBackward& args) const = 0;
+  virtual void Run(const BiasGradient& args) const = 0;
   virtual void Run(const Rope& args) const = 0;
   virtual void Run(const AttentionMerge& args) const = 0;
   virtual void Run(const CrossEntropyStatistics& args) const = 0;

@@ -41,7 +41,38 @@ struct RmsNormBackward {
   void* weight_gradient;          // [width], acc, or null where it isn't wanted
 };
 
-// The same norm of every head, x_head_stride apart in rows that are x_stride apart.
+// y = (s - mean) * rstd * weight + bias, rstd = 1 / sqrt(mean((s - mean)^2) + epsilon) per row,
+// with s as above.
+struct LayerNormForward {
+  ElementType type;
+  int64_t rows;
+  int64_t width;
+  double epsilon;
+  const void* x;       // [rows, width]
+  const void* branch;  // [rows, width], or null for none
+  void* sum;           // [rows, width], x + branch; may be x or branch. Null without a branch
+  const void* weight;  // [width], or null for ones
+  const void* bias;    // [width], or null for zeros
+  void* y;             // [rows, width]
+  void* statistics;    // [2, rows], acc: rstd, then means
+};
+
+// dx = residual_gradient + gradient through the norm; the weight's and the bias' are added to.
+struct LayerNormBackward {
+  ElementType type;
+  int64_t rows;
+  int64_t width;
+  const void* dy;                 // [rows, width]
+  const void* x;                  // [rows, width]
+  const void* weight;             // [width], or null for ones
+  const void* statistics;         // [2, rows], acc
+  const void* residual_gradient;  // [rows, width], or null for none
+  void* dx;                       // [rows, width]; may be dy
+  void* weight_gradient;          // [width], acc, or null where it isn't wanted
+  void* bias_gradient;            // likewise
+};
+
+// The same RMSNorm of every head, x_head_stride apart in rows that are x_stride apart.
 struct HeadNormForward {
   ElementType type;
   int64_t rows;
@@ -94,6 +125,40 @@ struct SwigluBackward {
   int64_t width;
   const void* dproduct;  // [rows, width]
   void* gate_up;         // [rows, 2 width]
+};
+
+// What stands between the matrices of an FFN without a gate.
+enum class Activation : uint8_t {
+  kGelu,  // x times the share of the normal distribution below x, and not tanh's likeness of it
+  kRelu
+};
+
+// product = activation(up).
+struct ActivationForward {
+  ElementType type;
+  Activation activation;
+  int64_t count;
+  const void* up;  // [count]
+  void* product;   // [count]
+};
+
+// Replaces dproduct or up by the gradient of up.
+struct ActivationBackward {
+  ElementType type;
+  Activation activation;
+  int64_t count;
+  const void* dproduct;  // [count]
+  const void* up;        // [count]; of ReLU the product will do
+  void* gradient;        // [count]; may be dproduct or up
+};
+
+// bias_gradient += sum of the rows of dy.
+struct BiasGradient {
+  ElementType type;
+  int64_t rows;
+  int64_t width;
+  const void* dy;       // [rows, width]
+  void* bias_gradient;  // [width], acc
 };
 
 // Rotary embedding: the pair (i, i + head_dim / 2) of every head is turned by the angle of its

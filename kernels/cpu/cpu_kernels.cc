@@ -14,10 +14,15 @@ class CpuKernels final : public Kernels {
 
   void Run(const RmsNormForward& args) const override { variant::Run(args, parallel_); }
   void Run(const RmsNormBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const LayerNormForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const LayerNormBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const HeadNormForward& args) const override { variant::Run(args, parallel_); }
   void Run(const HeadNormBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const SwigluForward& args) const override { variant::Run(args, parallel_); }
   void Run(const SwigluBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const ActivationForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const ActivationBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const BiasGradient& args) const override { variant::Run(args, parallel_); }
   void Run(const Rope& args) const override { variant::Run(args, parallel_); }
   void Run(const AttentionMerge& args) const override { variant::Run(args, parallel_); }
   void Run(const CrossEntropyStatistics& args) const override { variant::Run(args, parallel_); }

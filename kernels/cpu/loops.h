@@ -91,10 +91,15 @@ static inline double FastExp(double x) {
 
 void Run(const RmsNormForward& args, const Parallel& parallel);
 void Run(const RmsNormBackward& args, const Parallel& parallel);
+void Run(const LayerNormForward& args, const Parallel& parallel);
+void Run(const LayerNormBackward& args, const Parallel& parallel);
 void Run(const HeadNormForward& args, const Parallel& parallel);
 void Run(const HeadNormBackward& args, const Parallel& parallel);
 void Run(const SwigluForward& args, const Parallel& parallel);
 void Run(const SwigluBackward& args, const Parallel& parallel);
+void Run(const ActivationForward& args, const Parallel& parallel);
+void Run(const ActivationBackward& args, const Parallel& parallel);
+void Run(const BiasGradient& args, const Parallel& parallel);
 void Run(const Rope& args, const Parallel& parallel);
 void Run(const AttentionMerge& args, const Parallel& parallel);
 void Run(const CrossEntropyStatistics& args, const Parallel& parallel);

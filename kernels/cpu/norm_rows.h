@@ -67,54 +67,64 @@ void GradientRow(const T* dy, const T* x, const T* weight, const T* residual, T*
   }
 }
 
-// Groups of rows add up their part of a weight gradient, and then all groups do: every element is
+// Groups of rows add up their part of a vector's gradient, and then all groups do: every element is
 // read once, and the order of the additions depends on the number of rows alone.
 template <typename A>
 class RowGroups {
  public:
-  // Of `rows` of `width`. `gradient` [width] gets the sums added; null where they aren't wanted.
-  RowGroups(int64_t rows, int64_t width, A* gradient)
+  // Of `rows` of `width`. `gradient` [width] gets the sums added, and `second`, if any, further
+  // ones; null where they aren't wanted.
+  RowGroups(int64_t rows, int64_t width, A* gradient, A* second = nullptr)
       : all_rows_(rows),
         rows_(rows < kLeastRows * kMostGroups ? kLeastRows
                                               : (rows + kMostGroups - 1) / kMostGroups),
         groups_((rows + rows_ - 1) / rows_),
         width_(width),
+        sum_width_((second == nullptr ? 1 : 2) * width),
         gradient_(gradient),
-        sums_(gradient == nullptr ? nullptr : new A[groups_ * width]()) {}
+        second_(second),
+        sums_(gradient == nullptr ? nullptr : new A[groups_ * sum_width_]()) {}
   ~RowGroups() { delete[] sums_; }
   RowGroups(const RowGroups&) = delete;
   RowGroups& operator=(const RowGroups&) = delete;
 
-  // row_body(row, sums) for every row.
+  // row_body(row, sums) for every row; the second's sums are `width` behind.
   template <typename RowBody>
   void Run(const Parallel& parallel, const RowBody& row_body) const {
     ForRange(parallel, groups_, rows_ * width_, [&](int64_t begin, int64_t end) {
       for (int64_t group = begin; group < end; ++group) {
-        A* sums = sums_ == nullptr ? nullptr : sums_ + group * width_;
+        A* sums = sums_ == nullptr ? nullptr : sums_ + group * sum_width_;
         const int64_t last = (group + 1) * rows_ < all_rows_ ? (group + 1) * rows_ : all_rows_;
         for (int64_t row = group * rows_; row < last; ++row) row_body(row, sums);
       }
     });
-    if (gradient_ == nullptr) return;
-    ForRange(parallel, width_, groups_, [&](int64_t begin, int64_t end) {
-      for (int64_t group = 0; group < groups_; ++group) {
-        const A* sums = sums_ + group * width_;
-#pragma omp simd
-        for (int64_t i = begin; i < end; ++i) gradient_[i] += sums[i];
-      }
-    });
+    if (gradient_ != nullptr) Add(parallel, sums_, gradient_);
+    if (second_ != nullptr) Add(parallel, sums_ + width_, second_);
   }
 
  private:
   static constexpr int64_t kLeastRows = 32;
   static constexpr int64_t kMostGroups = 64;
 
+  // `from` is the first group's.
+  void Add(const Parallel& parallel, const A* from, A* gradient) const {
+    ForRange(parallel, width_, groups_, [&](int64_t begin, int64_t end) {
+      for (int64_t group = 0; group < groups_; ++group) {
+        const A* sums = from + group * sum_width_;
+#pragma omp simd
+        for (int64_t i = begin; i < end; ++i) gradient[i] += sums[i];
+      }
+    });
+  }
+
   const int64_t all_rows_;
   const int64_t rows_;  // of a group
   const int64_t groups_;
   const int64_t width_;
+  const int64_t sum_width_;  // of both
   A* const gradient_;
-  A* const sums_;  // [groups_, width]; no std container: see kernels/cpu/loops.h
+  A* const second_;
+  A* const sums_;  // [groups_, sum_width_]; no std container: see kernels/cpu/loops.h
 };
 
 }  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

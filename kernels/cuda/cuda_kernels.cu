@@ -10,10 +10,15 @@ class CudaKernels final : public Kernels {
 
   void Run(const RmsNormForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const RmsNormBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const LayerNormForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const LayerNormBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const HeadNormForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const HeadNormBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const SwigluForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const SwigluBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const ActivationForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const ActivationBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const BiasGradient& args) const override { cuda::Launch(args, stream()); }
   void Run(const Rope& args) const override { cuda::Launch(args, stream()); }
   void Run(const AttentionMerge& args) const override { cuda::Launch(args, stream()); }
   void Run(const CrossEntropyStatistics& args) const override { cuda::Launch(args, stream()); }

@@ -211,10 +211,15 @@ __device__ T BlockMax(T value) {
 // One launch per operator, ordered on `stream`.
 void Launch(const RmsNormForward& args, cudaStream_t stream);
 void Launch(const RmsNormBackward& args, cudaStream_t stream);
+void Launch(const LayerNormForward& args, cudaStream_t stream);
+void Launch(const LayerNormBackward& args, cudaStream_t stream);
 void Launch(const HeadNormForward& args, cudaStream_t stream);
 void Launch(const HeadNormBackward& args, cudaStream_t stream);
 void Launch(const SwigluForward& args, cudaStream_t stream);
 void Launch(const SwigluBackward& args, cudaStream_t stream);
+void Launch(const ActivationForward& args, cudaStream_t stream);
+void Launch(const ActivationBackward& args, cudaStream_t stream);
+void Launch(const BiasGradient& args, cudaStream_t stream);
 void Launch(const Rope& args, cudaStream_t stream);
 void Launch(const AttentionMerge& args, cudaStream_t stream);
 void Launch(const CrossEntropyStatistics& args, cudaStream_t stream);

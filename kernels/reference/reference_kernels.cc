@@ -1,6 +1,7 @@
 // The operators' definitions: scalar loops in double precision, no attempt at speed.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "kernels/head_strides.h"
@@ -50,6 +51,9 @@ void SetAcc(ElementType type, void* data, int64_t index, double value) {
 void AddAcc(ElementType type, void* data, int64_t index, double value) {
   SetAcc(type, data, index, GetAcc(type, data, index) + value);
 }
+
+// Of the normal distribution, below x.
+double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
 void MergeHead(const AttentionMerge& a, int64_t batch, int64_t query, int64_t head) {
   const int64_t at = OffsetOf(a.log_sum_exp_strides, batch, query, head);
@@ -117,6 +121,61 @@ class ReferenceKernels final : public Kernels {
     }
   }
 
+  void Run(const LayerNormForward& a) const override {
+    const auto width = static_cast<double>(a.width);
+    for (int64_t row = 0; row < a.rows; ++row) {
+      const void* s = a.branch == nullptr ? a.x : a.sum;
+      double mean = 0.0;
+      for (int64_t at = row * a.width; at < (row + 1) * a.width; ++at) {
+        if (a.branch != nullptr) {
+          Set(a.type, a.sum, at, Get(a.type, a.x, at) + Get(a.type, a.branch, at));
+        }
+        mean += Get(a.type, s, at) / width;
+      }
+      double variance = 0.0;
+      for (int64_t at = row * a.width; at < (row + 1) * a.width; ++at) {
+        variance += std::pow(Get(a.type, s, at) - mean, 2) / width;
+      }
+      const double rstd = 1.0 / std::sqrt(variance + a.epsilon);
+      SetAcc(a.type, a.statistics, row, rstd);
+      SetAcc(a.type, a.statistics, a.rows + row, mean);
+      for (int64_t i = 0; i < a.width; ++i) {
+        const int64_t at = row * a.width + i;
+        const double normed = (Get(a.type, s, at) - mean) * rstd;
+        Set(a.type, a.y, at,
+            normed * (a.weight == nullptr ? 1.0 : Get(a.type, a.weight, i)) +
+                (a.bias == nullptr ? 0.0 : Get(a.type, a.bias, i)));
+      }
+    }
+  }
+
+  void Run(const LayerNormBackward& a) const override {
+    const auto width = static_cast<double>(a.width);
+    for (int64_t row = 0; row < a.rows; ++row) {
+      const double rstd = GetAcc(a.type, a.statistics, row);
+      const double mean = GetAcc(a.type, a.statistics, a.rows + row);
+      std::vector<double> through;
+      std::vector<double> normed;
+      double sum = 0.0;
+      double dot = 0.0;
+      for (int64_t i = 0; i < a.width; ++i) {
+        const double dy = Get(a.type, a.dy, row * a.width + i);
+        normed.push_back((Get(a.type, a.x, row * a.width + i) - mean) * rstd);
+        through.push_back(dy * (a.weight == nullptr ? 1.0 : Get(a.type, a.weight, i)));
+        sum += through.back();
+        dot += through.back() * normed.back();
+        if (a.weight_gradient != nullptr) AddAcc(a.type, a.weight_gradient, i, dy * normed.back());
+        if (a.bias_gradient != nullptr) AddAcc(a.type, a.bias_gradient, i, dy);
+      }
+      for (int64_t i = 0; i < a.width; ++i) {
+        const int64_t at = row * a.width + i;
+        const double residual =
+            a.residual_gradient == nullptr ? 0.0 : Get(a.type, a.residual_gradient, at);
+        Set(a.type, a.dx, at, residual + rstd * (through[i] - (sum + normed[i] * dot) / width));
+      }
+    }
+  }
+
   void Run(const HeadNormForward& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
       for (int64_t head = 0; head < a.heads; ++head) {
@@ -176,6 +235,32 @@ class ReferenceKernels final : public Kernels {
         const double sigmoid = 1.0 / (1.0 + std::exp(-gate));
         Set(a.type, a.gate_up, at, d * up * sigmoid * (1.0 + gate * (1.0 - sigmoid)));
         Set(a.type, a.gate_up, at + a.width, d * gate * sigmoid);
+      }
+    }
+  }
+
+  void Run(const ActivationForward& a) const override {
+    for (int64_t i = 0; i < a.count; ++i) {
+      const double up = Get(a.type, a.up, i);
+      const bool gelu = a.activation == Activation::kGelu;
+      Set(a.type, a.product, i, gelu ? up * NormalShare(up) : std::max(up, 0.0));
+    }
+  }
+
+  void Run(const ActivationBackward& a) const override {
+    for (int64_t i = 0; i < a.count; ++i) {
+      const double up = Get(a.type, a.up, i);
+      const double density = std::exp(-0.5 * up * up) / std::sqrt(2.0 * std::numbers::pi);
+      const bool gelu = a.activation == Activation::kGelu;
+      const double slope = gelu ? NormalShare(up) + up * density : up > 0.0 ? 1.0 : 0.0;
+      Set(a.type, a.gradient, i, Get(a.type, a.dproduct, i) * slope);
+    }
+  }
+
+  void Run(const BiasGradient& a) const override {
+    for (int64_t row = 0; row < a.rows; ++row) {
+      for (int64_t i = 0; i < a.width; ++i) {
+        AddAcc(a.type, a.bias_gradient, i, Get(a.type, a.dy, row * a.width + i));
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "planner/block/recompute.h"
 
+#include "planner/block/kept.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -19,15 +21,18 @@ void RecomputeCoreAttention(OperatorList& block) {
   }
 }
 
+// ReLU keeps its product alone, and there is nothing to make it again from.
 void RecomputeNormsAndActivation(OperatorList& block) {
-  Drop(block, [](KeptTensor tensor) {
+  const bool activates_again = KeptBytes(block, KeptTensor::kUp) > 0;
+  Drop(block, [activates_again](KeptTensor tensor) {
     return tensor != KeptTensor::kAttentionNormOutput && tensor != KeptTensor::kFfnNormOutput &&
-           tensor != KeptTensor::kSiluGate && tensor != KeptTensor::kFfnProduct &&
+           tensor != KeptTensor::kSiluGate &&
+           (tensor != KeptTensor::kFfnProduct || !activates_again) &&
            tensor != KeptTensor::kNormIntermediates;
   });
   for (Operator& op : block) {
     if (op.name == OperatorName::kAttentionNorm || op.name == OperatorName::kFfnNorm ||
-        op.name == OperatorName::kFfnActivation) {
+        (op.name == OperatorName::kFfnActivation && activates_again)) {
       op.recomputed = true;
     }
   }

@@ -10,6 +10,7 @@
 #include "planner/memory/unit_shards.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
+#include "planner/spec/rotary.h"
 
 namespace meshwright::planner {
 namespace {
@@ -42,17 +43,15 @@ std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
   return units;
 }
 
-// Cosines and sines of a rank's positions: one table for each size of heads.
+// Cosines and sines of a rank's positions: one table for each size of what is turned of a head.
 int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
-  absl::InlinedVector<int64_t, 4> head_dims;
+  absl::InlinedVector<int64_t, 4> widths;
   for (const LayerGroup& group : context.model.groups) {
-    const int64_t head_dim = group.attention.head_dim;
-    if (std::find(head_dims.begin(), head_dims.end(), head_dim) == head_dims.end()) {
-      head_dims.push_back(head_dim);
-    }
+    const int64_t width = RotaryElements(context.model, group.attention.head_dim);
+    if (std::find(widths.begin(), widths.end(), width) == widths.end()) widths.push_back(width);
   }
   return context.training.seq_len / layout.cp *
-         std::accumulate(head_dims.begin(), head_dims.end(), int64_t{0}) *
+         std::accumulate(widths.begin(), widths.end(), int64_t{0}) *
          BytesOf(context.training.formats().accumulator);
 }
 

@@ -121,7 +121,9 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
     if (!adds) return;
     older = newest;
     newest = bucket;
-    if (part == HeadPart(stage) && of.last) {
+    // A norm without parameters is not there for anyone.
+    const bool norm = units_.gradients.final_norm > 0 || units_.weights.final_norm > 0;
+    if (part == HeadPart(stage) && of.last && norm) {
       older = newest;
       newest = units_.gradients.final_norm;
     }

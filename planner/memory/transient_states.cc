@@ -38,6 +38,11 @@ void TransientStates::Number(const TransientUnits& units, const WorkerStageBytes
   if (!stage.last) return;
   const int32_t head =
       units.shared_table ? table_ : add(units.gradients.table, units.weights.table);
+  // A norm without parameters is not there for anyone.
+  if (units.gradients.final_norm == 0 && units.weights.final_norm == 0) {
+    chunk.groups.push_back({head});
+    return;
+  }
   chunk.groups.push_back({head, add(units.gradients.final_norm, units.weights.final_norm)});
 }
 

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 12> kNames = {{
+constexpr EnumNames<ModelPart, 14> kNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -13,11 +13,13 @@ constexpr EnumNames<ModelPart, 12> kNames = {{
     {ModelPart::kNoPositions, "no_positions"},
     {ModelPart::kRmsNorm, "rms_norm"},
     {ModelPart::kLayerNorm, "layer_norm"},
+    {ModelPart::kPlainLayerNorm, "plain_layer_norm"},
     {ModelPart::kEmbeddingNorm, "embedding_norm"},
     {ModelPart::kQkNormOverWidth, "qk_norm_over_width"},
     {ModelPart::kParallelBlock, "parallel_block"},
     {ModelPart::kNormBehind, "norm_behind"},
     {ModelPart::kBiases, "biases"},
+    {ModelPart::kHeadBias, "head_bias"},
 }};
 
 ModelPart PositionsOf(const ModelSpec& model) {
@@ -34,12 +36,15 @@ ModelPart PositionsOf(const ModelSpec& model) {
   return ModelPart::kNoPositions;
 }
 
+ModelPart NormOf(const ModelSpec& model) {
+  if (model.norm == StreamNorm::kRms) return ModelPart::kRmsNorm;
+  return model.norm == StreamNorm::kLayerPlain ? ModelPart::kPlainLayerNorm : ModelPart::kLayerNorm;
+}
+
 }  // namespace
 
 EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
-  EnumSet<ModelPart> parts = {PositionsOf(model), model.norm == StreamNorm::kRms
-                                                      ? ModelPart::kRmsNorm
-                                                      : ModelPart::kLayerNorm};
+  EnumSet<ModelPart> parts = {PositionsOf(model), NormOf(model)};
   if (model.rotary_share != 1.0) parts.Add(ModelPart::kPartialRotary);
   if (model.embedding_norm) parts.Add(ModelPart::kEmbeddingNorm);
   if (model.arrangement == Arrangement::kNormBehind) parts.Add(ModelPart::kNormBehind);
@@ -47,7 +52,8 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
       model.arrangement == Arrangement::kParallelOneNorm) {
     parts.Add(ModelPart::kParallelBlock);
   }
-  bool biases = model.head_bias;
+  if (model.head_bias) parts.Add(ModelPart::kHeadBias);
+  bool biases = false;
   for (const LayerGroup& group : model.groups) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);

@@ -19,11 +19,13 @@ enum class ModelPart : uint8_t {
   kNoPositions,
   kRmsNorm,
   kLayerNorm,
+  kPlainLayerNorm,  // with neither weight nor bias
   kEmbeddingNorm,
   kQkNormOverWidth,
   kParallelBlock,
   kNormBehind,
-  kBiases,  // other than of queries, keys and values
+  kBiases,  // of attention's output and of the FFN
+  kHeadBias,
 };
 
 EnumSet<ModelPart> PartsOf(const ModelSpec& model);

@@ -11,6 +11,26 @@ constexpr ModelVariant kOdd = {.qkv_bias = true, .odd = true};
 constexpr ModelVariant kOddTied = {.tied = true, .odd = true};
 constexpr ModelVariant kHeadNorm = {.qk_norm = true};
 constexpr ModelVariant kHeadNormMultiHead = {.kv_heads = 4, .qk_norm = true};
+constexpr ModelVariant kGelu = {.ffn = planner::FfnKind::kGelu};
+constexpr ModelVariant kRelu = {.ffn = planner::FfnKind::kRelu};
+constexpr ModelVariant kLayerNorm = {.ffn = planner::FfnKind::kGelu,
+                                     .norm = planner::StreamNorm::kLayer};
+// Blocks like StarCoder 2's, and with everything that may have a bias.
+constexpr ModelVariant kBlocksOfGpt = {
+    .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .biases = true};
+constexpr ModelVariant kOddBlocksOfGpt = {.tied = true,
+                                          .odd = true,
+                                          .ffn = planner::FfnKind::kGelu,
+                                          .norm = planner::StreamNorm::kLayer,
+                                          .biases = true};
+// Blocks like OLMo's and StableLM's, and such as no position reaches.
+constexpr ModelVariant kPlainNorm = {.norm = planner::StreamNorm::kLayerPlain};
+constexpr ModelVariant kPlainNormTied = {.tied = true, .norm = planner::StreamNorm::kLayerPlain};
+constexpr ModelVariant kPartialRotary = {.norm = planner::StreamNorm::kLayer, .rotary_share = 0.25};
+constexpr ModelVariant kPartialRotaryHeadNorm = {.qk_norm = true, .rotary_share = 0.5};
+constexpr ModelVariant kNoPositions = {.kv_heads = 4, .positions = false};
+constexpr ModelVariant kBiases = {.biases = true};
+constexpr ModelVariant kWeightedNorm = {.norm = planner::StreamNorm::kLayerWithoutBias};
 
 }  // namespace
 
@@ -202,10 +222,75 @@ std::vector<LayoutCase> HeadNormCases() {
           {"tp2.cp2.pp2.dp2.zero3.sp1", kHeadNorm}};
 }
 
+std::vector<LayoutCase> OtherFamilyCases() {
+  return {{"tp1.pp1.dp1.mb2", kGelu},
+          {"tp1.pp1.dp1.mb2", kRelu},
+          {"tp2.pp1.dp1.mb2", kGelu},
+          {"tp2.pp1.dp1.mb2.sp1", kGelu},
+          {"tp2.pp1.dp1.mb2.sp1", kRelu},
+          {"tp1.cp2.pp1.dp1", kGelu},
+          {"tp1.pp2.dp1", kGelu},
+          {"tp1.pp2.dp1.sched=zb_h1", kGelu},
+          {"tp2.pp2.dp1.sp1.sched=zb_h1", kRelu},
+          {"tp1.pp1.dp1.mb2.rc=selective", kGelu},
+          {"tp2.pp2.dp1.sp1.rc=selective", kRelu},
+          {"tp1.pp2.dp1.rc=selective.sched=zb_h1", kRelu},
+          {"tp1.pp1.dp1.mb2.rc=full", kGelu},
+          {"tp1.cp2.pp2.dp1.rc=full.sched=zb_h1", kRelu},
+          {"tp1.pp1.dp2.zero1", kGelu},
+          {"tp2.pp1.dp2.zero2.sp1", kGelu},
+          {"tp1.pp1.dp2.zero3", kRelu},
+          {"tp2.pp2.dp2.vpp2.zero3.sp1.rc=selective.sched=breadth_first", kGelu},
+          {"tp1.pp1.dp1.mb2", kLayerNorm},
+          {"tp1.pp1.dp1.mb2", kWeightedNorm},
+          {"tp2.pp1.dp1.mb2", kLayerNorm},
+          {"tp2.pp1.dp1.mb2.sp1", kLayerNorm},
+          {"tp1.cp2.pp1.dp1", kWeightedNorm},
+          {"tp1.pp2.dp1.sched=zb_h1", kLayerNorm},
+          {"tp2.pp2.dp1.sp1.rc=selective", kLayerNorm},
+          {"tp1.pp1.dp1.mb2.rc=full", kWeightedNorm},
+          {"tp2.pp1.dp2.zero1.sp1", kLayerNorm},
+          {"tp1.pp2.dp2.zero2", kLayerNorm},
+          {"tp1.pp1.dp2.zero3", kLayerNorm},
+          {"tp1.pp1.dp1.mb2", kBlocksOfGpt},
+          {"tp1.pp1.dp1.mb2", kBiases},
+          {"tp2.pp1.dp1.mb2", kBlocksOfGpt},
+          {"tp2.pp1.dp1.mb2.sp1", kBlocksOfGpt},
+          {"tp2.pp1.dp1.sp1", kBiases},
+          {"tp1.cp2.pp1.dp1", kBlocksOfGpt},
+          {"tp2.cp2.pp1.dp1.sp1", kBlocksOfGpt},
+          {"tp1.pp2.dp1", kBlocksOfGpt},
+          {"tp1.pp2.dp1.sched=zb_h1", kBlocksOfGpt},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v", kBlocksOfGpt},
+          {"tp1.pp1.dp1.mb2.rc=selective", kBlocksOfGpt},
+          {"tp2.pp2.dp1.sp1.rc=full", kBlocksOfGpt},
+          {"tp1.pp2.dp1.rc=block:1", kBlocksOfGpt},
+          {"tp1.pp1.dp2.zero1", kOddBlocksOfGpt},
+          {"tp2.pp1.dp2.zero2.sp1", kBlocksOfGpt},
+          {"tp1.pp1.dp2.zero3", kOddBlocksOfGpt},
+          {"tp2.pp2.dp2.zero3.sp1.rc=full", kBlocksOfGpt},
+          {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kBlocksOfGpt},
+          {"tp1.pp1.dp1.mb2", kPlainNorm},
+          {"tp2.pp2.dp1.sp1.rc=selective", kPlainNorm},
+          {"tp1.pp1.dp2", kPlainNormTied},
+          {"tp1.pp2.dp2.zero1", kPlainNorm},
+          {"tp1.pp1.dp2.zero2", kPlainNormTied},
+          {"tp1.pp2.dp2.zero2.sched=zb_h1", kPlainNorm},
+          {"tp1.pp1.dp2.zero3", kPlainNorm},
+          {"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first", kPlainNormTied},
+          {"tp1.pp1.dp1.mb2", kPartialRotary},
+          {"tp2.cp2.pp1.dp1.sp1", kPartialRotary},
+          {"tp1.pp2.dp1.rc=full.sched=zb_h1", kPartialRotary},
+          {"tp1.pp1.dp1.mb2", kPartialRotaryHeadNorm},
+          {"tp1.cp2.pp1.dp1", kPartialRotaryHeadNorm},
+          {"tp1.pp1.dp1.mb2", kNoPositions},
+          {"tp2.cp2.pp1.dp1", kNoPositions}};
+}
+
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
   for (const auto& cases : {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(),
-                            ZeroCases(), AllAxesCases(), HeadNormCases()}) {
+                            ZeroCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

@@ -1,6 +1,6 @@
 // The layouts that the runtime is tested with: each axis alone, pairs, all together, each schedule,
-// ZeRO stage and recompute mode, norms of heads under each, and stages without layers. Small enough
-// to run on one machine.
+// ZeRO stage and recompute mode, norms of heads and blocks of other families under each, and stages
+// without layers. Small enough to run on one machine.
 #pragma once
 
 #include <cctype>
@@ -22,6 +22,11 @@ struct ModelVariant {
   bool qkv_bias = false;
   bool qk_norm = false;
   bool odd = false;  // widths that no number of ranks divides
+  planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
+  planner::StreamNorm norm = planner::StreamNorm::kRms;
+  bool biases = false;  // of all of a block's products
+  double rotary_share = 1.0;
+  bool positions = true;
 };
 
 struct LayoutCase {
@@ -42,6 +47,14 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.qkv_bias) name += "_bias";
   if (test_case.model.qk_norm) name += "_qk_norm";
   if (test_case.model.odd) name += "_odd";
+  if (test_case.model.ffn == planner::FfnKind::kGelu) name += "_gelu";
+  if (test_case.model.ffn == planner::FfnKind::kRelu) name += "_relu";
+  if (test_case.model.biases) name += "_biases";
+  if (test_case.model.norm == planner::StreamNorm::kLayer) name += "_layer_norm";
+  if (test_case.model.norm == planner::StreamNorm::kLayerWithoutBias) name += "_weighted_norm";
+  if (test_case.model.norm == planner::StreamNorm::kLayerPlain) name += "_plain_norm";
+  if (test_case.model.rotary_share != 1.0) name += "_partial_rotary";
+  if (!test_case.model.positions) name += "_no_positions";
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -50,10 +63,19 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   TrialPlan plan;
   plan.model = TinyModel();
   plan.model.tied_embeddings = test_case.model.tied;
+  plan.model.norm = test_case.model.norm;
+  plan.model.rotary_share = test_case.model.rotary_share;
+  if (!test_case.model.positions) plan.model.positions = planner::Positions::kNone;
   plan.model.groups.front().count = test_case.model.layers;
   plan.model.groups.front().attention.kv_heads = test_case.model.kv_heads;
   plan.model.groups.front().attention.qkv_bias = test_case.model.qkv_bias;
   plan.model.groups.front().attention.qk_norm = test_case.model.qk_norm;
+  plan.model.groups.front().ffn.kind = test_case.model.ffn;
+  if (test_case.model.biases) {
+    plan.model.groups.front().attention.qkv_bias = true;
+    plan.model.groups.front().attention.output_bias = true;
+    plan.model.groups.front().ffn.bias = true;
+  }
   if (test_case.model.odd) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;
@@ -75,6 +97,7 @@ std::vector<LayoutCase> RecomputeCases();
 std::vector<LayoutCase> ZeroCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
+std::vector<LayoutCase> OtherFamilyCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();

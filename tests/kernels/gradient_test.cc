@@ -87,6 +87,75 @@ TEST_F(GradientTest, RmsNorm) {
   ExpectGradient(dweight, weight, [&](const Values& moved) { return loss(x, moved); });
 }
 
+TEST_F(GradientTest, LayerNorm) {
+  constexpr int64_t kRows = 3;
+  constexpr int64_t kWidth = 5;
+  const Values x = Numbers(kRows * kWidth, 0.1);
+  const Values weight = Numbers(kWidth, 0.2);
+  const Values bias = Numbers(kWidth, 0.25);
+  const Values dy = Numbers(kRows * kWidth, 0.3);
+  const Values residual = Numbers(kRows * kWidth, 0.4);
+  Values statistics(2 * kRows);
+  const auto loss = [&](const Values& input, const Values& scale, const Values& shift) {
+    Values y(input.size());
+    kernels_->Run(LayerNormForward{.type = kFp64,
+                                   .rows = kRows,
+                                   .width = kWidth,
+                                   .epsilon = 1e-5,
+                                   .x = input.data(),
+                                   .branch = nullptr,
+                                   .sum = nullptr,
+                                   .weight = scale.data(),
+                                   .bias = shift.data(),
+                                   .y = y.data(),
+                                   .statistics = statistics.data()});
+    return Dot(y, dy) + Dot(input, residual);
+  };
+  loss(x, weight, bias);
+  const Values kept = statistics;
+  Values dx(x.size());
+  Values dweight(kWidth);
+  Values dbias(kWidth);
+  kernels_->Run(LayerNormBackward{.type = kFp64,
+                                  .rows = kRows,
+                                  .width = kWidth,
+                                  .dy = dy.data(),
+                                  .x = x.data(),
+                                  .weight = weight.data(),
+                                  .statistics = kept.data(),
+                                  .residual_gradient = residual.data(),
+                                  .dx = dx.data(),
+                                  .weight_gradient = dweight.data(),
+                                  .bias_gradient = dbias.data()});
+  ExpectGradient(dx, x, [&](const Values& moved) { return loss(moved, weight, bias); });
+  ExpectGradient(dweight, weight, [&](const Values& moved) { return loss(x, moved, bias); });
+  ExpectGradient(dbias, bias, [&](const Values& moved) { return loss(x, weight, moved); });
+}
+
+TEST_F(GradientTest, Activation) {
+  const Values up = Numbers(12, 0.5);
+  const auto count = static_cast<int64_t>(up.size());
+  const Values dproduct = Numbers(up.size(), 0.6);
+  for (const Activation activation : {Activation::kGelu, Activation::kRelu}) {
+    Values gradient(up.size());
+    kernels_->Run(ActivationBackward{.type = kFp64,
+                                     .activation = activation,
+                                     .count = count,
+                                     .dproduct = dproduct.data(),
+                                     .up = up.data(),
+                                     .gradient = gradient.data()});
+    ExpectGradient(gradient, up, [&](const Values& moved) {
+      Values product(up.size());
+      kernels_->Run(ActivationForward{.type = kFp64,
+                                      .activation = activation,
+                                      .count = count,
+                                      .up = moved.data(),
+                                      .product = product.data()});
+      return Dot(product, dproduct);
+    });
+  }
+}
+
 TEST_F(GradientTest, HeadNorm) {
   constexpr int64_t kRows = 2;
   constexpr int64_t kHeads = 3;

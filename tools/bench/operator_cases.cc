@@ -77,6 +77,37 @@ BenchCase NormBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
   return Running(args, 4 * s.tokens * s.model.hidden * ElementSize(t));
 }
 
+BenchCase CentredNormForward(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const LayerNormForward args{.type = t,
+                              .rows = s.tokens,
+                              .width = s.model.hidden,
+                              .epsilon = 1e-5,
+                              .x = m.Elements(t, s.tokens * s.model.hidden),
+                              .branch = nullptr,
+                              .sum = nullptr,
+                              .weight = m.Elements(t, s.model.hidden),
+                              .bias = m.Elements(t, s.model.hidden),
+                              .y = m.Elements(t, s.tokens * s.model.hidden),
+                              .statistics = m.Accumulators(t, 2 * s.tokens)};
+  return Running(args, 2 * s.tokens * s.model.hidden * ElementSize(t));
+}
+
+BenchCase CentredNormBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
+  void* dy = m.Elements(t, s.tokens * s.model.hidden);
+  const LayerNormBackward args{.type = t,
+                               .rows = s.tokens,
+                               .width = s.model.hidden,
+                               .dy = dy,
+                               .x = m.Elements(t, s.tokens * s.model.hidden),
+                               .weight = m.Elements(t, s.model.hidden),
+                               .statistics = m.Accumulators(t, 2 * s.tokens),
+                               .residual_gradient = m.Elements(t, s.tokens * s.model.hidden),
+                               .dx = dy,
+                               .weight_gradient = m.Accumulators(t, s.model.hidden),
+                               .bias_gradient = m.Accumulators(t, s.model.hidden)};
+  return Running(args, 4 * s.tokens * s.model.hidden * ElementSize(t));
+}
+
 BenchCase HeadNorm(BenchMemory& m, ElementType t, const BenchShape& s) {
   const HeadNormForward args{.type = t,
                              .rows = s.tokens,
@@ -117,7 +148,7 @@ BenchCase HeadNormGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
                            s.tokens * s.model.heads * AccumulatorSize(t));
 }
 
-BenchCase ActivationForward(BenchMemory& m, ElementType t, const BenchShape& s) {
+BenchCase Swiglu(BenchMemory& m, ElementType t, const BenchShape& s) {
   const SwigluForward args{.type = t,
                            .rows = s.tokens,
                            .width = s.model.ffn,
@@ -126,13 +157,25 @@ BenchCase ActivationForward(BenchMemory& m, ElementType t, const BenchShape& s) 
   return Running(args, 3 * s.tokens * s.model.ffn * ElementSize(t));
 }
 
-BenchCase ActivationBackward(BenchMemory& m, ElementType t, const BenchShape& s) {
+BenchCase SwigluGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
   const SwigluBackward args{.type = t,
                             .rows = s.tokens,
                             .width = s.model.ffn,
                             .dproduct = m.Elements(t, s.tokens * s.model.ffn),
                             .gate_up = m.Elements(t, 2 * s.tokens * s.model.ffn)};
   return Running(args, 5 * s.tokens * s.model.ffn * ElementSize(t));
+}
+
+BenchCase GeluGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const int64_t count = s.tokens * s.model.ffn;
+  void* up = m.Elements(t, count);
+  return Running(ActivationBackward{.type = t,
+                                    .activation = Activation::kGelu,
+                                    .count = count,
+                                    .dproduct = m.Elements(t, count),
+                                    .up = up,
+                                    .gradient = up},
+                 3 * count * ElementSize(t));
 }
 
 BenchCase Rotary(BenchMemory& m, ElementType t, const BenchShape& s) {
@@ -310,12 +353,15 @@ const std::vector<BenchOperator>& BenchOperators() {
       *new std::vector<BenchOperator>{{"RmsNormForward", NormForward},
                                       {"RmsNormForwardOfSum", NormForwardOfSum},
                                       {"RmsNormBackward", NormBackward},
+                                      {"LayerNormForward", CentredNormForward},
+                                      {"LayerNormBackward", CentredNormBackward},
                                       {"HeadNormForward", HeadNorm},
                                       {"HeadNormBackward", HeadNormGradient},
                                       {"Rope", Rotary},
                                       {"AttentionMerge", Merge},
-                                      {"SwigluForward", ActivationForward},
-                                      {"SwigluBackward", ActivationBackward},
+                                      {"SwigluForward", Swiglu},
+                                      {"SwigluBackward", SwigluGradient},
+                                      {"GeluBackward", GeluGradient},
                                       {"EmbeddingForward", Embed},
                                       {"EmbeddingBackward", EmbedBackward},
                                       {"EmbeddingBackwardOfText", EmbedBackwardOfText},

@@ -6,9 +6,9 @@
 
 #include "executor/worker/model/head_norm.h"
 #include "executor/worker/model/linear.h"
-#include "executor/worker/model/norm.h"
 #include "executor/worker/model/ring_attention.h"
 #include "executor/worker/model/tensor_parallel.h"
+#include "planner/spec/rotary.h"
 
 namespace meshwright::worker {
 
@@ -24,7 +24,12 @@ AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& a
              .kv_heads = attention.kv_heads / context.layout.tp,
              .head_dim = attention.head_dim,
              .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
-                                           context.dtype())} {}
+                                           context.dtype())},
+      rotary_width_(planner::RotaryElements(context.model, attention.head_dim)),
+      norm_(context, unit, planner::OperatorName::kAttentionNorm),
+      query_norm_(VectorsOf(unit.parameters(), planner::OperatorName::kHeadNorm).weight),
+      qkv_(VectorsOf(unit.parameters(), planner::OperatorName::kQkvProjection)),
+      output_(VectorsOf(unit.parameters(), planner::OperatorName::kOutputProjection)) {}
 
 at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t count) const {
   const int64_t all = shape_.heads + 2 * shape_.kv_heads;
@@ -32,11 +37,12 @@ at::Tensor AttentionLayer::Heads(const at::Tensor& qkv, int64_t first, int64_t c
 }
 
 void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const {
+  if (rotary_width_ == 0) return;
   context_.device->kernels().Run(kernels::Rope{.type = context_.element(),
                                                .rows = shape_.batch * shape_.seq_len,
                                                .seq_len = shape_.seq_len,
                                                .heads = from.size(2),
-                                               .head_dim = shape_.head_dim,
+                                               .head_dim = rotary_width_,
                                                .inverse = inverse,
                                                .cosine = rope_.cosine(),
                                                .sine = rope_.sine(),
@@ -46,6 +52,12 @@ void AttentionLayer::Turn(const at::Tensor& from, const at::Tensor& to, bool inv
                                                .y = to.mutable_data_ptr(),
                                                .y_stride = to.stride(1),
                                                .y_head_stride = to.stride(2)});
+}
+
+void AttentionLayer::TurnBack(const at::Tensor& from, const at::Tensor& to) const {
+  Turn(from, to, /*inverse=*/true);
+  const int64_t rest = shape_.head_dim - rotary_width_;
+  if (rest > 0) to.narrow(3, rotary_width_, rest).copy_(from.narrow(3, rotary_width_, rest));
 }
 
 AttentionLayer::ReadyHeads AttentionLayer::Ready(const at::Tensor& qkv) const {
@@ -64,8 +76,8 @@ void AttentionLayer::NormAndTurn(ReadyHeads& heads) const {
                 context_.options());
   const at::Tensor q = ready.narrow(2, 0, shape_.heads);
   const at::Tensor k = ready.narrow(2, shape_.heads, shape_.kv_heads);
-  heads.q_rstd = HeadNormForward(context_, heads.q, unit_.weight(kQueryNorm), q);
-  heads.k_rstd = HeadNormForward(context_, heads.k, unit_.weight(kKeyNorm), k);
+  heads.q_rstd = HeadNormForward(context_, heads.q, unit_.weight(query_norm_), q);
+  heads.k_rstd = HeadNormForward(context_, heads.k, unit_.weight(query_norm_ + 1), k);
   Turn(ready, ready, /*inverse=*/false);
   heads.q = q;
   heads.k = k;
@@ -85,9 +97,9 @@ AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput, cons
 }
 
 at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
-  NormOutput norm = NormForward(context_, residual, unit_.weight(kAttentionNorm));
-  const at::Tensor bias = attention_.qkv_bias ? unit_.weight(QkvBiasOf(attention_)) : at::Tensor();
-  saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight), bias);
+  NormOutput norm = norm_.Forward(residual);
+  saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight),
+                            unit_.weight(qkv_.bias));
   if (!attention_.qk_norm) {
     const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
     Turn(turned, turned, /*inverse=*/false);
@@ -95,6 +107,7 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
   saved.attention = Attend(Ready(saved.qkv));
   at::Tensor output = LeaveTensorParallel(
       context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
+  AddBias(unit_.weight(output_.bias), output);
   saved.residual = std::move(residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
@@ -103,7 +116,7 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
 
 void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
   saved.norm_rstd.reset();
-  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kAttentionNorm));
+  NormOutput norm = norm_.Forward(saved.residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
 }
@@ -111,15 +124,15 @@ void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
 void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const ReadyHeads& heads,
                                        const at::Tensor& qkv) const {
   for (int64_t call = 0; call < shape_.calls(); ++call) {
-    Turn(gradient.q[call], HeadsOfCall(shape_, heads.q, call), /*inverse=*/true);
+    TurnBack(gradient.q[call], HeadsOfCall(shape_, heads.q, call));
   }
-  Turn(gradient.k, heads.k, /*inverse=*/true);
+  TurnBack(gradient.k, heads.k);
   heads.v.copy_(gradient.v);
   if (!attention_.qk_norm) return;
   HeadNormBackward(context_, heads.q, Heads(qkv, 0, shape_.heads), heads.q_rstd,
-                   unit_.weight(kQueryNorm), unit_.gradient(kQueryNorm));
+                   unit_.weight(query_norm_), unit_.gradient(query_norm_));
   HeadNormBackward(context_, heads.k, Heads(qkv, shape_.heads, shape_.kv_heads), heads.k_rstd,
-                   unit_.weight(kKeyNorm), unit_.gradient(kKeyNorm));
+                   unit_.weight(query_norm_ + 1), unit_.gradient(query_norm_ + 1));
 }
 
 void AttentionLayer::BackwardHeads(AttentionSaved& saved) const {
@@ -132,24 +145,21 @@ void AttentionLayer::BackwardHeads(AttentionSaved& saved) const {
 void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
                        unit_.TakeMatrixGradient(kOutputWeight));
+  AddBiasGradient(context_, saved.gradient, unit_.gradient(output_.bias));
   saved.gradient.reset();
   saved.attention.output.reset();
 }
 
 void AttentionLayer::BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const {
   LinearBackwardWeight(context_, saved.qkv, norm_output, unit_.TakeMatrixGradient(kQkvWeight));
-  if (attention_.qkv_bias) {
-    at::Tensor bias = unit_.gradient(QkvBiasOf(attention_));
-    bias.add_(saved.qkv.sum(0, /*keepdim=*/false, context_.accumulator_dtype()));
-  }
+  AddBiasGradient(context_, saved.qkv, unit_.gradient(qkv_.bias));
   saved.qkv.reset();
   saved.norm_output.reset();
 }
 
 void AttentionLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
                                   AttentionSaved& saved) const {
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kAttentionNorm),
-               gradient, unit_.gradient(kAttentionNorm));
+  norm_.Backward(dresidual, saved.residual, saved.norm_rstd, gradient);
   saved.residual.reset();
   saved.norm_rstd.reset();
 }

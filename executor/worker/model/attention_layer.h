@@ -1,6 +1,6 @@
 // The attention half of a block: Wo attention(RoPE(Wqkv norm(x))), where RoPE turns queries and
-// keys, behind a norm of each of their heads with ModelSpec::qk_norm. The FFN adds the residual x,
-// together with its norm.
+// keys, behind a norm of each of their heads with ModelSpec::qk_norm. Either product may have a
+// bias. The FFN adds the residual x, together with its norm.
 //
 // Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
 // heads (executor/worker/tensor_parallel.h). "Stream tokens" are RankContext::stream_tokens(),
@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "executor/worker/model/attention_core.h"
+#include "executor/worker/model/norm_layer.h"
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
@@ -22,7 +23,7 @@ namespace meshwright::worker {
 struct AttentionSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  at::Tensor norm_rstd;    // NormOutput::rstd
   // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm as projected: the norm's
   // backward needs its input, and computing queries and keys again from it is cheap.
   at::Tensor qkv;
@@ -64,7 +65,10 @@ class AttentionLayer {
 
   // Heads [first, first + count) of the fused buffer: [batch, seq_len, count, head_dim].
   at::Tensor Heads(const at::Tensor& qkv, int64_t first, int64_t count) const;
+  // Turns what of the heads a rotary embedding turns; `to` may be `from`.
   void Turn(const at::Tensor& from, const at::Tensor& to, bool inverse) const;
+  // The gradient of what was turned, with all that was not.
+  void TurnBack(const at::Tensor& from, const at::Tensor& to) const;
   // `qkv` as it is kept.
   ReadyHeads Ready(const at::Tensor& qkv) const;
   void NormAndTurn(ReadyHeads& heads) const;
@@ -89,6 +93,11 @@ class AttentionLayer {
   FlatUnit& unit_;
   const RopeTable& rope_;
   const AttentionShape shape_;
+  const int64_t rotary_width_;  // of a head's elements
+  const NormLayer norm_;
+  const size_t query_norm_;  // position of its weight; kNowhere without qk_norm
+  const VectorPositions qkv_;
+  const VectorPositions output_;
 };
 
 }  // namespace meshwright::worker

@@ -8,7 +8,7 @@ Block::Block(RankContext& context, const planner::LayerGroup& group, FlatUnit& u
              const RopeTable& rope, int64_t index)
     : unit_(unit),
       attention_(context, group.attention, unit, rope),
-      ffn_(context, unit),
+      ffn_(context, group.ffn, unit),
       keeps_(KeepsOf(context.layout, index)) {}
 
 Block::Keeps Block::KeepsOf(const planner::Layout& layout, int64_t index) {
@@ -39,10 +39,7 @@ at::Tensor Block::Forward(at::Tensor input, BlockSaved& saved) const {
   at::Tensor attention = attention_.Forward(std::move(input), saved.attention);
   if (keeps_ == Keeps::kSelected) saved.attention.norm_output.reset();
   at::Tensor output = ffn_.Forward(saved.attention.residual, std::move(attention), saved.ffn);
-  if (keeps_ == Keeps::kSelected) {
-    saved.ffn.norm_output.reset();
-    saved.ffn.product.reset();
-  }
+  if (keeps_ == Keeps::kSelected) ffn_.DropNormAndProduct(saved.ffn);
   return output;
 }
 

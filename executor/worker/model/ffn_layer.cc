@@ -1,66 +1,59 @@
 #include "executor/worker/model/ffn_layer.h"
 
-#include <ATen/ops/empty.h>
-
 #include <utility>
 
+#include "executor/worker/model/ffn_activation.h"
 #include "executor/worker/model/linear.h"
-#include "executor/worker/model/norm.h"
 #include "executor/worker/model/tensor_parallel.h"
 
 namespace meshwright::worker {
 
-void FfnLayer::Multiply(FfnSaved& saved) const {
-  const int64_t tokens = saved.gate_up.size(0);
-  const int64_t width = saved.gate_up.size(1) / 2;
-  saved.product = at::empty({tokens, width}, saved.gate_up.options());
-  context_.device->kernels().Run(
-      kernels::SwigluForward{.type = context_.element(),
-                             .rows = tokens,
-                             .width = width,
-                             .gate_up = saved.gate_up.const_data_ptr(),
-                             .product = saved.product.mutable_data_ptr()});
+void FfnLayer::Activate(FfnSaved& saved) const {
+  saved.product = ActivationForward(context_, ffn_.kind, saved.gate_up);
+  if (ffn_.kind == planner::FfnKind::kRelu) saved.gate_up.reset();
 }
 
 at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
   Recompute(input, std::move(attention), saved);
   at::Tensor output =
       LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
+  AddBias(unit_.weight(down_.bias), output);
   output.add_(saved.residual);
   return output;
 }
 
 void FfnLayer::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
-  NormOutput norm = NormForwardOfSum(context_, input, attention, unit_.weight(kFfnNorm));
+  NormOutput norm = norm_.ForwardOfSum(input, attention);
   saved.residual = std::move(attention);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
   saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
-                                unit_.weight(kGateUpWeight), {});
-  Multiply(saved);
+                                unit_.weight(kGateUpWeight), unit_.weight(gate_up_.bias));
+  Activate(saved);
+}
+
+void FfnLayer::DropNormAndProduct(FfnSaved& saved) const {
+  saved.norm_output.reset();
+  if (saved.gate_up.defined()) saved.product.reset();
 }
 
 void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
   saved.norm_rstd.reset();
-  NormOutput norm = NormForward(context_, saved.residual, unit_.weight(kFfnNorm));
+  NormOutput norm = norm_.Forward(saved.residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
-  Multiply(saved);
+  if (!saved.product.defined()) Activate(saved);
 }
 
 void FfnLayer::BackwardProduct(FfnSaved& saved) const {
   const at::Tensor dproduct = LinearBackwardInput(saved.gradient, unit_.weight(kDownWeight));
-  context_.device->kernels().Run(
-      kernels::SwigluBackward{.type = context_.element(),
-                              .rows = dproduct.size(0),
-                              .width = dproduct.size(1),
-                              .dproduct = dproduct.const_data_ptr(),
-                              .gate_up = saved.gate_up.mutable_data_ptr()});
+  saved.gate_up = ActivationBackward(context_, ffn_.kind, dproduct, saved.gate_up, saved.product);
 }
 
 void FfnLayer::BackwardDownWeight(FfnSaved& saved) const {
   LinearBackwardWeight(context_, saved.gradient, saved.product,
                        unit_.TakeMatrixGradient(kDownWeight));
+  AddBiasGradient(context_, saved.gradient, unit_.gradient(down_.bias));
   saved.gradient.reset();
   saved.product.reset();
 }
@@ -68,14 +61,14 @@ void FfnLayer::BackwardDownWeight(FfnSaved& saved) const {
 void FfnLayer::BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const {
   LinearBackwardWeight(context_, saved.gate_up, norm_output,
                        unit_.TakeMatrixGradient(kGateUpWeight));
+  AddBiasGradient(context_, saved.gate_up, unit_.gradient(gate_up_.bias));
   saved.gate_up.reset();
   saved.norm_output.reset();
 }
 
 void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
                             FfnSaved& saved) const {
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, unit_.weight(kFfnNorm),
-               gradient, unit_.gradient(kFfnNorm));
+  norm_.Backward(dresidual, saved.residual, saved.norm_rstd, gradient);
   saved.residual.reset();
   saved.norm_rstd.reset();
 }

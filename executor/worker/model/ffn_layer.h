@@ -1,5 +1,6 @@
-// The feed-forward half of a block: r + Wdown swiglu(Wgate_up norm(r)), where r is the block's
-// input plus what attention made of it.
+// The feed-forward half of a block: r + Wdown f(Wgate_up norm(r)), where r is the block's input
+// plus what attention made of it, and f SwiGLU, or GELU or ReLU without a gate. Each product may
+// have a bias.
 //
 // Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
 // "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
@@ -7,8 +8,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "executor/worker/model/norm_layer.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
+#include "planner/spec/model_spec.h"
 
 namespace meshwright::worker {
 
@@ -17,9 +20,11 @@ namespace meshwright::worker {
 struct FfnSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
-  at::Tensor gate_up;      // [tokens, 2 ffn_hidden]
-  at::Tensor product;      // [tokens, ffn_hidden]
+  at::Tensor norm_rstd;    // NormOutput::rstd
+  // [tokens, 2 ffn_hidden], or half of it without a gate. Of ReLU only while it runs: its product
+  // says as much.
+  at::Tensor gate_up;
+  at::Tensor product;  // [tokens, ffn_hidden]
   // Between the two parts of the backward: the gradient of the layer's output, of all tokens.
   // gate_up then holds its own gradient; the residual and the deviations are gone.
   at::Tensor gradient;
@@ -27,13 +32,22 @@ struct FfnSaved {
 
 class FfnLayer {
  public:
-  // `unit` outlives it.
-  FfnLayer(RankContext& context, FlatUnit& unit) : context_(context), unit_(unit) {}
+  // `ffn` and `unit` outlive it.
+  FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit)
+      : context_(context),
+        ffn_(ffn),
+        unit_(unit),
+        norm_(context, unit, planner::OperatorName::kFfnNorm),
+        gate_up_(VectorsOf(unit.parameters(), planner::OperatorName::kGateUpProjection)),
+        down_(VectorsOf(unit.parameters(), planner::OperatorName::kDownProjection)) {}
 
   // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
-  // Computes again, before the backward, what a recompute mode did not keep: everything, or the
-  // normed input and the product from saved.residual and saved.gate_up.
+  // Forgets what selective recompute does not keep: the normed input, and the product where
+  // gate_up is there to make it again.
+  void DropNormAndProduct(FfnSaved& saved) const;
+  // Computes again, before the backward, what a recompute mode did not keep: everything, or what
+  // was dropped, from saved.residual and saved.gate_up.
   void Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   void RecomputeNormAndProduct(FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
@@ -45,7 +59,7 @@ class FfnLayer {
   void BackwardWeight(FfnSaved& saved) const;
 
  private:
-  void Multiply(FfnSaved& saved) const;
+  void Activate(FfnSaved& saved) const;
   // Replaces gate_up by its gradient. saved.gradient is there.
   void BackwardProduct(FfnSaved& saved) const;
   // Each releases what its weight gradient was the last to need.
@@ -55,7 +69,11 @@ class FfnLayer {
   void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual, FfnSaved& saved) const;
 
   RankContext& context_;
+  const planner::Ffn& ffn_;
   FlatUnit& unit_;
+  const NormLayer norm_;
+  const VectorPositions gate_up_;
+  const VectorPositions down_;
 };
 
 }  // namespace meshwright::worker

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "executor/worker/model/linear.h"
-#include "executor/worker/model/norm.h"
 #include "executor/worker/model/tensor_parallel.h"
 
 namespace meshwright::worker {
@@ -16,7 +15,7 @@ int64_t HeadLayer::vocab_begin() const {
 
 void HeadLayer::Forward(at::Tensor residual, at::Tensor targets, const at::Tensor& loss_sum,
                         HeadSaved& saved) const {
-  NormOutput norm = NormForward(context_, residual, final_norm_.weight(kFinalNorm));
+  NormOutput norm = final_norm_.Forward(residual);
   saved.logits =
       LinearForward(EnterTensorParallel(context_, norm.y), projection_.weight(kHeadWeight), {});
   const int64_t tokens = saved.logits.size(0);
@@ -72,8 +71,7 @@ void HeadLayer::BackwardLoss(HeadSaved& saved) const {
 }
 
 void HeadLayer::BackwardNorm(const at::Tensor& dresidual, HeadSaved& saved) const {
-  NormBackward(context_, dresidual, saved.residual, saved.norm_rstd, final_norm_.weight(kFinalNorm),
-               /*residual_gradient=*/{}, final_norm_.gradient(kFinalNorm));
+  final_norm_.Backward(dresidual, saved.residual, saved.norm_rstd, /*residual_gradient=*/{});
   saved.residual.reset();
   saved.norm_rstd.reset();
   saved.targets.reset();

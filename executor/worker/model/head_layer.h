@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "executor/worker/model/norm_layer.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
 
@@ -14,7 +15,7 @@ namespace meshwright::worker {
 struct HeadSaved {
   at::Tensor residual;     // [stream tokens, hidden]
   at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // [stream tokens], accumulator dtype
+  at::Tensor norm_rstd;    // NormOutput::rstd
   at::Tensor targets;      // [tokens], int32
   at::Tensor logits;       // [tokens, vocab / tp]; after BackwardInput their gradient
   at::Tensor statistics;   // [3, tokens], accumulator dtype: log-sum-exp, sum, target's logit
@@ -24,7 +25,9 @@ class HeadLayer {
  public:
   // The units of the output projection and of the final norm outlive it.
   HeadLayer(RankContext& context, FlatUnit& projection, const FlatUnit& final_norm)
-      : context_(context), projection_(projection), final_norm_(final_norm) {}
+      : context_(context),
+        projection_(projection),
+        final_norm_(context, final_norm, planner::OperatorName::kFinalNorm) {}
 
   // Adds the sum of the tokens' losses to *loss_sum, fp64 [1]. residual [stream tokens, hidden],
   // targets int32 [tokens].
@@ -47,7 +50,7 @@ class HeadLayer {
 
   RankContext& context_;
   FlatUnit& projection_;
-  const FlatUnit& final_norm_;
+  const NormLayer final_norm_;
 };
 
 }  // namespace meshwright::worker

@@ -55,8 +55,12 @@ void WeightGradientInPieces(const RankContext& context, const at::Tensor& dy, co
 
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   at::Tensor y = Product(x, weight.t());
-  if (bias.defined()) y.add_(bias);
+  AddBias(bias, y);
   return y;
+}
+
+void AddBias(const at::Tensor& bias, at::Tensor& y) {
+  if (bias.defined()) y.add_(bias);
 }
 
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight) {
@@ -85,6 +89,16 @@ void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, cons
   } else {
     at::addmm_out(values, values, dy.t(), x, type);
   }
+}
+
+void AddBiasGradient(const RankContext& context, const at::Tensor& dy, const at::Tensor& gradient) {
+  if (!gradient.defined()) return;
+  context.device->kernels().Run(
+      kernels::BiasGradient{.type = context.element(),
+                            .rows = dy.size(0),
+                            .width = dy.size(1),
+                            .dy = dy.const_data_ptr(),
+                            .bias_gradient = gradient.mutable_data_ptr()});
 }
 
 }  // namespace meshwright::worker

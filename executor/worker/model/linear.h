@@ -23,4 +23,12 @@ at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
                           const MatrixGradient& gradient);
 
+// Adds `bias` [outputs], which may be undefined, to y in place: of a row parallel layer, once the
+// ranks' parts are summed.
+void AddBias(const at::Tensor& bias, at::Tensor& y);
+
+// gradient [outputs], accumulator dtype, += the sum of dy's rows; nothing where it is undefined, of
+// a layer without bias. Allocates nothing.
+void AddBiasGradient(const RankContext& context, const at::Tensor& dy, const at::Tensor& gradient);
+
 }  // namespace meshwright::worker

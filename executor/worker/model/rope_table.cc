@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "executor/worker/model/sequence_share.h"
+#include "planner/spec/rotary.h"
 
 namespace meshwright::worker {
 
 RopeTable::RopeTable(const RankContext& context) {
   const int64_t seq_len = context.local_seq_len();
-  const int64_t half = context.model.groups.front().attention.head_dim / 2;
+  const int64_t head_dim = context.model.groups.front().attention.head_dim;
+  const int64_t half = planner::RotaryElements(context.model, head_dim) / 2;
   std::vector<double> values(static_cast<size_t>(2 * seq_len * half));
   int64_t row = 0;
   for (const SequencePiece& piece :
@@ -30,6 +32,7 @@ RopeTable::RopeTable(const RankContext& context) {
     }
   }
   table_ = at::empty({2, seq_len, half}, context.options_of(context.accumulator_dtype()));
+  if (half == 0) return;
   table_.copy_(at::from_blob(values.data(), {2, seq_len, half}, at::kDouble));
 }
 

@@ -8,8 +8,9 @@
 namespace meshwright::worker {
 
 // [local sequence, head_dim / 2] each in the accumulator dtype, for the positions of the rank's
-// tokens (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / head_dim), scaled
-// as the model says (planner/spec/rope_scaling.h). Holds head_dim elements a position.
+// tokens (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / width), scaled as
+// the model says (planner/spec/rope_scaling.h), where `width` elements of a head are turned
+// (planner/spec/rotary.h). Holds as many a position.
 class RopeTable {
  public:
   explicit RopeTable(const RankContext& context);
@@ -18,7 +19,7 @@ class RopeTable {
   const void* sine() const;
 
  private:
-  at::Tensor table_;  // [2, local sequence, head_dim / 2]
+  at::Tensor table_;  // [2, local sequence, width / 2]
 };
 
 }  // namespace meshwright::worker

@@ -47,8 +47,9 @@ Stage::Stage(RankContext& context, const planner::StageLayers& layers, const Rop
 }
 
 FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
-  units_.push_back(
-      std::make_unique<FlatUnit>(context_, std::move(parameters), context_.groups.replicas.get()));
+  // There is nothing to share of a norm without parameters.
+  Communicator* replicas = parameters.empty() ? nullptr : context_.groups.replicas.get();
+  units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters), replicas));
   FlatUnit* unit = units_.back().get();
   uses_[unit] = 1;
   return unit;

@@ -81,6 +81,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, Communi
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
+      norm_elements_(NormElements(parameters_)),
       head_norm_elements_(HeadNormElements(parameters_)),
       shard_elements_(zero_ == 0 ? elements_
                                  : planner::ShardElements(elements_, replicas->size(),
@@ -155,7 +156,14 @@ void FlatUnit::Initialize(const RankContext& context) {
   }
 }
 
+const at::Tensor& FlatUnit::weight(size_t index) const {
+  static const auto& nothing = *new at::Tensor();
+  return index == kNowhere ? nothing : weight_views_.at(index);
+}
+
 const at::Tensor& FlatUnit::gradient(size_t index) const {
+  static const auto& nothing = *new at::Tensor();
+  if (index == kNowhere) return nothing;
   const size_t matrices = parameters_.size() - vector_gradient_views_.size();
   return index < matrices ? matrix_gradient_views_.at(index)
                           : vector_gradient_views_.at(index - matrices);

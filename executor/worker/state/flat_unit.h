@@ -61,22 +61,20 @@ class FlatUnit {
   int32_t users() const { return users_; }
 
   // Local parameter `index` in the weights' dtype: [rows, columns] of a matrix, one dimension of a
-  // norm or a bias. Only while the weights are whole.
-  const at::Tensor& weight(size_t index) const { return weight_views_.at(index); }
+  // norm or a bias. Only while the weights are whole. Undefined for kNowhere, and so is its
+  // gradient.
+  const at::Tensor& weight(size_t index) const;
   // Its gradient, in the accumulator dtype; of a matrix only while gradients are open, and when
   // something was added.
   const at::Tensor& gradient(size_t index) const;
   // That of a matrix, for a micro-batch's part that the caller is about to add, while gradients are
   // open. Empty only the first time since ClearGradients() or OpenGradients().
   MatrixGradient TakeMatrixGradient(size_t index);
-  // Those of the parameters that every TP rank holds whole, dense; empty where there are none.
-  at::Tensor replicated_gradients() const {
-    return vector_gradients_.narrow(0, 0, replicated_elements_);
-  }
+  // Those of what norms have, dense; empty where there are none.
+  at::Tensor norm_gradients() const { return vector_gradients_.narrow(0, 0, norm_elements_); }
   // Of these, those of norms of heads.
   at::Tensor head_norm_gradients() const {
-    return vector_gradients_.narrow(0, replicated_elements_ - head_norm_elements_,
-                                    head_norm_elements_);
+    return vector_gradients_.narrow(0, norm_elements_ - head_norm_elements_, head_norm_elements_);
   }
   // What this rank updates: its shard, or everything, dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
@@ -128,7 +126,8 @@ class FlatUnit {
   const int64_t elements_;
   const int64_t matrix_elements_;      // they come first
   const int64_t replicated_elements_;  // they come next
-  const int64_t head_norm_elements_;   // the last of these
+  const int64_t norm_elements_;        // the first of these
+  const int64_t head_norm_elements_;   // the last of them
   const int64_t shard_elements_;
   const int64_t padded_elements_;
   const int64_t own_begin_;

@@ -7,27 +7,29 @@
 namespace meshwright::worker {
 namespace {
 
-// What stands together in a unit, in its order.
-enum class Place : uint8_t { kMatrix, kStreamNorm, kHeadNorm, kBias };
-constexpr Place kPlaces[] = {Place::kMatrix, Place::kStreamNorm, Place::kHeadNorm, Place::kBias};
+// What stands together in a unit, in its order. A bias of which a rank has no part of its own is
+// held whole by all.
+enum class Place : uint8_t { kMatrix, kStreamNorm, kHeadNorm, kWholeBias, kBias };
+constexpr Place kPlaces[] = {Place::kMatrix, Place::kStreamNorm, Place::kHeadNorm,
+                             Place::kWholeBias, Place::kBias};
 
 Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
   if (parameter.matrix) return Place::kMatrix;
-  if (op.kind != planner::OperatorKind::kNorm) return Place::kBias;
+  if (op.kind != planner::OperatorKind::kNorm) {
+    return parameter.division == planner::Division::kWhole ? Place::kWholeBias : Place::kBias;
+  }
   return op.name == planner::OperatorName::kHeadNorm ? Place::kHeadNorm : Place::kStreamNorm;
 }
 
-Initial InitialOf(Place place) {
-  switch (place) {
-    case Place::kMatrix:
-      return Initial::kNormal;
-    case Place::kStreamNorm:
-    case Place::kHeadNorm:
-      return Initial::kOnes;
-    case Place::kBias:
-      return Initial::kZeros;
-  }
-  return Initial::kNormal;
+// Of a norm of the stream the weight comes first.
+bool IsBias(Place place, bool first) {
+  return place == Place::kWholeBias || place == Place::kBias ||
+         (place == Place::kStreamNorm && !first);
+}
+
+Initial InitialOf(const LocalParameter& parameter) {
+  if (parameter.matrix) return Initial::kNormal;
+  return parameter.bias ? Initial::kZeros : Initial::kOnes;
 }
 
 ParameterPart PartOf(const planner::OperatorParameter& parameter, const std::string& prefix,
@@ -44,7 +46,8 @@ ParameterPart PartOf(const planner::OperatorParameter& parameter, const std::str
   return part;
 }
 
-// A product's matrices are one array, and so are its biases; every norm's weight is its own.
+// A product's matrices are one array, and so are its biases; a norm's vectors are arrays of their
+// own.
 void AddParameters(const planner::Operator& op, Place place, const std::string& prefix,
                    int32_t tp_rank, ParameterUnit& unit) {
   const bool norm = op.kind == planner::OperatorKind::kNorm;
@@ -53,13 +56,16 @@ void AddParameters(const planner::Operator& op, Place place, const std::string& 
     if (PlaceOf(op, parameter) != place) continue;
     if (first || norm) {
       unit.push_back({.parts = {},
+                      .of = op.name,
                       .matrix = parameter.matrix,
+                      .bias = IsBias(place, first),
                       .replicated = parameter.division == planner::Division::kWhole,
+                      .of_norm = norm,
                       .of_heads = place == Place::kHeadNorm});
     }
     first = false;
     ParameterPart part = PartOf(parameter, prefix, tp_rank);
-    part.initial = InitialOf(place);
+    part.initial = InitialOf(unit.back());
     unit.back().parts.push_back(std::move(part));
   }
 }
@@ -119,34 +125,46 @@ ParameterUnit FinalNormUnit(const planner::ModelSpec& model) {
   return UnitOf(HeadPart(model, planner::OperatorName::kFinalNorm, 1), "", 0);
 }
 
-int64_t UnitElements(const ParameterUnit& unit) {
+VectorPositions VectorsOf(const ParameterUnit& unit, planner::OperatorName of) {
+  VectorPositions positions;
+  for (size_t i = unit.size(); i-- > 0;) {
+    if (unit[i].of != of || unit[i].matrix) continue;
+    (unit[i].bias ? positions.bias : positions.weight) = i;
+  }
+  return positions;
+}
+
+namespace {
+
+template <typename Counts>
+int64_t Elements(const ParameterUnit& unit, const Counts& counts) {
   int64_t elements = 0;
-  for (const LocalParameter& parameter : unit) elements += parameter.elements();
+  for (const LocalParameter& parameter : unit) {
+    if (counts(parameter)) elements += parameter.elements();
+  }
   return elements;
+}
+
+}  // namespace
+
+int64_t UnitElements(const ParameterUnit& unit) {
+  return Elements(unit, [](const LocalParameter&) { return true; });
 }
 
 int64_t MatrixElements(const ParameterUnit& unit) {
-  int64_t elements = 0;
-  for (const LocalParameter& parameter : unit) {
-    if (parameter.matrix) elements += parameter.elements();
-  }
-  return elements;
+  return Elements(unit, [](const LocalParameter& parameter) { return parameter.matrix; });
 }
 
 int64_t ReplicatedElements(const ParameterUnit& unit) {
-  int64_t elements = 0;
-  for (const LocalParameter& parameter : unit) {
-    if (parameter.replicated) elements += parameter.elements();
-  }
-  return elements;
+  return Elements(unit, [](const LocalParameter& parameter) { return parameter.replicated; });
+}
+
+int64_t NormElements(const ParameterUnit& unit) {
+  return Elements(unit, [](const LocalParameter& parameter) { return parameter.of_norm; });
 }
 
 int64_t HeadNormElements(const ParameterUnit& unit) {
-  int64_t elements = 0;
-  for (const LocalParameter& parameter : unit) {
-    if (parameter.of_heads) elements += parameter.elements();
-  }
-  return elements;
+  return Elements(unit, [](const LocalParameter& parameter) { return parameter.of_heads; });
 }
 
 }  // namespace meshwright::worker

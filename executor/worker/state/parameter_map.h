@@ -2,7 +2,8 @@
 //
 // Pure functions of (model, layout, coordinates): the parameters of the operators of
 // planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule
-// of flat buffers: its matrices come first, then norms, then biases. AdamW decays matrices alone.
+// of flat buffers: its matrices come first, then what norms have, then biases. AdamW decays
+// matrices alone.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "executor/worker/comm/coordinates.h"
+#include "planner/block/operator.h"
 #include "planner/block/stage_partition.h"
 #include "planner/spec/model_spec.h"
 
@@ -33,9 +35,13 @@ struct ParameterPart {
 // One dense local array: parts of equal width, stacked.
 struct LocalParameter {
   std::vector<ParameterPart> parts;
+  planner::OperatorName of = planner::OperatorName::kEmbedding;
   bool matrix = true;
-  bool replicated = false;  // every TP rank holds it whole: norms
-  bool of_heads = false;    // of these, applied to the rank's own heads, not to the stream
+  bool bias = false;  // of a product, or of a norm
+  bool replicated =
+      false;  // every TP rank holds it whole: norms, and biases of row parallel products
+  bool of_norm = false;
+  bool of_heads = false;  // of these, applied to the rank's own heads, not to the stream
 
   int64_t rows() const;
   int64_t columns() const { return parts.front().columns; }
@@ -44,25 +50,19 @@ struct LocalParameter {
 
 using ParameterUnit = std::vector<LocalParameter>;
 
-// Positions in a layer's unit. The norms of heads are there only with Attention::qk_norm.
-enum LayerParameter : uint8_t {
-  kQkvWeight,
-  kOutputWeight,
-  kGateUpWeight,
-  kDownWeight,
-  kAttentionNorm,
-  kFfnNorm,
-  kQueryNorm,
-  kKeyNorm
-};
-// The bias is there only with Attention::qkv_bias, at the end.
-inline size_t QkvBiasOf(const planner::Attention& attention) {
-  return attention.qk_norm ? kKeyNorm + 1 : kFfnNorm + 1;
-}
-// Positions in the units of one parameter.
+// Positions of the matrices in a layer's unit, and in those of one matrix.
+enum LayerParameter : uint8_t { kQkvWeight, kOutputWeight, kGateUpWeight, kDownWeight };
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };
 enum HeadParameter : uint8_t { kHeadWeight };
-enum FinalNormParameter : uint8_t { kFinalNorm };
+
+// Positions of the vectors that an operator has in a unit. The weights of the heads' norm are two,
+// the keys' behind the queries'.
+inline constexpr size_t kNowhere = static_cast<size_t>(-1);
+struct VectorPositions {
+  size_t weight = kNowhere;  // a norm's
+  size_t bias = kNowhere;
+};
+VectorPositions VectorsOf(const ParameterUnit& unit, planner::OperatorName of);
 
 // Matrices are [outputs, inputs]. Column parallel weights (qkv, gate, up, embedding, head) are
 // divided by rows, row parallel ones (output, down) by columns.
@@ -75,10 +75,11 @@ ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t
 ParameterUnit FinalNormUnit(const planner::ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
-// The first so many of them are matrices', and so many after these replicated vectors', of which
-// the last so many are norms of heads.
+// The first so many of them are matrices', and so many after these replicated vectors'. Of these
+// the first so many are norms', of which the last so many are those of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);
+int64_t NormElements(const ParameterUnit& unit);
 int64_t HeadNormElements(const ParameterUnit& unit);
 
 }  // namespace meshwright::worker

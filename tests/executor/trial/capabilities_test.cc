@@ -109,9 +109,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{{.dp = 3}, "global batch 8"}));
 
 TEST(CapabilitiesTest, ModelsWithUnsupportedPartsAreRefused) {
-  planner::ModelSpec gelu = TinyModel();
-  gelu.groups.front().ffn.kind = planner::FfnKind::kGelu;
-  EXPECT_THAT(std::string(Check({}, gelu).message()), testing::HasSubstr("gelu"));
+  planner::ModelSpec alibi = TinyModel();
+  alibi.positions = planner::Positions::kAlibi;
+  EXPECT_THAT(std::string(Check({}, alibi).message()), testing::HasSubstr("alibi"));
 }
 
 TEST(CapabilitiesTest, ModelsWithNormedHeadsRun) {

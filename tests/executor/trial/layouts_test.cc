@@ -102,6 +102,8 @@ TEST_P(Bf16LayoutsTest, MemoryIsWithinTwoPercent) {
 
 constexpr ModelVariant kTied = {.tied = true};
 constexpr ModelVariant kQkNorm = {.qk_norm = true};
+constexpr ModelVariant kBlocksOfGpt = {
+    .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .biases = true};
 
 std::vector<Case> ExactCases() {
   return {{planner::Precision::kFp32, {"tp1.pp1.dp1.mb2"}},
@@ -118,7 +120,11 @@ std::vector<Case> ExactCases() {
           {planner::Precision::kFp64, {"tp1.pp2.dp1.vpp2.rc=selective.sched=zb_v"}},
           {planner::Precision::kFp32, {"tp1.pp4.dp1.mb2.sched=gpipe"}},
           {planner::Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}},
-          {planner::Precision::kFp64, {"tp2.pp2.dp1.sched=zb_h1", kQkNorm}}};
+          {planner::Precision::kFp64, {"tp2.pp2.dp1.sched=zb_h1", kQkNorm}},
+          {planner::Precision::kFp32, {"tp2.pp1.dp1.mb2.sp1", kBlocksOfGpt}},
+          {planner::Precision::kFp64, {"tp1.pp2.dp2.zero2", kBlocksOfGpt}},
+          {planner::Precision::kFp32,
+           {"tp1.pp1.dp2.zero3", {.norm = planner::StreamNorm::kLayerPlain}}}};
 }
 
 std::vector<Case> Bf16Cases() {

@@ -5,11 +5,13 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/triu.h>
@@ -41,14 +43,21 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
     Add(prefix + "k", {keys, hidden}, true);
     Add(prefix + "v", {keys, hidden}, true);
     Add(prefix + "o", {hidden, queries}, true);
-    Add(prefix + "gate", {ffn, hidden}, true);
+    if (model_.GroupOf(layer).ffn.gated()) Add(prefix + "gate", {ffn, hidden}, true);
     Add(prefix + "up", {ffn, hidden}, true);
     Add(prefix + "down", {hidden, ffn}, true);
-    Add(prefix + "attention_norm", {hidden}, false);
-    Add(prefix + "ffn_norm", {hidden}, false);
+    AddStreamNorm(prefix + "attention_norm");
+    AddStreamNorm(prefix + "ffn_norm");
     if (attention.qk_norm) {
       Add(prefix + "q_norm", {attention.head_dim}, false);
       Add(prefix + "k_norm", {attention.head_dim}, false);
+    }
+    if (attention.output_bias) Add(prefix + "o_bias", {hidden}, false);
+    const planner::Ffn& inner = model_.GroupOf(layer).ffn;
+    if (inner.bias && inner.gated()) Add(prefix + "gate_bias", {ffn}, false);
+    if (inner.bias) {
+      Add(prefix + "up_bias", {ffn}, false);
+      Add(prefix + "down_bias", {hidden}, false);
     }
     if (attention.qkv_bias) {
       Add(prefix + "q_bias", {queries}, false);
@@ -56,7 +65,7 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
       Add(prefix + "v_bias", {keys}, false);
     }
   }
-  Add("final_norm", {hidden}, false);
+  AddStreamNorm("final_norm");
   if (!model_.tied_embeddings) Add("head", {model_.vocab, hidden}, true);
 }
 
@@ -72,9 +81,27 @@ void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bo
   moments_[name] = {at::zeros_like(weight), at::zeros_like(weight)};
 }
 
-at::Tensor ReferenceModel::Norm(const at::Tensor& x, const std::string& weight) const {
+void ReferenceModel::AddStreamNorm(const std::string& name) {
+  if (model_.norm == planner::StreamNorm::kLayerPlain) return;
+  Add(name, {model_.hidden}, false);
+  if (model_.norm == planner::StreamNorm::kLayer) Add(name + "_bias", {model_.hidden}, false);
+}
+
+at::Tensor ReferenceModel::StreamNorm(const at::Tensor& x, const std::string& name) const {
+  if (model_.norm == planner::StreamNorm::kRms) return Norm(x, name);
+  const at::Tensor centred = x - x.mean(-1, /*keepdim=*/true);
+  if (model_.norm == planner::StreamNorm::kLayerPlain) return Normed(centred);
+  const at::Tensor normed = Norm(centred, name);
+  return model_.norm == planner::StreamNorm::kLayer ? normed + weights_.at(name + "_bias") : normed;
+}
+
+at::Tensor ReferenceModel::Normed(const at::Tensor& x) const {
   const at::Tensor mean_square = at::pow(x, 2).mean(-1, /*keepdim=*/true);
-  return x * (mean_square + model_.norm_epsilon).rsqrt() * weights_.at(weight);
+  return x * (mean_square + model_.norm_epsilon).rsqrt();
+}
+
+at::Tensor ReferenceModel::Norm(const at::Tensor& x, const std::string& weight) const {
+  return Normed(x) * weights_.at(weight);
 }
 
 at::Tensor ReferenceModel::Project(const at::Tensor& x, const std::string& name,
@@ -103,8 +130,13 @@ at::Tensor Scaled(const at::Tensor& frequencies, const planner::RopeScaling& sca
 }  // namespace
 
 // heads [batch, heads, seq_len, head_dim].
-at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
-  const int64_t half = heads.size(3) / 2;
+at::Tensor ReferenceModel::Turn(const at::Tensor& whole_heads) const {
+  if (model_.positions == planner::Positions::kNone) return whole_heads;
+  const int64_t head_dim = whole_heads.size(3);
+  const auto width =
+      static_cast<int64_t>(model_.rotary_share * static_cast<double>(head_dim) + 0.5);
+  const at::Tensor heads = whole_heads.narrow(3, 0, width);
+  const int64_t half = width / 2;
   const at::Tensor exponents = at::arange(half, at::kDouble) * (-1.0 / static_cast<double>(half));
   const at::Tensor frequencies = Scaled(
       at::pow(at::full({half}, model_.rope_theta, at::kDouble), exponents), model_.rope_scaling);
@@ -112,7 +144,8 @@ at::Tensor ReferenceModel::Turn(const at::Tensor& heads) const {
   const at::Tensor cosine = at::cat({angles.cos(), angles.cos()}, 1).to(dtype_);
   const at::Tensor sine = at::cat({angles.sin(), angles.sin()}, 1).to(dtype_);
   const at::Tensor rotated = at::cat({-heads.narrow(3, half, half), heads.narrow(3, 0, half)}, 3);
-  return heads * cosine + rotated * sine;
+  const at::Tensor turned = heads * cosine + rotated * sine;
+  return at::cat({turned, whole_heads.narrow(3, width, head_dim - width)}, 3);
 }
 
 at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention& attention,
@@ -138,12 +171,27 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention&
       at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(attention.head_dim));
   const at::Tensor weights = at::softmax(scores.masked_fill(future, -INFINITY), -1);
   const at::Tensor output = at::matmul(weights, v).transpose(1, 2).reshape({batch, seq_len, -1});
-  return Project(output, prefix + "o", "");
+  return Project(output, prefix + "o", attention.output_bias ? prefix + "o_bias" : "");
 }
 
-at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const std::string& prefix) const {
-  const at::Tensor gate = at::silu(Project(x, prefix + "gate", ""));
-  return Project(gate * Project(x, prefix + "up", ""), prefix + "down", "");
+at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
+                                       const std::string& prefix) const {
+  const auto project = [&](const at::Tensor& from, const std::string& name) {
+    return Project(from, prefix + name, ffn.bias ? prefix + name + "_bias" : "");
+  };
+  const at::Tensor up = project(x, "up");
+  const auto product = [&] {
+    switch (ffn.kind) {
+      case planner::FfnKind::kSwiGlu:
+        return at::silu(project(x, "gate")) * up;
+      case planner::FfnKind::kGelu:
+        return at::gelu(up);
+      case planner::FfnKind::kRelu:
+        return at::relu(up);
+    }
+    return at::Tensor();
+  };
+  return project(product(), "down");
 }
 
 double ReferenceModel::Loss(int64_t step) {
@@ -160,11 +208,12 @@ double ReferenceModel::Loss(int64_t step) {
       weights_.at("embedding").index_select(0, inputs).view({batch, seq_len, model_.hidden});
   for (int64_t layer = 0; layer < model_.layers(); ++layer) {
     const std::string prefix = "layers." + std::to_string(layer) + ".";
-    x = x + Attend(Norm(x, prefix + "attention_norm"), model_.GroupOf(layer).attention, prefix);
-    x = x + FeedForward(Norm(x, prefix + "ffn_norm"), prefix);
+    x = x +
+        Attend(StreamNorm(x, prefix + "attention_norm"), model_.GroupOf(layer).attention, prefix);
+    x = x + FeedForward(StreamNorm(x, prefix + "ffn_norm"), model_.GroupOf(layer).ffn, prefix);
   }
   const at::Tensor logits =
-      Project(Norm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");
+      Project(StreamNorm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");
   const at::Tensor loss = -at::log_softmax(logits, -1).gather(2, targets.unsqueeze(2)).mean();
   for (auto& [name, weight] : weights_) weight.mutable_grad().reset();
   loss.backward();

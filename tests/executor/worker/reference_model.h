@@ -39,12 +39,16 @@ class ReferenceModel {
 
  private:
   void Add(const std::string& name, std::vector<int64_t> shape, bool random);
+  void AddStreamNorm(const std::string& name);
+  at::Tensor StreamNorm(const at::Tensor& x, const std::string& name) const;
+  at::Tensor Normed(const at::Tensor& x) const;
   at::Tensor Norm(const at::Tensor& x, const std::string& weight) const;
   at::Tensor Project(const at::Tensor& x, const std::string& name, const std::string& bias) const;
-  at::Tensor Turn(const at::Tensor& heads) const;
+  at::Tensor Turn(const at::Tensor& whole_heads) const;
   at::Tensor Attend(const at::Tensor& x, const planner::Attention& attention,
                     const std::string& prefix) const;
-  at::Tensor FeedForward(const at::Tensor& x, const std::string& prefix) const;
+  at::Tensor FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
+                         const std::string& prefix) const;
 
   const planner::ModelSpec model_;
   const planner::TrainingSpec training_;

@@ -200,7 +200,7 @@ TEST(CalibrationJson, ProblemNamesTheConstant) {
 TEST(KernelSupportJson, RoundTripsAndIsAbsentWhereNothingIsLimited) {
   const FrameworkProfile worker = FindProfile("meshwright").value();
   EXPECT_TRUE(worker.supports.kernels.ffn.Has(FfnKind::kSwiGlu));
-  EXPECT_FALSE(worker.supports.kernels.ffn.Has(FfnKind::kGelu));
+  EXPECT_TRUE(worker.supports.kernels.ffn.Has(FfnKind::kRelu));
   EXPECT_EQ(worker.supports.kernels.cuda_head_sizes.size(), 3u);
   EXPECT_EQ(ProfileFromJson(ProfileToJson(worker)).value(), worker);
   const FrameworkProfile other = FindProfile("megatron").value();

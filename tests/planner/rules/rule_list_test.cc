@@ -152,6 +152,8 @@ TEST(KernelRules, LimitOnlyTheProfileThatHasThem) {
   EXPECT_EQ(rule_of(worker, plain), Rule::kPrecision);
   EXPECT_EQ(rule_of(other, plain), Rule::kCount);
   worker.training.precision = Precision::kBf16;
+  EXPECT_EQ(rule_of(worker, plain), Rule::kHeadDim);
+  worker.profile.supports.kernels.ffn = {FfnKind::kSwiGlu};
   EXPECT_EQ(rule_of(worker, plain), Rule::kFfnKind);
   worker.model.groups.front().ffn.kind = FfnKind::kSwiGlu;
   EXPECT_EQ(rule_of(worker, plain), Rule::kHeadDim);
@@ -190,22 +192,17 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
     void (*change)(ModelSpec&);
   };
   const Case cases[] = {
-      {"layer_norm", [](ModelSpec& m) { m.norm = StreamNorm::kLayer; }},
       {"learned_positions",
        [](ModelSpec& m) {
          m.positions = Positions::kLearned;
          m.learned_positions = 1024;
        }},
       {"alibi", [](ModelSpec& m) { m.positions = Positions::kAlibi; }},
-      {"no_positions", [](ModelSpec& m) { m.positions = Positions::kNone; }},
-      {"partial_rotary", [](ModelSpec& m) { m.rotary_share = 0.5; }},
       {"embedding_norm", [](ModelSpec& m) { m.embedding_norm = true; }},
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallel; }},
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallelOneNorm; }},
       {"norm_behind", [](ModelSpec& m) { m.arrangement = Arrangement::kNormBehind; }},
-      {"biases", [](ModelSpec& m) { m.head_bias = true; }},
-      {"biases", [](ModelSpec& m) { m.groups.front().attention.output_bias = true; }},
-      {"biases", [](ModelSpec& m) { m.groups.front().ffn.bias = true; }},
+      {"head_bias", [](ModelSpec& m) { m.head_bias = true; }},
       {"qk_norm_over_width",
        [](ModelSpec& m) {
          m.groups.front().attention.qk_norm = true;

@@ -42,7 +42,21 @@ struct Case {
   bool qkv_bias = false;
   bool qk_norm = false;
   planner::Precision precision = planner::Precision::kFp32;
+  planner::FfnKind ffn = planner::FfnKind::kSwiGlu;
+  planner::StreamNorm norm = planner::StreamNorm::kRms;
+  bool other_biases = false;  // of the other products
+  double rotary_share = 1.0;
+  planner::Positions positions = planner::Positions::kRotary;
 };
+
+Case GptBlock(const char* name, const planner::Layout& layout) {
+  return {.name = name,
+          .layout = layout,
+          .qkv_bias = true,
+          .ffn = planner::FfnKind::kGelu,
+          .norm = planner::StreamNorm::kLayer,
+          .other_biases = true};
+}
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
 
@@ -57,14 +71,21 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     at::set_num_threads(1);
     KeepMatmulsWithoutScratch();
     context_.model = trial::TinyModel();
+    context_.model.norm = GetParam().norm;
+    context_.model.rotary_share = GetParam().rotary_share;
+    context_.model.positions = GetParam().positions;
     // Queries are wider than the stream: every product is another one. An FFN as wide as those of
     // real models has the forward's peak; attention's own scratch there is not in the list.
-    context_.model.groups.front().ffn.hidden = 4 * context_.model.hidden;
+    planner::Ffn& ffn = context_.model.groups.front().ffn;
+    ffn.hidden = 4 * context_.model.hidden;
+    ffn.kind = GetParam().ffn;
+    ffn.bias = GetParam().other_biases;
     planner::Attention& attention = context_.model.groups.front().attention;
     attention.head_dim = 16;
     attention.kv_heads = GetParam().kv_heads;
     attention.qkv_bias = GetParam().qkv_bias;
     attention.qk_norm = GetParam().qk_norm;
+    attention.output_bias = GetParam().other_biases;
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -184,14 +205,25 @@ class BlockOperatorsTest : public OperatorsTest {
     matrix(kOutputWeight, OperatorName::kOutputProjection);
     matrix(kGateUpWeight, OperatorName::kGateUpProjection);
     matrix(kDownWeight, OperatorName::kDownProjection);
-    vector(kAttentionNorm, OperatorName::kAttentionNorm, 0, 1);
-    vector(kFfnNorm, OperatorName::kFfnNorm, 0, 1);
+    const auto of = [&](OperatorName name) { return VectorsOf(unit_->parameters(), name); };
+    for (const OperatorName name : {OperatorName::kAttentionNorm, OperatorName::kFfnNorm}) {
+      if (context_.model.norm == planner::StreamNorm::kLayerPlain) continue;
+      vector(of(name).weight, name, 0, 1);
+      if (context_.model.norm == planner::StreamNorm::kLayer) vector(of(name).bias, name, 1, 1);
+    }
     if (attention.qk_norm) {
-      vector(kQueryNorm, OperatorName::kHeadNorm, 0, 1);
-      vector(kKeyNorm, OperatorName::kHeadNorm, 1, 1);
+      vector(of(OperatorName::kHeadNorm).weight, OperatorName::kHeadNorm, 0, 1);
+      vector(of(OperatorName::kHeadNorm).weight + 1, OperatorName::kHeadNorm, 1, 1);
+    }
+    if (attention.output_bias) {
+      const size_t inner = context_.model.groups.front().ffn.gated() ? 2 : 1;
+      vector(of(OperatorName::kOutputProjection).bias, OperatorName::kOutputProjection, 1, 1);
+      vector(of(OperatorName::kGateUpProjection).bias, OperatorName::kGateUpProjection, inner,
+             inner);
+      vector(of(OperatorName::kDownProjection).bias, OperatorName::kDownProjection, 1, 1);
     }
     if (attention.qkv_bias) {
-      vector(QkvBiasOf(attention), OperatorName::kQkvProjection, 3, 3);
+      vector(of(OperatorName::kQkvProjection).bias, OperatorName::kQkvProjection, 3, 3);
     }
   }
 
@@ -314,7 +346,43 @@ INSTANTIATE_TEST_SUITE_P(
              .qkv_bias = true},
         Case{.name = "FullRecomputeQkNorm",
              .layout = {.tp = 2, .sequence_parallel = true, .recompute = planner::Recompute::kFull},
-             .qk_norm = true}),
+             .qk_norm = true},
+        Case{.name = "Gelu", .ffn = planner::FfnKind::kGelu},
+        Case{.name = "Relu", .ffn = planner::FfnKind::kRelu},
+        Case{.name = "SequenceParallelRelu",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .ffn = planner::FfnKind::kRelu},
+        Case{.name = "SelectiveRecomputeGelu",
+             .layout = {.tp = 2, .recompute = planner::Recompute::kSelective},
+             .ffn = planner::FfnKind::kGelu},
+        Case{.name = "SelectiveRecomputeRelu",
+             .layout = {.recompute = planner::Recompute::kSelective},
+             .ffn = planner::FfnKind::kRelu},
+        Case{.name = "FullRecomputeRelu",
+             .layout = {.recompute = planner::Recompute::kFull},
+             .ffn = planner::FfnKind::kRelu},
+        Case{.name = "LayerNorm", .norm = planner::StreamNorm::kLayer},
+        Case{.name = "LayerNormWithoutBias", .norm = planner::StreamNorm::kLayerWithoutBias},
+        Case{.name = "SequenceParallelLayerNorm",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .norm = planner::StreamNorm::kLayer},
+        Case{.name = "SelectiveRecomputeLayerNorm",
+             .layout = {.tp = 2,
+                        .sequence_parallel = true,
+                        .recompute = planner::Recompute::kSelective},
+             .norm = planner::StreamNorm::kLayer},
+        Case{.name = "FullRecomputeLayerNorm",
+             .layout = {.recompute = planner::Recompute::kFull},
+             .norm = planner::StreamNorm::kLayer},
+        Case{.name = "PlainLayerNorm", .norm = planner::StreamNorm::kLayerPlain},
+        Case{.name = "PartialRotary", .rotary_share = 0.25},
+        Case{.name = "PartialRotaryQkNorm", .qk_norm = true, .rotary_share = 0.5},
+        Case{.name = "NoPositions", .positions = planner::Positions::kNone},
+        Case{.name = "Biases", .qkv_bias = true, .other_biases = true}, GptBlock("GptBlock", {}),
+        GptBlock("TensorParallelGptBlock", {.tp = 2}),
+        GptBlock("SequenceParallelGptBlock", {.tp = 2, .sequence_parallel = true}),
+        GptBlock("SelectiveRecomputeGptBlock", {.recompute = planner::Recompute::kSelective}),
+        GptBlock("FullRecomputeGptBlock", {.tp = 2, .recompute = planner::Recompute::kFull})),
     [](const auto& test) { return std::string(test.param.name); });
 
 class EndOperatorsTest : public OperatorsTest {};
@@ -342,7 +410,8 @@ TEST_P(EndOperatorsTest, TheHeadRunsTheListAndKeepsWhatItSaves) {
   FlatUnit& projection = AddUnit(HeadUnit(context_.model, 0, context_.layout.tp));
   FlatUnit& final_norm = AddUnit(FinalNormUnit(context_.model));
   ExpectMatrix(projection, kHeadWeight, operators, OperatorName::kHeadProjection);
-  ExpectVector(final_norm, kFinalNorm, operators, OperatorName::kFinalNorm, 0, 1);
+  ExpectVector(final_norm, VectorsOf(final_norm.parameters(), OperatorName::kFinalNorm).weight,
+               operators, OperatorName::kFinalNorm, 0, 1);
   ASSERT_FALSE(HasFailure());
   const HeadLayer head(context_, projection, final_norm);
   const at::Tensor loss_sum = at::zeros({1}, context_.options_of(at::kDouble));
@@ -365,7 +434,10 @@ INSTANTIATE_TEST_SUITE_P(Ends, EndOperatorsTest,
                                          Case{.name = "TensorParallel", .layout = {.tp = 2}},
                                          Case{.name = "SequenceParallel",
                                               .layout = {.tp = 2, .sequence_parallel = true}},
-                                         Case{.name = "ContextParallel", .layout = {.cp = 2}}),
+                                         Case{.name = "ContextParallel", .layout = {.cp = 2}},
+                                         Case{.name = "SequenceParallelLayerNorm",
+                                              .layout = {.tp = 2, .sequence_parallel = true},
+                                              .norm = planner::StreamNorm::kLayer}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -55,6 +55,20 @@ class RecordingKernels final : public kernels::Kernels {
     }
     kernels_.Run(args);
   }
+  void Run(const kernels::LayerNormForward& args) const override {
+    if (args.branch != nullptr) recorder_.Add(ran::kResidual, nullptr, {args.rows * args.width});
+    recorder_.Add(ran::kNorm, args.weight, {args.rows * args.width});
+    recorder_.Continue(ran::kNorm, args.bias, 0);
+    kernels_.Run(args);
+  }
+  void Run(const kernels::LayerNormBackward& args) const override {
+    recorder_.Add(ran::Gradient(ran::kNorm), args.weight_gradient, {args.rows * args.width});
+    recorder_.Continue(ran::Gradient(ran::kNorm), args.bias_gradient, 0);
+    if (args.residual_gradient != nullptr) {
+      recorder_.Add(ran::Gradient(ran::kResidual), nullptr, {args.rows * args.width});
+    }
+    kernels_.Run(args);
+  }
   void Run(const kernels::HeadNormForward& args) const override {
     recorder_.Continue(ran::kNorm, args.weight, args.rows * args.heads * args.head_dim);
     kernels_.Run(args);
@@ -70,6 +84,18 @@ class RecordingKernels final : public kernels::Kernels {
   }
   void Run(const kernels::SwigluBackward& args) const override {
     recorder_.Add(ran::Gradient(ran::kActivation), nullptr, {args.rows * args.width});
+    kernels_.Run(args);
+  }
+  void Run(const kernels::ActivationForward& args) const override {
+    recorder_.Add(ran::kActivation, nullptr, {args.count});
+    kernels_.Run(args);
+  }
+  void Run(const kernels::ActivationBackward& args) const override {
+    recorder_.Add(ran::Gradient(ran::kActivation), nullptr, {args.count});
+    kernels_.Run(args);
+  }
+  void Run(const kernels::BiasGradient& args) const override {
+    recorder_.Add(ran::kBias, args.bias_gradient, {args.width});
     kernels_.Run(args);
   }
   void Run(const kernels::Rope& args) const override {

@@ -59,7 +59,9 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
       EXPECT_LE(share, kMostShareOfBf16Memory)
           << peak_bytes << " on pipeline rank " << pipeline_rank;
     }
-    run_.ExpectReferenceNumbers(0.1, 0.02);
+    // ReLU's slope jumps where rounding turns a sign.
+    const bool jumps = run_.plan().model.groups.front().ffn.kind == planner::FfnKind::kRelu;
+    run_.ExpectReferenceNumbers(jumps ? 0.2 : 0.1, 0.02);
   }
 
   LayoutRun run_;

@@ -91,7 +91,9 @@ TEST(FlatUnitTest, MatricesAreLeftToWhateverIsWrittenFirst) {
     FillWithNan(gradients);
     unit.ClearGradients();
     EXPECT_TRUE(unit.gradient(kDownWeight).isnan().all().item<bool>()) << "zero " << zero;
-    EXPECT_TRUE(IsZero(unit.gradient(kFfnNorm)));
+    const VectorPositions norm = VectorsOf(unit.parameters(), planner::OperatorName::kFfnNorm);
+    EXPECT_TRUE(IsZero(unit.gradient(norm.weight)));
+    EXPECT_FALSE(unit.gradient(norm.bias).defined());
     const int64_t padding = unit.padded_elements() - unit.elements();
     EXPECT_TRUE(IsZero(gradients.narrow(0, unit.elements(), padding)));
   }

@@ -76,19 +76,44 @@ TEST(ParameterMapTest, MatricesComeFirstThenNormsThenBiases) {
   EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + ReplicatedElements(unit) + biases);
 }
 
-TEST(ParameterMapTest, NormsOfHeadsAreTheLastOfTheReplicated) {
+TEST(ParameterMapTest, NormsOfHeadsAreTheLastOfNorms) {
   planner::ModelSpec model = trial::TinyModel();
   model.groups.front().attention.qkv_bias = true;
   model.groups.front().attention.qk_norm = true;
   const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
-  EXPECT_EQ(unit[kQueryNorm].parts[0].name, "layers.0.q_norm");
-  EXPECT_EQ(unit[kKeyNorm].parts[0].name, "layers.0.k_norm");
-  EXPECT_EQ(unit[QkvBiasOf(model.groups.front().attention)].parts[0].name, "layers.0.q_bias");
+  const VectorPositions heads = VectorsOf(unit, planner::OperatorName::kHeadNorm);
+  const VectorPositions qkv = VectorsOf(unit, planner::OperatorName::kQkvProjection);
+  EXPECT_EQ(unit[heads.weight].parts[0].name, "layers.0.q_norm");
+  EXPECT_EQ(unit[heads.weight + 1].parts[0].name, "layers.0.k_norm");
+  EXPECT_EQ(unit[qkv.bias].parts[0].name, "layers.0.q_bias");
   EXPECT_EQ(HeadNormElements(unit), 2 * model.groups.front().attention.head_dim);
-  EXPECT_EQ(ReplicatedElements(unit),
-            2 * model.hidden + 2 * model.groups.front().attention.head_dim);
-  EXPECT_FALSE(unit[kFfnNorm].of_heads);
-  EXPECT_TRUE(unit[kQueryNorm].of_heads && unit[kQueryNorm].replicated);
+  EXPECT_EQ(NormElements(unit), 2 * model.hidden + 2 * model.groups.front().attention.head_dim);
+  EXPECT_EQ(ReplicatedElements(unit), NormElements(unit));
+  EXPECT_FALSE(unit[VectorsOf(unit, planner::OperatorName::kFfnNorm).weight].of_heads);
+  EXPECT_TRUE(unit[heads.weight].of_heads && unit[heads.weight].replicated);
+}
+
+// Those behind row parallel products stand between the norms and the biases that ranks divide.
+TEST(ParameterMapTest, BiasesOfSumsAreHeldWhole) {
+  planner::ModelSpec model = trial::TinyModel();
+  model.norm = planner::StreamNorm::kLayer;
+  planner::LayerGroup& group = model.groups.front();
+  group.attention.qkv_bias = group.attention.output_bias = group.ffn.bias = true;
+  const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
+  std::vector<std::string> names;
+  for (const LocalParameter& parameter : unit) {
+    if (!parameter.matrix) names.push_back(parameter.parts[0].name);
+    EXPECT_EQ(parameter.parts[0].initial, parameter.matrix ? Initial::kNormal
+                                          : parameter.bias ? Initial::kZeros
+                                                           : Initial::kOnes);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "layers.0.attention_norm", "layers.0.attention_norm_bias",
+                       "layers.0.ffn_norm", "layers.0.ffn_norm_bias", "layers.0.o_bias",
+                       "layers.0.down_bias", "layers.0.q_bias", "layers.0.gate_bias"}));
+  EXPECT_EQ(NormElements(unit), 4 * model.hidden);
+  EXPECT_EQ(ReplicatedElements(unit), 6 * model.hidden);
+  EXPECT_EQ(VectorsOf(unit, planner::OperatorName::kDownProjection).weight, kNowhere);
 }
 
 TEST(ParameterMapTest, EveryPositionHoldsItsOperatorsParameters) {
@@ -104,8 +129,6 @@ TEST(ParameterMapTest, EveryPositionHoldsItsOperatorsParameters) {
   EXPECT_EQ(names(kOutputWeight), Names{"layers.3.o"});
   EXPECT_EQ(names(kGateUpWeight), (Names{"layers.3.gate", "layers.3.up"}));
   EXPECT_EQ(names(kDownWeight), Names{"layers.3.down"});
-  EXPECT_EQ(names(kAttentionNorm), Names{"layers.3.attention_norm"});
-  EXPECT_EQ(names(kFfnNorm), Names{"layers.3.ffn_norm"});
 }
 
 TEST(ParameterMapTest, TiedHeadIsLaidOutLikeTheEmbedding) {

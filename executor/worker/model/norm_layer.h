@@ -1,0 +1,47 @@
+// A norm of the residual stream, through the fused kernels: RMSNorm, or LayerNorm with what of
+// weight and bias the model has.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/state/flat_unit.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+struct NormOutput {
+  at::Tensor y;  // [tokens, hidden]
+  // [tokens], accumulator dtype: reciprocal deviations; of LayerNorm [2, tokens], means behind.
+  at::Tensor rstd;
+};
+
+class NormLayer {
+ public:
+  // Operator `of`, whose parameters are `unit`'s. Both references outlive it.
+  NormLayer(const RankContext& context, const FlatUnit& unit, planner::OperatorName of)
+      : context_(context), unit_(unit), vectors_(VectorsOf(unit.parameters(), of)) {}
+
+  // x [tokens, hidden]. Allocates the two outputs.
+  NormOutput Forward(const at::Tensor& x) const { return Run(x, /*branch=*/{}); }
+  // Adds x to `branch`, in place, and norms the sum in the same pass.
+  NormOutput ForwardOfSum(const at::Tensor& x, const at::Tensor& branch) const {
+    return Run(x, branch);
+  }
+  // Turns dy [tokens, hidden] into the gradient of x, in place, and adds to it `residual_gradient`
+  // (may be undefined). Adds to the parameters' gradients.
+  void Backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& rstd,
+                const at::Tensor& residual_gradient) const;
+
+ private:
+  bool IsRms() const { return context_.model.norm == planner::StreamNorm::kRms; }
+  // `branch` may be undefined.
+  NormOutput Run(const at::Tensor& x, const at::Tensor& branch) const;
+  void RunRms(const at::Tensor& x, const at::Tensor& branch, const NormOutput& output) const;
+  void RunLayer(const at::Tensor& x, const at::Tensor& branch, const NormOutput& output) const;
+
+  const RankContext& context_;
+  const FlatUnit& unit_;
+  const VectorPositions vectors_;
+};
+
+}  // namespace meshwright::worker

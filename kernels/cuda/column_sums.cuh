@@ -1,0 +1,42 @@
+// Sums over rows: a thread has a column of a group of rows, and groups meet in memory.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cuda/launch.cuh"
+
+namespace meshwright::kernels::cuda {
+
+// How rows of `width` are cut for a grid of columns times groups.
+struct RowGroups {
+  // Groups are few, so that the sums of many rows meet before they go to memory, and enough to fill
+  // a device.
+  RowGroups(int64_t rows, int64_t width)
+      : rows_in_group(std::max<int64_t>(kLeastRows, (rows + kMostGroups - 1) / kMostGroups)),
+        groups(std::max<int64_t>((rows + rows_in_group - 1) / rows_in_group, 1)),
+        blocks(std::max<int64_t>((width + kThreads - 1) / kThreads, 1)) {}
+
+  dim3 Grid() const {
+    return dim3(static_cast<unsigned int>(blocks), static_cast<unsigned int>(groups));
+  }
+
+  static constexpr int64_t kLeastRows = 32;
+  static constexpr int64_t kMostGroups = 128;
+
+  int64_t rows_in_group;
+  int64_t groups;
+  int64_t blocks;
+};
+
+// Calls body(column, first row, end) for what the thread has.
+template <typename Body>
+__device__ void ForColumnOfThread(int64_t rows, int64_t width, const RowGroups& groups,
+                                  const Body& body) {
+  const int64_t column = GlobalThread();
+  if (column >= width) return;
+  const int64_t first = blockIdx.y * groups.rows_in_group;
+  const int64_t end = first + groups.rows_in_group;
+  body(column, first, end < rows ? end : rows);
+}
+
+}  // namespace meshwright::kernels::cuda

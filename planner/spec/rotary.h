@@ -1,0 +1,18 @@
+// How much of a head's queries and keys a rotary embedding turns.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::planner {
+
+// The first so many elements of a head of `head_dim`: pairs, or none where the model knows
+// positions in another way.
+inline int64_t RotaryElements(const ModelSpec& model, int64_t head_dim) {
+  if (model.positions != Positions::kRotary) return 0;
+  return 2 * std::llround(model.rotary_share * static_cast<double>(head_dim) / 2.0);
+}
+
+}  // namespace meshwright::planner

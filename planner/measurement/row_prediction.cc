@@ -5,6 +5,7 @@
 #include "planner/block/parameters.h"
 #include "planner/estimate/estimate.h"
 #include "planner/measurement/planned_row.h"
+#include "planner/measurement/source_words.h"
 #include "planner/memory/rank_memory.h"
 
 namespace meshwright::planner {
@@ -53,11 +54,11 @@ void RefuseTime(const Measurement& measured, RowPrediction& row) {
   row.subject = std::string(kUnreadable);
 }
 
-Prediction Predict(const PlannedRow& planned, const Layout& layout) {
+Prediction Predict(const PlannedRow& planned, const Layout& layout, PeakRank peak_rank) {
   const EstimateContext context = planned.context();
   const Estimate estimate = EstimateLayout(context, layout);
   Prediction prediction;
-  prediction.peak_bytes = EstimateMeasuredPeakBytes(context, layout);
+  prediction.peak_bytes = EstimateMeasuredPeakBytes(context, layout, peak_rank);
   prediction.fraction_of_device = estimate.fraction_of_device;
   prediction.oom_probability = estimate.oom_probability;
   prediction.step_s = estimate.time.step_s();
@@ -81,7 +82,11 @@ RowPrediction PredictRow(int64_t row, const Measurement& measured,
   const RowPlan plan = PlanRow(measured, presets);
   result.reason = plan.reason;
   result.subject = plan.subject;
-  if (plan.layout) result.predicted = Predict(*plan.row, *plan.layout);
+  if (plan.layout) {
+    const PeakRank peak_rank =
+        MeaningOfPeakRank(measured.notes).value_or(plan.row->profile->kept.peak_rank);
+    result.predicted = Predict(*plan.row, *plan.layout, peak_rank);
+  }
   if (measured.outcome != RunOutcome::kOk || result.subject == kUnreadable) return result;
   if (measured.peak_mem_gib) result.peak_bytes = *measured.peak_mem_gib * kGib;
   if (!plan.row) return result;

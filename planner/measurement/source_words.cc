@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
 
 namespace meshwright::planner {
 namespace {
@@ -190,6 +191,18 @@ std::optional<bool> MeaningOfSwitch(std::string_view text) {
   if (words == "1" || words == "true" || words == "yes" || words == "on") return true;
   if (words.empty() || words == "0" || words == "false" || words == "no" || words == "off") {
     return false;
+  }
+  return std::nullopt;
+}
+
+std::optional<PeakRank> MeaningOfPeakRank(std::string_view notes) {
+  const std::vector<std::string> remarks =
+      absl::StrSplit(absl::AsciiStrToLower({notes.data(), notes.size()}), ';');
+  for (const std::string& words : remarks) {
+    if (!Contains(words, "memory") && !Contains(words, "peak_mem")) continue;
+    if (Contains(words, "last rank")) return PeakRank::kLast;
+    if (Contains(words, "rank 0") || Contains(words, "first rank")) return PeakRank::kFirst;
+    if (Contains(words, "max over ranks")) return PeakRank::kFullest;
   }
   return std::nullopt;
 }

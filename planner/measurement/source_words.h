@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "planner/layout/layout.h"
+#include "planner/profile/framework_profile.h"
 #include "planner/spec/kernels.h"
 
 namespace meshwright::planner {
@@ -42,5 +43,9 @@ std::optional<NormKernel> MeaningOfNorm(std::string_view text);
 // kNone, kSelective or kFull.
 std::optional<Recompute> MeaningOfRecompute(std::string_view text);
 std::optional<bool> MeaningOfSwitch(std::string_view text);
+
+// The pipeline rank whose memory was written down, where one of a row's remarks, divided by ';', is
+// about memory and names it: "memory is of the last rank".
+std::optional<PeakRank> MeaningOfPeakRank(std::string_view notes);
 
 }  // namespace meshwright::planner

@@ -148,7 +148,8 @@ MemoryEstimate EstimateMemory(const PlannedLayout& planned) {
   });
 }
 
-int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout) {
+int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout,
+                                  PeakRank peak_rank) {
   return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
     const auto measured = [&](int32_t rank) {
       const MemoryEstimate estimate = memory.OnRank(rank);
@@ -156,8 +157,8 @@ int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& 
                                                ? estimate.fragmentation_bytes
                                                : 0);
     };
-    if (context.profile.kept.peak_rank == PeakRank::kFirst) return measured(0);
-    if (context.profile.kept.peak_rank == PeakRank::kLast) return measured(layout.pp - 1);
+    if (peak_rank == PeakRank::kFirst) return measured(0);
+    if (peak_rank == PeakRank::kLast) return measured(layout.pp - 1);
     int64_t most = 0;
     for (int32_t rank = 0; rank < layout.pp; ++rank) most = std::max(most, measured(rank));
     return most;

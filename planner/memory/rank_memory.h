@@ -69,8 +69,9 @@ inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& la
   return BoundMemory(PlannedLayout(context, layout));
 }
 
-// Returns the bytes that the framework's own memory figure would show for this layout. The profile
-// names the rank and the kind of peak that this figure is about.
-int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout);
+// Returns the bytes that the framework's own memory figure would show for this layout on the rank
+// that was written down. The profile names the kind of peak that this figure is about.
+int64_t EstimateMeasuredPeakBytes(const EstimateContext& context, const Layout& layout,
+                                  PeakRank peak_rank);
 
 }  // namespace meshwright::planner

@@ -41,6 +41,17 @@ TEST(MeaningOfAttention, OnlyWhatIsNamedIsNotTheFrameworksOwn) {
   EXPECT_EQ(MeaningOfAttention("linear"), std::nullopt);
 }
 
+TEST(MeaningOfPeakRank, IsWhatARemarkAboutMemorySays) {
+  EXPECT_THAT(MeaningOfPeakRank("golden values; memory is of the LAST rank (last pipeline stage)"),
+              Optional(PeakRank::kLast));
+  EXPECT_THAT(MeaningOfPeakRank("peak_mem is torch max_memory_reserved of rank 0; tied embeddings"),
+              Optional(PeakRank::kFirst));
+  EXPECT_THAT(MeaningOfPeakRank("peak_mem is max over ranks of the log"),
+              Optional(PeakRank::kFullest));
+  EXPECT_EQ(MeaningOfPeakRank("loss of the last rank; memory not printed"), std::nullopt);
+  EXPECT_EQ(MeaningOfPeakRank(""), std::nullopt);
+}
+
 TEST(MeaningOfRecompute, KnowsYesAndNo) {
   EXPECT_THAT(MeaningOfRecompute("Full (uniform)"), Optional(Recompute::kFull));
   EXPECT_THAT(MeaningOfRecompute("off"), Optional(Recompute::kNone));

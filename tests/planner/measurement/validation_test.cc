@@ -179,7 +179,7 @@ TEST_F(PredictRowTest, SaysWhatTheEstimateSays) {
   EXPECT_EQ(result.predicted->mfu, estimate.mfu);
   EXPECT_EQ(result.predicted->fraction_of_device, estimate.fraction_of_device);
   EXPECT_EQ(result.predicted->peak_bytes,
-            EstimateMeasuredPeakBytes(plan.row->context(), *plan.layout));
+            EstimateMeasuredPeakBytes(plan.row->context(), *plan.layout, PeakRank::kFullest));
 }
 
 TEST_F(PredictRowTest, MeasuredTimeFromStepOrFromTokens) {

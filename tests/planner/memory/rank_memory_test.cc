@@ -307,12 +307,11 @@ TEST(OptimizerStep, IsThePeakWhereItNeedsMoreThanThePasses) {
   EXPECT_EQ(step.optimizer_bytes, passes.optimizer_bytes);
 }
 
-TEST(MeasuredPeak, IsOfTheRankThatTheFrameworkReports) {
-  TestContext context = Llama8b();
+TEST(MeasuredPeak, IsOfTheRankThatWasWrittenDown) {
+  const TestContext context = Llama8b();
   const Layout layout = MakeLayout("tp2.pp4.dp1");
   const auto measured = [&](PeakRank rank) {
-    context.profile.kept.peak_rank = rank;
-    return EstimateMeasuredPeakBytes(context.get(), layout);
+    return EstimateMeasuredPeakBytes(context.get(), layout, rank);
   };
   const std::vector<int64_t> ranks = EstimateAllocatorBytes(context.get(), layout);
   EXPECT_EQ(measured(PeakRank::kFirst), ranks.front());
@@ -325,14 +324,14 @@ TEST(MeasuredPeak, IsOfTheRankThatTheFrameworkReports) {
 TEST(MeasuredPeak, IsOfTheKindThatTheFrameworkReports) {
   TestContext context = Llama8b();
   context.profile.kept.fragmentation = 0.06;
-  context.profile.kept.peak_rank = PeakRank::kFirst;
   context.cluster.device.context_bytes = int64_t{1} << 30;
   const Layout layout = MakeLayout("tp2.pp4.dp1");
   const MemoryEstimate first = EstimateRankMemory(context.get(), layout, 0);
   context.profile.kept.peak_kind = PeakKind::kAllocated;
-  EXPECT_EQ(EstimateMeasuredPeakBytes(context.get(), layout), first.allocator_bytes());
+  EXPECT_EQ(EstimateMeasuredPeakBytes(context.get(), layout, PeakRank::kFirst),
+            first.allocator_bytes());
   context.profile.kept.peak_kind = PeakKind::kReserved;
-  EXPECT_EQ(EstimateMeasuredPeakBytes(context.get(), layout),
+  EXPECT_EQ(EstimateMeasuredPeakBytes(context.get(), layout, PeakRank::kFirst),
             first.allocator_bytes() + first.fragmentation_bytes);
 }
 

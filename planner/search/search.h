@@ -25,7 +25,7 @@ inline constexpr int32_t kMostTrials = 5;
 
 // The most points that a search goes through. One core takes about twenty seconds for as many (0.4
 // us a point), two minutes where memory is that of the worker (2 us a point), and longer for models
-// of thousands of layers. 16,384 devices make 3 to 6 million points; numbers of devices with
+// of thousands of layers. 16,384 devices make 2 to 4 million points; numbers of devices with
 // hundreds of divisors make billions.
 inline constexpr int64_t kMostPoints = 50'000'000;
 

@@ -30,9 +30,17 @@ UnitTimes PerMicroBatch(const StepShape& step, double parameters) {
   // The layers of a rank, and the embedding or the head.
   const double units = std::max(1.0, layers / layout.pp) + 1.0;
   const double unit = parameters / units;
-  return {.gather_s = units * AllGatherTime(step.network, step.dp_group, unit * WeightBytes(step)),
-          .scatter_s = units * ReduceScatterTime(step.network, step.dp_group,
-                                                 unit * ReduceBytesPerParameter(step))};
+  return {
+      .gather_s = units * AllGatherTime(step.network, step.zero.shards, unit * WeightBytes(step)),
+      .scatter_s = units * ReduceScatterTime(step.network, step.zero.shards,
+                                             unit * ReduceBytesPerParameter(step))};
+}
+
+// HSDP: after the last micro-batch the holders of the same shard add up its gradients.
+double CopiesTime(const StepShape& step, double gradient_bytes) {
+  if (step.zero.copies.ranks() == 1) return 0.0;
+  const auto shards = static_cast<double>(step.zero.shards.ranks());
+  return AllReduceTime(step.network, step.zero.copies, gradient_bytes / shards);
 }
 
 }  // namespace
@@ -42,8 +50,8 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
   const FrameworkProfile& profile = step.context.profile;
   const double gradient_bytes = parameters * ReduceBytesPerParameter(step);
   const double gather_s =
-      AllGatherTime(step.network, step.dp_group, parameters * WeightBytes(step));
-  const double scatter_s = ReduceScatterTime(step.network, step.dp_group, gradient_bytes);
+      AllGatherTime(step.network, step.zero.shards, parameters * WeightBytes(step));
+  const double scatter_s = ReduceScatterTime(step.network, step.zero.shards, gradient_bytes);
   auto m = static_cast<double>(micro_batches);
   double total_s = 0.0;
   if (profile.supports.layered_accumulation &&
@@ -60,15 +68,16 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
     case 1:
       total_s = gather_s + (profile.communication.zero1_all_reduce
                                 ? AllReduceTime(step.network, step.dp_group, gradient_bytes)
-                                : scatter_s);
+                                : scatter_s + CopiesTime(step, gradient_bytes));
       break;
     case 2:
-      total_s = m * PerMicroBatch(step, parameters).scatter_s + gather_s;
+      total_s = m * PerMicroBatch(step, parameters).scatter_s + gather_s +
+                CopiesTime(step, gradient_bytes);
       window_s *= m;
       break;
     default: {
       const UnitTimes times = PerMicroBatch(step, parameters);
-      total_s = m * (2.0 * times.gather_s + times.scatter_s);
+      total_s = m * (2.0 * times.gather_s + times.scatter_s) + CopiesTime(step, gradient_bytes);
       window_s *= m;
       break;
     }
@@ -84,8 +93,9 @@ double TiedEmbeddingTime(const StepShape& step) {
 }
 
 double OptimizerTime(const StepShape& step, double parameters) {
-  const double owned =
-      step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks()) : parameters;
+  const double owned = step.layout.zero >= 1
+                           ? parameters / static_cast<double>(step.zero.shards.ranks())
+                           : parameters;
   return MemoryBoundTime(step.device,
                          step.context.training.optimizer.update_traffic_bytes * owned) +
          step.context.profile.traffic.step_overhead_s;

@@ -30,9 +30,17 @@ UnitTimes PerMicroBatch(const StepShape& step, double parameters) {
   // The layers of a rank, and the embedding or the head.
   const double units = std::max(1.0, layers / layout.pp) + 1.0;
   const double unit = parameters / units;
-  return {.gather_s = units * AllGatherTime(step.network, step.dp_group, unit * WeightBytes(step)),
-          .scatter_s = units * ReduceScatterTime(step.network, step.dp_group,
-                                                 unit * ReduceBytesPerParameter(step))};
+  return {
+      .gather_s = units * AllGatherTime(step.network, step.zero.shards, unit * WeightBytes(step)),
+      .scatter_s = units * ReduceScatterTime(step.network, step.zero.shards,
+                                             unit * ReduceBytesPerParameter(step))};
+}
+
+// HSDP: after the last micro-batch the holders of the same shard add up its gradients.
+double CopiesTime(const StepShape& step, double gradient_bytes) {
+  if (step.zero.copies.ranks() == 1) return 0.0;
+  const auto shards = static_cast<double>(step.zero.shards.ranks());
+  return AllReduceTime(step.network, step.zero.copies, gradient_bytes / shards);
 }
 
 // Into how many collectives a rank's layers go where each goes into so many.
@@ -51,10 +59,10 @@ double ShardedGradients(const StepShape& step, double gradient_bytes, double wei
   const Communication& communication = step.context.profile.communication;
   const double buckets = Buckets(step, communication.shard_collectives_per_layer);
   const double gather_s =
-      buckets * AllGatherTime(step.network, step.dp_group, weight_bytes / buckets);
+      buckets * AllGatherTime(step.network, step.zero.shards, weight_bytes / buckets);
   if (communication.zero1_all_reduce) return gather_s + AllReducedGradients(step, gradient_bytes);
-  return gather_s +
-         buckets * ReduceScatterTime(step.network, step.dp_group, gradient_bytes / buckets);
+  return gather_s + CopiesTime(step, gradient_bytes) +
+         buckets * ReduceScatterTime(step.network, step.zero.shards, gradient_bytes / buckets);
 }
 
 }  // namespace
@@ -82,12 +90,13 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
       break;
     case 2:
       total_s = m * PerMicroBatch(step, parameters).scatter_s +
-                AllGatherTime(step.network, step.dp_group, weight_bytes);
+                AllGatherTime(step.network, step.zero.shards, weight_bytes) +
+                CopiesTime(step, gradient_bytes);
       window_s *= m;
       break;
     default: {
       const UnitTimes times = PerMicroBatch(step, parameters);
-      total_s = m * (2.0 * times.gather_s + times.scatter_s);
+      total_s = m * (2.0 * times.gather_s + times.scatter_s) + CopiesTime(step, gradient_bytes);
       window_s *= m;
       break;
     }
@@ -103,8 +112,9 @@ double TiedEmbeddingTime(const StepShape& step) {
 }
 
 double OptimizerTime(const StepShape& step, double parameters) {
-  const double owned =
-      step.layout.zero >= 1 ? parameters / static_cast<double>(step.dp_group.ranks()) : parameters;
+  const double owned = step.layout.zero >= 1
+                           ? parameters / static_cast<double>(step.zero.shards.ranks())
+                           : parameters;
   return MemoryBoundTime(step.device,
                          step.context.training.optimizer.update_traffic_bytes * owned) +
          step.context.profile.traffic.step_overhead_s;

@@ -36,6 +36,7 @@ struct StepShape {
   RankGroup tp_group;
   RankGroup cp_group;
   RankGroup dp_group;  // the holders of the same weights, data and context ranks
+  ShardGroups zero;    // how these divide states
   RankGroup pipeline_group;
   // The first and the last stage: half of all devices apart, so that they are on one node where all
   // devices are.
@@ -61,6 +62,7 @@ struct StepShape {
         tp_group(mesh.GroupOf(GroupRole::kTensor)),
         cp_group(mesh.GroupOf(GroupRole::kContext)),
         dp_group(mesh.GroupOf(GroupRole::kReplicas)),
+        zero(mesh.ShardGroupsOf(ShardRanks(l)).value()),
         pipeline_group(mesh.GroupOf(GroupRole::kPipeline)),
         ends_group(2, l.devices() / 2) {}
 };

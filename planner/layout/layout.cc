@@ -113,6 +113,14 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
     key = "norm";
     return SetKernel(ParseNormKernel(Std(value)), layout.norm);
   }
+  if (absl::string_view ranks = part; absl::ConsumePrefix(&ranks, "hs=")) {
+    key = "hs";
+    if (absl::SimpleAtoi(ranks, &layout.shard_ranks) && layout.shard_ranks >= 2 &&
+        layout.shard_ranks <= kMaxAxis) {
+      return absl::OkStatus();
+    }
+    return LayoutError(part, absl::StrFormat("hs takes a whole number from 2 to %d", kMaxAxis));
+  }
   if (part == "sp0" || part == "sp1") {
     key = "sp";
     layout.sequence_parallel = part == "sp1";
@@ -178,6 +186,7 @@ std::string FormatLayout(const Layout& l) {
     text.append(".attn=").append(AttentionKernelName(l.attention));
   }
   if (l.norm != NormKernel::kDefault) text.append(".norm=").append(NormKernelName(l.norm));
+  if (l.shard_ranks > 0) absl::StrAppend(&text, ".hs=", l.shard_ranks);
   return text;
 }
 

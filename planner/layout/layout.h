@@ -1,7 +1,8 @@
 // One point of the search space: how a model is laid out over devices for one training step.
 //
 // Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, then attn= and norm= where the
-// kernels are not the framework's default.
+// kernels are not the framework's default, and hs= where ZeRO does not divide over all dp * cp
+// ranks.
 #pragma once
 
 #include <array>
@@ -35,6 +36,9 @@ struct Layout {
   ScheduleKind schedule = ScheduleKind::k1f1b;
   AttentionKernel attention = AttentionKernel::kDefault;
   NormKernel norm = NormKernel::kDefault;
+  // HSDP: ZeRO divides states inside groups of so many ranks, which hold copies of each other's
+  // shards; 0: over all dp * cp ranks.
+  int32_t shard_ranks = 0;
 
   int64_t devices() const;
   // Micro-batches per step and data-parallel rank. Requires global_batch % (dp * micro_batch) == 0.

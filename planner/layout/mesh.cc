@@ -65,4 +65,18 @@ RankGroup Mesh::GroupOf(GroupRole role) const {
   return group;
 }
 
+std::optional<ShardGroups> Mesh::ShardGroupsOf(int64_t shard_ranks) const {
+  const RankGroup replicas = GroupOf(GroupRole::kReplicas);
+  ShardGroups groups;
+  for (const RankDigit& digit : replicas.digits()) {
+    const int64_t inside = std::min(shard_ranks, digit.size);
+    if (shard_ranks % inside != 0 || digit.size % inside != 0) return std::nullopt;
+    groups.shards.Add({.size = inside, .stride = digit.stride});
+    groups.copies.Add({.size = digit.size / inside, .stride = digit.stride * inside});
+    shard_ranks /= inside;
+  }
+  if (shard_ranks != 1) return std::nullopt;
+  return groups;
+}
+
 }  // namespace meshwright::planner

@@ -84,6 +84,19 @@ constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
   return ProductOfAxes(layout, [role](Axis axis) { return RunsAlong(role, axis); });
 }
 
+// Returns among how many ranks ZeRO divides states: all replicas, or under HSDP as many as hs=
+// says.
+constexpr int64_t ShardRanks(const Layout& layout) {
+  return layout.shard_ranks > 0 ? layout.shard_ranks : GroupSize(GroupRole::kReplicas, layout);
+}
+
+// The replicas under HSDP: neighbours divide states, and ranks with the same shard add up
+// gradients.
+struct ShardGroups {
+  RankGroup shards;
+  RankGroup copies;  // one rank where states are divided over all replicas
+};
+
 class Mesh {
  public:
   explicit Mesh(const Layout& layout, const MeshOrder& order = kDefaultMeshOrder);
@@ -95,6 +108,11 @@ class Mesh {
   // Returns the shape that all groups of the role have; RankGroup::RanksWith() lists the ranks of
   // one of them. The two ends of a model are pp - 1 places of the pipeline apart.
   RankGroup GroupOf(GroupRole role) const;
+
+  // Returns how the replicas divide states. Nullopt where `shard_ranks` of them in the order of the
+  // mesh are no group of the same shape everywhere: it must divide them, and where the mesh's order
+  // has other axes between dp and cp, whole axes of them.
+  std::optional<ShardGroups> ShardGroupsOf(int64_t shard_ranks) const;
 
   // Returns the place of a rank on an axis, from 0. Requires 0 <= rank < ranks().
   int32_t PlaceOf(int32_t rank, Axis axis) const {

@@ -118,6 +118,10 @@ absl::Status ReadSharding(const Measurement& row, Layout& layout) {
   RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
   const bool sharded = GroupSize(GroupRole::kReplicas, layout) > 1;
   layout.zero = sharded ? static_cast<int32_t>(zero) : 0;
+  if (layout.zero > 0 && row.hs && *row.hs < GroupSize(GroupRole::kReplicas, layout)) {
+    // Groups of one rank divide nothing.
+    *row.hs == 1 ? layout.zero = 0 : layout.shard_ranks = static_cast<int32_t>(*row.hs);
+  }
   const auto sequence = MeaningOfSwitch(row.seq_parallel);
   if (!sequence) return FieldError("seq_parallel", row.seq_parallel, "must be 0 or 1");
   layout.sequence_parallel = *sequence && layout.tp > 1;

@@ -37,7 +37,7 @@ struct Column {
 };
 
 using M = Measurement;
-constexpr std::array<Column, 37> kColumns = {{
+constexpr std::array<Column, 38> kColumns = {{
     {"source", &M::source},
     {"sweep", &M::sweep},
     {"model", &M::model},
@@ -66,6 +66,7 @@ constexpr std::array<Column, 37> kColumns = {{
     {"norm_kernel", &M::norm_kernel},
     {"seq_parallel", &M::seq_parallel},
     {"zero_stage", &M::zero_stage, kZeroStage},
+    {"hs", &M::hs, kCount},
     {"schedule", &M::schedule},
     {"framework", &M::framework},
     {"outcome", &M::outcome},

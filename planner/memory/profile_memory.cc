@@ -83,7 +83,7 @@ int64_t ProfileMemory::LossBytes() const {
 }
 
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
-  const int64_t ranks = GroupSize(GroupRole::kReplicas, layout_);
+  const int64_t ranks = ShardRanks(layout_);
   const int64_t all = planned_.ParametersOnRank(pipeline_rank);
   return {.whole = all, .shard = (all + ranks - 1) / ranks};
 }
@@ -136,6 +136,9 @@ int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
   for (const GroupRole role : {GroupRole::kTensor, GroupRole::kPipeline, GroupRole::kReplicas}) {
     if (GroupSize(role, layout_) > 1) ++groups;
   }
+  // Under HSDP the replicas have two: those that divide states, and the holders of the same shard.
+  const int64_t replicas = GroupSize(GroupRole::kReplicas, layout_);
+  if (ShardRanks(layout_) > 1 && ShardRanks(layout_) < replicas) ++groups;
   return groups * context_.cluster.device.communicator_bytes;
 }
 

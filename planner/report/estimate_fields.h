@@ -28,6 +28,7 @@ void VisitFields(const LayoutAxes& axes, Visitor& visit) {
   visit("sp", int32_t{layout.sequence_parallel});
   visit("rc", std::string(RecomputeName(layout.recompute)));
   visit("sched", std::string(ScheduleName(layout.schedule)));
+  visit("hs", layout.shard_ranks);
 }
 
 template <ConstOr<StageMemory> Stage, typename Visitor>

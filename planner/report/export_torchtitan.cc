@@ -133,6 +133,11 @@ absl::Status CheckDataParallel(const Layout& l) {
                         "torchtitan replicates only where dp is the one axis; must be "
                         "zero2 or zero3 beside tp and pp");
   }
+  if (l.shard_ranks % l.cp != 0) {
+    return CannotExport("hs",
+                        "torchtitan divides states over whole context-parallel groups; must "
+                        "be a multiple of cp");
+  }
   return absl::OkStatus();
 }
 
@@ -267,10 +272,12 @@ void AppendPipeline(const ExportJob& job, std::string& text) {
 void AppendParallelism(const ExportJob& job, std::string& text) {
   const Layout& l = job.layout;
   const bool shards = l.zero >= 2;
+  // torchtitan divides over context-parallel ranks beside those of its shard degree.
+  const int64_t shard_degree = shards ? ShardRanks(l) / l.cp : 1;
   absl::StrAppendFormat(&text,
                         "\n[parallelism]\ndata_parallel_replicate_degree = %d\n"
                         "data_parallel_shard_degree = %d\n",
-                        shards ? 1 : l.dp, shards ? l.dp : 1);
+                        l.dp / shard_degree, shard_degree);
   if (shards) {
     absl::StrAppendFormat(&text, "fsdp_reshard_after_forward = \"%s\"\n",
                           l.zero == 3 ? "always" : "never");

@@ -23,6 +23,8 @@ std::string DescribeFramework(const Operands& operands) {
       return "the framework does not have sequence parallel, only sp0";
     case FrameworkPart::kContext:
       return "the framework does not have context parallel, only cp1";
+    case FrameworkPart::kHsdp:
+      return "HSDP (hs=) is not planned for this framework, only ZeRO over all dp * cp ranks";
     case FrameworkPart::kRecompute:
       return "the framework does not have recompute, only rc=none";
     case FrameworkPart::kSchedule:

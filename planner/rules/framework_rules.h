@@ -21,6 +21,7 @@ enum class FrameworkPart : int64_t {
   kBlock,
   kContext,
   kSchedule,
+  kHsdp,
   kRecompute
 };
 
@@ -56,6 +57,7 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   }
   if (l.recompute == Recompute::kBlock && !has.has_block_recompute)
     return lacks(FrameworkPart::kBlock);
+  if (l.shard_ranks > 0 && !has.has_hsdp) return lacks(FrameworkPart::kHsdp);
   if (l.cp > 1 && !has.has_context_parallel) return lacks(FrameworkPart::kContext);
   if (l.recompute != Recompute::kNone && !has.has_recompute)
     return lacks(FrameworkPart::kRecompute);

@@ -89,4 +89,16 @@ inline bool ZeroLacksRanks(const RuleInput& /*input*/, const Layout& layout, Ope
   return Broken(layout.zero, 0, operands);
 }
 
+inline bool HsdpLacksZero(const RuleInput& /*input*/, const Layout& layout, Operands& operands) {
+  if (layout.shard_ranks == 0 || layout.zero > 0) return false;
+  return Broken(layout.shard_ranks, 0, operands);
+}
+
+inline bool ReplicasDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.shard_ranks == 0) return false;
+  const Mesh mesh(layout, input.profile.communication.mesh_order);
+  if (mesh.ShardGroupsOf(layout.shard_ranks)) return false;
+  return Broken(GroupSize(GroupRole::kReplicas, layout), layout.shard_ranks, operands);
+}
+
 }  // namespace meshwright::planner

@@ -35,6 +35,8 @@ enum class Rule : uint8_t {
   kZeroBubbleBatches,         // fewer micro-batches than a zero-bubble schedule needs
   kRecomputeLayers,           // more recomputed layers than a chunk has
   kZeroRanks,                 // ZeRO without ranks to shard over
+  kHsdpZero,                  // hs= without ZeRO
+  kHsdpDivision,              // dp * cp % hs
   kFramework,                 // the framework does not have this
   kTooLarge,                  // sizes beyond what the planner can count
   kMaxCp,                     // more context-parallel ranks than can be run

@@ -21,7 +21,7 @@ constexpr int64_t kBlockSteps = 8;
 
 // Where one rank is left there is nothing to shard over; that is no change of its own.
 void DropIdleZero(Layout& layout) {
-  if (GroupSize(GroupRole::kReplicas, layout) == 1) layout.zero = 0;
+  if (GroupSize(GroupRole::kReplicas, layout) == 1) layout.zero = layout.shard_ranks = 0;
 }
 
 // Ranks of `axis` doubled again and again in place of data-parallel ones.
@@ -192,6 +192,7 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   add("sp", from.sequence_parallel ? 1 : 0, to.sequence_parallel ? 1 : 0);
   const bool shards = GroupSize(GroupRole::kReplicas, to) > 1;
   if (shards) add("zero", from.zero, to.zero);
+  add("hs", from.shard_ranks, to.shard_ranks);
   if (RecomputeText(from) != RecomputeText(to)) {
     changes.push_back(arrow("rc", RecomputeText(from), RecomputeText(to)));
   }

@@ -6,7 +6,9 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kModes = 3 * 2 * 4;  // recompute, sequence parallel, ZeRO
+constexpr int64_t kModes = 3 * 2;   // recompute, sequence parallel
+constexpr int64_t kZeroStages = 4;  // over all replicas
+constexpr int64_t kHsdpStages = 3;  // for each size of groups
 
 std::vector<int32_t> DivisorsOf(int64_t value) {
   std::vector<int32_t> divisors;
@@ -78,12 +80,24 @@ void AddMeshes(const std::vector<int32_t>& divisors, std::span<const AxisField> 
 
 SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
                          const FrameworkProfile& profile)
-    : schedules_(SchedulesOf(model, profile)) {
+    : has_hsdp_(profile.supports.has_hsdp), schedules_(SchedulesOf(model, profile)) {
   AddMeshes(DivisorsOf(devices), kAxes, devices, Layout(), meshes_);
   for (const Layout& mesh : meshes_) {
     std::vector<int32_t>& sizes = micro_batches_[mesh.dp];
     if (sizes.empty()) sizes = MicroBatchesOf(mesh.dp, global_batch);
   }
+}
+
+std::vector<int32_t> SearchSpace::ShardGroupsOf(const Layout& mesh) const {
+  std::vector<int32_t> groups;
+  if (!has_hsdp_) return groups;
+  for (int32_t data_ranks = 1; data_ranks <= mesh.dp / 2; ++data_ranks) {
+    const int64_t ranks = int64_t{mesh.cp} * data_ranks;
+    if (ranks > kMostShardRanks) break;
+    if (mesh.dp % data_ranks != 0 || ranks < kLeastShardRanks) continue;
+    groups.push_back(static_cast<int32_t>(ranks));
+  }
+  return groups;
 }
 
 int64_t SearchSpace::size() const {
@@ -99,7 +113,8 @@ int64_t SearchSpace::size() const {
   int64_t points = 0;
   for (const Layout& mesh : meshes_) {
     points += (mesh.pp == 1 ? of_single : of_pipeline) *
-              static_cast<int64_t>(micro_batches_.at(mesh.dp).size()) * kModes;
+              static_cast<int64_t>(micro_batches_.at(mesh.dp).size()) * kModes *
+              (kZeroStages + kHsdpStages * static_cast<int64_t>(ShardGroupsOf(mesh).size()));
   }
   return points;
 }

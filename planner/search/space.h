@@ -15,13 +15,19 @@ namespace meshwright::planner {
 // The largest micro-batch of a search.
 inline constexpr int64_t kMaxMicroBatch = 64;
 
+// The groups that HSDP divides states in: a node or a few of them, or a rack. Smaller ones leave
+// each rank most of the states, larger ones are no faster than all replicas.
+inline constexpr int32_t kLeastShardRanks = 4;
+inline constexpr int32_t kMostShardRanks = 128;
+
 // Every axis but dp takes divisors of the number of devices, and dp takes what remains.
 // Micro-batches are the divisors of what the global batch leaves each data-parallel rank, up to
 // kMaxMicroBatch; 1 where dp does not divide the batch. rc=block:N is not a point: how many layers
 // to recompute follows from the memory (planner/search/block_recompute.h). vpp takes divisors of
 // the number of layers, and of that number plus two (the embedding and the head). One chunk stands
-// for 1F1B, more for the interleaved schedule. Frameworks that have them add breadth-first with any
-// number of chunks, ZB-H1 and ZB-V.
+// for 1F1B, more for the interleaved schedule. Under ZeRO, frameworks that have HSDP add hs = cp *
+// each smaller divisor of dp, from kLeastShardRanks to kMostShardRanks. Frameworks that have them
+// add breadth-first with any number of chunks, ZB-H1 and ZB-V.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
@@ -43,13 +49,14 @@ class SearchSpace {
     for (const Layout& mesh : meshes_) {
       Layout layout = mesh;
       const std::vector<int32_t>& micro_batches = micro_batches_.at(mesh.dp);
+      const std::vector<int32_t> groups = ShardGroupsOf(mesh);
       for (const auto& [schedule, vpp] : schedules_) {
         if (!HasUse(mesh, schedule)) continue;
         layout.vpp = vpp;
         layout.schedule = schedule;
         for (const int32_t micro_batch : micro_batches) {
           layout.micro_batch = micro_batch;
-          if (!VisitModes(layout, visit)) return false;
+          if (!VisitModes(layout, groups, visit)) return false;
         }
       }
     }
@@ -66,21 +73,36 @@ class SearchSpace {
   }
 
   template <typename Visit>
-  static bool VisitModes(Layout layout, const Visit& visit) {
+  static bool VisitModes(Layout layout, const std::vector<int32_t>& groups, const Visit& visit) {
     for (const bool sequence_parallel : {false, true}) {
       layout.sequence_parallel = sequence_parallel;
       for (int32_t zero = 0; zero <= 3; ++zero) {
         layout.zero = zero;
-        for (const Recompute recompute :
-             {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
-          layout.recompute = recompute;
-          if (!visit(static_cast<const Layout&>(layout))) return false;
+        layout.shard_ranks = 0;
+        if (!VisitRecompute(layout, visit)) return false;
+        if (zero == 0) continue;
+        for (const int32_t ranks : groups) {
+          layout.shard_ranks = ranks;
+          if (!VisitRecompute(layout, visit)) return false;
         }
       }
     }
     return true;
   }
 
+  template <typename Visit>
+  static bool VisitRecompute(Layout layout, const Visit& visit) {
+    for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+      layout.recompute = recompute;
+      if (!visit(static_cast<const Layout&>(layout))) return false;
+    }
+    return true;
+  }
+
+  // The sizes of groups that HSDP may divide states in, all replicas together not among them.
+  std::vector<int32_t> ShardGroupsOf(const Layout& mesh) const;
+
+  const bool has_hsdp_;
   std::vector<Layout> meshes_;  // every (tp, cp, pp, dp), the rest at its default
   std::map<int32_t, std::vector<int32_t>> micro_batches_;    // by dp
   std::vector<std::pair<ScheduleKind, int32_t>> schedules_;  // with chunks per pipeline rank

@@ -16,7 +16,7 @@ namespace meshwright::planner {
 
 // How much a layout asks of who runs it, the most telling member first. Less is simpler.
 struct Complexity {
-  int32_t axes = 0;     // with more than one rank
+  int32_t axes = 0;     // with more than one rank, HSDP being one
   bool chunks = false;  // more than one chunk a pipeline rank
   Recompute recompute = Recompute::kNone;
   int32_t zero = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/planner/plain_context.h"
 
 namespace meshwright::planner {
@@ -39,6 +41,21 @@ TEST_F(DataParallel, ZeroOneScattersGradientsAndGathersWeights) {
 TEST_F(DataParallel, ZeroOneOfSomeFrameworksReducesWholeGradients) {
   test_.profile.communication.zero1_all_reduce = true;
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1"), (2.0 * 4.0 + 2.0) * share_, 1.0);
+}
+
+// HSDP: gathers and scatters among the four that divide states, then the two holders of each
+// quarter add it up, once a step.
+TEST_F(DataParallel, HsdpAddsUpShardsOutsideTheGroups) {
+  const double inside = kParameters * 3.0 / 4.0;
+  const double outside = 2.0 * (4.0 * kParameters / 4.0) * 1.0 / 2.0;
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero1.hs=4"), (4.0 + 2.0) * inside + outside, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero2.hs=4"), (kMicroBatches * 4.0 + 2.0) * inside + outside, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero3.hs=4"), kMicroBatches * (4.0 + 2.0 * 2.0) * inside + outside,
+              1.0);
+  for (const char* zero : {".zero1", ".zero2", ".zero3"}) {
+    const std::string layout = std::string("tp1.pp1.dp8") + zero;
+    EXPECT_EQ(Bytes((layout + ".hs=8").c_str()), Bytes(layout.c_str()));
+  }
 }
 
 // A reduce-scatter for every micro-batch, one gather a step.

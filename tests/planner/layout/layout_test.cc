@@ -11,6 +11,7 @@ using testing::HasSubstr;
 TEST(LayoutText, RoundTrips) {
   for (const char* text : {"tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
                            "tp1.cp2.pp4.dp1.mb3.vpp5.zero0.sp0.rc=block:2.sched=interleaved",
+                           "tp1.cp1.pp1.dp16.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.hs=8",
                            "tp1.cp1.pp1.dp1.mb1.vpp1.zero3.sp0.rc=selective.sched=zb_h1"}) {
     EXPECT_EQ(FormatLayout(ParseLayout(text).value()), text);
   }

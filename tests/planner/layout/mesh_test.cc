@@ -55,6 +55,29 @@ TEST(MeshTest, GroupsRunAlongTheirAxes) {
   EXPECT_THAT(mesh.GroupOf(GroupRole::kWorld).RanksWith(25), testing::SizeIs(48));
 }
 
+// Twelve replicas: context ranks run faster than data ranks.
+TEST(MeshTest, DividesReplicasIntoNeighboursAndHoldersOfTheSameShard) {
+  const Mesh mesh(kLayout);
+  const ShardGroups six = mesh.ShardGroupsOf(6).value();
+  EXPECT_THAT(six.shards.RanksWith(25), ElementsAre(25, 27, 29, 31, 33, 35));
+  EXPECT_THAT(six.copies.RanksWith(25), ElementsAre(25, 37));
+  EXPECT_THAT(six.shards.RanksWith(47), ElementsAre(37, 39, 41, 43, 45, 47));
+  const ShardGroups all = mesh.ShardGroupsOf(12).value();
+  EXPECT_EQ(all.shards, mesh.GroupOf(GroupRole::kReplicas));
+  EXPECT_EQ(all.copies.ranks(), 1);
+  for (const int64_t none : {5, 8, 24}) EXPECT_FALSE(mesh.ShardGroupsOf(none)) << none;
+}
+
+// Where the pipeline stands between the axes, groups hold whole axes of the replicas or parts of
+// the last.
+TEST(MeshTest, DividesReplicasThatAreApart) {
+  const Mesh mesh(kLayout, kPipelineInside);
+  const ShardGroups six = mesh.ShardGroupsOf(6).value();
+  EXPECT_THAT(six.shards.RanksWith(0), ElementsAre(0, 2, 4, 12, 14, 16));
+  EXPECT_THAT(six.copies.RanksWith(0), ElementsAre(0, 24));
+  EXPECT_FALSE(mesh.ShardGroupsOf(4));
+}
+
 TEST(MeshTest, NeighbouringAxesMakeOneDigit) {
   const Mesh mesh(kLayout);
   EXPECT_THAT(DigitsOf(mesh.GroupOf(GroupRole::kReplicas)), ElementsAre(RankDigit{12, 2}));

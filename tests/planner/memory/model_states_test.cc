@@ -32,6 +32,9 @@ TEST(ModelStates, FollowTheZeroStage) {
   EXPECT_NEAR(states("tp1.pp1.dp8.zero2"), d * (2.0 + 16.0 / 8), 16);
   EXPECT_NEAR(states("tp1.pp1.dp8.zero3"), d * 18.0 / 8, 32);
   EXPECT_NEAR(states("tp1.cp2.pp1.dp4.zero1"), d * (6.0 + 12.0 / 8), 16);
+  // HSDP divides them among fewer.
+  EXPECT_NEAR(states("tp1.pp1.dp8.zero1.hs=4"), d * (6.0 + 12.0 / 4), 16);
+  EXPECT_NEAR(states("tp1.cp2.pp1.dp4.zero3.hs=4"), d * 18.0 / 4, 32);
 }
 
 // Over eight data ranks. Only padding, less than a line of each shard, is more than the formula.

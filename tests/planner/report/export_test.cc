@@ -213,6 +213,8 @@ TEST(ExportTorchtitan, NamesItsSchedules) {
 TEST(ExportTorchtitan, ShardsOrReplicates) {
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp1.dp8"),
               HasSubstr("data_parallel_replicate_degree = 8\ndata_parallel_shard_degree = 1\n"));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.cp2.pp1.dp8.zero3.hs=8"),
+              HasSubstr("data_parallel_replicate_degree = 2\ndata_parallel_shard_degree = 4\n"));
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp1.dp8.zero2"),
               AllOf(HasSubstr("data_parallel_shard_degree = 8"), HasSubstr("\"never\"")));
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp1.dp1.sp1"), HasSubstr("trains in fp32"));

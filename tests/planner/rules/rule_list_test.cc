@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
 #include "planner/catalog/catalog.h"
 #include "tests/planner/test_specs.h"
@@ -82,6 +83,23 @@ TEST(Rules, HaveNamesOfTheirOwnAndSayOneThing) {
     EXPECT_NE(entry.text.empty(), entry.describe == nullptr) << entry.name;
   }
   EXPECT_EQ(names.size(), kRuleCount);
+}
+
+TEST(Rules, HsdpDividesTheReplicasOfFrameworksThatHaveIt) {
+  const TestContext titan = MakeContext("llama-3-8b", "h100", 8192, 64, "torchtitan-fsdp");
+  const auto sentence = [](const TestContext& context, const char* layout) {
+    const auto violation = CheckLayout(context.get(), 16, MakeLayout(layout));
+    return violation ? Describe(*violation) : "";
+  };
+  EXPECT_EQ(sentence(titan, "tp1.pp1.dp16.zero3.hs=8"), "");
+  EXPECT_EQ(sentence(titan, "tp1.cp2.pp1.dp8.zero2.hs=4"), "");
+  EXPECT_EQ(sentence(titan, "tp1.pp1.dp16.zero3.hs=6"),
+            "dp * cp = 16 ranks can't be divided into groups of hs=6");
+  EXPECT_EQ(sentence(titan, "tp1.pp1.dp16.zero0.hs=8"),
+            "hs=8 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3");
+  const TestContext worker = MakeContext("llama-2-7b", "h100", 4096, 64, "meshwright");
+  EXPECT_EQ(sentence(worker, "tp1.pp1.dp16.zero3.hs=8"),
+            "HSDP (hs=) is not planned for this framework, only ZeRO over all dp * cp ranks");
 }
 
 // A layout that breaks one of them would run with another global batch. What is dominated can run.

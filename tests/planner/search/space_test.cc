@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "planner/search/search.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -57,6 +58,34 @@ TEST(SearchSpace, HasTheMicroBatchesThatDivide) {
   });
   EXPECT_THAT(by_dp[2], ElementsAre(1, 3));
   EXPECT_THAT(by_dp[4], ElementsAre(1));  // does not divide
+}
+
+// 64 data ranks, or 16 beside 4 context ranks.
+TEST(SearchSpace, HasTheGroupsOfHsdpWhereTheFrameworkDoes) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  FrameworkProfile profile;
+  const auto groups = [&](int32_t cp, int32_t zero) {
+    std::set<int32_t> seen;
+    const SearchSpace space(model, 64, 64, profile);
+    int64_t visited = 0;
+    space.ForEach([&](const Layout& layout) {
+      ++visited;
+      if (layout.cp == cp && layout.dp == 64 / cp && layout.zero == zero) {
+        seen.insert(layout.shard_ranks);
+      }
+    });
+    EXPECT_EQ(visited, space.size());
+    return seen;
+  };
+  EXPECT_THAT(groups(1, 3), ElementsAre(0));
+  profile.supports.has_hsdp = true;
+  EXPECT_THAT(groups(1, 0), ElementsAre(0));
+  EXPECT_THAT(groups(1, 1), ElementsAre(0, 4, 8, 16, 32));
+  EXPECT_THAT(groups(4, 3), ElementsAre(0, 4, 8, 16, 32));
+  EXPECT_THAT(groups(64, 3), ElementsAre(0));
+  const FrameworkProfile torchtitan = FindProfile("torchtitan-fsdp").value();
+  const ModelSpec largest = FindModel("llama-3-405b").value();
+  EXPECT_LE(SearchSpace(largest, 16384, 2048, torchtitan).size(), kMostPoints);
 }
 
 // One chunk is 1F1B, more interleave; without a pipeline the other schedules say nothing new.

@@ -27,13 +27,17 @@ struct Cut {
   StagePartition partition = StagePartition::kEqual;
   int64_t stages = 1;
   int64_t layers = 0;
-  ModelCost cost = {};  // under kByCost
+  ModelCost cost = {};    // under kByCost
+  StageSplit split = {};  // in place of the partition, where it is not empty
 
   friend bool operator==(const Cut&, const Cut&) = default;
 };
 
 Cut CutOf(const ModelSpec& model, const Layout& layout, StagePartition partition) {
-  Cut cut = {.partition = partition, .stages = StagesOf(layout), .layers = model.layers()};
+  Cut cut = {.partition = partition,
+             .stages = StagesOf(layout),
+             .layers = model.layers(),
+             .split = layout.stages};
   if (partition == StagePartition::kByCost) {
     cut.cost = {.layer = static_cast<double>(ProjectionParameters(model, model.groups.front())),
                 .head = static_cast<double>(EmbeddingParameters(model))};
@@ -74,7 +78,15 @@ StageLayers ItemsStage(const Cut& cut, int64_t items, int64_t before, int64_t st
           .has_head = end == items};
 }
 
+StageLayers SplitStage(const Cut& cut, int64_t stage) {
+  return {.first_layer = cut.split.LayersBefore(stage),
+          .layer_count = cut.split.LayersOf(stage),
+          .has_embedding = stage == 0,
+          .has_head = stage == cut.stages - 1};
+}
+
 StageLayers StageOf(const Cut& cut, int64_t stage) {
+  if (!cut.split.empty()) return SplitStage(cut, stage);
   switch (cut.partition) {
     case StagePartition::kByCost:
       return ByCostStage(cut, stage);
@@ -144,6 +156,8 @@ StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition) {
   const int64_t stages = StagesOf(layout);
   const int64_t layers = model.layers();
+  const StageSplit& split = layout.stages;
+  if (!split.empty()) return split.stages() == stages && split.layers() == layers;
   if (partition == StagePartition::kEqual) {
     return layers % stages == 0 || ((layers + 2) % stages == 0 && stages > 1);
   }

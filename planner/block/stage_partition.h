@@ -21,7 +21,8 @@ struct StageLayers {
   bool has_head = false;
 };
 
-// How a framework spreads layers, embedding and head over the stages.
+// How a framework spreads layers, embedding and head over the stages, where a layout does not say
+// it (Layout::stages): then the embedding is on the first stage and the head on the last.
 enum class StagePartition : uint8_t {
   // L / stages layers each, the embedding on the first stage, final norm and head on the last;
   // where that does not divide, embedding and head take a layer's place each: (L + 2) / stages
@@ -51,7 +52,8 @@ std::shared_ptr<const StageTable> StagesOf(const ModelSpec& model, const Layout&
 StageLayers StageOf(const ModelSpec& model, const Layout& layout, StagePartition partition,
                     int32_t stage);
 
-// Whether the partition gives every stage an item. kEqual needs a division without remainder.
+// Whether the partition gives every stage an item. kEqual needs a division without remainder, and a
+// layout's own stages must be pp * vpp and hold the model's layers.
 bool CanPartition(const ModelSpec& model, const Layout& layout, StagePartition partition);
 
 // Calls visit(index of the group, layers of it on the stage) for each layer group that has layers

@@ -121,6 +121,13 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
     }
     return LayoutError(part, absl::StrFormat("hs takes a whole number from 2 to %d", kMaxAxis));
   }
+  if (absl::ConsumePrefix(&value, "stages=")) {
+    key = "stages";
+    const absl::StatusOr<StageSplit> split = ParseStageSplit(Std(value));
+    if (!split.ok()) return WithField(split.status(), "layout");
+    layout.stages = *split;
+    return absl::OkStatus();
+  }
   if (part == "sp0" || part == "sp1") {
     key = "sp";
     layout.sequence_parallel = part == "sp1";
@@ -187,6 +194,7 @@ std::string FormatLayout(const Layout& l) {
   }
   if (l.norm != NormKernel::kDefault) text.append(".norm=").append(NormKernelName(l.norm));
   if (l.shard_ranks > 0) absl::StrAppend(&text, ".hs=", l.shard_ranks);
+  if (!l.stages.empty()) absl::StrAppend(&text, ".stages=", FormatStageSplit(l.stages));
   return text;
 }
 

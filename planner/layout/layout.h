@@ -1,8 +1,8 @@
 // One point of the search space: how a model is laid out over devices for one training step.
 //
 // Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, then attn= and norm= where the
-// kernels are not the framework's default, and hs= where ZeRO does not divide over all dp * cp
-// ranks.
+// kernels are not the framework's default, hs= where ZeRO does not divide over all dp * cp ranks, and
+// stages= where the stages are not those of the framework.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "planner/layout/stage_split.h"
 #include "planner/spec/kernels.h"
 
 namespace meshwright::planner {
@@ -39,6 +40,8 @@ struct Layout {
   // HSDP: ZeRO divides states inside groups of so many ranks, which hold copies of each other's
   // shards; 0: over all dp * cp ranks.
   int32_t shard_ranks = 0;
+  // Layers of each virtual stage; empty: as the framework spreads them (StagePartition).
+  StageSplit stages = {};
 
   int64_t devices() const;
   // Micro-batches per step and data-parallel rank. Requires global_batch % (dp * micro_batch) == 0.

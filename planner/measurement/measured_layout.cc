@@ -113,6 +113,12 @@ absl::Status ReadSchedule(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
+absl::Status ReadStages(const Measurement& row, Layout& layout) {
+  if (row.stages.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(layout.stages, ParseStageSplit(row.stages));
+  return absl::OkStatus();
+}
+
 absl::Status ReadSharding(const Measurement& row, Layout& layout) {
   const int64_t zero = row.zero_stage.value_or(NamesFsdp(row.schedule) ? 3 : 0);
   RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
@@ -151,6 +157,7 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row) {
   RETURN_IF_ERROR(ReadRecompute(row, layout));
   RETURN_IF_ERROR(ReadKernels(row, layout));
   RETURN_IF_ERROR(ReadSchedule(row, layout));
+  RETURN_IF_ERROR(ReadStages(row, layout));
   return layout;
 }
 

@@ -37,7 +37,7 @@ struct Column {
 };
 
 using M = Measurement;
-constexpr std::array<Column, 38> kColumns = {{
+constexpr std::array<Column, 39> kColumns = {{
     {"source", &M::source},
     {"sweep", &M::sweep},
     {"model", &M::model},
@@ -67,6 +67,7 @@ constexpr std::array<Column, 38> kColumns = {{
     {"seq_parallel", &M::seq_parallel},
     {"zero_stage", &M::zero_stage, kZeroStage},
     {"hs", &M::hs, kCount},
+    {"stages", &M::stages},
     {"schedule", &M::schedule},
     {"framework", &M::framework},
     {"outcome", &M::outcome},

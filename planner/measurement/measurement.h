@@ -60,6 +60,7 @@ struct Measurement {
   std::string seq_parallel;
   OptionalInt zero_stage;
   OptionalInt hs;  // HSDP: ranks among which ZeRO divides states; empty: all of dp * cp
+  std::string stages;  // layers of each virtual stage; empty: the framework's own
   std::string schedule;
   std::string framework;
   RunOutcome outcome = RunOutcome::kUnknown;

@@ -63,6 +63,7 @@ void DescribeLayout(const Layout& layout, Measurement& row) {
   row.seq_parallel = layout.sequence_parallel ? "1" : "0";
   row.zero_stage = layout.zero;
   if (layout.shard_ranks > 0) row.hs = layout.shard_ranks;
+  row.stages = FormatStageSplit(layout.stages);
   row.schedule = std::string(ScheduleName(layout.schedule));
 }
 

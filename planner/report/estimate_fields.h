@@ -29,6 +29,7 @@ void VisitFields(const LayoutAxes& axes, Visitor& visit) {
   visit("rc", std::string(RecomputeName(layout.recompute)));
   visit("sched", std::string(ScheduleName(layout.schedule)));
   visit("hs", layout.shard_ranks);
+  visit("stages", FormatStageSplit(layout.stages));
 }
 
 template <ConstOr<StageMemory> Stage, typename Visitor>

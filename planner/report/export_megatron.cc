@@ -120,6 +120,26 @@ absl::Status AddModel(const ExportJob& job, Script& script) {
   return absl::OkStatus();
 }
 
+// Megatron-LM's own notation: E the embedding, t a layer, L the loss; | ends a stage.
+std::string PipelineLayout(const StageSplit& split) {
+  const int64_t last = split.stages() - 1;
+  std::string text = "E";
+  int64_t stage = 0;
+  for (const StageRun& run : split.runs()) {
+    const std::string layers(run.layers, 't');
+    int64_t inner = run.stages;
+    if (stage == 0) {
+      absl::StrAppend(&text, layers, last > 0 ? "|" : "");
+      --inner;
+    }
+    stage += run.stages;
+    if (stage > last && last > 0) --inner;
+    if (inner > 0) absl::StrAppend(&text, "(", layers, "|)*", inner);
+    if (stage > last && last > 0) absl::StrAppend(&text, layers);
+  }
+  return text + "L";
+}
+
 void AddParallelism(const ExportJob& job, Script& script) {
   const Layout& layout = job.layout;
   auto& flags = script.flags;
@@ -127,10 +147,13 @@ void AddParallelism(const ExportJob& job, Script& script) {
       absl::StrFormat("--tensor-model-parallel-size %d --pipeline-model-parallel-size %d "
                       "--context-parallel-size %d",
                       layout.tp, layout.pp, layout.cp));
-  if (layout.vpp > 1) {
+  // Where the layout names the stages, Megatron-LM counts the chunks itself.
+  if (layout.vpp > 1 && layout.stages.empty()) {
     flags.push_back(absl::StrFormat("--num-virtual-stages-per-pipeline-rank %d", layout.vpp));
   }
-  if (job.model.layers() % (int64_t{layout.pp} * layout.vpp) != 0) {
+  if (!layout.stages.empty()) {
+    flags.push_back("--pipeline-model-parallel-layout '" + PipelineLayout(layout.stages) + "'");
+  } else if (job.model.layers() % (int64_t{layout.pp} * layout.vpp) != 0) {
     flags.push_back(
         "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split");
   }

@@ -1,5 +1,6 @@
 #include "planner/report/export_torchtitan.h"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -254,18 +255,51 @@ void AppendTraining(const ExportJob& job, std::string& text) {
 
 // Layers of a stage as torchtitan counts them: where they divide, the ends hold as many as the
 // rest; else embedding and head take a layer's place each.
+struct PipelineLayers {
+  int64_t per_stage = 0;
+  int64_t first_less = 0;  // than per_stage
+  int64_t last_less = 0;
+};
+
+PipelineLayers PipelineLayersOf(const ModelSpec& model, const Layout& layout) {
+  const int64_t stages = int64_t{layout.pp} * layout.vpp;
+  const StageSplit& split = layout.stages;
+  if (!split.empty()) {
+    const int64_t first = split.LayersOf(0);
+    const int64_t last = split.LayersOf(stages - 1);
+    const int64_t inner = stages > 2 ? split.LayersOf(1) : std::max(first, last);
+    return {.per_stage = inner, .first_less = inner - first, .last_less = inner - last};
+  }
+  if (model.layers() % stages == 0) return {.per_stage = model.layers() / stages};
+  return {.per_stage = (model.layers() + 2) / stages, .first_less = 1, .last_less = 1};
+}
+
+// torchtitan's stages are alike but for the first and the last, which may have fewer layers.
+absl::Status CheckStages(const Layout& l) {
+  const StageSplit& split = l.stages;
+  const int64_t stages = split.stages();
+  if (stages <= 2) return absl::OkStatus();
+  const int64_t inner = split.LayersOf(1);
+  bool alike = split.LayersOf(0) <= inner && split.LayersOf(stages - 1) <= inner;
+  for (int64_t stage = 2; stage + 1 < stages; ++stage) {
+    alike = alike && split.LayersOf(stage) == inner;
+  }
+  if (alike) return absl::OkStatus();
+  return CannotExport(absl::StrCat("stages=", FormatStageSplit(split)),
+                      "torchtitan's stages hold the same number of layers; must have fewer in the "
+                      "first and the last alone");
+}
+
 void AppendPipeline(const ExportJob& job, std::string& text) {
   const Layout& l = job.layout;
-  const int64_t stages = int64_t{l.pp} * l.vpp;
-  const bool divides = job.model.layers() % stages == 0;
-  const int64_t per_stage = (job.model.layers() + (divides ? 0 : 2)) / stages;
+  const PipelineLayers layers = PipelineLayersOf(job.model, l);
   absl::StrAppendFormat(&text,
                         "pipeline_parallel_schedule = \"%s\"\n"
                         "pipeline_parallel_layers_per_stage = %d\n"
                         "pipeline_parallel_first_stage_less_layers = %d\n"
                         "pipeline_parallel_last_stage_less_layers = %d\n"
                         "pipeline_parallel_microbatch_size = %d\n",
-                        ScheduleClass(l), per_stage, divides ? 0 : 1, divides ? 0 : 1,
+                        ScheduleClass(l), layers.per_stage, layers.first_less, layers.last_less,
                         l.micro_batch);
 }
 
@@ -302,6 +336,7 @@ void AppendRecompute(const Layout& layout, std::string& text) {
 absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job) {
   RETURN_IF_ERROR(CheckModel(job.model));
   RETURN_IF_ERROR(CheckLacks(job.layout));
+  RETURN_IF_ERROR(CheckStages(job.layout));
   std::string text =
       CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
                     absl::StrCat("on ", job.layout.devices(), " devices with torchtitan:")});

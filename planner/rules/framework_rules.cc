@@ -25,6 +25,8 @@ std::string DescribeFramework(const Operands& operands) {
       return "the framework does not have context parallel, only cp1";
     case FrameworkPart::kHsdp:
       return "HSDP (hs=) is not planned for this framework, only ZeRO over all dp * cp ranks";
+    case FrameworkPart::kStages:
+      return "the framework spreads layers over the stages by a rule of its own (no stages=)";
     case FrameworkPart::kRecompute:
       return "the framework does not have recompute, only rc=none";
     case FrameworkPart::kSchedule:

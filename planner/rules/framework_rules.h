@@ -22,6 +22,7 @@ enum class FrameworkPart : int64_t {
   kContext,
   kSchedule,
   kHsdp,
+  kStages,
   kRecompute
 };
 
@@ -58,6 +59,7 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   if (l.recompute == Recompute::kBlock && !has.has_block_recompute)
     return lacks(FrameworkPart::kBlock);
   if (l.shard_ranks > 0 && !has.has_hsdp) return lacks(FrameworkPart::kHsdp);
+  if (!l.stages.empty() && !has.has_stages) return lacks(FrameworkPart::kStages);
   if (l.cp > 1 && !has.has_context_parallel) return lacks(FrameworkPart::kContext);
   if (l.recompute != Recompute::kNone && !has.has_recompute)
     return lacks(FrameworkPart::kRecompute);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "planner/block/stage_partition.h"
 #include "planner/layout/mesh.h"
@@ -17,7 +18,32 @@ inline bool DevicesDiffer(const RuleInput& input, const Layout& layout, Operands
   return Broken(layout.devices(), input.devices, operands);
 }
 
+// What is wrong with a layout's own stages; the value of the rule's operands.
+enum class StagesProblem : int64_t { kCount, kLayers, kEmptyStage };
+
+inline bool StagesDoNotFit(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const StageSplit& split = layout.stages;
+  if (split.empty()) return false;
+  const auto problem = [&operands](StagesProblem what, int64_t is, int64_t must_be) {
+    operands = {.value = static_cast<int64_t>(what), .divisor = must_be, .more = {is}};
+    return true;
+  };
+  const int64_t stages = int64_t{layout.pp} * layout.vpp;
+  if (split.stages() != stages) return problem(StagesProblem::kCount, split.stages(), stages);
+  if (split.layers() != input.model.layers()) {
+    return problem(StagesProblem::kLayers, split.layers(), input.model.layers());
+  }
+  for (int64_t stage = 1; stage + 1 < stages; ++stage) {
+    if (split.LayersOf(stage) == 0) return problem(StagesProblem::kEmptyStage, stage, 0);
+  }
+  return false;
+}
+
+// Returns a sentence that says which stages a layout names and which it needs.
+std::string DescribeStages(const Operands& operands);
+
 inline bool LayersDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!layout.stages.empty()) return false;
   if (CanPartition(input.model, layout, input.profile.supports.stage_partition)) return false;
   return Broken(input.model.layers(), int64_t{layout.pp} * layout.vpp, operands);
 }

@@ -21,6 +21,7 @@ namespace meshwright::planner {
 // In the order in which counts by rule are shown.
 enum class Rule : uint8_t {
   kDevices,                   // tp * cp * pp * dp is not the number of devices
+  kStages,                    // stages= against pp, vpp and the model's layers
   kLayersDivision,            // layers % (pp * vpp)
   kHeadsDivision,             // heads % tp
   kKvHeadsDivision,           // kv_heads % tp

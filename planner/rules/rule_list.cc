@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kDevices, "devices", DevicesDiffer, "tp * cp * pp * dp is $0, but there are $1 devices"},
+    {Rule::kStages, "stages", StagesDoNotFit, "", DescribeStages},
     {Rule::kLayersDivision, "layers_division", LayersDoNotDivide,
      "$0 layers can't be divided over pp * vpp = $1 stages"},
     {Rule::kHeadsDivision, "heads_division", HeadsDoNotDivide,

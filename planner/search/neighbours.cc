@@ -30,6 +30,7 @@ void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
   while (layout.dp % 2 == 0) {
     layout.*axis *= 2;
     layout.dp /= 2;
+    if (axis == &Layout::pp) layout.stages = StageSplit();
     Layout moved = layout;
     DropIdleZero(moved);
     visit(moved);
@@ -81,6 +82,7 @@ void Move(const ModelSpec& model, Change change, Layout layout, const Visit& vis
     case Change::kSchedule:
       if (layout.schedule == ScheduleKind::k1f1b) return;
       layout.schedule = ScheduleKind::k1f1b;
+      if (layout.vpp > 1) layout.stages = StageSplit();
       layout.vpp = 1;
       return visit(layout);
     case Change::kMicroBatch:
@@ -140,6 +142,10 @@ std::string RecomputeText(const Layout& layout) {
   return text;
 }
 
+std::string StagesText(const Layout& layout) {
+  return layout.stages.empty() ? "the framework's" : FormatStageSplit(layout.stages);
+}
+
 }  // namespace
 
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
@@ -193,6 +199,9 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   const bool shards = GroupSize(GroupRole::kReplicas, to) > 1;
   if (shards) add("zero", from.zero, to.zero);
   add("hs", from.shard_ranks, to.shard_ranks);
+  if (from.stages != to.stages) {
+    changes.push_back(arrow("stages", StagesText(from), StagesText(to)));
+  }
   if (RecomputeText(from) != RecomputeText(to)) {
     changes.push_back(arrow("rc", RecomputeText(from), RecomputeText(to)));
   }

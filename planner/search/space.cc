@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "planner/block/stage_partition.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -33,19 +35,52 @@ std::vector<int32_t> ChunksOf(const ModelSpec& model) {
   return chunks;
 }
 
-std::vector<std::pair<ScheduleKind, int32_t>> SchedulesOf(const ModelSpec& model,
-                                                          const FrameworkProfile& profile) {
-  std::vector<std::pair<ScheduleKind, int32_t>> schedules;
-  const std::vector<int32_t> chunks = ChunksOf(model);
-  for (const int32_t vpp : chunks) {
-    schedules.emplace_back(vpp == 1 ? ScheduleKind::k1f1b : ScheduleKind::kInterleaved, vpp);
+// Chunks per rank for which a pipeline of `pp` ranks has splits of its own.
+std::vector<int32_t> SplitChunksOf(const ModelSpec& model, int32_t pp) {
+  std::vector<int32_t> chunks;
+  for (int64_t fewer = 1; fewer <= 2 * kMostFewerLayers; ++fewer) {
+    const int64_t places = model.layers() + fewer;
+    if (places % pp != 0) continue;
+    for (const int32_t vpp : DivisorsOf(places / pp)) chunks.push_back(vpp);
   }
-  if (profile.supports.has_breadth_first) {
-    for (const int32_t vpp : chunks) schedules.emplace_back(ScheduleKind::kBreadthFirst, vpp);
+  std::sort(chunks.begin(), chunks.end());
+  chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
+  return chunks;
+}
+
+// The framework's own cut as a split; empty where it has none or the split can't hold it.
+StageSplit OwnSplitOf(const ModelSpec& model, const Layout& pipeline, StagePartition partition) {
+  StageSplit split;
+  if (!CanPartition(model, pipeline, partition)) return split;
+  for (int32_t stage = 0; stage < pipeline.pp * pipeline.vpp; ++stage) {
+    if (!split.Add(1, StageOf(model, pipeline, partition, stage).layer_count)) return {};
   }
-  if (profile.supports.has_zb_h1) schedules.emplace_back(ScheduleKind::kZbH1, 1);
-  if (profile.supports.has_zb_v) schedules.emplace_back(ScheduleKind::kZbV, 2);
-  return schedules;
+  return split;
+}
+
+// Splits of a pipeline whose first and last stage are shorter than the others, but for the
+// framework's own.
+std::vector<StageSplit> SplitsOf(const ModelSpec& model, const Layout& pipeline,
+                                 StagePartition partition) {
+  std::vector<StageSplit> splits;
+  const int64_t stages = int64_t{pipeline.pp} * pipeline.vpp;
+  const StageSplit own = OwnSplitOf(model, pipeline, partition);
+  for (int64_t first = 0; first <= kMostFewerLayers; ++first) {
+    for (int64_t last = 0; last <= kMostFewerLayers; ++last) {
+      const int64_t places = model.layers() + first + last;
+      const int64_t layers = places / stages;
+      if (first + last == 0 || places % stages != 0 || layers < std::max(first, last)) continue;
+      StageSplit split;
+      if (!split.Add(1, layers - first) || !split.Add(stages - 2, layers) ||
+          !split.Add(1, layers - last)) {
+        continue;
+      }
+      if (split != own && std::find(splits.begin(), splits.end(), split) == splits.end()) {
+        splits.push_back(split);
+      }
+    }
+  }
+  return splits;
 }
 
 std::vector<int32_t> MicroBatchesOf(int32_t dp, int64_t global_batch) {
@@ -78,13 +113,47 @@ void AddMeshes(const std::vector<int32_t>& divisors, std::span<const AxisField> 
 
 }  // namespace
 
+std::vector<SearchSpace::Pipeline> SearchSpace::PipelinesOf(const ModelSpec& model,
+                                                            const FrameworkProfile& profile,
+                                                            int32_t pp) {
+  const Supports& has = profile.supports;
+  std::vector<Pipeline> pipelines;
+  // With the framework's own stages, then with those that it can be told.
+  const auto add = [&](ScheduleKind schedule, int32_t vpp, bool own) {
+    if (own) return pipelines.push_back({.schedule = schedule, .vpp = vpp, .stages = {}});
+    Layout pipeline;
+    pipeline.pp = pp;
+    pipeline.vpp = vpp;
+    for (const StageSplit& split : SplitsOf(model, pipeline, has.stage_partition)) {
+      pipelines.push_back({.schedule = schedule, .vpp = vpp, .stages = split});
+    }
+  };
+  const auto add_all = [&](const std::vector<int32_t>& chunks, bool own) {
+    for (const int32_t vpp : chunks) {
+      add(vpp == 1 ? ScheduleKind::k1f1b : ScheduleKind::kInterleaved, vpp, own);
+    }
+    // Zero-bubble schedules and breadth-first are for pipelines: with pp 1 they equal 1F1B.
+    if (pp == 1) return;
+    if (has.has_breadth_first) {
+      for (const int32_t vpp : chunks) add(ScheduleKind::kBreadthFirst, vpp, own);
+    }
+    if (has.has_zb_h1) add(ScheduleKind::kZbH1, 1, own);
+    if (has.has_zb_v) add(ScheduleKind::kZbV, 2, own);
+  };
+  add_all(ChunksOf(model), /*own=*/true);
+  if (has.has_stages && pp > 1) add_all(SplitChunksOf(model, pp), /*own=*/false);
+  return pipelines;
+}
+
 SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
                          const FrameworkProfile& profile)
-    : has_hsdp_(profile.supports.has_hsdp), schedules_(SchedulesOf(model, profile)) {
+    : has_hsdp_(profile.supports.has_hsdp) {
   AddMeshes(DivisorsOf(devices), kAxes, devices, Layout(), meshes_);
   for (const Layout& mesh : meshes_) {
     std::vector<int32_t>& sizes = micro_batches_[mesh.dp];
     if (sizes.empty()) sizes = MicroBatchesOf(mesh.dp, global_batch);
+    std::vector<Pipeline>& pipelines = pipelines_[mesh.pp];
+    if (pipelines.empty()) pipelines = PipelinesOf(model, profile, mesh.pp);
   }
 }
 
@@ -101,18 +170,9 @@ std::vector<int32_t> SearchSpace::ShardGroupsOf(const Layout& mesh) const {
 }
 
 int64_t SearchSpace::size() const {
-  // Whether a schedule has a use is a matter of whether there is a pipeline, and of nothing else.
-  const auto schedules_of = [&](const Layout& mesh) {
-    return std::count_if(schedules_.begin(), schedules_.end(),
-                         [&](const auto& entry) { return HasUse(mesh, entry.first); });
-  };
-  Layout pipeline;
-  pipeline.pp = 2;
-  const int64_t of_single = schedules_of(Layout());
-  const int64_t of_pipeline = schedules_of(pipeline);
   int64_t points = 0;
   for (const Layout& mesh : meshes_) {
-    points += (mesh.pp == 1 ? of_single : of_pipeline) *
+    points += static_cast<int64_t>(pipelines_.at(mesh.pp).size()) *
               static_cast<int64_t>(micro_batches_.at(mesh.dp).size()) * kModes *
               (kZeroStages + kHsdpStages * static_cast<int64_t>(ShardGroupsOf(mesh).size()));
   }

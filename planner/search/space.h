@@ -20,14 +20,19 @@ inline constexpr int64_t kMaxMicroBatch = 64;
 inline constexpr int32_t kLeastShardRanks = 4;
 inline constexpr int32_t kMostShardRanks = 128;
 
+// By how many layers the first and the last stage may be shorter than the others.
+inline constexpr int64_t kMostFewerLayers = 2;
+
 // Every axis but dp takes divisors of the number of devices, and dp takes what remains.
 // Micro-batches are the divisors of what the global batch leaves each data-parallel rank, up to
 // kMaxMicroBatch; 1 where dp does not divide the batch. rc=block:N is not a point: how many layers
 // to recompute follows from the memory (planner/search/block_recompute.h). vpp takes divisors of
 // the number of layers, and of that number plus two (the embedding and the head). One chunk stands
-// for 1F1B, more for the interleaved schedule. Under ZeRO, frameworks that have HSDP add hs = cp *
-// each smaller divisor of dp, from kLeastShardRanks to kMostShardRanks. Frameworks that have them
-// add breadth-first with any number of chunks, ZB-H1 and ZB-V.
+// for 1F1B, more for the interleaved schedule. Where the framework takes stages=, splits are
+// added whose first and last stage are up to kMostFewerLayers shorter than the others, for the
+// embedding and the head take time and memory of their own. Under ZeRO, frameworks that have HSDP
+// add hs = cp * each smaller divisor of dp, from kLeastShardRanks to kMostShardRanks. Frameworks
+// that have them add breadth-first with any number of chunks, ZB-H1 and ZB-V.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
@@ -50,10 +55,10 @@ class SearchSpace {
       Layout layout = mesh;
       const std::vector<int32_t>& micro_batches = micro_batches_.at(mesh.dp);
       const std::vector<int32_t> groups = ShardGroupsOf(mesh);
-      for (const auto& [schedule, vpp] : schedules_) {
-        if (!HasUse(mesh, schedule)) continue;
-        layout.vpp = vpp;
-        layout.schedule = schedule;
+      for (const Pipeline& pipeline : pipelines_.at(mesh.pp)) {
+        layout.vpp = pipeline.vpp;
+        layout.schedule = pipeline.schedule;
+        layout.stages = pipeline.stages;
         for (const int32_t micro_batch : micro_batches) {
           layout.micro_batch = micro_batch;
           if (!VisitModes(layout, groups, visit)) return false;
@@ -67,10 +72,15 @@ class SearchSpace {
   int64_t size() const;
 
  private:
-  // Zero-bubble schedules and breadth-first are for pipelines: with pp 1 they equal 1F1B.
-  static bool HasUse(const Layout& mesh, ScheduleKind schedule) {
-    return mesh.pp > 1 || schedule == ScheduleKind::k1f1b || schedule == ScheduleKind::kInterleaved;
-  }
+  // What a pipeline runs, and how its stages are cut.
+  struct Pipeline {
+    ScheduleKind schedule = ScheduleKind::k1f1b;
+    int32_t vpp = 1;
+    StageSplit stages;
+  };
+
+  static std::vector<Pipeline> PipelinesOf(const ModelSpec& model, const FrameworkProfile& profile,
+                                           int32_t pp);
 
   template <typename Visit>
   static bool VisitModes(Layout layout, const std::vector<int32_t>& groups, const Visit& visit) {
@@ -104,8 +114,8 @@ class SearchSpace {
 
   const bool has_hsdp_;
   std::vector<Layout> meshes_;  // every (tp, cp, pp, dp), the rest at its default
-  std::map<int32_t, std::vector<int32_t>> micro_batches_;    // by dp
-  std::vector<std::pair<ScheduleKind, int32_t>> schedules_;  // with chunks per pipeline rank
+  std::map<int32_t, std::vector<int32_t>> micro_batches_;  // by dp
+  std::map<int32_t, std::vector<Pipeline>> pipelines_;     // by pp
 };
 
 }  // namespace meshwright::planner

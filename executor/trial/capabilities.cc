@@ -92,6 +92,7 @@ nlohmann::json WorkerCapabilities() {
       {"recompute", Names(kRecompute, recomputes, planner::RecomputeName)},
       {"attention", std::move(attention)},
       {"max_zero", can.max_zero},
+      {"hsdp", can.has_hsdp},
       {"max_cp", kernels.max_cp},
       {"max_vpp", kernels.max_vpp},
       {"sequence_parallel", can.has_sequence_parallel},

@@ -48,6 +48,8 @@ constexpr Phase PhaseOf(planner::GroupRole role) {
       return Phase::kPipeline;
     case planner::GroupRole::kReplicas:
     case planner::GroupRole::kData:
+    case planner::GroupRole::kShards:
+    case planner::GroupRole::kCopies:
     case planner::GroupRole::kModelEnds:
       return Phase::kDataParallel;
     case planner::GroupRole::kWorld:

@@ -65,6 +65,8 @@ std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
   if (role == planner::GroupRole::kTensor) return step.tp_group;
   if (role == planner::GroupRole::kContext) return step.cp_group;
   if (role == planner::GroupRole::kReplicas) return step.dp_group;
+  if (role == planner::GroupRole::kShards) return step.zero.shards;
+  if (role == planner::GroupRole::kCopies) return step.zero.copies;
   if (role == planner::GroupRole::kModelEnds) return step.ends_group;
   return std::nullopt;
 }

@@ -44,7 +44,8 @@ absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text) {
   return order;
 }
 
-Mesh::Mesh(const Layout& layout, const MeshOrder& order) : digits_{}, order_(order) {
+Mesh::Mesh(const Layout& layout, const MeshOrder& order)
+    : digits_{}, order_(order), shard_ranks_(ShardRanks(layout)) {
   for (const Axis axis : order) {
     const int64_t size = layout.*AxisFieldOf(axis).size;
     digits_[static_cast<size_t>(axis)] = {.size = size, .stride = ranks_};
@@ -58,6 +59,8 @@ RankGroup Mesh::GroupOf(GroupRole role) const {
     if (pipeline.size == 1) return {};
     return {2, (pipeline.size - 1) * pipeline.stride};
   }
+  if (role == GroupRole::kShards) return ShardGroupsOf(shard_ranks_).value().shards;
+  if (role == GroupRole::kCopies) return ShardGroupsOf(shard_ranks_).value().copies;
   RankGroup group;
   for (const Axis axis : order_) {
     if (RunsAlong(role, axis)) group.Add(Of(axis));

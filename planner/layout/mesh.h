@@ -37,13 +37,15 @@ enum class GroupRole : uint8_t {
   kReplicas,  // the holders of the same dense parameters: they see different tokens, sum gradients
               // and, with ZeRO, divide states
   kData,      // the replicas that see other sequences (kReplicas without those of one sequence)
+  kShards,    // the replicas that divide states among each other: under HSDP a part of them
+  kCopies,    // the replicas with the same shard: one of each group of kShards
   kPipeline,  // the ranks that a micro-batch passes
   kModelEnds  // the holders of the first and the last stage, which have copies of tied embeddings
 };
 
 // The names that communicators, records and traces use, by GroupRole.
-inline constexpr std::array<std::string_view, 7> kGroupRoleNames = {
-    "world", "tp", "cp", "replicas", "dp", "pp", "tied_embeddings"};
+inline constexpr std::array<std::string_view, 9> kGroupRoleNames = {
+    "world", "tp", "cp", "replicas", "dp", "shards", "copies", "pp", "tied_embeddings"};
 
 constexpr std::string_view GroupRoleName(GroupRole role) {
   return kGroupRoleNames[static_cast<size_t>(role)];
@@ -72,22 +74,33 @@ constexpr bool RunsAlong(GroupRole role, Axis axis) {
       return axis == Axis::kDp;
     case GroupRole::kPipeline:
       return axis == Axis::kPp;
+    case GroupRole::kShards:  // together they are the replicas, each a part
+    case GroupRole::kCopies:
     case GroupRole::kModelEnds:
       break;
   }
   return false;
 }
 
-// Returns how many ranks a group of the role has, which no order changes; 1 for a role that runs
-// along no axis.
-constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
+// Returns how many ranks all axes together have that the role runs along.
+constexpr int64_t RanksAlong(GroupRole role, const Layout& layout) {
   return ProductOfAxes(layout, [role](Axis axis) { return RunsAlong(role, axis); });
 }
 
 // Returns among how many ranks ZeRO divides states: all replicas, or under HSDP as many as hs=
 // says.
 constexpr int64_t ShardRanks(const Layout& layout) {
-  return layout.shard_ranks > 0 ? layout.shard_ranks : GroupSize(GroupRole::kReplicas, layout);
+  return layout.shard_ranks > 0 ? layout.shard_ranks : RanksAlong(GroupRole::kReplicas, layout);
+}
+
+// Returns how many ranks a group of the role has, which no order changes; 1 for kModelEnds, whose
+// groups are not of one size.
+constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
+  if (role == GroupRole::kShards) return ShardRanks(layout);
+  if (role == GroupRole::kCopies) {
+    return RanksAlong(GroupRole::kReplicas, layout) / ShardRanks(layout);
+  }
+  return RanksAlong(role, layout);
 }
 
 // The replicas under HSDP: neighbours divide states, and ranks with the same shard add up
@@ -106,7 +119,8 @@ class Mesh {
   int64_t stride(Axis axis) const { return Of(axis).stride; }
 
   // Returns the shape that all groups of the role have; RankGroup::RanksWith() lists the ranks of
-  // one of them. The two ends of a model are pp - 1 places of the pipeline apart.
+  // one of them. The two ends of a model are pp - 1 places of the pipeline apart. For kShards and
+  // kCopies requires that ShardGroupsOf() knows groups of ShardRanks() of the layout.
   RankGroup GroupOf(GroupRole role) const;
 
   // Returns how the replicas divide states. Nullopt where `shard_ranks` of them in the order of the
@@ -129,6 +143,7 @@ class Mesh {
   std::array<RankDigit, kAxisCount> digits_;  // by Axis
   MeshOrder order_;
   int64_t ranks_ = 1;
+  int64_t shard_ranks_;
 };
 
 }  // namespace meshwright::planner

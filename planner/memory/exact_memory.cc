@@ -15,14 +15,11 @@
 namespace meshwright::planner {
 namespace {
 
-// Ranks that share the states of the same parameters.
-int64_t StateRanks(const Layout& layout) { return GroupSize(GroupRole::kReplicas, layout); }
-
 // Nothing where there is nobody to share states with.
 std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
   const EstimateContext& context = planned.context();
   const Layout& layout = planned.layout();
-  const int64_t ranks = StateRanks(layout);
+  const int64_t ranks = ShardRanks(layout);
   if (layout.zero < 2 || ranks == 1) return std::nullopt;
   const NumberFormats formats = context.training.formats();
   const auto bytes = [&](NumberFormat format) {
@@ -101,7 +98,7 @@ const WorkerStageBytes& ExactMemory::StageOnRank(int32_t pipeline_rank, int32_t 
 
 // Where states are sharded every unit is divided, and gradients of vectors stay whole.
 HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
-  const int64_t ranks = StateRanks(layout_);
+  const int64_t ranks = ShardRanks(layout_);
   if (layout_.zero == 0 || ranks == 1) {
     const int64_t all = planned_.ParametersOnRank(pipeline_rank);
     return {.whole = all, .shard = all};

@@ -130,15 +130,14 @@ ActivationBounds ProfileMemory::BoundsOnRank(int32_t pipeline_rank) const {
   return {.least = bytes, .most = bytes};
 }
 
-// Every axis with more than one rank has a communicator.
+// Every axis with more than one rank has a communicator. Under HSDP the replicas have two: those
+// that divide states, and the holders of the same shard.
 int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
   int64_t groups = 0;
-  for (const GroupRole role : {GroupRole::kTensor, GroupRole::kPipeline, GroupRole::kReplicas}) {
+  for (const GroupRole role :
+       {GroupRole::kTensor, GroupRole::kPipeline, GroupRole::kShards, GroupRole::kCopies}) {
     if (GroupSize(role, layout_) > 1) ++groups;
   }
-  // Under HSDP the replicas have two: those that divide states, and the holders of the same shard.
-  const int64_t replicas = GroupSize(GroupRole::kReplicas, layout_);
-  if (ShardRanks(layout_) > 1 && ShardRanks(layout_) < replicas) ++groups;
   return groups * context_.cluster.device.communicator_bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,16 +38,23 @@ bool IsLaneName(std::string_view name);
 std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t rank);
 
 // Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
-// the order in which all ranks open theirs. Does not allocate.
+// the order in which all ranks open theirs. The replicas are one group, or two where HSDP has
+// copies of the shards. Does not allocate.
 template <typename Visit>
 void ForEachOpenGroup(const Layout& layout, bool tied_embeddings, int32_t pipeline_rank,
                       const Visit& visit) {
   constexpr std::array kAlongAxes = {OpenGroup{GroupRole::kWorld}, OpenGroup{GroupRole::kTensor},
-                                     OpenGroup{GroupRole::kContext, Traffic::kMessages},
-                                     OpenGroup{GroupRole::kReplicas}};
-  for (const OpenGroup& group : kAlongAxes) {
-    if (GroupSize(group.role, layout) > 1) visit(group);
-  }
+                                     OpenGroup{GroupRole::kContext, Traffic::kMessages}};
+  constexpr std::array kReplicas = {OpenGroup{GroupRole::kReplicas}};
+  constexpr std::array kHybrid = {OpenGroup{GroupRole::kShards}, OpenGroup{GroupRole::kCopies}};
+  const auto visit_all = [&](std::span<const OpenGroup> groups) {
+    for (const OpenGroup& group : groups) {
+      if (GroupSize(group.role, layout) > 1) visit(group);
+    }
+  };
+  visit_all(kAlongAxes);
+  const bool has_copies = GroupSize(GroupRole::kCopies, layout) > 1;
+  visit_all(has_copies ? std::span<const OpenGroup>(kHybrid) : kReplicas);
   ForEachLane(layout, pipeline_rank, [&](const Lane& lane) {
     visit(OpenGroup{GroupRole::kPipeline, Traffic::kMessages, lane});
   });

@@ -32,6 +32,16 @@ constexpr ModelVariant kNoPositions = {.kv_heads = 4, .positions = false};
 constexpr ModelVariant kBiases = {.biases = true};
 constexpr ModelVariant kWeightedNorm = {.norm = planner::StreamNorm::kLayerWithoutBias};
 
+std::vector<LayoutCase> OfEveryZeroStage(const std::vector<LayoutCase>& layouts) {
+  std::vector<LayoutCase> cases;
+  for (const char* stage : {".zero1", ".zero2", ".zero3"}) {
+    for (const LayoutCase& one : layouts) {
+      cases.push_back({one.layout + stage, one.model, one.global_batch});
+    }
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::vector<LayoutCase> AxisCases() {
@@ -173,11 +183,32 @@ std::vector<LayoutCase> ZeroCases() {
                                            {"tp1.pp2.dp2.vpp2.sched=zb_v", kTied},
                                            {"tp2.pp2.dp2.vpp2.sp1.rc=selective.sched=zb_v"},
                                            {"tp2.cp2.pp2.dp2.sp1"}};
-  std::vector<LayoutCase> cases;
-  for (const char* stage : {".zero1", ".zero2", ".zero3"}) {
-    for (const LayoutCase& one : layouts) cases.push_back({one.layout + stage, one.model});
-  }
-  return cases;
+  return OfEveryZeroStage(layouts);
+}
+
+// Of every ZeRO stage: groups that are a part of dp, all of cp, and parts of both, each axis beside
+// them, each schedule, tied embeddings on one rank and on two, parameters that shards don't divide,
+// units without any, and a group of all ranks.
+std::vector<LayoutCase> HsdpCases() {
+  return OfEveryZeroStage({{"tp1.pp1.dp4.hs=2"},
+                           {"tp1.pp1.dp4.hs=2", kOddTied},
+                           {"tp1.pp1.dp4.hs=2", kPlainNorm},
+                           {"tp1.pp1.dp4.mb3.hs=2", {}, 24},
+                           {"tp1.pp1.dp4.hs=4"},
+                           {"tp1.pp1.dp8.hs=2"},
+                           {"tp1.pp1.dp8.hs=4"},
+                           {"tp1.cp2.pp1.dp2.hs=2"},
+                           {"tp1.cp2.pp1.dp2.hs=4"},
+                           {"tp1.cp2.pp1.dp4.hs=4"},
+                           {"tp2.pp1.dp4.sp1.hs=2", kBias},
+                           {"tp1.pp2.dp4.hs=2", kTied},
+                           {"tp1.pp1.dp4.rc=full.hs=2"},
+                           {"tp1.pp2.dp4.vpp2.sched=interleaved.hs=2"},
+                           {"tp1.pp1.dp4.vpp4.sched=breadth_first.hs=2"},
+                           {"tp1.pp2.dp4.vpp2.sched=breadth_first.hs=2", kTied},
+                           {"tp1.pp2.dp4.rc=full.sched=zb_h1.hs=2", kOdd},
+                           {"tp1.pp2.dp4.vpp2.sched=zb_v.hs=2", kTied, 16},
+                           {"tp2.cp2.pp2.dp2.sp1.hs=2"}});
 }
 
 std::vector<LayoutCase> AllAxesCases() {
@@ -289,8 +320,9 @@ std::vector<LayoutCase> OtherFamilyCases() {
 
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
-  for (const auto& cases : {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(),
-                            ZeroCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
+  for (const auto& cases :
+       {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), HsdpCases(),
+        AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

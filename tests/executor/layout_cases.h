@@ -95,6 +95,7 @@ std::vector<LayoutCase> PairCases();
 std::vector<LayoutCase> ScheduleCases();
 std::vector<LayoutCase> RecomputeCases();
 std::vector<LayoutCase> ZeroCases();
+std::vector<LayoutCase> HsdpCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();

@@ -48,7 +48,7 @@ Stage::Stage(RankContext& context, const planner::StageLayers& layers, const Rop
 
 FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
   // There is nothing to share of a norm without parameters.
-  Communicator* replicas = parameters.empty() ? nullptr : context_.groups.replicas.get();
+  const Replicas replicas = parameters.empty() ? Replicas() : context_.groups.replicas();
   units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters), replicas));
   FlatUnit* unit = units_.back().get();
   uses_[unit] = 1;

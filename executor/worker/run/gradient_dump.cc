@@ -15,7 +15,7 @@ at::Tensor AllGradients(const FlatUnit& unit) {
   at::Tensor all = unit.own_gradients();
   if (unit.zero() >= 1) {
     all = at::empty({unit.padded_elements()}, all.options());
-    unit.replicas()->AllGather(all, unit.own_gradients()).Wait();
+    unit.replicas().shards->AllGather(all, unit.own_gradients()).Wait();
   }
   return all.narrow(0, 0, unit.elements()).cpu();
 }

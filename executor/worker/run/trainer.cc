@@ -37,9 +37,11 @@ StepResult Trainer::Step(int64_t step) {
   reducer_.BeginStep();
   for (const auto& stage : stages_) stage->BeginStep(this);
   executor_.Run(TokenSource(context_, step));
-  Pending loss = SumLoss();
+  const auto [shards, copies] = context_.groups.replicas();
+  Pending loss = SumLoss(shards != nullptr ? shards : copies);
   const GradientSquareSum squares = Update(step);
   loss.Wait();
+  if (shards != nullptr) SumLoss(copies).Wait();
   context_.recorder.EndStep();
   StepResult result{.loss = MeanLoss(), .gradient_square_sum = squares.Value()};
   context_.device->Synchronize();
@@ -91,10 +93,10 @@ GradientSquareSum Trainer::Update(int64_t step) {
   return squares;
 }
 
-Pending Trainer::SumLoss() {
+Pending Trainer::SumLoss(Communicator* group) {
+  if (group == nullptr) return {};
   for (const auto& stage : stages_) {
-    if (!stage->layers().has_head || context_.groups.replicas == nullptr) continue;
-    return context_.groups.replicas->AllReduce(stage->loss_sum(), Reduction::kSum);
+    if (stage->layers().has_head) return group->AllReduce(stage->loss_sum(), Reduction::kSum);
   }
   return {};
 }

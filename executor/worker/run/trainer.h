@@ -70,8 +70,8 @@ class Trainer : private UnitObserver {
   std::vector<FlatUnit*> UnitsToUpdate() const;
   // Returns what the gradients before the update add up to.
   GradientSquareSum Update(int64_t step);
-  // Over all replicas, on the rank that holds the head.
-  Pending SumLoss();
+  // Over a group of replicas, on the rank that holds the head.
+  Pending SumLoss(Communicator* group);
   std::optional<double> MeanLoss() const;
 
   RankContext& context_;

@@ -74,20 +74,20 @@ std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& unit,
 
 }  // namespace
 
-FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, Communicator* replicas)
+FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const Replicas& replicas)
     : parameters_(std::move(parameters)),
       replicas_(replicas),
-      zero_(replicas == nullptr ? 0 : context.layout.zero),
+      zero_(replicas.shards == nullptr ? 0 : context.layout.zero),
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
       norm_elements_(NormElements(parameters_)),
       head_norm_elements_(HeadNormElements(parameters_)),
       shard_elements_(zero_ == 0 ? elements_
-                                 : planner::ShardElements(elements_, replicas->size(),
+                                 : planner::ShardElements(elements_, replicas.shards->size(),
                                                           context.training.formats())),
-      padded_elements_(zero_ == 0 ? elements_ : shard_elements_ * replicas->size()),
-      own_begin_(zero_ == 0 ? 0 : replicas->rank() * shard_elements_),
+      padded_elements_(zero_ == 0 ? elements_ : shard_elements_ * replicas.shards->size()),
+      own_begin_(zero_ == 0 ? 0 : replicas.shards->rank() * shard_elements_),
       keeps_weights_(zero_ <= 2),
       keeps_gradients_(zero_ <= 1) {
   const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
@@ -274,7 +274,7 @@ Pending FlatUnit::GatherWeights() {
     weights_ = at::empty({padded_elements_}, own_weights_.options());
     ViewWeights();
   }
-  return replicas_->AllGather(weights_, own_weights_);
+  return replicas_.shards->AllGather(weights_, own_weights_);
 }
 
 void FlatUnit::ReleaseWeights() {

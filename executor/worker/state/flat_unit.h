@@ -3,9 +3,9 @@
 // see are views of them.
 //
 // Its replicas, the ranks that hold the same parameters, share the unit as the ZeRO stage says
-// (arXiv 1910.02054). Who they are is the unit's own: whoever reduces, gathers or counts it asks
-// the unit. The buffers are cut into equal shards, one for each rank
-// (planner/memory/unit_shards.h):
+// (arXiv 1910.02054), under HSDP inside groups of them that are copies of each other. Who they are
+// is the unit's own: whoever reduces, gathers or counts it asks the unit. The buffers are cut into
+// equal shards, one for each rank that divides them (planner/memory/unit_shards.h):
 //
 //                     stage 0   1                  2              3
 //   states            whole     own shard          own shard      own shard
@@ -43,17 +43,17 @@ class FlatUnit {
  public:
   // Weights get their initial values, gradients and moments are zero. Holds, of what the stage
   // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments and,
-  // beside bf16 weights, a master copy. `replicas` outlives it; null where this rank alone has the
-  // parameters.
-  FlatUnit(const RankContext& context, ParameterUnit parameters, Communicator* replicas);
+  // beside bf16 weights, a master copy. The communicators of `replicas` outlive it; none where this
+  // rank alone has the parameters.
+  FlatUnit(const RankContext& context, ParameterUnit parameters, const Replicas& replicas);
 
   const ParameterUnit& parameters() const { return parameters_; }
   int64_t elements() const { return elements_; }
   int64_t padded_elements() const { return padded_elements_; }
 
-  // The ranks that hold the same parameters; null where there is no other.
-  Communicator* replicas() const { return replicas_; }
-  // The ZeRO stage in effect: 0 where there are no replicas to share with.
+  // The ranks that hold the same parameters.
+  const Replicas& replicas() const { return replicas_; }
+  // The ZeRO stage in effect: 0 where there are no shards.
   int32_t zero() const { return zero_; }
 
   // The rank's stages that compute with the unit: two have tied embeddings as their table.
@@ -99,7 +99,7 @@ class FlatUnit {
 
   // One AdamW update of what this rank owns; `step` counts from 1.
   void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
-  // Makes the weights whole from the replicas' shards: when the operation is over, until
+  // Makes the weights whole from all shards: when the operation is over, until
   // ReleaseWeights() where the unit does not hold them. Nothing where there are no shards.
   Pending GatherWeights();
   void ReleaseWeights();
@@ -121,7 +121,7 @@ class FlatUnit {
   OwnRange OwnRangeOf(int64_t begin, int64_t end) const;
 
   ParameterUnit parameters_;
-  Communicator* const replicas_;
+  const Replicas replicas_;
   const int32_t zero_;
   const int64_t elements_;
   const int64_t matrix_elements_;      // they come first

@@ -7,6 +7,18 @@
 #include "executor/worker/state/replicated_gradients.h"
 
 namespace meshwright::worker {
+namespace {
+
+// Scatters that may be under way when the bucket of another unit is filled.
+constexpr size_t kScattersBeside = 1;
+
+template <typename UnderWay>
+bool HasUnit(const std::deque<UnderWay>& under_way, const FlatUnit& unit) {
+  return std::any_of(under_way.begin(), under_way.end(),
+                     [&](const UnderWay& one) { return one.unit == &unit; });
+}
+
+}  // namespace
 
 void GradientReducer::BeginStep() {
   passes_.clear();
@@ -15,7 +27,7 @@ void GradientReducer::BeginStep() {
 
 void GradientReducer::Open(FlatUnit& unit) {
   if (unit.gradients_open()) return;
-  while (under_way_.size() > 1) FinishOldest();
+  while (scatters_.size() > kScattersBeside) FinishOldestScatter();
   unit.OpenGradients();
 }
 
@@ -29,7 +41,6 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
     SumReplicatedGradients(context_, unit);
     complete_.push_back(&unit);
   }
-  if (unit.replicas() == nullptr) return;
   if (ReducesMicroBatches(unit)) {
     const bool layered = context_.layout.schedule == planner::ScheduleKind::kBreadthFirst;
     if (layered && !pass_complete) return;
@@ -42,28 +53,41 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
 }
 
 void GradientReducer::Start(FlatUnit& unit, bool last) {
-  Communicator& replicas = *unit.replicas();
+  const auto [shards, copies] = unit.replicas();
+  if (shards == nullptr) {
+    StartSumOfCopies(unit);
+    return;
+  }
   at::Tensor gradients = unit.CloseGradients(/*with_vectors=*/last);
-  Pending pending = unit.zero() == 0 ? replicas.AllReduce(gradients, Reduction::kSum)
-                                     : replicas.ReduceScatter(unit.OwnPart(gradients), gradients);
-  under_way_.push_back({&unit, std::move(gradients), std::move(pending)});
+  Pending pending = shards->ReduceScatter(unit.OwnPart(gradients), gradients);
+  scatters_.push_back({&unit, last, std::move(gradients), std::move(pending)});
+  // Only what is started during the backward can be hidden behind it.
+  while (copies != nullptr && scatters_.size() > kScattersBeside + 1) FinishOldestScatter();
 }
 
-void GradientReducer::FinishOldest() {
-  UnderWay reduction = std::move(under_way_.front());
-  under_way_.pop_front();
-  reduction.pending.Wait();
-  if (!ReducesMicroBatches(*reduction.unit)) return;
-  reduction.unit->AddToOwnGradients(reduction.unit->OwnPart(reduction.gradients));
-  ReleaseStorage(reduction.gradients);
+void GradientReducer::StartSumOfCopies(FlatUnit& unit) {
+  Communicator* copies = unit.replicas().copies;
+  if (copies == nullptr) return;
+  sums_of_copies_.push_back({&unit, copies->AllReduce(unit.own_gradients(), Reduction::kSum)});
+}
+
+void GradientReducer::FinishOldestScatter() {
+  Scatter scatter = std::move(scatters_.front());
+  scatters_.pop_front();
+  scatter.pending.Wait();
+  if (ReducesMicroBatches(*scatter.unit)) {
+    scatter.unit->AddToOwnGradients(scatter.unit->OwnPart(scatter.gradients));
+    ReleaseStorage(scatter.gradients);
+  }
+  if (scatter.last) StartSumOfCopies(*scatter.unit);
 }
 
 void GradientReducer::WaitFor(const FlatUnit& unit) {
-  const auto is_under_way = [&] {
-    return std::any_of(under_way_.begin(), under_way_.end(),
-                       [&](const UnderWay& reduction) { return reduction.unit == &unit; });
-  };
-  while (is_under_way()) FinishOldest();
+  while (HasUnit(scatters_, unit)) FinishOldestScatter();
+  while (HasUnit(sums_of_copies_, unit)) {
+    sums_of_copies_.front().pending.Wait();
+    sums_of_copies_.pop_front();
+  }
 }
 
 }  // namespace meshwright::worker

@@ -1,12 +1,13 @@
 // Sums the gradients of units over their replicas (FlatUnit::replicas()), while the backward goes
-// on.
+// on: scatters sums over the shards, then adds up those of the copies.
 //
-// ZeRO 0 and 1 reduce a unit's gradients once a step, when they are complete: to all ranks, or to
-// each its shard. ZeRO 2 and 3 reduce those of every micro-batch, from a bucket that exists only
-// from the unit's first weight gradient until the reduction is over; under layered gradient
-// accumulation (arXiv 2106.02679) those of all micro-batches of a chunk's pass at once.
+// ZeRO 1 scatters a unit's gradients once a step, when they are complete. ZeRO 2 and 3 scatter
+// those of every micro-batch, from a bucket that exists only from the unit's first weight gradient
+// until that is over; under layered gradient accumulation (arXiv 2106.02679) those of all
+// micro-batches of a chunk's pass at once. Copies are added up once a step, when the rank's own
+// gradients are complete: under HSDP a shard's, without ZeRO all.
 //
-// At most one bucket is under reduction when another is opened. Which exist at any moment follows
+// At most one bucket is being scattered when another is opened. Which exist at any moment follows
 // from this rank's own actions, not from how fast a reduction is.
 #pragma once
 
@@ -37,19 +38,26 @@ class GradientReducer {
   void WaitFor(const FlatUnit& unit);
 
  private:
-  struct UnderWay {
+  struct Scatter {
     FlatUnit* unit = nullptr;
+    bool last = false;  // of the step
     at::Tensor gradients;
+    Pending pending;
+  };
+  struct SumOfCopies {
+    const FlatUnit* unit = nullptr;
     Pending pending;
   };
 
   static bool ReducesMicroBatches(const FlatUnit& unit) { return unit.zero() >= 2; }
   bool CompletesStep(const FlatUnit& unit, bool pass_complete);
   void Start(FlatUnit& unit, bool last);
-  void FinishOldest();
+  void StartSumOfCopies(FlatUnit& unit);
+  void FinishOldestScatter();
 
   RankContext& context_;
-  std::deque<UnderWay> under_way_;
+  std::deque<Scatter> scatters_;
+  std::deque<SumOfCopies> sums_of_copies_;
   std::map<const FlatUnit*, int32_t> passes_;  // complete ones of this step
   std::vector<FlatUnit*> complete_;
 };

@@ -6,9 +6,10 @@
 namespace meshwright::worker {
 namespace {
 
-// Without ZeRO every replica has the same gradients; with it each has a shard of its own.
+// Copies have the same gradients; shards have each their own.
 bool CountsReplica(const FlatUnit& unit) {
-  return unit.replicas() == nullptr || unit.zero() >= 1 || unit.replicas()->rank() == 0;
+  const Communicator* copies = unit.replicas().copies;
+  return copies == nullptr || copies->rank() == 0;
 }
 
 }  // namespace

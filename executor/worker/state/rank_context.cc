@@ -30,7 +30,11 @@ std::unique_ptr<Communicator>& EndOf(const planner::OpenGroup& group, RankContex
     case planner::GroupRole::kContext:
       return groups.cp;
     case planner::GroupRole::kReplicas:
-      return groups.replicas;
+      return context.layout.zero == 0 ? groups.copies : groups.shards;
+    case planner::GroupRole::kShards:
+      return groups.shards;
+    case planner::GroupRole::kCopies:
+      return groups.copies;
     case planner::GroupRole::kPipeline:
       return EndOf(group.lane.value(), context);
     case planner::GroupRole::kModelEnds:

@@ -39,20 +39,32 @@ struct PipelineChannel {
   Lanes& Towards(bool higher_rank) { return higher_rank ? up : down; }
 };
 
+// The replicas of parameters as one of them sees them, in two directions: with some it divides the
+// states and each has a shard; others have the same shard, and their gradients of it are summed.
+// Without ZeRO all are copies of the whole, with it all divide, and under HSDP there are both. Null
+// where the rank is the only one.
+struct Replicas {
+  Communicator* shards = nullptr;
+  Communicator* copies = nullptr;
+};
+
 // The groups that a rank is part of (planner/schedule/open_groups.h); null where the group would be
 // the rank alone, or unused.
 struct RankGroups {
   std::unique_ptr<Communicator> world;
   std::unique_ptr<Communicator> tp;
   std::unique_ptr<Communicator> cp;
-  // The holders of the same dense parameters: they sum gradients and, with ZeRO, divide states.
-  std::unique_ptr<Communicator> replicas;
+  // The holders of the same dense parameters.
+  std::unique_ptr<Communicator> shards;
+  std::unique_ptr<Communicator> copies;
   // The pipeline's activations and their gradients.
   PipelineChannel activations;
   PipelineChannel gradients;
   // The holders of the model's first and last stage, which have copies of tied embeddings, where
   // they are two ranks.
   std::unique_ptr<Communicator> tied_embeddings;
+
+  Replicas replicas() const { return {.shards = shards.get(), .copies = copies.get()}; }
 };
 
 struct RankContext {

@@ -179,6 +179,7 @@ TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
   EXPECT_EQ(json["max_zero"], 3);
+  EXPECT_EQ(json["hsdp"], true);
   EXPECT_EQ(json["qk_norm"], true);
   ASSERT_EQ(json["cuda_head_dims"].size(), 3u);
   EXPECT_EQ(

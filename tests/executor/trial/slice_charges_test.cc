@@ -149,6 +149,17 @@ TEST_F(ChargeTest, EachGroupIsChargedWhereItLies) {
             Charge("tp", planner::CollectiveKind::kAllReduce));
 }
 
+TEST_F(ChargeTest, ShardsAndCopiesOfHsdpAreChargedWhereTheyLie) {
+  const planner::Layout layout = {.tp = 2, .cp = 2, .dp = 8, .zero = 1, .shard_ranks = 4};
+  const planner::StepShape step(context_, layout);
+  CommunicationSpan scatter = {.group = "shards",
+                               .operation = planner::CollectiveKind::kReduceScatter};
+  CommunicationSpan sum = {.group = "copies", .operation = planner::CollectiveKind::kAllReduce};
+  scatter.bytes = sum.bytes = 1 << 20;
+  EXPECT_EQ(ChargeOf(step, scatter), planner::ReduceScatterTime(step.network, {4, 2}, bytes_));
+  EXPECT_EQ(ChargeOf(step, sum), planner::AllReduceTime(step.network, {4, 8}, bytes_));
+}
+
 TEST_F(ChargeTest, TheSimulatorHasThePipelineAndAMessageCountsOnce) {
   EXPECT_EQ(Charge("activations_up", planner::CollectiveKind::kSend), 0.0);
   EXPECT_EQ(Charge("gradients_down", planner::CollectiveKind::kReceive), 0.0);

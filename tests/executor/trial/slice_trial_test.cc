@@ -17,10 +17,16 @@
 namespace meshwright::trial {
 namespace {
 
+constexpr int64_t kLossBytes = 8;
+
 class SliceTrialTest : public testing::Test {
  protected:
   SliceTrialTest() {
     plan_ = TinyPlan({.tp = 2, .pp = 2, .dp = 2}, 3);
+    EstimateBytes();
+  }
+
+  void EstimateBytes() {
     const planner::ClusterSpec here =
         planner::FindCluster("local-cpu", host::PhysicalCores()).value();
     const planner::EstimateContext alone{plan_.model, here, plan_.training, profile_,
@@ -122,6 +128,39 @@ TEST_F(SliceTrialTest, ChargesWhatTheCostModelSays) {
   // Two all-reduces each way in each of 4 layers, and a few at the ends, for 4 micro-batches.
   EXPECT_GE(tp_calls, 4 * 4 * 4);
   EXPECT_GT(replicas_bytes, 0.0);
+}
+
+TEST_F(SliceTrialTest, ChargesShardsAndCopiesOfHsdp) {
+  plan_.layout = {.dp = 8, .zero = 2, .shard_ranks = 4};
+  plan_.training.global_batch = 16;
+  EstimateBytes();
+  const TrialResult result = RunSlices();
+  ASSERT_EQ(result.outcome, TrialOutcome::kOk) << result.message;
+  ASSERT_EQ(result.ranks.size(), 1u);
+  EXPECT_EQ(result.ranks.front().peak_bytes, result.ranks.front().estimated_bytes);
+  const planner::EstimateContext context{plan_.model, cluster_, plan_.training, profile_};
+  const planner::StepShape step(context, plan_.layout);
+  double scattered_bytes = 0.0;
+  double summed_bytes = 0.0;
+  for (const ChargedOperation& operation : result.slice->charged) {
+    const auto bytes = static_cast<double>(operation.bytes);
+    if (operation.operation == planner::CollectiveKind::kReduceScatter) {
+      EXPECT_EQ(operation.group, "shards");
+      EXPECT_EQ(operation.seconds,
+                planner::ReduceScatterTime(step.network, step.zero.shards, bytes));
+      scattered_bytes += operation.calls * bytes;
+    } else if (operation.group == "copies") {
+      EXPECT_EQ(operation.operation, planner::CollectiveKind::kAllReduce);
+      EXPECT_EQ(operation.seconds, planner::AllReduceTime(step.network, step.zero.copies, bytes));
+      if (operation.bytes > kLossBytes) summed_bytes += operation.calls * bytes;
+    } else {
+      EXPECT_EQ(operation.group, "shards");
+    }
+  }
+  // Matrices of both micro-batches, the norms' once; a quarter of one of them is summed.
+  EXPECT_GT(summed_bytes, 0.0);
+  EXPECT_GT(scattered_bytes, 4.0 * summed_bytes);
+  EXPECT_LE(scattered_bytes, 2.0 * 4.0 * summed_bytes);
 }
 
 TEST_F(SliceTrialTest, OneDeviceAnswersForThousands) {

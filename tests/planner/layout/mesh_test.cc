@@ -117,6 +117,19 @@ TEST(MeshTest, GroupsOfARoleDivideTheRanks) {
   }
 }
 
+TEST(MeshTest, ShardsAndCopiesAreTheReplicasInTwoDirections) {
+  const Layout layout = {.tp = 2, .cp = 2, .dp = 4, .zero = 1, .shard_ranks = 4};
+  const Mesh mesh(layout);
+  EXPECT_THAT(mesh.GroupOf(GroupRole::kShards).RanksWith(11), ElementsAre(9, 11, 13, 15));
+  EXPECT_THAT(mesh.GroupOf(GroupRole::kCopies).RanksWith(11), ElementsAre(3, 11));
+  EXPECT_EQ(GroupSize(GroupRole::kShards, layout), 4);
+  EXPECT_EQ(GroupSize(GroupRole::kCopies, layout), 2);
+  const Layout undivided = {.cp = 2, .dp = 4};
+  EXPECT_EQ(Mesh(undivided).GroupOf(GroupRole::kShards),
+            Mesh(undivided).GroupOf(GroupRole::kReplicas));
+  EXPECT_EQ(Mesh(undivided).GroupOf(GroupRole::kCopies).ranks(), 1);
+}
+
 TEST(MeshTest, ARankMovesAlongOneAxisAlone) {
   const Mesh mesh(kLayout);
   EXPECT_EQ(mesh.Moved(25, Axis::kPp, 0), 1);

@@ -30,6 +30,13 @@ TEST(OpenGroups, OpenForWhatHasMoreThanOneRank) {
   EXPECT_THAT(NamesOn("tp1.pp1.dp2", true, 0), testing::ElementsAre("world", "replicas"));
 }
 
+TEST(OpenGroups, HsdpHasOneForShardsAndOneForTheirCopies) {
+  EXPECT_THAT(NamesOn("tp1.cp2.pp1.dp2.zero1.hs=2", false, 0),
+              testing::ElementsAre("world", "cp", "shards", "copies"));
+  EXPECT_THAT(NamesOn("tp1.pp1.dp4.zero3.hs=4", false, 0),
+              testing::ElementsAre("world", "replicas"));
+}
+
 TEST(OpenGroups, OfAPipelineAreOneForEachSenderAndReceiver) {
   EXPECT_THAT(NamesOn("tp2.cp2.pp3.dp2", true, 1),
               testing::ElementsAre("world", "tp", "cp", "replicas", "activations_up",

@@ -62,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Recompute, ThreadLayoutsCudaTest,
                          testing::ValuesIn(trial::RecomputeCases()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Zero, ThreadLayoutsCudaTest, testing::ValuesIn(trial::ZeroCases()),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(Hsdp, ThreadLayoutsCudaTest, testing::ValuesIn(trial::HsdpCases()),
+                         NameOf);
 INSTANTIATE_TEST_SUITE_P(AllAxes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AllAxesCases()),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(HeadNorms, ThreadLayoutsCudaTest,

@@ -3,14 +3,15 @@
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/fake_communicator.h"
-#include "executor/worker/observe/timed_communicator.h"
 #include "executor/worker/run/trainer.h"
 #include "planner/schedule/schedule.h"
 #include "tests/executor/test_models.h"
@@ -18,26 +19,29 @@
 namespace meshwright::worker {
 namespace {
 
-constexpr int32_t kReplicas = 2;
 constexpr int64_t kLayers = 4;
 
-// Rank 0 of a layout with two data-parallel ranks.
+// Rank 0 of a layout with data-parallel ranks.
 class ZeroTest : public testing::Test {
  protected:
   void Make(int32_t zero, int32_t micro_batch,
             planner::ScheduleKind schedule = planner::ScheduleKind::k1f1b, int32_t vpp = 1) {
+    Make({.dp = 2, .micro_batch = micro_batch, .vpp = vpp, .zero = zero, .schedule = schedule});
+  }
+
+  void Make(const planner::Layout& layout) {
     context_.model = trial::TinyModel();
     context_.training = trial::TinyTraining();
-    context_.layout.dp = kReplicas;
-    context_.layout.zero = zero;
-    context_.layout.micro_batch = micro_batch;
-    context_.layout.schedule = schedule;
-    context_.layout.vpp = vpp;
+    context_.layout = layout;
     context_.device = std::make_unique<CpuDevice>();
-    context_.groups.replicas = TimeCommunicator(
-        MakeFakeCommunicator(0, kReplicas, [this](const FakeCall& call) { Report(call); }),
-        {.name = "replicas", .ranks = {0, 1}, .phase = trial::Phase::kDataParallel},
-        context_.recorder);
+    ConnectGroupsWith(
+        context_,
+        [this](const GroupSpec& group) {
+          return MakeFakeCommunicator(
+              0, static_cast<int32_t>(group.ranks.size()),
+              [this, name = group.name](const FakeCall& call) { Report(name, call); });
+        },
+        std::chrono::seconds(1));
     const auto actions =
         planner::MakeSchedule(context_.layout, 0, static_cast<int32_t>(context_.micro_batches()));
     trainer_ = std::make_unique<Trainer>(context_, actions.value());
@@ -50,6 +54,8 @@ class ZeroTest : public testing::Test {
   int CallsOfTables(planner::CollectiveKind operation) {
     return calls_[{operation, BytesOf(Embedding())}];
   }
+  // In each group.
+  const std::map<std::string, int>& calls_by_group() const { return calls_by_group_; }
 
   const FlatUnit& Embedding() const { return *trainer_->stages().front()->units().front(); }
   const FlatUnit& Layer(size_t index) const {
@@ -66,12 +72,14 @@ class ZeroTest : public testing::Test {
   std::function<void(const FakeCall&)> on_call_;
 
  private:
-  void Report(const FakeCall& call) {
+  void Report(const std::string& group, const FakeCall& call) {
     ++calls_[{call.operation, call.bytes}];
+    ++calls_by_group_[group];
     if (on_call_) on_call_(call);
   }
 
   std::map<std::pair<planner::CollectiveKind, int64_t>, int> calls_;
+  std::map<std::string, int> calls_by_group_;
 };
 
 TEST_F(ZeroTest, Stage1ReducesAndGathersEveryUnitOnceAStep) {
@@ -158,6 +166,50 @@ TEST_P(ZeroStagesTest, ReductionsStartWhileTheBackwardGoesOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, ZeroStagesTest, testing::Values(0, 1, 2, 3));
+
+// Half of four replicas divide states.
+class HsdpTest : public ZeroTest, public testing::WithParamInterface<int32_t> {
+ protected:
+  void MakeHsdp() { Make({.dp = 4, .zero = GetParam(), .shard_ranks = 2}); }
+};
+
+TEST_P(HsdpTest, CopiesAddUpEveryUnitsShardOnceAStep) {
+  MakeHsdp();
+  ASSERT_EQ(context_.micro_batches(), 2);
+  std::map<int64_t, int> sums;
+  on_call_ = [&](const FakeCall& call) {
+    if (call.operation == planner::CollectiveKind::kAllReduce) ++sums[call.bytes];
+  };
+  trainer_->Step(0);
+  EXPECT_EQ(sums[BytesOf(Layer(0)) / 2], kLayers);
+  EXPECT_EQ(sums[BytesOf(Embedding()) / 2], 2);
+  // The loss in both directions.
+  EXPECT_EQ(sums[8], 2);
+  const int scatters = GetParam() == 1 ? 1 : 2;
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kReduceScatter), scatters * kLayers);
+  const int gathers = GetParam() == 3 ? 4 : 1;
+  EXPECT_EQ(CallsOfLayers(planner::CollectiveKind::kAllGather), gathers * kLayers);
+  // All units and the loss.
+  EXPECT_EQ(calls_by_group().at("copies"), kLayers + 3 + 1);
+  EXPECT_FALSE(calls_by_group().contains("replicas"));
+}
+
+// The sum of the head's copies is on its way before the first layer has any gradient.
+TEST_P(HsdpTest, CopiesAreAddedUpWhileTheBackwardGoesOn) {
+  Make({.dp = 4, .micro_batch = 2, .zero = GetParam(), .shard_ranks = 2});
+  ASSERT_EQ(context_.micro_batches(), 1);
+  int sums = 0;
+  on_call_ = [&](const FakeCall& call) {
+    if (call.operation != planner::CollectiveKind::kAllReduce || ++sums > 1) return;
+    EXPECT_EQ(call.bytes, BytesOf(Embedding()) / 2);
+    EXPECT_EQ(Layer(0).own_gradients().abs().max().item<float>(), 0.0f);
+    EXPECT_EQ(Embedding().own_gradients().abs().max().item<float>(), 0.0f);
+  };
+  trainer_->Step(0);
+  EXPECT_GT(sums, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, HsdpTest, testing::Values(1, 2, 3));
 
 TEST_F(ZeroTest, TheNextLayersWeightsAreOnTheirWayWhenALayerComputes) {
   Make(3, /*micro_batch=*/4);

@@ -30,8 +30,9 @@ struct OneUnit {
     context.layout.dp = kReplicas;
     context.layout.zero = zero;
     context.device = std::make_unique<CpuDevice>();
-    context.groups.replicas = MakeFakeCommunicator(replica, kReplicas, nullptr);
-    unit.emplace(context, LayerUnit(context.model, 0, 0, 1), context.groups.replicas.get());
+    (zero == 0 ? context.groups.copies : context.groups.shards) =
+        MakeFakeCommunicator(replica, kReplicas, nullptr);
+    unit.emplace(context, LayerUnit(context.model, 0, 0, 1), context.groups.replicas());
   }
 
   const c10::InferenceMode no_tape;
@@ -66,21 +67,29 @@ TEST(FlatUnitTest, ShardsBeginAtLinesOfMemory) {
 TEST(FlatUnitTest, IsDividedAmongItsOwnReplicas) {
   const OneUnit one(/*zero=*/3);
   const auto pair = MakeFakeCommunicator(/*rank=*/1, /*size=*/2, nullptr);
-  const FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), pair.get());
-  EXPECT_EQ(unit.replicas(), pair.get());
+  const FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), {.shards = pair.get()});
+  EXPECT_EQ(unit.replicas().shards, pair.get());
   EXPECT_EQ(unit.padded_elements(), 2 * unit.own_gradients().numel());
   EXPECT_GT(unit.own_gradients().numel(), one.unit->own_gradients().numel());
 }
 
 TEST(FlatUnitTest, IsWholeWhereItsRankIsAlone) {
   const OneUnit one(/*zero=*/3);
-  FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), /*replicas=*/nullptr);
+  FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), Replicas());
   EXPECT_EQ(unit.zero(), 0);
   EXPECT_EQ(unit.padded_elements(), unit.elements());
   EXPECT_EQ(unit.own_gradients().numel(), unit.elements());
   unit.GatherWeights().Wait();
   unit.ReleaseWeights();
   EXPECT_EQ(unit.weight(kDownWeight).numel(), one.unit->parameters()[kDownWeight].elements());
+}
+
+TEST(FlatUnitTest, IsWholeWhereOthersAreItsCopies) {
+  const OneUnit one(/*zero=*/3);
+  const auto pair = MakeFakeCommunicator(/*rank=*/1, /*size=*/2, nullptr);
+  const FlatUnit whole(one.context, LayerUnit(one.context.model, 0, 0, 1), {.copies = pair.get()});
+  EXPECT_EQ(whole.zero(), 0);
+  EXPECT_EQ(whole.own_gradients().numel(), whole.elements());
 }
 
 TEST(FlatUnitTest, MatricesAreLeftToWhateverIsWrittenFirst) {

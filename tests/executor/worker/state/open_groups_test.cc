@@ -40,7 +40,8 @@ TEST(OpenGroupsTest, AreThoseThatThePlannerCounts) {
        {"tp1.pp1.dp1", "tp2.pp1.dp1", "tp1.cp2.pp1.dp1", "tp1.pp1.dp2", "tp1.pp2.dp1",
         "tp2.cp2.pp2.dp2", "tp1.pp3.dp1", "tp1.pp2.dp1.vpp2.sched=interleaved",
         "tp1.pp4.dp1.vpp2.sched=breadth_first", "tp1.pp2.dp2.vpp2.sched=zb_v",
-        "tp1.pp3.dp1.vpp2.sched=zb_v", "tp1.pp1.dp1.vpp2.sched=breadth_first"}) {
+        "tp1.pp3.dp1.vpp2.sched=zb_v", "tp1.pp1.dp1.vpp2.sched=breadth_first",
+        "tp2.cp2.pp2.dp4.zero2.hs=4", "tp1.pp1.dp8.zero1.hs=2", "tp1.pp1.dp4.zero3.hs=4"}) {
     const planner::Layout layout = planner::ParseLayout(text).value();
     for (const bool tied : {false, true}) {
       for (int32_t rank = 0; rank < layout.devices(); ++rank) {

@@ -11,6 +11,7 @@ namespace {
 // written once.
 constexpr double kSwiGluForward = 6.0;
 constexpr double kSwiGluBackward = 10.0;
+constexpr double kWriteProduct = 2.0;  // in the backward that computes it again
 // silu and the product in kernels of their own.
 constexpr double kEagerSwiGluForward = 10.0;
 constexpr double kEagerSwiGluBackward = 20.0;
@@ -211,9 +212,11 @@ class BlockBuilder : public OperatorBuilder {
   void FfnActivation() {
     Operator& op = Add(OperatorName::kFfnActivation, OperatorKind::kElementwise);
     const int64_t elements = s_.tokens * s_.inner_width();
-    op.stream = {.elements = elements,
-                 .traffic_bytes = {s_.fused_swiglu ? kSwiGluForward : kEagerSwiGluForward,
-                                   s_.fused_swiglu ? kSwiGluBackward : kEagerSwiGluBackward, 0.0}};
+    const double again = s_.keeps_ffn_product ? 0.0 : kWriteProduct;
+    op.stream = {
+        .elements = elements,
+        .traffic_bytes = {s_.fused_swiglu ? kSwiGluForward : kEagerSwiGluForward,
+                          (s_.fused_swiglu ? kSwiGluBackward : kEagerSwiGluBackward) + again, 0.0}};
     const int64_t bytes = elements * s_.element_bytes;
     const bool gated = s_.ffn == FfnKind::kSwiGlu;
     constexpr OperatorName kGateUp = OperatorName::kGateUpProjection;
@@ -229,6 +232,7 @@ class BlockBuilder : public OperatorBuilder {
     Operator& op = Matmul(OperatorName::kDownProjection, s_.hidden, s_.inner_width());
     op.parameters.push_back(Columns("down", s_.hidden, s_.ffn_hidden, s_.inner_width()));
     if (s_.ffn_bias) op.parameters.push_back(Vector("down_bias", s_.hidden));
+    if (!s_.keeps_ffn_product) return;
     Save(op, KeptTensor::kFfnProduct, s_.tokens * s_.inner_width() * s_.element_bytes, op.name,
          kWeightGradient);
   }

@@ -30,7 +30,9 @@ struct BlockShape {
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
-  bool head_norm = false;              // every query and key head is normed before RoPE
+  // Whether the FFN's product is kept; otherwise backward computes it again from gate and up.
+  bool keeps_ffn_product = true;
+  bool head_norm = false;  // every query and key head is normed before RoPE
   // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is,
   // and backward computes the output again.
   bool keeps_head_norm_input = true;

@@ -1,6 +1,7 @@
 #include "planner/catalog/catalog.h"
 
 #include "absl/types/span.h"
+#include "planner/base/status_macros.h"
 #include "planner/catalog/preset_text.h"
 #include "planner/data/embedded.h"
 
@@ -18,6 +19,21 @@ std::vector<std::string> NamesOf(absl::Span<const EmbeddedFile> files) {
 std::vector<std::string> ModelNames() { return NamesOf(EmbeddedModels()); }
 std::vector<std::string> ClusterNames() { return NamesOf(EmbeddedClusters()); }
 std::vector<std::string> ProfileNames() { return NamesOf(EmbeddedProfiles()); }
+
+absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores) {
+  return ClusterFromJson(json, host_cores,
+                         [](std::string_view name) -> absl::StatusOr<std::string> {
+                           ASSIGN_OR_RETURN(const std::string_view text, ClusterText(name));
+                           return std::string(text);
+                         });
+}
+
+absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json) {
+  return ProfileFromJson(json, [](std::string_view name) -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const std::string_view text, ProfileText(name));
+    return std::string(text);
+  });
+}
 
 absl::StatusOr<ModelSpec> FindModel(std::string_view name) {
   const auto text = ModelText(name);

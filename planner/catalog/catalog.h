@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "planner/catalog/based_on.h"
 #include "planner/profile/framework_profile.h"
 #include "planner/spec/cluster_spec.h"
 #include "planner/spec/model_spec.h"
@@ -27,8 +28,13 @@ absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);
 // Text of a HuggingFace config.json. `seq_len` decides whether a sliding window matters.
 absl::StatusOr<ModelSpec> ModelFromConfig(std::string_view name, std::string_view json,
                                           int64_t seq_len);
+// Their files may be based on a preset (planner/catalog/based_on.h): one of the above, or what
+// `find_base` returns.
 absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores);
+absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view json, int32_t host_cores,
+                                            FindText find_base);
 absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json);
+absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json, FindText find_base);
 
 // The JSON text that ClusterFromJson and ProfileFromJson read; a round trip changes nothing.
 std::string ClusterToJson(const ClusterSpec& cluster);

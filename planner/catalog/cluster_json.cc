@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
@@ -94,8 +95,10 @@ void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(CalibrationKey(cluster.calibration), cluster.calibration);
 }
 
-absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_cores) {
-  ASSIGN_OR_RETURN(json object, ParseJsonObject("cluster", text));
+absl::StatusOr<ClusterSpec> ClusterFromJson(std::string_view text, int32_t host_cores,
+                                            FindText find_base) {
+  ASSIGN_OR_RETURN(json own, ParseJsonObject("cluster", text));
+  ASSIGN_OR_RETURN(json object, OnItsBase("cluster", std::move(own), find_base));
   // A count, or the word for the cores of the machine that asks.
   if (object.contains("physical_cores") && object["physical_cores"] == "detect") {
     object["physical_cores"] = host_cores;

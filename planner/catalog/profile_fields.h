@@ -55,6 +55,7 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("selective_recompute", kept.selective_recompute, kSelectiveRecomputeNames);
   visit("gathered_inputs", kept.gathered_inputs, kGatheredInputsNames);
   visit("fused_swiglu", kept.fused_swiglu);
+  visit("keeps_ffn_product", kept.keeps_ffn_product);
   visit("keeps_head_norm_input", kept.keeps_head_norm_input);
   visit("eager_norm_bytes", kept.eager_norm_bytes);
   visit("extra_kept_bytes", kept.extra_kept_bytes);
@@ -99,6 +100,7 @@ void VisitFields(Struct& communication, Visitor& visit) {
   visit("reduce_bytes", communication.reduce_bytes);
   visit("ring_gradient_bytes", communication.ring_gradient_bytes);
   visit("zero1_all_reduce", communication.zero1_all_reduce);
+  visit("reduces_interleaved_groups", communication.reduces_interleaved_groups);
   visit("network_share", communication.network_share);
   visit("network_contention", communication.network_contention);
   visit("network_step_s", communication.network_step_s);

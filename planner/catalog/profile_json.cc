@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/profile_fields.h"
@@ -6,8 +8,9 @@
 
 namespace meshwright::planner {
 
-absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text) {
-  ASSIGN_OR_RETURN(const nlohmann::json object, ParseJsonObject("framework", text));
+absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view text, FindText find_base) {
+  ASSIGN_OR_RETURN(nlohmann::json own, ParseJsonObject("framework", text));
+  ASSIGN_OR_RETURN(const nlohmann::json object, OnItsBase("framework", std::move(own), find_base));
   FrameworkProfile profile;
   RETURN_IF_ERROR(ReadJson("framework", object, UnknownKeys::kRefuse, profile));
   RETURN_IF_ERROR(Validate(profile));

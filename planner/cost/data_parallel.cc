@@ -1,6 +1,7 @@
 #include "planner/cost/data_parallel.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "planner/block/parameters.h"
 #include "planner/schedule/placement.h"
@@ -43,6 +44,20 @@ double CopiesTime(const StepShape& step, double gradient_bytes) {
   return AllReduceTime(step.network, step.zero.copies, gradient_bytes / shards);
 }
 
+// How often ZeRO 2 reduces a layer's gradients in a step, and ZeRO 3 gathers its weights as well:
+// behind one micro-batch, behind all of them under layered accumulation, or behind a group of them.
+double Passes(const StepShape& step, int64_t micro_batches) {
+  const FrameworkProfile& profile = step.context.profile;
+  const Layout& layout = step.layout;
+  if (profile.supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst) {
+    return 1.0;
+  }
+  if (profile.ReducesGroups(layout)) {
+    return std::ceil(static_cast<double>(micro_batches) / layout.pp);
+  }
+  return static_cast<double>(micro_batches);
+}
+
 // Into how many collectives a rank's layers go where each goes into so many.
 double Buckets(const StepShape& step, double per_layer) {
   return std::max(1.0, per_layer * static_cast<double>(step.context.model.layers()) /
@@ -72,15 +87,9 @@ double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t
   const FrameworkProfile& profile = step.context.profile;
   const double gradient_bytes = parameters * ReduceBytesPerParameter(step);
   const double weight_bytes = parameters * WeightBytes(step);
-  auto m = static_cast<double>(micro_batches);
+  const double m = Passes(step, micro_batches);
+  window_s *= static_cast<double>(micro_batches) / m;
   double total_s = 0.0;
-  if (profile.supports.layered_accumulation &&
-      step.layout.schedule == ScheduleKind::kBreadthFirst) {
-    // Every layer is gathered once per pass and reduced once, behind the backwards of all
-    // micro-batches.
-    window_s *= m;
-    m = 1.0;
-  }
   switch (step.layout.zero) {
     case 0:
       total_s = AllReducedGradients(step, gradient_bytes);

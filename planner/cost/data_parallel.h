@@ -9,7 +9,8 @@ namespace meshwright::planner {
 // rank that holds `parameters`. `window_s` is the compute of one micro-batch that can hide them:
 // its backward, or its forward and backward under ZeRO 2 and 3, which communicate for every
 // micro-batch. Layered gradient accumulation (breadth-first, arXiv 2106.02679) communicates once
-// per step, hidden by all micro-batches.
+// per step, hidden by all micro-batches; frameworks that reduce interleaved groups once for each
+// group, hidden by its micro-batches.
 double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
                                double window_s);
 

@@ -59,7 +59,7 @@ struct Measurement {
   std::string norm_kernel;
   std::string seq_parallel;
   OptionalInt zero_stage;
-  OptionalInt hs;  // HSDP: ranks among which ZeRO divides states; empty: all of dp * cp
+  OptionalInt hs;      // HSDP: ranks among which ZeRO divides states; empty: all of dp * cp
   std::string stages;  // layers of each virtual stage; empty: the framework's own
   std::string schedule;
   std::string framework;

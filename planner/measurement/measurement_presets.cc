@@ -159,10 +159,12 @@ absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& pres
   const FrameworkProfile* best = nullptr;
   size_t best_prefix = 0;
   for (const FrameworkProfile& profile : presets.profiles) {
-    const bool by_notes = !profile.notes_contain.empty();
-    if (by_notes && !AnyIn(row.notes, profile.notes_contain)) continue;
-    std::vector<std::string> names = profile.aliases;
-    names.push_back(profile.name);
+    const bool by_notes =
+        !profile.notes_contain.empty() && AnyIn(row.notes, profile.notes_contain);
+    std::vector<std::string> names = {profile.name};
+    if (profile.notes_contain.empty() || by_notes) {
+      names.insert(names.end(), profile.aliases.begin(), profile.aliases.end());
+    }
     const size_t prefix = LongestPrefix(name, names);
     // An engine version that the notes name goes before the framework as such.
     if (prefix > best_prefix || (prefix > 0 && prefix == best_prefix && by_notes)) {

@@ -88,14 +88,18 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   return {.whole = all, .shard = (all + ranks - 1) / ranks};
 }
 
-// ZeRO-2 and 3 hold what is on its way: the gradients of one unit, and under ZeRO-3 the weights of
-// two.
-int64_t ProfileMemory::GatheredBytes() const {
+// ZeRO-2 and 3 hold what is on its way: the gradients of one unit, or of a chunk where groups of
+// micro-batches are reduced together, and under ZeRO-3 the weights of two units.
+int64_t ProfileMemory::GatheredBytes(int32_t pipeline_rank) const {
   if (layout_.zero < 2) return 0;
   const int64_t unit = planned_.LargestUnit();
+  int64_t summed = unit;
+  if (context_.profile.ReducesGroups(layout_)) {
+    summed = std::max(summed, planned_.ParametersOnRank(pipeline_rank) / layout_.vpp);
+  }
   const int64_t weights =
       layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
-  return weights + unit * GradientBytes(context_);
+  return weights + summed * GradientBytes(context_);
 }
 
 ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
@@ -121,7 +125,7 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   }
   // But score matrices split the large blocks that the loss leaves behind, which then do not come
   // together again: these two add up.
-  bytes.workspace_bytes += score_bytes + GatheredBytes();
+  bytes.workspace_bytes += score_bytes + GatheredBytes(pipeline_rank);
   return bytes;
 }
 

@@ -25,7 +25,7 @@ class ProfileMemory final : public MemoryModel {
  private:
   int64_t KeptPerMicroBatch(const BlockSums& block, int64_t layers) const;
   int64_t LossBytes() const;
-  int64_t GatheredBytes() const;
+  int64_t GatheredBytes(int32_t pipeline_rank) const;
 
   const PlannedLayout& planned_;
   const EstimateContext& context_;

@@ -62,6 +62,8 @@ struct KeptActivations {
   GatheredInputs gathered_inputs = GatheredInputs::kNever;
   SelectiveRecompute selective_recompute = SelectiveRecompute::kCoreAttention;
   bool fused_swiglu = true;  // silu(gate) is not kept on its own
+  // Whether the product of silu(gate) and up is kept, or backward computes it again.
+  bool keeps_ffn_product = true;
   // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
   // only the input is, and backward computes the output again.
   bool keeps_head_norm_input = true;
@@ -139,6 +141,9 @@ struct Communication {
   // Bytes per element of the gradients that ring attention passes on, under bf16 training.
   int32_t ring_gradient_bytes = 2;
   bool zero1_all_reduce = false;  // ZeRO-1 all-reduces whole gradients instead of scattering them
+  // Under interleaving, ZeRO-2 reduces a chunk's gradients once for the pp micro-batches whose
+  // backwards follow each other in it, and not for each of them.
+  bool reduces_interleaved_groups = false;
   // Share of the bandwidth between nodes that this framework's runs had.
   double network_share = 1.0;
   // How fast that bandwidth falls with the number of nodes: ~ (nodes / 2)^-network_contention.
@@ -191,8 +196,8 @@ struct Supports {
 struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // names of it in measurement files
-  // If not empty, the profile is of a version, or a way to run one, that measurement files name
-  // only in their notes, and these are the texts there, any of them, divided by "|".
+  // If not empty, the profile is of a version, or a way to run one, that measurement files name by
+  // its aliases only in their notes, and these are the texts there, any of them, divided by "|".
   std::string notes_contain;
   Engine engine = Engine::kFramework;
 
@@ -215,6 +220,10 @@ struct FrameworkProfile {
   bool KeepsGatheredInputs(const Layout& layout) const {
     return kept.gathered_inputs == GatheredInputs::kAlways ||
            (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
+  }
+  bool ReducesGroups(const Layout& layout) const {
+    return communication.reduces_interleaved_groups && layout.zero == 2 &&
+           layout.schedule == ScheduleKind::kInterleaved;
   }
 
   friend bool operator==(const FrameworkProfile&, const FrameworkProfile&) = default;

@@ -45,6 +45,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.sequence_parallel = layout.sequence_parallel;
   shape.keeps_gathered_inputs = profile.KeepsGatheredInputs(layout);
   shape.fused_swiglu = profile.kept.fused_swiglu;
+  shape.keeps_ffn_product = profile.kept.keeps_ffn_product;
   shape.keeps_head_norm_input = profile.kept.keeps_head_norm_input;
   shape.extra_bytes = profile.kept.extra_kept_bytes;
   shape.selective_drops_operators =

@@ -1,6 +1,7 @@
 #include "planner/search/search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -18,6 +19,8 @@ namespace meshwright::planner {
 namespace {
 
 constexpr int64_t kMaxDevices = 1 << 20;
+constexpr int kZeroModes = 4;
+constexpr int kRecomputeModes = 4;
 
 absl::Status ValidateRequest(const SearchRequest& request) {
   RETURN_IF_ERROR(Validate(request.model));
@@ -141,6 +144,7 @@ class Selection {
   void Visit(const Layout& layout) {
     ++funnel_.enumerated;
     if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = false;
+    if (layout.shard_ranks == 0) undivided_is_over_[ModeOf(layout)] = false;
     if (const auto violation = CheckLayout(searched_, layout)) {
       return Drop(*violation);
     }
@@ -148,8 +152,16 @@ class Selection {
       ++dropped_.by_runner;
       return Drop(*violation);
     }
+    if (layout.shard_ranks > 0 && undivided_is_over_[ModeOf(layout)]) {
+      ++funnel_.memory;
+      if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
+      return;
+    }
     const PlannedLayout planned(context_, layout);
     const int64_t least_bytes = LeastBytes(planned);
+    if (layout.shard_ranks == 0) {
+      undivided_is_over_[ModeOf(layout)] = least_bytes > std::max(allowed_bytes_, trial_bytes_);
+    }
     if (least_bytes <= allowed_bytes_) {
       Rank(planned);
       if (layout.recompute == Recompute::kFull && keeping_all_is_over_) RecomputeLess(planned);
@@ -181,6 +193,12 @@ class Selection {
   static RuleInput Searched(RuleInput input) {
     input.drops_dominated = true;
     return input;
+  }
+
+  // Of the layouts that follow each other in a search and differ in no other axis.
+  static size_t ModeOf(const Layout& layout) {
+    return static_cast<size_t>(layout.zero * kRecomputeModes) +
+           static_cast<size_t>(layout.recompute);
   }
 
   void Drop(const Violation& violation) {
@@ -298,6 +316,9 @@ class Selection {
   Ranking ranking_;
   Ranking trials_{kMostTrials};
   bool keeping_all_is_over_ = false;  // of the layout at hand, the memory without recompute
+  // By ModeOf(): whether a layout takes too much that divides states among all replicas. Groups of
+  // them, which HSDP has, divide among fewer.
+  std::array<bool, kZeroModes * kRecomputeModes> undivided_is_over_{};
   TieFinder ties_;
   std::optional<Standing> mine_;
   Layout nearest_;

@@ -160,10 +160,12 @@ SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global
 std::vector<int32_t> SearchSpace::ShardGroupsOf(const Layout& mesh) const {
   std::vector<int32_t> groups;
   if (!has_hsdp_) return groups;
+  int64_t least = kLeastShardRanks;
   for (int32_t data_ranks = 1; data_ranks <= mesh.dp / 2; ++data_ranks) {
     const int64_t ranks = int64_t{mesh.cp} * data_ranks;
     if (ranks > kMostShardRanks) break;
-    if (mesh.dp % data_ranks != 0 || ranks < kLeastShardRanks) continue;
+    if (mesh.dp % data_ranks != 0 || ranks < least) continue;
+    least = kShardRanksStep * ranks;
     groups.push_back(static_cast<int32_t>(ranks));
   }
   return groups;

@@ -15,10 +15,12 @@ namespace meshwright::planner {
 // The largest micro-batch of a search.
 inline constexpr int64_t kMaxMicroBatch = 64;
 
-// The groups that HSDP divides states in: a node or a few of them, or a rack. Smaller ones leave
-// each rank most of the states, larger ones are no faster than all replicas.
-inline constexpr int32_t kLeastShardRanks = 4;
+// The groups that HSDP divides states in: a node, a few of them, a rack. Smaller ones leave each
+// rank most of the states, larger ones are no faster than all replicas, and sizes between those of
+// the search would change little.
+inline constexpr int32_t kLeastShardRanks = 8;
 inline constexpr int32_t kMostShardRanks = 128;
+inline constexpr int32_t kShardRanksStep = 4;
 
 // By how many layers the first and the last stage may be shorter than the others.
 inline constexpr int64_t kMostFewerLayers = 2;
@@ -31,7 +33,8 @@ inline constexpr int64_t kMostFewerLayers = 2;
 // for 1F1B, more for the interleaved schedule. Where the framework takes stages=, splits are
 // added whose first and last stage are up to kMostFewerLayers shorter than the others, for the
 // embedding and the head take time and memory of their own. Under ZeRO, frameworks that have HSDP
-// add hs = cp * each smaller divisor of dp, from kLeastShardRanks to kMostShardRanks. Frameworks
+// add hs = cp * smaller divisors of dp, from kLeastShardRanks to kMostShardRanks, each at least
+// kShardRanksStep times the one before. Frameworks
 // that have them add breadth-first with any number of chunks, ZB-H1 and ZB-V.
 class SearchSpace {
  public:

@@ -211,6 +211,22 @@ std::vector<LayoutCase> HsdpCases() {
                            {"tp2.cp2.pp2.dp2.sp1.hs=2"}});
 }
 
+// Each schedule with stages that differ, by more than a layer, in the middle, and without layers at
+// the ends.
+std::vector<LayoutCase> NamedStageCases() {
+  return {{"tp1.pp2.dp1.stages=1+3"},
+          {"tp1.pp2.dp1.stages=3+1", kTied},
+          {"tp1.pp4.dp1.sched=gpipe.stages=0+3+1+0"},
+          {"tp1.pp2.dp2.zero1.rc=selective.stages=4+0"},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=interleaved.stages=1+2+1+0"},
+          {"tp1.pp2.dp2.vpp2.zero3.rc=full.sched=breadth_first.stages=0+1+3+0", kTied},
+          {"tp1.pp1.dp1.vpp3.sched=breadth_first.stages=1+2+1"},
+          {"tp1.pp2.dp1.rc=block:2.stages=3+1"},
+          {"tp1.pp3.dp1.sched=zb_h1.stages=1+2+1", {}, 6},
+          {"tp1.pp2.dp1.vpp2.sched=zb_v.stages=0+1+1+2", kTied},
+          {"tp1.pp2.dp4.zero2.hs=2.stages=3+1"}};
+}
+
 std::vector<LayoutCase> AllAxesCases() {
   return {{"tp2.pp2.dp2"},
           {"tp2.cp2.pp2.dp1.sp1"},
@@ -322,7 +338,7 @@ std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
   for (const auto& cases :
        {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), HsdpCases(),
-        AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
+        NamedStageCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

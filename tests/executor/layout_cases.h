@@ -96,6 +96,7 @@ std::vector<LayoutCase> ScheduleCases();
 std::vector<LayoutCase> RecomputeCases();
 std::vector<LayoutCase> ZeroCases();
 std::vector<LayoutCase> HsdpCases();
+std::vector<LayoutCase> NamedStageCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();

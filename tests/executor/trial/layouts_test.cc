@@ -120,6 +120,7 @@ std::vector<Case> ExactCases() {
           {planner::Precision::kFp64, {"tp1.pp2.dp4.zero2.hs=2", kTied}},
           {planner::Precision::kFp32, {"tp1.cp2.pp1.dp2.zero3.hs=2"}},
           {planner::Precision::kFp32, {"tp1.pp2.dp1.vpp2.sched=interleaved"}},
+          {planner::Precision::kFp64, {"tp1.pp4.dp1.stages=1+2+1+0"}},
           {planner::Precision::kFp64, {"tp1.pp2.dp1.vpp2.rc=selective.sched=zb_v"}},
           {planner::Precision::kFp32, {"tp1.pp4.dp1.mb2.sched=gpipe"}},
           {planner::Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}},

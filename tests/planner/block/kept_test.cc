@@ -243,6 +243,15 @@ TEST(KeptTensors, FusedSwiGluSavesTwoBytesPerInnerElement) {
   EXPECT_EQ(BlockBytes(shape) - fused, 2 * 4096 * 11008 / 2);
 }
 
+// What is left of the 6 bytes are gate and up.
+TEST(KeptTensors, ASwiGluThatComputesItsProductAgainSavesTwoBytesMore) {
+  BlockShape shape = Llama2Shape();
+  const int64_t kept = BlockBytes(shape);
+  shape.keeps_ffn_product = false;
+  EXPECT_EQ(kept - BlockBytes(shape), 2 * 4096 * 11008 / 2);
+  EXPECT_EQ(Bytes(KeptTensor::kFfnProduct, shape), 0);
+}
+
 TEST(KeptTensors, RecomputeKeepsLess) {
   BlockShape shape = Llama2Shape();
   shape.selective_drops_operators = true;

@@ -67,6 +67,28 @@ TEST(EqualStages, CountEmbeddingAndHeadAsLayersWhereLayersDoNotDivide) {
   ExpectWholeModel(model, Stages(8, 4), StagePartition::kEqual);
 }
 
+// The embedding is on the first stage and the head on the last, with or without layers.
+TEST(NamedStages, HoldTheLayersThatTheLayoutSays) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  Layout layout = Stages(2, 2);
+  layout.stages = ParseStageSplit("0+2x15+2").value();
+  for (const StagePartition partition :
+       {StagePartition::kEqual, StagePartition::kItems, StagePartition::kByCost}) {
+    EXPECT_THAT(LayersOfStages(model, layout, partition), ElementsAre(0, 15, 15, 2));
+    ExpectWholeModel(model, layout, partition);
+    EXPECT_TRUE(CanPartition(model, layout, partition));
+  }
+}
+
+TEST(NamedStages, MustBeAllOfThePipelineAndTheModel) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  for (const char* split : {"16+16", "3x8+7", "5x8"}) {
+    Layout layout = Stages(4);
+    layout.stages = ParseStageSplit(split).value();
+    EXPECT_FALSE(CanPartition(model, layout, StagePartition::kEqual)) << split;
+  }
+}
+
 // Aleph Alpha scaling: the list [embedding, 40 layers, final norm, head], 43 items; the remainder
 // goes one each to the first stages.
 TEST(ItemStages, CutTheListWithTheRemainderFirst) {

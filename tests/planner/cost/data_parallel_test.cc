@@ -63,6 +63,14 @@ TEST_F(DataParallel, ZeroTwoScattersEveryMicroBatch) {
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero2"), (4.0 * 4.0 + 2.0) * share_, 1.0);
 }
 
+// Four micro-batches pass two interleaved ranks in two groups, and no group of another schedule.
+TEST_F(DataParallel, ZeroTwoOfSomeFrameworksScattersEveryGroupOfInterleaving) {
+  test_.profile.communication.reduces_interleaved_groups = true;
+  const double share = kParameters * 3.0 / 4.0;
+  EXPECT_NEAR(Bytes("tp1.pp2.dp4.vpp2.zero2.sched=interleaved"), (2.0 * 4.0 + 2.0) * share, 1.0);
+  EXPECT_NEAR(Bytes("tp1.pp2.dp4.zero2"), (4.0 * 4.0 + 2.0) * share, 1.0);
+}
+
 // For every micro-batch two gathers of 2 P and a reduce-scatter of g P.
 TEST_F(DataParallel, ZeroThreeGathersTwiceForEveryMicroBatch) {
   EXPECT_NEAR(Bytes("tp1.pp1.dp8.zero3"), 4.0 * (2.0 * 2.0 + 4.0) * share_, 1.0);

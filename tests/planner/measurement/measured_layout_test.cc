@@ -73,6 +73,14 @@ TEST(LayoutOf, FsdpIsZero3UnlessTheRowSaysOtherwise) {
   EXPECT_EQ(LayoutOf(row)->zero, 2);
 }
 
+TEST(LayoutOf, ReadsTheLayersOfStages) {
+  Measurement row = InventedRow();
+  row.stages = "7+9";
+  EXPECT_EQ(LayoutText(row), "tp2.cp1.pp2.dp2.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b.stages=7+9");
+  row.stages = "7,9";
+  EXPECT_THAT(LayoutText(row), HasSubstr("must be layers per stage in order"));
+}
+
 TEST(LayoutOf, LeavesOutWhatHasNoEffect) {
   Measurement row = InventedRow();
   row.gpus = 2;

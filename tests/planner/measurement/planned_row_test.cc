@@ -212,6 +212,9 @@ TEST(PlanRow, AnEngineVersionGoesByTheNotes) {
   EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
   row.notes = "job 1234; fixed=True";
   EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
+  row = Measurement();
+  row.framework = "engine-old";
+  EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
 }
 
 TEST(PlanRow, AChosenClusterAndFrameworkStandForEveryRow) {

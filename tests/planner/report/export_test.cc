@@ -134,6 +134,18 @@ TEST(ExportMegatron, GivesEmbeddingAndLossAPlaceWhereLayersDoNotDivide) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp8.pp16.dp1.sp1"), Not(HasSubstr("--account-for")));
 }
 
+TEST(ExportMegatron, NamesStagesInItsPipelineLayout) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp2.pp4.dp1.vpp4.sp1.stages=1+14x2+3"),
+              AllOf(HasSubstr("--pipeline-model-parallel-layout 'Et|(tt|)*14tttL'"),
+                    Not(HasSubstr("--num-virtual-stages")), Not(HasSubstr("--account-for"))));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp2.pp2.dp1.sp1.stages=15+17"),
+              HasSubstr("'E" + std::string(15, 't') + "|" + std::string(17, 't') + "L'"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp2.pp2.dp1.vpp17.sp1.stages=0+32x1+0"),
+              HasSubstr("'E|(t|)*32L'"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp2.pp4.dp1.sp1.stages=4x8"),
+              HasSubstr("'Etttttttt|(tttttttt|)*2ttttttttL'"));
+}
+
 TEST(ExportMegatron, ShardsWithItsFsdpAboveZero1) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero3"),
               AllOf(HasSubstr("--use-megatron-fsdp --data-parallel-sharding-strategy "
@@ -199,6 +211,23 @@ TEST(ExportTorchtitan, LeavesMicroBatchesToThePipeline) {
                               "pipeline_parallel_first_stage_less_layers = 0")));
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp1.dp4.mb2.zero3.sp1"),
               AllOf(HasSubstr("local_batch_size = 2\n"), Not(HasSubstr("schedule"))));
+}
+
+TEST(ExportTorchtitan, ShortensTheFirstAndTheLastStage) {
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp4.dp2.zero3.stages=7+2x9+7"),
+              HasSubstr("pipeline_parallel_layers_per_stage = 9\n"
+                        "pipeline_parallel_first_stage_less_layers = 2\n"
+                        "pipeline_parallel_last_stage_less_layers = 2\n"));
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp2.dp4.zero3.stages=15+17"),
+              HasSubstr("pipeline_parallel_layers_per_stage = 17\n"
+                        "pipeline_parallel_first_stage_less_layers = 2\n"
+                        "pipeline_parallel_last_stage_less_layers = 0\n"));
+  const auto uneven =
+      Export(ExportTarget::kTorchtitan, Job("llama-3-8b", "tp1.pp4.dp2.zero3.stages=8+7+9+8"));
+  ASSERT_FALSE(uneven.ok());
+  EXPECT_THAT(std::string(uneven.status().message()),
+              HasSubstr("torchtitan's stages hold the same number of layers; must have fewer in "
+                        "the first and the last alone"));
 }
 
 TEST(ExportTorchtitan, NamesItsSchedules) {

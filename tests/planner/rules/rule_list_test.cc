@@ -85,6 +85,25 @@ TEST(Rules, HaveNamesOfTheirOwnAndSayOneThing) {
   EXPECT_EQ(names.size(), kRuleCount);
 }
 
+TEST(Rules, NamedStagesAreAllOfThePipelineAndTheModel) {
+  const auto sentence = [](const char* framework, const char* layout) {
+    const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 64, framework);
+    const auto violation = CheckLayout(context.get(), 4, MakeLayout(layout));
+    return violation ? Describe(*violation) : "";
+  };
+  EXPECT_EQ(sentence("megatron", "tp1.pp4.dp1.stages=7+2x9+7"), "");
+  EXPECT_EQ(sentence("megatron", "tp1.pp2.dp2.vpp2.stages=0+2x15+2"), "");
+  EXPECT_EQ(sentence("megatron", "tp1.pp4.dp1.stages=16+16"),
+            "stages= names 2 stages, but pp * vpp is 4");
+  EXPECT_EQ(sentence("megatron", "tp1.pp4.dp1.stages=4x9"),
+            "stages= holds 36 layers, but the model has 32");
+  EXPECT_EQ(sentence("megatron", "tp1.pp4.dp1.stages=16+0+2x8"),
+            "stages= leaves stage 1 without layers; only the first, which has the embedding, and "
+            "the last, which has the head, may be without");
+  EXPECT_EQ(sentence("nanotron", "tp1.pp4.dp1.stages=7+2x9+7"),
+            "the framework spreads layers over the stages by a rule of its own (no stages=)");
+}
+
 TEST(Rules, HsdpDividesTheReplicasOfFrameworksThatHaveIt) {
   const TestContext titan = MakeContext("llama-3-8b", "h100", 8192, 64, "torchtitan-fsdp");
   const auto sentence = [](const TestContext& context, const char* layout) {

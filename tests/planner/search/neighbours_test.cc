@@ -98,5 +98,20 @@ TEST(DescribeChanges, NamesEveryAxisOnce) {
                           "mb 4 -> 2", "sp 0 -> 1", "zero 1 -> 3", "rc none -> block:3"));
 }
 
+TEST(DescribeChanges, NamesStages) {
+  EXPECT_THAT(
+      DescribeChanges(MakeLayout("tp1.pp4.dp2.stages=7+2x9+7"), MakeLayout("tp1.pp4.dp2.mb2")),
+      ElementsAre("mb 1 -> 2", "stages 7+2x9+7 -> the framework's"));
+}
+
+// They are of one pipeline.
+TEST_F(SmallestChange, LeavesNamedStagesToOtherPipelines) {
+  const NeighbourSearch found = Find("tp1.pp2.dp8.mb1.zero1.stages=15+17", 0.7);
+  ASSERT_TRUE(found.smallest.has_value());
+  const Layout& layout = found.smallest->layout;
+  EXPECT_FALSE(CheckLayout(context_.get(), 16, layout)) << FormatLayout(layout);
+  EXPECT_EQ(layout.stages.empty(), layout.pp != 2) << FormatLayout(layout);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

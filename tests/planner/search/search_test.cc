@@ -159,10 +159,10 @@ TEST(Search, CountsWhatTheRunnerLacksUnderItsOwnRules) {
 
 TEST(Search, SaysWhichBatchWouldDivide) {
   const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
-  const auto result = Search(MakeRequest(context, 7));
+  const auto result = Search(MakeRequest(context, 13));
   ASSERT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(FieldOf(result.status()), "global_batch");
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("must be a multiple of 7"));
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("must be a multiple of 13"));
 }
 
 TEST(Search, RefusesDevicesThatNothingDivides) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "planner/search/search.h"
@@ -80,12 +81,42 @@ TEST(SearchSpace, HasTheGroupsOfHsdpWhereTheFrameworkDoes) {
   EXPECT_THAT(groups(1, 3), ElementsAre(0));
   profile.supports.has_hsdp = true;
   EXPECT_THAT(groups(1, 0), ElementsAre(0));
-  EXPECT_THAT(groups(1, 1), ElementsAre(0, 4, 8, 16, 32));
-  EXPECT_THAT(groups(4, 3), ElementsAre(0, 4, 8, 16, 32));
+  EXPECT_THAT(groups(1, 1), ElementsAre(0, 8, 32));
+  EXPECT_THAT(groups(4, 3), ElementsAre(0, 8, 32));
   EXPECT_THAT(groups(64, 3), ElementsAre(0));
   const FrameworkProfile torchtitan = FindProfile("torchtitan-fsdp").value();
   const ModelSpec largest = FindModel("llama-3-405b").value();
   EXPECT_LE(SearchSpace(largest, 16384, 2048, torchtitan).size(), kMostPoints);
+}
+
+// 32 layers on two ranks with one or two chunks each: the ends are up to two layers shorter. Where
+// embedding and head count as layers, 17 chunks of one layer are the framework's own.
+TEST(SearchSpace, HasShorterEndsWhereTheFrameworkTakesStages) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  FrameworkProfile profile;
+  const auto splits = [&](int32_t pp, int32_t vpp) {
+    std::set<std::string> seen;
+    const SearchSpace space(model, 4, 4, profile);
+    int64_t visited = 0;
+    space.ForEach([&](const Layout& layout) {
+      ++visited;
+      if (layout.pp != pp || layout.vpp != vpp) return;
+      seen.insert(FormatStageSplit(layout.stages));
+      if (!layout.stages.empty()) {
+        EXPECT_EQ(layout.stages.stages(), pp * vpp);
+        EXPECT_EQ(layout.stages.layers(), 32);
+      }
+    });
+    EXPECT_EQ(visited, space.size());
+    return seen;
+  };
+  EXPECT_THAT(splits(2, 1), ElementsAre(""));
+  profile.supports.has_stages = true;
+  EXPECT_THAT(splits(1, 1), ElementsAre(""));
+  EXPECT_THAT(splits(2, 1), ElementsAre("", "15+17", "17+15"));
+  EXPECT_THAT(splits(2, 3), ElementsAre("4+5x6", "5x6+4", "5+4x6+5"));
+  EXPECT_THAT(splits(2, 17), ElementsAre("", "0+32x1+0"));
+  EXPECT_THAT(splits(4, 1), ElementsAre("", "7+2x9+7"));
 }
 
 // One chunk is 1F1B, more interleave; without a pipeline the other schedules say nothing new.

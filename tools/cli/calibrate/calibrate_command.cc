@@ -77,14 +77,15 @@ absl::StatusOr<planner::CalibrationRequest> MakeRequest(const CalibrateFlags& fl
   request.options.on_row_clusters = flags.all_clusters;
   if (flags.all_clusters && flags.fit != "framework") {
     return FieldError("all_clusters", "with --fit " + flags.fit,
-                               "needs --fit framework: rows of several clusters fit none of them");
+                      "needs --fit framework: rows of several clusters fit none of them");
   }
   if (flags.from_recorded_priors) request.options.priors = planner::PriorSource::kRecorded;
   CommandFiles& files = context.files;
   ASSIGN_OR_RETURN(request.measurements, ReadMeasurementFiles(files, flags.measurements));
-  ASSIGN_OR_RETURN(request.presets, ReadPresets(files, flags.presets, context.host_cores));
-  ASSIGN_OR_RETURN(request.cluster, ReadCluster(files, flags.cluster, context.host_cores));
-  ASSIGN_OR_RETURN(request.profile, ReadFramework(files, flags.framework));
+  ASSIGN_OR_RETURN(const PresetFiles presets, PresetFiles::Read(files, flags.presets));
+  ASSIGN_OR_RETURN(request.presets, presets.All(context.host_cores));
+  ASSIGN_OR_RETURN(request.cluster, presets.Cluster(files, flags.cluster, context.host_cores));
+  ASSIGN_OR_RETURN(request.profile, presets.Framework(files, flags.framework));
   request.sweeps = flags.sweeps;
   return request;
 }

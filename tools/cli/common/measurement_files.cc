@@ -1,12 +1,14 @@
 #include "tools/cli/common/measurement_files.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "nlohmann/json.hpp"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/preset_text.h"
 #include "planner/codec/json_text.h"
 #include "tools/cli/common/flags.h"
 
@@ -29,22 +31,6 @@ absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
   return all;
 }
 
-absl::StatusOr<planner::ClusterSpec> ReadCluster(CommandFiles& files,
-                                                 const std::string& name_or_file,
-                                                 int32_t host_cores) {
-  ASSIGN_OR_RETURN(const planner::SpecSource source,
-                   ReadSpecSource(files, "cluster", name_or_file));
-  return planner::ResolveCluster(source, host_cores);
-}
-
-absl::StatusOr<planner::FrameworkProfile> ReadFramework(CommandFiles& files,
-                                                        const std::string& name_or_file) {
-  ASSIGN_OR_RETURN(const planner::SpecSource source,
-                   ReadSpecSource(files, "framework", name_or_file));
-  return source.json.empty() ? planner::FindProfile(source.name)
-                             : planner::ProfileFromJson(source.json);
-}
-
 namespace {
 
 template <typename Spec>
@@ -58,30 +44,100 @@ void Replace(Spec spec, std::vector<Spec>& presets) {
   }
 }
 
-// Only clusters have a device.
-bool IsCluster(const std::string& text) {
-  const auto object = planner::ParseJson("presets", text, planner::kMaxSpecBytes);
-  return object.ok() && object->is_object() && object->contains("device");
+// Only clusters have a device or links; those that are based on another may have some of it.
+bool IsCluster(const nlohmann::json& object) {
+  constexpr const char* kKeys[] = {"device", "devices_per_node", "scale_up", "scale_out",
+                                   "gpu_names"};
+  return std::any_of(std::begin(kKeys), std::end(kKeys),
+                     [&object](const char* key) { return object.contains(key); });
+}
+
+absl::StatusOr<std::string> Copied(absl::StatusOr<std::string_view> text) {
+  if (!text.ok()) return text.status();
+  return std::string(*text);
 }
 
 }  // namespace
 
-absl::StatusOr<planner::MeasurementPresets> ReadPresets(CommandFiles& files,
-                                                        const std::vector<std::string>& paths,
-                                                        int32_t host_cores) {
+PresetFiles::File PresetFiles::Describe(std::string text) {
+  File file;
+  const auto object = planner::ParseJson("presets", text, planner::kMaxSpecBytes);
+  if (object.ok() && object->is_object()) {
+    file.is_cluster = IsCluster(*object);
+    const auto name = object->find("name");
+    if (name != object->end() && name->is_string()) file.name = *name;
+  }
+  file.text = std::move(text);
+  return file;
+}
+
+absl::StatusOr<PresetFiles> PresetFiles::Read(CommandFiles& files,
+                                              const std::vector<std::string>& paths) {
+  PresetFiles presets;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(std::string text, files.Read("presets", path));
+    presets.files_.push_back(Describe(std::move(text)));
+  }
+  return presets;
+}
+
+const PresetFiles::File* PresetFiles::Find(bool is_cluster, std::string_view name) const {
+  const auto found = std::find_if(files_.begin(), files_.end(), [&](const File& file) {
+    return file.is_cluster == is_cluster && file.name == name;
+  });
+  return found == files_.end() ? nullptr : &*found;
+}
+
+absl::StatusOr<std::string> PresetFiles::ClusterTextOf(std::string_view name) const {
+  const File* file = Find(/*is_cluster=*/true, name);
+  return file != nullptr ? file->text : Copied(planner::ClusterText(name));
+}
+
+absl::StatusOr<std::string> PresetFiles::ProfileTextOf(std::string_view name) const {
+  const File* file = Find(/*is_cluster=*/false, name);
+  return file != nullptr ? file->text : Copied(planner::ProfileText(name));
+}
+
+absl::StatusOr<planner::ClusterSpec> PresetFiles::ClusterOf(const std::string& text,
+                                                            int32_t host_cores) const {
+  return planner::ClusterFromJson(text, host_cores,
+                                  [this](std::string_view name) { return ClusterTextOf(name); });
+}
+
+absl::StatusOr<planner::FrameworkProfile> PresetFiles::ProfileOf(const std::string& text) const {
+  return planner::ProfileFromJson(text,
+                                  [this](std::string_view name) { return ProfileTextOf(name); });
+}
+
+absl::StatusOr<planner::MeasurementPresets> PresetFiles::All(int32_t host_cores) const {
   ASSIGN_OR_RETURN(planner::MeasurementPresets presets,
                    planner::LoadMeasurementPresets(host_cores));
-  for (const std::string& path : paths) {
-    ASSIGN_OR_RETURN(const std::string text, files.Read("presets", path));
-    if (IsCluster(text)) {
-      ASSIGN_OR_RETURN(planner::ClusterSpec cluster, planner::ClusterFromJson(text, host_cores));
+  for (const File& file : files_) {
+    if (file.is_cluster) {
+      ASSIGN_OR_RETURN(planner::ClusterSpec cluster, ClusterOf(file.text, host_cores));
       Replace(std::move(cluster), presets.clusters);
     } else {
-      ASSIGN_OR_RETURN(planner::FrameworkProfile profile, planner::ProfileFromJson(text));
+      ASSIGN_OR_RETURN(planner::FrameworkProfile profile, ProfileOf(file.text));
       Replace(std::move(profile), presets.profiles);
     }
   }
   return presets;
+}
+
+absl::StatusOr<planner::ClusterSpec> PresetFiles::Cluster(CommandFiles& files,
+                                                          const std::string& name_or_file,
+                                                          int32_t host_cores) const {
+  ASSIGN_OR_RETURN(const planner::SpecSource source,
+                   ReadSpecSource(files, "cluster", name_or_file));
+  return source.json.empty() ? planner::FindCluster(source.name, host_cores)
+                             : ClusterOf(source.json, host_cores);
+}
+
+absl::StatusOr<planner::FrameworkProfile> PresetFiles::Framework(
+    CommandFiles& files, const std::string& name_or_file) const {
+  ASSIGN_OR_RETURN(const planner::SpecSource source,
+                   ReadSpecSource(files, "framework", name_or_file));
+  return source.json.empty() ? planner::FindProfile(source.name) : ProfileOf(source.json);
 }
 
 }  // namespace meshwright::cli

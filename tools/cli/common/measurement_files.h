@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,17 +18,39 @@ namespace meshwright::cli {
 absl::StatusOr<std::vector<planner::Measurement>> ReadMeasurementFiles(
     CommandFiles& files, const std::vector<std::string>& paths);
 
-// A preset's name or a file.
-absl::StatusOr<planner::ClusterSpec> ReadCluster(CommandFiles& files,
-                                                 const std::string& name_or_file,
-                                                 int32_t host_cores);
-absl::StatusOr<planner::FrameworkProfile> ReadFramework(CommandFiles& files,
-                                                        const std::string& name_or_file);
+// The clusters and framework profiles that --presets names.
+class PresetFiles {
+ public:
+  static absl::StatusOr<PresetFiles> Read(CommandFiles& files,
+                                          const std::vector<std::string>& paths);
 
-// The presets that rows are matched against: all that are compiled in, but for those whose names
-// the clusters and framework profiles in `paths` have; these take their places.
-absl::StatusOr<planner::MeasurementPresets> ReadPresets(CommandFiles& files,
-                                                        const std::vector<std::string>& paths,
-                                                        int32_t host_cores);
+  // The presets that rows are matched against: all that are compiled in, but for those whose names
+  // these files have; the files take their places.
+  absl::StatusOr<planner::MeasurementPresets> All(int32_t host_cores) const;
+
+  // A compiled-in preset's name or a file, which may be based on one of these.
+  absl::StatusOr<planner::ClusterSpec> Cluster(CommandFiles& files, const std::string& name_or_file,
+                                               int32_t host_cores) const;
+  absl::StatusOr<planner::FrameworkProfile> Framework(CommandFiles& files,
+                                                      const std::string& name_or_file) const;
+
+ private:
+  // What decides how a file is read, before it is.
+  struct File {
+    std::string text;
+    std::string name;
+    bool is_cluster = false;
+  };
+
+  static File Describe(std::string text);
+  // The text of one of these, else of the compiled-in preset.
+  absl::StatusOr<std::string> ClusterTextOf(std::string_view name) const;
+  absl::StatusOr<std::string> ProfileTextOf(std::string_view name) const;
+  const File* Find(bool is_cluster, std::string_view name) const;
+  absl::StatusOr<planner::ClusterSpec> ClusterOf(const std::string& text, int32_t host_cores) const;
+  absl::StatusOr<planner::FrameworkProfile> ProfileOf(const std::string& text) const;
+
+  std::vector<File> files_;
+};
 
 }  // namespace meshwright::cli

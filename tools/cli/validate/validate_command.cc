@@ -64,14 +64,14 @@ struct ValidateFlags {
 
 absl::StatusOr<planner::MeasurementPresets> Presets(const ValidateFlags& flags,
                                                     CommandContext& context) {
-  ASSIGN_OR_RETURN(planner::MeasurementPresets presets,
-                   ReadPresets(context.files, flags.presets, context.host_cores));
+  ASSIGN_OR_RETURN(const PresetFiles files, PresetFiles::Read(context.files, flags.presets));
+  ASSIGN_OR_RETURN(planner::MeasurementPresets presets, files.All(context.host_cores));
   if (!flags.cluster.empty()) {
     ASSIGN_OR_RETURN(presets.cluster,
-                     ReadCluster(context.files, flags.cluster, context.host_cores));
+                     files.Cluster(context.files, flags.cluster, context.host_cores));
   }
   if (!flags.framework.empty()) {
-    ASSIGN_OR_RETURN(presets.profile, ReadFramework(context.files, flags.framework));
+    ASSIGN_OR_RETURN(presets.profile, files.Framework(context.files, flags.framework));
   }
   return presets;
 }

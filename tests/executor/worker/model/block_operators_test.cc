@@ -110,7 +110,7 @@ class OperatorsTest : public testing::TestWithParam<Case> {
   }
 
   FlatUnit& AddUnit(ParameterUnit parameters) {
-    units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters), nullptr));
+    units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters), Replicas()));
     units_.back()->ClearGradients();
     recorder_.Name(*units_.back());
     return *units_.back();

@@ -111,7 +111,7 @@ class BlockOverlapTest : public TensorParallelTest {
   void Run(bool sequence_parallel, const std::function<void(const Block&, BlockSaved&)>& backward) {
     Make(sequence_parallel);
     const RopeTable rope(context_);
-    FlatUnit unit(context_, LayerUnit(context_.model, 0, 0, 2), nullptr);
+    FlatUnit unit(context_, LayerUnit(context_.model, 0, 0, 2), Replicas());
     unit.ClearGradients();
     const Block block(context_, context_.model.groups.front(), unit, rope, 0);
     BlockSaved saved;
@@ -161,8 +161,8 @@ TEST_F(BlockOverlapTest, TheWeightPartOfASplitBackwardGathersBesideItsFirstProdu
 
 TEST_F(TensorParallelTest, TheHeadsWeightGradientRunsBesideTheScatter) {
   Make(/*sequence_parallel=*/true);
-  FlatUnit projection(context_, HeadUnit(context_.model, 0, 2), nullptr);
-  FlatUnit final_norm(context_, FinalNormUnit(context_.model), nullptr);
+  FlatUnit projection(context_, HeadUnit(context_.model, 0, 2), Replicas());
+  FlatUnit final_norm(context_, FinalNormUnit(context_.model), Replicas());
   projection.ClearGradients();
   final_norm.ClearGradients();
   const HeadLayer head(context_, projection, final_norm);

@@ -64,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(Zero, ThreadLayoutsCudaTest, testing::ValuesIn(trial::Z
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Hsdp, ThreadLayoutsCudaTest, testing::ValuesIn(trial::HsdpCases()),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(NamedStages, ThreadLayoutsCudaTest,
+                         testing::ValuesIn(trial::NamedStageCases()), NameOf);
 INSTANTIATE_TEST_SUITE_P(AllAxes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AllAxesCases()),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(HeadNorms, ThreadLayoutsCudaTest,

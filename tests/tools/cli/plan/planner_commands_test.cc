@@ -295,8 +295,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"HugeGpus", Recommend("llama-3-8b", "h100", "99999999999999999999", "8192", "8"),
                  "gpus"},
         BadInput{"NotANumber", Recommend("llama-3-8b", "h100", "eight", "8192", "8"), "--gpus"},
-        BadInput{"BatchNotDivisible", Recommend("llama-3-8b", "h100", "7", "8192", "8"),
-                 "must be a multiple of 7"},
+        BadInput{"BatchNotDivisible", Recommend("llama-3-8b", "h100", "13", "8192", "8"),
+                 "must be a multiple of 13"},
         BadInput{
             "RiskAboveOne",
             Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--max-oom-probability", "1.5"}),

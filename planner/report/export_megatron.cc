@@ -169,6 +169,11 @@ void AddDataParallel(const Layout& layout, Script& script) {
   }
   if (layout.zero >= 1) {
     flags.push_back("--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather");
+    const int64_t copies = GroupSize(GroupRole::kCopies, layout);
+    if (copies > 1) {
+      flags.push_back(absl::StrCat("--num-distributed-optimizer-instances ", copies));
+      if (UsesFsdp(layout)) flags.push_back("--outer-dp-sharding-strategy no_shard");
+    }
   } else if (Shards(layout)) {
     flags.push_back("--overlap-grad-reduce");
   }

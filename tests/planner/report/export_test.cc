@@ -155,6 +155,16 @@ TEST(ExportMegatron, ShardsWithItsFsdpAboveZero1) {
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero2"), HasSubstr(" optim_grads "));
 }
 
+TEST(ExportMegatron, HsdpHasInstancesOfTheOptimizer) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.cp2.pp1.dp8.zero1.hs=4"),
+              AllOf(HasSubstr("--num-distributed-optimizer-instances 4"),
+                    Not(HasSubstr("--outer-dp-sharding-strategy"))));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero3.hs=4"),
+              AllOf(HasSubstr("--num-distributed-optimizer-instances 2"),
+                    HasSubstr("--outer-dp-sharding-strategy no_shard")));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero1"), Not(HasSubstr("instances")));
+}
+
 TEST(Export, RefusesFp64) {
   ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
   job.training.precision = Precision::kFp64;

@@ -118,8 +118,8 @@ TEST(Rules, HsdpDividesTheReplicasOfFrameworksThatHaveIt) {
             "hs=8 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3");
   const TestContext worker = MakeContext("llama-2-7b", "h100", 4096, 64, "meshwright");
   EXPECT_EQ(sentence(worker, "tp1.pp1.dp16.zero3.hs=8"), "");
-  const TestContext megatron = MakeContext("llama-2-7b", "h100", 4096, 64, "megatron");
-  EXPECT_EQ(sentence(megatron, "tp1.pp1.dp16.zero1.hs=8"),
+  const TestContext nanotron = MakeContext("llama-2-7b", "h100", 4096, 64, "nanotron");
+  EXPECT_EQ(sentence(nanotron, "tp1.pp1.dp16.zero1.hs=8"),
             "HSDP (hs=) is not planned for this framework, only ZeRO over all dp * cp ranks");
 }
 

@@ -125,7 +125,9 @@ std::vector<LayoutCase> EndStageCases() {
           {"tp1.pp6.dp1", kTied},
           {"tp1.pp6.dp1.sched=gpipe"},
           {"tp1.pp6.dp1.sched=zb_h1"},
-          {"tp2.pp6.dp1.sp1"}};
+          {"tp2.pp6.dp1.sp1"},
+          {"tp1.pp4.dp1.sched=gpipe.stages=0+3+1+0"},
+          {"tp1.pp2.dp2.zero1.rc=selective.stages=4+0"}};
 }
 
 std::vector<LayoutCase> RecomputeCases() {
@@ -211,13 +213,13 @@ std::vector<LayoutCase> HsdpCases() {
                            {"tp2.cp2.pp2.dp2.sp1.hs=2"}});
 }
 
-// Each schedule with stages that differ, by more than a layer, in the middle, and without layers at
-// the ends.
+// Each schedule with stages that differ: by more than a layer, in the middle, and chunks at the ends
+// without layers.
 std::vector<LayoutCase> NamedStageCases() {
   return {{"tp1.pp2.dp1.stages=1+3"},
           {"tp1.pp2.dp1.stages=3+1", kTied},
-          {"tp1.pp4.dp1.sched=gpipe.stages=0+3+1+0"},
-          {"tp1.pp2.dp2.zero1.rc=selective.stages=4+0"},
+          {"tp1.pp4.dp1.sched=gpipe.stages=0+2+1+1"},
+          {"tp1.pp2.dp2.zero1.rc=selective.stages=3+1"},
           {"tp2.pp2.dp1.vpp2.sp1.sched=interleaved.stages=1+2+1+0"},
           {"tp1.pp2.dp2.vpp2.zero3.rc=full.sched=breadth_first.stages=0+1+3+0", kTied},
           {"tp1.pp1.dp1.vpp3.sched=breadth_first.stages=1+2+1"},

@@ -231,12 +231,12 @@ TEST_F(PublishedAccuracy, VTrain) {
   EXPECT_LE(*total.step_time_mape, 0.12);
 }
 
-// NVIDIA's recipes on H100: the rows of Megatron that are modelled (no experts, not fp8).
+// NVIDIA's recipes on H100: the rows of NeMo that are modelled (no experts, not fp8).
 TEST_F(PublishedAccuracy, NvidiaDgxCloud) {
   std::vector<PredictedMeasured> steps;
   for (const Measurement& run : ReadRuns("nvidia_dgxc.csv")) {
     const auto profile = ProfileOf(Presets(), run);
-    if (!profile.ok() || (*profile)->name != "megatron") continue;
+    if (!profile.ok() || (*profile)->name != "nemo") continue;
     const RowPrediction row = PredictRow(0, run, Presets());
     if (row.predicted && row.step_s) steps.push_back({row.predicted->step_s, *row.step_s});
   }

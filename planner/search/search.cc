@@ -144,7 +144,8 @@ class Selection {
   void Visit(const Layout& layout) {
     ++funnel_.enumerated;
     if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = false;
-    if (layout.shard_ranks == 0) undivided_is_over_[ModeOf(layout)] = false;
+    Undivided& undivided = undivided_[ModeOf(layout)];
+    if (layout.shard_ranks == 0) undivided = Undivided();
     if (const auto violation = CheckLayout(searched_, layout)) {
       return Drop(*violation);
     }
@@ -152,15 +153,19 @@ class Selection {
       ++dropped_.by_runner;
       return Drop(*violation);
     }
-    if (layout.shard_ranks > 0 && undivided_is_over_[ModeOf(layout)]) {
+    if (layout.shard_ranks > 0 && undivided.is_over) {
       ++funnel_.memory;
       if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
       return;
     }
     const PlannedLayout planned(context_, layout);
+    if (layout.shard_ranks > 0 && MfuOf(planned) <= undivided.mfu) {
+      return CountInvalid(Rule::kDominated);
+    }
     const int64_t least_bytes = LeastBytes(planned);
     if (layout.shard_ranks == 0) {
-      undivided_is_over_[ModeOf(layout)] = least_bytes > std::max(allowed_bytes_, trial_bytes_);
+      undivided.is_over = least_bytes > std::max(allowed_bytes_, trial_bytes_);
+      if (least_bytes <= allowed_bytes_) undivided.mfu = MfuOf(planned);
     }
     if (least_bytes <= allowed_bytes_) {
       Rank(planned);
@@ -195,15 +200,26 @@ class Selection {
     return input;
   }
 
+  // What became of a layout that divides states among all replicas. HSDP, which divides among a
+  // part of them, takes more memory, and is of use where it is faster.
+  struct Undivided {
+    bool is_over = false;  // even for a trial
+    double mfu = 0.0;      // where it fits
+  };
+
   // Of the layouts that follow each other in a search and differ in no other axis.
   static size_t ModeOf(const Layout& layout) {
     return static_cast<size_t>(layout.zero * kRecomputeModes) +
            static_cast<size_t>(layout.recompute);
   }
 
-  void Drop(const Violation& violation) {
+  void CountInvalid(Rule rule) {
     ++funnel_.invalid;
-    ++funnel_.invalid_by_rule[static_cast<size_t>(violation.rule)];
+    ++funnel_.invalid_by_rule[static_cast<size_t>(rule)];
+  }
+
+  void Drop(const Violation& violation) {
+    CountInvalid(violation.rule);
     const int64_t divisor = violation.operands.divisor;
     if (violation.rule == Rule::kBatchDivision &&
         (dropped_.smallest_batch == 0 || divisor < dropped_.smallest_batch)) {
@@ -316,9 +332,7 @@ class Selection {
   Ranking ranking_;
   Ranking trials_{kMostTrials};
   bool keeping_all_is_over_ = false;  // of the layout at hand, the memory without recompute
-  // By ModeOf(): whether a layout takes too much that divides states among all replicas. Groups of
-  // them, which HSDP has, divide among fewer.
-  std::array<bool, kZeroModes * kRecomputeModes> undivided_is_over_{};
+  std::array<Undivided, kZeroModes * kRecomputeModes> undivided_{};  // by ModeOf()
   TieFinder ties_;
   std::optional<Standing> mine_;
   Layout nearest_;

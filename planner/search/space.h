@@ -34,8 +34,9 @@ inline constexpr int64_t kMostFewerLayers = 2;
 // added whose first and last stage are up to kMostFewerLayers shorter than the others, for the
 // embedding and the head take time and memory of their own. Under ZeRO, frameworks that have HSDP
 // add hs = cp * smaller divisors of dp, from kLeastShardRanks to kMostShardRanks, each at least
-// kShardRanksStep times the one before. Frameworks
-// that have them add breadth-first with any number of chunks, ZB-H1 and ZB-V.
+// kShardRanksStep times the one before; the search drops those that are no faster than dividing
+// among all replicas where that fits. Frameworks that have them add breadth-first with any number
+// of chunks, ZB-H1 and ZB-V.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,

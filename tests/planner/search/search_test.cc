@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/search/space.h"
+#include "tests/planner/search/dominated.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -69,7 +70,7 @@ TEST(Search, FindsWhatAnEstimateOfEveryLayoutFinds) {
     std::string nearest;
     int64_t nearest_bytes = std::numeric_limits<int64_t>::max();
     SearchSpace(test.model, 16, 16, test.profile).ForEach([&](const Layout& layout) {
-      if (CheckLayout(rules, layout).has_value()) return;
+      if (CheckLayout(rules, layout) || IsDominatedHsdp(request, rules, layout)) return;
       const Estimate estimate = EstimateLayout(context, layout);
       const int64_t bytes = estimate.memory.total_bytes();
       if (bytes > AllowedBytes(request)) {
@@ -318,7 +319,7 @@ TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
   RuleInput rules = RuleInputOf(estimated, 32);
   rules.drops_dominated = true;
   SearchSpace(context.model, 32, 64, context.profile).ForEach([&](const Layout& layout) {
-    if (CheckLayout(rules, layout)) return;
+    if (CheckLayout(rules, layout) || IsDominatedHsdp(request, rules, layout)) return;
     const Estimate estimate = EstimateLayout(context.get(), layout);
     if (estimate.memory.total_bytes() <= AllowedBytes(request)) {
       all.emplace_back(estimate.mfu, layout);

@@ -11,6 +11,7 @@
 #include "planner/profile/planned_layout.h"
 #include "planner/search/search.h"
 #include "planner/search/space.h"
+#include "tests/planner/search/dominated.h"
 #include "tests/planner/test_specs.h"
 
 namespace meshwright::planner {
@@ -50,7 +51,7 @@ Tied FindTied(const SearchRequest& request, const EstimateContext& context, doub
   input.drops_dominated = true;
   SearchSpace(request.model, request.devices, request.training.global_batch, request.profile)
       .ForEach([&](const Layout& layout) {
-        if (CheckLayout(input, layout)) return;
+        if (CheckLayout(input, layout) || IsDominatedHsdp(request, input, layout)) return;
         const Estimate estimate = EstimateLayout(context, layout);
         if (estimate.memory.total_bytes() > AllowedBytes(request)) return;
         all.emplace_back(estimate.time.step_s(), layout);

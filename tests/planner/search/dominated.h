@@ -1,0 +1,23 @@
+// What a search drops by comparing layouts with each other, worked out one by one.
+#pragma once
+
+#include "planner/search/search.h"
+
+namespace meshwright::planner {
+
+// Whether HSDP is no faster than dividing states among all replicas, which fits.
+inline bool IsDominatedHsdp(const SearchRequest& request, const RuleInput& rules,
+                            const Layout& layout) {
+  if (layout.shard_ranks == 0) return false;
+  const EstimateContext context = ContextOf(request);
+  Layout undivided = layout;
+  undivided.shard_ranks = 0;
+  if (CheckLayout(rules, undivided)) return false;
+  if (EstimateMemory(context, undivided).total_bytes() > AllowedBytes(request)) return false;
+  const auto mfu = [&context](const Layout& one) {
+    return EstimateLayout(PlannedLayout(context, one), MemoryEstimate()).mfu;
+  };
+  return mfu(layout) <= mfu(undivided);
+}
+
+}  // namespace meshwright::planner

@@ -1,5 +1,8 @@
 #include "executor/agent/message_codec.h"
 
+#include <algorithm>
+#include <string>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
@@ -35,8 +38,9 @@ const FieldDescriptor& FieldNamed(const Message& message, const planner::Field& 
 
 const EnumValueDescriptor* EnumeratorOf(const EnumDescriptor& type, std::string_view text) {
   if (text.empty()) return type.value(0);
-  return type.FindValueByName(PrefixOf(type) +
-                              absl::AsciiStrToUpper(absl::string_view(text.data(), text.size())));
+  std::string name = absl::AsciiStrToUpper(absl::string_view(text.data(), text.size()));
+  std::replace(name.begin(), name.end(), '-', '_');  // "fp8-delayed"
+  return type.FindValueByName(PrefixOf(type) + name);
 }
 
 std::string EnumeratorName(const EnumDescriptor& type, int number) {

@@ -55,6 +55,27 @@ class BlockBuilder : public OperatorBuilder {
  private:
   bool NormsBehind() const { return s_.arrangement == Arrangement::kNormBehind; }
 
+  // A product of the block. What narrows its inputs are operators of their own: forward reads the
+  // input and writes the copy, backward makes two of its gradient.
+  Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs) {
+    Operator& op = Matmul(name, outputs, inputs);
+    if (!s_.quantisation.narrows()) return op;
+    const double copy_bytes = s_.quantisation.kept_bytes;
+    const auto tokens = static_cast<double>(s_.tokens);
+    op.stream.traffic_bytes[static_cast<size_t>(kForward)] +=
+        (2.0 + copy_bytes) * tokens / static_cast<double>(outputs);
+    op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] +=
+        (2.0 + 2.0 * copy_bytes) * tokens / static_cast<double>(inputs);
+    return op;
+  }
+
+  // What is kept of an input of `bytes` that only a product reads.
+  int64_t KeptInputBytes(int64_t bytes) const {
+    if (!s_.quantisation.narrows()) return bytes;
+    return static_cast<int64_t>(static_cast<double>(bytes / s_.element_bytes) *
+                                s_.quantisation.kept_bytes);
+  }
+
   int64_t PerStreamElement(double bytes) const {
     return static_cast<int64_t>(bytes * static_cast<double>(stream_elements_));
   }
@@ -76,7 +97,7 @@ class BlockBuilder : public OperatorBuilder {
     const int64_t keys = s_.key_width();
     const int64_t all_queries = s_.heads * s_.head_dim;
     const int64_t all_keys = s_.kv_heads * s_.head_dim;
-    Operator& op = Matmul(OperatorName::kQkvProjection, queries + 2 * keys, s_.hidden);
+    Operator& op = Projection(OperatorName::kQkvProjection, queries + 2 * keys, s_.hidden);
     op.parameters.push_back(Rows("q", all_queries, queries, s_.hidden));
     op.parameters.push_back(Rows("k", all_keys, keys, s_.hidden));
     op.parameters.push_back(Rows("v", all_keys, keys, s_.hidden));
@@ -86,7 +107,7 @@ class BlockBuilder : public OperatorBuilder {
       op.parameters.push_back(Bias("v_bias", all_keys, keys));
     }
     Save(op, NormsBehind() ? KeptTensor::kAttentionResidual : KeptTensor::kAttentionNormOutput,
-         NormOutputBytes(), op.name, kWeightGradient);
+         KeptInputBytes(NormOutputBytes()), op.name, kWeightGradient);
   }
 
   // Queries and keys, and a deviation of each head, or of all of them.
@@ -166,11 +187,13 @@ class BlockBuilder : public OperatorBuilder {
   }
 
   void OutputProjection() {
-    Operator& op = Matmul(OperatorName::kOutputProjection, s_.hidden, s_.query_width());
+    Operator& op = Projection(OperatorName::kOutputProjection, s_.hidden, s_.query_width());
     op.parameters.push_back(Columns("o", s_.hidden, s_.heads * s_.head_dim, s_.query_width()));
     if (s_.output_bias) op.parameters.push_back(Vector("o_bias", s_.hidden));
-    Save(op, KeptTensor::kAttentionOutput, s_.tokens * s_.query_width() * s_.element_bytes, op.name,
-         kWeightGradient);
+    // Attention's backward reads it too, as it is.
+    const int64_t bytes = s_.tokens * s_.query_width() * s_.element_bytes;
+    Save(op, KeptTensor::kAttentionOutput,
+         bytes + (s_.quantisation.narrows() ? KeptInputBytes(bytes) : 0), op.name, kWeightGradient);
   }
 
   void Residual(OperatorName name, int64_t extra_bytes) {
@@ -193,7 +216,7 @@ class BlockBuilder : public OperatorBuilder {
   }
 
   void GateUpProjection() {
-    Operator& op = Matmul(OperatorName::kGateUpProjection, s_.gate_up_width(), s_.hidden);
+    Operator& op = Projection(OperatorName::kGateUpProjection, s_.gate_up_width(), s_.hidden);
     if (s_.ffn == FfnKind::kSwiGlu) {
       op.parameters.push_back(Rows("gate", s_.ffn_hidden, s_.inner_width(), s_.hidden));
     }
@@ -205,7 +228,7 @@ class BlockBuilder : public OperatorBuilder {
     // With one norm it is the input of the QKV projection.
     if (s_.arrangement == Arrangement::kParallelOneNorm) return;
     Save(op, NormsBehind() ? KeptTensor::kFfnResidual : KeptTensor::kFfnNormOutput,
-         NormOutputBytes(), op.name, kWeightGradient);
+         KeptInputBytes(NormOutputBytes()), op.name, kWeightGradient);
   }
 
   // The gradients of gate and up take their place.
@@ -229,12 +252,12 @@ class BlockBuilder : public OperatorBuilder {
   }
 
   void DownProjection() {
-    Operator& op = Matmul(OperatorName::kDownProjection, s_.hidden, s_.inner_width());
+    Operator& op = Projection(OperatorName::kDownProjection, s_.hidden, s_.inner_width());
     op.parameters.push_back(Columns("down", s_.hidden, s_.ffn_hidden, s_.inner_width()));
     if (s_.ffn_bias) op.parameters.push_back(Vector("down_bias", s_.hidden));
     if (!s_.keeps_ffn_product) return;
-    Save(op, KeptTensor::kFfnProduct, s_.tokens * s_.inner_width() * s_.element_bytes, op.name,
-         kWeightGradient);
+    Save(op, KeptTensor::kFfnProduct,
+         KeptInputBytes(s_.tokens * s_.inner_width() * s_.element_bytes), op.name, kWeightGradient);
   }
 };
 

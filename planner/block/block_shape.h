@@ -11,6 +11,7 @@
 
 #include "planner/spec/kernels.h"
 #include "planner/spec/model_spec.h"
+#include "planner/spec/quantisation.h"
 
 namespace meshwright::planner {
 
@@ -24,6 +25,8 @@ struct BlockShape {
   int64_t ffn_hidden = 0;
   FfnKind ffn = FfnKind::kSwiGlu;
   int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
+  // Of the block's products; the model's ends are not narrowed.
+  Quantisation quantisation = {};
   // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
   bool cpu_operators = true;
   int64_t tp = 1;

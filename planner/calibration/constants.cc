@@ -36,6 +36,8 @@ std::vector<CalibrationConstant> MakeConstants() {
       MESHWRIGHT_CLUSTER_CONSTANT("memory_efficiency", 0.15, 0.3, 1.0, device.memory_efficiency),
       MESHWRIGHT_CLUSTER_CONSTANT("attention_efficiency", 0.15, 0.1, 0.95,
                                   device.attention_efficiency),
+      MESHWRIGHT_CLUSTER_CONSTANT("narrow_matmul_ratio", 0.15, 0.3, 1.0,
+                                  device.narrow_matmul_ratio),
       MESHWRIGHT_CLUSTER_CONSTANT("flash1_ratio", 0.15, 0.2, 1.0, device.flash1_ratio),
       MESHWRIGHT_CLUSTER_CONSTANT("straggler_sigma", 0.3, 0.001, 0.05, device.straggler_sigma),
       MESHWRIGHT_CLUSTER_CONSTANT("scale_up_efficiency", 0.15, 0.2, 0.92, scale_up.efficiency),

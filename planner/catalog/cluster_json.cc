@@ -67,6 +67,10 @@ void VisitFields(Device& device, Visitor& visit) {
   visit("point_to_point_communicator_bytes", device.point_to_point_communicator_bytes);
   visit("matmul_workspace_bytes", device.matmul_workspace_bytes);
   visit(OnlyIf(device.peak_tf32_flops > 0.0, "peak_tf32_flops"), device.peak_tf32_flops);
+  const bool narrows = device.peak_fp8_flops > 0.0;
+  visit(OnlyIf(narrows, "peak_fp8_flops"), device.peak_fp8_flops);
+  visit(OnlyIf(device.peak_fp4_flops > 0.0, "peak_fp4_flops"), device.peak_fp4_flops);
+  visit(OnlyIf(narrows, "narrow_matmul_ratio"), device.narrow_matmul_ratio);
   visit(OnlyIf(!device.fastest_attention.empty(), "fastest_attention"), device.fastest_attention);
 }
 

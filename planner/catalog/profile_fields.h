@@ -128,6 +128,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_block_recompute", supports.has_block_recompute);
   visit("has_hsdp", supports.has_hsdp);
   visit("has_stages", supports.has_stages);
+  visit("has_fp8", supports.has_fp8);
   visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
   visit("min_zero", supports.min_zero);
   visit("zero23_with_pipeline", supports.zero23_with_pipeline);

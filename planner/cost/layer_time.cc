@@ -45,8 +45,8 @@ NumberFormat InputsOf(const MatmulInputs& inputs, PassKind pass) {
   return inputs.weight_gradient;
 }
 
-void AddCompute(const StepShape& step, const ListCost& cost, LayerTime& time) {
-  const MatmulInputs& inputs = step.device.formats.matmul_inputs;
+void AddCompute(const StepShape& step, const ListCost& cost, const MatmulInputs& inputs,
+                LayerTime& time) {
   std::array<double, kPasses.size()> times_s = {};
   for (const PassCost& cost_of_pass : cost.passes) {
     double time_s = StreamTime(step, cost_of_pass.stream_bytes);
@@ -73,8 +73,8 @@ void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
 }
 
 // The ring passes keys and values on while attention works on the block before, in all for
-// `attention_s`; what of a hop does not fit behind a block shows, as does adding up the parts. Ranks
-// hold a block from either end of the sequence, so that all of them have the same work.
+// `attention_s`; what of a hop does not fit behind a block shows, as does adding up the parts.
+// Ranks hold a block from either end of the sequence, so that all of them have the same work.
 double RingTime(const StepShape& step, const Operator& op, PassKind pass, double attention_s) {
   const double hops = step.layout.cp - 1;
   double hop_s = 0.0;
@@ -169,12 +169,18 @@ void ApplyHostFloor(const StepShape& step, LayerTime& time) {
   time.weight_gradient_s += missing_s / 2.0;
 }
 
+MatmulInputs BlockInputs(const StepShape& step) {
+  const Quantisation quantisation = step.context.training.quantisation();
+  if (!quantisation.narrows()) return step.device.formats.matmul_inputs;
+  return {quantisation.products, quantisation.products, quantisation.products};
+}
+
 // At the model's ends the residual stream crosses the TP group once each way, which is timed as the
 // one all-reduce that it is without sequence parallel. Statistics of the loss, three numbers per
 // token, count nothing.
 LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
   LayerTime time;
-  AddCompute(step, cost, time);
+  AddCompute(step, cost, step.device.formats.matmul_inputs, time);
   TensorParallelTimes times(step);
   const auto price = [&](const CollectiveCost& collective) {
     const bool gathers = collective.kind == CollectiveKind::kAllGather;
@@ -191,7 +197,7 @@ LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
 LayerTime EstimateLayer(const StepShape& step, size_t group) {
   const ListCost& cost = step.planned.block(group).layer_cost;
   LayerTime time;
-  AddCompute(step, cost, time);
+  AddCompute(step, cost, BlockInputs(step), time);
   if (cost.attention != nullptr) {
     AddAttention(step, *cost.attention, time);
     AddRing(step, *cost.attention, time);

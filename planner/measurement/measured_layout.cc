@@ -163,16 +163,27 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row) {
 
 absl::StatusOr<Precision> PrecisionOf(const Measurement& row) {
   const std::string text = absl::AsciiStrToLower(row.precision);
-  for (const std::string_view narrow : {"fp8", "float8", "fp4"}) {
-    if (Contains(text, narrow)) return FieldError("precision", row.precision, "has no model");
+  const absl::StatusOr<Precision> named = ParsePrecision(text);
+  if (named.ok()) return *named;
+  constexpr std::pair<std::string_view, Precision> kRecipes[] = {
+      {"fp4", Precision::kNvfp4},
+      {"mxfp8", Precision::kMxfp8},
+      {"fp8-mx", Precision::kMxfp8},
+      {"fp8-cs", Precision::kFp8Current},
+      {"float8", Precision::kFp8Current},
+      {"fp8-sc", Precision::kFp8Blockwise},
+      {"blockwise", Precision::kFp8Blockwise},
+      {"fp8", Precision::kFp8Delayed}};
+  for (const auto& [word, recipe] : kRecipes) {
+    if (Contains(text, word)) return recipe;
   }
-  if (text == "fp32") return Precision::kFp32;
-  if (text == "fp64") return Precision::kFp64;
   if (text.empty()) return Precision::kBf16;
   for (const std::string_view half : {"bf16", "fp16", "mixed"}) {
     if (Contains(text, half)) return Precision::kBf16;
   }
-  return FieldError("precision", row.precision, "must be bf16, fp16, fp32 or fp64");
+  return FieldError("precision", row.precision,
+                    "must be fp16 or a --dtype: bf16, fp32, fp64, fp8-delayed, fp8-current, "
+                    "fp8-blockwise, mxfp8 or nvfp4");
 }
 
 }  // namespace meshwright::planner

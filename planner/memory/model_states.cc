@@ -33,8 +33,12 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
         profile.states.zero3_state_bytes - BytesOf(formats.weights) - profile.states.gradient_bytes;
   }
   const int64_t gradients = layout.zero >= 2 ? held.shard + held.whole_gradients : held.whole;
+  // Under ZeRO-3 copies live as long as the gathered weights that they are made of.
+  const auto copied = static_cast<double>(layout.zero >= 3 ? 0 : held.of_blocks);
+  const double copy_bytes = context.training.quantisation().weight_copy_bytes;
   return {
-      .weights_bytes = (layout.zero >= 3 ? held.shard : held.whole) * BytesOf(formats.weights),
+      .weights_bytes = (layout.zero >= 3 ? held.shard : held.whole) * BytesOf(formats.weights) +
+                       static_cast<int64_t>(copied * copy_bytes),
       .gradients_bytes = gradients * GradientBytes(context) +
                          (layout.zero <= 1 ? held.whole * profile.states.local_gradient_bytes : 0),
       .optimizer_bytes = (layout.zero >= 1 ? held.shard : held.whole) * optimizer_bytes};

@@ -15,6 +15,8 @@ struct HeldParameters {
   int64_t shard = 0;  // the rank's shard of them
   // Parameters whose gradients stay whole where the states of the others are a shard.
   int64_t whole_gradients = 0;
+  // Of `whole`, the parameters of blocks, whose products a precision may narrow.
+  int64_t of_blocks = 0;
 };
 
 struct ModelStateBytes {

@@ -85,7 +85,9 @@ int64_t ProfileMemory::LossBytes() const {
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   const int64_t ranks = ShardRanks(layout_);
   const int64_t all = planned_.ParametersOnRank(pipeline_rank);
-  return {.whole = all, .shard = (all + ranks - 1) / ranks};
+  return {.whole = all,
+          .shard = (all + ranks - 1) / ranks,
+          .of_blocks = planned_.BlockParametersOnRank(pipeline_rank)};
 }
 
 // ZeRO-2 and 3 hold what is on its way: the gradients of one unit, or of a chunk where groups of

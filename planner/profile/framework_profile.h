@@ -182,6 +182,8 @@ struct Supports {
   bool has_block_recompute = true;
   bool has_hsdp = false;    // ZeRO inside groups of hs= ranks, copies outside
   bool has_stages = false;  // stages= of as many layers as a layout says
+  // Whether it runs the recipes of fp8 and fp4 (planner/spec/quantisation.h).
+  bool has_fp8 = false;
   bool tp_needs_sequence_parallel = false;
   int32_t min_zero = 0;  // needed where there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1

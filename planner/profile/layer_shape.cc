@@ -39,6 +39,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   BlockShape shape = WholeShape(context.model, group, training.seq_len);
   shape.tokens = training.seq_len / layout.cp * layout.micro_batch;
   shape.element_bytes = BytesOf(training.formats().activations);
+  shape.quantisation = training.quantisation();
   shape.cpu_operators = context.cluster.device_kind() == DeviceKind::kCpu;
   shape.tp = layout.tp;
   shape.cp = layout.cp;

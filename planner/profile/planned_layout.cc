@@ -28,6 +28,16 @@ int64_t PlannedLayout::CountParameters(int32_t pipeline_rank) const {
   return parameters;
 }
 
+int64_t PlannedLayout::BlockParametersOnRank(int32_t pipeline_rank) const {
+  int64_t parameters = 0;
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    ForEachGroup(
+        context_.model, StageOnRank(pipeline_rank, chunk),
+        [&](size_t group, int64_t layers) { parameters += layers * block(group).layer.all; });
+  }
+  return parameters;
+}
+
 int64_t PlannedLayout::LargestUnit() const {
   int64_t largest = std::max(ends().embedding.all, ends().head.all);
   for (const auto& sums : blocks_) largest = std::max(largest, sums->layer.all);

@@ -47,6 +47,8 @@ class PlannedLayout {
   int64_t ParametersOnRank(int32_t pipeline_rank) const {
     return parameters_[static_cast<size_t>(pipeline_rank)];
   }
+  // Those of them that are its blocks'.
+  int64_t BlockParametersOnRank(int32_t pipeline_rank) const;
   int64_t MostParameters() const {
     return *std::max_element(parameters_.begin(), parameters_.end());
   }

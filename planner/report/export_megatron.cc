@@ -200,9 +200,32 @@ void AddRecompute(const Layout& layout, Script& script) {
   }
 }
 
+void AddRecipe(Precision precision, Script& script) {
+  const auto fp8 = [&script](const char* recipe) {
+    script.flags.push_back(absl::StrCat("--fp8-format hybrid --fp8-recipe ", recipe));
+  };
+  switch (precision) {
+    case Precision::kFp8Delayed:
+      return fp8("delayed");
+    case Precision::kFp8Current:
+      return fp8("tensorwise");
+    case Precision::kFp8Blockwise:
+      return fp8("blockwise");
+    case Precision::kMxfp8:
+      return fp8("mxfp8");
+    case Precision::kNvfp4:
+      script.flags.push_back("--fp4-format e2m1 --fp4-recipe nvfp4");
+      return;
+    case Precision::kBf16:
+    case Precision::kFp32:
+    case Precision::kFp64:
+      return;
+  }
+}
+
 void AddKernels(const ExportJob& job, Script& script) {
   auto& flags = script.flags;
-  const bool bf16 = job.training.precision == Precision::kBf16;
+  const bool bf16 = job.training.formats().activations == NumberFormat::kBf16;
   switch (job.layout.attention) {
     case AttentionKernel::kFusedSoftmax:
       flags.push_back("--attention-backend unfused");
@@ -234,6 +257,7 @@ void AddKernels(const ExportJob& job, Script& script) {
         "estimated.");
   }
   if (bf16) flags.push_back("--bf16");
+  AddRecipe(job.training.precision, script);
 }
 
 // The start of the command, with what comes before it.

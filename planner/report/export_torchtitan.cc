@@ -337,6 +337,10 @@ absl::StatusOr<std::string> ExportTorchtitan(const ExportJob& job) {
   RETURN_IF_ERROR(CheckModel(job.model));
   RETURN_IF_ERROR(CheckLacks(job.layout));
   RETURN_IF_ERROR(CheckStages(job.layout));
+  if (job.training.quantisation().narrows()) {
+    return FieldError("dtype", PrecisionName(job.training.precision),
+                      "is not exported for torchtitan; must be bf16 or fp32");
+  }
   std::string text =
       CommentLines({absl::StrCat(job.model.name, " as ", FormatLayout(job.layout)),
                     absl::StrCat("on ", job.layout.devices(), " devices with torchtitan:")});

@@ -27,6 +27,9 @@ std::string DescribeFramework(const Operands& operands) {
       return "HSDP (hs=) is not planned for this framework, only ZeRO over all dp * cp ranks";
     case FrameworkPart::kStages:
       return "the framework spreads layers over the stages by a rule of its own (no stages=)";
+    case FrameworkPart::kFp8:
+      return absl::StrCat("products in ", Std(PrecisionName(static_cast<Precision>(bound))),
+                          " are not planned for this framework, only bf16, fp32 and fp64");
     case FrameworkPart::kRecompute:
       return "the framework does not have recompute, only rc=none";
     case FrameworkPart::kSchedule:

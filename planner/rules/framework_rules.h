@@ -23,6 +23,7 @@ enum class FrameworkPart : int64_t {
   kSchedule,
   kHsdp,
   kStages,
+  kFp8,
   kRecompute
 };
 
@@ -45,6 +46,9 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   const auto lacks = [&operands](FrameworkPart part, int64_t bound = 0) {
     return Broken(static_cast<int64_t>(part), bound, operands);
   };
+  if (input.training.quantisation().narrows() && !has.has_fp8) {
+    return lacks(FrameworkPart::kFp8, static_cast<int64_t>(input.training.precision));
+  }
   if (l.zero > has.max_zero) return lacks(FrameworkPart::kZeroStage, has.max_zero);
   if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline)
     return lacks(FrameworkPart::kZeroPipeline);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
@@ -25,6 +26,14 @@ inline bool IsTooLarge(const RuleInput& input, const Layout& layout, Operands& o
                        static_cast<double>(input.training.seq_len) * layout.micro_batch;
   return bytes >= kMostBytes && Broken(input.training.seq_len, 0, operands);
 }
+
+inline bool DeviceLacksFormat(const RuleInput& input, const Layout&, Operands& operands) {
+  return !input.device_has_products &&
+         Broken(static_cast<int64_t>(input.training.precision), 0, operands);
+}
+
+// Returns a sentence that names the key of a cluster that is 0.
+std::string DescribeDeviceFormat(const Operands& operands);
 
 inline bool IsOver(int32_t value, int32_t most, Operands& operands) {
   return most > 0 && value > most && Broken(value, most, operands);

@@ -38,6 +38,7 @@ enum class Rule : uint8_t {
   kZeroRanks,                 // ZeRO without ranks to shard over
   kHsdpZero,                  // hs= without ZeRO
   kHsdpDivision,              // dp * cp % hs
+  kDeviceFormat,              // the precision's products against what the device multiplies
   kFramework,                 // the framework does not have this
   kTooLarge,                  // sizes beyond what the planner can count
   kMaxCp,                     // more context-parallel ranks than can be run
@@ -64,6 +65,7 @@ struct RuleInput {
   const FrameworkProfile& profile;  // of what runs the layout
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
+  bool device_has_products = true;  // in the format that the training's precision narrows them to
   // Whether a layout that another one dominates is dropped although it can run.
   bool drops_dominated = false;
 };

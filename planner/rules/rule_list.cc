@@ -44,6 +44,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "hs=$0 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3"},
     {Rule::kHsdpDivision, "hs_division", ReplicasDoNotDivide,
      "dp * cp = $0 ranks can't be divided into groups of hs=$1"},
+    {Rule::kDeviceFormat, "device_format", DeviceLacksFormat, "", DescribeDeviceFormat},
     {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework},
     {Rule::kPrecision, "precision", LacksPrecision, "", DescribePrecision},
     {Rule::kFfnKind, "ffn_kind", LacksFfn, "", DescribeFfn},
@@ -138,7 +139,9 @@ RuleInput RuleInputOf(const EstimateContext& context, int64_t devices) {
           .training = context.training,
           .profile = context.profile,
           .devices = devices,
-          .device = context.cluster.device_kind()};
+          .device = context.cluster.device_kind(),
+          .device_has_products =
+              context.cluster.device.PeakFlops(context.training.quantisation().products) > 0.0};
 }
 
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,

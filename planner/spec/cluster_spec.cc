@@ -33,6 +33,9 @@ absl::Status ValidateDevice(const HardwareProfile& device) {
   RETURN_IF_ERROR(CheckShare("device.matmul_efficiency", device.matmul_efficiency));
   RETURN_IF_ERROR(CheckShare("device.attention_efficiency", device.attention_efficiency));
   RETURN_IF_ERROR(CheckShare("device.matmul_limit", device.matmul_limit));
+  RETURN_IF_ERROR(CheckShare("device.narrow_matmul_ratio", device.narrow_matmul_ratio));
+  RETURN_IF_ERROR(CheckNotNegative("device.peak_fp8_flops", device.peak_fp8_flops));
+  RETURN_IF_ERROR(CheckNotNegative("device.peak_fp4_flops", device.peak_fp4_flops));
   RETURN_IF_ERROR(CheckNotNegative("device.matmul_half_k", device.matmul_half_k));
   RETURN_IF_ERROR(CheckNotNegative("device.attention_half_seq", device.attention_half_seq));
   for (const double ratio : {device.flash1_ratio, device.flash3_ratio, device.cudnn_ratio}) {

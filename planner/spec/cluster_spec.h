@@ -35,12 +35,17 @@ struct HardwareProfile {
   // FLOP/s of fp32 matmuls: IEEE's, not TF32's, which have ten bits of mantissa. A file that has
   // TF32's peak here says that its fp32 matmuls run at that.
   double peak_fp32_flops = 0.0;
-  double peak_tf32_flops = 0.0;     // dense, FLOP/s; 0 where it has none. Nothing runs at it here
+  double peak_tf32_flops = 0.0;  // dense, FLOP/s; 0 where it has none. Nothing runs at it here
+  double peak_fp8_flops = 0.0;   // dense, FLOP/s; 0 where it has no such products
+  double peak_fp4_flops = 0.0;
   int64_t memory_bytes = 0;         // as the driver reports it
   double memory_bytes_per_s = 0.0;  // data sheet
   double memory_efficiency = 0.85;  // share of memory_bytes_per_s that a streaming kernel reaches
   double matmul_efficiency = 0.8;   // share of the peak that a large, well-shaped matmul reaches
   double matmul_half_k = 256.0;     // inner dimension at which a matmul reaches half of that
+  // Of what a product in bf16 reaches of its peak, the share that one in fp8 or fp4 reaches of its
+  // own.
+  double narrow_matmul_ratio = 0.75;
   // The largest share of the peak that a matmul benchmark reaches, which no framework passes.
   double matmul_limit = 1.0;
   // Share of the peak that causal attention reaches, forward and backward: attention_efficiency * s
@@ -73,6 +78,8 @@ struct HardwareProfile {
   // half their rate.
   double PeakFlops(NumberFormat inputs) const {
     if (inputs == NumberFormat::kBf16) return peak_bf16_flops;
+    if (inputs == NumberFormat::kFp8) return peak_fp8_flops;
+    if (inputs == NumberFormat::kFp4) return peak_fp4_flops;
     return inputs == NumberFormat::kFp32 ? peak_fp32_flops : peak_fp32_flops / 2.0;
   }
 
@@ -81,8 +88,8 @@ struct HardwareProfile {
 
 // A link as one rank sees it, one way.
 struct LinkProfile {
-  double bytes_per_s = 0.0;     // data sheet
-  double efficiency = 0.8;      // share reached by large messages
+  double bytes_per_s = 0.0;  // data sheet
+  double efficiency = 0.8;   // share reached by large messages
   // One step of a ring; NCCL's own are in its tables, and this is what an interface adds to them.
   double hop_latency_s = 0.0;
   // What a step of a ring costs the host where the ring leaves a node: no step of it is shorter.

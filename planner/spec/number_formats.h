@@ -13,9 +13,9 @@
 
 namespace meshwright::planner {
 
-enum class NumberFormat : uint8_t { kBf16, kFp32, kFp64 };
+enum class NumberFormat : uint8_t { kBf16, kFp32, kFp64, kFp8, kFp4 };
 
-// Bytes of one element.
+// Bytes that hold one element; a byte may hold two of fp4.
 constexpr int64_t BytesOf(NumberFormat format) {
   switch (format) {
     case NumberFormat::kBf16:
@@ -24,16 +24,30 @@ constexpr int64_t BytesOf(NumberFormat format) {
       return 4;
     case NumberFormat::kFp64:
       return 8;
+    case NumberFormat::kFp8:
+    case NumberFormat::kFp4:
+      return 1;
   }
   return 0;
 }
 
-// What a user asks for: bf16 is mixed precision with fp32 sums and optimizer states, the others are
-// one format throughout.
-enum class Precision : uint8_t { kBf16, kFp32, kFp64 };
+// What a user asks for: bf16 is mixed precision with fp32 sums and optimizer states, fp32 and fp64
+// are one format throughout. The others are bf16 but for the products of blocks, which a recipe
+// narrows (planner/spec/quantisation.h).
+enum class Precision : uint8_t {
+  kBf16,
+  kFp32,
+  kFp64,
+  kFp8Delayed,
+  kFp8Current,
+  kFp8Blockwise,
+  kMxfp8,
+  kNvfp4
+};
 
 std::string_view PrecisionName(Precision precision);
-// "bf16", "fp32" or "fp64"; InvalidArgument about `dtype` otherwise.
+// "bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8" or "nvfp4";
+// InvalidArgument about `dtype` otherwise.
 absl::StatusOr<Precision> ParsePrecision(std::string_view text);
 
 // What both factors of a matmul are in, by the pass that multiplies them.
@@ -73,6 +87,11 @@ constexpr NumberFormats NumberFormatsOf(Precision precision) {
   };
   switch (precision) {
     case Precision::kBf16:
+    case Precision::kFp8Delayed:
+    case Precision::kFp8Current:
+    case Precision::kFp8Blockwise:
+    case Precision::kMxfp8:
+    case Precision::kNvfp4:
       break;
     case Precision::kFp32:
       return all_in(NumberFormat::kFp32, NumberFormat::kFp32);

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "planner/spec/number_formats.h"
 #include "planner/spec/optimizer.h"
+#include "planner/spec/quantisation.h"
 
 namespace meshwright::planner {
 
@@ -16,6 +17,7 @@ struct TrainingSpec {
   Optimizer optimizer = kAdamW;
 
   constexpr NumberFormats formats() const { return NumberFormatsOf(precision); }
+  constexpr Quantisation quantisation() const { return QuantisationOf(precision); }
 
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;
 };

@@ -131,7 +131,7 @@ void QueryFlags::AddTraining(CLI::App& app) {
       app.add_option("--dtype", dtype,
                      "Number format of the matrix products; default bf16, on processor cores "
                      "fp32"),
-      {"bf16", "fp32", "fp64"});
+      {"bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"});
 }
 
 void QueryFlags::AddCluster(CLI::App& app) {

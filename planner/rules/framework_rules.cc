@@ -1,5 +1,7 @@
 #include "planner/rules/framework_rules.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -28,7 +30,7 @@ std::string DescribeFramework(const Operands& operands) {
     case FrameworkPart::kStages:
       return "the framework spreads layers over the stages by a rule of its own (no stages=)";
     case FrameworkPart::kFp8:
-      return absl::StrCat("products in ", Std(PrecisionName(static_cast<Precision>(bound))),
+      return absl::StrCat("products in ", std::string(PrecisionName(static_cast<Precision>(bound))),
                           " are not planned for this framework, only bf16, fp32 and fp64");
     case FrameworkPart::kRecompute:
       return "the framework does not have recompute, only rc=none";

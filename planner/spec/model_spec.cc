@@ -1,5 +1,7 @@
 #include "planner/spec/model_spec.h"
 
+#include <algorithm>
+
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
@@ -10,8 +12,18 @@ namespace {
 constexpr int64_t kMaxWidth = int64_t{1} << 21;
 constexpr int64_t kMaxHeads = 1 << 14;
 constexpr int64_t kMaxLayers = 1 << 14;
+constexpr int64_t kMaxMtpLayers = 16;
+constexpr int64_t kMaxExperts = 1 << 14;
 constexpr int64_t kMaxPositions = int64_t{1} << 24;
 constexpr int64_t kMaxVocab = int64_t{1} << 24;
+
+absl::Status CheckLatent(const Attention& attention) {
+  const int64_t widest = kMaxWidth / attention.heads;
+  RETURN_IF_ERROR(CheckRange("q_lora_rank", attention.query_rank, 0, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("kv_lora_rank", attention.kv_rank, 1, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("qk_rope_head_dim", attention.rotary_dim, 0, attention.head_dim));
+  return CheckRange("v_head_dim", attention.value_dim, 1, widest);
+}
 
 absl::Status Check(const Attention& attention) {
   RETURN_IF_ERROR(CheckRange("num_attention_heads", attention.heads, 1, kMaxHeads));
@@ -20,7 +32,19 @@ absl::Status Check(const Attention& attention) {
     return FieldError("num_key_value_heads", attention.kv_heads,
                       "must divide num_attention_heads = " + std::to_string(attention.heads));
   }
-  return CheckRange("head_dim", attention.head_dim, 1, kMaxWidth / attention.heads);
+  RETURN_IF_ERROR(CheckRange("head_dim", attention.head_dim, 1, kMaxWidth / attention.heads));
+  RETURN_IF_ERROR(CheckRange("sliding_window", attention.window, 0, kMaxPositions));
+  return attention.is_latent() ? CheckLatent(attention) : absl::OkStatus();
+}
+
+absl::Status Check(const Experts& experts) {
+  if (experts.count == 0) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckRange("num_experts", experts.count, 2, kMaxExperts));
+  RETURN_IF_ERROR(CheckRange("num_experts_per_tok", experts.top_k, 1, experts.count));
+  RETURN_IF_ERROR(
+      CheckRange("shared_expert_intermediate_size", experts.shared_hidden, 0, kMaxWidth));
+  RETURN_IF_ERROR(CheckRange("n_group", experts.groups, 1, experts.count));
+  return CheckRange("topk_group", experts.top_groups, 1, experts.groups);
 }
 
 }  // namespace
@@ -29,6 +53,11 @@ int64_t ModelSpec::layers() const {
   int64_t count = 0;
   for (const LayerGroup& group : groups) count += group.count;
   return count;
+}
+
+bool ModelSpec::has_experts() const {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const LayerGroup& group) { return group.ffn.has_experts(); });
 }
 
 const LayerGroup& ModelSpec::GroupOf(int64_t layer) const {
@@ -53,8 +82,10 @@ absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckPositive("initializer_range", model.initializer_range));
   for (const LayerGroup& group : model.groups) {
     RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn.hidden, 1, kMaxWidth));
+    RETURN_IF_ERROR(Check(group.ffn.experts));
     RETURN_IF_ERROR(CheckRange("num_hidden_layers", group.count, 1, kMaxLayers));
   }
+  RETURN_IF_ERROR(CheckRange("num_nextn_predict_layers", model.mtp_layers, 0, kMaxMtpLayers));
   return CheckRange("num_hidden_layers", model.layers(), 1, kMaxLayers);
 }
 

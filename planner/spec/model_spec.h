@@ -13,7 +13,10 @@
 
 namespace meshwright::planner {
 
-enum class AttentionKind : uint8_t { kGroupedQuery };  // multi-head and multi-query are its ends
+enum class AttentionKind : uint8_t {
+  kGroupedQuery,  // multi-head and multi-query are its ends
+  kLatent         // DeepSeek-V2 (arXiv 2405.04434): one narrow latent makes keys and values
+};
 // Three matrices, or two. ReLU keeps its result alone.
 enum class FfnKind : uint8_t { kSwiGlu, kGelu, kRelu };
 // Norms of the residual stream: RMSNorm, or LayerNorm with weight and bias, with a weight alone, or
@@ -36,19 +39,55 @@ struct Attention {
   bool qk_norm = false;             // Qwen3: RMSNorm over head_dim of q and k
   bool qk_norm_over_width = false;  // OLMo 2: with qk_norm, over all heads of q, and of k, together
   bool output_bias = false;         // of the output projection
+  int64_t window = 0;               // tokens that a query sees, its own included; 0: all before it
+  bool sinks = false;               // GPT-OSS: a learned score of each head joins the softmax
 
+  // Of kLatent alone. Queries and keys have head_dim elements, of which rotary_dim are turned; the
+  // turned part of a key is one for all heads.
+  int64_t query_rank = 0;  // width of the latent that makes queries; 0: the hidden state does
+  int64_t kv_rank = 0;     // width of the latent that makes keys and values
+  int64_t rotary_dim = 0;
+  int64_t value_dim = 0;  // elements of a head's values
+
+  bool is_latent() const { return kind == AttentionKind::kLatent; }
   int64_t query_width() const { return heads * head_dim; }
-  int64_t key_width() const { return kv_heads * head_dim; }  // of values too
+  int64_t key_width() const { return kv_heads * head_dim; }  // of values too, unless latent
+  // Elements of a query head and of a value head together: an attended key costs so many
+  // multiplications.
+  int64_t score_dim() const { return head_dim + (is_latent() ? value_dim : head_dim); }
 
   friend bool operator==(const Attention&, const Attention&) = default;
 };
 
+// What a router's scores of a token are divided by: their sum over experts, or nothing.
+enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
+
+// Mixture of experts: a router picks `top_k` of `count` FFNs for each token.
+struct Experts {
+  int64_t count = 0;  // 0: the FFN is one for all tokens
+  int64_t top_k = 0;
+  int64_t shared_hidden = 0;  // width of an FFN beside them that every token passes; 0: none
+  bool shared_gate = false;   // Qwen2-MoE: the hidden state decides how much of its result counts
+  RouterScore score = RouterScore::kSoftmax;
+  bool router_bias = false;     // GPT-OSS: of the router's projection
+  bool selection_bias = false;  // DeepSeek-V3: added to scores to pick, not trained by gradients
+  int64_t groups = 1;           // of experts; a token takes them from `top_groups` of these
+  int64_t top_groups = 1;
+  double capacity_factor = 0.0;  // an expert takes so many times its even share; 0: all that come
+
+  friend bool operator==(const Experts&, const Experts&) = default;
+};
+
 struct Ffn {
   FfnKind kind = FfnKind::kSwiGlu;
-  int64_t hidden = 0;  // its own width, between the matrices
+  int64_t hidden = 0;  // its own width, between the matrices; with experts, of each of them
   bool bias = false;   // of each of its matrices
+  Experts experts = {};
 
   bool gated() const { return kind == FfnKind::kSwiGlu; }
+  bool has_experts() const { return experts.count > 0; }
+  // Of the FFN that every token passes.
+  int64_t dense_hidden() const { return has_experts() ? experts.shared_hidden : hidden; }
 
   friend bool operator==(const Ffn&, const Ffn&) = default;
 };
@@ -78,9 +117,13 @@ struct ModelSpec {
   double rope_theta = 10000.0;
   RopeScaling rope_scaling = {};
   double initializer_range = 0.02;  // standard deviation of the matrices' first values
+  // DeepSeek-V3 (arXiv 2412.19437, section 2.2): layers behind the last one, each with a projection
+  // [hidden, 2 hidden] and the head once more, that predict tokens further ahead.
+  int64_t mtp_layers = 0;
   std::vector<LayerGroup> groups;
 
   int64_t layers() const;
+  bool has_experts() const;
   // The group of layer `layer` of layers(), counted from 0.
   const LayerGroup& GroupOf(int64_t layer) const;
 

@@ -51,7 +51,10 @@ constexpr Phase PhaseOf(planner::GroupRole role) {
     case planner::GroupRole::kShards:
     case planner::GroupRole::kCopies:
     case planner::GroupRole::kModelEnds:
+    case planner::GroupRole::kExpertReplicas:
       return Phase::kDataParallel;
+    case planner::GroupRole::kExperts:
+    case planner::GroupRole::kExpertTensor:
     case planner::GroupRole::kWorld:
       break;
   }

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "planner/block/expert_operators.h"
+#include "planner/block/latent_operators.h"
 #include "planner/block/operator_builder.h"
 
 namespace meshwright::planner {
 namespace {
 
-// Traffic in bytes per element of 2 bytes, of fused operators: every input read once, every output
-// written once.
-constexpr double kSwiGluForward = 6.0;
-constexpr double kSwiGluBackward = 10.0;
-constexpr double kWriteProduct = 2.0;  // in the backward that computes it again
-// silu and the product in kernels of their own.
-constexpr double kEagerSwiGluForward = 10.0;
-constexpr double kEagerSwiGluBackward = 20.0;
+// Traffic in bytes per element of 2 bytes: every input read once, every output written once.
 constexpr double kResidual = 6.0;
 
 class BlockBuilder : public OperatorBuilder {
@@ -23,9 +18,13 @@ class BlockBuilder : public OperatorBuilder {
 
   void Block() {
     if (!NormsBehind()) AttentionNorm();
-    Enter(OperatorName::kAttentionEnter);
-    QkvProjection();
-    if (s_.head_norm) HeadNorm();
+    if (s_.is_latent()) {
+      AddLatentProjections(s_, operators());
+    } else {
+      Enter(OperatorName::kAttentionEnter);
+      QkvProjection();
+      if (s_.head_norm) HeadNorm();
+    }
     if (s_.positions == Positions::kRotary) Rope();
     Attention();
     OutputProjection();
@@ -42,39 +41,24 @@ class BlockBuilder : public OperatorBuilder {
   void FfnBranch() {
     const bool shares_norm = s_.arrangement == Arrangement::kParallelOneNorm;
     if (!NormsBehind() && !shares_norm) FfnNorm();
-    if (!shares_norm) Enter(OperatorName::kFfnEnter);
-    GateUpProjection();
-    FfnActivation();
-    DownProjection();
-    Leave(OperatorName::kFfnLeave);
+    if (s_.has_experts()) AddExperts(s_, operators());
+    if (s_.ffn_hidden > 0) DenseFfn(shares_norm);
     if (NormsBehind()) FfnNorm();
     Residual(OperatorName::kFfnResidual,
              s_.is_parallel() ? ExtraBytes() : ExtraBytes() - ExtraBytes() / 2);
   }
 
  private:
+  // The FFN that every token passes.
+  void DenseFfn(bool has_entered) {
+    if (!has_entered) Enter(OperatorName::kFfnEnter);
+    GateUpProjection();
+    FfnActivation();
+    DownProjection();
+    Leave(OperatorName::kFfnLeave);
+  }
+
   bool NormsBehind() const { return s_.arrangement == Arrangement::kNormBehind; }
-
-  // A product of the block. What narrows its inputs are operators of their own: forward reads the
-  // input and writes the copy, backward makes two of its gradient.
-  Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs) {
-    Operator& op = Matmul(name, outputs, inputs);
-    if (!s_.quantisation.narrows()) return op;
-    const double copy_bytes = s_.quantisation.kept_bytes;
-    const auto tokens = static_cast<double>(s_.tokens);
-    op.stream.traffic_bytes[static_cast<size_t>(kForward)] +=
-        (2.0 + copy_bytes) * tokens / static_cast<double>(outputs);
-    op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] +=
-        (2.0 + 2.0 * copy_bytes) * tokens / static_cast<double>(inputs);
-    return op;
-  }
-
-  // What is kept of an input of `bytes` that only a product reads.
-  int64_t KeptInputBytes(int64_t bytes) const {
-    if (!s_.quantisation.narrows()) return bytes;
-    return static_cast<int64_t>(static_cast<double>(bytes / s_.element_bytes) *
-                                s_.quantisation.kept_bytes);
-  }
 
   int64_t PerStreamElement(double bytes) const {
     return static_cast<int64_t>(bytes * static_cast<double>(stream_elements_));
@@ -140,7 +124,9 @@ class BlockBuilder : public OperatorBuilder {
 
   void Rope() {
     Operator& op = Add(OperatorName::kRope, OperatorKind::kElementwise);
-    const double turned = s_.rotary_share * static_cast<double>(TurnedElements());
+    // Latent attention puts queries and keys together of what was turned and what was not.
+    const double turned =
+        (s_.is_latent() ? 1.0 : s_.rotary_share) * static_cast<double>(TurnedElements());
     op.stream = {.elements = static_cast<int64_t>(turned),
                  .traffic_bytes = {s_.rope_traffic_bytes, s_.rope_traffic_bytes, 0.0}};
     op.repeats_forward = NormsHeadsAgain();
@@ -154,28 +140,33 @@ class BlockBuilder : public OperatorBuilder {
                     .heads = s_.rank_heads(),
                     .head_dim = s_.head_dim,
                     .kv_heads = s_.rank_kv_heads(),
-                    .key_blocks = s_.cp};
+                    .key_blocks = s_.cp,
+                    .window = s_.window,
+                    .value_dim = s_.is_latent() ? s_.value_dim : 0};
+    if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
     op.kernel = s_.attention;
     op.score_traffic_bytes = s_.score_traffic_bytes;
     const int64_t query_bytes = s_.tokens * s_.query_width() * s_.element_bytes;
     const int64_t key_bytes = s_.tokens * s_.key_width() * s_.element_bytes;
+    const int64_t value_bytes = s_.tokens * s_.value_width() * s_.element_bytes;
     constexpr OperatorName kQkv = OperatorName::kQkvProjection;
-    Save(op, KeptTensor::kQuery, query_bytes, kQkv, kWeightGradient);
+    Save(op, KeptTensor::kQuery, query_bytes,
+         s_.is_latent() ? OperatorName::kQueryProjection : kQkv, kWeightGradient);
     Save(op, KeptTensor::kKey, key_bytes, kQkv, kWeightGradient);
-    Save(op, KeptTensor::kValue, key_bytes, kQkv, kWeightGradient);
+    Save(op, KeptTensor::kValue, value_bytes, kQkv, kWeightGradient);
     Save(op, KeptTensor::kLogSumExp, s_.tokens * s_.rank_heads() * s_.accumulator_bytes(), op.name,
          kInputGradient);
     const auto scores = static_cast<double>(s_.tokens * s_.keys * s_.rank_heads());
     Save(op, KeptTensor::kScores, static_cast<int64_t>(s_.score_bytes * scores), op.name,
          kInputGradient);
-    op.pass(kForward).result_bytes = query_bytes;
-    op.pass(kInputGradient).result_bytes = query_bytes + 2 * key_bytes;
+    op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
+    op.pass(kInputGradient).result_bytes = query_bytes + key_bytes + value_bytes;
     if (s_.cp > 1) Ring(op);
   }
 
   // Keys and values go around the ring each way, and their gradients behind them.
   void Ring(Operator& op) {
-    const int64_t elements = 2 * s_.tokens * s_.key_width();
+    const int64_t elements = s_.tokens * (s_.key_width() + s_.value_width());
     const OperatorCollective keys = {.kind = CollectiveKind::kSend,
                                      .group = GroupRole::kContext,
                                      .bytes = elements * s_.element_bytes};
@@ -187,11 +178,12 @@ class BlockBuilder : public OperatorBuilder {
   }
 
   void OutputProjection() {
-    Operator& op = Projection(OperatorName::kOutputProjection, s_.hidden, s_.query_width());
-    op.parameters.push_back(Columns("o", s_.hidden, s_.heads * s_.head_dim, s_.query_width()));
+    Operator& op = Projection(OperatorName::kOutputProjection, s_.hidden, s_.attended_width());
+    op.parameters.push_back(
+        Columns("o", s_.hidden, s_.heads * s_.value_head_dim(), s_.attended_width()));
     if (s_.output_bias) op.parameters.push_back(Vector("o_bias", s_.hidden));
     // Attention's backward reads it too, as it is.
-    const int64_t bytes = s_.tokens * s_.query_width() * s_.element_bytes;
+    const int64_t bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
     Save(op, KeptTensor::kAttentionOutput,
          bytes + (s_.quantisation.narrows() ? KeptInputBytes(bytes) : 0), op.name, kWeightGradient);
   }
@@ -225,8 +217,8 @@ class BlockBuilder : public OperatorBuilder {
       op.parameters.push_back(Bias("gate_bias", s_.ffn_hidden, s_.inner_width()));
     }
     if (s_.ffn_bias) op.parameters.push_back(Bias("up_bias", s_.ffn_hidden, s_.inner_width()));
-    // With one norm it is the input of the QKV projection.
-    if (s_.arrangement == Arrangement::kParallelOneNorm) return;
+    // With one norm it is the input of the QKV projection; experts keep it for their router.
+    if (s_.arrangement == Arrangement::kParallelOneNorm || s_.has_experts()) return;
     Save(op, NormsBehind() ? KeptTensor::kFfnResidual : KeptTensor::kFfnNormOutput,
          KeptInputBytes(NormOutputBytes()), op.name, kWeightGradient);
   }
@@ -235,11 +227,7 @@ class BlockBuilder : public OperatorBuilder {
   void FfnActivation() {
     Operator& op = Add(OperatorName::kFfnActivation, OperatorKind::kElementwise);
     const int64_t elements = s_.tokens * s_.inner_width();
-    const double again = s_.keeps_ffn_product ? 0.0 : kWriteProduct;
-    op.stream = {
-        .elements = elements,
-        .traffic_bytes = {s_.fused_swiglu ? kSwiGluForward : kEagerSwiGluForward,
-                          (s_.fused_swiglu ? kSwiGluBackward : kEagerSwiGluBackward) + again, 0.0}};
+    op.stream = ActivationStream(elements);
     const int64_t bytes = elements * s_.element_bytes;
     const bool gated = s_.ffn == FfnKind::kSwiGlu;
     constexpr OperatorName kGateUp = OperatorName::kGateUpProjection;

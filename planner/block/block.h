@@ -21,4 +21,9 @@ OperatorList EmbeddingOperators(const BlockShape& shape);
 // embedding's matrix and adds no parameters.
 OperatorList HeadOperators(const BlockShape& shape);
 
+// Returns the operators that a layer which predicts further tokens (ModelSpec::mtp_layers) has in
+// addition to a block and a head: norms of the hidden state and of the next token's embedding, and
+// the projection of both, which tensor parallel divides by its rows.
+OperatorList MtpOperators(const BlockShape& shape);
+
 }  // namespace meshwright::planner

@@ -22,14 +22,20 @@ struct BlockShape {
   int64_t heads = 0;     // query heads of the whole model; sizes below are the model's as well
   int64_t kv_heads = 0;  // each rank holds at least one: heads are replicated where tp > kv_heads
   int64_t head_dim = 0;
-  int64_t ffn_hidden = 0;
+  int64_t ffn_hidden = 0;  // of the FFN that every token passes; 0 where there are experts alone
   FfnKind ffn = FfnKind::kSwiGlu;
+  Experts experts = {};
+  int64_t expert_hidden = 0;  // of each expert
   int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
   // Of the block's products; the model's ends are not narrowed.
   Quantisation quantisation = {};
   // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
   bool cpu_operators = true;
   int64_t tp = 1;
+  int64_t ep = 1;
+  int64_t etp = 1;
+  // Tokens that come to the experts of this rank, over those of an average one.
+  double expert_load = 1.0;
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
@@ -42,9 +48,21 @@ struct BlockShape {
   double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
   double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
   double score_bytes = 0.0;       // kept per element of the score matrix
+  // Kept of each token that an expert takes: its weight, and where it came from.
+  double routing_bytes = 12.0;
+  // Whether the experts' results are kept because their weights are applied to them, not to the
+  // product before the down projection.
+  bool keeps_expert_output = false;
   // Selective recompute drops norm outputs and the FFN's activation, not only the scores.
   bool selective_drops_operators = false;
-  int64_t keys = 0;  // keys that each query token is compared with, which is the sequence length
+  int64_t keys = 0;    // the sequence length
+  int64_t window = 0;  // newest keys that a query sees; 0: all before it
+  bool sinks = false;
+  AttentionKind attention_kind = AttentionKind::kGroupedQuery;
+  int64_t query_rank = 0;  // these four only of latent attention, as in the model's Attention
+  int64_t kv_rank = 0;
+  int64_t rotary_dim = 0;
+  int64_t value_dim = 0;
   int64_t cp = 1;
   bool qkv_bias = false;
   bool output_bias = false;
@@ -80,6 +98,13 @@ struct BlockShape {
   int64_t rank_kv_heads() const { return std::max<int64_t>(kv_heads / tp, 1); }
   int64_t query_width() const { return rank_heads() * head_dim; }
   int64_t key_width() const { return rank_kv_heads() * head_dim; }
+  bool is_latent() const { return attention_kind == AttentionKind::kLatent; }
+  int64_t value_head_dim() const { return is_latent() ? value_dim : head_dim; }
+  int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }
+  // Of what attention makes, the input of the output projection.
+  int64_t attended_width() const { return rank_heads() * value_head_dim(); }
+  // Of the latents that queries, keys and values come out of; the turned key is beside them.
+  int64_t latent_width() const { return query_rank + kv_rank; }
   int64_t inner_width() const { return ffn_hidden / tp; }
   int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }
   bool is_parallel() const {
@@ -89,6 +114,25 @@ struct BlockShape {
   int64_t norm_statistics() const { return norm == StreamNorm::kRms ? 1 : 2; }
   // How many TP ranks share the residual stream's tokens.
   int64_t stream_ranks() const { return sequence_parallel ? tp : 1; }
+  int64_t stream_tokens() const { return tokens / stream_ranks(); }
+
+  bool has_experts() const { return experts.count > 0; }
+  int64_t rank_experts() const { return experts.count / ep; }
+  int64_t expert_width() const { return expert_hidden / etp; }
+  int64_t expert_gate_up_width() const {
+    return (ffn == FfnKind::kSwiGlu ? 2 : 1) * expert_width();
+  }
+  // Tokens that a rank sends to experts, each once for every expert that it goes to. On average it
+  // receives as many, whatever ep is.
+  int64_t sent_rows() const {
+    const auto rows = static_cast<double>(stream_tokens() * experts.top_k);
+    return static_cast<int64_t>(rows *
+                                (experts.capacity_factor > 0.0 ? experts.capacity_factor : 1.0));
+  }
+  // Tokens that the experts of a rank work on.
+  int64_t routed_rows() const {
+    return static_cast<int64_t>(static_cast<double>(sent_rows()) * expert_load) * etp;
+  }
 
   friend bool operator==(const BlockShape&, const BlockShape&) = default;
 };

@@ -40,6 +40,20 @@ class EndsBuilder : public OperatorBuilder {
     CrossEntropy();
   }
 
+  void Mtp() {
+    Operator& norm = Add(OperatorName::kMtpNorm, OperatorKind::kNorm);
+    norm.stream = {.elements = 2 * stream_elements_,
+                   .traffic_bytes = {kFusedNormForward, kFusedNormBackward, 0.0}};
+    norm.parameters.push_back(Vector("mtp_hidden_norm", s_.hidden));
+    norm.parameters.push_back(Vector("mtp_embedding_norm", s_.hidden));
+    norm.parameters.push_back(Vector("mtp_final_norm", s_.hidden));
+    norm.pass(kForward).result_bytes = 2 * stream_bytes_;
+    Save(norm, KeptTensor::kMtpResidual, 2 * stream_bytes_, norm.name, kInputGradient);
+    Operator& op = Matmul(OperatorName::kMtpProjection, s_.hidden / s_.tp, 2 * s_.hidden);
+    op.parameters.push_back(Rows("mtp", s_.hidden, s_.hidden / s_.tp, 2 * s_.hidden));
+    Save(op, KeptTensor::kMtpNormOutput, 2 * NormOutputBytes(), op.name, kWeightGradient);
+  }
+
  private:
   void FinalNorm() {
     Operator& op = Add(OperatorName::kFinalNorm, OperatorKind::kNorm);
@@ -92,6 +106,12 @@ OperatorList EmbeddingOperators(const BlockShape& shape) {
 OperatorList HeadOperators(const BlockShape& shape) {
   OperatorList operators;
   EndsBuilder(shape, operators).Head();
+  return operators;
+}
+
+OperatorList MtpOperators(const BlockShape& shape) {
+  OperatorList operators;
+  EndsBuilder(shape, operators).Mtp();
   return operators;
 }
 

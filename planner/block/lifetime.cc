@@ -13,9 +13,23 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kAttentionResidual:
     case KeptTensor::kFinalResidual:
     case KeptTensor::kTargets:
+    case KeptTensor::kMtpResidual:
       return {.origin = Origin::kGiven};
+    case KeptTensor::kMtpNormOutput:
+      return result_of(OperatorName::kMtpNorm);
     case KeptTensor::kAttentionNormOutput:
       return result_of(OperatorName::kAttentionNorm);
+    case KeptTensor::kLatentNormOutput:
+      return result_of(OperatorName::kLatentNorm);
+    case KeptTensor::kExpertInput:
+      return result_of(OperatorName::kExpertDispatch);
+    case KeptTensor::kExpertGate:
+    case KeptTensor::kExpertUp:
+      return result_of(OperatorName::kExpertGateUpProjection);
+    case KeptTensor::kExpertProduct:
+      return result_of(OperatorName::kExpertActivation);
+    case KeptTensor::kExpertOutput:
+      return result_of(OperatorName::kExpertDownProjection);
     case KeptTensor::kEmbeddingNormInput:
       return result_of(OperatorName::kEmbedding);
     case KeptTensor::kAttentionNormInput:
@@ -41,6 +55,10 @@ TensorOrigin OriginOf(KeptTensor tensor) {
       return result_of(OperatorName::kFinalNorm);
     case KeptTensor::kLogits:
       return result_of(OperatorName::kHeadProjection);
+    case KeptTensor::kLatent:
+    case KeptTensor::kRouterScores:
+    case KeptTensor::kRouting:
+    case KeptTensor::kExpertSiluGate:
     case KeptTensor::kEmbeddingNormRstd:
     case KeptTensor::kAttentionNormRstd:
     case KeptTensor::kHeadNormInput:

@@ -23,8 +23,9 @@ void AddPass(const Operator& op, PassKind pass, ListCost& cost) {
 
 void AddCollectives(const Operator& op, PassKind pass, ListCost& cost) {
   for (const OperatorCollective& collective : op.pass(pass).collectives) {
-    if (collective.group != GroupRole::kTensor || collective.behind_compute) continue;
+    if (collective.group == GroupRole::kContext || collective.behind_compute) continue;
     cost.collectives.push_back({.pass = pass,
+                                .group = collective.group,
                                 .kind = collective.kind,
                                 .of_loss = op.kind == OperatorKind::kCrossEntropy,
                                 .bytes = collective.bytes});

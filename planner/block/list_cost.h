@@ -19,9 +19,10 @@ struct PassCost {
   double stream_bytes = 0.0;  // that it reads from and writes to device memory
 };
 
-// A collective over the TP group that compute waits for.
+// A collective that compute waits for, over the ranks that share a layer or its experts.
 struct CollectiveCost {
   PassKind pass = PassKind::kForward;
+  GroupRole group = GroupRole::kTensor;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool of_loss = false;
   int64_t bytes = 0;  // as OperatorCollective::bytes

@@ -3,17 +3,45 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr std::array<std::string_view, 23> kOperatorNames = {
-    "embedding",       "embedding_leave",   "embedding_norm",     "attention_norm",
-    "attention_enter", "qkv_projection",    "head_norm",          "rope",
-    "attention",       "output_projection", "attention_leave",    "attention_residual",
-    "ffn_norm",        "ffn_enter",         "gate_up_projection", "ffn_activation",
-    "down_projection", "ffn_leave",         "ffn_residual",       "final_norm",
-    "head_enter",      "head_projection",   "cross_entropy",
+constexpr std::array<std::string_view, 34> kOperatorNames = {
+    "embedding",
+    "embedding_leave",
+    "embedding_norm",
+    "attention_norm",
+    "latent_projection",
+    "latent_norm",
+    "attention_enter",
+    "qkv_projection",
+    "query_projection",
+    "head_norm",
+    "rope",
+    "attention",
+    "output_projection",
+    "attention_leave",
+    "attention_residual",
+    "ffn_norm",
+    "router",
+    "expert_dispatch",
+    "expert_gate_up_projection",
+    "expert_activation",
+    "expert_down_projection",
+    "expert_combine",
+    "ffn_enter",
+    "gate_up_projection",
+    "ffn_activation",
+    "down_projection",
+    "ffn_leave",
+    "ffn_residual",
+    "final_norm",
+    "head_enter",
+    "head_projection",
+    "cross_entropy",
+    "mtp_norm",
+    "mtp_projection",
 };
-static_assert(kOperatorNames.size() == static_cast<size_t>(OperatorName::kCrossEntropy) + 1);
+static_assert(kOperatorNames.size() == static_cast<size_t>(OperatorName::kMtpProjection) + 1);
 
-constexpr std::array<std::string_view, 30> kTensorNames = {
+constexpr std::array<std::string_view, 42> kTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
@@ -21,6 +49,8 @@ constexpr std::array<std::string_view, 30> kTensorNames = {
     "attention_norm_output",
     "attention_norm_rstd",
     "attention_norm_input",
+    "latent",
+    "latent_norm_output",
     "head_norm_input",
     "query",
     "key",
@@ -31,6 +61,14 @@ constexpr std::array<std::string_view, 30> kTensorNames = {
     "ffn_norm_output",
     "ffn_norm_rstd",
     "ffn_norm_input",
+    "router_scores",
+    "routing",
+    "expert_input",
+    "expert_gate",
+    "expert_up",
+    "expert_silu_gate",
+    "expert_product",
+    "expert_output",
     "gate",
     "up",
     "silu_gate",
@@ -44,8 +82,10 @@ constexpr std::array<std::string_view, 30> kTensorNames = {
     "logits",
     "loss_statistics",
     "targets",
+    "mtp_residual",
+    "mtp_norm_output",
 };
-static_assert(kTensorNames.size() == static_cast<size_t>(KeptTensor::kTargets) + 1);
+static_assert(kTensorNames.size() == static_cast<size_t>(KeptTensor::kMtpNormOutput) + 1);
 
 }  // namespace
 

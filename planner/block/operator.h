@@ -35,15 +35,24 @@ enum class OperatorName : uint8_t {
   kEmbeddingNorm,
 
   kAttentionNorm,
-  kAttentionEnter,  // collective: gives every TP rank the whole input of the projections
-  kQkvProjection,
-  kHeadNorm,  // of queries and keys
+  kLatentProjection,  // of latent attention: to the latents and the turned key
+  kLatentNorm,
+  kAttentionEnter,   // collective: gives every TP rank the whole input of the projections
+  kQkvProjection,    // of latent attention that of keys and values
+  kQueryProjection,  // of latent attention
+  kHeadNorm,         // of queries and keys
   kRope,
   kAttention,
   kOutputProjection,
   kAttentionLeave,
   kAttentionResidual,
   kFfnNorm,
+  kRouter,
+  kExpertDispatch,  // orders tokens by expert and sends them there
+  kExpertGateUpProjection,
+  kExpertActivation,
+  kExpertDownProjection,
+  kExpertCombine,  // brings them back, and adds up what a token's experts made of it
   kFfnEnter,
   kGateUpProjection,
   kFfnActivation,  // SwiGLU, GELU or ReLU
@@ -55,6 +64,9 @@ enum class OperatorName : uint8_t {
   kHeadEnter,
   kHeadProjection,
   kCrossEntropy,
+
+  kMtpNorm,  // of the hidden state and of the next token's embedding, which are then put together
+  kMtpProjection,
 };
 
 std::string_view NameOf(OperatorName name);
@@ -69,9 +81,13 @@ struct MatmulShape {
   int64_t rows = 0;
   int64_t outputs = 0;
   int64_t inputs = 0;
+  // Experts: so many products, each with a W of its own, share out the rows evenly; or the inputs,
+  // where the product is a gradient of those W.
+  int64_t groups = 1;
+  bool shares_inputs = false;
 };
 
-// Causal attention of `tokens` query tokens on one rank. A query sees keys / 2 keys on average.
+// Causal attention of `tokens` query tokens on one rank.
 struct AttentionShape {
   int64_t tokens = 0;
   int64_t keys = 0;   // the sequence length
@@ -80,9 +96,21 @@ struct AttentionShape {
   int64_t kv_heads = 0;  // on this rank
   // Blocks of the keys that a kernel works on one after another: the ring's of context parallelism.
   int64_t key_blocks = 1;
+  int64_t window = 0;     // newest keys that a query sees; 0: all before it
+  int64_t value_dim = 0;  // of a head's values; 0: head_dim
 
+  int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
   int64_t key_width() const { return kv_heads * head_dim; }
+  int64_t value_width() const { return kv_heads * value_head_dim(); }
+  int64_t attended_width() const { return heads * value_head_dim(); }
+  // Keys that a query sees on average over the sequence.
+  double mean_keys() const {
+    const auto all = static_cast<double>(keys);
+    if (window == 0 || window >= keys) return all / 2.0;
+    const auto seen = static_cast<double>(window);
+    return seen - seen * seen / (2.0 * all);
+  }
 };
 
 // What an operator reads and writes in device memory besides its matrix products. A pass with 0
@@ -121,6 +149,8 @@ enum class KeptTensor : uint8_t {
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
   kAttentionNormInput,   // of a norm behind the output projection
+  kLatent,               // of latent attention, before its norm, and its deviations
+  kLatentNormOutput,     // input of the projections out of the latents
   kHeadNormInput,        // queries and keys before their norm, with each head's deviation
   kQuery,                // after RoPE, or the one thing kept where heads are normed again
   kKey,
@@ -130,7 +160,15 @@ enum class KeptTensor : uint8_t {
   kFfnResidual,      // input of the second norm
   kFfnNormOutput,    // input of the gate and up projections
   kFfnNormRstd,
-  kFfnNormInput,       // of a norm behind the down projection
+  kFfnNormInput,  // of a norm behind the down projection
+  kRouterScores,  // logits and scores of every expert, in the width of statistics
+  kRouting,       // which expert takes which token, and with what weight
+  kExpertInput,   // the tokens of a rank's experts, in their order
+  kExpertGate,
+  kExpertUp,
+  kExpertSiluGate,  // only where SwiGLU is not fused
+  kExpertProduct,
+  kExpertOutput,
   kGate,               // absent without gating
   kUp,                 // the one inner activation without gating
   kSiluGate,           // only where SwiGLU is not fused
@@ -144,6 +182,8 @@ enum class KeptTensor : uint8_t {
   kLogits,
   kLossStatistics,
   kTargets,
+  kMtpResidual,
+  kMtpNormOutput,
 };
 
 std::string_view KeptTensorName(KeptTensor tensor);

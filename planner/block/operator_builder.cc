@@ -1,6 +1,18 @@
 #include "planner/block/operator_builder.h"
 
 namespace meshwright::planner {
+namespace {
+
+// Traffic in bytes per element of 2 bytes, of fused operators: every input read once, every output
+// written once.
+constexpr double kSwiGluForward = 6.0;
+constexpr double kSwiGluBackward = 10.0;
+constexpr double kWriteProduct = 2.0;  // in the backward that computes it again
+// silu and the product in kernels of their own.
+constexpr double kEagerSwiGluForward = 10.0;
+constexpr double kEagerSwiGluBackward = 20.0;
+
+}  // namespace
 
 OperatorParameter Vector(std::string_view name, int64_t size) {
   return {.name = name,
@@ -75,9 +87,9 @@ void OperatorBuilder::SaveStatistics(Operator& norm, KeptTensor rstd) {
        norm.name, kInputGradient);
 }
 
-void OperatorBuilder::Scatter(Operator& op, PassKind pass) {
-  Collective(op, pass, CollectiveKind::kReduceScatter, hidden_bytes_);
-  op.pass(pass).result_bytes = stream_bytes_;
+void OperatorBuilder::Scatter(Operator& op, PassKind pass, int64_t bytes) {
+  Collective(op, pass, CollectiveKind::kReduceScatter, bytes);
+  op.pass(pass).result_bytes = bytes / s_.stream_ranks();
 }
 
 Operator& OperatorBuilder::Matmul(OperatorName name, int64_t outputs, int64_t inputs) {
@@ -88,6 +100,36 @@ Operator& OperatorBuilder::Matmul(OperatorName name, int64_t outputs, int64_t in
   op.pass(kForward).result_bytes = s_.tokens * outputs * s_.element_bytes;
   op.pass(kInputGradient).result_bytes = s_.tokens * inputs * s_.element_bytes;
   return op;
+}
+
+Operator& OperatorBuilder::Projection(OperatorName name, int64_t outputs, int64_t inputs) {
+  Operator& op = Matmul(name, outputs, inputs);
+  Narrow(op, s_.tokens);
+  return op;
+}
+
+void OperatorBuilder::Narrow(Operator& op, int64_t rows) const {
+  if (!s_.quantisation.narrows()) return;
+  const double copy_bytes = s_.quantisation.kept_bytes;
+  const auto tokens = static_cast<double>(rows);
+  op.stream.traffic_bytes[static_cast<size_t>(kForward)] +=
+      (2.0 + copy_bytes) * tokens / static_cast<double>(op.matmul.outputs);
+  op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] +=
+      (2.0 + 2.0 * copy_bytes) * tokens / static_cast<double>(op.matmul.inputs);
+}
+
+int64_t OperatorBuilder::KeptInputBytes(int64_t bytes) const {
+  if (!s_.quantisation.narrows()) return bytes;
+  return static_cast<int64_t>(static_cast<double>(bytes / s_.element_bytes) *
+                              s_.quantisation.kept_bytes);
+}
+
+StreamShape OperatorBuilder::ActivationStream(int64_t elements) const {
+  const double again = s_.keeps_ffn_product ? 0.0 : kWriteProduct;
+  return {
+      .elements = elements,
+      .traffic_bytes = {s_.fused_swiglu ? kSwiGluForward : kEagerSwiGluForward,
+                        (s_.fused_swiglu ? kSwiGluBackward : kEagerSwiGluBackward) + again, 0.0}};
 }
 
 int64_t OperatorBuilder::NormOutputBytes() const {
@@ -102,16 +144,16 @@ void OperatorBuilder::Collective(Operator& op, PassKind pass, CollectiveKind kin
                                        .behind_compute = behind_compute});
 }
 
-void OperatorBuilder::Enter(OperatorName name) {
+void OperatorBuilder::Enter(OperatorName name, int64_t bytes) {
   if (s_.tp == 1) return;
   Operator& op = Add(name, OperatorKind::kCollective);
   if (!s_.sequence_parallel) {
-    Collective(op, kInputGradient, CollectiveKind::kAllReduce, hidden_bytes_);
+    Collective(op, kInputGradient, CollectiveKind::kAllReduce, bytes);
     return;
   }
-  Gather(op, kForward);
-  Scatter(op, kInputGradient);
-  if (!s_.keeps_gathered_inputs) Gather(op, kWeightGradient, /*behind_compute=*/true);
+  Gather(op, kForward, bytes);
+  Scatter(op, kInputGradient, bytes);
+  if (!s_.keeps_gathered_inputs) Gather(op, kWeightGradient, bytes, /*behind_compute=*/true);
 }
 
 void OperatorBuilder::Leave(OperatorName name) {
@@ -121,13 +163,13 @@ void OperatorBuilder::Leave(OperatorName name) {
     Collective(op, kForward, CollectiveKind::kAllReduce, hidden_bytes_);
     return;
   }
-  Scatter(op, kForward);
-  Gather(op, kInputGradient);
+  Scatter(op, kForward, hidden_bytes_);
+  Gather(op, kInputGradient, hidden_bytes_);
 }
 
-void OperatorBuilder::Gather(Operator& op, PassKind pass, bool behind_compute) {
-  Collective(op, pass, CollectiveKind::kAllGather, hidden_bytes_, behind_compute);
-  op.pass(pass).result_bytes = hidden_bytes_;
+void OperatorBuilder::Gather(Operator& op, PassKind pass, int64_t bytes, bool behind_compute) {
+  Collective(op, pass, CollectiveKind::kAllGather, bytes, behind_compute);
+  op.pass(pass).result_bytes = bytes;
 }
 
 }  // namespace meshwright::planner

@@ -46,18 +46,29 @@ class OperatorBuilder {
   void SaveStatistics(Operator& norm, KeptTensor rstd);
   // Column-parallel products read all tokens, each rank its own columns.
   Operator& Matmul(OperatorName name, int64_t outputs, int64_t inputs);
+  // A product of the block. What narrows its inputs are operators of their own: forward reads the
+  // input and writes the copy, backward makes two of its gradient.
+  Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs);
+  // Adds to a product over `rows` tokens what narrowing its inputs streams.
+  void Narrow(Operator& op, int64_t rows) const;
+  // What is kept of an input of `bytes` that only a product reads.
+  int64_t KeptInputBytes(int64_t bytes) const;
+  // What the FFN's activation streams, forward and backward.
+  StreamShape ActivationStream(int64_t elements) const;
   // Input of a column-parallel product, normed; the worker keeps the rank's share of it.
   int64_t NormOutputBytes() const;
   void Collective(Operator& op, PassKind pass, CollectiveKind kind, int64_t bytes,
                   bool behind_compute = false);
+  OperatorList& operators() { return operators_; }
   // With sequence parallel (Korthikanti et al., arXiv 2205.05198) tokens are gathered on the way
   // in, and again for the weight gradient behind the product of the one before; without it nothing
   // happens until the gradients of all ranks are added up.
-  void Enter(OperatorName name);
+  void Enter(OperatorName name) { Enter(name, hidden_bytes_); }
+  void Enter(OperatorName name, int64_t bytes);
   // The other way round.
   void Leave(OperatorName name);
-  void Gather(Operator& op, PassKind pass, bool behind_compute = false);
-  void Scatter(Operator& op, PassKind pass);
+  void Gather(Operator& op, PassKind pass, int64_t bytes, bool behind_compute = false);
+  void Scatter(Operator& op, PassKind pass, int64_t bytes);
 
   const BlockShape& s_;
   const int64_t hidden_bytes_;  // an activation of all tokens

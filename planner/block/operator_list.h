@@ -7,7 +7,7 @@
 namespace meshwright::planner {
 
 // Has room for a whole block without a heap allocation.
-using OperatorList = ShortList<Operator, 16>;
+using OperatorList = ShortList<Operator, 24>;
 
 // Returns the operator of that name, or null.
 inline const Operator* Find(const OperatorList& operators, OperatorName name) {

@@ -1,5 +1,7 @@
 #include "planner/block/parameters.h"
 
+#include <algorithm>
+
 #include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/pass.h"
@@ -34,6 +36,19 @@ int64_t OwnElements(const OperatorList& operators) {
   });
 }
 
+// Of experts those that one token goes to.
+int64_t ActiveElements(const OperatorList& operators, const Experts& experts) {
+  return Elements(operators,
+                  [](const Operator&, const OperatorParameter& parameter) {
+                    return parameter.reduced_over != GroupRole::kExpertReplicas;
+                  }) +
+         Elements(operators,
+                  [](const Operator&, const OperatorParameter& parameter) {
+                    return parameter.reduced_over == GroupRole::kExpertReplicas;
+                  }) /
+             std::max<int64_t>(experts.count, 1) * experts.top_k;
+}
+
 // Of all passes: of products, and of causal attention.
 struct OperatorFlops {
   double products = 0.0;
@@ -54,12 +69,14 @@ OperatorFlops FlopsOf(const OperatorList& operators) {
 // Parameters, and FLOPs of a token.
 struct Counts {
   int64_t elements = 0;
+  int64_t active_elements = 0;
   int64_t projection_elements = 0;  // of products
   OperatorFlops flops;
 };
 
-Counts CountsOf(const OperatorList& operators) {
+Counts CountsOf(const OperatorList& operators, const Experts& experts) {
   return {.elements = AllElements(operators),
+          .active_elements = ActiveElements(operators, experts),
           .projection_elements = ProjectionElements(operators),
           .flops = FlopsOf(operators)};
 }
@@ -68,12 +85,26 @@ Counts CountsOf(const OperatorList& operators) {
 template <OperatorList (*kOperators)(const BlockShape&)>
 Counts CountsOf(const BlockShape& shape) {
   thread_local Memo<BlockShape, Counts, kShapesOfAModel> known;
-  return known.Get(shape, [&] { return CountsOf(kOperators(shape)); });
+  return known.Get(shape, [&] { return CountsOf(kOperators(shape), shape.experts); });
 }
 
 // A model of no layers has no group, and ends all the same.
 BlockShape EndsShape(const ModelSpec& model) {
   return WholeShape(model, model.groups.empty() ? LayerGroup() : model.groups.front(), 1);
+}
+
+// Each layer that predicts further tokens is one of the last group, a projection and the head
+// again.
+void AddMtp(const ModelSpec& model, int64_t seq_len, const Counts& head, double& parameters,
+            OperatorFlops& token) {
+  const BlockShape shape = WholeShape(model, model.groups.back(), seq_len);
+  const auto layers = static_cast<double>(model.mtp_layers);
+  for (const Counts& counts :
+       {head, CountsOf<BlockOperators>(shape), CountsOf<MtpOperators>(shape)}) {
+    parameters += layers * static_cast<double>(counts.active_elements);
+    token.products += layers * counts.flops.products;
+    token.attention += layers * counts.flops.attention;
+  }
 }
 
 }  // namespace
@@ -83,6 +114,9 @@ UnitParameters RankParameters(const Operator& op) {
   for (const OperatorParameter& parameter : op.parameters) {
     unit.all += parameter.rank_elements();
     if (!parameter.matrix) unit.vectors += parameter.rank_elements();
+    if (parameter.reduced_over == GroupRole::kExpertReplicas) {
+      unit.experts += parameter.rank_elements();
+    }
   }
   return unit;
 }
@@ -113,6 +147,14 @@ int64_t Parameters(const ModelSpec& model) {
   return count;
 }
 
+int64_t ActiveParameters(const ModelSpec& model) {
+  int64_t count = EntryParameters(model) + OwnElements(HeadOperators(EndsShape(model)));
+  for (const LayerGroup& group : model.groups) {
+    count += group.count * CountsOf<BlockOperators>(WholeShape(model, group, 1)).active_elements;
+  }
+  return count;
+}
+
 StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
   const Counts head = CountsOf<HeadOperators>(EndsShape(model));
   double parameters = static_cast<double>(EmbeddingParameters(model) + head.elements);
@@ -120,10 +162,11 @@ StepFlops StepFlopsOf(const ModelSpec& model, const TrainingSpec& training) {
   for (const LayerGroup& group : model.groups) {
     const Counts block = CountsOf<BlockOperators>(WholeShape(model, group, training.seq_len));
     const auto count = static_cast<double>(group.count);
-    parameters += count * static_cast<double>(block.elements);
+    parameters += count * static_cast<double>(block.active_elements);
     token.products += count * block.flops.products;
     token.attention += count * block.flops.attention;
   }
+  if (model.mtp_layers > 0) AddMtp(model, training.seq_len, head, parameters, token);
   const double tokens =
       static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);
   // PaLM counts attention's whole square.

@@ -15,10 +15,12 @@ namespace meshwright::planner {
 struct UnitParameters {
   int64_t all = 0;
   int64_t vectors = 0;  // those of `all` that are weights of norms or biases
+  int64_t experts = 0;  // those of `all` that have copies on GroupRole::kExpertReplicas only
 
   UnitParameters& operator+=(const UnitParameters& other) {
     all += other.all;
     vectors += other.vectors;
+    experts += other.experts;
     return *this;
   }
 };
@@ -32,12 +34,16 @@ int64_t ProjectionParameters(const ModelSpec& model, const LayerGroup& group);
 int64_t EmbeddingParameters(const ModelSpec& model);  // one matrix, vocab x hidden
 // Of what stands before the first layer: that matrix, a table of positions, a norm.
 int64_t EntryParameters(const ModelSpec& model);
-// All of them; tied embeddings count once.
+// All of them; tied embeddings count once. Layers that predict further tokens do not count, as no
+// publisher counts them.
 int64_t Parameters(const ModelSpec& model);
+// Those that a token passes: of experts as many as it goes to.
+int64_t ActiveParameters(const ModelSpec& model);
 
 // Model FLOPs of one step.
 struct StepFlops {
-  // tokens * (6 N + 12 L a d s), N with both embeddings, whether or not they are tied.
+  // tokens * (6 N + 12 L a d s), N the active parameters with both embeddings, whether or not they
+  // are tied.
   double palm = 0.0;
   // Megatron-LM: matmuls of the layers, the causal half of attention, and the logits once.
   double causal = 0.0;

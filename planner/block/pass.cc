@@ -10,9 +10,10 @@ PassWork AttentionWork(const Operator& op, PassKind pass) {
   const AttentionShape& shape = op.attention;
   const auto tokens = static_cast<double>(shape.tokens);
   const double scores = tokens * static_cast<double>(shape.keys) * static_cast<double>(shape.heads);
+  const int64_t width =
+      shape.query_width() + shape.key_width() + shape.value_width() + shape.attended_width();
   const double operand_bytes =
-      tokens * static_cast<double>(2 * shape.query_width() + 2 * shape.key_width()) *
-      static_cast<double>(op.element_bytes);
+      tokens * static_cast<double>(width) * static_cast<double>(op.element_bytes);
   return {.flops = (forward ? 1.0 : 2.0) * CausalAttentionFlops(shape),
           .bytes = (forward ? 1.0 : 2.0) * operand_bytes +
                    (forward ? 1.0 : kScoreBackwardRatio) * op.score_traffic_bytes * scores};
@@ -24,13 +25,16 @@ PassWork ProductWork(const MatmulShape& product, int64_t element_bytes) {
   const auto m = static_cast<double>(product.rows);
   const auto n = static_cast<double>(product.outputs);
   const auto k = static_cast<double>(product.inputs);
+  const auto groups = static_cast<double>(product.groups);
+  const double weights = product.shares_inputs ? k * n : groups * k * n;
+  const double results = product.shares_inputs ? groups * m * n : m * n;
   return {.flops = 2.0 * m * n * k,
-          .bytes = (m * k + k * n + m * n) * static_cast<double>(element_bytes)};
+          .bytes = (m * k + weights + results) * static_cast<double>(element_bytes)};
 }
 
 double CausalAttentionFlops(const AttentionShape& shape) {
-  return 2.0 * static_cast<double>(shape.tokens) * static_cast<double>(shape.keys) *
-         static_cast<double>(shape.query_width());
+  return 2.0 * static_cast<double>(shape.tokens) * shape.mean_keys() *
+         static_cast<double>(shape.query_width() + shape.attended_width());
 }
 
 MatmulShape ProductOf(const Operator& op, PassKind pass) {
@@ -39,9 +43,16 @@ MatmulShape ProductOf(const Operator& op, PassKind pass) {
     case PassKind::kForward:
       return shape;
     case PassKind::kInputGradient:
-      return {.rows = shape.rows, .outputs = shape.inputs, .inputs = shape.outputs};
+      return {.rows = shape.rows,
+              .outputs = shape.inputs,
+              .inputs = shape.outputs,
+              .groups = shape.groups};
     case PassKind::kWeightGradient:
-      return {.rows = shape.inputs, .outputs = shape.outputs, .inputs = shape.rows};
+      return {.rows = shape.inputs,
+              .outputs = shape.outputs,
+              .inputs = shape.rows,
+              .groups = shape.groups,
+              .shares_inputs = shape.groups > 1};
   }
   return {};
 }

@@ -23,18 +23,21 @@ void RecomputeCoreAttention(OperatorList& block) {
 
 // ReLU keeps its product alone, and there is nothing to make it again from.
 void RecomputeNormsAndActivation(OperatorList& block) {
-  const bool activates_again = KeptBytes(block, KeptTensor::kUp) > 0;
+  const bool activates_again =
+      KeptBytes(block, KeptTensor::kUp) + KeptBytes(block, KeptTensor::kExpertUp) > 0;
   Drop(block, [activates_again](KeptTensor tensor) {
     return tensor != KeptTensor::kAttentionNormOutput && tensor != KeptTensor::kFfnNormOutput &&
            tensor != KeptTensor::kSiluGate &&
            (tensor != KeptTensor::kFfnProduct || !activates_again) &&
+           tensor != KeptTensor::kLatentNormOutput && tensor != KeptTensor::kExpertSiluGate &&
+           (tensor != KeptTensor::kExpertProduct || !activates_again) &&
            tensor != KeptTensor::kNormIntermediates;
   });
   for (Operator& op : block) {
-    if (op.name == OperatorName::kAttentionNorm || op.name == OperatorName::kFfnNorm ||
-        (op.name == OperatorName::kFfnActivation && activates_again)) {
-      op.recomputed = true;
-    }
+    op.recomputed = op.kind == OperatorKind::kNorm
+                        ? op.name != OperatorName::kHeadNorm
+                        : activates_again && (op.name == OperatorName::kFfnActivation ||
+                                              op.name == OperatorName::kExpertActivation);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "planner/block/workspace.h"
 
+#include <algorithm>
+
 #include "planner/block/kept.h"
 
 namespace meshwright::planner {
@@ -8,7 +10,9 @@ namespace {
 // The FFN's backward is the widest: gradients of the hidden width and of the inner width, as its
 // last projection turns the one into the other.
 double GradientBytes(const Operator& op, const WorkspaceRates& rates) {
-  if (op.name != OperatorName::kDownProjection) return 0.0;
+  if (op.name != OperatorName::kDownProjection && op.name != OperatorName::kExpertDownProjection) {
+    return 0.0;
+  }
   return rates.hidden_bytes * static_cast<double>(op.matmul.rows * op.matmul.outputs) +
          rates.ffn_bytes * static_cast<double>(op.matmul.rows * op.matmul.inputs);
 }
@@ -31,12 +35,15 @@ int64_t ScoreElements(const Operator& op) {
 Workspace WorkspaceOf(const OperatorList& block, const WorkspaceRates& rates) {
   Workspace workspace;
   const bool writes_scores = KeptBytes(block, KeptTensor::kScores) > 0;
+  int64_t gradient_bytes = 0;  // experts and the FFN beside them take turns
   for (const Operator& op : block) {
-    workspace.working_bytes += static_cast<int64_t>(GradientBytes(op, rates)) + RingBytes(op);
+    gradient_bytes = std::max(gradient_bytes, static_cast<int64_t>(GradientBytes(op, rates)));
+    workspace.working_bytes += RingBytes(op);
     if (!writes_scores) continue;
     workspace.score_bytes +=
         static_cast<int64_t>(rates.score_bytes * static_cast<double>(ScoreElements(op)));
   }
+  workspace.working_bytes += gradient_bytes;
   return workspace;
 }
 

@@ -118,7 +118,7 @@ MatmulRows MatmulRowsOf(const DeviceBenchmark& benchmark, const ClusterSpec& clu
         {seconds, [&cluster, timing, share](const std::vector<double>& constants) {
            const ClusterSpec with = WithMatmuls(cluster, constants);
            const DeviceShare device{with.device, NumberFormatsOf(timing.precision), share};
-           return MatmulTime(device, timing.m, timing.n, timing.k);
+           return MatmulTime(device, {timing.m, timing.n, timing.k});
          }});
   }
   return result;
@@ -186,6 +186,7 @@ double PredictedTime(const ClusterSpec& cluster, const CollectiveTiming& timing)
       return ReduceScatterTime(network, group, bytes);
     case CollectiveKind::kSend:
       return SendTime(network, group, bytes);
+    case CollectiveKind::kAllToAll:
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kReceive:
       break;  // no benchmark times them

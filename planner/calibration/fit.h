@@ -36,8 +36,8 @@ struct FitOptions {
   // Each row on its own cluster: what the fitted framework shares, whatever it ran on.
   bool on_row_clusters = false;
   PriorSource priors = PriorSource::kFit;
-  // Of the logarithm of a step time. Rows that are off by much more than this, and more than half of
-  // the rows are, hardly count (Cauchy's loss).
+  // Of the logarithm of a step time. Rows that are off by much more than this, and more than half
+  // of the rows are, hardly count (Cauchy's loss).
   double loss_scale = 0.03;
 };
 

@@ -57,6 +57,8 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("fused_swiglu", kept.fused_swiglu);
   visit("keeps_ffn_product", kept.keeps_ffn_product);
   visit("keeps_head_norm_input", kept.keeps_head_norm_input);
+  visit("routing_bytes", kept.routing_bytes);
+  visit("keeps_expert_output", kept.keeps_expert_output);
   visit("eager_norm_bytes", kept.eager_norm_bytes);
   visit("extra_kept_bytes", kept.extra_kept_bytes);
   visit("fused_softmax_bytes", kept.fused_softmax_bytes);
@@ -105,6 +107,8 @@ void VisitFields(Struct& communication, Visitor& visit) {
   visit("network_contention", communication.network_contention);
   visit("network_step_s", communication.network_step_s);
   visit("tree_all_reduce", communication.tree_all_reduce);
+  visit("deduplicates_tokens", communication.deduplicates_tokens);
+  visit("all_to_all_overlap", communication.all_to_all_overlap);
   visit("tp_hop_s", communication.tp_hop_s);
   visit("pipeline_hop_s", communication.pipeline_hop_s);
 }
@@ -129,6 +133,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_hsdp", supports.has_hsdp);
   visit("has_stages", supports.has_stages);
   visit("has_fp8", supports.has_fp8);
+  visit("has_experts", supports.has_experts);
   visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
   visit("min_zero", supports.min_zero);
   visit("zero23_with_pipeline", supports.zero23_with_pipeline);

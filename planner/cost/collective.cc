@@ -103,6 +103,11 @@ double RingTime(const Network& network, const RankGroup& group, double bytes, do
   return RingLatency(network, ring, rounds) + volume_s;
 }
 
+// How many of `places` other than its own a token meets whose `draws` fall on all of them alike.
+double OthersMet(double places, int64_t draws) {
+  return (places - 1.0) * (1.0 - std::pow(1.0 - 1.0 / places, static_cast<double>(draws)));
+}
+
 }  // namespace
 
 bool Network::Inside(const RankGroup& group) const {
@@ -138,6 +143,35 @@ double AllGatherTime(const Network& network, const RankGroup& group, double byte
 
 double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes) {
   return RingTime(network, group, bytes, 1.0);
+}
+
+double AllToAllTime(const Network& network, const RankGroup& group, const AllToAllRows& rows) {
+  if (group.ranks() <= 1) return 0.0;
+  const ClusterSpec& cluster = network.cluster;
+  const auto ranks = static_cast<double>(group.ranks());
+  const double inside_bytes_per_s = cluster.scale_up.AchievedBytesPerS();
+  const double token_bytes = rows.bytes / static_cast<double>(rows.per_token);
+  if (network.Inside(group)) {
+    const double inside_bytes = rows.deduplicated ? token_bytes * OthersMet(ranks, rows.per_token)
+                                                  : rows.bytes * (ranks - 1.0) / ranks;
+    return cluster.scale_up.base_latency_s + inside_bytes / inside_bytes_per_s;
+  }
+  const GroupOnNodes placed(network, group);
+  const auto per_node = static_cast<double>(placed.per_node);
+  const double across_bytes_per_s = cluster.scale_out.AchievedBytesPerS() * network.share;
+  if (!rows.deduplicated) {
+    return cluster.scale_out.base_latency_s +
+           rows.bytes * (ranks - per_node) / ranks / across_bytes_per_s +
+           rows.bytes * (per_node - 1.0) / ranks / inside_bytes_per_s;
+  }
+  const auto nodes = static_cast<double>(placed.nodes);
+  double met = OthersMet(nodes, rows.per_token);
+  if (rows.most_nodes > 0) {
+    met = std::min(met, static_cast<double>(rows.most_nodes) * (nodes - 1.0) / nodes);
+  }
+  return cluster.scale_out.base_latency_s +
+         std::max(token_bytes * met / across_bytes_per_s,
+                  token_bytes * OthersMet(ranks, rows.per_token) / inside_bytes_per_s);
 }
 
 double SendTime(const Network& network, const RankGroup& group, double bytes) {

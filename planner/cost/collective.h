@@ -40,6 +40,21 @@ double AllReduceTime(const Network& network, const RankGroup& group, double byte
 double AllGatherTime(const Network& network, const RankGroup& group, double bytes);
 double ReduceScatterTime(const Network& network, const RankGroup& group, double bytes);
 
+// What an all-to-all carries: rows that each rank of a group sends to the others, as many to each.
+struct AllToAllRows {
+  double bytes = 0.0;     // of the rows that a rank sends, those to itself included
+  int64_t per_token = 1;  // rows of each token, all alike
+  // Whether a token crosses the network once for all rows that go to the same node, and the links
+  // inside a node once for all that go to the same rank; it meets as many nodes and ranks as
+  // `per_token` draws at random do, and no more nodes than `most_nodes`, where that is above 0.
+  bool deduplicated = false;
+  int64_t most_nodes = 0;
+};
+
+// Returns seconds, 0 for a group of one. NCCL sends what stays on a node and what leaves it one
+// after the other; where tokens are de-duplicated the two overlap.
+double AllToAllTime(const Network& network, const RankGroup& group, const AllToAllRows& rows);
+
 // Returns the seconds of one message between neighbours of a chain or ring. Where the group spans
 // nodes, some neighbours are on different ones, and the slowest hop counts.
 double SendTime(const Network& network, const RankGroup& group, double bytes);

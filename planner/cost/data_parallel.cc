@@ -19,29 +19,37 @@ double ReduceBytesPerParameter(const StepShape& step) {
                                     : static_cast<double>(BytesOf(formats.gradients));
 }
 
+// Parameters whose holders reduce their gradients together: all but those of experts, or those.
+struct Reduction {
+  double parameters = 0.0;  // of a rank
+  RankGroup replicas;
+  ShardGroups zero;  // how the replicas divide states
+};
+
 // What one micro-batch communicates under ZeRO 2 and 3: unit by unit, each with its own latency.
 struct UnitTimes {
   double gather_s = 0.0;
   double scatter_s = 0.0;
 };
 
-UnitTimes PerMicroBatch(const StepShape& step, double parameters) {
+UnitTimes PerMicroBatch(const StepShape& step, const Reduction& reduction) {
   const Layout& layout = step.layout;
   const auto layers = static_cast<double>(step.context.model.layers());
   // The layers of a rank, and the embedding or the head.
   const double units = std::max(1.0, layers / layout.pp) + 1.0;
-  const double unit = parameters / units;
-  return {
-      .gather_s = units * AllGatherTime(step.network, step.zero.shards, unit * WeightBytes(step)),
-      .scatter_s = units * ReduceScatterTime(step.network, step.zero.shards,
-                                             unit * ReduceBytesPerParameter(step))};
+  const double unit = reduction.parameters / units;
+  const RankGroup& shards = reduction.zero.shards;
+  return {.gather_s = units * AllGatherTime(step.network, shards, unit * WeightBytes(step)),
+          .scatter_s = units * ReduceScatterTime(step.network, shards,
+                                                 unit * ReduceBytesPerParameter(step))};
 }
 
 // HSDP: after the last micro-batch the holders of the same shard add up its gradients.
-double CopiesTime(const StepShape& step, double gradient_bytes) {
-  if (step.zero.copies.ranks() == 1) return 0.0;
-  const auto shards = static_cast<double>(step.zero.shards.ranks());
-  return AllReduceTime(step.network, step.zero.copies, gradient_bytes / shards);
+double CopiesTime(const StepShape& step, const Reduction& reduction) {
+  if (reduction.zero.copies.ranks() == 1) return 0.0;
+  const auto shards = static_cast<double>(reduction.zero.shards.ranks());
+  return AllReduceTime(step.network, reduction.zero.copies,
+                       reduction.parameters * ReduceBytesPerParameter(step) / shards);
 }
 
 // How often ZeRO 2 reduces a layer's gradients in a step, and ZeRO 3 gathers its weights as well:
@@ -65,52 +73,61 @@ double Buckets(const StepShape& step, double per_layer) {
 }
 
 // What a step reduces and gathers under ZeRO 0 and 1, bucket by bucket.
-double AllReducedGradients(const StepShape& step, double bytes) {
+double AllReducedGradients(const StepShape& step, const Reduction& reduction) {
   const double buckets = Buckets(step, step.context.profile.communication.all_reduces_per_layer);
-  return buckets * AllReduceTime(step.network, step.dp_group, bytes / buckets);
+  return buckets * AllReduceTime(step.network, reduction.replicas,
+                                 reduction.parameters * ReduceBytesPerParameter(step) / buckets);
 }
 
-double ShardedGradients(const StepShape& step, double gradient_bytes, double weight_bytes) {
+double ShardedGradients(const StepShape& step, const Reduction& reduction) {
   const Communication& communication = step.context.profile.communication;
   const double buckets = Buckets(step, communication.shard_collectives_per_layer);
-  const double gather_s =
-      buckets * AllGatherTime(step.network, step.zero.shards, weight_bytes / buckets);
-  if (communication.zero1_all_reduce) return gather_s + AllReducedGradients(step, gradient_bytes);
-  return gather_s + CopiesTime(step, gradient_bytes) +
-         buckets * ReduceScatterTime(step.network, step.zero.shards, gradient_bytes / buckets);
+  const double weight_bytes = reduction.parameters * WeightBytes(step);
+  const double gradient_bytes = reduction.parameters * ReduceBytesPerParameter(step);
+  const RankGroup& shards = reduction.zero.shards;
+  const double gather_s = buckets * AllGatherTime(step.network, shards, weight_bytes / buckets);
+  if (communication.zero1_all_reduce) return gather_s + AllReducedGradients(step, reduction);
+  return gather_s + CopiesTime(step, reduction) +
+         buckets * ReduceScatterTime(step.network, shards, gradient_bytes / buckets);
+}
+
+// Of a step that reduces `passes` times.
+double ReductionTime(const StepShape& step, const Reduction& reduction, double passes) {
+  if (reduction.parameters == 0.0) return 0.0;
+  switch (step.layout.zero) {
+    case 0:
+      return AllReducedGradients(step, reduction);
+    case 1:
+      return ShardedGradients(step, reduction);
+    case 2:
+      return passes * PerMicroBatch(step, reduction).scatter_s +
+             AllGatherTime(step.network, reduction.zero.shards,
+                           reduction.parameters * WeightBytes(step)) +
+             CopiesTime(step, reduction);
+    default: {
+      const UnitTimes times = PerMicroBatch(step, reduction);
+      return passes * (2.0 * times.gather_s + times.scatter_s) + CopiesTime(step, reduction);
+    }
+  }
 }
 
 }  // namespace
 
-double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
-                               double window_s) {
-  const FrameworkProfile& profile = step.context.profile;
-  const double gradient_bytes = parameters * ReduceBytesPerParameter(step);
-  const double weight_bytes = parameters * WeightBytes(step);
-  const double m = Passes(step, micro_batches);
-  window_s *= static_cast<double>(micro_batches) / m;
-  double total_s = 0.0;
-  switch (step.layout.zero) {
-    case 0:
-      total_s = AllReducedGradients(step, gradient_bytes);
-      break;
-    case 1:
-      total_s = ShardedGradients(step, gradient_bytes, weight_bytes);
-      break;
-    case 2:
-      total_s = m * PerMicroBatch(step, parameters).scatter_s +
-                AllGatherTime(step.network, step.zero.shards, weight_bytes) +
-                CopiesTime(step, gradient_bytes);
-      window_s *= m;
-      break;
-    default: {
-      const UnitTimes times = PerMicroBatch(step, parameters);
-      total_s = m * (2.0 * times.gather_s + times.scatter_s) + CopiesTime(step, gradient_bytes);
-      window_s *= m;
-      break;
-    }
-  }
-  return total_s - std::min(profile.communication.data_parallel_overlap * total_s, window_s);
+double ExposedDataParallelTime(const StepShape& step, const UnitParameters& parameters,
+                               int64_t micro_batches, double window_s) {
+  const double passes = Passes(step, micro_batches);
+  const double per_pass = static_cast<double>(micro_batches) / passes;
+  window_s *= step.layout.zero >= 2 ? static_cast<double>(micro_batches) : per_pass;
+  const auto experts = static_cast<double>(parameters.experts);
+  const Reduction dense = {.parameters = static_cast<double>(parameters.all) - experts,
+                           .replicas = step.dp_group,
+                           .zero = step.zero};
+  const Reduction expert = {.parameters = experts,
+                            .replicas = step.experts.replicas,
+                            .zero = {.shards = step.experts.replicas, .copies = {}}};
+  const double total_s = ReductionTime(step, dense, passes) + ReductionTime(step, expert, passes);
+  const double overlap = step.context.profile.communication.data_parallel_overlap;
+  return total_s - std::min(overlap * total_s, window_s);
 }
 
 double TiedEmbeddingTime(const StepShape& step) {
@@ -120,10 +137,13 @@ double TiedEmbeddingTime(const StepShape& step) {
   return AllReduceTime(step.network, step.ends_group, bytes);
 }
 
-double OptimizerTime(const StepShape& step, double parameters) {
+double OptimizerTime(const StepShape& step, const UnitParameters& parameters) {
+  const auto experts = static_cast<double>(parameters.experts);
+  const double dense = static_cast<double>(parameters.all) - experts;
   const double owned = step.layout.zero >= 1
-                           ? parameters / static_cast<double>(step.zero.shards.ranks())
-                           : parameters;
+                           ? dense / static_cast<double>(step.zero.shards.ranks()) +
+                                 experts / static_cast<double>(step.experts.replicas.ranks())
+                           : dense + experts;
   return MemoryBoundTime(step.device,
                          step.context.training.optimizer.update_traffic_bytes * owned) +
          step.context.profile.traffic.step_overhead_s;

@@ -1,18 +1,19 @@
 // How many seconds of a step its data-parallel communication and its optimizer take.
 #pragma once
 
+#include "planner/block/parameters.h"
 #include "planner/cost/step_shape.h"
 
 namespace meshwright::planner {
 
 // Returns the seconds of gradient reduction and weight gathering that compute does not hide, for a
-// rank that holds `parameters`. `window_s` is the compute of one micro-batch that can hide them:
-// its backward, or its forward and backward under ZeRO 2 and 3, which communicate for every
-// micro-batch. Layered gradient accumulation (breadth-first, arXiv 2106.02679) communicates once
-// per step, hidden by all micro-batches; frameworks that reduce interleaved groups once for each
-// group, hidden by its micro-batches.
-double ExposedDataParallelTime(const StepShape& step, double parameters, int64_t micro_batches,
-                               double window_s);
+// rank that holds `parameters`; those of experts are reduced among fewer ranks. `window_s` is the
+// compute of one micro-batch that can hide them: its backward, or its forward and backward under
+// ZeRO 2 and 3, which communicate for every micro-batch. Layered gradient accumulation
+// (breadth-first, arXiv 2106.02679) communicates once per step, hidden by all micro-batches;
+// frameworks that reduce interleaved groups once for each group, hidden by its micro-batches.
+double ExposedDataParallelTime(const StepShape& step, const UnitParameters& parameters,
+                               int64_t micro_batches, double window_s);
 
 // Returns the seconds in which the first and the last stage add up their gradients of tied
 // embeddings.
@@ -21,6 +22,6 @@ double TiedEmbeddingTime(const StepShape& step);
 // Returns the seconds of the optimizer's update, which reads and writes
 // Optimizer::update_traffic_bytes for each parameter that the rank owns, and of the host's work for
 // a step, the profile's step_overhead_s.
-double OptimizerTime(const StepShape& step, double parameters);
+double OptimizerTime(const StepShape& step, const UnitParameters& parameters);
 
 }  // namespace meshwright::planner

@@ -51,9 +51,7 @@ void AddCompute(const StepShape& step, const ListCost& cost, const MatmulInputs&
   for (const PassCost& cost_of_pass : cost.passes) {
     double time_s = StreamTime(step, cost_of_pass.stream_bytes);
     if (cost_of_pass.multiplies) {
-      const MatmulShape& product = cost_of_pass.product;
-      time_s += MatmulTime(step.device, InputsOf(inputs, cost_of_pass.pass), product.rows,
-                           product.outputs, product.inputs);
+      time_s += MatmulTime(step.device, InputsOf(inputs, cost_of_pass.pass), cost_of_pass.product);
     }
     time_s = Launched(step, time_s);
     times_s[static_cast<size_t>(cost_of_pass.pass)] += time_s;
@@ -82,8 +80,9 @@ double RingTime(const StepShape& step, const Operator& op, PassKind pass, double
     hop_s += SendTime(step.network, step.cp_group, static_cast<double>(message.bytes));
   }
   const AttentionShape& shape = op.attention;
-  const int64_t width =
-      shape.query_width() + (pass == PassKind::kForward ? 0 : 2 * shape.key_width());
+  const int64_t width = pass == PassKind::kForward
+                            ? shape.attended_width()
+                            : shape.query_width() + shape.key_width() + shape.value_width();
   const double merge_bytes = kRingMergeBytes * static_cast<double>(op.element_bytes) / 2.0 *
                              static_cast<double>(shape.tokens * width);
   const double exposed_s = std::max(0.0, hop_s - attention_s / step.layout.cp);
@@ -98,16 +97,16 @@ void AddRing(const StepShape& step, const Operator& op, LayerTime& time) {
       RingTime(step, op, PassKind::kInputGradient, attention_s * kAttentionBackwardRatio);
 }
 
-// Times collectives over the TP group, each of a kind and size once.
-class TensorParallelTimes {
+// Times collectives over a group, each of a kind and size once.
+class CollectiveTimes {
  public:
-  explicit TensorParallelTimes(const StepShape& step) : step_(step) {}
+  CollectiveTimes(const StepShape& step, const RankGroup& group) : step_(step), group_(group) {}
 
   double Of(CollectiveKind kind, int64_t bytes) {
     Known& known = known_[static_cast<size_t>(kind)];
     if (known.bytes != bytes) {
       known = {.bytes = bytes, .time_s = Time(kind, bytes)};
-      if (step_.layout.tp > 1) known.time_s = Launched(step_, known.time_s);
+      if (group_.ranks() > 1) known.time_s = Launched(step_, known.time_s);
     }
     return known.time_s;
   }
@@ -122,20 +121,22 @@ class TensorParallelTimes {
     const auto all = static_cast<double>(bytes);
     switch (kind) {
       case CollectiveKind::kAllReduce:
-        return AllReduceTime(step_.network, step_.tp_group, all);
+        return AllReduceTime(step_.network, group_, all);
       case CollectiveKind::kAllGather:
-        return AllGatherTime(step_.network, step_.tp_group, all);
+        return AllGatherTime(step_.network, group_, all);
       case CollectiveKind::kReduceScatter:
-        return ReduceScatterTime(step_.network, step_.tp_group, all);
+        return ReduceScatterTime(step_.network, group_, all);
+      case CollectiveKind::kAllToAll:
       case CollectiveKind::kBroadcast:
       case CollectiveKind::kSend:
       case CollectiveKind::kReceive:
-        break;  // no operator does these over the TP group
+        break;  // no operator does these over the ranks that share a matrix
     }
     return 0.0;
   }
 
   const StepShape& step_;
+  const RankGroup& group_;
   std::array<Known, kCollectiveKindNames.size()> known_;  // by CollectiveKind
 };
 
@@ -143,9 +144,38 @@ class TensorParallelTimes {
 template <typename Price>
 void AddTensorParallel(const ListCost& cost, const Price& price, LayerTime& time) {
   for (const CollectiveCost& collective : cost.collectives) {
+    if (collective.group != GroupRole::kTensor) continue;
     double& sum_s = collective.pass == PassKind::kForward ? time.tp_forward_s : time.tp_backward_s;
     sum_s += price(collective);
   }
+}
+
+double AllToAllTime(const StepShape& step, const BlockShape& shape, int64_t bytes) {
+  const Experts& experts = shape.experts;
+  const bool limited = experts.groups > 1;
+  return AllToAllTime(step.network, step.experts.experts,
+                      {.bytes = static_cast<double>(bytes),
+                       .per_token = experts.top_k,
+                       .deduplicated = step.context.profile.communication.deduplicates_tokens,
+                       .most_nodes = limited ? experts.top_groups : 0});
+}
+
+// Tokens go to their experts and come back, twice each way; what compute hides of it, in each
+// direction, is the profile's share.
+void AddExpertParallel(const StepShape& step, const BlockSums& block, LayerTime& time) {
+  CollectiveTimes inside(step, step.experts.tensor);
+  double forward_s = 0.0;
+  double backward_s = 0.0;
+  for (const CollectiveCost& collective : block.layer_cost.collectives) {
+    if (collective.group == GroupRole::kTensor) continue;
+    double& sum_s = collective.pass == PassKind::kForward ? forward_s : backward_s;
+    sum_s += collective.kind == CollectiveKind::kAllToAll
+                 ? Launched(step, AllToAllTime(step, block.shape, collective.bytes))
+                 : inside.Of(collective.kind, collective.bytes);
+  }
+  const double hidden = step.context.profile.communication.all_to_all_overlap;
+  time.ep_forward_s = forward_s - std::min(hidden * forward_s, time.forward_s);
+  time.ep_backward_s = backward_s - std::min(hidden * backward_s, time.backward_s());
 }
 
 // Host time of the tensor-parallel rings of one pass, where the framework drives every step of them
@@ -161,9 +191,9 @@ double HostRingTime(const StepShape& step) {
 void ApplyHostFloor(const StepShape& step, LayerTime& time) {
   const double floor_s = step.context.profile.traffic.layer_floor_s;
   const double rings_s = HostRingTime(step);
-  const double forward_s = time.forward_s + time.tp_forward_s;
+  const double forward_s = time.forward_s + time.tp_forward_s + time.ep_forward_s;
   time.forward_s += std::max(0.0, floor_s / 3.0 + rings_s - forward_s);
-  const double backward_s = time.backward_s() + time.tp_backward_s;
+  const double backward_s = time.backward_s() + time.tp_backward_s + time.ep_backward_s;
   const double missing_s = std::max(0.0, floor_s * 2.0 / 3.0 + rings_s - backward_s);
   time.input_gradient_s += missing_s / 2.0;
   time.weight_gradient_s += missing_s / 2.0;
@@ -181,7 +211,7 @@ MatmulInputs BlockInputs(const StepShape& step) {
 LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
   LayerTime time;
   AddCompute(step, cost, step.device.formats.matmul_inputs, time);
-  TensorParallelTimes times(step);
+  CollectiveTimes times(step, step.tp_group);
   const auto price = [&](const CollectiveCost& collective) {
     const bool gathers = collective.kind == CollectiveKind::kAllGather;
     if (collective.of_loss != gathers) return 0.0;
@@ -195,14 +225,16 @@ LayerTime EstimateEnd(const StepShape& step, const ListCost& cost) {
 }  // namespace
 
 LayerTime EstimateLayer(const StepShape& step, size_t group) {
-  const ListCost& cost = step.planned.block(group).layer_cost;
+  const BlockSums& block = step.planned.block(group);
+  const ListCost& cost = block.layer_cost;
   LayerTime time;
   AddCompute(step, cost, BlockInputs(step), time);
   if (cost.attention != nullptr) {
     AddAttention(step, *cost.attention, time);
     AddRing(step, *cost.attention, time);
   }
-  TensorParallelTimes times(step);
+  if (block.shape.has_experts()) AddExpertParallel(step, block, time);
+  CollectiveTimes times(step, step.tp_group);
   const auto price = [&](const CollectiveCost& collective) {
     return times.Of(collective.kind, collective.bytes);
   };
@@ -216,11 +248,16 @@ LayerTime Recomputed(const LayerTime& layer) {
   time.recompute_s = layer.forward_s;
   time.tp_recompute_s = layer.tp_forward_s;
   time.cp_recompute_s = layer.cp_forward_s;
+  time.ep_recompute_s = layer.ep_forward_s;
   return time;
 }
 
 LayerTime EstimateHead(const StepShape& step) {
   return EstimateEnd(step, step.planned.ends().head_cost);
+}
+
+LayerTime EstimateMtp(const StepShape& step) {
+  return EstimateEnd(step, step.planned.ends().mtp_cost);
 }
 
 LayerTime EstimateEmbedding(const StepShape& step) {

@@ -1,7 +1,8 @@
 // Time of one transformer layer, of the head and of the embedding: one micro-batch on one rank.
 //
 // A sum over the operators of planner/block/block.h, one after the other: matmuls by shape,
-// attention by kernel, everything else by the bytes it streams. Tensor-parallel collectives block.
+// attention by kernel, everything else by the bytes it streams. Tensor-parallel collectives block,
+// and so do those of experts but for what the profile says compute can hide.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,9 @@ struct LayerTime {
   double cp_forward_s = 0.0;
   double cp_backward_s = 0.0;
   double cp_recompute_s = 0.0;
+  double ep_forward_s = 0.0;  // tokens on their way to experts and back, beyond what compute hides
+  double ep_backward_s = 0.0;
+  double ep_recompute_s = 0.0;
 
   double compute_s() const { return forward_s + input_gradient_s + weight_gradient_s; }
   double backward_s() const { return input_gradient_s + weight_gradient_s; }
@@ -39,5 +43,8 @@ LayerTime Recomputed(const LayerTime& layer);
 LayerTime EstimateHead(const StepShape& step);
 
 LayerTime EstimateEmbedding(const StepShape& step);
+
+// What a layer that predicts further tokens takes in addition to a layer and a head.
+LayerTime EstimateMtp(const StepShape& step);
 
 }  // namespace meshwright::planner

@@ -21,29 +21,43 @@ double NarrowRatio(const HardwareProfile& device, NumberFormat inputs, double k)
 
 int64_t DivideUp(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-}  // namespace
-
-double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int64_t k) {
-  const int64_t tiles = DivideUp(m, device.tile_m) * DivideUp(n, device.tile_n);
-  const int64_t waves = DivideUp(tiles, device.compute_units);
-  const double filled = static_cast<double>(m) * static_cast<double>(n) /
-                        (static_cast<double>(waves) * device.compute_units *
-                         static_cast<double>(device.tile_m) * device.tile_n);
-  return device.matmul_efficiency * filled * InnerRamp(device, static_cast<double>(k));
+// One of the products that share out rows or inputs.
+MatmulShape OneOf(const MatmulShape& product) {
+  MatmulShape one = product;
+  one.groups = 1;
+  int64_t& shared = product.shares_inputs ? one.inputs : one.rows;
+  shared = DivideUp(shared, product.groups);
+  return one;
 }
 
-double MatmulTime(const DeviceShare& device, NumberFormat inputs, int64_t m, int64_t n, int64_t k) {
-  const PassWork work = ProductWork({.rows = m, .outputs = n, .inputs = k}, BytesOf(inputs));
-  const double share = std::min(device.matmul_share * MatmulEfficiency(device.device, m, n, k),
-                                device.device.matmul_limit) *
-                       NarrowRatio(device.device, inputs, static_cast<double>(k));
+}  // namespace
+
+double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& product) {
+  const MatmulShape each = OneOf(product);
+  const int64_t tiles =
+      product.groups * DivideUp(each.rows, device.tile_m) * DivideUp(each.outputs, device.tile_n);
+  const int64_t waves = DivideUp(tiles, device.compute_units);
+  const double results = product.shares_inputs ? static_cast<double>(product.groups) : 1.0;
+  const double filled = results * static_cast<double>(product.rows) *
+                        static_cast<double>(product.outputs) /
+                        (static_cast<double>(waves) * device.compute_units *
+                         static_cast<double>(device.tile_m) * device.tile_n);
+  return device.matmul_efficiency * filled * InnerRamp(device, static_cast<double>(each.inputs));
+}
+
+double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product) {
+  const PassWork work = ProductWork(product, BytesOf(inputs));
+  const double share =
+      std::min(device.matmul_share * MatmulEfficiency(device.device, product),
+               device.device.matmul_limit) *
+      NarrowRatio(device.device, inputs, static_cast<double>(OneOf(product).inputs));
   const double arithmetic_s = work.flops / (device.PeakFlops(inputs) * share);
   const double traffic_s = work.bytes / device.MemoryBytesPerS();
   return std::max({arithmetic_s, traffic_s, device.device.kernel_launch_s});
 }
 
-double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k) {
-  return MatmulTime(device, device.formats.matmul_inputs.forward, m, n, k);
+double MatmulTime(const DeviceShare& device, const MatmulShape& product) {
+  return MatmulTime(device, device.formats.matmul_inputs.forward, product);
 }
 
 double MemoryBoundTime(const DeviceShare& device, double bytes) {

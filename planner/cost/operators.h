@@ -24,17 +24,17 @@ struct DeviceShare {
   }
 };
 
-// Returns the share of the peak that an (m x k) times (k x n) product reaches: matmul_efficiency,
-// times the busy share of its waves of output tiles, times k / (k + matmul_half_k) for short inner
-// dimensions.
-double MatmulEfficiency(const HardwareProfile& device, int64_t m, int64_t n, int64_t k);
+// Returns the share of the peak that a product reaches: matmul_efficiency, times the busy share of
+// its waves of output tiles, times k / (k + matmul_half_k) for short inner dimensions k. Products
+// of experts run in one kernel: their tiles fill waves together, their inner dimensions are their
+// own.
+double MatmulEfficiency(const HardwareProfile& device, const MatmulShape& product);
 
-// Returns the seconds of an (m x k) times (k x n) product whose factors have the format `inputs`,
-// which the device has; in the second form that of forward passes. In fp8 and fp4 it reaches
-// narrow_matmul_ratio of the share of the peak that bf16 reaches, and a half_k that is as much
-// longer as the peak is higher.
-double MatmulTime(const DeviceShare& device, NumberFormat inputs, int64_t m, int64_t n, int64_t k);
-double MatmulTime(const DeviceShare& device, int64_t m, int64_t n, int64_t k);
+// Returns the seconds of a product whose factors have the format `inputs`, which the device has; in
+// the second form that of forward passes. In fp8 and fp4 it reaches narrow_matmul_ratio of the
+// share of the peak that bf16 reaches, and a half_k that is as much longer as the peak is higher.
+double MatmulTime(const DeviceShare& device, NumberFormat inputs, const MatmulShape& product);
+double MatmulTime(const DeviceShare& device, const MatmulShape& product);
 
 // Returns the seconds of an operator that reads and writes `bytes` of memory in all.
 double MemoryBoundTime(const DeviceShare& device, double bytes);

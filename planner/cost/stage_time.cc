@@ -14,10 +14,14 @@ void Add(const LayerTime& layer, double count, StageTime& time) {
       count * (layer.tp_forward_s + layer.tp_backward_s + layer.tp_recompute_s);
   time.parts[TimePart::kCp] +=
       count * (layer.cp_forward_s + layer.cp_backward_s + layer.cp_recompute_s);
-  time.durations.forward_s += count * (layer.forward_s + layer.tp_forward_s + layer.cp_forward_s);
+  time.parts[TimePart::kEp] +=
+      count * (layer.ep_forward_s + layer.ep_backward_s + layer.ep_recompute_s);
+  time.durations.forward_s +=
+      count * (layer.forward_s + layer.tp_forward_s + layer.cp_forward_s + layer.ep_forward_s);
   time.durations.input_gradient_s +=
-      count * (layer.input_gradient_s + layer.tp_backward_s + layer.cp_backward_s +
-               layer.recompute_s + layer.tp_recompute_s + layer.cp_recompute_s);
+      count *
+      (layer.input_gradient_s + layer.tp_backward_s + layer.cp_backward_s + layer.ep_backward_s +
+       layer.recompute_s + layer.tp_recompute_s + layer.cp_recompute_s + layer.ep_recompute_s);
   time.durations.weight_gradient_s += count * layer.weight_gradient_s;
 }
 
@@ -26,9 +30,11 @@ void Add(const LayerTime& layer, double count, StageTime& time) {
 StageTimes::StageTimes(const StepShape& step)
     : step_(step), head_(EstimateHead(step)), embedding_(EstimateEmbedding(step)) {
   for (size_t group = 0; group < step.context.model.groups.size(); ++group) {
-    layers_.push_back(EstimateLayer(step, group));
+    const size_t alike = step.planned.FirstAlikeGroup(group);
+    layers_.push_back(alike < group ? layers_[alike] : EstimateLayer(step, group));
     recomputed_.push_back(Recomputed(layers_.back()));
   }
+  if (step.context.model.mtp_layers > 0) mtp_ = EstimateMtp(step);
 }
 
 void StageTimes::AddStage(int32_t stage, StageTime& time) const {
@@ -44,7 +50,12 @@ void StageTimes::AddStage(int32_t stage, StageTime& time) const {
     if (again > 0) Add(recomputed_[group], static_cast<double>(again), time);
   });
   if (held.has_embedding) Add(embedding_, 1.0, time);
-  if (held.has_head) Add(head_, 1.0, time);
+  if (!held.has_head) return;
+  const auto further = static_cast<double>(step_.context.model.mtp_layers);
+  Add(head_, 1.0 + further, time);
+  if (further == 0.0) return;
+  Add(mtp_, further, time);
+  Add(layout.recompute == Recompute::kFull ? recomputed_.back() : layers_.back(), further, time);
 }
 
 StageTime StageTimes::OfStage(int32_t stage) const {

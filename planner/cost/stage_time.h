@@ -13,7 +13,7 @@ namespace meshwright::planner {
 
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
-  TimeParts parts;           // compute, recompute, tp and cp
+  TimeParts parts;           // compute, recompute, tp, cp and ep
   StageDurations durations;  // the same time, by part of the schedule; recompute comes before the
                              // input gradient
 
@@ -38,6 +38,7 @@ class StageTimes {
   absl::InlinedVector<LayerTime, 4> recomputed_;  // the same under full recompute
   LayerTime head_;
   LayerTime embedding_;
+  LayerTime mtp_;  // only of models that predict further tokens
 };
 
 // One micro-batch on every stage, for the schedules' simulator.

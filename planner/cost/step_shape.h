@@ -37,6 +37,7 @@ struct StepShape {
   RankGroup cp_group;
   RankGroup dp_group;  // the holders of the same weights, data and context ranks
   ShardGroups zero;    // how these divide states
+  ExpertGroups experts;
   RankGroup pipeline_group;
   // The first and the last stage: half of all devices apart, so that they are on one node where all
   // devices are.
@@ -63,6 +64,7 @@ struct StepShape {
         cp_group(mesh.GroupOf(GroupRole::kContext)),
         dp_group(mesh.GroupOf(GroupRole::kReplicas)),
         zero(mesh.ShardGroupsOf(ShardRanks(l)).value()),
+        experts(c.model.has_experts() ? mesh.expert_groups().value() : ExpertGroups()),
         pipeline_group(mesh.GroupOf(GroupRole::kPipeline)),
         ends_group(2, l.devices() / 2) {}
 };

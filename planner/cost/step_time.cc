@@ -114,7 +114,7 @@ TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_d
   const StepShape step(planned);
   const Pipeline pipeline = SumRanks(step, StageTimes(step));
   const int64_t micro_batches = layout.MicroBatches(context.training.global_batch);
-  const auto parameters = static_cast<double>(planned.MostParameters());
+  const UnitParameters parameters = planned.MostParameters();
 
   TimeEstimate time;
   AddPipeline(step, pipeline, micro_batches, time);

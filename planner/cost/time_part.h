@@ -19,6 +19,7 @@ enum class TimePart : uint8_t {
   kRecompute,  // forward passes that run again (planner/block/recompute.h says how much of them)
   kTp,         // exposed communication, that is what compute does not hide, by axis
   kCp,
+  kEp,  // tokens on their way to experts and back
   kPp,
   kDp,
   kBubble,     // idle while the pipeline fills and drains
@@ -28,14 +29,14 @@ enum class TimePart : uint8_t {
 };
 
 inline constexpr std::array kTimeParts = {
-    TimePart::kCompute,  TimePart::kRecompute, TimePart::kTp,     TimePart::kCp,
-    TimePart::kPp,       TimePart::kDp,        TimePart::kBubble, TimePart::kStraggler,
-    TimePart::kPressure, TimePart::kOptimizer};
+    TimePart::kCompute,   TimePart::kRecompute, TimePart::kTp,       TimePart::kCp,
+    TimePart::kEp,        TimePart::kPp,        TimePart::kDp,       TimePart::kBubble,
+    TimePart::kStraggler, TimePart::kPressure,  TimePart::kOptimizer};
 
 // The part's key in JSON and its field in messages, such as "bubble_s".
 constexpr std::string_view TimePartKey(TimePart part) {
   constexpr std::array<std::string_view, kTimeParts.size()> kKeys = {
-      "compute_s", "recompute_s", "tp_s",        "cp_s",       "pp_s",
+      "compute_s", "recompute_s", "tp_s",        "cp_s",       "ep_s",       "pp_s",
       "dp_s",      "bubble_s",    "straggler_s", "pressure_s", "optimizer_s"};
   return kKeys[static_cast<size_t>(part)];
 }

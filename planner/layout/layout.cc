@@ -35,7 +35,12 @@ struct NumberKey {
   int32_t high;
 };
 
-// Behind the axes, in the order of the text form.
+// Of the experts' mesh, in the order of the text form, which has them where one is above 1.
+constexpr std::array<NumberKey, 2> kExpertNumbers = {{
+    {"ep", &Layout::ep, 1, kMaxAxis},
+    {"etp", &Layout::etp, 1, kMaxAxis},
+}};
+// Behind them.
 constexpr std::array<NumberKey, 3> kOtherNumbers = {{
     {"mb", &Layout::micro_batch, 1, kMaxAxis},
     {"vpp", &Layout::vpp, 1, kMaxAxis},
@@ -45,6 +50,9 @@ constexpr std::array<NumberKey, 3> kOtherNumbers = {{
 std::optional<NumberKey> NumberKeyOf(std::string_view name) {
   for (const AxisField& axis : kAxes) {
     if (axis.name == name) return NumberKey{axis.name, axis.size, 1, axis.most};
+  }
+  for (const NumberKey& number : kExpertNumbers) {
+    if (number.name == name) return number;
   }
   for (const NumberKey& number : kOtherNumbers) {
     if (number.name == name) return number;
@@ -182,9 +190,11 @@ std::string FormatLayout(const Layout& l) {
   const std::string_view schedule = ScheduleName(l.schedule);
   std::string text;
   for (const AxisField& axis : kAxes) absl::StrAppend(&text, Absl(axis.name), l.*axis.size, ".");
-  for (const NumberKey& number : kOtherNumbers) {
+  const auto append = [&text, &l](const NumberKey& number) {
     absl::StrAppend(&text, Absl(number.name), l.*number.field, ".");
-  }
+  };
+  if (l.divides_experts()) std::for_each(kExpertNumbers.begin(), kExpertNumbers.end(), append);
+  std::for_each(kOtherNumbers.begin(), kOtherNumbers.end(), append);
   absl::StrAppend(&text, "sp", l.sequence_parallel ? 1 : 0, ".rc=");
   text.append(recompute);
   if (l.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", l.recompute_layers);

@@ -1,8 +1,9 @@
 // One point of the search space: how a model is laid out over devices for one training step.
 //
-// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, then attn= and norm= where the
-// kernels are not the framework's default, hs= where ZeRO does not divide over all dp * cp ranks, and
-// stages= where the stages are not those of the framework.
+// Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, with ep and etp behind dp where
+// experts are divided, then attn= and norm= where the kernels are not the framework's default, hs=
+// where ZeRO does not divide over all dp * cp ranks, and stages= where the stages are not those of
+// the framework.
 #pragma once
 
 #include <array>
@@ -24,10 +25,15 @@ enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
 
 struct Layout {
-  int32_t tp = 1;           // tensor parallel ranks
-  int32_t cp = 1;           // context parallel ranks
-  int32_t pp = 1;           // pipeline ranks
-  int32_t dp = 1;           // data parallel ranks
+  int32_t tp = 1;  // tensor parallel ranks
+  int32_t cp = 1;  // context parallel ranks
+  int32_t pp = 1;  // pipeline ranks
+  int32_t dp = 1;  // data parallel ranks
+  // Experts are divided over the tp * cp * dp ranks of a stage in a way of their own (parallel
+  // folding, arXiv 2504.14960): ep ranks hold different experts, etp of them a part of each, and
+  // tp * cp * dp / (ep * etp) copies of it.
+  int32_t ep = 1;
+  int32_t etp = 1;
   int32_t micro_batch = 1;  // sequences per micro-batch and data-parallel rank
   int32_t vpp = 1;          // chunks per pipeline rank
   int32_t zero = 0;         // ZeRO stage 0-3; 1 = distributed optimizer, 3 = FSDP
@@ -44,6 +50,7 @@ struct Layout {
   StageSplit stages = {};
 
   int64_t devices() const;
+  bool divides_experts() const { return ep > 1 || etp > 1; }
   // Micro-batches per step and data-parallel rank. Requires global_batch % (dp * micro_batch) == 0.
   int64_t MicroBatches(int64_t global_batch) const {
     return global_batch / (int64_t{dp} * micro_batch);

@@ -14,6 +14,26 @@ absl::Status OrderError(std::string_view text) {
       "must name every axis once, the fastest first, as in " + FormatMeshOrder(kDefaultMeshOrder));
 }
 
+// A group of ranks as groups of neighbours in it, and the ranks with the same place in each.
+struct SplitGroup {
+  RankGroup inside;
+  RankGroup across;
+};
+
+// With `ranks` neighbours each; nullopt where these are no group of the same shape everywhere.
+std::optional<SplitGroup> Split(const RankGroup& group, int64_t ranks) {
+  SplitGroup split;
+  for (const RankDigit& digit : group.digits()) {
+    const int64_t inside = std::min(ranks, digit.size);
+    if (ranks % inside != 0 || digit.size % inside != 0) return std::nullopt;
+    split.inside.Add({.size = inside, .stride = digit.stride});
+    split.across.Add({.size = digit.size / inside, .stride = digit.stride * inside});
+    ranks /= inside;
+  }
+  if (ranks != 1) return std::nullopt;
+  return split;
+}
+
 }  // namespace
 
 std::string FormatMeshOrder(const MeshOrder& order) {
@@ -45,7 +65,11 @@ absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text) {
 }
 
 Mesh::Mesh(const Layout& layout, const MeshOrder& order)
-    : digits_{}, order_(order), shard_ranks_(ShardRanks(layout)) {
+    : digits_{},
+      order_(order),
+      shard_ranks_(ShardRanks(layout)),
+      expert_ranks_(layout.ep),
+      expert_tensor_ranks_(layout.etp) {
   for (const Axis axis : order) {
     const int64_t size = layout.*AxisFieldOf(axis).size;
     digits_[static_cast<size_t>(axis)] = {.size = size, .stride = ranks_};
@@ -61,6 +85,9 @@ RankGroup Mesh::GroupOf(GroupRole role) const {
   }
   if (role == GroupRole::kShards) return ShardGroupsOf(shard_ranks_).value().shards;
   if (role == GroupRole::kCopies) return ShardGroupsOf(shard_ranks_).value().copies;
+  if (role == GroupRole::kExperts) return expert_groups().value().experts;
+  if (role == GroupRole::kExpertTensor) return expert_groups().value().tensor;
+  if (role == GroupRole::kExpertReplicas) return expert_groups().value().replicas;
   RankGroup group;
   for (const Axis axis : order_) {
     if (RunsAlong(role, axis)) group.Add(Of(axis));
@@ -69,17 +96,22 @@ RankGroup Mesh::GroupOf(GroupRole role) const {
 }
 
 std::optional<ShardGroups> Mesh::ShardGroupsOf(int64_t shard_ranks) const {
-  const RankGroup replicas = GroupOf(GroupRole::kReplicas);
-  ShardGroups groups;
-  for (const RankDigit& digit : replicas.digits()) {
-    const int64_t inside = std::min(shard_ranks, digit.size);
-    if (shard_ranks % inside != 0 || digit.size % inside != 0) return std::nullopt;
-    groups.shards.Add({.size = inside, .stride = digit.stride});
-    groups.copies.Add({.size = digit.size / inside, .stride = digit.stride * inside});
-    shard_ranks /= inside;
+  const std::optional<SplitGroup> split = Split(GroupOf(GroupRole::kReplicas), shard_ranks);
+  if (!split) return std::nullopt;
+  return ShardGroups{.shards = split->inside, .copies = split->across};
+}
+
+std::optional<ExpertGroups> Mesh::expert_groups() const {
+  RankGroup stage;
+  for (const Axis axis : order_) {
+    if (axis != Axis::kPp) stage.Add(Of(axis));
   }
-  if (shard_ranks != 1) return std::nullopt;
-  return groups;
+  const std::optional<SplitGroup> tensor = Split(stage, expert_tensor_ranks_);
+  if (!tensor) return std::nullopt;
+  const std::optional<SplitGroup> experts = Split(tensor->across, expert_ranks_);
+  if (!experts) return std::nullopt;
+  return ExpertGroups{
+      .tensor = tensor->inside, .experts = experts->inside, .replicas = experts->across};
 }
 
 }  // namespace meshwright::planner

@@ -31,21 +31,25 @@ absl::StatusOr<MeshOrder> ParseMeshOrder(std::string_view text);
 
 // Why ranks form a group.
 enum class GroupRole : uint8_t {
-  kWorld,     // all ranks of the run
-  kTensor,    // the ranks that share every layer's matrices
-  kContext,   // the ranks that share a sequence
-  kReplicas,  // the holders of the same dense parameters: they see different tokens, sum gradients
-              // and, with ZeRO, divide states
-  kData,      // the replicas that see other sequences (kReplicas without those of one sequence)
-  kShards,    // the replicas that divide states among each other: under HSDP a part of them
-  kCopies,    // the replicas with the same shard: one of each group of kShards
-  kPipeline,  // the ranks that a micro-batch passes
-  kModelEnds  // the holders of the first and the last stage, which have copies of tied embeddings
+  kWorld,      // all ranks of the run
+  kTensor,     // the ranks that share every layer's matrices
+  kContext,    // the ranks that share a sequence
+  kReplicas,   // the holders of the same dense parameters: they see different tokens, sum gradients
+               // and, with ZeRO, divide states
+  kData,       // the replicas that see other sequences (kReplicas without those of one sequence)
+  kShards,     // the replicas that divide states among each other: under HSDP a part of them
+  kCopies,     // the replicas with the same shard: one of each group of kShards
+  kPipeline,   // the ranks that a micro-batch passes
+  kModelEnds,  // the holders of the first and the last stage, which have copies of tied embeddings
+  kExperts,    // the ranks that hold different experts and send each other tokens
+  kExpertTensor,   // the ranks that hold a part of the same experts each
+  kExpertReplicas  // the holders of the same parts of experts, as kReplicas of other parameters
 };
 
 // The names that communicators, records and traces use, by GroupRole.
-inline constexpr std::array<std::string_view, 9> kGroupRoleNames = {
-    "world", "tp", "cp", "replicas", "dp", "shards", "copies", "pp", "tied_embeddings"};
+inline constexpr std::array<std::string_view, 12> kGroupRoleNames = {
+    "world",           "tp", "cp",  "replicas",       "dp", "shards", "copies", "pp",
+    "tied_embeddings", "ep", "etp", "expert_replicas"};
 
 constexpr std::string_view GroupRoleName(GroupRole role) {
   return kGroupRoleNames[static_cast<size_t>(role)];
@@ -77,6 +81,9 @@ constexpr bool RunsAlong(GroupRole role, Axis axis) {
     case GroupRole::kShards:  // together they are the replicas, each a part
     case GroupRole::kCopies:
     case GroupRole::kModelEnds:
+    case GroupRole::kExperts:  // together they are the ranks of a stage, each a part
+    case GroupRole::kExpertTensor:
+    case GroupRole::kExpertReplicas:
       break;
   }
   return false;
@@ -93,14 +100,28 @@ constexpr int64_t ShardRanks(const Layout& layout) {
   return layout.shard_ranks > 0 ? layout.shard_ranks : RanksAlong(GroupRole::kReplicas, layout);
 }
 
+// Returns how many ranks share a stage, over which experts are divided.
+constexpr int64_t StageRanks(const Layout& layout) {
+  return ProductOfAxes(layout, [](Axis axis) { return axis != Axis::kPp; });
+}
+
 // Returns how many ranks a group of the role has, which no order changes; 1 for kModelEnds, whose
 // groups are not of one size.
 constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
-  if (role == GroupRole::kShards) return ShardRanks(layout);
-  if (role == GroupRole::kCopies) {
-    return RanksAlong(GroupRole::kReplicas, layout) / ShardRanks(layout);
+  switch (role) {
+    case GroupRole::kShards:
+      return ShardRanks(layout);
+    case GroupRole::kCopies:
+      return RanksAlong(GroupRole::kReplicas, layout) / ShardRanks(layout);
+    case GroupRole::kExperts:
+      return layout.ep;
+    case GroupRole::kExpertTensor:
+      return layout.etp;
+    case GroupRole::kExpertReplicas:
+      return StageRanks(layout) / (int64_t{layout.ep} * layout.etp);
+    default:
+      return RanksAlong(role, layout);
   }
-  return RanksAlong(role, layout);
 }
 
 // The replicas under HSDP: neighbours divide states, and ranks with the same shard add up
@@ -108,6 +129,14 @@ constexpr int64_t GroupSize(GroupRole role, const Layout& layout) {
 struct ShardGroups {
   RankGroup shards;
   RankGroup copies;  // one rank where states are divided over all replicas
+};
+
+// The ranks of a stage as the experts' mesh: neighbours hold parts of the same experts, then other
+// experts, then copies (Megatron Core's order, arXiv 2504.14960).
+struct ExpertGroups {
+  RankGroup tensor;
+  RankGroup experts;
+  RankGroup replicas;
 };
 
 class Mesh {
@@ -120,13 +149,18 @@ class Mesh {
 
   // Returns the shape that all groups of the role have; RankGroup::RanksWith() lists the ranks of
   // one of them. The two ends of a model are pp - 1 places of the pipeline apart. For kShards and
-  // kCopies requires that ShardGroupsOf() knows groups of ShardRanks() of the layout.
+  // kCopies requires that ShardGroupsOf() knows groups of ShardRanks() of the layout; for groups of
+  // experts that expert_groups() has them.
   RankGroup GroupOf(GroupRole role) const;
 
   // Returns how the replicas divide states. Nullopt where `shard_ranks` of them in the order of the
   // mesh are no group of the same shape everywhere: it must divide them, and where the mesh's order
   // has other axes between dp and cp, whole axes of them.
   std::optional<ShardGroups> ShardGroupsOf(int64_t shard_ranks) const;
+
+  // Returns how the ranks of a stage divide experts. Nullopt where ep * etp of them in the order of
+  // the mesh are no group of the same shape everywhere: the product must divide tp * cp * dp.
+  std::optional<ExpertGroups> expert_groups() const;
 
   // Returns the place of a rank on an axis, from 0. Requires 0 <= rank < ranks().
   int32_t PlaceOf(int32_t rank, Axis axis) const {
@@ -144,6 +178,8 @@ class Mesh {
   MeshOrder order_;
   int64_t ranks_ = 1;
   int64_t shard_ranks_;
+  int64_t expert_ranks_;
+  int64_t expert_tensor_ranks_;
 };
 
 }  // namespace meshwright::planner

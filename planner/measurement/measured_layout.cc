@@ -10,6 +10,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/layout/mesh.h"
+#include "planner/measurement/expert_notes.h"
 #include "planner/measurement/source_words.h"
 
 namespace meshwright::planner {
@@ -119,6 +120,13 @@ absl::Status ReadStages(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
+absl::Status ReadExperts(const Measurement& row, Layout& layout) {
+  ASSIGN_OR_RETURN(layout.ep, Size("ep", row.ep.value_or(1), kMostRanks));
+  ASSIGN_OR_RETURN(layout.etp, Size("etp", ExpertTensorRanksOf(row), kMostRanks));
+  if (row.seq_parallel.empty()) layout.sequence_parallel = layout.tp > 1;
+  return absl::OkStatus();
+}
+
 absl::Status ReadSharding(const Measurement& row, Layout& layout) {
   const int64_t zero = row.zero_stage.value_or(NamesFsdp(row.schedule) ? 3 : 0);
   RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
@@ -147,13 +155,14 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row) {
   return layout.devices();
 }
 
-absl::StatusOr<Layout> LayoutOf(const Measurement& row) {
+absl::StatusOr<Layout> LayoutOf(const Measurement& row, bool has_experts) {
   Layout layout;
   RETURN_IF_ERROR(ReadAxes(row, layout));
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   ASSIGN_OR_RETURN(layout.micro_batch, Size("mbs", row.mbs.value_or(1), kMax));
   ASSIGN_OR_RETURN(layout.vpp, Size("vpp", row.vpp.value_or(1), kMostRanks));
   RETURN_IF_ERROR(ReadSharding(row, layout));
+  if (has_experts) RETURN_IF_ERROR(ReadExperts(row, layout));
   RETURN_IF_ERROR(ReadRecompute(row, layout));
   RETURN_IF_ERROR(ReadKernels(row, layout));
   RETURN_IF_ERROR(ReadSchedule(row, layout));

@@ -16,10 +16,12 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 // the framework's default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices
 // leave. What has no effect is left out as the planner does: sequence parallel without tp, ZeRO
 // without ranks to shard over. The result is not checked against the rules.
-absl::StatusOr<Layout> LayoutOf(const Measurement& row);
+// With experts ep is 1, etp is tp and sequence parallel is on where tp is above 1, as in
+// Megatron-LM; without them both are left out.
+absl::StatusOr<Layout> LayoutOf(const Measurement& row, bool has_experts = false);
 
-// bf16 also for fp16 and where nothing is said. InvalidArgument for 8 bits and less, which have no
-// model.
+// bf16 also for fp16 and where nothing is said; recipes of 8 and 4 bits by the sources' words.
+// InvalidArgument for others.
 absl::StatusOr<Precision> PrecisionOf(const Measurement& row);
 
 }  // namespace meshwright::planner

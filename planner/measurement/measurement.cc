@@ -37,7 +37,7 @@ struct Column {
 };
 
 using M = Measurement;
-constexpr std::array<Column, 39> kColumns = {{
+constexpr std::array<Column, 40> kColumns = {{
     {"source", &M::source},
     {"sweep", &M::sweep},
     {"model", &M::model},
@@ -56,6 +56,7 @@ constexpr std::array<Column, 39> kColumns = {{
     {"pp", &M::pp, kCount},
     {"cp", &M::cp, kCount},
     {"ep", &M::ep, kCount},
+    {"etp", &M::etp, kCount},
     {"dp", &M::dp, kCount},
     {"vpp", &M::vpp, kCount},
     {"mbs", &M::mbs, kCount},

@@ -49,6 +49,7 @@ struct Measurement {
   OptionalInt pp;
   OptionalInt cp;
   OptionalInt ep;
+  OptionalInt etp;  // empty: 1, or what the notes say
   OptionalInt dp;
   OptionalInt vpp;
   OptionalInt mbs;

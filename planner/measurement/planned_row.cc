@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/measurement/expert_notes.h"
 #include "planner/measurement/measured_layout.h"
 #include "planner/measurement/micro_batch_pick.h"
 #include "planner/rules/rule_list.h"
@@ -64,9 +65,6 @@ absl::StatusOr<ModelSpec> ShapeOf(const Measurement& row, ModelSpec model) {
 
 absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPresets& presets) {
   PlannedRow planned;
-  if (HasExperts(presets.families, row)) {
-    return FieldError("model", row.model, "a model with experts, which have no model yet");
-  }
   ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
   if (TrainsAdapters(presets.families, row)) {
     return FieldError("notes", "LoRA",
@@ -74,7 +72,12 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
   }
   ASSIGN_OR_RETURN(planned.cluster, ClusterOf(presets, row));
   ASSIGN_OR_RETURN(planned.profile, ProfileOf(presets, row));
-  ASSIGN_OR_RETURN(planned.model, ShapeOf(row, KnownModel(row, presets, *planned.profile)));
+  ModelSpec known = KnownModel(row, presets, *planned.profile);
+  if (known.has_experts() || HasExperts(presets.families, row)) {
+    ASSIGN_OR_RETURN(planned.model, ExpertModelOf(row, std::move(known)));
+  } else {
+    ASSIGN_OR_RETURN(planned.model, ShapeOf(row, std::move(known)));
+  }
   RETURN_IF_ERROR(Fill("seq", row.seq, planned.training.seq_len));
   RETURN_IF_ERROR(Fill("gbs", row.gbs, planned.training.global_batch));
   RETURN_IF_ERROR(Validate(planned.training));
@@ -111,7 +114,7 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   absl::StatusOr<PlannedRow> specs = SpecsOf(row, presets);
   if (!specs.ok()) return Refuse(std::move(plan), specs.status());
   plan.row = *std::move(specs);
-  absl::StatusOr<Layout> layout = LayoutOf(row);
+  absl::StatusOr<Layout> layout = LayoutOf(row, plan.row->model.has_experts());
   if (!layout.ok()) return Refuse(std::move(plan), layout.status());
   const FrameworkProfile fork = WithSchedule(*plan.row->profile, layout->schedule);
   const EstimateContext context = {plan.row->model, plan.row->cluster, plan.row->training, fork};

@@ -51,7 +51,8 @@ void DescribeSpecs(const RunSpecs& specs, Measurement& row) {
 void DescribeLayout(const Layout& layout, Measurement& row) {
   row.gpus = layout.devices();
   for (const AxisField& axis : kAxes) row.*AxisColumn(axis) = layout.*axis.size;
-  row.ep = 1;
+  row.ep = layout.ep;
+  row.etp = layout.etp;
   row.vpp = layout.vpp;
   row.mbs = layout.micro_batch;
   row.act_ckpt = std::string(RecomputeName(layout.recompute));

@@ -100,7 +100,7 @@ const WorkerStageBytes& ExactMemory::StageOnRank(int32_t pipeline_rank, int32_t 
 HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
   const int64_t ranks = ShardRanks(layout_);
   if (layout_.zero == 0 || ranks == 1) {
-    const int64_t all = planned_.ParametersOnRank(pipeline_rank);
+    const int64_t all = planned_.ParametersOnRank(pipeline_rank).all;
     return {.whole = all, .shard = all};
   }
   HeldParameters held;

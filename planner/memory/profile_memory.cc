@@ -79,14 +79,20 @@ int64_t ProfileMemory::LossBytes() const {
   const int64_t inputs = layout_.schedule == ScheduleKind::kZbH1
                              ? std::min<int64_t>(micro_batches_, layout_.pp)
                              : alive;
-  return peak_bytes + (alive - 1) * kept_bytes + (alive + inputs) * boundary_bytes_;
+  // Each further token has a loss of its own, one after the other.
+  const int64_t further = alive * context_.model.mtp_layers;
+  return peak_bytes + (alive - 1 + further) * kept_bytes +
+         (alive + inputs + 2 * further) * boundary_bytes_;
 }
 
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
-  const int64_t ranks = ShardRanks(layout_);
-  const int64_t all = planned_.ParametersOnRank(pipeline_rank);
-  return {.whole = all,
-          .shard = (all + ranks - 1) / ranks,
+  const UnitParameters& all = planned_.ParametersOnRank(pipeline_rank);
+  const auto shard = [](int64_t parameters, int64_t ranks) {
+    return (parameters + ranks - 1) / ranks;
+  };
+  return {.whole = all.all,
+          .shard = shard(all.all - all.experts, ShardRanks(layout_)) +
+                   shard(all.experts, GroupSize(GroupRole::kExpertReplicas, layout_)),
           .of_blocks = planned_.BlockParametersOnRank(pipeline_rank)};
 }
 
@@ -97,7 +103,7 @@ int64_t ProfileMemory::GatheredBytes(int32_t pipeline_rank) const {
   const int64_t unit = planned_.LargestUnit();
   int64_t summed = unit;
   if (context_.profile.ReducesGroups(layout_)) {
-    summed = std::max(summed, planned_.ParametersOnRank(pipeline_rank) / layout_.vpp);
+    summed = std::max(summed, planned_.ParametersOnRank(pipeline_rank).all / layout_.vpp);
   }
   const int64_t weights =
       layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
@@ -117,6 +123,10 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
       score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });
+    if (const int64_t further = context_.model.mtp_layers; stage.has_head && further > 0) {
+      bytes.kept_bytes += in_flight * (KeptPerMicroBatch(planned_.last_block(), further) +
+                                       further * planned_.ends().mtp_kept_bytes);
+    }
   }
   // One activation being sent and one being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
@@ -142,6 +152,11 @@ int64_t ProfileMemory::CommunicatorBytes(int32_t) const {
   int64_t groups = 0;
   for (const GroupRole role :
        {GroupRole::kTensor, GroupRole::kPipeline, GroupRole::kShards, GroupRole::kCopies}) {
+    if (GroupSize(role, layout_) > 1) ++groups;
+  }
+  if (!context_.model.has_experts()) return groups * context_.cluster.device.communicator_bytes;
+  for (const GroupRole role :
+       {GroupRole::kExperts, GroupRole::kExpertTensor, GroupRole::kExpertReplicas}) {
     if (GroupSize(role, layout_) > 1) ++groups;
   }
   return groups * context_.cluster.device.communicator_bytes;

@@ -25,6 +25,10 @@ void AddEnds(const BlockShape& shape, BlockSums& sums) {
     (op.name == OperatorName::kFinalNorm ? sums.final_norm : sums.head) += RankParameters(op);
   }
   sums.head_cost = CostOf(head);
+  const OperatorList mtp = MtpOperators(shape);
+  sums.mtp = RankParameters(mtp);
+  sums.mtp_kept_bytes = KeptBytes(mtp);
+  sums.mtp_cost = CostOf(mtp);
   const Operator* loss = Find(head, OperatorName::kCrossEntropy);
   if (loss != nullptr) sums.logits = static_cast<double>(loss->stream.elements);
 }

@@ -21,16 +21,19 @@ struct BlockSums {
   UnitParameters layer;
   UnitParameters head;
   UnitParameters final_norm;
+  UnitParameters mtp;  // beside a layer, of one that predicts further tokens
 
   // Of one micro-batch in one layer.
   int64_t kept_bytes = 0;        // without recompute, or under selective recompute
   int64_t checkpoint_bytes = 0;  // where the layer is recomputed as a whole
   Workspace workspace;           // of its backward, with what it runs again
   double logits = 0.0;           // of the model's head
+  int64_t mtp_kept_bytes = 0;    // beside a layer and a head, of one that predicts further tokens
 
   ListCost layer_cost;  // with what selective recompute runs again
   ListCost head_cost;
   ListCost embedding_cost;
+  ListCost mtp_cost;
 };
 
 // Remembers the last shapes, which a search comes back to with each of its schedules and numbers of

@@ -67,6 +67,11 @@ struct KeptActivations {
   // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
   // only the input is, and backward computes the output again.
   bool keeps_head_norm_input = true;
+  // Of each token that an expert takes: its weight, and where it came from.
+  double routing_bytes = 12.0;
+  // Whether what experts make of tokens is kept, because their weights are applied to it and not to
+  // the product before the down projection.
+  bool keeps_expert_output = false;
   // Kept in addition to the tensors that every framework keeps, per token and hidden element.
   double eager_norm_bytes = 8.0;  // by both norms of a layer together, where they are not fused
   double extra_kept_bytes = 0.0;  // dropout masks, biases and copies
@@ -152,6 +157,11 @@ struct Communication {
   // where that is slower than the cluster's.
   double network_step_s = 0.0;
   bool tree_all_reduce = true;  // whether all-reduces go over trees too
+  // Whether a token goes to a node, and inside a node to a rank, once for all of its experts there
+  // (DeepEP, HybridEP), or once for each of them (NCCL's all-to-all).
+  bool deduplicates_tokens = false;
+  // The largest share of the experts' all-to-alls that compute can hide.
+  double all_to_all_overlap = 0.0;
   double tp_hop_s = 0.0;        // that the host adds to each step of a tensor-parallel ring
   double pipeline_hop_s = 0.0;  // that the host adds to each hop of the pipeline
 
@@ -184,6 +194,7 @@ struct Supports {
   bool has_stages = false;  // stages= of as many layers as a layout says
   // Whether it runs the recipes of fp8 and fp4 (planner/spec/quantisation.h).
   bool has_fp8 = false;
+  bool has_experts = false;
   bool tp_needs_sequence_parallel = false;
   int32_t min_zero = 0;  // needed where there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 14> kNames = {{
+constexpr EnumNames<ModelPart, 19> kNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -20,6 +20,11 @@ constexpr EnumNames<ModelPart, 14> kNames = {{
     {ModelPart::kNormBehind, "norm_behind"},
     {ModelPart::kBiases, "biases"},
     {ModelPart::kHeadBias, "head_bias"},
+    {ModelPart::kExperts, "experts"},
+    {ModelPart::kLatentAttention, "latent_attention"},
+    {ModelPart::kSlidingWindow, "sliding_window"},
+    {ModelPart::kSinks, "attention_sinks"},
+    {ModelPart::kFurtherTokens, "further_tokens"},
 }};
 
 ModelPart PositionsOf(const ModelSpec& model) {
@@ -56,8 +61,13 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   bool biases = false;
   for (const LayerGroup& group : model.groups) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
+    if (group.ffn.has_experts()) parts.Add(ModelPart::kExperts);
+    if (group.attention.is_latent()) parts.Add(ModelPart::kLatentAttention);
+    if (group.attention.window > 0) parts.Add(ModelPart::kSlidingWindow);
+    if (group.attention.sinks) parts.Add(ModelPart::kSinks);
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);
   }
+  if (model.mtp_layers > 0) parts.Add(ModelPart::kFurtherTokens);
   if (biases) parts.Add(ModelPart::kBiases);
   return parts;
 }

@@ -26,6 +26,11 @@ enum class ModelPart : uint8_t {
   kNormBehind,
   kBiases,  // of attention's output and of the FFN
   kHeadBias,
+  kExperts,
+  kLatentAttention,
+  kSlidingWindow,
+  kSinks,
+  kFurtherTokens,  // layers that predict tokens further ahead
 };
 
 EnumSet<ModelPart> PartsOf(const ModelSpec& model);

@@ -3,6 +3,16 @@
 #include "planner/profile/layer_shape.h"
 
 namespace meshwright::planner {
+namespace {
+
+size_t FirstOfShape(const std::vector<LayerGroup>& groups, size_t i) {
+  const auto alike = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& other) {
+    return other.attention == groups[i].attention && other.ffn == groups[i].ffn;
+  });
+  return static_cast<size_t>(alike - groups.begin());
+}
+
+}  // namespace
 
 PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layout)
     : context_(context),
@@ -12,8 +22,12 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
   const WorkspaceRates rates = {.hidden_bytes = kept.hidden_work_bytes,
                                 .ffn_bytes = kept.ffn_work_bytes,
                                 .score_bytes = kept.score_work_bytes};
-  for (const LayerGroup& group : context.model.groups) {
-    blocks_.push_back(BlockSumsOf(LayerShape(context, layout, group), layout.recompute, rates));
+  const std::vector<LayerGroup>& groups = context.model.groups;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const size_t alike = FirstOfShape(groups, i);
+    blocks_.push_back(
+        alike < i ? blocks_[alike]
+                  : BlockSumsOf(LayerShape(context, layout, groups[i]), layout.recompute, rates));
   }
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const int32_t alike = FirstAlike(rank);
@@ -21,19 +35,29 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
   }
 }
 
-int64_t PlannedLayout::CountParameters(int32_t pipeline_rank) const {
-  int64_t parameters = 0;
-  ForEachUnit(pipeline_rank,
-              [&](const UnitParameters& unit, int64_t count) { parameters += count * unit.all; });
+size_t PlannedLayout::FirstAlikeGroup(size_t group) const {
+  const auto alike = std::find(blocks_.begin(), blocks_.end(), blocks_[group]);
+  return static_cast<size_t>(alike - blocks_.begin());
+}
+
+UnitParameters PlannedLayout::CountParameters(int32_t pipeline_rank) const {
+  UnitParameters parameters;
+  ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
+    parameters.all += count * unit.all;
+    parameters.vectors += count * unit.vectors;
+    parameters.experts += count * unit.experts;
+  });
   return parameters;
 }
 
 int64_t PlannedLayout::BlockParametersOnRank(int32_t pipeline_rank) const {
   int64_t parameters = 0;
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
-    ForEachGroup(
-        context_.model, StageOnRank(pipeline_rank, chunk),
-        [&](size_t group, int64_t layers) { parameters += layers * block(group).layer.all; });
+    const StageLayers& stage = StageOnRank(pipeline_rank, chunk);
+    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
+      parameters += layers * block(group).layer.all;
+    });
+    if (stage.has_head) parameters += context_.model.mtp_layers * last_block().layer.all;
   }
   return parameters;
 }

@@ -40,17 +40,24 @@ class PlannedLayout {
 
   // A layer of the model's group `group`.
   const BlockSums& block(size_t group) const { return *blocks_[group]; }
+  // The first group with layers of the same shape: kinds of layers may alternate.
+  size_t FirstAlikeGroup(size_t group) const;
+  // That of the layers that predict further tokens, too, which stand beside the head.
+  const BlockSums& last_block() const { return *blocks_.back(); }
   // The embedding's and the head's are any group's.
   const BlockSums& ends() const { return *blocks_.front(); }
 
-  // Parameters of a device of the pipeline rank, before any ZeRO sharding; and the most of any.
-  int64_t ParametersOnRank(int32_t pipeline_rank) const {
+  // Parameters of a device of the pipeline rank, before any ZeRO sharding; and those of the rank
+  // that has the most.
+  const UnitParameters& ParametersOnRank(int32_t pipeline_rank) const {
     return parameters_[static_cast<size_t>(pipeline_rank)];
   }
   // Those of them that are its blocks'.
   int64_t BlockParametersOnRank(int32_t pipeline_rank) const;
-  int64_t MostParameters() const {
-    return *std::max_element(parameters_.begin(), parameters_.end());
+  const UnitParameters& MostParameters() const {
+    return *std::max_element(
+        parameters_.begin(), parameters_.end(),
+        [](const UnitParameters& a, const UnitParameters& b) { return a.all < b.all; });
   }
   // Of the largest piece that is gathered as one: a layer, the embedding or the head.
   int64_t LargestUnit() const;
@@ -59,13 +66,13 @@ class PlannedLayout {
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
 
  private:
-  int64_t CountParameters(int32_t pipeline_rank) const;
+  UnitParameters CountParameters(int32_t pipeline_rank) const;
 
   const EstimateContext& context_;
   const Layout& layout_;
   std::shared_ptr<const StageTable> stages_;
   absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> blocks_;  // by layer group
-  absl::InlinedVector<int64_t, 16> parameters_;                      // by pipeline rank
+  absl::InlinedVector<UnitParameters, 16> parameters_;               // by pipeline rank
 };
 
 template <typename Visit>
@@ -81,6 +88,10 @@ void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const
       visit(ends().head, int64_t{1});
     }
     visit(ends().final_norm, int64_t{1});
+    if (const int64_t further = context_.model.mtp_layers; further > 0) {
+      visit(last_block().layer, further);
+      visit(ends().mtp, further);
+    }
   }
 }
 

@@ -57,7 +57,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                         NotesOn(query, request),
                         std::move(explanation),
                         Parameters(request.model),
-                        PlannedLayout(context, layout).MostParameters(),
+                        PlannedLayout(context, layout).MostParameters().all,
                         RestsOnOf(query, request)};
 }
 

@@ -22,6 +22,8 @@ template <typename Visitor>
 void VisitFields(const LayoutAxes& axes, Visitor& visit) {
   const Layout& layout = axes.layout;
   for (const AxisField& axis : kAxes) visit(axis.name, layout.*axis.size);
+  visit("ep", layout.ep);
+  visit("etp", layout.etp);
   visit("mb", layout.micro_batch);
   visit("vpp", layout.vpp);
   visit("zero", layout.zero);

@@ -90,6 +90,15 @@ std::string Remedy(const Layout& layout, TimePart part) {
     case TimePart::kCp:
       return absl::StrFormat("it shrinks with a cp below %d, for more activations per device",
                              layout.cp);
+    case TimePart::kEp:
+      return layout.etp > 1 ? absl::StrFormat(
+                                  "it shrinks with an etp below %d, and with an ep that stays "
+                                  "inside a node",
+                                  layout.etp)
+                            : absl::StrFormat(
+                                  "it shrinks with an ep below %d that stays inside a node, for "
+                                  "more weights per device",
+                                  layout.ep);
     case TimePart::kPp:
       return absl::StrFormat("it shrinks with fewer pipeline ranks than %d%s", layout.pp,
                              layout.vpp > 1
@@ -135,6 +144,8 @@ std::string_view Subject(TimePart part) {
       return "tensor-parallel communication";
     case TimePart::kCp:
       return "context-parallel communication";
+    case TimePart::kEp:
+      return "tokens on their way to experts and back";
     case TimePart::kPp:
       return "sends between pipeline stages";
     case TimePart::kDp:

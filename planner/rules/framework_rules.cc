@@ -32,6 +32,8 @@ std::string DescribeFramework(const Operands& operands) {
     case FrameworkPart::kFp8:
       return absl::StrCat("products in ", std::string(PrecisionName(static_cast<Precision>(bound))),
                           " are not planned for this framework, only bf16, fp32 and fp64");
+    case FrameworkPart::kExperts:
+      return "models with experts are not planned for this framework, only dense ones";
     case FrameworkPart::kRecompute:
       return "the framework does not have recompute, only rc=none";
     case FrameworkPart::kSchedule:

@@ -24,6 +24,7 @@ enum class FrameworkPart : int64_t {
   kHsdp,
   kStages,
   kFp8,
+  kExperts,
   kRecompute
 };
 
@@ -49,6 +50,7 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   if (input.training.quantisation().narrows() && !has.has_fp8) {
     return lacks(FrameworkPart::kFp8, static_cast<int64_t>(input.training.precision));
   }
+  if (!has.has_experts && input.model.has_experts()) return lacks(FrameworkPart::kExperts);
   if (l.zero > has.max_zero) return lacks(FrameworkPart::kZeroStage, has.max_zero);
   if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline)
     return lacks(FrameworkPart::kZeroPipeline);

@@ -65,7 +65,7 @@ inline bool KvHeadsDoNotDivide(const RuleInput& input, const Layout& layout, Ope
 
 inline bool FfnDoesNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
   return AnyGroup(input.model, [&](const LayerGroup& group) {
-    return DoesNotDivide(group.ffn.hidden, layout.tp, operands);
+    return DoesNotDivide(group.ffn.dense_hidden(), layout.tp, operands);
   });
 }
 

@@ -26,6 +26,12 @@ enum class Rule : uint8_t {
   kHeadsDivision,             // heads % tp
   kKvHeadsDivision,           // kv_heads % tp
   kFfnDivision,               // FFN width % tp
+  kExpertsMissing,            // ep or etp without experts
+  kExpertsDivision,           // experts % ep
+  kExpertWidthDivision,       // expert width % etp
+  kExpertMesh,                // tp * cp * dp % (ep * etp)
+  kExpertSequenceParallel,    // experts under tp without sequence parallel
+  kExpertHsdp,                // hs= with experts
   kVocabDivision,             // vocabulary % tp, where the framework does not pad it
   kContextDivision,           // seq_len % (2 * cp)
   kSequenceParallelTp,        // sequence parallel without tp

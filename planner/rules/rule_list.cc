@@ -6,6 +6,7 @@
 #include "absl/strings/substitute.h"
 #include "planner/rules/batch_rules.h"
 #include "planner/rules/dominance_rules.h"
+#include "planner/rules/expert_rules.h"
 #include "planner/rules/framework_rules.h"
 #include "planner/rules/kernel_rules.h"
 #include "planner/rules/limit_rules.h"
@@ -25,6 +26,20 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "$0 key/value heads are not a multiple of tp = $1"},
     {Rule::kFfnDivision, "ffn_division", FfnDoesNotDivide,
      "FFN width $0 is not a multiple of tp = $1"},
+    {Rule::kExpertsMissing, "experts_missing", DividesMissingExperts,
+     "ep$0 and etp$1 divide experts, but the model has none"},
+    {Rule::kExpertsDivision, "experts_division", ExpertsDoNotDivide,
+     "$0 experts are not a multiple of ep = $1"},
+    {Rule::kExpertWidthDivision, "expert_width_division", ExpertWidthDoesNotDivide,
+     "expert width $0 is not a multiple of etp = $1"},
+    {Rule::kExpertMesh, "expert_mesh", ExpertMeshDoesNotFit,
+     "tp * cp * dp = $0 ranks can't be divided into groups of ep * etp = $1"},
+    {Rule::kExpertSequenceParallel, "experts_without_sequence_parallel",
+     ExpertsLackSequenceParallel,
+     "experts under tp$0 need sequence parallel (sp1): without it all tp ranks route the same "
+     "tokens"},
+    {Rule::kExpertHsdp, "hs_with_experts", ExpertsUnderHsdp,
+     "hs=$0 is not planned for models with experts, only ZeRO over all ranks"},
     {Rule::kVocabDivision, "vocab_division", VocabDoesNotDivide,
      "vocabulary $0 is not a multiple of tp = $1"},
     {Rule::kContextDivision, "context_division", ContextDoesNotDivide,

@@ -11,10 +11,26 @@ namespace {
 
 // Of one axis of the search space, in an order in which a later one can follow an earlier one:
 // sequence parallel needs tp, and how many layers a chunk can recompute depends on pp and vpp.
-enum class Change { kTp, kCp, kPp, kSchedule, kMicroBatch, kSequenceParallel, kZero, kRecompute };
-constexpr std::array kChanges = {Change::kTp,       Change::kCp,         Change::kPp,
-                                 Change::kSchedule, Change::kMicroBatch, Change::kSequenceParallel,
-                                 Change::kZero,     Change::kRecompute};
+enum class Change {
+  kTp,
+  kCp,
+  kPp,
+  kExperts,
+  kSchedule,
+  kMicroBatch,
+  kSequenceParallel,
+  kZero,
+  kRecompute
+};
+constexpr std::array kChanges = {Change::kTp,
+                                 Change::kCp,
+                                 Change::kPp,
+                                 Change::kExperts,
+                                 Change::kSchedule,
+                                 Change::kMicroBatch,
+                                 Change::kSequenceParallel,
+                                 Change::kZero,
+                                 Change::kRecompute};
 
 // At most so many values of block:N are tried, spread evenly over a chunk's layers.
 constexpr int64_t kBlockSteps = 8;
@@ -34,6 +50,17 @@ void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
     Layout moved = layout;
     DropIdleZero(moved);
     visit(moved);
+  }
+}
+
+// Experts over twice as many ranks, again and again; rules refuse what does not divide.
+template <typename Visit>
+void DoubleExpertRanks(const ModelSpec& model, Layout layout, const Visit& visit) {
+  if (!model.has_experts()) return;
+  const int64_t ranks = StageRanks(layout);
+  while (ranks % (2 * int64_t{layout.ep} * layout.etp) == 0) {
+    layout.ep *= 2;
+    visit(layout);
   }
 }
 
@@ -79,6 +106,8 @@ void Move(const ModelSpec& model, Change change, Layout layout, const Visit& vis
       return DoubleRanks(layout, &Layout::cp, visit);
     case Change::kPp:
       return DoubleRanks(layout, &Layout::pp, visit);
+    case Change::kExperts:
+      return DoubleExpertRanks(model, layout, visit);
     case Change::kSchedule:
       if (layout.schedule == ScheduleKind::k1f1b) return;
       layout.schedule = ScheduleKind::k1f1b;
@@ -175,6 +204,8 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   for (const AxisField& axis : kAxes) {
     if (axis.size != &Layout::dp) add(axis.name, from.*axis.size, to.*axis.size);
   }
+  add("ep", from.ep, to.ep);
+  add("etp", from.etp, to.etp);
   // dp makes room for the others.
   if (from.dp != to.dp) {
     const std::string dp = arrow("dp", from.dp, to.dp);

@@ -1,9 +1,11 @@
 #include "planner/search/space.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "planner/block/stage_partition.h"
+#include "planner/layout/mesh.h"
 
 namespace meshwright::planner {
 namespace {
@@ -111,6 +113,33 @@ void AddMeshes(const std::vector<int32_t>& divisors, std::span<const AxisField> 
   }
 }
 
+// Of each mesh one for every number of ranks that may divide the experts, whole or each as tensor
+// parallel divides other matrices.
+std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t experts) {
+  std::vector<Layout> divided;
+  for (Layout mesh : meshes) {
+    const int64_t ranks = StageRanks(mesh);
+    for (const int32_t ep : DivisorsOf(std::gcd(experts, ranks))) {
+      mesh.ep = ep;
+      mesh.etp = 1;
+      divided.push_back(mesh);
+      if (mesh.tp == 1 || ranks % (int64_t{ep} * mesh.tp) != 0) continue;
+      mesh.etp = mesh.tp;
+      divided.push_back(mesh);
+    }
+  }
+  return divided;
+}
+
+// The largest number that divides those of every layer; 0 where no layer has experts.
+int64_t ExpertsOf(const ModelSpec& model) {
+  int64_t experts = 0;
+  for (const LayerGroup& group : model.groups) {
+    experts = std::gcd(experts, group.ffn.experts.count);
+  }
+  return experts;
+}
+
 }  // namespace
 
 std::vector<SearchSpace::Pipeline> SearchSpace::PipelinesOf(const ModelSpec& model,
@@ -147,8 +176,11 @@ std::vector<SearchSpace::Pipeline> SearchSpace::PipelinesOf(const ModelSpec& mod
 
 SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
                          const FrameworkProfile& profile)
-    : has_hsdp_(profile.supports.has_hsdp) {
+    : has_hsdp_(profile.supports.has_hsdp && !model.has_experts()) {
   AddMeshes(DivisorsOf(devices), kAxes, devices, Layout(), meshes_);
+  if (const int64_t experts = ExpertsOf(model); experts > 0) {
+    meshes_ = WithExperts(meshes_, experts);
+  }
   for (const Layout& mesh : meshes_) {
     std::vector<int32_t>& sizes = micro_batches_[mesh.dp];
     if (sizes.empty()) sizes = MicroBatchesOf(mesh.dp, global_batch);

@@ -7,6 +7,7 @@ namespace meshwright::planner {
 Complexity ComplexityOf(const Layout& layout) {
   Complexity complexity;
   for (const AxisField& axis : kAxes) complexity.axes += layout.*axis.size > 1 ? 1 : 0;
+  complexity.axes += (layout.ep > 1 ? 1 : 0) + (layout.etp > 1 ? 1 : 0);
   complexity.axes += layout.shard_ranks > 0 ? 1 : 0;
   complexity.axes += layout.stages.empty() ? 0 : 1;
   complexity.chunks = layout.vpp > 1;

@@ -13,15 +13,17 @@ enum class CollectiveKind : uint8_t {
   kAllGather,
   kReduceScatter,
   kBroadcast,
+  kAllToAll,
   kSend,
   kReceive
 };
 
-inline constexpr EnumNames<CollectiveKind, 6> kCollectiveKindNames = {{
+inline constexpr EnumNames<CollectiveKind, 7> kCollectiveKindNames = {{
     {CollectiveKind::kAllReduce, "all_reduce"},
     {CollectiveKind::kAllGather, "all_gather"},
     {CollectiveKind::kReduceScatter, "reduce_scatter"},
     {CollectiveKind::kBroadcast, "broadcast"},
+    {CollectiveKind::kAllToAll, "all_to_all"},
     {CollectiveKind::kSend, "send"},
     {CollectiveKind::kReceive, "receive"},
 }};

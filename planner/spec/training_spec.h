@@ -15,6 +15,9 @@ struct TrainingSpec {
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
   Precision precision = Precision::kBf16;
   Optimizer optimizer = kAdamW;
+  // Tokens that the fullest rank's experts take, over those of an average rank: 1 where routing is
+  // balanced.
+  double expert_load = 1.0;
 
   constexpr NumberFormats formats() const { return NumberFormatsOf(precision); }
   constexpr Quantisation quantisation() const { return QuantisationOf(precision); }

@@ -38,6 +38,50 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+struct PublishedExperts {
+  const char* model;
+  double total_billions;
+  double active_billions;
+};
+
+class PublishedExpertCounts : public testing::TestWithParam<PublishedExperts> {};
+
+// Totals and active counts as model cards print them; GPT-OSS's active 5.1 is without the input
+// table.
+TEST_P(PublishedExpertCounts, PresetHasThePublishedNumbersOfParameters) {
+  const ModelSpec model = FindModel(GetParam().model).value();
+  const double total = GetParam().total_billions;
+  EXPECT_NEAR(static_cast<double>(Parameters(model)) / 1e9, total, 0.003 * total);
+  const double active = static_cast<double>(ActiveParameters(model)) / 1e9;
+  EXPECT_NEAR(active, GetParam().active_billions, 0.02 * GetParam().active_billions);
+}
+
+INSTANTIATE_TEST_SUITE_P(ModelCards, PublishedExpertCounts,
+                         testing::Values(PublishedExperts{"deepseek-v3", 671.03, 37.55},
+                                         PublishedExperts{"qwen3-30b-a3b", 30.53, 3.35},
+                                         PublishedExperts{"qwen3-235b-a22b", 235.09, 22.19},
+                                         PublishedExperts{"mixtral-8x22b", 140.63, 39.16},
+                                         PublishedExperts{"gpt-oss-120b", 116.8, 5.70},
+                                         PublishedExperts{"kimi-k2", 1026.4, 32.9}),
+                         [](const auto& test) {
+                           std::string name = test.param.model;
+                           for (char& c : name) {
+                             if (c == '-' || c == '.') c = '_';
+                           }
+                           return name;
+                         });
+
+// Four published runs divide to 2.50e11 a token at 4,096 tokens, and to 2.60e11 with the layer that
+// predicts a second one.
+TEST(CausalFlops, OfDeepSeekV3AreThePublishedOnes) {
+  ModelSpec model = FindModel("deepseek-v3").value();
+  const TrainingSpec training{.seq_len = 4096, .global_batch = 1};
+  model.mtp_layers = 0;
+  EXPECT_NEAR(CausalStepFlops(model, training) / 4096.0, 2.50e11, 0.005 * 2.5e11);
+  model.mtp_layers = 1;
+  EXPECT_NEAR(CausalStepFlops(model, training) / 4096.0, 2.60e11, 0.005 * 2.6e11);
+}
+
 TEST(HagemannShapes, HoldTheSizesTheyAreNamedAfter) {
   EXPECT_NEAR(static_cast<double>(Parameters(FindModel("hagemann-13b").value())), 14.0e9, 0.1e9);
   EXPECT_NEAR(static_cast<double>(Parameters(FindModel("hagemann-30b").value())), 33.7e9, 0.3e9);

@@ -30,7 +30,7 @@ void AddMatmuls(const ClusterSpec& truth, int64_t unit, DeviceBenchmark& benchma
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     for (const int64_t k : {unit / 4, unit, 4 * unit}) {
       const double seconds =
-          MatmulTime({truth.device, NumberFormatsOf(precision), share}, 8 * unit, 8 * unit, k);
+          MatmulTime({truth.device, NumberFormatsOf(precision), share}, {8 * unit, 8 * unit, k});
       benchmark.matmuls.push_back({.precision = precision,
                                    .m = 8 * unit,
                                    .n = 8 * unit,

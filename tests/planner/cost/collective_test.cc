@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "planner/catalog/catalog.h"
 #include "planner/cost/nccl_tuning.h"
 #include "tests/planner/data_sheet_clusters.h"
 
@@ -232,6 +233,41 @@ TEST_F(NcclCollectives, GatheringHasNoTreeSoItsLatencyGrowsWithTheRanks) {
   EXPECT_NEAR(latency_s(2048) / latency_s(1024), 2.0, 0.02);
   EXPECT_LT(AllReduceTime(network_, {2048, 1}, 1.0), 1.2 * AllReduceTime(network_, {1024, 1}, 1.0));
 }
+
+struct PublishedAllToAll {
+  const char* cluster;
+  int64_t ranks;
+  // Microseconds: dispatch and combine with de-duplication (HybridEP), and NCCL's.
+  double dispatch_us, combine_us, nccl_dispatch_us, nccl_combine_us;
+};
+
+class PublishedAllToAlls : public testing::TestWithParam<PublishedAllToAll> {};
+
+// arXiv 2603.07685, Table 7: hidden size 7,168, 4,096 tokens a rank, 8 of 256 experts, of at most 4
+// groups.
+TEST_P(PublishedAllToAlls, TakeWithinAQuarterOfWhatWasMeasured) {
+  const PublishedAllToAll& published = GetParam();
+  const ClusterSpec cluster = FindCluster(published.cluster, /*host_cores=*/2).value();
+  const Network network{cluster};
+  AllToAllRows rows = {.bytes = 2.0 * 4096 * 8 * 7168, .per_token = 8, .most_nodes = 4};
+  const double nccl_us = 1e6 * AllToAllTime(network, {published.ranks, 1}, rows);
+  EXPECT_NEAR(nccl_us, published.nccl_dispatch_us, 0.25 * published.nccl_dispatch_us);
+  EXPECT_NEAR(nccl_us, published.nccl_combine_us, 0.25 * published.nccl_combine_us);
+  rows.deduplicated = true;
+  const double hybrid_us = 1e6 * AllToAllTime(network, {published.ranks, 1}, rows);
+  EXPECT_NEAR(hybrid_us, published.dispatch_us, 0.25 * published.dispatch_us);
+  EXPECT_NEAR(hybrid_us, published.combine_us, 0.25 * published.combine_us);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table7, PublishedAllToAlls,
+                         testing::Values(PublishedAllToAll{"h100", 8, 661, 624, 1265, 1277},
+                                         PublishedAllToAll{"h100", 16, 1485, 1688, 5774, 5628},
+                                         PublishedAllToAll{"h100", 32, 3064, 3088, 8059, 7815},
+                                         PublishedAllToAll{"h100", 64, 4626, 4398, 9164, 8727},
+                                         PublishedAllToAll{"gb200", 8, 391, 353, 735, 741},
+                                         PublishedAllToAll{"gb200", 16, 578, 527, 743, 765},
+                                         PublishedAllToAll{"gb200", 32, 612, 646, 769, 758},
+                                         PublishedAllToAll{"gb200", 64, 675, 744, 930, 827}));
 
 }  // namespace
 }  // namespace meshwright::planner

@@ -9,7 +9,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr double kParameters = 1e9;
+constexpr int64_t kParameters = 1'000'000'000;
 constexpr double kLinkBytesPerS = 300e9;  // inside a node
 constexpr int64_t kMicroBatches = 4;
 
@@ -19,7 +19,7 @@ class DataParallel : public testing::Test {
   double Bytes(const char* text, double window_s = 0.0) const {
     const Layout layout = MakeLayout(text);
     const EstimateContext context = test_.get();
-    return ExposedDataParallelTime(StepShape(context, layout), kParameters, kMicroBatches,
+    return ExposedDataParallelTime(StepShape(context, layout), {.all = kParameters}, kMicroBatches,
                                    window_s) *
            kLinkBytesPerS;
   }
@@ -162,7 +162,7 @@ TEST(Optimizer, StreamsThePublishedBytesOfOwnedParameters) {
   const auto seconds = [&test](const char* text) {
     const Layout layout = MakeLayout(text);
     const EstimateContext context = test.get();
-    return OptimizerTime(StepShape(context, layout), kParameters);
+    return OptimizerTime(StepShape(context, layout), {.all = kParameters});
   };
   const double all_s = 30.0 * kParameters / (2.039e12 * 0.85);
   EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero0"), all_s);

@@ -18,32 +18,32 @@ class A100Operators : public testing::Test {
 
 // 108 SMs, tiles of 128 x 256: 12 x 9 tiles fill one wave; one more tile costs a second.
 TEST_F(A100Operators, MatmulEfficiencyFallsWithAPartlyFilledWave) {
-  const double full = MatmulEfficiency(a100_, 12 * 128, 9 * 256, 8192);
-  const double spilled = MatmulEfficiency(a100_, 13 * 128, 9 * 256, 8192);
+  const double full = MatmulEfficiency(a100_, {12 * 128, 9 * 256, 8192});
+  const double spilled = MatmulEfficiency(a100_, {13 * 128, 9 * 256, 8192});
   EXPECT_DOUBLE_EQ(full, 0.81 * 8192.0 / (8192 + 256));
   EXPECT_NEAR(spilled, full * 13.0 / 24.0, 1e-12);
 }
 
 TEST_F(A100Operators, MatmulEfficiencyFallsWithAPartlyFilledTile) {
-  const double full = MatmulEfficiency(a100_, 12 * 128, 9 * 256, 8192);
-  EXPECT_NEAR(MatmulEfficiency(a100_, 12 * 128 - 64, 9 * 256, 8192), full * 23.0 / 24.0, 1e-12);
+  const double full = MatmulEfficiency(a100_, {12 * 128, 9 * 256, 8192});
+  EXPECT_NEAR(MatmulEfficiency(a100_, {12 * 128 - 64, 9 * 256, 8192}), full * 23.0 / 24.0, 1e-12);
 }
 
 TEST_F(A100Operators, MatmulEfficiencyIsHalfOfItsBestAtAnInnerDimensionOf256) {
-  EXPECT_DOUBLE_EQ(MatmulEfficiency(a100_, 12 * 128, 9 * 256, 256), 0.81 / 2.0);
+  EXPECT_DOUBLE_EQ(MatmulEfficiency(a100_, {12 * 128, 9 * 256, 256}), 0.81 / 2.0);
 }
 
 TEST_F(A100Operators, LargeMatmulRunsNearItsEfficiency) {
   const double flops = 2.0 * 8192 * 8192 * 8192;
-  const double reached = flops / MatmulTime(device_, 8192, 8192, 8192);
+  const double reached = flops / MatmulTime(device_, {8192, 8192, 8192});
   EXPECT_GT(reached, 0.70 * 312e12);
   EXPECT_LT(reached, 0.81 * 312e12);
 }
 
 TEST_F(A100Operators, AFrameworksShareSlowsMatmulsAlone) {
   const DeviceShare framework{a100_, NumberFormatsOf(Precision::kBf16), 1.0, 0.8};
-  EXPECT_DOUBLE_EQ(MatmulTime(framework, 8192, 8192, 8192),
-                   MatmulTime(device_, 8192, 8192, 8192) / 0.8);
+  EXPECT_DOUBLE_EQ(MatmulTime(framework, {8192, 8192, 8192}),
+                   MatmulTime(device_, {8192, 8192, 8192}) / 0.8);
   const AttentionShape shape{.tokens = 4096, .keys = 4096, .heads = 32, .head_dim = 128};
   EXPECT_DOUBLE_EQ(FlashForwardTime(framework, AttentionKernel::kFlash2, shape),
                    FlashForwardTime(device_, AttentionKernel::kFlash2, shape));
@@ -51,10 +51,10 @@ TEST_F(A100Operators, AFrameworksShareSlowsMatmulsAlone) {
 
 TEST_F(A100Operators, MatmulTakesAtLeastItsTraffic) {
   const double bytes = 2.0 * (2048.0 * 4096 + 4096.0 * 8192 + 2048.0 * 8192);
-  EXPECT_GT(MatmulTime(device_, 2048, 8192, 4096), bytes / (2.039e12 * 0.85));
+  EXPECT_GT(MatmulTime(device_, {2048, 8192, 4096}), bytes / (2.039e12 * 0.85));
   HardwareProfile slow_memory = a100_;
   slow_memory.memory_bytes_per_s = 1e10;
-  EXPECT_DOUBLE_EQ(MatmulTime(DeviceShare{slow_memory}, 2048, 8192, 4096), bytes / (1e10 * 0.85));
+  EXPECT_DOUBLE_EQ(MatmulTime(DeviceShare{slow_memory}, {2048, 8192, 4096}), bytes / (1e10 * 0.85));
 }
 
 TEST_F(A100Operators, MemoryBoundOperatorsTakeTheirTraffic) {
@@ -63,14 +63,15 @@ TEST_F(A100Operators, MemoryBoundOperatorsTakeTheirTraffic) {
 
 TEST_F(A100Operators, NothingIsFasterThanALaunch) {
   a100_.kernel_launch_s = 20e-6;
-  EXPECT_DOUBLE_EQ(MatmulTime(device_, 1, 1, 1), 20e-6);
+  EXPECT_DOUBLE_EQ(MatmulTime(device_, {1, 1, 1}), 20e-6);
   EXPECT_DOUBLE_EQ(MemoryBoundTime(device_, 1.0), 20e-6);
   EXPECT_DOUBLE_EQ(FlashForwardTime(device_, AttentionKernel::kFlash2, {1, 1, 1, 64}), 20e-6);
 }
 
 TEST_F(A100Operators, AShareOfTheDeviceIsSlowerByThatMuch) {
   const DeviceShare half{a100_, NumberFormatsOf(Precision::kBf16), 0.5};
-  EXPECT_DOUBLE_EQ(MatmulTime(half, 8192, 8192, 8192), 2.0 * MatmulTime(device_, 8192, 8192, 8192));
+  EXPECT_DOUBLE_EQ(MatmulTime(half, {8192, 8192, 8192}),
+                   2.0 * MatmulTime(device_, {8192, 8192, 8192}));
   EXPECT_DOUBLE_EQ(MemoryBoundTime(half, 1e9), 2.0 * MemoryBoundTime(device_, 1e9));
 }
 

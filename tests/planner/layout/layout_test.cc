@@ -12,6 +12,8 @@ TEST(LayoutText, RoundTrips) {
   for (const char* text : {"tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
                            "tp1.cp2.pp4.dp1.mb3.vpp5.zero0.sp0.rc=block:2.sched=interleaved",
                            "tp1.cp1.pp1.dp16.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.hs=8",
+                           "tp2.cp1.pp8.dp16.ep8.etp1.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
+                           "tp2.cp1.pp1.dp8.ep1.etp2.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b",
                            "tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5",
                            "tp1.cp1.pp4.dp1.mb1.vpp4.zero0.sp0.rc=none.sched=interleaved.stages=1+"
                            "14x2+1",
@@ -47,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"tp-1.pp1.dp1", "tp takes"}, std::pair{"tpx.pp1.dp1", "not a part"},
                     std::pair{"tp1.pp1.dp1.zero4", "zero takes a whole number from 0 to 3"},
                     std::pair{"tp1.pp1.dp1.sp2", "not a part"},
+                    std::pair{"tp1.pp1.dp8.ep0", "ep takes a whole number from 1"},
                     std::pair{"tp1.pp1.dp1.dp2", "dp is given twice"},
                     std::pair{"tp1.pp1.dp1.rc=some", "rc must be"},
                     std::pair{"tp1.pp1.dp1.rc=block:0", "rc must be"},

@@ -55,6 +55,40 @@ TEST(MeshTest, GroupsRunAlongTheirAxes) {
   EXPECT_THAT(mesh.GroupOf(GroupRole::kWorld).RanksWith(25), testing::SizeIs(48));
 }
 
+std::vector<int32_t> RanksOf(Layout layout, int32_t ep, int32_t etp, GroupRole role, int32_t rank,
+                             const MeshOrder& order = kDefaultMeshOrder) {
+  layout.ep = ep;
+  layout.etp = etp;
+  return Mesh(layout, order).GroupOf(role).RanksWith(rank);
+}
+
+// Twenty-four ranks a stage: neighbours hold parts of the same experts, then other experts.
+TEST(MeshTest, FoldsExpertsOverTheRanksOfAStage) {
+  EXPECT_THAT(RanksOf(kLayout, 3, 2, GroupRole::kExpertTensor, 25), ElementsAre(24, 25));
+  EXPECT_THAT(RanksOf(kLayout, 3, 2, GroupRole::kExperts, 25), ElementsAre(25, 27, 29));
+  EXPECT_THAT(RanksOf(kLayout, 3, 2, GroupRole::kExpertReplicas, 25), ElementsAre(25, 31, 37, 43));
+  EXPECT_THAT(RanksOf(kLayout, 8, 1, GroupRole::kExperts, 9),
+              ElementsAre(8, 9, 10, 11, 12, 13, 14, 15));
+  EXPECT_THAT(RanksOf(kLayout, 8, 1, GroupRole::kExpertReplicas, 9), ElementsAre(1, 9, 17));
+  Layout layout = kLayout;
+  layout.ep = 8;
+  EXPECT_EQ(GroupSize(GroupRole::kExperts, layout), 8);
+  EXPECT_EQ(GroupSize(GroupRole::kExpertReplicas, layout), 3);
+}
+
+TEST(MeshTest, ExpertsStayOnTheirStageWhereThePipelineIsInside) {
+  EXPECT_THAT(RanksOf(kLayout, 12, 1, GroupRole::kExperts, 0, kPipelineInside),
+              ElementsAre(0, 1, 2, 3, 4, 5, 12, 13, 14, 15, 16, 17));
+}
+
+TEST(MeshTest, HasNoGroupsForExpertsThatItsRanksCantBeDividedInto) {
+  Layout layout = kLayout;
+  layout.ep = 5;
+  EXPECT_FALSE(Mesh(layout).expert_groups().has_value());
+  layout.ep = 16;
+  EXPECT_FALSE(Mesh(layout).expert_groups().has_value());
+}
+
 // Twelve replicas: context ranks run faster than data ranks.
 TEST(MeshTest, DividesReplicasIntoNeighboursAndHoldersOfTheSameShard) {
   const Mesh mesh(kLayout);

@@ -101,7 +101,7 @@ TEST(ModelStates, OfAllRanksAddUpToTheModel) {
   const Layout layout = MakeLayout("tp2.pp4.dp1");
   int64_t held = 0;
   for (int32_t rank = 0; rank < 4; ++rank)
-    held += 2 * PlannedLayout(context.get(), layout).ParametersOnRank(rank);
+    held += 2 * PlannedLayout(context.get(), layout).ParametersOnRank(rank).all;
   // Norms are on both TP ranks.
   EXPECT_EQ(held, Parameters(context.model) + (2 * 32 + 1) * 4096);
 }
@@ -110,7 +110,7 @@ TEST(ModelStates, CopyTiedEmbeddingsToBothEndsOfThePipeline) {
   const TestContext context = MakeContext("llama-3.2-1b", "h100", 4096, 8);
   const auto held = [&context](const char* text, int32_t rank) {
     const Layout layout = MakeLayout(text);
-    return PlannedLayout(context.get(), layout).ParametersOnRank(rank);
+    return PlannedLayout(context.get(), layout).ParametersOnRank(rank).all;
   };
   EXPECT_EQ(held("tp1.pp1.dp1", 0), Parameters(context.model));
   EXPECT_EQ(held("tp1.pp2.dp1", 0) + held("tp1.pp2.dp1", 1),

@@ -123,6 +123,32 @@ TEST(Rules, HsdpDividesTheReplicasOfFrameworksThatHaveIt) {
             "HSDP (hs=) is not planned for this framework, only ZeRO over all dp * cp ranks");
 }
 
+TEST(Rules, ExpertsAreDividedOverTheRanksOfAStage) {
+  const auto sentence = [](const char* model, const char* layout,
+                           const char* framework = "megatron") {
+    const TestContext context = MakeContext(model, "h100", 4096, 64, framework);
+    const auto violation = CheckLayout(context.get(), 16, MakeLayout(layout));
+    return violation ? Describe(*violation) : "";
+  };
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.ep8.zero1"), "");
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp2.pp2.dp4.ep4.etp2.sp1.zero1"), "");
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.ep16.zero1"),
+            "8 experts are not a multiple of ep = 16");
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp2.pp4.dp2.ep8.sp1"),
+            "tp * cp * dp = 4 ranks can't be divided into groups of ep * etp = 8");
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.etp3"),
+            "expert width 14336 is not a multiple of etp = 3");
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp2.pp1.dp8.ep8"),
+            "experts under tp2 need sequence parallel (sp1): without it all tp ranks route the "
+            "same tokens");
+  EXPECT_EQ(sentence("llama-2-7b", "tp1.pp1.dp16.ep8"),
+            "ep8 and etp1 divide experts, but the model has none");
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.ep8.zero3.hs=8", "torchtitan-fsdp"),
+            "hs=8 is not planned for models with experts, only ZeRO over all ranks");
+  EXPECT_EQ(sentence("mixtral-8x7b", "tp1.pp1.dp16.ep8.zero1", "nanotron"),
+            "models with experts are not planned for this framework, only dense ones");
+}
+
 // A layout that breaks one of them would run with another global batch. What is dominated can run.
 TEST(Rules, AskForTheBatchLast) {
   EXPECT_EQ(Rules()[kRuleCount - 1].rule, Rule::kDominated);

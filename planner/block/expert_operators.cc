@@ -1,0 +1,181 @@
+#include "planner/block/expert_operators.h"
+
+#include <algorithm>
+
+#include "planner/block/operator_builder.h"
+
+namespace meshwright::planner {
+namespace {
+
+// Traffic in bytes per element of 2 bytes of putting rows in another order: read and write.
+constexpr double kPermute = 4.0;
+// Softmax or sigmoid, top-k and the balance loss read and write logits and scores a few times.
+constexpr double kRouterForward = 12.0;
+constexpr double kRouterBackward = 12.0;
+
+// Of all experts of a layer: a matrix [rows, columns] each, of which a rank holds [rank_rows,
+// rank_columns] of `rank_experts`.
+OperatorParameter OfExperts(const BlockShape& shape, const OperatorParameter& each) {
+  OperatorParameter parameter = each;
+  parameter.rows *= shape.experts.count;
+  parameter.rank_rows *= shape.rank_experts();
+  parameter.division = Division::kRows;
+  parameter.divided_over = GroupRole::kExperts;
+  parameter.reduced_over = GroupRole::kExpertReplicas;
+  return parameter;
+}
+
+class ExpertBuilder : public OperatorBuilder {
+ public:
+  using OperatorBuilder::OperatorBuilder;
+
+  void Experts() {
+    Router();
+    Dispatch();
+    GateUpProjection();
+    Activation();
+    DownProjection();
+    Combine();
+  }
+
+ private:
+  bool gated() const { return s_.ffn == FfnKind::kSwiGlu; }
+  int64_t RowBytes(int64_t rows, int64_t width) const { return rows * width * s_.element_bytes; }
+
+  void Router() {
+    Operator& op = Matmul(OperatorName::kRouter, s_.experts.count, s_.hidden);
+    const int64_t tokens = s_.stream_tokens();
+    op.matmul.rows = tokens;
+    op.parameters.push_back({.name = "router",
+                             .rows = s_.experts.count,
+                             .columns = s_.hidden,
+                             .rank_rows = s_.experts.count,
+                             .rank_columns = s_.hidden});
+    if (s_.experts.router_bias) op.parameters.push_back(Vector("router_bias", s_.experts.count));
+    if (s_.experts.shared_gate) op.parameters.push_back(Vector("shared_gate", s_.hidden));
+    // Per element of the router's matrix, of which there are `hidden` for each expert's score.
+    const double scores = static_cast<double>(tokens) / static_cast<double>(s_.hidden);
+    op.stream.traffic_bytes[static_cast<size_t>(kForward)] += kRouterForward * scores;
+    op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] += kRouterBackward * scores;
+    Save(op, KeptTensor::kFfnNormOutput, stream_bytes_, op.name, kWeightGradient);
+    Save(op, KeptTensor::kRouterScores, 2 * tokens * s_.experts.count * s_.accumulator_bytes(),
+         op.name, kInputGradient);
+    Save(op, KeptTensor::kRouting,
+         static_cast<int64_t>(s_.routing_bytes * static_cast<double>(s_.sent_rows())), op.name,
+         kInputGradient);
+  }
+
+  // Rows are put in the order of the ranks that they go to, and there in that of the experts.
+  void AddPermutes(Operator& op) {
+    op.stream = {.elements = s_.routed_rows() / s_.etp * s_.hidden,
+                 .traffic_bytes = {kPermute, kPermute, 0.0}};
+    if (s_.ep > 1) {
+      op.stream.traffic_bytes = {2.0 * kPermute, 2.0 * kPermute, 0.0};
+    }
+  }
+
+  void AddExchange(Operator& op, PassKind pass) {
+    if (s_.ep == 1) return;
+    const int64_t rows = std::max(s_.sent_rows(), s_.routed_rows() / s_.etp);
+    op.pass(pass).collectives.push_back({.kind = CollectiveKind::kAllToAll,
+                                         .group = GroupRole::kExperts,
+                                         .bytes = RowBytes(rows, s_.hidden)});
+  }
+
+  void AddExpertTensor(Operator& op, PassKind pass, CollectiveKind kind) {
+    if (s_.etp == 1) return;
+    op.pass(pass).collectives.push_back({.kind = kind,
+                                         .group = GroupRole::kExpertTensor,
+                                         .bytes = RowBytes(s_.routed_rows(), s_.hidden)});
+  }
+
+  void Dispatch() {
+    Operator& op = Add(OperatorName::kExpertDispatch, OperatorKind::kElementwise);
+    AddPermutes(op);
+    AddExchange(op, kForward);
+    AddExpertTensor(op, kForward, CollectiveKind::kAllGather);
+    AddExpertTensor(op, kInputGradient, CollectiveKind::kReduceScatter);
+    AddExchange(op, kInputGradient);
+    op.pass(kForward).result_bytes = RowBytes(s_.routed_rows(), s_.hidden);
+    op.pass(kInputGradient).result_bytes = stream_bytes_;
+  }
+
+  // Each of the rank's experts multiplies its own rows.
+  Operator& Product(OperatorName name, int64_t outputs, int64_t inputs) {
+    Operator& op = Matmul(name, outputs, inputs);
+    op.matmul.rows = s_.routed_rows();
+    op.matmul.groups = s_.rank_experts();
+    op.stream.elements = s_.rank_experts() * outputs * inputs;
+    op.pass(kForward).result_bytes = RowBytes(s_.routed_rows(), outputs);
+    op.pass(kInputGradient).result_bytes = RowBytes(s_.routed_rows(), inputs);
+    Narrow(op, s_.routed_rows() / s_.rank_experts());
+    return op;
+  }
+
+  void AddBias(Operator& op, std::string_view name, int64_t width, int64_t rank_width) {
+    if (s_.ffn_bias) op.parameters.push_back(OfExperts(s_, Bias(name, width, rank_width)));
+  }
+
+  void GateUpProjection() {
+    Operator& op =
+        Product(OperatorName::kExpertGateUpProjection, s_.expert_gate_up_width(), s_.hidden);
+    const int64_t width = s_.expert_hidden;
+    if (gated()) {
+      op.parameters.push_back(
+          OfExperts(s_, Rows("expert_gate", width, s_.expert_width(), s_.hidden)));
+      AddBias(op, "expert_gate_bias", width, s_.expert_width());
+    }
+    op.parameters.push_back(OfExperts(s_, Rows("expert_up", width, s_.expert_width(), s_.hidden)));
+    AddBias(op, "expert_up_bias", width, s_.expert_width());
+    Save(op, KeptTensor::kExpertInput, KeptInputBytes(RowBytes(s_.routed_rows(), s_.hidden)),
+         op.name, kWeightGradient);
+  }
+
+  void Activation() {
+    Operator& op = Add(OperatorName::kExpertActivation, OperatorKind::kElementwise);
+    const int64_t elements = s_.routed_rows() * s_.expert_width();
+    op.stream = ActivationStream(elements);
+    const int64_t bytes = elements * s_.element_bytes;
+    constexpr OperatorName kGateUp = OperatorName::kExpertGateUpProjection;
+    if (gated()) Save(op, KeptTensor::kExpertGate, bytes, kGateUp, kWeightGradient);
+    if (s_.ffn != FfnKind::kRelu) Save(op, KeptTensor::kExpertUp, bytes, kGateUp, kWeightGradient);
+    if (gated() && !s_.fused_swiglu) {
+      Save(op, KeptTensor::kExpertSiluGate, bytes, op.name, kInputGradient);
+    }
+    op.pass(kForward).result_bytes = bytes;
+  }
+
+  void DownProjection() {
+    Operator& op = Product(OperatorName::kExpertDownProjection, s_.hidden, s_.expert_width());
+    op.parameters.push_back(
+        OfExperts(s_, Columns("expert_down", s_.hidden, s_.expert_hidden, s_.expert_width())));
+    AddBias(op, "expert_down_bias", s_.hidden, s_.hidden);
+    const int64_t bytes = RowBytes(s_.routed_rows(), s_.expert_width());
+    if (s_.keeps_ffn_product) {
+      Save(op, KeptTensor::kExpertProduct, KeptInputBytes(bytes), op.name, kWeightGradient);
+    }
+  }
+
+  void Combine() {
+    Operator& op = Add(OperatorName::kExpertCombine, OperatorKind::kElementwise);
+    AddPermutes(op);
+    AddExpertTensor(op, kForward, CollectiveKind::kReduceScatter);
+    AddExchange(op, kForward);
+    AddExchange(op, kInputGradient);
+    AddExpertTensor(op, kInputGradient, CollectiveKind::kAllGather);
+    op.pass(kForward).result_bytes = stream_bytes_;
+    op.pass(kInputGradient).result_bytes = RowBytes(s_.routed_rows(), s_.hidden);
+    if (s_.keeps_expert_output) {
+      Save(op, KeptTensor::kExpertOutput, RowBytes(s_.sent_rows(), s_.hidden), op.name,
+           kInputGradient);
+    }
+  }
+};
+
+}  // namespace
+
+void AddExperts(const BlockShape& shape, OperatorList& operators) {
+  ExpertBuilder(shape, operators).Experts();
+}
+
+}  // namespace meshwright::planner

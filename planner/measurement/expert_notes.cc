@@ -1,0 +1,153 @@
+#include "planner/measurement/expert_notes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::planner {
+namespace {
+
+bool BeginsWord(std::string_view text, size_t at) {
+  return at == 0 || text[at - 1] == ';' || text[at - 1] == ' ';
+}
+
+// The number behind `key` and '=' where a word begins with them.
+template <typename Number>
+std::optional<Number> Noted(std::string_view notes, std::string_view key) {
+  const std::string word = std::string(key) + "=";
+  for (size_t at = notes.find(word); at != std::string_view::npos; at = notes.find(word, at + 1)) {
+    if (!BeginsWord(notes, at)) continue;
+    Number number{};
+    const char* begin = notes.data() + at + word.size();
+    const auto [end, error] = std::from_chars(begin, notes.data() + notes.size(), number);
+    if (error == std::errc() && end != begin) return number;
+  }
+  return std::nullopt;
+}
+
+// Under whichever of its names it stands.
+OptionalInt Count(std::string_view notes, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (const auto number = Noted<int64_t>(notes, key)) return number;
+  }
+  return std::nullopt;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+absl::Status NotSaid(std::string_view column) {
+  return FieldError(column, "(empty)", "a model with experts needs this, in a column or the notes");
+}
+
+absl::Status Need(std::string_view column, const OptionalInt& given, int64_t& value) {
+  if (given) value = *given;
+  if (value < 1) return NotSaid(column);
+  return absl::OkStatus();
+}
+
+void ReadLatentAttention(std::string_view notes, Attention& attention) {
+  const OptionalInt rank = Count(notes, {"kv_lora_rank", "kv-lora-rank"});
+  if (!rank) return;
+  attention.kind = AttentionKind::kLatent;
+  attention.kv_rank = *rank;
+  attention.query_rank = Count(notes, {"q_lora_rank", "q-lora-rank"}).value_or(0);
+  attention.rotary_dim = Count(notes, {"qk_rope_dim", "qk-pos-emb-head-dim"}).value_or(64);
+  attention.value_dim = Count(notes, {"v_head_dim", "v-head-dim"}).value_or(128);
+  attention.head_dim =
+      Count(notes, {"qk_head_dim", "qk-head-dim"}).value_or(128) + attention.rotary_dim;
+  attention.kv_heads = attention.heads;
+}
+
+absl::Status ReadExperts(std::string_view notes, Ffn& ffn) {
+  Experts& experts = ffn.experts;
+  RETURN_IF_ERROR(Need("experts", Count(notes, {"experts", "num-experts"}), experts.count));
+  RETURN_IF_ERROR(Need("top_k", Count(notes, {"top_k", "moe-router-topk"}), experts.top_k));
+  experts.shared_hidden =
+      Count(notes, {"shared_ffn", "moe-shared-expert-intermediate-size"}).value_or(0);
+  if (const OptionalInt width = Count(notes, {"moe_ffn", "moe-ffn-hidden-size"})) {
+    ffn.hidden = *width;
+  }
+  return absl::OkStatus();
+}
+
+// Of a model that is not a preset.
+absl::StatusOr<ModelSpec> NotedModel(const Measurement& row, ModelSpec model) {
+  LayerGroup layer = model.groups.empty() ? LayerGroup() : model.groups.front();
+  Attention& attention = layer.attention;
+  int64_t layers = 0;
+  RETURN_IF_ERROR(Need("layers", row.layers, layers));
+  RETURN_IF_ERROR(Need("hidden", row.hidden, model.hidden));
+  RETURN_IF_ERROR(Need("heads", row.heads, attention.heads));
+  RETURN_IF_ERROR(Need("vocab", row.vocab, model.vocab));
+  RETURN_IF_ERROR(Need("ffn", row.ffn, layer.ffn.hidden));
+  attention.kv_heads = row.kv_heads.value_or(attention.heads);
+  attention.head_dim =
+      Count(row.notes, {"head_dim", "kv-channels"}).value_or(model.hidden / attention.heads);
+  ReadLatentAttention(row.notes, attention);
+  LayerGroup expert_layer = layer;
+  RETURN_IF_ERROR(ReadExperts(row.notes, expert_layer.ffn));
+  const int64_t dense = Count(row.notes, {"dense_layers"}).value_or(0);
+  model.groups.clear();
+  if (dense > 0) {
+    layer.count = dense;
+    model.groups.push_back(layer);
+  }
+  expert_layer.count = layers - dense;
+  model.groups.push_back(expert_layer);
+  return model;
+}
+
+// A model that was cut short keeps its first layers.
+void KeepLayers(int64_t layers, ModelSpec& model) {
+  int64_t left = layers;
+  for (LayerGroup& group : model.groups) {
+    group.count = std::min(group.count, left);
+    left -= group.count;
+  }
+  model.groups.back().count += left;
+  std::erase_if(model.groups, [](const LayerGroup& group) { return group.count == 0; });
+}
+
+}  // namespace
+
+absl::StatusOr<ModelSpec> ExpertModelOf(const Measurement& row, ModelSpec known) {
+  ModelSpec model = std::move(known);
+  if (model.has_experts()) {
+    if (row.hidden && *row.hidden != model.hidden) {
+      return FieldError("hidden", *row.hidden,
+                        "must be that of " + model.name + ", " + std::to_string(model.hidden));
+    }
+    if (row.layers) KeepLayers(*row.layers, model);
+  } else {
+    ASSIGN_OR_RETURN(model, NotedModel(row, std::move(model)));
+  }
+  const auto capacity = Noted<double>(row.notes, "capacity_factor");
+  for (LayerGroup& group : model.groups) {
+    if (group.ffn.has_experts()) group.ffn.experts.capacity_factor = capacity.value_or(0.0);
+  }
+  // Runs that measure speed rarely train what predicts further tokens; those that do say so.
+  model.mtp_layers = Count(row.notes, {"mtp_layers", "mtp-num-layers"}).value_or(0);
+  RETURN_IF_ERROR(Validate(model));
+  return model;
+}
+
+int64_t ExpertTensorRanksOf(const Measurement& row) {
+  if (row.etp) return *row.etp;
+  const std::string notes = absl::AsciiStrToLower(row.notes);
+  if (const OptionalInt noted = Count(notes, {"etp", "expert-tensor-parallel-size"})) {
+    return *noted;
+  }
+  return Contains(notes, "folding") ? 1 : row.tp.value_or(1);
+}
+
+}  // namespace meshwright::planner

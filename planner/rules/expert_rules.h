@@ -1,0 +1,51 @@
+// Rules about how a layout divides experts. Each function returns whether the layout breaks its
+// rule (planner/rules/rule.h).
+#pragma once
+
+#include "planner/layout/mesh.h"
+#include "planner/rules/operands.h"
+#include "planner/rules/rule.h"
+
+namespace meshwright::planner {
+
+inline bool DividesMissingExperts(const RuleInput& input, const Layout& layout,
+                                  Operands& operands) {
+  if (!layout.divides_experts() || input.model.has_experts()) return false;
+  return Broken(layout.ep, layout.etp, operands);
+}
+
+inline bool ExpertsDoNotDivide(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.ep == 1) return false;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return group.ffn.has_experts() && DoesNotDivide(group.ffn.experts.count, layout.ep, operands);
+  });
+}
+
+inline bool ExpertWidthDoesNotDivide(const RuleInput& input, const Layout& layout,
+                                     Operands& operands) {
+  if (layout.etp == 1) return false;
+  return AnyGroup(input.model, [&](const LayerGroup& group) {
+    return group.ffn.has_experts() && DoesNotDivide(group.ffn.hidden, layout.etp, operands);
+  });
+}
+
+inline bool ExpertMeshDoesNotFit(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!layout.divides_experts()) return false;
+  if (DoesNotDivide(StageRanks(layout), int64_t{layout.ep} * layout.etp, operands)) return true;
+  if (Mesh(layout, input.profile.communication.mesh_order).expert_groups()) return false;
+  return Broken(StageRanks(layout), int64_t{layout.ep} * layout.etp, operands);
+}
+
+// Without it all tp ranks would route the same tokens.
+inline bool ExpertsLackSequenceParallel(const RuleInput& input, const Layout& layout,
+                                        Operands& operands) {
+  if (layout.tp == 1 || layout.sequence_parallel || !input.model.has_experts()) return false;
+  return Broken(layout.tp, 0, operands);
+}
+
+inline bool ExpertsUnderHsdp(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.shard_ranks == 0 || !input.model.has_experts()) return false;
+  return Broken(layout.shard_ranks, 0, operands);
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,147 @@
+#include "planner/block/expert_operators.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
+#include "planner/block/parameters.h"
+#include "planner/block/pass.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr int64_t kTokens = 256;
+constexpr int64_t kHidden = 64;
+constexpr int64_t kWidth = 32;  // of an expert
+constexpr int64_t kTopK = 2;
+constexpr int64_t kRows = kTokens * kTopK;
+
+// Eight experts in place of the FFN.
+BlockShape Shape(int64_t ep = 1, int64_t etp = 1) {
+  return {.tokens = kTokens,
+          .hidden = kHidden,
+          .heads = 8,
+          .kv_heads = 2,
+          .head_dim = 8,
+          .experts = {.count = 8, .top_k = kTopK},
+          .expert_hidden = kWidth,
+          .ep = ep,
+          .etp = etp,
+          .keys = kTokens,
+          .vocab = 512};
+}
+
+int64_t Kept(const BlockShape& shape, KeptTensor tensor) {
+  return KeptBytes(BlockOperators(shape), tensor);
+}
+
+const Operator& Of(const OperatorList& operators, OperatorName name) {
+  return *Find(operators, name);
+}
+
+// The most frequent error of planners: dividing what experts keep by ep.
+TEST(ExpertOperators, KeepTopKTimesTheTokensWhateverEpIs) {
+  for (const int64_t ep : {1, 2, 8}) {
+    EXPECT_EQ(Kept(Shape(ep), KeptTensor::kExpertInput), 2 * kHidden * kRows) << ep;
+    EXPECT_EQ(Kept(Shape(ep), KeptTensor::kExpertGate), 2 * kWidth * kRows) << ep;
+    EXPECT_EQ(Kept(Shape(ep), KeptTensor::kExpertUp), 2 * kWidth * kRows) << ep;
+    EXPECT_EQ(Kept(Shape(ep), KeptTensor::kExpertProduct), 2 * kWidth * kRows) << ep;
+  }
+}
+
+TEST(ExpertOperators, ExpertTensorParallelGathersRowsAndDividesWidths) {
+  EXPECT_EQ(Kept(Shape(2, 2), KeptTensor::kExpertInput), 2 * 2 * kHidden * kRows);
+  EXPECT_EQ(Kept(Shape(2, 2), KeptTensor::kExpertGate), 2 * kWidth * kRows);
+}
+
+TEST(ExpertOperators, SequenceParallelRoutesTheRanksOwnTokens) {
+  BlockShape shape = Shape(2);
+  shape.tp = 2;
+  shape.sequence_parallel = true;
+  EXPECT_EQ(Kept(shape, KeptTensor::kExpertInput), 2 * kHidden * kRows / 2);
+  EXPECT_EQ(Kept(shape, KeptTensor::kRouterScores), 2 * 4 * 8 * kTokens / 2);
+}
+
+TEST(ExpertOperators, TheFullestRankKeepsByItsLoad) {
+  BlockShape shape = Shape(8);
+  shape.expert_load = 1.5;
+  EXPECT_EQ(Kept(shape, KeptTensor::kExpertInput),
+            3 * Kept(Shape(8), KeptTensor::kExpertInput) / 2);
+  EXPECT_EQ(Kept(shape, KeptTensor::kRouterScores), Kept(Shape(8), KeptTensor::kRouterScores));
+}
+
+TEST(ExpertOperators, ACapacityIsFilled) {
+  BlockShape shape = Shape(8);
+  shape.experts.capacity_factor = 1.25;
+  EXPECT_EQ(Kept(shape, KeptTensor::kExpertInput),
+            5 * Kept(Shape(8), KeptTensor::kExpertInput) / 4);
+}
+
+TEST(ExpertOperators, WeightsThatAreAppliedBehindKeepTheOutputs) {
+  EXPECT_EQ(Kept(Shape(), KeptTensor::kExpertOutput), 0);
+  BlockShape shape = Shape();
+  shape.keeps_expert_output = true;
+  EXPECT_EQ(Kept(shape, KeptTensor::kExpertOutput), 2 * kHidden * kRows);
+}
+
+TEST(ExpertOperators, HoldEpthOfTheExpertsAndReduceThemAmongTheirCopies) {
+  const UnitParameters whole = RankParameters(BlockOperators(Shape()));
+  EXPECT_EQ(whole.experts, 8 * 3 * kHidden * kWidth);
+  EXPECT_EQ(RankParameters(BlockOperators(Shape(4))).experts, whole.experts / 4);
+  const UnitParameters both = RankParameters(BlockOperators(Shape(4, 2)));
+  EXPECT_EQ(both.experts, whole.experts / 8);
+  EXPECT_EQ(both.all - both.experts, whole.all - whole.experts);  // with the router
+}
+
+TEST(ExpertOperators, SendRowsThereAndBackInBothDirections) {
+  const OperatorList operators = BlockOperators(Shape(4));
+  int exchanges = 0;
+  for (const Operator& op : operators) {
+    for (const PassKind pass : kPasses) {
+      for (const OperatorCollective& collective : op.pass(pass).collectives) {
+        EXPECT_EQ(collective.kind, CollectiveKind::kAllToAll);
+        EXPECT_EQ(collective.group, GroupRole::kExperts);
+        EXPECT_EQ(collective.bytes, 2 * kHidden * kRows);
+        ++exchanges;
+      }
+    }
+  }
+  EXPECT_EQ(exchanges, 4);
+}
+
+TEST(ExpertOperators, MultiplyTheRowsThatComeWithEachExpertsOwnMatrix) {
+  const OperatorList operators = BlockOperators(Shape(4));
+  const Operator& up = Of(operators, OperatorName::kExpertGateUpProjection);
+  EXPECT_EQ(up.matmul.rows, kRows);
+  EXPECT_EQ(up.matmul.groups, 2);
+  const PassWork work = ProductWork(ProductOf(up, PassKind::kForward), 2);
+  EXPECT_DOUBLE_EQ(work.flops, 2.0 * kRows * kHidden * 2 * kWidth);
+  EXPECT_DOUBLE_EQ(work.bytes,
+                   2.0 * (kRows * kHidden + 2 * kHidden * 2 * kWidth + kRows * 2 * kWidth));
+  const MatmulShape gradient = ProductOf(up, PassKind::kWeightGradient);
+  EXPECT_TRUE(gradient.shares_inputs);
+  EXPECT_DOUBLE_EQ(ProductWork(gradient, 2).flops, work.flops);
+  EXPECT_DOUBLE_EQ(ProductWork(gradient, 2).bytes, work.bytes);
+}
+
+TEST(ExpertOperators, StandBesideAnFfnThatEveryTokenPasses) {
+  BlockShape shape = Shape(4);
+  EXPECT_EQ(Find(BlockOperators(shape), OperatorName::kGateUpProjection), nullptr);
+  shape.ffn_hidden = 48;
+  const OperatorList operators = BlockOperators(shape);
+  ASSERT_NE(Find(operators, OperatorName::kGateUpProjection), nullptr);
+  // Both read the same norm's output, which is kept once.
+  EXPECT_EQ(Kept(shape, KeptTensor::kFfnNormOutput), 2 * kHidden * kTokens);
+}
+
+TEST(ExpertOperators, BiasesOfExpertsAreDividedLikeThem) {
+  BlockShape shape = Shape(4);
+  const int64_t without = RankParameters(BlockOperators(shape)).experts;
+  shape.ffn_bias = true;
+  shape.experts.router_bias = true;
+  const UnitParameters with = RankParameters(BlockOperators(shape));
+  EXPECT_EQ(with.experts, without + 2 * (2 * kWidth + kHidden));
+}
+
+}  // namespace
+}  // namespace meshwright::planner

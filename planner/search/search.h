@@ -27,7 +27,7 @@ inline constexpr int32_t kMostTrials = 5;
 // points of llama-3-405b on 6,720 devices take 2.3 s, and 11 s where memory is that of the worker.
 // 16,384 devices make a few million points; numbers of devices with hundreds of divisors make
 // billions.
-inline constexpr int64_t kMostPoints = 200'000'000;
+inline constexpr int64_t kMostPoints = 100'000'000;
 
 // The most layouts that one answer lists.
 inline constexpr int32_t kMostLayouts = 1000;

@@ -237,7 +237,7 @@ TEST_F(ServingTest, RefusesASearchSpaceThatIsTooLarge) {
   grpc::ClientContext context;
   const grpc::Status status = Recommend(plan, context);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(), HasSubstr("layouts; must be at most 50000000"));
+  EXPECT_THAT(status.error_message(), HasSubstr("layouts; must be at most 100000000"));
 }
 
 TEST_F(ServingTest, CallsEndWithUnavailableUntilTheStoreIsOpen) {

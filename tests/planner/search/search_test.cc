@@ -193,7 +193,7 @@ TEST(Search, RefusesASpaceThatIsTooLargeBeforeItWalksIt) {
   EXPECT_GT(size, 100'000'000);
   EXPECT_THAT(std::string(result.status().message()),
               HasSubstr(absl::StrCat("gpus = 720720: the search space has ", size,
-                                     " layouts; must be at most 50000000: take ")));
+                                     " layouts; must be at most 100000000: take ")));
 }
 
 TEST(Search, TakesAsManyDevicesAsTheLargestClustersHave) {

@@ -95,7 +95,7 @@ TEST_P(RemotePlannerTest, RefusesASearchSpaceThatIsTooLarge) {
   ExpectSame(arguments);
   const CommandOutput run = RunCommand(arguments);
   EXPECT_EQ(run.exit_code, kExitBadInput);
-  EXPECT_NE(run.err.find("must be at most 50000000"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("must be at most 100000000"), std::string::npos) << run.err;
 }
 
 TEST_P(RemotePlannerTest, RefusesAModelFileThatIsTooLong) {

@@ -87,6 +87,7 @@ double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span) {
       return planner::AllGatherTime(step.network, *group, bytes);
     case planner::CollectiveKind::kSend:
       return planner::SendTime(step.network, *group, bytes);
+    case planner::CollectiveKind::kAllToAll:
     case planner::CollectiveKind::kReceive:
       return 0.0;
   }

@@ -86,6 +86,18 @@ Architecture ReadArchitecture(const json& entry) {
   architecture.head_bias = entry.value("head_bias", false);
   architecture.embedding_norm = entry.value("embedding_norm", false);
   architecture.tied = entry.value("tied", false);
+  architecture.windows_alternate = entry.value("windows_alternate", false);
+  architecture.sinks = entry.value("sinks", false);
+  architecture.latent = entry.value("latent", false);
+  architecture.has_experts = entry.value("experts", false);
+  architecture.dense_width_key = entry.value("dense_width_key", architecture.dense_width_key);
+  architecture.expert_width_key = entry.value("expert_width_key", architecture.expert_width_key);
+  architecture.shared_experts = entry.value("shared_experts", int64_t{0});
+  architecture.shared_gate = entry.value("shared_gate", false);
+  architecture.router_bias = entry.value("router_bias", false);
+  architecture.selection_bias = entry.value("selection_bias", false);
+  architecture.router_score =
+      entry.value("sigmoid_router", false) ? RouterScore::kSigmoid : RouterScore::kSoftmax;
   const auto kind = [&entry](const char* key, const auto& names) {
     return KindOf(names, key, entry.value(key, std::string(names.front().second))).value();
   };
@@ -256,7 +268,7 @@ std::string JoinTexts(const std::vector<Finding>& findings, size_t first) {
 
 std::string PlannedTypes() {
   const std::vector<PlannedFamily>& planned = TheTable().planned;
-  std::string text = "planned are dense models of model_type ";
+  std::string text = "planned are models of model_type ";
   for (size_t i = 0; i < planned.size(); ++i) {
     if (i > 0) text += i + 1 == planned.size() ? " or " : ", ";
     text += planned[i].model_type;

@@ -17,8 +17,8 @@
 
 namespace meshwright::planner {
 
-// A planned family of dense decoders. What is not said is as in Llama: RMSNorm, rotary embedding,
-// grouped queries, SwiGLU, no biases.
+// A planned family of decoders. What is not said is as in Llama: RMSNorm, rotary embedding, grouped
+// queries, SwiGLU, no biases, no experts.
 struct Architecture {
   std::string model_type;
   double norm_epsilon = 0.0;        // where config.json has none
@@ -40,7 +40,19 @@ struct Architecture {
   std::optional<int64_t> ffn_multiple;  // of hidden_size, where config.json has no width
   std::optional<int64_t> kv_heads;      // whatever config.json says
   std::vector<std::string> left_aside;  // keys that ask for something which is not planned
-  bool window_needs_switch = false;     // sliding_window counts only with use_sliding_window
+  // sliding_window counts only with use_sliding_window, and for layers from max_window_layers on.
+  bool window_needs_switch = false;
+  bool windows_alternate = false;  // every other layer has one, the first included
+  bool sinks = false;
+  bool latent = false;  // multi-head latent attention
+  bool has_experts = false;
+  std::string dense_width_key = "intermediate_size";  // of layers without experts
+  std::string expert_width_key = "moe_intermediate_size";
+  int64_t shared_experts = 0;  // where config.json has no number
+  bool shared_gate = false;
+  bool router_bias = false;
+  bool selection_bias = false;
+  RouterScore router_score = RouterScore::kSoftmax;
 };
 
 // The same config.json with the keys that Llama's has for what its family names otherwise, without

@@ -10,6 +10,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/catalog/architecture.h"
 #include "planner/catalog/catalog.h"
+#include "planner/catalog/layer_groups.h"
 #include "planner/catalog/rope_config.h"
 #include "planner/codec/json_fields.h"
 #include "planner/codec/json_text.h"
@@ -21,30 +22,6 @@ constexpr size_t kMostShownKeys = 10;
 constexpr size_t kShownKeyBytes = 60;
 
 using nlohmann::json;
-
-// A window at least as long as the sequence changes nothing.
-absl::Status CheckWindow(JsonFields& fields, const Architecture& architecture, const json& config,
-                         int64_t seq_len) {
-  const auto window = fields.OptionalInt("sliding_window");
-  const bool used = fields.BoolOr("use_sliding_window", !architecture.window_needs_switch);
-  if (window && used && *window < seq_len) {
-    return FieldError("sliding_window", *window,
-                      absl::StrCat("a sliding window shorter than the sequence is not planned yet; "
-                                   "must be at least the sequence length ",
-                                   seq_len));
-  }
-  fields.Has("layer_types");
-  const auto types = config.find("layer_types");
-  if (types == config.end() || !types->is_array()) return absl::OkStatus();
-  for (const json& type : *types) {
-    if (type == "full_attention") continue;
-    if (type == "sliding_attention" && window && *window >= seq_len) continue;
-    return FieldError("layer_types", ShowJson(type),
-                      "layers of this kind are not planned yet; must be full_attention for every "
-                      "layer");
-  }
-  return absl::OkStatus();
-}
 
 int64_t HeadDim(JsonFields& fields, const Architecture& architecture, int64_t hidden,
                 int64_t heads) {
@@ -58,8 +35,23 @@ int64_t HeadDim(JsonFields& fields, const Architecture& architecture, int64_t hi
   return heads > 0 ? hidden / heads : 0;
 }
 
-Attention ReadAttention(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
+Attention ReadLatentAttention(JsonFields& fields) {
   Attention attention;
+  attention.kind = AttentionKind::kLatent;
+  attention.heads = attention.kv_heads = fields.Int("num_attention_heads");
+  fields.Has("num_key_value_heads");
+  attention.query_rank = fields.IntOr("q_lora_rank", 0);
+  attention.kv_rank = fields.Int("kv_lora_rank");
+  attention.rotary_dim = fields.Int("qk_rope_head_dim");
+  attention.head_dim = fields.Int("qk_nope_head_dim") + attention.rotary_dim;
+  attention.value_dim = fields.Int("v_head_dim");
+  return attention;
+}
+
+Attention ReadAttention(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
+  if (architecture.latent) return ReadLatentAttention(fields);
+  Attention attention;
+  attention.sinks = architecture.sinks;
   attention.heads = fields.Int("num_attention_heads");
   attention.kv_heads = fields.IntOr("num_key_value_heads", attention.heads);
   attention.kv_heads = architecture.kv_heads.value_or(attention.kv_heads);
@@ -69,15 +61,6 @@ Attention ReadAttention(JsonFields& fields, const Architecture& architecture, in
   attention.qk_norm_over_width = architecture.qk_norm_over_width;
   attention.output_bias = architecture.output_bias;
   return attention;
-}
-
-Ffn ReadFfn(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
-  Ffn ffn{.kind = architecture.ffn, .bias = architecture.ffn_bias};
-  const auto multiple = architecture.ffn_multiple;
-  ffn.hidden =
-      multiple ? fields.IntOr("intermediate_size", fields.IntOr("ffn_multiple", *multiple) * hidden)
-               : fields.Int("intermediate_size");
-  return ffn;
 }
 
 void ReadPositions(JsonFields& fields, const Architecture& architecture, int64_t head_dim,
@@ -113,7 +96,6 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
   ASSIGN_OR_RETURN(const Architecture architecture, ArchitectureOf(config));
   JsonFields fields(config);
   fields.Has("model_type");
-  RETURN_IF_ERROR(CheckWindow(fields, architecture, config, seq_len));
 
   ModelConfig read;
   ModelSpec& model = read.model;
@@ -129,9 +111,9 @@ absl::StatusOr<ModelConfig> ReadModelConfig(std::string_view name, std::string_v
   ReadPositions(fields, architecture, attention.head_dim, model);
   model.norm_epsilon = fields.NumberOr("rms_norm_eps", architecture.norm_epsilon);
   model.initializer_range = fields.NumberOr("initializer_range", model.initializer_range);
-  model.groups.push_back({.attention = attention,
-                          .ffn = ReadFfn(fields, architecture, model.hidden),
-                          .count = fields.Int("num_hidden_layers")});
+  model.mtp_layers = fields.IntOr("num_nextn_predict_layers", 0);
+  ASSIGN_OR_RETURN(model.groups,
+                   ReadLayerGroups(fields, architecture, attention, model.hidden, seq_len));
   RETURN_IF_ERROR(fields.status());
   ASSIGN_OR_RETURN(const RopeConfig rope, ReadRopeConfig(fields, read.unknown_keys));
   model.rope_theta = rope.theta;

@@ -126,6 +126,13 @@ std::vector<std::string> JsonFields::StringsOr(std::string_view key) {
   return texts;
 }
 
+const json* JsonFields::OptionalArray(std::string_view key) {
+  const json* value = Find(key);
+  if (value == nullptr || value->is_array()) return value;
+  WrongType(key, *value, "a list");
+  return nullptr;
+}
+
 std::vector<json> JsonFields::ObjectsOr(std::string_view key) {
   const json* value = Find(key);
   if (value == nullptr) return {};

@@ -42,6 +42,8 @@ class JsonFields {
   std::vector<std::string> StringsOr(std::string_view key);
   // A list of objects; empty where absent.
   std::vector<nlohmann::json> ObjectsOr(std::string_view key);
+  // A list of anything; null where absent.
+  const nlohmann::json* OptionalArray(std::string_view key);
   // An object inside this one; an empty object once something was wrong.
   const nlohmann::json& Object(std::string_view key);
 

@@ -65,6 +65,7 @@ void Perform(const std::vector<CollectiveCall>& calls) {
       return ReduceScatter(calls);
     case planner::CollectiveKind::kBroadcast:
       return Broadcast(calls);
+    case planner::CollectiveKind::kAllToAll:  // no layer runs it yet
     case planner::CollectiveKind::kSend:
     case planner::CollectiveKind::kReceive:
       break;  // messages are matched by Send() and Receive()

@@ -161,6 +161,7 @@ std::function<void()> CollectiveOn(Communicator& group, planner::CollectiveKind 
       };
     case planner::CollectiveKind::kSend:
       return PingPong(group, full);
+    case planner::CollectiveKind::kAllToAll:
     case planner::CollectiveKind::kBroadcast:
     case planner::CollectiveKind::kReceive:
       break;  // not among the cases

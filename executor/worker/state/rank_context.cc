@@ -39,6 +39,9 @@ std::unique_ptr<Communicator>& EndOf(const planner::OpenGroup& group, RankContex
       return EndOf(group.lane.value(), context);
     case planner::GroupRole::kModelEnds:
       return groups.tied_embeddings;
+    case planner::GroupRole::kExperts:
+    case planner::GroupRole::kExpertTensor:
+    case planner::GroupRole::kExpertReplicas:
     case planner::GroupRole::kWorld:
     case planner::GroupRole::kData:
       break;

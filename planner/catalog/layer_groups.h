@@ -1,0 +1,23 @@
+// The layers that a config.json describes: which of them have experts, which see a window of the
+// sequence alone, and so which groups of alike layers follow each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/catalog/architecture.h"
+#include "planner/codec/json_fields.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::planner {
+
+// Reads the layers of a canonical config (CanonicalConfig()) for sequences of `seq_len` tokens;
+// `attention` is that of a layer that sees all of them. A window at least as long as the sequence
+// counts as none. InvalidArgument names the key of what has no model.
+absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
+                                                        const Architecture& architecture,
+                                                        const Attention& attention, int64_t hidden,
+                                                        int64_t seq_len);
+
+}  // namespace meshwright::planner

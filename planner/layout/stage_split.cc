@@ -12,6 +12,8 @@
 namespace meshwright::planner {
 namespace {
 
+constexpr int64_t kMostFewerAtEnds = 2;
+
 absl::Status SplitError(std::string_view text) {
   return FieldError("stages", text,
                     absl::StrCat("must be layers per stage in order, such as 7+14x8+7, of at most ",
@@ -78,6 +80,23 @@ std::string FormatStageSplit(const StageSplit& split) {
     if (run.stages > 1) absl::StrAppend(text, run.stages, "x");
     absl::StrAppend(text, run.layers);
   });
+}
+
+StageSplit SplitWithShortEnds(int64_t layers, int64_t stages) {
+  const int64_t each = (layers + stages - 1) / stages;
+  const int64_t missing = each * stages - layers;
+  const int64_t of_ends = std::min({missing, kMostFewerAtEnds * 2, each * 2});
+  const int64_t last = (of_ends + 1) / 2;
+  const int64_t first = of_ends / 2;
+  const int64_t shorter = missing - of_ends;
+  const bool leaves_one_empty = each < 1 || (shorter > 0 && each < 2);
+  StageSplit split;
+  if (leaves_one_empty || shorter > stages - 2 || !split.Add(1, each - first) ||
+      !split.Add(stages - 2 - shorter, each) || !split.Add(shorter, each - 1) ||
+      !split.Add(1, each - last)) {
+    return {};
+  }
+  return split;
 }
 
 absl::StatusOr<StageSplit> ParseStageSplit(std::string_view text) {

@@ -51,6 +51,12 @@ class StageSplit {
 
 std::string FormatStageSplit(const StageSplit& split);
 
+// Returns as many layers for each of `stages` stages, but for the ends, which have embedding and
+// head and fewer layers where these do not divide. What is missing is taken from the last and the
+// first in turn, at most two layers from each, then one each from the stages before the last. Empty
+// where a stage between the ends would have no layers. Requires 2 or more stages.
+StageSplit SplitWithShortEnds(int64_t layers, int64_t stages);
+
 // Reads a sum of counts of layers, each with how many stages hold as many before an x where these
 // are several. InvalidArgument says what would be accepted.
 absl::StatusOr<StageSplit> ParseStageSplit(std::string_view text);

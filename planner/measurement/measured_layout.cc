@@ -121,7 +121,7 @@ absl::Status ReadStages(const Measurement& row, Layout& layout) {
 }
 
 absl::Status ReadExperts(const Measurement& row, Layout& layout) {
-  ASSIGN_OR_RETURN(layout.ep, Size("ep", row.ep.value_or(1), kMostRanks));
+  ASSIGN_OR_RETURN(layout.ep, Size("ep", row.ep, kMostRanks));
   ASSIGN_OR_RETURN(layout.etp, Size("etp", ExpertTensorRanksOf(row), kMostRanks));
   if (row.seq_parallel.empty()) layout.sequence_parallel = layout.tp > 1;
   return absl::OkStatus();

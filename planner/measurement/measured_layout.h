@@ -16,7 +16,7 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 // the framework's default, interleaved where vpp > 1 and 1f1b elsewhere; dp is what the devices
 // leave. What has no effect is left out as the planner does: sequence parallel without tp, ZeRO
 // without ranks to shard over. The result is not checked against the rules.
-// With experts ep is 1, etp is tp and sequence parallel is on where tp is above 1, as in
+// With experts ep must be there, etp is tp and sequence parallel is on where tp is above 1, as in
 // Megatron-LM; without them both are left out.
 absl::StatusOr<Layout> LayoutOf(const Measurement& row, bool has_experts = false);
 

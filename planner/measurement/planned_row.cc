@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/block/stage_partition.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/measured_layout.h"
 #include "planner/measurement/micro_batch_pick.h"
@@ -92,6 +93,15 @@ FrameworkProfile WithSchedule(FrameworkProfile profile, ScheduleKind schedule) {
   return profile;
 }
 
+// A run whose layers do not divide had stages of its own, which few sources name.
+void SpreadLayers(const EstimateContext& context, Layout& layout) {
+  const Supports& supports = context.profile.supports;
+  const int64_t stages = int64_t{layout.pp} * layout.vpp;
+  if (!supports.has_stages || !layout.stages.empty() || stages < 2) return;
+  if (CanPartition(context.model, layout, supports.stage_partition)) return;
+  layout.stages = SplitWithShortEnds(context.model.layers(), stages);
+}
+
 RowPlan Refuse(RowPlan plan, const absl::Status& status) {
   plan.reason = std::string(status.message());
   plan.subject = FieldOf(status);
@@ -118,6 +128,7 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   if (!layout.ok()) return Refuse(std::move(plan), layout.status());
   const FrameworkProfile fork = WithSchedule(*plan.row->profile, layout->schedule);
   const EstimateContext context = {plan.row->model, plan.row->cluster, plan.row->training, fork};
+  SpreadLayers(context, *layout);
   if (!row.mbs) layout->micro_batch = PickMicroBatch(context, plan.row->devices, *layout);
   const auto violation = CheckLayout(context, plan.row->devices, *layout);
   if (violation) {

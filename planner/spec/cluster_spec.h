@@ -45,7 +45,7 @@ struct HardwareProfile {
   double matmul_half_k = 256.0;     // inner dimension at which a matmul reaches half of that
   // Of what a product in bf16 reaches of its peak, the share that one in fp8 or fp4 reaches of its
   // own.
-  double narrow_matmul_ratio = 0.75;
+  double narrow_matmul_ratio = 0.95;
   // The largest share of the peak that a matmul benchmark reaches, which no framework passes.
   double matmul_limit = 1.0;
   // Share of the peak that causal attention reaches, forward and backward: attention_efficiency * s

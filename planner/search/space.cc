@@ -113,8 +113,9 @@ void AddMeshes(const std::vector<int32_t>& divisors, std::span<const AxisField> 
   }
 }
 
-// Of each mesh one for every number of ranks that may divide the experts, whole or each as tensor
-// parallel divides other matrices.
+// Of each mesh one for every number of ranks that may divide the experts, and one with each expert
+// divided as tensor parallel divides other matrices, where as many ranks can't hold whole ones:
+// these take as much memory for weights, less for what experts keep, and move less.
 std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t experts) {
   std::vector<Layout> divided;
   for (Layout mesh : meshes) {
@@ -123,7 +124,8 @@ std::vector<Layout> WithExperts(const std::vector<Layout>& meshes, int64_t exper
       mesh.ep = ep;
       mesh.etp = 1;
       divided.push_back(mesh);
-      if (mesh.tp == 1 || ranks % (int64_t{ep} * mesh.tp) != 0) continue;
+      const int64_t both = int64_t{ep} * mesh.tp;
+      if (mesh.tp == 1 || ranks % both != 0 || experts % both == 0) continue;
       mesh.etp = mesh.tp;
       divided.push_back(mesh);
     }

@@ -70,25 +70,31 @@ void ExchangeFirstMessage(const RankContext& context, Communicator& lane) {
 }  // namespace
 
 kernels::ElementType RankContext::element() const {
-  switch (training.precision) {
-    case planner::Precision::kBf16:
+  switch (training.formats().activations) {
+    case planner::NumberFormat::kBf16:
       return kernels::ElementType::kBf16;
-    case planner::Precision::kFp32:
+    case planner::NumberFormat::kFp32:
       return kernels::ElementType::kFp32;
-    case planner::Precision::kFp64:
+    case planner::NumberFormat::kFp64:
       return kernels::ElementType::kFp64;
+    case planner::NumberFormat::kFp8:  // of products alone, and no recipe of them runs yet
+    case planner::NumberFormat::kFp4:
+      break;
   }
   return kernels::ElementType::kFp32;
 }
 
 at::ScalarType RankContext::dtype() const {
-  switch (training.precision) {
-    case planner::Precision::kBf16:
+  switch (training.formats().activations) {
+    case planner::NumberFormat::kBf16:
       return at::kBFloat16;
-    case planner::Precision::kFp32:
+    case planner::NumberFormat::kFp32:
       return at::kFloat;
-    case planner::Precision::kFp64:
+    case planner::NumberFormat::kFp64:
       return at::kDouble;
+    case planner::NumberFormat::kFp8:
+    case planner::NumberFormat::kFp4:
+      break;
   }
   return at::kFloat;
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/planner/measurement/invented_row.h"
 
 namespace meshwright::planner {
@@ -117,7 +119,7 @@ TEST(DevicesOf, GpusOrTheProductOfTheAxes) {
   EXPECT_EQ(DevicesOf(row).value(), 12);
 }
 
-TEST(PrecisionOf, SixteenBitsFp32OrFp64) {
+TEST(PrecisionOf, KnowsFormatsAndRecipes) {
   Measurement row;
   for (const char* half : {"", "bf16", "fp16", "amp_bf16", "fp16/bf16 (unstated)"}) {
     row.precision = half;
@@ -127,10 +129,20 @@ TEST(PrecisionOf, SixteenBitsFp32OrFp64) {
   EXPECT_EQ(PrecisionOf(row).value(), Precision::kFp32);
   row.precision = "fp64";
   EXPECT_EQ(PrecisionOf(row).value(), Precision::kFp64);
-  for (const char* refused : {"fp8", "mxfp8", "nvfp4", "bf16+fp8(hybrid)", "float8", "int4"}) {
-    row.precision = refused;
-    EXPECT_THAT(std::string(PrecisionOf(row).status().message()), HasSubstr(refused));
+  const std::pair<const char*, Precision> recipes[] = {{"fp8", Precision::kFp8Delayed},
+                                                       {"bf16+fp8(hybrid)", Precision::kFp8Delayed},
+                                                       {"FP8-CS", Precision::kFp8Current},
+                                                       {"float8", Precision::kFp8Current},
+                                                       {"fp8-blockwise", Precision::kFp8Blockwise},
+                                                       {"mxfp8", Precision::kMxfp8},
+                                                       {"fp8-mx", Precision::kMxfp8},
+                                                       {"nvfp4", Precision::kNvfp4}};
+  for (const auto& [words, recipe] : recipes) {
+    row.precision = words;
+    EXPECT_EQ(PrecisionOf(row).value(), recipe) << words;
   }
+  row.precision = "int4";
+  EXPECT_THAT(std::string(PrecisionOf(row).status().message()), HasSubstr("int4"));
 }
 
 }  // namespace

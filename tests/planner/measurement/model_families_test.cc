@@ -61,6 +61,7 @@ TEST(ModelFamilies, KnowExperts) {
 TEST(ModelFamilies, KnowTrainingOfAdapters) {
   EXPECT_TRUE(TrainsAdapters(Families(), Model("llama-70B", "v1; LoRA finetuning (packed)")));
   EXPECT_FALSE(TrainsAdapters(Families(), Model("llama-70B", "explorations; full finetuning")));
+  EXPECT_FALSE(TrainsAdapters(Families(), Model("DeepSeek-V3", "attention=mla;kv_lora_rank=512")));
 }
 
 TEST(ModelFamilies, MalformedJsonNamesTheKey) {

@@ -246,8 +246,8 @@ TEST(PlanRow, RefusesWithTheColumn) {
   EXPECT_THAT(PlanChanged([](Measurement& r) { r.layers = 0; }).reason, HasSubstr("layers = 0"));
   EXPECT_THAT(PlanChanged([](Measurement& r) { r.ep = 8; }).reason, HasSubstr("experts"));
   EXPECT_THAT(PlanChanged([](Measurement& r) { r.notes = "LoRA"; }).reason, HasSubstr("adapters"));
-  EXPECT_THAT(PlanChanged([](Measurement& r) { r.precision = "fp8"; }).reason,
-              HasSubstr("precision = fp8"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.precision = "int4"; }).reason,
+              HasSubstr("precision = int4"));
   EXPECT_THAT(PlanChanged([](Measurement& r) { r.gpu = "X1"; }).reason, HasSubstr("gpu = X1"));
   EXPECT_THAT(PlanChanged([](Measurement& r) { r.framework = "x"; }).reason,
               HasSubstr("framework = x"));

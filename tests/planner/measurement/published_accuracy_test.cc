@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -231,24 +232,63 @@ TEST_F(PublishedAccuracy, VTrain) {
   EXPECT_LE(*total.step_time_mape, 0.12);
 }
 
-// NVIDIA's recipes on H100: the rows of NeMo that are modelled (no experts, not fp8).
-TEST_F(PublishedAccuracy, NvidiaDgxCloud) {
+// The step times of a file's rows that `counts` is true of.
+template <typename Counts>
+std::vector<PredictedMeasured> StepsOf(const char* file, const Counts& counts) {
   std::vector<PredictedMeasured> steps;
-  for (const Measurement& run : ReadRuns("nvidia_dgxc.csv")) {
-    const auto profile = ProfileOf(Presets(), run);
-    if (!profile.ok() || (*profile)->name != "nemo") continue;
+  for (const Measurement& run : ReadRuns(file)) {
+    if (!counts(run)) continue;
     const RowPrediction row = PredictRow(0, run, Presets());
     if (row.predicted && row.step_s) steps.push_back({row.predicted->step_s, *row.step_s});
   }
+  return steps;
+}
+
+bool IsDense(const Measurement& run) { return !HasExperts(Presets().families, run); }
+bool IsNarrow(const Measurement& run) { return run.precision != "bf16"; }
+
+// NVIDIA's recipes: the rows that NeMo's profile was fitted to.
+TEST_F(PublishedAccuracy, NvidiaDgxCloud) {
+  const auto steps = StepsOf("nvidia_dgxc.csv", [](const Measurement& run) {
+    const auto profile = ProfileOf(Presets(), run);
+    return profile.ok() && (*profile)->name == "nemo" && IsDense(run) && !IsNarrow(run);
+  });
   EXPECT_GE(steps.size(), 40u);
   EXPECT_LE(*Median(RelativeErrors(steps)), 0.05);
+}
+
+// Nothing was fitted to nvidia_nemo_perf.
+TEST_F(PublishedAccuracy, ProductsInFp8AndFp4) {
+  for (const auto& [file, rows] :
+       {std::pair{"nvidia_dgxc.csv", 50u}, std::pair{"nvidia_nemo_perf.csv", 80u}}) {
+    const auto steps =
+        StepsOf(file, [](const Measurement& run) { return IsDense(run) && IsNarrow(run); });
+    EXPECT_GE(steps.size(), rows) << file;
+    const std::vector<double> errors = RelativeErrors(steps);
+    double sum = 0.0;
+    for (const double error : errors) sum += std::abs(error);
+    EXPECT_LE(sum / static_cast<double>(errors.size()), 0.15) << file;
+  }
+}
+
+// Runs with experts, to none of which anything was fitted: MFU within 5 points in the mean.
+TEST_F(PublishedAccuracy, Experts) {
+  double sum = 0.0;
+  int rows = 0;
+  for (const RowPrediction& row : PredictAll(ReadRuns("moe.csv"), Presets())) {
+    if (!row.predicted || row.step_s || !row.mfu) continue;
+    sum += std::abs(row.predicted->mfu - *row.mfu);
+    ++rows;
+  }
+  EXPECT_GE(rows, 54);
+  EXPECT_LE(sum / rows, 0.05);
 }
 
 // SimuMax's runs of few layers with Megatron on B200.
 TEST_F(PublishedAccuracy, SimuMax) {
   const SweepReport total =
       ReportValidation(PredictAll(ReadRuns("simumax_b200.csv"), Presets())).total;
-  EXPECT_GE(total.modelled, 30);
+  EXPECT_GE(total.modelled, 43);
   EXPECT_LE(*total.memory_median_error, 0.05);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "planner/base/field_error.h"
 #include "tests/planner/test_specs.h"
 
@@ -38,6 +40,23 @@ TEST(ExportMegatron, WritesTheAxes) {
                     HasSubstr("--micro-batch-size 2 --global-batch-size 64"),
                     HasSubstr("--nnodes 4 --nproc-per-node 8"),
                     HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=1")));
+}
+
+TEST(ExportMegatron, WritesTheRecipeOfNarrowProducts) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8.zero1");
+  const std::pair<Precision, const char*> recipes[] = {
+      {Precision::kFp8Delayed, "--fp8-format hybrid --fp8-recipe delayed"},
+      {Precision::kFp8Current, "--fp8-format hybrid --fp8-recipe tensorwise"},
+      {Precision::kFp8Blockwise, "--fp8-format hybrid --fp8-recipe blockwise"},
+      {Precision::kMxfp8, "--fp8-format hybrid --fp8-recipe mxfp8"},
+      {Precision::kNvfp4, "--fp4-format e2m1 --fp4-recipe nvfp4"}};
+  for (const auto& [precision, flags] : recipes) {
+    job.training.precision = precision;
+    EXPECT_THAT(Export(ExportTarget::kMegatron, job).value(),
+                AllOf(HasSubstr(flags), HasSubstr("--bf16")));
+  }
+  EXPECT_THAT(std::string(Export(ExportTarget::kTorchtitan, job).status().message()),
+              HasSubstr("dtype = nvfp4: is not exported for torchtitan"));
 }
 
 // Names and keys come from files that others wrote; a script runs what stands on a line of its own.

@@ -44,6 +44,23 @@ TEST(SearchSpace, KnowsItsSizeWithEverySchedule) {
   }
 }
 
+// As many ranks hold whole experts or, where they are too many, parts of them.
+TEST(SearchSpace, DividesExpertsInEveryWay) {
+  const ModelSpec model = FindModel("mixtral-8x7b").value();
+  std::map<std::pair<int32_t, int32_t>, std::set<int32_t>> etp_by_tp_and_ep;
+  const SearchSpace space(model, 16, 16, FrameworkProfile());
+  int64_t visited = 0;
+  space.ForEach([&](const Layout& layout) {
+    ++visited;
+    if (layout.pp == 1) etp_by_tp_and_ep[{layout.tp, layout.ep}].insert(layout.etp);
+  });
+  EXPECT_EQ(visited, space.size());
+  EXPECT_THAT((etp_by_tp_and_ep[{1, 8}]), ElementsAre(1));
+  EXPECT_THAT((etp_by_tp_and_ep[{2, 4}]), ElementsAre(1));     // ep8 holds as little
+  EXPECT_THAT((etp_by_tp_and_ep[{2, 8}]), ElementsAre(1, 2));  // there are no 16 experts
+  EXPECT_FALSE(etp_by_tp_and_ep.contains({1, 16}));
+}
+
 // 1344 sequences on 7 replicas leave 192: not the powers of two alone.
 TEST(SearchSpace, HasTheMicroBatchesThatDivide) {
   const ModelSpec model = FindModel("llama-2-7b").value();

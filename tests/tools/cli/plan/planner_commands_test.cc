@@ -352,7 +352,7 @@ TEST_F(ModelFiles, MalformedConfigIsRefused) {
   EXPECT_THAT(run.err, HasSubstr("is not valid JSON"));
 }
 
-TEST_F(ModelFiles, MixtureOfExpertsIsRefusedByItsKey) {
+TEST_F(ModelFiles, ExpertsInAFamilyWithoutThemAreRefusedByTheirKey) {
   const CommandOutput run = RunCommand(
       Recommend(Write("moe.json", R"({"model_type": "mistral", "num_local_experts": 8})"), "h100",
                 "8", "8192", "8"));

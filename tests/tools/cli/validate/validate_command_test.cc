@@ -91,7 +91,8 @@ TEST_F(ValidateCommandTest, JsonRowsAndPlot) {
   EXPECT_THAT(
       csv,
       HasSubstr(
-          "\n8,large,,,,,,model = mixtral-y: a model with experts; which have no model yet\n"));
+          "\n8,large,,,,,,experts = (empty): a model with experts needs this; in a column or the "
+          "notes\n"));
   EXPECT_THAT(Read(plot), HasSubstr("<svg"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 4);
 }

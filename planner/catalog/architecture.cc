@@ -383,6 +383,8 @@ json CanonicalConfig(json config) {
       if (!config.contains(canonical)) config[canonical] = moved;
     }
   }
+  const json defaults = entry.value("defaults", json::object());
+  for (const auto& [key, value] : defaults.items()) config.emplace(key, value);
   return config;
 }
 

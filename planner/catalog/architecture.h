@@ -55,8 +55,9 @@ struct Architecture {
   RouterScore router_score = RouterScore::kSoftmax;
 };
 
-// The same config.json with the keys that Llama's has for what its family names otherwise, without
-// those that change nothing. One of an unknown family stays as it is.
+// The same config.json with the keys that Llama's has for what its family names otherwise, with the
+// family's defaults for keys that are absent, without those that change nothing. One of an unknown
+// family stays as it is.
 nlohmann::json CanonicalConfig(nlohmann::json config);
 
 // The family of a canonical config.json. Where the planner lacks something that the config asks

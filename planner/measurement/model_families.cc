@@ -19,9 +19,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool IsWordPart(char c) {
-  return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c));
-}
+bool IsWordPart(char c) { return c == '_' || absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 
 // Whether `word` stands in `text` with no letter or digit right before or after it: "untied" does
 // not say "tied".

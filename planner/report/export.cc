@@ -22,7 +22,9 @@ absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
   ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(name));
   const ClusterSpec any_cluster;
   const EstimateContext context{job.model, any_cluster, job.training, profile};
-  const std::optional<Violation> violation = CheckLayout(context, job.layout.devices(), job.layout);
+  RuleInput input = RuleInputOf(context, job.layout.devices());
+  input.device_has_products = true;
+  const std::optional<Violation> violation = CheckLayout(input, job.layout);
   if (!violation) return absl::OkStatus();
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
 }

@@ -13,9 +13,9 @@ enum class CollectiveKind : uint8_t {
   kAllGather,
   kReduceScatter,
   kBroadcast,
-  kAllToAll,
   kSend,
-  kReceive
+  kReceive,
+  kAllToAll
 };
 
 inline constexpr EnumNames<CollectiveKind, 7> kCollectiveKindNames = {{
@@ -23,9 +23,9 @@ inline constexpr EnumNames<CollectiveKind, 7> kCollectiveKindNames = {{
     {CollectiveKind::kAllGather, "all_gather"},
     {CollectiveKind::kReduceScatter, "reduce_scatter"},
     {CollectiveKind::kBroadcast, "broadcast"},
-    {CollectiveKind::kAllToAll, "all_to_all"},
     {CollectiveKind::kSend, "send"},
     {CollectiveKind::kReceive, "receive"},
+    {CollectiveKind::kAllToAll, "all_to_all"},
 }};
 
 constexpr std::string_view CollectiveKindName(CollectiveKind kind) {

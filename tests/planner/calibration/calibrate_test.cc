@@ -48,7 +48,7 @@ TEST_F(CalibrateTest, LeavesOutWhatWasNotTimedOrHasNoModel) {
   Add();
   Add().step_time_s.reset();
   Add().outcome = RunOutcome::kOom;
-  Add().layers = 7;  // not over two stages
+  Add().gbs = 15;  // not over two replicas
   const CalibrationResult result = Calibrate(request_).value();
   EXPECT_EQ(result.rows.size(), 1u);
   EXPECT_EQ(result.unmeasured_rows, 2);

@@ -160,6 +160,22 @@ TEST(LayerGroups, ChunksShorterThanTheSequenceHaveNoModel) {
               HasSubstr("attention_chunk_size = 8192: attention within chunks is not planned"));
 }
 
+TEST(LayerGroups, TakeTheDefaultsOfTheirFamilyForAbsentKeys) {
+  json config = {{"model_type", "deepseek_v3"}, {"hidden_size", 64},
+                 {"num_hidden_layers", 8},      {"intermediate_size", 96},
+                 {"num_attention_heads", 4},    {"q_lora_rank", 32},
+                 {"kv_lora_rank", 16},          {"qk_nope_head_dim", 16},
+                 {"qk_rope_head_dim", 8},       {"v_head_dim", 16},
+                 {"n_routed_experts", 16},      {"num_experts_per_tok", 4},
+                 {"moe_intermediate_size", 32}, {"vocab_size", 512}};
+  const ModelSpec model = Read(config).value();
+  EXPECT_THAT(Layers(model), ElementsAre(Pair(3, 0), Pair(5, 16)));
+  EXPECT_EQ(model.groups.back().ffn.experts.shared_hidden, 32);
+  EXPECT_EQ(model.groups.back().ffn.experts.top_groups, 4);
+  config["first_k_dense_replace"] = 1;
+  EXPECT_THAT(Layers(*Read(config)), ElementsAre(Pair(1, 0), Pair(7, 16)));
+}
+
 TEST(LayerGroups, RefuseSizesThatNoRouterHas) {
   json config = Mixtral();
   config["num_experts_per_tok"] = 9;

@@ -263,9 +263,64 @@ TEST(PlanRow, ARuleThatTheLayoutBreaksKeepsTheSpecs) {
   EXPECT_EQ(plan.subject, "batch_division");
   EXPECT_TRUE(plan.row);
   EXPECT_FALSE(plan.layout);
-  EXPECT_THAT(PlanChanged([](Measurement& r) { r.layers = 7; }).reason, HasSubstr("7 layers"));
+  EXPECT_THAT(PlanChanged([](Measurement& r) { r.ffn = 33; }).reason, HasSubstr("FFN width 33"));
   EXPECT_THAT(PlanChanged([](Measurement& r) { r.dp = 3; }).reason,
               HasSubstr("tp * cp * pp * dp is 12, but there are 8 devices"));
+}
+
+// A run shows that they could be.
+TEST(PlanRow, SpreadsLayersThatDoNotDivideWithTheLastStagesShorter) {
+  const RowPlan plan = PlanChanged([](Measurement& r) { r.layers = 7; });
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(FormatStageSplit(plan.layout->stages), "4+3");
+}
+
+TEST(PlanRow, ReadsExpertsFromTheNotes) {
+  const RowPlan plan = PlanChanged([](Measurement& r) {
+    r.model = "some-moe";
+    r.vocab = 1024;
+    r.ep = 2;
+    r.notes =
+        "experts=8;top_k=2;moe_ffn=512;shared_ffn=256;dense_layers=1;etp=tied to tp;"
+        "token drop capacity_factor=1.5";
+  });
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(plan.layout->ep, 2);
+  EXPECT_EQ(plan.layout->etp, plan.layout->tp);
+  EXPECT_TRUE(plan.layout->sequence_parallel);
+  ASSERT_EQ(plan.row->model.groups.size(), 2u);
+  EXPECT_EQ(plan.row->model.groups[0].count, 1);
+  const Ffn& ffn = plan.row->model.groups[1].ffn;
+  EXPECT_EQ(ffn.hidden, 512);
+  EXPECT_EQ(ffn.experts.count, 8);
+  EXPECT_EQ(ffn.experts.top_k, 2);
+  EXPECT_EQ(ffn.experts.shared_hidden, 256);
+  EXPECT_DOUBLE_EQ(ffn.experts.capacity_factor, 1.5);
+  EXPECT_THAT(
+      PlanChanged([](Measurement& r) { r.notes = "num-experts=8 moe-router-topk=2"; }).reason,
+      HasSubstr("ep = (empty)"));
+}
+
+// By the FLOPs of a token that the source divides by.
+TEST(PlanRow, FindsOutWhetherFurtherTokensWerePredicted) {
+  const auto layers = [](double tflops) {
+    return PlanChanged([tflops](Measurement& r) {
+             r = Measurement();
+             r.model = "DeepSeek-V3";
+             r.gpu = "H100-SXM";
+             r.gpus = 512;
+             r.tp = 1;
+             r.pp = 8;
+             r.ep = 64;
+             r.seq = 4096;
+             r.gbs = 4096;
+             r.tokens_per_s_per_gpu = 1000.0;
+             r.tflops_per_gpu = tflops;
+           })
+        .row->model.mtp_layers;
+  };
+  EXPECT_EQ(layers(250.0), 0);
+  EXPECT_EQ(layers(260.0), 1);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ TEST(ExportMegatron, WritesTheRecipeOfNarrowProducts) {
     EXPECT_THAT(Export(ExportTarget::kMegatron, job).value(),
                 AllOf(HasSubstr(flags), HasSubstr("--bf16")));
   }
+  job.layout = MakeLayout("tp1.pp1.dp8.zero3");
   EXPECT_THAT(std::string(Export(ExportTarget::kTorchtitan, job).status().message()),
               HasSubstr("dtype = nvfp4: is not exported for torchtitan"));
 }

@@ -34,10 +34,15 @@ TEST(NumberFormats, OfTheOtherPrecisionsAreOneThroughout) {
 }
 
 TEST(Precision, IsReadByItsName) {
-  for (const Precision precision : {Precision::kBf16, Precision::kFp32, Precision::kFp64}) {
+  for (const Precision precision :
+       {Precision::kBf16, Precision::kFp32, Precision::kFp64, Precision::kFp8Delayed,
+        Precision::kFp8Current, Precision::kFp8Blockwise, Precision::kMxfp8, Precision::kNvfp4}) {
     EXPECT_EQ(ParsePrecision(PrecisionName(precision)).value(), precision);
   }
-  EXPECT_EQ(ParsePrecision("fp8").status().message(), "dtype = fp8: must be bf16, fp32 or fp64");
+  EXPECT_EQ(
+      ParsePrecision("fp8").status().message(),
+      "dtype = fp8: must be bf16, fp32, fp64, fp8-delayed, fp8-current, fp8-blockwise, mxfp8 or "
+      "nvfp4");
 }
 
 }  // namespace

@@ -308,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--mine", "tp2.pp2"}),
                  "dp is missing"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
-                 "must be bf16, fp32 or fp64"}),
+                 "must be bf16, fp32, fp64, fp8-delayed"}),
     [](const auto& test) { return test.param.name; });
 
 class ModelFiles : public testing::Test {

@@ -81,6 +81,8 @@ TEST_F(SliceTrialTest, SaysWhatWasMeasuredAndWhatWasModelled) {
     ASSERT_EQ(stage.actions.size(), 2u);
     for (const SliceAction& action : stage.actions) {
       EXPECT_GT(action.part[planner::TimePart::kCompute], 0.0);
+      // A backward's may all be hidden behind weight gradients, however long those were measured.
+      if (action.kind != planner::ActionKind::kForward) continue;
       EXPECT_GT(action.part[planner::TimePart::kTp], 0.0);
     }
   }

@@ -81,6 +81,17 @@ class BackendCommunicator final : public Communicator {
     });
   }
 
+  Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
+                   const at::Tensor& input, const std::vector<int64_t>& sent_rows) override {
+    return Issue("all-to-all", [&](Loan& loan) {
+      at::Tensor to = loan.Lend(output);
+      at::Tensor from = loan.Lend(input);
+      std::vector<int64_t> received = received_rows;
+      std::vector<int64_t> sent = sent_rows;
+      return group_->alltoall_base(to, from, received, sent, c10d::AllToAllOptions());
+    });
+  }
+
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     c10d::BroadcastOptions options;
     options.rootRank = root;

@@ -23,6 +23,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace meshwright::worker {
 
@@ -94,6 +95,11 @@ class Communicator {
   // input holds size() times output's elements; rank i receives the sum of the i-th parts. In place
   // where output is this rank's part of input; the other parts then hold no defined values.
   virtual Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) = 0;
+  // Part i of the input, sent_rows[i] rows, goes to rank i; the output takes received_rows[i] rows
+  // from each rank i. Parts are in rank order, and may be empty. Of any type; the ranks' rows are
+  // of one width, and what one sends is what the other expects. Not in place.
+  virtual Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
+                           const at::Tensor& input, const std::vector<int64_t>& sent_rows) = 0;
   virtual Pending Broadcast(const at::Tensor& tensor, int32_t root) = 0;
   virtual Pending Send(const at::Tensor& tensor, int32_t to) = 0;
   virtual Pending Receive(const at::Tensor& tensor, int32_t from) = 0;

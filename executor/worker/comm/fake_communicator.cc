@@ -48,6 +48,22 @@ class FakeCommunicator final : public Communicator {
     return Done(planner::CollectiveKind::kReduceScatter, input, {output, input});
   }
 
+  // The others send what this rank sends itself.
+  Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
+                   const at::Tensor& input, const std::vector<int64_t>& sent_rows) override {
+    const ScopedMemoryAccount nobody(nullptr);
+    const auto own = static_cast<size_t>(rank_);
+    const int64_t rows = sent_rows.at(own);
+    for (const int64_t received : received_rows) CheckRows(received, rows);
+    int64_t first = 0;
+    for (size_t rank = 0; rank < own; ++rank) first += sent_rows[rank];
+    for (int32_t rank = 0; rank < size_; ++rank) {
+      output.narrow(0, rank * rows, rows).copy_(input.narrow(0, first, rows));
+    }
+    return Done(planner::CollectiveKind::kAllToAll,
+                output.nbytes() > input.nbytes() ? output : input, {output, input});
+  }
+
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     CheckPeer(root);
     return Done(planner::CollectiveKind::kBroadcast, tensor, {tensor});
@@ -76,6 +92,12 @@ class FakeCommunicator final : public Communicator {
     throw CommunicationError(std::string(operation) + ": " + std::to_string(whole.numel()) +
                              " elements are not " + std::to_string(size_) + " parts of " +
                              std::to_string(part.numel()) + ", or their types differ");
+  }
+
+  void CheckRows(int64_t received, int64_t own) const {
+    if (received == own) return;
+    throw CommunicationError("all-to-all: " + std::to_string(received) +
+                             " rows expected of a rank that sends " + std::to_string(own));
   }
 
   void CheckPeer(int32_t peer) const {

@@ -80,6 +80,14 @@ class ThreadCommunicator final : public Communicator {
         "reduce-scatter",
         {.kind = planner::CollectiveKind::kReduceScatter, .output = output, .input = input});
   }
+  Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
+                   const at::Tensor& input, const std::vector<int64_t>& sent_rows) override {
+    return Post("all-to-all", {.kind = planner::CollectiveKind::kAllToAll,
+                               .output = output,
+                               .input = input,
+                               .received_rows = received_rows,
+                               .sent_rows = sent_rows});
+  }
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     return Post("broadcast", {.kind = planner::CollectiveKind::kBroadcast,
                               .root = root,

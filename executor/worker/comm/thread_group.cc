@@ -3,6 +3,7 @@
 #include <ATen/ops/maximum.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "executor/worker/comm/memory_account.h"
 
@@ -48,6 +49,41 @@ void ReduceScatter(const std::vector<CollectiveCall>& calls) {
   }
 }
 
+// The first of the rows from or to `rank`.
+int64_t FirstRow(const std::vector<int64_t>& rows, size_t rank) {
+  return std::accumulate(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(rank),
+                         int64_t{0});
+}
+
+void AllToAll(const std::vector<CollectiveCall>& calls) {
+  for (size_t to = 0; to < calls.size(); ++to) {
+    for (size_t from = 0; from < calls.size(); ++from) {
+      const int64_t rows = calls[from].sent_rows[to];
+      if (rows == 0) continue;
+      calls[to]
+          .output.narrow(0, FirstRow(calls[to].received_rows, from), rows)
+          .copy_(calls[from].input.narrow(0, FirstRow(calls[from].sent_rows, to), rows));
+    }
+  }
+}
+
+// Whether what two ranks send each other is what they expect.
+bool RowsFit(const CollectiveCall& one, size_t one_rank, const CollectiveCall& other,
+             size_t other_rank) {
+  return one.sent_rows.at(other_rank) == other.received_rows.at(one_rank) &&
+         other.sent_rows.at(one_rank) == one.received_rows.at(other_rank);
+}
+
+bool Fit(const CollectiveCall& one, size_t one_rank, const CollectiveCall& other,
+         size_t other_rank) {
+  if (one.kind != other.kind || one.reduction != other.reduction || one.root != other.root ||
+      one.input.scalar_type() != other.input.scalar_type()) {
+    return false;
+  }
+  return one.kind == planner::CollectiveKind::kAllToAll ? RowsFit(one, one_rank, other, other_rank)
+                                                        : one.input.numel() == other.input.numel();
+}
+
 void Broadcast(const std::vector<CollectiveCall>& calls) {
   const auto root = static_cast<size_t>(calls.front().root);
   for (size_t rank = 0; rank < calls.size(); ++rank) {
@@ -65,7 +101,8 @@ void Perform(const std::vector<CollectiveCall>& calls) {
       return ReduceScatter(calls);
     case planner::CollectiveKind::kBroadcast:
       return Broadcast(calls);
-    case planner::CollectiveKind::kAllToAll:  // no layer runs it yet
+    case planner::CollectiveKind::kAllToAll:
+      return AllToAll(calls);
     case planner::CollectiveKind::kSend:
     case planner::CollectiveKind::kReceive:
       break;  // messages are matched by Send() and Receive()
@@ -162,12 +199,7 @@ void ThreadGroup::CheckFits(const Collective& collective, int32_t rank,
                             const CollectiveCall& call) {
   for (size_t other = 0; other < collective.calls.size(); ++other) {
     if (!collective.came[other]) continue;
-    const CollectiveCall& there = collective.calls[other];
-    if (there.kind == call.kind && there.reduction == call.reduction && there.root == call.root &&
-        there.input.numel() == call.input.numel() &&
-        there.input.scalar_type() == call.input.scalar_type()) {
-      continue;
-    }
+    if (Fit(collective.calls[other], other, call, static_cast<size_t>(rank))) continue;
     Fail("ranks " + std::to_string(other) + " and " + std::to_string(rank) +
          " disagree about the collective, its size or its type");
     ThrowIfFailed("collective");

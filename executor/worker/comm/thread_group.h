@@ -29,6 +29,8 @@ struct CollectiveCall {
   int32_t root = 0;                       // of a broadcast
   at::Tensor output;
   at::Tensor input;
+  std::vector<int64_t> received_rows = {};  // by rank, of an all-to-all, like the next one
+  std::vector<int64_t> sent_rows = {};
   StreamOrder::Mark ready = nullptr;  // when the tensors are
 };
 

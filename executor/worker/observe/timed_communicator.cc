@@ -46,6 +46,12 @@ class TimedCommunicator final : public Communicator {
     return Time(planner::CollectiveKind::kReduceScatter, input,
                 [&] { return communicator_->ReduceScatter(output, input); });
   }
+  Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
+                   const at::Tensor& input, const std::vector<int64_t>& sent_rows) override {
+    return Time(planner::CollectiveKind::kAllToAll,
+                output.nbytes() > input.nbytes() ? output : input,
+                [&] { return communicator_->AllToAll(output, received_rows, input, sent_rows); });
+  }
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     return Time(planner::CollectiveKind::kBroadcast, tensor,
                 [&] { return communicator_->Broadcast(tensor, root); });

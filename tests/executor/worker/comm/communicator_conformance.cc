@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <latch>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -165,6 +166,52 @@ TEST_P(CommunicatorTest, ReduceScattersInPlace) {
       world->ReduceScatter(own, all).Wait();
       EXPECT_TRUE(AllAre(own, 10.0 * ranks() * rank + SumOfRanks() - ranks())) << type;
     }
+  });
+}
+
+// Rank i sends rank j (i + 2 j) % 4 rows of i * 10 + j: parts of every size, empty ones among them.
+TEST_P(CommunicatorTest, AllToAllMovesPartsOfEverySize) {
+  constexpr int64_t kWidth = 5;
+  const auto rows = [](int64_t from, int64_t to) { return (from + 2 * to) % 4; };
+  OnEveryRank([&](int32_t rank) {
+    const auto world = JoinWorld(rank);
+    for (const at::ScalarType type :
+         {at::kFloat, at::kDouble, at::kBFloat16, at::kLong, at::kInt}) {
+      std::vector<int64_t> sent;
+      std::vector<int64_t> received;
+      for (int32_t peer = 0; peer < ranks(); ++peer) {
+        sent.push_back(rows(rank, peer));
+        received.push_back(rows(peer, rank));
+      }
+      const auto total = [](const std::vector<int64_t>& parts) {
+        return std::accumulate(parts.begin(), parts.end(), int64_t{0});
+      };
+      const at::Tensor input = Filled(rank, total(sent) * kWidth, -1.0, type).view({-1, kWidth});
+      const at::Tensor output =
+          Filled(rank, total(received) * kWidth, -2.0, type).view({-1, kWidth});
+      for (int64_t peer = 0, first = 0; peer < ranks(); first += sent[peer++]) {
+        input.narrow(0, first, sent[peer]).fill_(static_cast<double>(rank * 10 + peer));
+      }
+      world->AllToAll(output, received, input, sent).Wait();
+      for (int64_t peer = 0, first = 0; peer < ranks(); first += received[peer++]) {
+        if (received[peer] == 0) continue;
+        EXPECT_TRUE(
+            AllAre(output.narrow(0, first, received[peer]), static_cast<double>(peer * 10 + rank)))
+            << type;
+      }
+    }
+  });
+}
+
+TEST_P(CommunicatorTest, AllToAllOfNothingEnds) {
+  OnEveryRank([&](int32_t rank) {
+    const auto world = JoinWorld(rank);
+    const std::vector<int64_t> none(static_cast<size_t>(ranks()), 0);
+    const at::Tensor empty = Filled(rank, 0, 0.0).view({0, 3});
+    world->AllToAll(empty, none, empty, none).Wait();
+    const at::Tensor sum = Filled(rank, 3, 1.0);
+    world->AllReduce(sum, Reduction::kSum).Wait();
+    EXPECT_TRUE(AllAre(sum, ranks()));
   });
 }
 

@@ -66,6 +66,15 @@ TEST_F(FakeCommunicatorTest, ReportsTheFullBufferOfEachCall) {
   EXPECT_EQ(calls_.back().operation, planner::CollectiveKind::kSend);
 }
 
+TEST_F(FakeCommunicatorTest, OthersSendWhatThisRankSendsItself) {
+  const at::Tensor input = at::arange(6.0).view({6, 1});
+  const at::Tensor output = at::zeros({6, 1});
+  const int32_t own = rank_->rank();
+  rank_->AllToAll(output, {2, 2, 2}, input, {2, 2, 2}).Wait();
+  EXPECT_TRUE(at::equal(output, input.narrow(0, 2 * own, 2).repeat({3, 1})));
+  EXPECT_THROW(rank_->AllToAll(output, {1, 2, 3}, input, {2, 2, 2}), CommunicationError);
+}
+
 TEST_F(FakeCommunicatorTest, RefusesShapesAndRanksThatDoNotFit) {
   EXPECT_THROW(rank_->AllGather(at::zeros({7}), at::zeros({2})), CommunicationError);
   EXPECT_THROW(rank_->ReduceScatter(at::zeros({3}), at::zeros({6})), CommunicationError);

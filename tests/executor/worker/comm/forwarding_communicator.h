@@ -24,6 +24,10 @@ class ForwardingCommunicator : public Communicator {
   Pending ReduceScatter(const at::Tensor& output, const at::Tensor& input) override {
     return communicator_->ReduceScatter(output, input);
   }
+  Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
+                   const at::Tensor& input, const std::vector<int64_t>& sent_rows) override {
+    return communicator_->AllToAll(output, received_rows, input, sent_rows);
+  }
   Pending Broadcast(const at::Tensor& tensor, int32_t root) override {
     return communicator_->Broadcast(tensor, root);
   }

@@ -25,6 +25,13 @@ class Kernels {
   virtual void Run(const HeadNormBackward& args) const = 0;
   virtual void Run(const SwigluForward& args) const = 0;
   virtual void Run(const SwigluBackward& args) const = 0;
+  virtual void Run(const RouterForward& args) const = 0;
+  virtual void Run(const RouterBackward& args) const = 0;
+  virtual void Run(const GatherRows& args) const = 0;
+  virtual void Run(const ScatterRows& args) const = 0;
+  virtual void Run(const SumRows& args) const = 0;
+  virtual void Run(const ExpertSwigluForward& args) const = 0;
+  virtual void Run(const ExpertSwigluBackward& args) const = 0;
   virtual void Run(const ActivationForward& args) const = 0;
   virtual void Run(const ActivationBackward& args) const = 0;
   virtual void Run(const BiasGradient& args) const = 0;

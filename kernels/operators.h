@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "kernels/element.h"
+#include "kernels/expert_operators.h"
 
 namespace meshwright::kernels {
 

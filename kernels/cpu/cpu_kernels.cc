@@ -20,6 +20,13 @@ class CpuKernels final : public Kernels {
   void Run(const HeadNormBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const SwigluForward& args) const override { variant::Run(args, parallel_); }
   void Run(const SwigluBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const RouterForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const RouterBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const GatherRows& args) const override { variant::Run(args, parallel_); }
+  void Run(const ScatterRows& args) const override { variant::Run(args, parallel_); }
+  void Run(const SumRows& args) const override { variant::Run(args, parallel_); }
+  void Run(const ExpertSwigluForward& args) const override { variant::Run(args, parallel_); }
+  void Run(const ExpertSwigluBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const ActivationForward& args) const override { variant::Run(args, parallel_); }
   void Run(const ActivationBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const BiasGradient& args) const override { variant::Run(args, parallel_); }

@@ -16,6 +16,13 @@ class CudaKernels final : public Kernels {
   void Run(const HeadNormBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const SwigluForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const SwigluBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const RouterForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const RouterBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const GatherRows& args) const override { cuda::Launch(args, stream()); }
+  void Run(const ScatterRows& args) const override { cuda::Launch(args, stream()); }
+  void Run(const SumRows& args) const override { cuda::Launch(args, stream()); }
+  void Run(const ExpertSwigluForward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const ExpertSwigluBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const ActivationForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const ActivationBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const BiasGradient& args) const override { cuda::Launch(args, stream()); }

@@ -6,51 +6,11 @@
 
 #include "kernels/head_strides.h"
 #include "kernels/kernels.h"
+#include "kernels/reference/elements.h"
+#include "kernels/reference/expert_kernels.h"
 
 namespace meshwright::kernels {
 namespace {
-
-double Get(ElementType type, const void* data, int64_t index) {
-  switch (type) {
-    case ElementType::kFp32:
-      return static_cast<const float*>(data)[index];
-    case ElementType::kBf16:
-      return Widen(static_cast<const Bf16*>(data)[index]);
-    case ElementType::kFp64:
-      return static_cast<const double*>(data)[index];
-  }
-  return 0.0;
-}
-
-void Set(ElementType type, void* data, int64_t index, double value) {
-  switch (type) {
-    case ElementType::kFp32:
-      static_cast<float*>(data)[index] = static_cast<float>(value);
-      return;
-    case ElementType::kBf16:
-      Narrow(static_cast<float>(value), static_cast<Bf16*>(data)[index]);
-      return;
-    case ElementType::kFp64:
-      static_cast<double*>(data)[index] = value;
-      return;
-  }
-}
-
-ElementType AccumulatorType(ElementType type) {
-  return type == ElementType::kFp64 ? ElementType::kFp64 : ElementType::kFp32;
-}
-
-double GetAcc(ElementType type, const void* data, int64_t index) {
-  return Get(AccumulatorType(type), data, index);
-}
-
-void SetAcc(ElementType type, void* data, int64_t index, double value) {
-  Set(AccumulatorType(type), data, index, value);
-}
-
-void AddAcc(ElementType type, void* data, int64_t index, double value) {
-  SetAcc(type, data, index, GetAcc(type, data, index) + value);
-}
 
 // Of the normal distribution, below x.
 double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
@@ -238,6 +198,14 @@ class ReferenceKernels final : public Kernels {
       }
     }
   }
+
+  void Run(const RouterForward& a) const override { RunReference(a); }
+  void Run(const RouterBackward& a) const override { RunReference(a); }
+  void Run(const GatherRows& a) const override { RunReference(a); }
+  void Run(const ScatterRows& a) const override { RunReference(a); }
+  void Run(const SumRows& a) const override { RunReference(a); }
+  void Run(const ExpertSwigluForward& a) const override { RunReference(a); }
+  void Run(const ExpertSwigluBackward& a) const override { RunReference(a); }
 
   void Run(const ActivationForward& a) const override {
     for (int64_t i = 0; i < a.count; ++i) {

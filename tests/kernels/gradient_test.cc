@@ -228,6 +228,73 @@ TEST_F(GradientTest, Swiglu) {
   });
 }
 
+TEST_F(GradientTest, ExpertSwiglu) {
+  constexpr int64_t kRows = 2;
+  constexpr int64_t kWidth = 3;
+  const Values gate_up = Numbers(kRows * 2 * kWidth, 0.5);
+  const Values weights = Numbers(kRows, 0.2);
+  const Values dproduct = Numbers(kRows * kWidth, 0.6);
+  Values gradient = gate_up;
+  Values dweights = weights;
+  kernels_->Run(ExpertSwigluBackward{.type = kFp64,
+                                     .rows = kRows,
+                                     .width = kWidth,
+                                     .dproduct = dproduct.data(),
+                                     .gate_up = gradient.data(),
+                                     .weights = dweights.data()});
+  const auto loss = [&](const Values& input, const Values& row_weights) {
+    Values product(dproduct.size());
+    kernels_->Run(ExpertSwigluForward{.type = kFp64,
+                                      .rows = kRows,
+                                      .width = kWidth,
+                                      .gate_up = input.data(),
+                                      .weights = row_weights.data(),
+                                      .product = product.data()});
+    return Dot(product, dproduct);
+  };
+  ExpectGradient(gradient, gate_up, [&](const Values& moved) { return loss(moved, weights); });
+  ExpectGradient(dweights, weights, [&](const Values& moved) { return loss(gate_up, moved); });
+}
+
+TEST_F(GradientTest, Router) {
+  constexpr int64_t kRows = 2;
+  constexpr int64_t kExperts = 5;
+  for (const RouterScore score : {RouterScore::kSoftmax, RouterScore::kSigmoid}) {
+    for (const int64_t top_k : {1, 3}) {
+      const Values logits = Numbers(kRows * kExperts, 0.4);
+      const Values dweights = Numbers(static_cast<size_t>(kRows * top_k), 0.9);
+      std::vector<int32_t> picked(dweights.size());
+      const auto loss = [&](const Values& input) {
+        Values weights(dweights.size());
+        kernels_->Run(RouterForward{.type = kFp64,
+                                    .rows = kRows,
+                                    .experts = kExperts,
+                                    .top_k = top_k,
+                                    .groups = 1,
+                                    .top_groups = 1,
+                                    .score = score,
+                                    .picks = true,
+                                    .logits = input.data(),
+                                    .picked = picked.data(),
+                                    .weights = weights.data()});
+        return Dot(weights, dweights);
+      };
+      loss(logits);
+      Values gradient(logits.size());
+      kernels_->Run(RouterBackward{.type = kFp64,
+                                   .rows = kRows,
+                                   .experts = kExperts,
+                                   .top_k = top_k,
+                                   .score = score,
+                                   .logits = logits.data(),
+                                   .picked = picked.data(),
+                                   .dweights = dweights.data(),
+                                   .dlogits = gradient.data()});
+      ExpectGradient(gradient, logits, loss);
+    }
+  }
+}
+
 TEST_F(GradientTest, RopeTurnsBack) {
   constexpr int64_t kRows = 3;
   constexpr int64_t kHeads = 2;

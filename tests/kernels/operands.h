@@ -40,6 +40,11 @@ class Operands {
 
   void CollectAcc(const void* data, int64_t count) { Collect(AccType(), data, count); }
   void CollectElements(const void* data, int64_t count) { Collect(type_, data, count); }
+  void CollectIntegers(const int32_t* data, int64_t count) {
+    std::vector<int32_t> values(static_cast<size_t>(count));
+    memory_.Download(values.data(), data, values.size() * sizeof(int32_t));
+    outputs_.insert(outputs_.end(), values.begin(), values.end());
+  }
   void CollectValue(double value) { outputs_.push_back(value); }
   std::vector<double> outputs() const { return outputs_; }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "tests/kernels/expert_operator_cases.h"
 #include "tests/kernels/gpt_operator_cases.h"
 #include "tests/kernels/operands.h"
 
@@ -420,6 +421,7 @@ std::vector<OperatorCase> OperatorCases() {
   add("SumOfSquares", RunSumOfSquares, int64_t{5021});
   add("SumOfManySquares", RunSumOfSquares, int64_t{1'200'021});
   add("AdamW", RunAdamW);
+  for (OperatorCase& more : ExpertOperatorCases()) cases.push_back(std::move(more));
   for (OperatorCase& more : GptOperatorCases()) cases.push_back(std::move(more));
   return cases;
 }

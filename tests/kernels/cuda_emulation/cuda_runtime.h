@@ -99,6 +99,9 @@ T __shfl_xor_sync(unsigned int, T value, int lane_mask) {
   return result;
 }
 
+// Waits for all threads of the warp.
+inline void __syncwarp() { __shfl_xor_sync(0xffffffffu, 0, 1); }
+
 template <typename T>
 T atomicAdd(T* target, T value) {
   return std::exchange(*target, *target + value);

@@ -1,0 +1,102 @@
+// The fused operators of a mixture of experts (kernels/operators.h says what holds of all).
+//
+// A slot is one of the top_k experts of a token: slots of a token are neighbours. Rows are slots in
+// the order of their experts.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/element.h"
+
+namespace meshwright::kernels {
+
+// What makes scores of a router's logits: the softmax over all experts, or each one's sigmoid.
+enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
+
+// Picks each token's experts and weighs them. The best scores are picked, the lowest expert first
+// among equals; where there are groups of neighbouring experts, from the `top_groups` groups of the
+// best experts. The weights of a token are its scores divided by their sum; a single score stays as
+// it is.
+struct RouterForward {
+  static constexpr int64_t kMostPicks = 32;
+  static constexpr int64_t kMostGroups = 32;
+
+  ElementType type;
+  int64_t rows;
+  int64_t experts;
+  int64_t top_k;       // at most kMostPicks
+  int64_t groups;      // divides experts; at most kMostGroups
+  int64_t top_groups;  // together they have top_k experts
+  RouterScore score;
+  bool picks;          // false: `picked` says already which experts are taken
+  const void* logits;  // [rows, experts]
+  int32_t* picked;     // [rows, top_k]
+  void* weights;       // [rows, top_k], acc
+};
+
+// The gradient of the logits, from that of the weights.
+struct RouterBackward {
+  ElementType type;
+  int64_t rows;
+  int64_t experts;
+  int64_t top_k;
+  RouterScore score;
+  const void* logits;     // [rows, experts]
+  const int32_t* picked;  // [rows, top_k]
+  const void* dweights;   // [rows, top_k], acc
+  void* dlogits;          // [rows, experts]; may be logits
+};
+
+// y[i] = x[index[i] / divisor], or 0 where the index is negative.
+struct GatherRows {
+  ElementType type;
+  int64_t rows;  // of y
+  int64_t width;
+  int64_t divisor;
+  const int32_t* index;  // [rows]
+  const void* x;         // [.., width]
+  void* y;               // [rows, width]
+};
+
+// y[index[i]] = x[i]; rows that no index names stay as they are.
+struct ScatterRows {
+  ElementType type;
+  int64_t rows;  // of x
+  int64_t width;
+  const int32_t* index;  // [rows], no two alike
+  const void* x;         // [rows, width]
+  void* y;               // [.., width]
+};
+
+// y[i] = sum over j of x[index[i, j]], without those whose index is negative.
+struct SumRows {
+  ElementType type;
+  int64_t rows;  // of y
+  int64_t terms;
+  int64_t width;
+  const int32_t* index;  // [rows, terms]
+  const void* x;         // [.., width]
+  void* y;               // [rows, width]
+};
+
+// product = silu(gate) * up * the row's weight. A row of gate_up is gate, then up.
+struct ExpertSwigluForward {
+  ElementType type;
+  int64_t rows;
+  int64_t width;        // of gate, of up and of the product
+  const void* gate_up;  // [rows, 2 width]
+  const void* weights;  // [rows], acc
+  void* product;        // [rows, width]
+};
+
+// Replaces gate_up and the weights by their gradients.
+struct ExpertSwigluBackward {
+  ElementType type;
+  int64_t rows;
+  int64_t width;
+  const void* dproduct;  // [rows, width]
+  void* gate_up;         // [rows, 2 width]
+  void* weights;         // [rows], acc
+};
+
+}  // namespace meshwright::kernels

@@ -1,0 +1,175 @@
+#include "kernels/reference/expert_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "kernels/reference/elements.h"
+
+namespace meshwright::kernels {
+namespace {
+
+double Sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+std::vector<double> Logits(ElementType type, const void* logits, int64_t row, int64_t experts) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < experts; ++i) values.push_back(Get(type, logits, row * experts + i));
+  return values;
+}
+
+std::vector<double> Scores(RouterScore score, const std::vector<double>& logits) {
+  std::vector<double> scores;
+  if (score == RouterScore::kSigmoid) {
+    for (const double logit : logits) scores.push_back(Sigmoid(logit));
+    return scores;
+  }
+  const double max = *std::max_element(logits.begin(), logits.end());
+  for (const double logit : logits) scores.push_back(std::exp(logit - max));
+  const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
+  for (double& value : scores) value /= sum;
+  return scores;
+}
+
+// The indices of the `count` largest, the lowest index first among equals.
+std::vector<int64_t> Largest(const std::vector<double>& values, int64_t count) {
+  std::vector<int64_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t one, int64_t other) {
+    return values[static_cast<size_t>(one)] > values[static_cast<size_t>(other)];
+  });
+  order.resize(static_cast<size_t>(count));
+  return order;
+}
+
+// Experts out of groups that don't count are below all others.
+void LeaveOtherGroupsOut(const RouterForward& a, std::vector<double>& logits) {
+  const int64_t size = a.experts / a.groups;
+  std::vector<double> best;
+  for (int64_t group = 0; group < a.groups; ++group) {
+    best.push_back(
+        *std::max_element(logits.begin() + group * size, logits.begin() + (group + 1) * size));
+  }
+  const std::vector<int64_t> taken = Largest(best, a.top_groups);
+  for (int64_t i = 0; i < a.experts; ++i) {
+    if (std::find(taken.begin(), taken.end(), i / size) == taken.end()) {
+      logits[static_cast<size_t>(i)] = -INFINITY;
+    }
+  }
+}
+
+}  // namespace
+
+void RunReference(const RouterForward& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    const std::vector<double> logits = Logits(a.type, a.logits, row, a.experts);
+    if (a.picks) {
+      std::vector<double> eligible = logits;
+      LeaveOtherGroupsOut(a, eligible);
+      const std::vector<int64_t> picked = Largest(eligible, a.top_k);
+      for (int64_t k = 0; k < a.top_k; ++k) {
+        a.picked[row * a.top_k + k] = static_cast<int32_t>(picked[static_cast<size_t>(k)]);
+      }
+    }
+    const std::vector<double> scores = Scores(a.score, logits);
+    double sum = 0.0;
+    for (int64_t k = 0; k < a.top_k; ++k) {
+      sum += scores[static_cast<size_t>(a.picked[row * a.top_k + k])];
+    }
+    for (int64_t k = 0; k < a.top_k; ++k) {
+      const double score = scores[static_cast<size_t>(a.picked[row * a.top_k + k])];
+      SetAcc(a.type, a.weights, row * a.top_k + k, a.top_k > 1 ? score / sum : score);
+    }
+  }
+}
+
+void RunReference(const RouterBackward& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    const std::vector<double> logits = Logits(a.type, a.logits, row, a.experts);
+    const std::vector<double> scores = Scores(a.score, logits);
+    double sum = 0.0;
+    double dot = 0.0;  // of the weights and their gradients
+    for (int64_t k = 0; k < a.top_k; ++k) {
+      const double score = scores[static_cast<size_t>(a.picked[row * a.top_k + k])];
+      sum += score;
+      dot += score * GetAcc(a.type, a.dweights, row * a.top_k + k);
+    }
+    std::vector<double> dscores(static_cast<size_t>(a.experts));
+    for (int64_t k = 0; k < a.top_k; ++k) {
+      const double dweight = GetAcc(a.type, a.dweights, row * a.top_k + k);
+      dscores[static_cast<size_t>(a.picked[row * a.top_k + k])] +=
+          a.top_k > 1 ? (dweight - dot / sum) / sum : dweight;
+    }
+    double through = 0.0;  // the softmax
+    for (size_t i = 0; i < scores.size(); ++i) through += scores[i] * dscores[i];
+    for (int64_t i = 0; i < a.experts; ++i) {
+      const double score = scores[static_cast<size_t>(i)];
+      const double dscore = dscores[static_cast<size_t>(i)];
+      Set(a.type, a.dlogits, row * a.experts + i,
+          a.score == RouterScore::kSoftmax ? score * (dscore - through)
+                                           : dscore * score * (1.0 - score));
+    }
+  }
+}
+
+void RunReference(const GatherRows& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    for (int64_t i = 0; i < a.width; ++i) {
+      const int64_t from = a.index[row] / a.divisor;
+      Set(a.type, a.y, row * a.width + i,
+          a.index[row] < 0 ? 0.0 : Get(a.type, a.x, from * a.width + i));
+    }
+  }
+}
+
+void RunReference(const ScatterRows& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    for (int64_t i = 0; i < a.width; ++i) {
+      Set(a.type, a.y, a.index[row] * a.width + i, Get(a.type, a.x, row * a.width + i));
+    }
+  }
+}
+
+void RunReference(const SumRows& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    for (int64_t i = 0; i < a.width; ++i) {
+      double sum = 0.0;
+      for (int64_t j = 0; j < a.terms; ++j) {
+        const int64_t from = a.index[row * a.terms + j];
+        if (from >= 0) sum += Get(a.type, a.x, from * a.width + i);
+      }
+      Set(a.type, a.y, row * a.width + i, sum);
+    }
+  }
+}
+
+void RunReference(const ExpertSwigluForward& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    const double weight = GetAcc(a.type, a.weights, row);
+    for (int64_t i = 0; i < a.width; ++i) {
+      const double gate = Get(a.type, a.gate_up, row * 2 * a.width + i);
+      const double up = Get(a.type, a.gate_up, row * 2 * a.width + a.width + i);
+      Set(a.type, a.product, row * a.width + i, gate * Sigmoid(gate) * up * weight);
+    }
+  }
+}
+
+void RunReference(const ExpertSwigluBackward& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    const double weight = GetAcc(a.type, a.weights, row);
+    double dweight = 0.0;
+    for (int64_t i = 0; i < a.width; ++i) {
+      const int64_t at = row * 2 * a.width + i;
+      const double gate = Get(a.type, a.gate_up, at);
+      const double up = Get(a.type, a.gate_up, at + a.width);
+      const double d = Get(a.type, a.dproduct, row * a.width + i);
+      const double sigmoid = Sigmoid(gate);
+      dweight += d * gate * sigmoid * up;
+      Set(a.type, a.gate_up, at, d * weight * up * sigmoid * (1.0 + gate * (1.0 - sigmoid)));
+      Set(a.type, a.gate_up, at + a.width, d * weight * gate * sigmoid);
+    }
+    SetAcc(a.type, a.weights, row, dweight);
+  }
+}
+
+}  // namespace meshwright::kernels

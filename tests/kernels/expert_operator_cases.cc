@@ -1,0 +1,183 @@
+#include "tests/kernels/expert_operator_cases.h"
+
+#include <string>
+#include <utility>
+
+#include "tests/kernels/operands.h"
+
+namespace meshwright::kernels {
+namespace {
+
+constexpr int64_t kRows = 67;
+constexpr int64_t kOddWidth = 291;
+constexpr int64_t kEvenWidth = 2176;
+
+struct Router {
+  int64_t experts = 8;
+  int64_t top_k = 2;
+  int64_t groups = 1;
+  int64_t top_groups = 1;
+  RouterScore score = RouterScore::kSoftmax;
+  double spread = 3.0;  // of the logits; 0 makes them all alike
+};
+
+// What was picked counts as a result, so that it must be what the reference picks.
+std::vector<double> RunRouter(const Kernels& kernels, Memory& memory, ElementType type,
+                              const Router& router) {
+  Operands o(memory, type);
+  void* logits = o.Elements(kRows * router.experts, -router.spread, router.spread);
+  const RouterForward forward{.type = type,
+                              .rows = kRows,
+                              .experts = router.experts,
+                              .top_k = router.top_k,
+                              .groups = router.groups,
+                              .top_groups = router.top_groups,
+                              .score = router.score,
+                              .picks = true,
+                              .logits = logits,
+                              .picked = o.Integers(kRows * router.top_k, 1),
+                              .weights = o.Zeros(kRows * router.top_k)};
+  kernels.Run(forward);
+  o.CollectIntegers(forward.picked, kRows * router.top_k);
+  o.CollectAcc(forward.weights, kRows * router.top_k);
+  kernels.Run(RouterBackward{.type = type,
+                             .rows = kRows,
+                             .experts = router.experts,
+                             .top_k = router.top_k,
+                             .score = router.score,
+                             .logits = logits,
+                             .picked = forward.picked,
+                             .dweights = o.Acc(kRows * router.top_k, -9.0, 9.0),
+                             .dlogits = logits});
+  o.CollectElements(logits, kRows * router.experts);
+  return o.outputs();
+}
+
+// The weights of experts that were given.
+std::vector<double> RunGivenExperts(const Kernels& kernels, Memory& memory, ElementType type) {
+  constexpr int64_t kExperts = 40;
+  Operands o(memory, type);
+  const RouterForward forward{.type = type,
+                              .rows = kRows,
+                              .experts = kExperts,
+                              .top_k = 1,
+                              .groups = 1,
+                              .top_groups = 1,
+                              .score = RouterScore::kSoftmax,
+                              .picks = false,
+                              .logits = o.Elements(kRows * kExperts),
+                              .picked = o.Integers(kRows, kExperts),
+                              .weights = o.Zeros(kRows)};
+  kernels.Run(forward);
+  o.CollectIntegers(forward.picked, kRows);
+  o.CollectAcc(forward.weights, kRows);
+  return o.outputs();
+}
+
+// Every third slot went nowhere.
+std::vector<double> RunMoveRows(const Kernels& kernels, Memory& memory, ElementType type,
+                                int64_t width) {
+  constexpr int64_t kTerms = 3;
+  Operands o(memory, type);
+  std::vector<int32_t> slots;  // of each row, in an order of their own
+  std::vector<int32_t> rows(kRows * kTerms, -1);
+  for (int32_t i = 0; i < kRows * kTerms; ++i) {
+    const int32_t slot = i * 50 % static_cast<int32_t>(kRows * kTerms);
+    if (slot % 3 == 1) continue;
+    rows[static_cast<size_t>(slot)] = static_cast<int32_t>(slots.size());
+    slots.push_back(slot);
+  }
+  const auto count = static_cast<int64_t>(slots.size());
+  const GatherRows gather{.type = type,
+                          .rows = count,
+                          .width = width,
+                          .divisor = kTerms,
+                          .index = o.Integers(slots),
+                          .x = o.Elements(kRows * width),
+                          .y = o.Elements(count * width)};
+  kernels.Run(gather);
+  o.CollectElements(gather.y, count * width);
+  const SumRows sum{.type = type,
+                    .rows = kRows,
+                    .terms = kTerms,
+                    .width = width,
+                    .index = o.Integers(rows),
+                    .x = gather.y,
+                    .y = o.Elements(kRows * width)};
+  kernels.Run(sum);
+  o.CollectElements(sum.y, kRows * width);
+  const ScatterRows scatter{.type = type,
+                            .rows = count,
+                            .width = width,
+                            .index = gather.index,
+                            .x = gather.y,
+                            .y = o.Elements(kRows * kTerms * width)};
+  kernels.Run(scatter);
+  o.CollectElements(scatter.y, kRows * kTerms * width);
+  const GatherRows back{.type = type,
+                        .rows = kRows * kTerms,
+                        .width = width,
+                        .divisor = 1,
+                        .index = sum.index,
+                        .x = gather.y,
+                        .y = o.Elements(kRows * kTerms * width)};
+  kernels.Run(back);
+  o.CollectElements(back.y, kRows * kTerms * width);
+  return o.outputs();
+}
+
+std::vector<double> RunExpertSwiglu(const Kernels& kernels, Memory& memory, ElementType type,
+                                    int64_t width) {
+  Operands o(memory, type);
+  void* gate_up = o.Elements(kRows * 2 * width, -6.0, 6.0);
+  void* weights = o.Acc(kRows, 0.0, 1.0);
+  const ExpertSwigluForward forward{.type = type,
+                                    .rows = kRows,
+                                    .width = width,
+                                    .gate_up = gate_up,
+                                    .weights = weights,
+                                    .product = o.Elements(kRows * width)};
+  kernels.Run(forward);
+  o.CollectElements(forward.product, kRows * width);
+  kernels.Run(ExpertSwigluBackward{.type = type,
+                                   .rows = kRows,
+                                   .width = width,
+                                   .dproduct = o.Elements(kRows * width),
+                                   .gate_up = gate_up,
+                                   .weights = weights});
+  o.CollectElements(gate_up, kRows * 2 * width);
+  o.CollectAcc(weights, kRows);
+  return o.outputs();
+}
+
+}  // namespace
+
+std::vector<OperatorCase> ExpertOperatorCases() {
+  std::vector<OperatorCase> cases;
+  const auto add = [&](std::string name, auto run, auto... options) {
+    cases.push_back({std::move(name), [=](const Kernels& k, Memory& m, ElementType t) {
+                       return run(k, m, t, options...);
+                     }});
+  };
+  constexpr auto kSigmoid = RouterScore::kSigmoid;
+  add("RouterMixtral", RunRouter, Router{});
+  add("RouterSwitch", RunRouter, Router{.experts = 7, .top_k = 1});
+  add("RouterSwitchSigmoid", RunRouter, Router{.experts = 7, .top_k = 1, .score = kSigmoid});
+  add("RouterOfManyExperts", RunRouter, Router{.experts = 130, .top_k = 8});
+  add("RouterOfGroups", RunRouter,
+      Router{.experts = 64, .top_k = 6, .groups = 8, .top_groups = 3, .score = kSigmoid});
+  add("RouterOfAllExperts", RunRouter, Router{.experts = 5, .top_k = 5});
+  add("RouterOfEqualScores", RunRouter, Router{.experts = 40, .top_k = 4, .spread = 0.0});
+  add("RouterOfEqualGroups", RunRouter,
+      Router{.experts = 24, .top_k = 5, .groups = 6, .top_groups = 2, .spread = 0.0});
+  add("RouterOfGivenExperts", RunGivenExperts);
+  add("MoveElements", RunMoveRows, int64_t{1});
+  for (const int64_t width : {kOddWidth, kEvenWidth}) {
+    const std::string suffix = width == kOddWidth ? "" : "Even";
+    add("MoveRows" + suffix, RunMoveRows, width);
+    add("ExpertSwiglu" + suffix, RunExpertSwiglu, width);
+  }
+  return cases;
+}
+
+}  // namespace meshwright::kernels

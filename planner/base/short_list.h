@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
-#include <cassert>
 #include <cstddef>
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <new>
@@ -22,14 +22,14 @@ class ShortList {
     for (const T& value : values) push_back(value);
   }
 
-  // Requires size() < N.
+  // Ends the process where there is no room: size() must be below N.
   T& push_back(const T& value) {
-    assert(size_ < N);
+    CheckRoom();
     return *std::construct_at(data() + size_++, value);
   }
   // With T's default values, to be filled in place.
   T& emplace_back() {
-    assert(size_ < N);
+    CheckRoom();
     return *::new (static_cast<void*>(data() + size_++)) T;
   }
   // Removes the values that `removes` is true of; the others keep their order.
@@ -54,6 +54,10 @@ class ShortList {
   const T& operator[](size_t i) const { return data()[i]; }
 
  private:
+  void CheckRoom() const {
+    if (size_ >= N) std::abort();
+  }
+
   size_t size_ = 0;
   alignas(T) std::array<std::byte, N * sizeof(T)> bytes_;
 };

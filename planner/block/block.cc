@@ -51,8 +51,10 @@ class BlockBuilder : public OperatorBuilder {
  private:
   // The FFN that every token passes.
   void DenseFfn(bool has_entered) {
+    const size_t first = operators().size();
     if (!has_entered) Enter(OperatorName::kFfnEnter);
     GateUpProjection();
+    operators()[first].starts_branch = s_.has_experts();
     FfnActivation();
     DownProjection();
     Leave(OperatorName::kFfnLeave);

@@ -48,7 +48,8 @@ struct BlockShape {
   double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
   double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
   double score_bytes = 0.0;       // kept per element of the score matrix
-  // Kept of each token that an expert takes: its weight, and where it came from.
+  // Kept of each token that an expert takes: its weight, and where it came from. 0 stands for the
+  // lists of Meshwright's own worker.
   double routing_bytes = 12.0;
   // Whether the experts' results are kept because their weights are applied to them, not to the
   // product before the down projection.
@@ -122,6 +123,9 @@ struct BlockShape {
   int64_t expert_gate_up_width() const {
     return (ffn == FfnKind::kSwiGlu ? 2 : 1) * expert_width();
   }
+  bool lists_routing() const { return routing_bytes == 0.0; }
+  // Whether experts work on tokens of other ranks.
+  bool moves_rows() const { return ep * etp > 1; }
   // Tokens that a rank sends to experts, each once for every expert that it goes to. On average it
   // receives as many, whatever ep is.
   int64_t sent_rows() const {

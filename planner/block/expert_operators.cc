@@ -17,6 +17,9 @@ constexpr double kRouterBackward = 12.0;
 // rank_columns] of `rank_experts`.
 OperatorParameter OfExperts(const BlockShape& shape, const OperatorParameter& each) {
   OperatorParameter parameter = each;
+  parameter.experts = shape.experts.count;
+  parameter.rank_experts = shape.rank_experts();
+  parameter.expert_division = each.division;
   parameter.rows *= shape.experts.count;
   parameter.rank_rows *= shape.rank_experts();
   parameter.division = Division::kRows;
@@ -42,6 +45,25 @@ class ExpertBuilder : public OperatorBuilder {
   bool gated() const { return s_.ffn == FfnKind::kSwiGlu; }
   int64_t RowBytes(int64_t rows, int64_t width) const { return rows * width * s_.element_bytes; }
 
+  // Logits and scores, or of Meshwright's worker the logits as the router's product made them.
+  int64_t ScoreBytes() const {
+    const int64_t scores = s_.stream_tokens() * s_.experts.count;
+    return s_.lists_routing() ? scores * s_.element_bytes : 2 * scores * s_.accumulator_bytes();
+  }
+
+  // Of each token that an expert takes. The worker lists, in 4 bytes each, its expert, its row and
+  // the rows' tokens, and where it stands among the rank's rows if it comes from another rank; and
+  // its weight, on both sides.
+  int64_t RoutingBytes() const {
+    if (!s_.lists_routing()) {
+      return static_cast<int64_t>(s_.routing_bytes * static_cast<double>(s_.sent_rows()));
+    }
+    constexpr int64_t kIndex = 4;
+    const int64_t order = s_.moves_rows() ? kIndex : 0;
+    return s_.sent_rows() * (3 * kIndex + s_.accumulator_bytes()) +
+           s_.routed_rows() * (order + s_.accumulator_bytes());
+  }
+
   void Router() {
     Operator& op = Matmul(OperatorName::kRouter, s_.experts.count, s_.hidden);
     const int64_t tokens = s_.stream_tokens();
@@ -50,7 +72,8 @@ class ExpertBuilder : public OperatorBuilder {
                              .rows = s_.experts.count,
                              .columns = s_.hidden,
                              .rank_rows = s_.experts.count,
-                             .rank_columns = s_.hidden});
+                             .rank_columns = s_.hidden,
+                             .whole_gradient = true});
     if (s_.experts.router_bias) op.parameters.push_back(Vector("router_bias", s_.experts.count));
     if (s_.experts.shared_gate) op.parameters.push_back(Vector("shared_gate", s_.hidden));
     // Per element of the router's matrix, of which there are `hidden` for each expert's score.
@@ -58,11 +81,10 @@ class ExpertBuilder : public OperatorBuilder {
     op.stream.traffic_bytes[static_cast<size_t>(kForward)] += kRouterForward * scores;
     op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] += kRouterBackward * scores;
     Save(op, KeptTensor::kFfnNormOutput, stream_bytes_, op.name, kWeightGradient);
-    Save(op, KeptTensor::kRouterScores, 2 * tokens * s_.experts.count * s_.accumulator_bytes(),
-         op.name, kInputGradient);
-    Save(op, KeptTensor::kRouting,
-         static_cast<int64_t>(s_.routing_bytes * static_cast<double>(s_.sent_rows())), op.name,
-         kInputGradient);
+    op.pass(kForward).result_bytes = ScoreBytes();
+    op.pass(kInputGradient).result_bytes = stream_bytes_;
+    Save(op, KeptTensor::kRouterScores, ScoreBytes(), op.name, kWeightGradient);
+    Save(op, KeptTensor::kRouting, RoutingBytes(), op.name, kInputGradient);
   }
 
   // Rows are put in the order of the ranks that they go to, and there in that of the experts.

@@ -21,6 +21,8 @@ TensorOrigin OriginOf(KeptTensor tensor) {
       return result_of(OperatorName::kAttentionNorm);
     case KeptTensor::kLatentNormOutput:
       return result_of(OperatorName::kLatentNorm);
+    case KeptTensor::kRouterScores:
+      return result_of(OperatorName::kRouter);
     case KeptTensor::kExpertInput:
       return result_of(OperatorName::kExpertDispatch);
     case KeptTensor::kExpertGate:
@@ -56,7 +58,6 @@ TensorOrigin OriginOf(KeptTensor tensor) {
     case KeptTensor::kLogits:
       return result_of(OperatorName::kHeadProjection);
     case KeptTensor::kLatent:
-    case KeptTensor::kRouterScores:
     case KeptTensor::kRouting:
     case KeptTensor::kExpertSiluGate:
     case KeptTensor::kEmbeddingNormRstd:

@@ -133,6 +133,14 @@ struct OperatorParameter {
   Division division = Division::kWhole;  // over `divided_over`
   bool matrix = true;                    // false for a vector: a norm's weight or a bias
   bool shared = false;  // the embedding's matrix, used a second time and not counted again
+  // A matrix of a few rows that every rank of a TP group holds. Its gradient is treated as a
+  // vector's, which stays whole where those of other matrices are sharded.
+  bool whole_gradient = false;
+  // Of a layer's experts: so many matrices one after the other, of which the rank has rank_experts.
+  // Each is divided over GroupRole::kExpertTensor as `expert_division` says.
+  int64_t experts = 0;
+  int64_t rank_experts = 0;
+  Division expert_division = Division::kWhole;
   GroupRole divided_over = GroupRole::kTensor;    // the ranks that hold a part each, unless kWhole
   GroupRole reduced_over = GroupRole::kReplicas;  // the ranks that add up their gradients of it
 
@@ -231,6 +239,9 @@ struct Operator {
 
   // Whether the input gradient runs the forward again first, because its result is never kept.
   bool repeats_forward = false;
+  // Whether it reads what the norm made, and not the result before it: the results of the branches
+  // are added up behind the last.
+  bool starts_branch = false;
   // Whether recompute runs the forward again before the backward of the block.
   bool recomputed = false;
 

@@ -113,7 +113,7 @@ UnitParameters RankParameters(const Operator& op) {
   UnitParameters unit;
   for (const OperatorParameter& parameter : op.parameters) {
     unit.all += parameter.rank_elements();
-    if (!parameter.matrix) unit.vectors += parameter.rank_elements();
+    if (!parameter.matrix || parameter.whole_gradient) unit.vectors += parameter.rank_elements();
     if (parameter.reduced_over == GroupRole::kExpertReplicas) {
       unit.experts += parameter.rank_elements();
     }

@@ -14,7 +14,7 @@ namespace meshwright::planner {
 // as one: a block, the embedding, the final norm or the head.
 struct UnitParameters {
   int64_t all = 0;
-  int64_t vectors = 0;  // those of `all` that are weights of norms or biases
+  int64_t vectors = 0;  // those of `all` whose gradients stay whole: of norms, biases, routers
   int64_t experts = 0;  // those of `all` that have copies on GroupRole::kExpertReplicas only
 
   UnitParameters& operator+=(const UnitParameters& other) {

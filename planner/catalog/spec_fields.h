@@ -39,6 +39,15 @@ inline constexpr EnumNames<RopeScalingKind, 3> kRopeScalingNames = {{
     {RopeScalingKind::kLlama3, "llama3"},
 }};
 
+inline constexpr EnumNames<RouterScore, 2> kRouterScoreNames = {{
+    {RouterScore::kSoftmax, "softmax"},
+    {RouterScore::kSigmoid, "sigmoid"},
+}};
+inline constexpr EnumNames<Routing, 2> kRoutingNames = {{
+    {Routing::kBalanced, "balanced"},
+    {Routing::kLearned, "learned"},
+}};
+
 template <ConstOr<RopeScaling> Scaling, typename Visitor>
 void VisitFields(Scaling& scaling, Visitor& visit) {
   visit(Needed("rope_type"), scaling.kind, kRopeScalingNames);
@@ -48,11 +57,27 @@ void VisitFields(Scaling& scaling, Visitor& visit) {
   visit(Needed("original_max_position_embeddings"), scaling.original_max_positions);
 }
 
+template <ConstOr<Experts> MixtureOfExperts, typename Visitor>
+void VisitFields(MixtureOfExperts& experts, Visitor& visit) {
+  const Experts plain;
+  visit(Needed("count"), experts.count);
+  visit(Needed("top_k"), experts.top_k);
+  visit(OnlyIf(experts.shared_hidden > 0, "shared_hidden"), experts.shared_hidden);
+  visit(OnlyIf(experts.shared_gate, "shared_gate"), experts.shared_gate);
+  visit(OnlyIf(experts.score != plain.score, "score"), experts.score, kRouterScoreNames);
+  visit(OnlyIf(experts.router_bias, "router_bias"), experts.router_bias);
+  visit(OnlyIf(experts.selection_bias, "selection_bias"), experts.selection_bias);
+  visit(OnlyIf(experts.groups != plain.groups, "groups"), experts.groups);
+  visit(OnlyIf(experts.top_groups != plain.top_groups, "top_groups"), experts.top_groups);
+  visit(OnlyIf(experts.capacity_factor > 0.0, "capacity_factor"), experts.capacity_factor);
+}
+
 template <ConstOr<TrainingSpec> Training, typename Visitor>
 void VisitFields(Training& training, Visitor& visit) {
   visit(Needed("seq_len"), training.seq_len);
   visit(Needed("global_batch"), training.global_batch);
   visit(Needed("precision"), training.precision, kPrecisionText);
+  visit(OnlyIf(training.routing != Routing::kBalanced, "routing"), training.routing, kRoutingNames);
 }
 
 }  // namespace meshwright::planner

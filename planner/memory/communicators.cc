@@ -4,10 +4,10 @@
 
 namespace meshwright::planner {
 
-OpenCommunicators CommunicatorsOf(const Layout& layout, bool tied_embeddings,
+OpenCommunicators CommunicatorsOf(const Layout& layout, const GroupNeeds& needs,
                                   int32_t pipeline_rank) {
   OpenCommunicators open;
-  ForEachOpenGroup(layout, tied_embeddings, pipeline_rank, [&](const OpenGroup& group) {
+  ForEachOpenGroup(layout, needs, pipeline_rank, [&](const OpenGroup& group) {
     ++(group.traffic == Traffic::kMessages ? open.point_to_point : open.collective);
   });
   return open;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "planner/layout/layout.h"
+#include "planner/schedule/open_groups.h"
 #include "planner/spec/cluster_spec.h"
 
 namespace meshwright::planner {
@@ -17,7 +18,7 @@ struct OpenCommunicators {
   friend bool operator==(const OpenCommunicators&, const OpenCommunicators&) = default;
 };
 
-OpenCommunicators CommunicatorsOf(const Layout& layout, bool tied_embeddings,
+OpenCommunicators CommunicatorsOf(const Layout& layout, const GroupNeeds& needs,
                                   int32_t pipeline_rank);
 
 // Returns the bytes that the communicators hold outside the allocator, by the bytes per

@@ -15,27 +15,58 @@
 namespace meshwright::planner {
 namespace {
 
+// A part of a unit that the same ranks have copies of, and among how many its states are divided.
+struct SharedPart {
+  int64_t elements = 0;
+  int64_t whole_gradients = 0;  // of these
+  int64_t ranks = 1;
+
+  int64_t ShardOf(const NumberFormats& formats) const {
+    return ranks == 1 ? elements : ShardElements(elements, ranks, formats);
+  }
+};
+
+// A layer's experts are stored and reduced apart from the rest of it.
+SharedPart DensePart(const UnitParameters& unit, const Layout& layout) {
+  return {.elements = unit.all - unit.experts,
+          .whole_gradients = unit.vectors,
+          .ranks = ShardRanks(layout)};
+}
+SharedPart ExpertPart(const UnitParameters& unit, const Layout& layout) {
+  return {.elements = unit.experts, .ranks = GroupSize(GroupRole::kExpertReplicas, layout)};
+}
+
 // Nothing where there is nobody to share states with.
 std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
   const EstimateContext& context = planned.context();
   const Layout& layout = planned.layout();
-  const int64_t ranks = ShardRanks(layout);
-  if (layout.zero < 2 || ranks == 1) return std::nullopt;
+  const int64_t expert_ranks =
+      context.model.has_experts() ? GroupSize(GroupRole::kExpertReplicas, layout) : 1;
+  if (layout.zero < 2 || (ShardRanks(layout) == 1 && expert_ranks == 1)) return std::nullopt;
   const NumberFormats formats = context.training.formats();
   const auto bytes = [&](NumberFormat format) {
-    const auto all_shards = [&](const UnitParameters& unit) {
-      return ranks * ShardElements(unit.all, ranks, formats) * BytesOf(format);
+    const auto all_shards = [&](const SharedPart& part) {
+      return part.ranks == 1 ? 0 : part.ranks * part.ShardOf(formats) * BytesOf(format);
     };
-    UnitBytes units = {.table = all_shards(planned.ends().embedding),
-                       .final_norm = all_shards(planned.ends().final_norm)};
+    const auto dense = [&](const UnitParameters& unit) {
+      return all_shards(DensePart(unit, layout));
+    };
+    UnitBytes units;
+    units.table = dense(planned.ends().embedding);
+    units.final_norm = dense(planned.ends().final_norm);
     for (size_t group = 0; group < context.model.groups.size(); ++group) {
-      units.layers.push_back(all_shards(planned.block(group).layer));
+      const UnitParameters& layer = planned.block(group).layer;
+      units.layers.push_back(dense(layer));
+      if (context.model.has_experts()) {
+        units.experts.push_back(all_shards(ExpertPart(layer, layout)));
+      }
     }
     return units;
   };
   TransientUnits units = {.gradients = bytes(formats.gradients),
                           .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
-                          .layered = layout.schedule == ScheduleKind::kBreadthFirst};
+                          .layered = layout.schedule == ScheduleKind::kBreadthFirst,
+                          .gathers = layout.zero >= 3};
   if (layout.zero >= 3) units.weights = bytes(formats.weights);
   return units;
 }
@@ -98,17 +129,19 @@ const WorkerStageBytes& ExactMemory::StageOnRank(int32_t pipeline_rank, int32_t 
 
 // Where states are sharded every unit is divided, and gradients of vectors stay whole.
 HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
-  const int64_t ranks = ShardRanks(layout_);
-  if (layout_.zero == 0 || ranks == 1) {
+  if (layout_.zero == 0) {
     const int64_t all = planned_.ParametersOnRank(pipeline_rank).all;
     return {.whole = all, .shard = all};
   }
   HeldParameters held;
   planned_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
-    held.shard += count * ShardElements(unit.all, ranks, context_.training.formats());
-    held.whole_gradients += count * unit.vectors;
+    for (const SharedPart& part : {DensePart(unit, layout_), ExpertPart(unit, layout_)}) {
+      const int64_t shard = part.ShardOf(context_.training.formats());
+      held.shard += count * shard;
+      held.whole += count * shard * part.ranks;
+      if (part.ranks > 1) held.whole_gradients += count * part.whole_gradients;
+    }
   });
-  held.whole = held.shard * ranks;
   return held;
 }
 
@@ -125,7 +158,9 @@ int64_t ExactMemory::MostTransientBytes(int64_t layers) const {
   if (!transient_.has_value()) return 0;
   const auto most = [&](const UnitBytes& unit) {
     int64_t layer = 0;
-    for (const int64_t bytes : unit.layers) layer = std::max(layer, bytes);
+    for (size_t group = 0; group < unit.layers.size(); ++group) {
+      layer = std::max(layer, unit.layers[group] + unit.experts_of(static_cast<int32_t>(group)));
+    }
     const int64_t two = 2 * (std::max(unit.table, layer) + unit.final_norm);
     if (!transient_->layered) return two;
     return two + layers * layer + 2 * unit.table + unit.final_norm;
@@ -180,7 +215,7 @@ int64_t ExactMemory::LibraryBytes() const {
 
 int64_t ExactMemory::CommunicatorBytes(int32_t pipeline_rank) const {
   return BufferBytes(context_.cluster.device,
-                     CommunicatorsOf(layout_, context_.model.tied_embeddings, pipeline_rank));
+                     CommunicatorsOf(layout_, NeedsOf(context_.model), pipeline_rank));
 }
 
 // Where all layers are alike the ranks between the first and the last hold the same stages, and the

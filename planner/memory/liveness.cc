@@ -42,6 +42,10 @@ Liveness::Liveness(const OperatorList& operators, const OperatorList& kept,
     step.takes_place = GradientTakesPlace(op);
     step.repeats_forward = op.repeats_forward;
     step.recomputed = kept[i].recomputed;
+    step.starts_branch = op.starts_branch;
+    step.moves_rows =
+        op.name == OperatorName::kExpertDispatch || op.name == OperatorName::kExpertCombine;
+    step.is_router = op.name == OperatorName::kRouter;
   }
   AddSaves(operators, kept);
 }
@@ -106,22 +110,38 @@ void Liveness::Compute(const Step& step, int64_t beside_bytes, Current& current)
 
 void Liveness::Forward(const Part& part) {
   Current current = {.saved = true};
+  int64_t branch_bytes = 0;
   for (size_t i = part.begin; i < part.end; ++i) {
+    if (steps_[i].starts_branch) {
+      branch_bytes += current.saved ? 0 : current.bytes;
+      current = {.saved = true};
+    }
     Compute(steps_[i], steps_[i].beside_bytes, current);
   }
+  Give(branch_bytes);
   for (size_t i = part.begin; i < part.end; ++i) Give(steps_[i].dropped_bytes);
 }
 
+size_t Liveness::EndOfBranch(size_t begin, size_t end) const {
+  size_t branch_end = begin + 1;
+  while (branch_end < end && !steps_[branch_end].starts_branch) ++branch_end;
+  return std::min(branch_end, end);
+}
+
+size_t Liveness::EndOfNeeded(size_t begin, size_t end) const {
+  while (end > begin && !steps_[end - 1].result_saved && steps_[end - 1].beside_bytes == 0) --end;
+  return end;
+}
+
 void Liveness::Recompute(const Part& part) {
-  size_t end = part.end;
-  while (end > part.begin && !steps_[end - 1].result_saved && steps_[end - 1].beside_bytes == 0) {
-    --end;
-  }
-  Current current = {.saved = true};
-  for (size_t i = part.begin; i < end; ++i) {
-    if (!steps_[i].recomputed) continue;
-    // Statistics that are still there are made again in their place.
-    Compute(steps_[i], steps_[i].dropped_beside_bytes, current);
+  for (size_t begin = part.begin; begin < part.end; begin = EndOfBranch(begin, part.end)) {
+    const size_t end = EndOfNeeded(begin, EndOfBranch(begin, part.end));
+    Current current = {.saved = true};
+    for (size_t i = begin; i < end; ++i) {
+      if (!steps_[i].recomputed) continue;
+      // Statistics that are still there are made again in their place.
+      Compute(steps_[i], steps_[i].dropped_beside_bytes, current);
+    }
   }
 }
 
@@ -186,9 +206,43 @@ void Liveness::BackwardCollective(const Step& step, Walk& walk) {
   walk.on_stream = false;
 }
 
+// The weight gradient behind it comes first.
+void Liveness::BackwardMove(const Step& step, Walk& walk) {
+  FinishWaiting(walk);
+  if (!walk.gradients.input) return;
+  Take(step.result_bytes[kInput]);
+  Touch(step.workspace_bytes[kInput]);
+  Give(walk.gradient_bytes);
+  walk.gradient_bytes = step.result_bytes[kInput];
+  walk.on_stream = false;
+}
+
+// Its part is added to the norm's gradient, and so is that of the branches behind it.
+void Liveness::BackwardRouter(const Step& step, Walk& walk) {
+  if (walk.gradients.input) Touch(step.result_bytes[kInput]);
+  if (walk.gradients.weight) {
+    Touch(step.workspace_bytes[kWeight]);
+    Give(step.freed_weight_bytes);
+  }
+  Give(walk.branch_bytes);
+  walk.branch_bytes = 0;
+}
+
+void Liveness::EndBranch(Walk& walk) {
+  FinishWaiting(walk);
+  walk.branch_bytes += walk.gradient_bytes;
+  walk.gradient_bytes = 0;
+  walk.on_stream = true;
+  walk.in_place = false;
+}
+
 void Liveness::BackwardStep(size_t index, Walk& walk) {
   const Step& step = steps_[index];
-  if (step.takes_place) {
+  if (step.moves_rows) {
+    BackwardMove(step, walk);
+  } else if (step.is_router) {
+    BackwardRouter(step, walk);
+  } else if (step.takes_place) {
     BackwardInPlace(index, walk);
   } else if (step.kind == OperatorKind::kMatmul) {
     BackwardProjection(index, walk);
@@ -198,6 +252,7 @@ void Liveness::BackwardStep(size_t index, Walk& walk) {
     Give(step.result_bytes[kForward]);
   }
   if (walk.gradients.input) Give(step.freed_input_bytes);
+  if (step.starts_branch) EndBranch(walk);
 }
 
 int64_t Liveness::Backward(const Part& part, const Gradients& gradients, int64_t gradient_bytes) {

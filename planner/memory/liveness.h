@@ -9,6 +9,10 @@
 //                      saved. What recompute does not keep is freed at the end of the part.
 //   recompute          the operators that are marked, in list order, up to the last one that makes
 //                      anything saved.
+//   branches           experts and the FFN beside them read one norm. The result of the first
+//   is held
+//                      while the second runs. A backward holds the norm's gradient of the second
+//                      while it goes through the first.
 //   input gradients    in reverse order. The incoming gradient is held until the norm's operator,
 //                      which adds it to its own.
 //   weight gradients   that of a projection is computed when the input gradient of the projection
@@ -76,6 +80,9 @@ class Liveness {
     bool takes_place = false;        // its input's gradient, of what it saved
     bool repeats_forward = false;
     bool recomputed = false;
+    bool starts_branch = false;
+    bool moves_rows = false;  // of tokens, to experts or back
+    bool is_router = false;
   };
 
   // A tensor that the next operator reads.
@@ -99,6 +106,7 @@ class Liveness {
     bool on_stream = true;       // it is the stream's
     bool in_place = false;       // it has taken the place of what was saved
     bool keeps_stream = false;   // for a weight gradient to come
+    int64_t branch_bytes = 0;    // the norm's gradient, of branches that are done
     Waiting waiting;
   };
 
@@ -107,14 +115,20 @@ class Liveness {
   void Give(int64_t bytes) { held_bytes_ -= bytes; }
   void Touch(int64_t bytes);
 
+  // Behind the last operator of the branch from `begin` on whose result a backward needs.
+  size_t EndOfNeeded(size_t begin, size_t end) const;
+  size_t EndOfBranch(size_t begin, size_t end) const;
   void Compute(const Step& step, int64_t beside_bytes, Current& current);
   void BackwardStep(size_t index, Walk& walk);
   void BackwardProjection(size_t index, Walk& walk);
   void BackwardInPlace(size_t index, Walk& walk);
   void BackwardCollective(const Step& step, Walk& walk);
+  void BackwardMove(const Step& step, Walk& walk);
+  void BackwardRouter(const Step& step, Walk& walk);
+  void EndBranch(Walk& walk);
   void FinishWaiting(Walk& walk);
 
-  ShortList<Step, 16> steps_;
+  ShortList<Step, 32> steps_;
   int64_t given_bytes_ = 0;
   int64_t held_bytes_ = 0;
   int64_t most_bytes_ = 0;

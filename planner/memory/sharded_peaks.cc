@@ -53,14 +53,24 @@ ShardedPeaks::ShardedPeaks(const TransientUnits& units,
 
 int64_t ShardedPeaks::WeightBytes(const WorkerStageBytes& stage, int64_t part) const {
   if (part == kEmbeddingPart) return units_.weights.table;
-  if (part < stage.layers) return units_.weights.layer(GroupOf(stage, part));
+  if (part < stage.layers) {
+    const int32_t group = GroupOf(stage, part);
+    return units_.weights.layer(group) + units_.weights.experts_of(group);
+  }
   return units_.weights.table + units_.weights.final_norm;
 }
 
 int64_t ShardedPeaks::GradientBytes(const WorkerStageBytes& stage, int64_t part) const {
   const bool block = part >= 0 && part < stage.layers;
   if (!block) return units_.gradients.table;
-  return units_.gradients.layer(GroupOf(stage, part));
+  const int32_t group = GroupOf(stage, part);
+  return units_.gradients.layer(group) + units_.gradients.experts_of(group);
+}
+
+int64_t ShardedPeaks::LastGradientBytes(const WorkerStageBytes& stage, int64_t part) const {
+  const bool block = part >= 0 && part < stage.layers;
+  const int64_t experts = block ? units_.gradients.experts_of(GroupOf(stage, part)) : 0;
+  return experts > 0 ? experts : GradientBytes(stage, part);
 }
 
 int64_t ShardedPeaks::SharedBytes(const Place& use, const Place& next) const {
@@ -119,8 +129,9 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
     const int64_t bucket = adds ? GradientBytes(stage, part) : older;
     if (IsCorner(stage, part)) reach(PartPeak(stage, of.kind, part), weights + newest + bucket);
     if (!adds) return;
-    older = newest;
-    newest = bucket;
+    const int64_t last = LastGradientBytes(stage, part);
+    older = newest + bucket - last;
+    newest = last;
     // A norm without parameters is not there for anyone.
     const bool norm = units_.gradients.final_norm > 0 || units_.weights.final_norm > 0;
     if (part == HeadPart(stage) && of.last && norm) {
@@ -142,7 +153,7 @@ WorkerActivations ShardedPeaks::Next() {
   if (UsesWeights(*next.stage, action.kind)) {
     last_use_ = {.chunk = action.chunk, .part = LastUse(*next.stage, action.kind)};
   }
-  if (units_.gathers()) LookAhead(next_, next);
+  if (units_.gathers) LookAhead(next_, next);
   if (AddsWeightGradients(action.kind)) {
     next.last = --weight_gradients_left_[action.chunk] == 0 && next.stage->last;
   }

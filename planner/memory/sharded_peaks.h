@@ -62,6 +62,8 @@ class ShardedPeaks {
   void LookAhead(size_t index, Case& next) const;
   int64_t WeightBytes(const WorkerStageBytes& stage, int64_t part) const;
   int64_t GradientBytes(const WorkerStageBytes& stage, int64_t part) const;
+  // Of the buckets that a part fills, the one whose reduction begins last.
+  int64_t LastGradientBytes(const WorkerStageBytes& stage, int64_t part) const;
   Solved Solve(const Case& of) const;
 
   const TransientUnits& units_;

@@ -12,7 +12,7 @@ bool AddsWeightGradients(ActionKind kind) {
 TransientStates::TransientStates(const TransientUnits& units,
                                  absl::Span<const WorkerStageBytes* const> chunks,
                                  const std::vector<Action>& actions)
-    : layered_(units.layered), gathers_(units.gathers()), weight_gradients_left_(chunks.size(), 0) {
+    : layered_(units.layered), gathers_(units.gathers), weight_gradients_left_(chunks.size(), 0) {
   for (const WorkerStageBytes* stage : chunks) Number(units, *stage);
   for (const Action& action : actions) {
     if (AddsWeightGradients(action.kind)) ++weight_gradients_left_[action.chunk];
@@ -21,8 +21,10 @@ TransientStates::TransientStates(const TransientUnits& units,
 }
 
 void TransientStates::Number(const TransientUnits& units, const WorkerStageBytes& stage) {
-  const auto add = [&](int64_t gradient_bytes, int64_t weight_bytes) {
-    units_.push_back({.gradient_bytes = gradient_bytes, .weight_bytes = weight_bytes});
+  const auto add = [&](int64_t gradient_bytes, int64_t weight_bytes, bool has_matrices = true) {
+    units_.push_back({.gradient_bytes = gradient_bytes,
+                      .weight_bytes = weight_bytes,
+                      .has_matrices = has_matrices});
     return static_cast<int32_t>(units_.size()) - 1;
   };
   ChunkWeights& chunk = chunks_.emplace_back();
@@ -33,7 +35,11 @@ void TransientStates::Number(const TransientUnits& units, const WorkerStageBytes
   }
   for (int64_t i = 0; i < stage.layers; ++i) {
     const int32_t group = GroupOf(stage, i);
-    chunk.groups.push_back({add(units.gradients.layer(group), units.weights.layer(group))});
+    UnitGroup& layer = chunk.groups.emplace_back();
+    layer.push_back(add(units.gradients.layer(group), units.weights.layer(group)));
+    if (units.gradients.experts_of(group) > 0) {
+      layer.push_back(add(units.gradients.experts_of(group), units.weights.experts_of(group)));
+    }
   }
   if (!stage.last) return;
   const int32_t head =
@@ -43,7 +49,8 @@ void TransientStates::Number(const TransientUnits& units, const WorkerStageBytes
     chunk.groups.push_back({head});
     return;
   }
-  chunk.groups.push_back({head, add(units.gradients.final_norm, units.weights.final_norm)});
+  chunk.groups.push_back({head, add(units.gradients.final_norm, units.weights.final_norm,
+                                    /*has_matrices=*/false)});
 }
 
 int64_t TransientStates::WeightBytes(const UnitGroup& group) const {
@@ -59,14 +66,16 @@ void TransientStates::MakeRoom() {
   }
 }
 
+// What is not sharded is always open.
 void TransientStates::Open(Unit& unit) {
-  if (unit.open) return;
+  if (unit.open || unit.gradient_bytes == 0) return;
   MakeRoom();
   unit.open = true;
   open_bytes_ += unit.gradient_bytes;
 }
 
 void TransientStates::Reduce(int64_t bytes) {
+  if (bytes == 0) return;
   reducing_.push_back(bytes);
   reducing_bytes_ += bytes;
 }
@@ -76,15 +85,17 @@ void TransientStates::Added(const Action& action, int64_t part, const UnitGroup&
   const bool last = weight_gradients_left_[action.chunk] == 0;
   // The embedding's gradients come to a table that the chunk's head shares.
   const bool comes_again = chunk.has_embedding && part != kEmbeddingPart && group[0] == table_;
-  Unit& unit = units_[group[0]];
-  if (!layered_ || (last && !comes_again)) {
-    unit.open = false;
-    open_bytes_ -= unit.gradient_bytes;
+  for (const int32_t number : group) {
+    Unit& unit = units_[number];
+    if (unit.has_matrices) {
+      if (layered_ && (!last || comes_again)) continue;
+      unit.open = false;
+      open_bytes_ -= unit.gradient_bytes;
+    } else {
+      if (!last) continue;
+      MakeRoom();
+    }
     Reduce(unit.gradient_bytes);
-  }
-  if (group.size() > 1 && last) {
-    MakeRoom();
-    Reduce(units_[group[1]].gradient_bytes);
   }
 }
 
@@ -103,7 +114,9 @@ int64_t TransientStates::Next(const Action& action, int64_t part) {
   if (adds) {
     // The first part to add is the last of the chunk.
     if (position + 1 == chunk.groups.size()) --weight_gradients_left_[action.chunk];
-    Open(units_[group[0]]);
+    for (const int32_t unit : group) {
+      if (units_[unit].has_matrices) Open(units_[unit]);
+    }
   }
   const int64_t held_bytes = HeldBytes();
   if (adds) Added(action, part, group);

@@ -19,14 +19,20 @@
 
 namespace meshwright::planner {
 
-// Bytes of one unit of each kind: the embedding or the head, a layer, the final norm.
+// Bytes of one unit of each kind: the embedding or the head, a layer, the final norm; 0 of a unit
+// that is not sharded.
 struct UnitBytes {
   int64_t table = 0;
   absl::InlinedVector<int64_t, 4> layers = {};  // by layer group; empty stands for 0
+  // Of a layer's experts, which are a unit of their own; likewise.
+  std::vector<int64_t> experts = {};
   int64_t final_norm = 0;
 
   int64_t layer(int32_t group) const {
     return layers.empty() ? 0 : layers[static_cast<size_t>(group)];
+  }
+  int64_t experts_of(int32_t group) const {
+    return experts.empty() ? 0 : experts[static_cast<size_t>(group)];
   }
 };
 
@@ -35,8 +41,7 @@ struct TransientUnits {
   UnitBytes weights = {};     // of a unit's gathered weights; 0 where ranks keep weights whole
   bool shared_table = false;  // the head uses the embedding's matrix, which this rank holds
   bool layered = false;       // layered gradient accumulation
-
-  bool gathers() const { return weights.table > 0; }
+  bool gathers = false;       // weights are gathered: ZeRO 3
 };
 
 class TransientStates {
@@ -54,6 +59,7 @@ class TransientStates {
   struct Unit {
     int64_t gradient_bytes = 0;
     int64_t weight_bytes = 0;
+    bool has_matrices = true;
     bool open = false;
   };
 

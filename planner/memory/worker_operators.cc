@@ -1,5 +1,7 @@
 #include "planner/memory/worker_operators.h"
 
+#include <algorithm>
+
 #include "planner/memory/worker_attention.h"
 #include "planner/memory/worker_matmul.h"
 
@@ -10,6 +12,44 @@ namespace {
 int64_t OwnMaximaBytes(const Operator& loss) {
   const auto& collectives = loss.pass(PassKind::kForward).collectives;
   return collectives.empty() ? 0 : collectives[0].bytes;
+}
+
+// Tokens on the way to experts and back. Those of all ranks of the experts' tensor parallel come
+// together, and rows are put in another order on both ends.
+struct MovedBytes {
+  explicit MovedBytes(const BlockShape& s)
+      : sent(RowBytes(s, s.sent_rows())), routed(RowBytes(s, s.routed_rows())) {}
+
+  static int64_t RowBytes(const BlockShape& s, int64_t rows) {
+    return rows * s.hidden * s.element_bytes;
+  }
+
+  int64_t sent;
+  int64_t routed;
+};
+
+// The result is what the experts get.
+int64_t ToExpertsBytes(const BlockShape& s) {
+  const MovedBytes moved(s);
+  if (!s.moves_rows()) return 0;
+  return s.etp > 1 ? moved.routed : std::max(moved.sent, moved.routed);
+}
+
+// What the experts made is held until it is in the order that it goes back in.
+int64_t FromExpertsBytes(const BlockShape& s, int64_t result_bytes) {
+  return s.moves_rows() ? MovedBytes(s).routed - result_bytes : 0;
+}
+
+int64_t MoveBytes(const Operator& op, PassKind pass, const BlockShape& shape) {
+  if (pass == PassKind::kWeightGradient) return 0;
+  const bool forward = pass == PassKind::kForward;
+  if (op.name == OperatorName::kExpertDispatch) {
+    return forward ? ToExpertsBytes(shape) : FromExpertsBytes(shape, op.pass(pass).result_bytes);
+  }
+  if (op.name == OperatorName::kExpertCombine) {
+    return forward ? FromExpertsBytes(shape, op.pass(pass).result_bytes) : ToExpertsBytes(shape);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -23,8 +63,9 @@ int64_t WorkspaceBytes(const Operator& op, PassKind pass, const WorkerShape& sha
       return AttentionGradientBytes(shape) - op.pass(pass).result_bytes;
     case OperatorKind::kCrossEntropy:
       return pass == PassKind::kForward ? OwnMaximaBytes(op) : 0;
-    case OperatorKind::kNorm:
     case OperatorKind::kElementwise:
+      return MoveBytes(op, pass, shape.block);
+    case OperatorKind::kNorm:
     case OperatorKind::kEmbedding:
     case OperatorKind::kCollective:
       return 0;

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 19> kNames = {{
+constexpr EnumNames<ModelPart, 24> kNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -21,6 +21,11 @@ constexpr EnumNames<ModelPart, 19> kNames = {{
     {ModelPart::kBiases, "biases"},
     {ModelPart::kHeadBias, "head_bias"},
     {ModelPart::kExperts, "experts"},
+    {ModelPart::kExpertsWithoutGate, "experts_without_gate"},
+    {ModelPart::kExpertBiases, "expert_biases"},
+    {ModelPart::kRouterBias, "router_bias"},
+    {ModelPart::kExpertCapacity, "expert_capacity"},
+    {ModelPart::kSharedExpertGate, "shared_expert_gate"},
     {ModelPart::kLatentAttention, "latent_attention"},
     {ModelPart::kSlidingWindow, "sliding_window"},
     {ModelPart::kSinks, "attention_sinks"},
@@ -46,6 +51,16 @@ ModelPart NormOf(const ModelSpec& model) {
   return model.norm == StreamNorm::kLayerPlain ? ModelPart::kPlainLayerNorm : ModelPart::kLayerNorm;
 }
 
+void AddExpertParts(const Ffn& ffn, EnumSet<ModelPart>& parts) {
+  if (!ffn.has_experts()) return;
+  parts.Add(ModelPart::kExperts);
+  if (!ffn.gated()) parts.Add(ModelPart::kExpertsWithoutGate);
+  if (ffn.bias) parts.Add(ModelPart::kExpertBiases);
+  if (ffn.experts.router_bias) parts.Add(ModelPart::kRouterBias);
+  if (ffn.experts.capacity_factor > 0.0) parts.Add(ModelPart::kExpertCapacity);
+  if (ffn.experts.shared_gate) parts.Add(ModelPart::kSharedExpertGate);
+}
+
 }  // namespace
 
 EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
@@ -61,7 +76,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   bool biases = false;
   for (const LayerGroup& group : model.groups) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
-    if (group.ffn.has_experts()) parts.Add(ModelPart::kExperts);
+    AddExpertParts(group.ffn, parts);
     if (group.attention.is_latent()) parts.Add(ModelPart::kLatentAttention);
     if (group.attention.window > 0) parts.Add(ModelPart::kSlidingWindow);
     if (group.attention.sinks) parts.Add(ModelPart::kSinks);

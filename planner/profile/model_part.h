@@ -27,6 +27,11 @@ enum class ModelPart : uint8_t {
   kBiases,  // of attention's output and of the FFN
   kHeadBias,
   kExperts,
+  kExpertsWithoutGate,  // whose activation is not SwiGLU
+  kExpertBiases,        // of the experts' own products
+  kRouterBias,
+  kExpertCapacity,  // experts drop tokens
+  kSharedExpertGate,
   kLatentAttention,
   kSlidingWindow,
   kSinks,

@@ -10,6 +10,10 @@ constexpr std::string_view kGradientsDown = "gradients_down";
 
 }  // namespace
 
+GroupNeeds NeedsOf(const ModelSpec& model) {
+  return {.tied_embeddings = model.tied_embeddings, .experts = model.has_experts()};
+}
+
 std::string_view NameOf(const OpenGroup& group) {
   if (!group.lane.has_value()) return GroupRoleName(group.role);
   if (group.lane->activations) return group.lane->up ? kActivationsUp : kActivationsDown;

@@ -13,6 +13,7 @@
 #include "planner/layout/mesh.h"
 #include "planner/schedule/messages.h"
 #include "planner/schedule/placement.h"
+#include "planner/spec/model_spec.h"
 
 namespace meshwright::planner {
 
@@ -25,6 +26,13 @@ struct OpenGroup {
   // Only of role kPipeline, whose groups are pairs of ranks: the pair.
   std::optional<Lane> lane = {};
 };
+
+// What of the model decides which groups there are.
+struct GroupNeeds {
+  bool tied_embeddings = false;
+  bool experts = false;
+};
+GroupNeeds NeedsOf(const ModelSpec& model);
 
 // Returns the name in records and traces: the role's name, or for a lane activations_up,
 // activations_down, gradients_up or gradients_down. A rank may have two lanes of one name, one that
@@ -39,13 +47,16 @@ std::vector<int32_t> RanksOf(const OpenGroup& group, const Mesh& mesh, int32_t r
 
 // Calls visit(group) for every group of more than one rank that a rank of `pipeline_rank` opens, in
 // the order in which all ranks open theirs. The replicas are one group, or two where HSDP has
-// copies of the shards. Does not allocate.
+// copies of the shards; those of experts are another one. Does not allocate.
 template <typename Visit>
-void ForEachOpenGroup(const Layout& layout, bool tied_embeddings, int32_t pipeline_rank,
+void ForEachOpenGroup(const Layout& layout, const GroupNeeds& needs, int32_t pipeline_rank,
                       const Visit& visit) {
   constexpr std::array kAlongAxes = {OpenGroup{GroupRole::kWorld}, OpenGroup{GroupRole::kTensor},
                                      OpenGroup{GroupRole::kContext, Traffic::kMessages}};
   constexpr std::array kReplicas = {OpenGroup{GroupRole::kReplicas}};
+  constexpr std::array kOfExperts = {OpenGroup{GroupRole::kExperts},
+                                     OpenGroup{GroupRole::kExpertTensor},
+                                     OpenGroup{GroupRole::kExpertReplicas}};
   constexpr std::array kHybrid = {OpenGroup{GroupRole::kShards}, OpenGroup{GroupRole::kCopies}};
   const auto visit_all = [&](std::span<const OpenGroup> groups) {
     for (const OpenGroup& group : groups) {
@@ -55,11 +66,12 @@ void ForEachOpenGroup(const Layout& layout, bool tied_embeddings, int32_t pipeli
   visit_all(kAlongAxes);
   const bool has_copies = GroupSize(GroupRole::kCopies, layout) > 1;
   visit_all(has_copies ? std::span<const OpenGroup>(kHybrid) : kReplicas);
+  if (needs.experts) visit_all(kOfExperts);
   ForEachLane(layout, pipeline_rank, [&](const Lane& lane) {
     visit(OpenGroup{GroupRole::kPipeline, Traffic::kMessages, lane});
   });
   const bool at_an_end = pipeline_rank == 0 || pipeline_rank == layout.pp - 1;
-  if (tied_embeddings && at_an_end && !EndsShareRank(layout)) {
+  if (needs.tied_embeddings && at_an_end && !EndsShareRank(layout)) {
     visit(OpenGroup{GroupRole::kModelEnds});
   }
 }

@@ -10,6 +10,12 @@
 
 namespace meshwright::planner {
 
+// Where the routers of Meshwright's own worker send tokens.
+enum class Routing : uint8_t {
+  kBalanced,  // slot k of the token at position t of its sequence to expert (t top_k + k) % experts
+  kLearned    // to the experts of the best scores
+};
+
 struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
@@ -18,6 +24,7 @@ struct TrainingSpec {
   // Tokens that the fullest rank's experts take, over those of an average rank: 1 where routing is
   // balanced.
   double expert_load = 1.0;
+  Routing routing = Routing::kBalanced;
 
   constexpr NumberFormats formats() const { return NumberFormatsOf(precision); }
   constexpr Quantisation quantisation() const { return QuantisationOf(precision); }

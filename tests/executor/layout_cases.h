@@ -27,6 +27,11 @@ struct ModelVariant {
   bool biases = false;  // of all of a block's products
   double rotary_share = 1.0;
   bool positions = true;
+  int64_t experts = 0;  // of width 24, in every layer behind the first; 0: none
+  int64_t top_k = 2;
+  bool shared = false;   // an expert for all tokens beside them
+  bool sigmoid = false;  // scores, of two groups of experts, one of which is taken
+  bool balanced = false;
 };
 
 struct LayoutCase {
@@ -55,8 +60,30 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.norm == planner::StreamNorm::kLayerPlain) name += "_plain_norm";
   if (test_case.model.rotary_share != 1.0) name += "_partial_rotary";
   if (!test_case.model.positions) name += "_no_positions";
+  if (test_case.model.experts > 0) {
+    name += "_experts" + std::to_string(test_case.model.experts) + "_top" +
+            std::to_string(test_case.model.top_k);
+  }
+  if (test_case.model.shared) name += "_shared";
+  if (test_case.model.sigmoid) name += "_sigmoid";
+  if (test_case.model.balanced) name += "_balanced";
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
+}
+
+// The first layer stays dense.
+inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
+  planner::LayerGroup experts = model.groups.front();
+  model.groups.front().count = 1;
+  experts.count = variant.layers - 1;
+  experts.ffn.hidden = 24;
+  experts.ffn.experts = {.count = variant.experts, .top_k = variant.top_k};
+  if (variant.shared) experts.ffn.experts.shared_hidden = 16;
+  if (variant.sigmoid) {
+    experts.ffn.experts.score = planner::RouterScore::kSigmoid;
+    experts.ffn.experts.groups = 2;
+  }
+  model.groups.push_back(experts);
 }
 
 inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
@@ -80,7 +107,9 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;
   }
+  if (test_case.model.experts > 0) AddExperts(test_case.model, plan.model);
   plan.training = TinyTraining();
+  if (!test_case.model.balanced) plan.training.routing = planner::Routing::kLearned;
   plan.training.global_batch = test_case.global_batch;
   plan.layout = planner::ParseLayout(test_case.layout).value();
   plan.steps = steps;
@@ -100,6 +129,11 @@ std::vector<LayoutCase> NamedStageCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();
+
+// Experts under each axis, schedule, ZeRO stage and recompute mode. Where routing is learned, how
+// much a rank holds depends on it.
+std::vector<LayoutCase> BalancedExpertCases();
+std::vector<LayoutCase> LearnedExpertCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();

@@ -4,11 +4,11 @@
 
 namespace meshwright::worker {
 
-Block::Block(RankContext& context, const planner::LayerGroup& group, FlatUnit& unit,
+Block::Block(RankContext& context, const planner::LayerGroup& group, std::vector<FlatUnit*> units,
              const RopeTable& rope, int64_t index)
-    : unit_(unit),
-      attention_(context, group.attention, unit, rope),
-      ffn_(context, group.ffn, unit),
+    : units_(std::move(units)),
+      attention_(context, group.attention, *units_.front(), rope),
+      ffn_(context, group.ffn, *units_.front(), units_.size() > 1 ? units_.back() : nullptr),
       keeps_(KeepsOf(context.layout, index)) {}
 
 Block::Keeps Block::KeepsOf(const planner::Layout& layout, int64_t index) {

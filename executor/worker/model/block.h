@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "executor/worker/model/attention_layer.h"
 #include "executor/worker/model/ffn_layer.h"
@@ -23,11 +24,11 @@ struct BlockSaved {
 class Block {
  public:
   // The `index`-th block of its chunk, which decides whether rc=block:N recomputes it. `group`,
-  // `unit` and `rope` outlive it.
-  Block(RankContext& context, const planner::LayerGroup& group, FlatUnit& unit,
+  // `rope` and the units outlive it: the layer's, and that of its experts where it has any.
+  Block(RankContext& context, const planner::LayerGroup& group, std::vector<FlatUnit*> units,
         const RopeTable& rope, int64_t index);
 
-  FlatUnit& unit() const { return unit_; }
+  const std::vector<FlatUnit*>& units() const { return units_; }
 
   // [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(at::Tensor input, BlockSaved& saved) const;
@@ -46,7 +47,7 @@ class Block {
   void RecomputeForFfn(BlockSaved& saved) const;
   void RecomputeForAttention(BlockSaved& saved) const;
 
-  FlatUnit& unit_;
+  std::vector<FlatUnit*> units_;
   AttentionLayer attention_;
   FfnLayer ffn_;
   Keeps keeps_;

@@ -8,16 +8,58 @@
 
 namespace meshwright::worker {
 
+namespace {
+
+// The sum, in the first's place where there is one.
+void AddTo(at::Tensor& sum, at::Tensor more) {
+  if (sum.defined()) {
+    sum.add_(more);
+  } else {
+    sum = std::move(more);
+  }
+}
+
+}  // namespace
+
+FfnLayer::FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit, FlatUnit* experts)
+    : context_(context),
+      ffn_(ffn),
+      unit_(unit),
+      norm_(context, unit, planner::OperatorName::kFfnNorm),
+      gate_up_(VectorsOf(unit.parameters(), planner::OperatorName::kGateUpProjection)),
+      down_(VectorsOf(unit.parameters(), planner::OperatorName::kDownProjection)) {
+  if (experts != nullptr) experts_.emplace(context, ffn, unit, *experts);
+}
+
 void FfnLayer::Activate(FfnSaved& saved) const {
   saved.product = ActivationForward(context_, ffn_.kind, saved.gate_up);
   if (ffn_.kind == planner::FfnKind::kRelu) saved.gate_up.reset();
 }
 
-at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
-  Recompute(input, std::move(attention), saved);
+void FfnLayer::RunGateUp(FfnSaved& saved) const {
+  saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
+                                unit_.weight(kGateUpWeight), unit_.weight(gate_up_.bias));
+  Activate(saved);
+}
+
+at::Tensor FfnLayer::RunDown(FfnSaved& saved) const {
   at::Tensor output =
       LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
   AddBias(unit_.weight(down_.bias), output);
+  return output;
+}
+
+at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+  NormOutput norm = norm_.ForwardOfSum(input, attention);
+  saved.residual = std::move(attention);
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+  at::Tensor output;
+  if (experts_.has_value()) output = experts_->Forward(saved.norm_output, saved.experts);
+  if (is_dense()) {
+    RunGateUp(saved);
+    AddTo(output, RunDown(saved));
+  }
   output.add_(saved.residual);
   return output;
 }
@@ -27,14 +69,14 @@ void FfnLayer::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved
   saved.residual = std::move(attention);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
-  saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
-                                unit_.weight(kGateUpWeight), unit_.weight(gate_up_.bias));
-  Activate(saved);
+  if (experts_.has_value()) experts_->Recompute(saved.norm_output, saved.experts);
+  if (is_dense()) RunGateUp(saved);
 }
 
 void FfnLayer::DropNormAndProduct(FfnSaved& saved) const {
   saved.norm_output.reset();
   if (saved.gate_up.defined()) saved.product.reset();
+  if (experts_.has_value()) experts_->DropProduct(saved.experts);
 }
 
 void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
@@ -42,7 +84,8 @@ void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
   NormOutput norm = norm_.Forward(saved.residual);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
-  if (!saved.product.defined()) Activate(saved);
+  if (experts_.has_value()) experts_->RecomputeProduct(saved.experts);
+  if (is_dense() && !saved.product.defined()) Activate(saved);
 }
 
 void FfnLayer::BackwardProduct(FfnSaved& saved) const {
@@ -63,7 +106,7 @@ void FfnLayer::BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& sav
                        unit_.TakeMatrixGradient(kGateUpWeight));
   AddBiasGradient(context_, saved.gate_up, unit_.gradient(gate_up_.bias));
   saved.gate_up.reset();
-  saved.norm_output.reset();
+  if (!experts_.has_value()) saved.norm_output.reset();
 }
 
 void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
@@ -73,7 +116,7 @@ void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresid
   saved.norm_rstd.reset();
 }
 
-at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
+at::Tensor FfnLayer::BackwardDense(const at::Tensor& gradient, FfnSaved& saved) const {
   saved.gradient = EnterTensorParallel(context_, gradient);
   BackwardProduct(saved);
   Crossing norm_output = StartEntering(context_, saved.norm_output);
@@ -81,24 +124,44 @@ at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
   Crossing leaving =
       StartLeaving(context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
   BackwardGateUpWeight(norm_output.Finish(), saved);
-  at::Tensor dresidual = leaving.Finish();
+  return leaving.Finish();
+}
+
+at::Tensor FfnLayer::BackwardDenseInput(const at::Tensor& gradient, FfnSaved& saved) const {
+  saved.gradient = EnterTensorParallel(context_, gradient);
+  BackwardProduct(saved);
+  return LeaveTensorParallel(context_,
+                             LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+}
+
+at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
+  at::Tensor dresidual;
+  if (is_dense()) dresidual = BackwardDense(gradient, saved);
+  if (experts_.has_value()) {
+    AddTo(dresidual, experts_->Backward(gradient, saved.norm_output, saved.experts));
+    saved.norm_output.reset();
+  }
   BackwardNorm(gradient, dresidual, saved);
   return dresidual;
 }
 
 at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
-  saved.gradient = EnterTensorParallel(context_, gradient);
-  BackwardProduct(saved);
-  at::Tensor dresidual = LeaveTensorParallel(
-      context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+  at::Tensor dresidual;
+  if (is_dense()) dresidual = BackwardDenseInput(gradient, saved);
+  if (experts_.has_value()) AddTo(dresidual, experts_->BackwardInput(gradient, saved.experts));
   BackwardNorm(gradient, dresidual, saved);
   return dresidual;
 }
 
 void FfnLayer::BackwardWeight(FfnSaved& saved) const {
-  Crossing norm_output = StartEntering(context_, saved.norm_output);
-  BackwardDownWeight(saved);
-  BackwardGateUpWeight(norm_output.Finish(), saved);
+  if (is_dense()) {
+    Crossing norm_output = StartEntering(context_, saved.norm_output);
+    BackwardDownWeight(saved);
+    BackwardGateUpWeight(norm_output.Finish(), saved);
+  }
+  if (!experts_.has_value()) return;
+  experts_->BackwardWeight(saved.norm_output, saved.experts);
+  saved.norm_output.reset();
 }
 
 }  // namespace meshwright::worker

@@ -1,6 +1,6 @@
 // The feed-forward half of a block: r + Wdown f(Wgate_up norm(r)), where r is the block's input
 // plus what attention made of it, and f SwiGLU, or GELU or ReLU without a gate. Each product may
-// have a bias.
+// have a bias. A mixture of experts stands in place of the product, or beside it.
 //
 // Column parallel gate and up, row parallel down, as in executor/worker/attention_layer.h.
 // "Stream tokens" are RankContext::stream_tokens(), "tokens" all of the micro-batch on this rank.
@@ -8,6 +8,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
+#include "executor/worker/model/expert_layer.h"
 #include "executor/worker/model/norm_layer.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
@@ -25,6 +28,7 @@ struct FfnSaved {
   // says as much.
   at::Tensor gate_up;
   at::Tensor product;  // [tokens, ffn_hidden]
+  ExpertsSaved experts;
   // Between the two parts of the backward: the gradient of the layer's output, of all tokens.
   // gate_up then holds its own gradient; the residual and the deviations are gone.
   at::Tensor gradient;
@@ -32,14 +36,8 @@ struct FfnSaved {
 
 class FfnLayer {
  public:
-  // `ffn` and `unit` outlive it.
-  FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit)
-      : context_(context),
-        ffn_(ffn),
-        unit_(unit),
-        norm_(context, unit, planner::OperatorName::kFfnNorm),
-        gate_up_(VectorsOf(unit.parameters(), planner::OperatorName::kGateUpProjection)),
-        down_(VectorsOf(unit.parameters(), planner::OperatorName::kDownProjection)) {}
+  // `ffn` and the units outlive it; `experts` is null where the layer has none.
+  FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit, FlatUnit* experts);
 
   // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
@@ -59,7 +57,17 @@ class FfnLayer {
   void BackwardWeight(FfnSaved& saved) const;
 
  private:
+  // Whether there is an FFN that every token passes.
+  bool is_dense() const { return ffn_.dense_hidden() > 0; }
+  void RecomputeNorm(FfnSaved& saved) const;
   void Activate(FfnSaved& saved) const;
+  // What the FFN that every token passes makes of the norm's output, but for its last product.
+  void RunGateUp(FfnSaved& saved) const;
+  // The last product, added up over the TP ranks.
+  at::Tensor RunDown(FfnSaved& saved) const;
+  // Gradient of the output -> what that FFN adds to the gradient of the normed input.
+  at::Tensor BackwardDense(const at::Tensor& gradient, FfnSaved& saved) const;
+  at::Tensor BackwardDenseInput(const at::Tensor& gradient, FfnSaved& saved) const;
   // Replaces gate_up by its gradient. saved.gradient is there.
   void BackwardProduct(FfnSaved& saved) const;
   // Each releases what its weight gradient was the last to need.
@@ -74,6 +82,7 @@ class FfnLayer {
   const NormLayer norm_;
   const VectorPositions gate_up_;
   const VectorPositions down_;
+  std::optional<ExpertLayer> experts_;
 };
 
 }  // namespace meshwright::worker

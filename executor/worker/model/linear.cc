@@ -5,6 +5,7 @@
 #include <ATen/ops/mm.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "planner/memory/worker_matmul.h"
 
@@ -23,14 +24,21 @@ void ForPieces(int64_t rows, int64_t columns, const Body& body) {
   for (int64_t first = 0; first < rows; first += piece) body(first, std::min(piece, rows - first));
 }
 
-// a b, for matrices.
-at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
-  if (!InPieces(a)) return at::mm(a, b);
-  const at::Tensor product = at::empty({a.size(0), b.size(1)}, a.options());
+// product = a b, for matrices.
+void MultiplyInto(at::Tensor product, const at::Tensor& a, const at::Tensor& b) {
+  if (!InPieces(a)) {
+    at::mm_out(product, a, b);
+    return;
+  }
   ForPieces(a.size(0), b.size(1), [&](int64_t first, int64_t count) {
     at::Tensor piece = product.narrow(0, first, count);
     at::mm_out(piece, a.narrow(0, first, count), b);
   });
+}
+
+at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
+  at::Tensor product = at::empty({a.size(0), b.size(1)}, a.options());
+  MultiplyInto(product, a, b);
   return product;
 }
 
@@ -59,12 +67,20 @@ at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at
   return y;
 }
 
+void LinearForwardInto(at::Tensor y, const at::Tensor& x, const at::Tensor& weight) {
+  MultiplyInto(std::move(y), x, weight.t());
+}
+
 void AddBias(const at::Tensor& bias, at::Tensor& y) {
   if (bias.defined()) y.add_(bias);
 }
 
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight) {
   return Product(dy, weight);
+}
+
+void LinearBackwardInputInto(at::Tensor dx, const at::Tensor& dy, const at::Tensor& weight) {
+  MultiplyInto(std::move(dx), dy, weight);
 }
 
 void LinearBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,

@@ -15,8 +15,14 @@ namespace meshwright::worker {
 // may be undefined.
 at::Tensor LinearForward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
+// The same into a dense y.
+void LinearForwardInto(at::Tensor y, const at::Tensor& x, const at::Tensor& weight);
+
 // dx = dy W. Allocates dx likewise.
 at::Tensor LinearBackwardInput(const at::Tensor& dy, const at::Tensor& weight);
+
+// The same into a dense dx.
+void LinearBackwardInputInto(at::Tensor dx, const at::Tensor& dy, const at::Tensor& weight);
 
 // gradient [outputs, inputs] += dy^T x, or = where it is empty. Allocates nothing unless dy is bf16
 // on a CPU, and then pieces of the product (planner/memory/worker_matmul.h).

@@ -7,6 +7,20 @@
 #include "planner/schedule/placement.h"
 
 namespace meshwright::worker {
+namespace {
+
+int32_t RankIn(const std::unique_ptr<Communicator>& group) {
+  return group == nullptr ? 0 : group->rank();
+}
+
+ExpertPlace ExpertPlaceOf(const RankContext& context) {
+  return {.ep_rank = RankIn(context.groups.ep),
+          .ep = context.layout.ep,
+          .etp_rank = RankIn(context.groups.etp),
+          .etp = context.layout.etp};
+}
+
+}  // namespace
 
 template <typename Body>
 void Stage::WithWeights(const WeightGroup& group, const Body& body) {
@@ -23,6 +37,13 @@ void Stage::WithHeadGradients(const Body& body) {
   End(*final_norm_unit_);
 }
 
+template <typename Body>
+void Stage::WithGradients(const Block& block, const Body& body) {
+  for (FlatUnit* unit : block.units()) Begin(*unit);
+  body();
+  for (FlatUnit* unit : block.units()) End(*unit);
+}
+
 Stage::Stage(RankContext& context, const planner::StageLayers& layers, const RopeTable& rope,
              Stage* front)
     : context_(context),
@@ -31,24 +52,36 @@ Stage::Stage(RankContext& context, const planner::StageLayers& layers, const Rop
   const int32_t tp_rank = context.coordinates.tp;
   const int32_t tp = context.layout.tp;
   if (layers.has_embedding) {
-    embedding_unit_ = AddUnit(EmbeddingUnit(context.model, tp_rank, tp));
+    embedding_unit_ = AddDenseUnit(EmbeddingUnit(context.model, tp_rank, tp));
     embedding_.emplace(context, *embedding_unit_);
     weight_groups_.push_back({embedding_unit_});
   }
   blocks_.reserve(static_cast<size_t>(layers.layer_count));
-  for (int64_t i = 0; i < layers.layer_count; ++i) {
-    const int64_t layer = layers.first_layer + i;
-    FlatUnit* unit = AddUnit(LayerUnit(context.model, layer, tp_rank, tp));
-    blocks_.emplace_back(context, context.model.GroupOf(layer), *unit, rope, i);
-    weight_groups_.push_back({unit});
-  }
+  for (int64_t i = 0; i < layers.layer_count; ++i) AddBlock(i, rope);
   if (layers.has_head) AddHead();
   for (const auto& [unit, uses] : uses_) unit->AddUser();
 }
 
-FlatUnit* Stage::AddUnit(ParameterUnit parameters) {
-  // There is nothing to share of a norm without parameters.
+void Stage::AddBlock(int64_t index, const RopeTable& rope) {
+  const int64_t layer = layers_.first_layer + index;
+  const planner::LayerGroup& group = context_.model.GroupOf(layer);
+  WeightGroup units = {
+      AddDenseUnit(LayerUnit(context_.model, layer, context_.coordinates.tp, context_.layout.tp))};
+  if (group.ffn.has_experts()) {
+    units.push_back(AddUnit(ExpertUnit(context_.model, layer, ExpertPlaceOf(context_)),
+                            context_.expert_replicas()));
+  }
+  blocks_.emplace_back(context_, group, units, rope, index);
+  weight_groups_.push_back(std::move(units));
+}
+
+// There is nothing to share of a norm without parameters.
+FlatUnit* Stage::AddDenseUnit(ParameterUnit parameters) {
   const Replicas replicas = parameters.empty() ? Replicas() : context_.groups.replicas();
+  return AddUnit(std::move(parameters), replicas);
+}
+
+FlatUnit* Stage::AddUnit(ParameterUnit parameters, const Replicas& replicas) {
   units_.push_back(std::make_unique<FlatUnit>(context_, std::move(parameters), replicas));
   FlatUnit* unit = units_.back().get();
   uses_[unit] = 1;
@@ -59,11 +92,12 @@ void Stage::AddHead() {
   if (context_.model.tied_embeddings && layers_.has_embedding) head_unit_ = embedding_unit_;
   if (front_ != nullptr) head_unit_ = front_->embedding_unit_;
   if (head_unit_ == nullptr) {
-    head_unit_ = AddUnit(HeadUnit(context_.model, context_.coordinates.tp, context_.layout.tp));
+    head_unit_ =
+        AddDenseUnit(HeadUnit(context_.model, context_.coordinates.tp, context_.layout.tp));
   } else {
     ++uses_[head_unit_];
   }
-  final_norm_unit_ = AddUnit(FinalNormUnit(context_.model));
+  final_norm_unit_ = AddDenseUnit(FinalNormUnit(context_.model));
   head_.emplace(context_, *head_unit_, *final_norm_unit_);
   weight_groups_.push_back({head_unit_, final_norm_unit_});
   loss_sum_ = at::zeros({1}, context_.options_of(at::kDouble));
@@ -107,11 +141,9 @@ at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
                 [&] { WithHeadGradients([&] { gradient = head_->Backward(*state.head); }); });
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
-    FlatUnit& unit = blocks_[i].unit();
     WithWeights(WeightsOfBlock(i), [&] {
-      Begin(unit);
-      gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]);
-      End(unit);
+      WithGradients(blocks_[i],
+                    [&] { gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]); });
     });
   }
   if (embedding_.has_value()) BackwardEmbedding(state, std::exchange(gradient, {}));
@@ -136,10 +168,7 @@ void Stage::BackwardWeight(int32_t micro_batch) {
   MicroBatch& state = in_flight_.at(micro_batch);
   if (head_.has_value()) WithHeadGradients([&] { head_->BackwardWeight(*state.head); });
   for (size_t i = blocks_.size(); i-- > 0;) {
-    FlatUnit& unit = blocks_[i].unit();
-    Begin(unit);
-    blocks_[i].BackwardWeight(state.blocks[i]);
-    End(unit);
+    WithGradients(blocks_[i], [&] { blocks_[i].BackwardWeight(state.blocks[i]); });
   }
   if (embedding_.has_value()) BackwardEmbedding(state, state.embedding_gradient);
   in_flight_.erase(micro_batch);

@@ -67,7 +67,9 @@ class Stage {
     std::optional<HeadSaved> head;
   };
 
-  FlatUnit* AddUnit(ParameterUnit parameters);
+  FlatUnit* AddUnit(ParameterUnit parameters, const Replicas& replicas);
+  FlatUnit* AddDenseUnit(ParameterUnit parameters);
+  void AddBlock(int64_t index, const RopeTable& rope);
   void AddHead();
   // Computes with the weights of a group.
   template <typename Body>
@@ -82,6 +84,8 @@ class Stage {
   // Around the computation of a micro-batch's weight gradients.
   void Begin(FlatUnit& unit);
   void End(FlatUnit& unit);
+  template <typename Body>
+  void WithGradients(const Block& block, const Body& body);
 
   RankContext& context_;
   const planner::StageLayers layers_;

@@ -2,6 +2,8 @@
 
 #include <ATen/ops/zeros.h>
 
+#include <utility>
+
 #include "executor/worker/model/token_source.h"
 #include "executor/worker/state/unit_observer.h"
 #include "planner/schedule/schedule.h"
@@ -35,6 +37,9 @@ at::Tensor Message(const RankContext& context) {
 
 void Rehearse(RankContext& context, const std::vector<std::unique_ptr<Stage>>& stages) {
   Props props;
+  // Messages of zeros would all be for the first experts.
+  const planner::Routing routing =
+      std::exchange(context.training.routing, planner::Routing::kBalanced);
   const TokenSource tokens(context, 0);
   for (const auto& stage : stages) stage->BeginStep(&props);
   for (const auto& stage : stages) {
@@ -49,6 +54,7 @@ void Rehearse(RankContext& context, const std::vector<std::unique_ptr<Stage>>& s
       stage->Backward(0, std::move(gradient));
     }
   }
+  context.training.routing = routing;
   context.device->Synchronize();
 }
 

@@ -81,6 +81,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const R
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
+      router_elements_(RouterElements(parameters_)),
       norm_elements_(NormElements(parameters_)),
       head_norm_elements_(HeadNormElements(parameters_)),
       shard_elements_(zero_ == 0 ? elements_
@@ -264,8 +265,9 @@ void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, i
                                                  .master = from(master_, offset),
                                                  .weights = from(own_weights_, offset)});
   };
-  run(0, matrix_elements_, options.weight_decay);
-  run(matrix_elements_, elements_, 0.0);
+  const int64_t decayed_elements = matrix_elements_ + router_elements_;
+  run(0, decayed_elements, options.weight_decay);
+  run(decayed_elements, elements_, 0.0);
 }
 
 Pending FlatUnit::GatherWeights() {

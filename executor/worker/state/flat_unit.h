@@ -36,7 +36,7 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.95;
   double epsilon = 1e-8;
-  double weight_decay = 0.1;  // of matrices; norms and biases are not decayed
+  double weight_decay = 0.1;  // of matrices and routers; norms and biases are not decayed
 };
 
 class FlatUnit {
@@ -70,11 +70,15 @@ class FlatUnit {
   // That of a matrix, for a micro-batch's part that the caller is about to add, while gradients are
   // open. Empty only the first time since ClearGradients() or OpenGradients().
   MatrixGradient TakeMatrixGradient(size_t index);
-  // Those of what norms have, dense; empty where there are none.
-  at::Tensor norm_gradients() const { return vector_gradients_.narrow(0, 0, norm_elements_); }
+  // Those of what every TP rank holds to read the residual stream with, routers and norms, dense;
+  // empty where there are none.
+  at::Tensor stream_gradients() const {
+    return vector_gradients_.narrow(0, 0, router_elements_ + norm_elements_);
+  }
   // Of these, those of norms of heads.
   at::Tensor head_norm_gradients() const {
-    return vector_gradients_.narrow(0, norm_elements_ - head_norm_elements_, head_norm_elements_);
+    return vector_gradients_.narrow(0, router_elements_ + norm_elements_ - head_norm_elements_,
+                                    head_norm_elements_);
   }
   // What this rank updates: its shard, or everything, dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
@@ -126,7 +130,8 @@ class FlatUnit {
   const int64_t elements_;
   const int64_t matrix_elements_;      // they come first
   const int64_t replicated_elements_;  // they come next
-  const int64_t norm_elements_;        // the first of these
+  const int64_t router_elements_;      // the first of these
+  const int64_t norm_elements_;        // the next
   const int64_t head_norm_elements_;   // the last of them
   const int64_t shard_elements_;
   const int64_t padded_elements_;

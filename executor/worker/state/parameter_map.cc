@@ -1,5 +1,6 @@
 #include "executor/worker/state/parameter_map.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "planner/block/block.h"
@@ -9,11 +10,12 @@ namespace {
 
 // What stands together in a unit, in its order. A bias of which a rank has no part of its own is
 // held whole by all.
-enum class Place : uint8_t { kMatrix, kStreamNorm, kHeadNorm, kWholeBias, kBias };
-constexpr Place kPlaces[] = {Place::kMatrix, Place::kStreamNorm, Place::kHeadNorm,
-                             Place::kWholeBias, Place::kBias};
+enum class Place : uint8_t { kMatrix, kRouter, kStreamNorm, kHeadNorm, kWholeBias, kBias };
+constexpr Place kPlaces[] = {Place::kMatrix,   Place::kRouter,    Place::kStreamNorm,
+                             Place::kHeadNorm, Place::kWholeBias, Place::kBias};
 
 Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
+  if (parameter.whole_gradient) return Place::kRouter;
   if (parameter.matrix) return Place::kMatrix;
   if (op.kind != planner::OperatorKind::kNorm) {
     return parameter.division == planner::Division::kWhole ? Place::kWholeBias : Place::kBias;
@@ -28,7 +30,7 @@ bool IsBias(Place place, bool first) {
 }
 
 Initial InitialOf(const LocalParameter& parameter) {
-  if (parameter.matrix) return Initial::kNormal;
+  if (parameter.matrix || parameter.of_router) return Initial::kNormal;
   return parameter.bias ? Initial::kZeros : Initial::kOnes;
 }
 
@@ -53,13 +55,14 @@ void AddParameters(const planner::Operator& op, Place place, const std::string& 
   const bool norm = op.kind == planner::OperatorKind::kNorm;
   bool first = true;
   for (const planner::OperatorParameter& parameter : op.parameters) {
-    if (PlaceOf(op, parameter) != place) continue;
+    if (parameter.experts > 0 || PlaceOf(op, parameter) != place) continue;
     if (first || norm) {
       unit.push_back({.parts = {},
                       .of = op.name,
-                      .matrix = parameter.matrix,
+                      .matrix = place == Place::kMatrix,
                       .bias = IsBias(place, first),
                       .replicated = parameter.division == planner::Division::kWhole,
+                      .of_router = place == Place::kRouter,
                       .of_norm = norm,
                       .of_heads = place == Place::kHeadNorm});
     }
@@ -79,6 +82,35 @@ ParameterUnit UnitOf(const planner::OperatorList& operators, const std::string& 
     }
   }
   return unit;
+}
+
+// Of expert `expert`, which is number `index` of the rank's.
+ParameterPart PartOfExpert(const planner::OperatorParameter& parameter, const std::string& prefix,
+                           int64_t expert, int32_t etp_rank) {
+  planner::OperatorParameter each = parameter;
+  each.rows /= parameter.experts;
+  each.rank_rows /= parameter.rank_experts;
+  each.division = parameter.expert_division;
+  ParameterPart part = PartOf(each, prefix + "experts." + std::to_string(expert) + ".", etp_rank);
+  part.initial = Initial::kNormal;
+  return part;
+}
+
+// The matrices of a product of all experts of the rank are one array.
+void AddExperts(const planner::Operator& op, const std::string& prefix, const ExpertPlace& place,
+                ParameterUnit& unit) {
+  LocalParameter matrices = {.parts = {}, .of = op.name};
+  int64_t rank_experts = 0;
+  for (const planner::OperatorParameter& parameter : op.parameters) {
+    rank_experts = std::max(rank_experts, parameter.rank_experts);
+  }
+  for (int64_t index = 0; index < rank_experts; ++index) {
+    for (const planner::OperatorParameter& parameter : op.parameters) {
+      matrices.parts.push_back(
+          PartOfExpert(parameter, prefix, place.ep_rank * rank_experts + index, place.etp_rank));
+    }
+  }
+  if (!matrices.parts.empty()) unit.push_back(std::move(matrices));
 }
 
 planner::BlockShape ShapeOf(const planner::ModelSpec& model, const planner::LayerGroup& group,
@@ -111,6 +143,17 @@ ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t 
                         int32_t tp) {
   return UnitOf(planner::BlockOperators(ShapeOf(model, model.GroupOf(layer), tp)),
                 "layers." + std::to_string(layer) + ".", tp_rank);
+}
+
+ParameterUnit ExpertUnit(const planner::ModelSpec& model, int64_t layer, const ExpertPlace& place) {
+  planner::BlockShape shape = planner::WholeShape(model, model.GroupOf(layer), /*keys=*/1);
+  shape.ep = place.ep;
+  shape.etp = place.etp;
+  ParameterUnit unit;
+  for (const planner::Operator& op : planner::BlockOperators(shape)) {
+    AddExperts(op, "layers." + std::to_string(layer) + ".", place, unit);
+  }
+  return unit;
 }
 
 ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp) {
@@ -157,6 +200,10 @@ int64_t MatrixElements(const ParameterUnit& unit) {
 
 int64_t ReplicatedElements(const ParameterUnit& unit) {
   return Elements(unit, [](const LocalParameter& parameter) { return parameter.replicated; });
+}
+
+int64_t RouterElements(const ParameterUnit& unit) {
+  return Elements(unit, [](const LocalParameter& parameter) { return parameter.of_router; });
 }
 
 int64_t NormElements(const ParameterUnit& unit) {

@@ -2,8 +2,8 @@
 //
 // Pure functions of (model, layout, coordinates): the parameters of the operators of
 // planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule
-// of flat buffers: its matrices come first, then what norms have, then biases. AdamW decays
-// matrices alone.
+// of flat buffers: its matrices come first, then what routers and norms have, then biases. A
+// layer's experts are a unit of their own. AdamW decays matrices and routers alone.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,7 @@ struct LocalParameter {
   bool bias = false;  // of a product, or of a norm
   bool replicated =
       false;  // every TP rank holds it whole: norms, and biases of row parallel products
+  bool of_router = false;  // [experts, hidden], the same on every TP rank; not among the matrices
   bool of_norm = false;
   bool of_heads = false;  // of these, applied to the rank's own heads, not to the stream
 
@@ -52,6 +53,7 @@ using ParameterUnit = std::vector<LocalParameter>;
 
 // Positions of the matrices in a layer's unit, and in those of one matrix.
 enum LayerParameter : uint8_t { kQkvWeight, kOutputWeight, kGateUpWeight, kDownWeight };
+enum ExpertParameter : uint8_t { kExpertGateUpWeight, kExpertDownWeight };
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };
 enum HeadParameter : uint8_t { kHeadWeight };
 
@@ -68,6 +70,16 @@ VectorPositions VectorsOf(const ParameterUnit& unit, planner::OperatorName of);
 // divided by rows, row parallel ones (output, down) by columns.
 ParameterUnit LayerUnit(const planner::ModelSpec& model, int64_t layer, int32_t tp_rank,
                         int32_t tp);
+// Which of a layer's experts a rank holds, and which part of each.
+struct ExpertPlace {
+  int32_t ep_rank = 0;
+  int32_t ep = 1;
+  int32_t etp_rank = 0;
+  int32_t etp = 1;
+};
+// An expert's gate and up stand together, and experts one behind the other. Empty where the layer
+// has none.
+ParameterUnit ExpertUnit(const planner::ModelSpec& model, int64_t layer, const ExpertPlace& place);
 ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
 // The output projection. With tied embeddings it is the embedding's unit, so that copies of the
 // table on two ranks are laid out alike.
@@ -75,10 +87,11 @@ ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t
 ParameterUnit FinalNormUnit(const planner::ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
-// The first so many of them are matrices', and so many after these replicated vectors'. Of these
-// the first so many are norms', of which the last so many are those of heads.
+// The first so many of them are matrices', and so many after these replicated ones. Of these the
+// first so many are routers', then so many norms', of which the last so many are those of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);
+int64_t RouterElements(const ParameterUnit& unit);
 int64_t NormElements(const ParameterUnit& unit);
 int64_t HeadNormElements(const ParameterUnit& unit);
 

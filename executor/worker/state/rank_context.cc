@@ -40,8 +40,11 @@ std::unique_ptr<Communicator>& EndOf(const planner::OpenGroup& group, RankContex
     case planner::GroupRole::kModelEnds:
       return groups.tied_embeddings;
     case planner::GroupRole::kExperts:
+      return groups.ep;
     case planner::GroupRole::kExpertTensor:
+      return groups.etp;
     case planner::GroupRole::kExpertReplicas:
+      return groups.expert_replicas;
     case planner::GroupRole::kWorld:
     case planner::GroupRole::kData:
       break;
@@ -51,7 +54,7 @@ std::unique_ptr<Communicator>& EndOf(const planner::OpenGroup& group, RankContex
 
 std::vector<planner::OpenGroup> OpenGroupsOf(const RankContext& context) {
   std::vector<planner::OpenGroup> groups;
-  planner::ForEachOpenGroup(context.layout, context.model.tied_embeddings, context.coordinates.pp,
+  planner::ForEachOpenGroup(context.layout, planner::NeedsOf(context.model), context.coordinates.pp,
                             [&](const planner::OpenGroup& group) { groups.push_back(group); });
   return groups;
 }

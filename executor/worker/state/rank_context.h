@@ -57,6 +57,11 @@ struct RankGroups {
   // The holders of the same dense parameters.
   std::unique_ptr<Communicator> shards;
   std::unique_ptr<Communicator> copies;
+  // The ranks that hold other experts, those that hold other parts of the same, and those that hold
+  // the same parts.
+  std::unique_ptr<Communicator> ep;
+  std::unique_ptr<Communicator> etp;
+  std::unique_ptr<Communicator> expert_replicas;
   // The pipeline's activations and their gradients.
   PipelineChannel activations;
   PipelineChannel gradients;
@@ -78,6 +83,12 @@ struct RankContext {
   PhaseClock clock;
   StepRecorder recorder{clock};
   RankGroups groups;
+
+  // Of experts' parameters; ZeRO divides their states among all of them.
+  Replicas expert_replicas() const {
+    Communicator* replicas = groups.expert_replicas.get();
+    return layout.zero == 0 ? Replicas{.copies = replicas} : Replicas{.shards = replicas};
+  }
 
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
   // Of one sequence on this rank.

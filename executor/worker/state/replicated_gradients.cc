@@ -5,7 +5,7 @@ namespace meshwright::worker {
 void SumReplicatedGradients(RankContext& context, const FlatUnit& unit) {
   if (context.groups.tp == nullptr) return;
   const at::Tensor partial =
-      context.layout.sequence_parallel ? unit.norm_gradients() : unit.head_norm_gradients();
+      context.layout.sequence_parallel ? unit.stream_gradients() : unit.head_norm_gradients();
   if (partial.numel() == 0) return;
   context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
 }

@@ -7,9 +7,9 @@
 namespace meshwright::worker {
 
 // Sums over the group, in place, the gradients of weights that every rank holds whole but of which
-// it sees a part of the uses: norms of heads, and with sequence parallel norms of the stream.
-// Biases that are added behind the group's sum are not among them: their gradient is that of all
-// tokens.
+// it sees a part of the uses: norms of heads, and with sequence parallel routers and norms of the
+// stream. Biases that are added behind the group's sum are not among them: their gradient is that
+// of all tokens.
 void SumReplicatedGradients(RankContext& context, const FlatUnit& unit);
 
 }  // namespace meshwright::worker

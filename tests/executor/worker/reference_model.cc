@@ -12,12 +12,14 @@
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/triu.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -38,14 +40,17 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
     const planner::Attention& attention = model_.GroupOf(layer).attention;
     const int64_t queries = attention.heads * attention.head_dim;
     const int64_t keys = attention.kv_heads * attention.head_dim;
-    const int64_t ffn = model_.GroupOf(layer).ffn.hidden;
+    const int64_t ffn = model_.GroupOf(layer).ffn.dense_hidden();
     Add(prefix + "q", {queries, hidden}, true);
     Add(prefix + "k", {keys, hidden}, true);
     Add(prefix + "v", {keys, hidden}, true);
     Add(prefix + "o", {hidden, queries}, true);
-    if (model_.GroupOf(layer).ffn.gated()) Add(prefix + "gate", {ffn, hidden}, true);
-    Add(prefix + "up", {ffn, hidden}, true);
-    Add(prefix + "down", {hidden, ffn}, true);
+    if (ffn > 0) {
+      if (model_.GroupOf(layer).ffn.gated()) Add(prefix + "gate", {ffn, hidden}, true);
+      Add(prefix + "up", {ffn, hidden}, true);
+      Add(prefix + "down", {hidden, ffn}, true);
+    }
+    AddExperts(model_.GroupOf(layer).ffn, prefix);
     AddStreamNorm(prefix + "attention_norm");
     AddStreamNorm(prefix + "ffn_norm");
     if (attention.qk_norm) {
@@ -79,6 +84,17 @@ void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bo
   const at::Tensor weight = initial.to(dtype_);
   weights_[name] = weight.requires_grad_(true);
   moments_[name] = {at::zeros_like(weight), at::zeros_like(weight)};
+}
+
+void ReferenceModel::AddExperts(const planner::Ffn& ffn, const std::string& prefix) {
+  if (!ffn.has_experts()) return;
+  Add(prefix + "router", {ffn.experts.count, model_.hidden}, true);
+  for (int64_t i = 0; i < ffn.experts.count; ++i) {
+    const std::string expert = prefix + "experts." + std::to_string(i) + ".";
+    Add(expert + "expert_gate", {ffn.hidden, model_.hidden}, true);
+    Add(expert + "expert_up", {ffn.hidden, model_.hidden}, true);
+    Add(expert + "expert_down", {model_.hidden, ffn.hidden}, true);
+  }
 }
 
 void ReferenceModel::AddStreamNorm(const std::string& name) {
@@ -194,6 +210,57 @@ at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& 
   return project(product(), "down");
 }
 
+// scores [batch, seq_len, experts] -> whether each expert takes each token.
+at::Tensor ReferenceModel::PickedExperts(const at::Tensor& scores,
+                                         const planner::Experts& experts) const {
+  const at::Tensor picked = at::zeros_like(scores, at::kBool);
+  const at::Tensor here = scores.detach().to(at::kDouble).contiguous();
+  const int64_t size = experts.count / experts.groups;
+  for (int64_t token = 0; token < scores.numel() / experts.count; ++token) {
+    const double* of = here.const_data_ptr<double>() + token * experts.count;
+    bool* takes = picked.mutable_data_ptr<bool>() + token * experts.count;
+    if (training_.routing == planner::Routing::kBalanced) {
+      const int64_t position = token % training_.seq_len;
+      for (int64_t k = 0; k < experts.top_k; ++k) {
+        takes[(position * experts.top_k + k) % experts.count] = true;
+      }
+      continue;
+    }
+    std::vector<std::pair<double, int64_t>> groups;  // by their best, which comes first
+    for (int64_t group = 0; group < experts.groups; ++group) {
+      groups.emplace_back(-*std::max_element(of + group * size, of + (group + 1) * size), group);
+    }
+    std::sort(groups.begin(), groups.end());
+    groups.resize(static_cast<size_t>(experts.top_groups));
+    std::vector<std::pair<double, int64_t>> order;
+    for (const auto& [best, group] : groups) {
+      for (int64_t i = group * size; i < (group + 1) * size; ++i) order.emplace_back(-of[i], i);
+    }
+    std::sort(order.begin(), order.end());
+    for (int64_t k = 0; k < experts.top_k; ++k) takes[order[static_cast<size_t>(k)].second] = true;
+  }
+  return picked;
+}
+
+// Every expert works on every token, and counts where it was picked.
+at::Tensor ReferenceModel::MixExperts(const at::Tensor& x, const planner::Ffn& ffn,
+                                      const std::string& prefix) const {
+  const at::Tensor logits = Project(x, prefix + "router", "");
+  const at::Tensor scores = ffn.experts.score == planner::RouterScore::kSigmoid
+                                ? at::sigmoid(logits)
+                                : at::softmax(logits, -1);
+  const at::Tensor taken = scores * PickedExperts(scores, ffn.experts).to(dtype_);
+  const at::Tensor weights = ffn.experts.top_k > 1 ? taken / taken.sum(-1, true) : taken;
+  at::Tensor sum = at::zeros_like(x);
+  for (int64_t i = 0; i < ffn.experts.count; ++i) {
+    const std::string expert = prefix + "experts." + std::to_string(i) + ".";
+    const at::Tensor product =
+        at::silu(Project(x, expert + "expert_gate", "")) * Project(x, expert + "expert_up", "");
+    sum = sum + weights.narrow(-1, i, 1) * Project(product, expert + "expert_down", "");
+  }
+  return sum;
+}
+
 double ReferenceModel::Loss(int64_t step) {
   const int64_t batch = training_.global_batch;
   const int64_t seq_len = training_.seq_len;
@@ -210,7 +277,10 @@ double ReferenceModel::Loss(int64_t step) {
     const std::string prefix = "layers." + std::to_string(layer) + ".";
     x = x +
         Attend(StreamNorm(x, prefix + "attention_norm"), model_.GroupOf(layer).attention, prefix);
-    x = x + FeedForward(StreamNorm(x, prefix + "ffn_norm"), model_.GroupOf(layer).ffn, prefix);
+    const planner::Ffn& ffn = model_.GroupOf(layer).ffn;
+    const at::Tensor normed = StreamNorm(x, prefix + "ffn_norm");
+    if (ffn.dense_hidden() > 0) x = x + FeedForward(normed, ffn, prefix);
+    if (ffn.has_experts()) x = x + MixExperts(normed, ffn, prefix);
   }
   const at::Tensor logits =
       Project(StreamNorm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");

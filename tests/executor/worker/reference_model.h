@@ -47,6 +47,10 @@ class ReferenceModel {
   at::Tensor Turn(const at::Tensor& whole_heads) const;
   at::Tensor Attend(const at::Tensor& x, const planner::Attention& attention,
                     const std::string& prefix) const;
+  void AddExperts(const planner::Ffn& ffn, const std::string& prefix);
+  at::Tensor PickedExperts(const at::Tensor& scores, const planner::Experts& experts) const;
+  at::Tensor MixExperts(const at::Tensor& x, const planner::Ffn& ffn,
+                        const std::string& prefix) const;
   at::Tensor FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
                          const std::string& prefix) const;
 

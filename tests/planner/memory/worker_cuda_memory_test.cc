@@ -102,7 +102,7 @@ TEST(WorkerOnCuda, OtherFrameworksFiguresAreFittedAndStay) {
 
 TEST(Communicators, AreThoseThatTheLayoutOpens) {
   const auto open = [](const char* layout, bool tied = false, int32_t pipeline_rank = 0) {
-    return CommunicatorsOf(MakeLayout(layout), tied, pipeline_rank);
+    return CommunicatorsOf(MakeLayout(layout), {.tied_embeddings = tied}, pipeline_rank);
   };
   EXPECT_EQ(open("tp1.pp1.dp1"), OpenCommunicators());
   // The world and the axis.

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::string> NamesOn(const char* text, bool tied, int32_t pipeline_rank) {
   std::vector<std::string> names;
-  ForEachOpenGroup(ParseLayout(text).value(), tied, pipeline_rank,
+  ForEachOpenGroup(ParseLayout(text).value(), {.tied_embeddings = tied}, pipeline_rank,
                    [&](const OpenGroup& group) { names.emplace_back(NameOf(group)); });
   return names;
 }
@@ -66,7 +66,7 @@ TEST(OpenGroups, AllRanksOfAGroupOpenItInOneOrder) {
     using Opened = std::pair<std::string, std::vector<int32_t>>;
     std::map<int32_t, std::vector<Opened>> by_rank;
     for (int32_t rank = 0; rank < mesh.ranks(); ++rank) {
-      ForEachOpenGroup(layout, /*tied_embeddings=*/true, mesh.PlaceOf(rank, Axis::kPp),
+      ForEachOpenGroup(layout, {.tied_embeddings = true}, mesh.PlaceOf(rank, Axis::kPp),
                        [&](const OpenGroup& group) {
                          by_rank[rank].emplace_back(NameOf(group), RanksOf(group, mesh, rank));
                        });

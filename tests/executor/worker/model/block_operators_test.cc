@@ -190,7 +190,8 @@ class BlockOperatorsTest : public OperatorsTest {
     ASSERT_NO_FATAL_FAILURE(ExpectPositions());
     ASSERT_FALSE(HasFailure());
     rope_.emplace(context_);
-    block_.emplace(context_, context_.model.groups.front(), *unit_, *rope_, 0);
+    block_.emplace(context_, context_.model.groups.front(), std::vector<FlatUnit*>{unit_}, *rope_,
+                   0);
   }
 
   void ExpectPositions() const {

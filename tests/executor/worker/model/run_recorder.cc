@@ -86,6 +86,14 @@ class RecordingKernels final : public kernels::Kernels {
     recorder_.Add(ran::Gradient(ran::kActivation), nullptr, {args.rows * args.width});
     kernels_.Run(args);
   }
+  // Blocks with experts are not recorded yet.
+  void Run(const kernels::RouterForward& args) const override { kernels_.Run(args); }
+  void Run(const kernels::RouterBackward& args) const override { kernels_.Run(args); }
+  void Run(const kernels::GatherRows& args) const override { kernels_.Run(args); }
+  void Run(const kernels::ScatterRows& args) const override { kernels_.Run(args); }
+  void Run(const kernels::SumRows& args) const override { kernels_.Run(args); }
+  void Run(const kernels::ExpertSwigluForward& args) const override { kernels_.Run(args); }
+  void Run(const kernels::ExpertSwigluBackward& args) const override { kernels_.Run(args); }
   void Run(const kernels::ActivationForward& args) const override {
     recorder_.Add(ran::kActivation, nullptr, {args.count});
     kernels_.Run(args);

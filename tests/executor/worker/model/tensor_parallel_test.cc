@@ -113,7 +113,7 @@ class BlockOverlapTest : public TensorParallelTest {
     const RopeTable rope(context_);
     FlatUnit unit(context_, LayerUnit(context_.model, 0, 0, 2), Replicas());
     unit.ClearGradients();
-    const Block block(context_, context_.model.groups.front(), unit, rope, 0);
+    const Block block(context_, context_.model.groups.front(), {&unit}, rope, 0);
     BlockSaved saved;
     block.Forward(Stream(), saved);
     Watch({{"down", unit.gradient(kDownWeight)},

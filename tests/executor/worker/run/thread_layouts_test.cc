@@ -1,71 +1,12 @@
-// Every layout over threads: losses, every gradient and their norm against the single-rank autograd
-// reference, peak memory against the planner's estimate.
+// Every layout over threads.
+#include "tests/executor/worker/thread_layouts.h"
+
 #include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
-
-#include "executor/worker/comm/cpu_device.h"
-#include "planner/catalog/catalog.h"
-#include "planner/memory/rank_memory.h"
-#include "tests/executor/bf16_memory.h"
-#include "tests/executor/worker/layout_run.h"
-
 namespace meshwright::worker {
 namespace {
-
-class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
- protected:
-  ThreadLayoutsTest() : run_(GetParam()) { KeepMatmulsWithoutScratch(); }
-
-  // Runs the plan. Returns the bytes of the fullest rank by pipeline rank: those of a CP group
-  // differ a little.
-  std::map<int32_t, int64_t> Run(planner::Precision precision) {
-    run_.plan().training.precision = precision;
-    run_.Run();
-    std::map<int32_t, int64_t> fullest;
-    for (const ThreadRank& rank : run_.ranks()) {
-      fullest[rank.pipeline_rank] = std::max(fullest[rank.pipeline_rank], rank.peak_bytes);
-    }
-    return fullest;
-  }
-
-  int64_t PredictedBytes(int32_t pipeline_rank) {
-    const trial::TrialPlan& plan = run_.plan();
-    const auto cores = static_cast<int32_t>(plan.layout.devices());
-    const planner::ClusterSpec cluster = planner::FindCluster("local-cpu", cores).value();
-    const planner::FrameworkProfile profile = planner::FindProfile("meshwright").value();
-    const planner::EstimateContext context{plan.model, cluster, plan.training, profile};
-    return planner::EstimateRankMemory(context, plan.layout, pipeline_rank).allocator_bytes();
-  }
-
-  void ExpectExact(planner::Precision precision, double tolerance) {
-    for (const auto& [pipeline_rank, peak_bytes] : Run(precision)) {
-      EXPECT_EQ(peak_bytes, PredictedBytes(pipeline_rank)) << "pipeline rank " << pipeline_rank;
-    }
-    run_.ExpectReferenceNumbers(tolerance, tolerance);
-    run_.ExpectPlannedInFlight();
-  }
-
-  // The reference stays in fp32.
-  void ExpectWithinBf16() {
-    for (const auto& [pipeline_rank, peak_bytes] : Run(planner::Precision::kBf16)) {
-      const auto predicted = static_cast<double>(PredictedBytes(pipeline_rank));
-      const double share = static_cast<double>(peak_bytes) / predicted;
-      EXPECT_GE(share, LeastShareOfBf16Memory())
-          << peak_bytes << " on pipeline rank " << pipeline_rank;
-      EXPECT_LE(share, kMostShareOfBf16Memory)
-          << peak_bytes << " on pipeline rank " << pipeline_rank;
-    }
-    // ReLU's slope jumps where rounding turns a sign.
-    const bool jumps = run_.plan().model.groups.front().ffn.kind == planner::FfnKind::kRelu;
-    run_.ExpectReferenceNumbers(jumps ? 0.2 : 0.1, 0.02);
-  }
-
-  LayoutRun run_;
-};
 
 TEST_P(ThreadLayoutsTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
   ExpectExact(planner::Precision::kFp32, 1e-4);

@@ -1,0 +1,215 @@
+#include "executor/worker/model/expert_layer.h"
+
+#include <ATen/ops/empty.h>
+
+#include <utility>
+
+#include "executor/worker/model/grouped_linear.h"
+#include "executor/worker/model/linear.h"
+
+namespace meshwright::worker {
+namespace {
+
+kernels::RouterScore ScoreOf(const planner::Experts& experts) {
+  return experts.score == planner::RouterScore::kSigmoid ? kernels::RouterScore::kSigmoid
+                                                         : kernels::RouterScore::kSoftmax;
+}
+
+}  // namespace
+
+ExpertLayer::ExpertLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& layer,
+                         FlatUnit& experts)
+    : context_(context),
+      ffn_(ffn),
+      layer_(layer),
+      experts_(experts),
+      router_(VectorsOf(layer.parameters(), planner::OperatorName::kRouter).weight) {}
+
+at::Tensor ExpertLayer::RouterWeight() const {
+  return layer_.weight(router_).view({ffn_.experts.count, context_.model.hidden});
+}
+
+void ExpertLayer::Route(const at::Tensor& norm_output, ExpertsSaved& saved) const {
+  const planner::Experts& experts = ffn_.experts;
+  const int64_t tokens = norm_output.size(0);
+  const bool balanced = context_.training.routing == planner::Routing::kBalanced;
+  saved.logits = LinearForward(norm_output, RouterWeight(), {});
+  at::Tensor picked = balanced ? BalancedExperts(context_, experts)
+                               : at::empty({tokens, experts.top_k}, context_.options_of(at::kInt));
+  saved.weights =
+      at::empty({tokens, experts.top_k}, context_.options_of(context_.accumulator_dtype()));
+  context_.device->kernels().Run(
+      kernels::RouterForward{.type = context_.element(),
+                             .rows = tokens,
+                             .experts = experts.count,
+                             .top_k = experts.top_k,
+                             .groups = experts.groups,
+                             .top_groups = experts.top_groups,
+                             .score = ScoreOf(experts),
+                             .picks = !balanced,
+                             .logits = saved.logits.const_data_ptr(),
+                             .picked = picked.mutable_data_ptr<int32_t>(),
+                             .weights = saved.weights.mutable_data_ptr()});
+  saved.routing = MakeRouting(context_, experts, std::move(picked));
+}
+
+at::Tensor ExpertLayer::RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const {
+  at::Tensor rows = at::empty({routing.sent_rows(), tokens.size(1)}, tokens.options());
+  context_.device->kernels().Run(
+      kernels::GatherRows{.type = context_.element(),
+                          .rows = rows.size(0),
+                          .width = rows.size(1),
+                          .divisor = ffn_.experts.top_k,
+                          .index = routing.slot_of_row.const_data_ptr<int32_t>(),
+                          .x = tokens.const_data_ptr(),
+                          .y = rows.mutable_data_ptr()});
+  return rows;
+}
+
+at::Tensor ExpertLayer::TokensOfRows(at::Tensor expert_rows, const ExpertRouting& routing) const {
+  const at::Tensor rows = FromExperts(context_, routing, std::move(expert_rows));
+  at::Tensor sums = at::empty({routing.row_of_slot.size(0), rows.size(1)}, rows.options());
+  context_.device->kernels().Run(
+      kernels::SumRows{.type = context_.element(),
+                       .rows = sums.size(0),
+                       .terms = ffn_.experts.top_k,
+                       .width = sums.size(1),
+                       .index = routing.row_of_slot.const_data_ptr<int32_t>(),
+                       .x = rows.const_data_ptr(),
+                       .y = sums.mutable_data_ptr()});
+  return sums;
+}
+
+void ExpertLayer::Recompute(const at::Tensor& norm_output, ExpertsSaved& saved) const {
+  Route(norm_output, saved);
+  const ExpertRouting& routing = saved.routing;
+  at::Tensor weights = at::empty({routing.sent_rows(), 1}, saved.weights.options());
+  context_.device->kernels().Run(
+      kernels::GatherRows{.type = context_.accumulator_element(),
+                          .rows = routing.sent_rows(),
+                          .width = 1,
+                          .divisor = 1,
+                          .index = routing.slot_of_row.const_data_ptr<int32_t>(),
+                          .x = saved.weights.const_data_ptr(),
+                          .y = weights.mutable_data_ptr()});
+  saved.row_weights = ToExperts(context_, routing, std::move(weights));
+  saved.input = ToExperts(context_, routing, RowsOfTokens(norm_output, routing));
+  saved.gate_up =
+      GroupedForward(saved.input, experts_.weight(kExpertGateUpWeight), routing.expert_rows);
+  RecomputeProduct(saved);
+}
+
+void ExpertLayer::RecomputeProduct(ExpertsSaved& saved) const {
+  const int64_t width = saved.gate_up.size(1) / 2;
+  saved.product = at::empty({saved.gate_up.size(0), width}, saved.gate_up.options());
+  context_.device->kernels().Run(
+      kernels::ExpertSwigluForward{.type = context_.element(),
+                                   .rows = saved.gate_up.size(0),
+                                   .width = width,
+                                   .gate_up = saved.gate_up.const_data_ptr(),
+                                   .weights = saved.row_weights.const_data_ptr(),
+                                   .product = saved.product.mutable_data_ptr()});
+}
+
+at::Tensor ExpertLayer::Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const {
+  Recompute(norm_output, saved);
+  const ExpertRouting& routing = saved.routing;
+  return TokensOfRows(
+      GroupedForward(saved.product, experts_.weight(kExpertDownWeight), routing.expert_rows),
+      routing);
+}
+
+void ExpertLayer::BackwardProduct(ExpertsSaved& saved) const {
+  const at::Tensor dproduct = GroupedBackwardInput(
+      saved.gradient, experts_.weight(kExpertDownWeight), saved.routing.expert_rows);
+  context_.device->kernels().Run(
+      kernels::ExpertSwigluBackward{.type = context_.element(),
+                                    .rows = dproduct.size(0),
+                                    .width = dproduct.size(1),
+                                    .dproduct = dproduct.const_data_ptr(),
+                                    .gate_up = saved.gate_up.mutable_data_ptr(),
+                                    .weights = saved.row_weights.mutable_data_ptr()});
+}
+
+void ExpertLayer::BackwardDownWeight(ExpertsSaved& saved) const {
+  GroupedBackwardWeight(context_, saved.gradient, saved.product, saved.routing.expert_rows,
+                        experts_.TakeMatrixGradient(kExpertDownWeight));
+  saved.gradient.reset();
+  saved.product.reset();
+}
+
+void ExpertLayer::BackwardGateUpWeight(ExpertsSaved& saved) const {
+  GroupedBackwardWeight(context_, saved.gate_up, saved.input, saved.routing.expert_rows,
+                        experts_.TakeMatrixGradient(kExpertGateUpWeight));
+  saved.gate_up.reset();
+  saved.input.reset();
+}
+
+void ExpertLayer::BackwardRouter(const at::Tensor& gradient, ExpertsSaved& saved) const {
+  {
+    const at::Tensor rows =
+        FromExperts(context_, saved.routing, std::exchange(saved.row_weights, {}));
+    context_.device->kernels().Run(
+        kernels::GatherRows{.type = context_.accumulator_element(),
+                            .rows = saved.weights.numel(),
+                            .width = 1,
+                            .divisor = 1,
+                            .index = saved.routing.row_of_slot.const_data_ptr<int32_t>(),
+                            .x = rows.const_data_ptr(),
+                            .y = saved.weights.mutable_data_ptr()});
+  }
+  context_.device->kernels().Run(
+      kernels::RouterBackward{.type = context_.element(),
+                              .rows = saved.logits.size(0),
+                              .experts = saved.logits.size(1),
+                              .top_k = ffn_.experts.top_k,
+                              .score = ScoreOf(ffn_.experts),
+                              .logits = saved.logits.const_data_ptr(),
+                              .picked = saved.routing.picked.const_data_ptr<int32_t>(),
+                              .dweights = saved.weights.const_data_ptr(),
+                              .dlogits = saved.logits.mutable_data_ptr()});
+  saved.weights.reset();
+  at::Tensor sum = gradient;
+  sum.add_(LinearBackwardInput(saved.logits, RouterWeight()));
+}
+
+void ExpertLayer::BackwardRouterWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const {
+  const at::Tensor gradient =
+      layer_.gradient(router_).view({ffn_.experts.count, context_.model.hidden});
+  LinearBackwardWeight(context_, saved.logits, norm_output, {.values = gradient, .empty = false});
+  saved = {};
+}
+
+at::Tensor ExpertLayer::Backward(const at::Tensor& gradient, const at::Tensor& norm_output,
+                                 ExpertsSaved& saved) const {
+  saved.gradient = ToExperts(context_, saved.routing, RowsOfTokens(gradient, saved.routing));
+  BackwardProduct(saved);
+  BackwardDownWeight(saved);
+  at::Tensor rows = GroupedBackwardInput(saved.gate_up, experts_.weight(kExpertGateUpWeight),
+                                         saved.routing.expert_rows);
+  BackwardGateUpWeight(saved);
+  at::Tensor dinput = TokensOfRows(std::move(rows), saved.routing);
+  BackwardRouter(dinput, saved);
+  BackwardRouterWeight(norm_output, saved);
+  return dinput;
+}
+
+at::Tensor ExpertLayer::BackwardInput(const at::Tensor& gradient, ExpertsSaved& saved) const {
+  saved.gradient = ToExperts(context_, saved.routing, RowsOfTokens(gradient, saved.routing));
+  BackwardProduct(saved);
+  at::Tensor dinput =
+      TokensOfRows(GroupedBackwardInput(saved.gate_up, experts_.weight(kExpertGateUpWeight),
+                                        saved.routing.expert_rows),
+                   saved.routing);
+  BackwardRouter(dinput, saved);
+  saved.routing.ReleaseLists();
+  return dinput;
+}
+
+void ExpertLayer::BackwardWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const {
+  BackwardDownWeight(saved);
+  BackwardGateUpWeight(saved);
+  BackwardRouterWeight(norm_output, saved);
+}
+
+}  // namespace meshwright::worker

@@ -1,0 +1,27 @@
+// Matrix products of experts: each multiplies its own rows of x by its own matrix. Rows of x, and
+// matrices in a weight [experts * outputs, inputs], stand in the order of the experts.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/worker/state/matrix_gradient.h"
+#include "executor/worker/state/rank_context.h"
+
+namespace meshwright::worker {
+
+// x [rows, inputs] -> [rows, outputs], a new tensor. `rows` says how many each expert has.
+at::Tensor GroupedForward(const at::Tensor& x, const at::Tensor& weight,
+                          const std::vector<int64_t>& rows);
+
+// dy [rows, outputs] -> dx [rows, inputs], a new tensor.
+at::Tensor GroupedBackwardInput(const at::Tensor& dy, const at::Tensor& weight,
+                                const std::vector<int64_t>& rows);
+
+// gradient [experts * outputs, inputs] += dy^T x of each expert, or = where it is empty.
+void GroupedBackwardWeight(const RankContext& context, const at::Tensor& dy, const at::Tensor& x,
+                           const std::vector<int64_t>& rows, const MatrixGradient& gradient);
+
+}  // namespace meshwright::worker

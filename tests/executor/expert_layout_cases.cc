@@ -1,0 +1,87 @@
+// The layouts that experts are tested with.
+#include "tests/executor/layout_cases.h"
+
+namespace meshwright::trial {
+namespace {
+
+constexpr ModelVariant kMixtral = {.experts = 4};
+constexpr ModelVariant kShared = {.experts = 8, .top_k = 3, .shared = true};
+constexpr ModelVariant kDeepSeek = {.tied = true, .experts = 8, .shared = true, .sigmoid = true};
+constexpr ModelVariant kSwitch = {.experts = 4, .top_k = 1};
+constexpr ModelVariant kEight = {.kv_heads = 4, .experts = 8};
+
+std::vector<LayoutCase> WithRouting(bool balanced) {
+  std::vector<LayoutCase> cases = {
+      {"tp1.pp1.dp1.mb2", kMixtral},
+      {"tp1.pp1.dp1.mb2", kShared},
+      {"tp1.pp1.dp1.mb2", kDeepSeek},
+      {"tp1.pp1.dp1.mb2", kSwitch},
+      {"tp1.pp1.dp2.ep2.mb2", kMixtral},
+      {"tp1.pp1.dp2.ep2", kShared},
+      {"tp1.pp1.dp2.ep2", kDeepSeek},
+      {"tp1.pp1.dp2.ep2", kSwitch},
+      {"tp1.pp1.dp4.ep4", kEight},
+      {"tp1.pp1.dp4.ep2", kMixtral},
+      {"tp1.pp1.dp2.mb2", kMixtral},
+      {"tp1.pp1.dp2.etp2", kMixtral},
+      {"tp1.pp1.dp4.ep2.etp2", kShared},
+      {"tp2.pp1.dp1.mb2.sp1", kMixtral},
+      {"tp2.pp1.dp1.mb2.sp1", kShared},
+      {"tp2.pp1.dp1.ep2.mb2.sp1", kDeepSeek},
+      {"tp2.pp1.dp1.etp2.mb2.sp1", kShared},
+      {"tp2.pp1.dp2.ep2.sp1", kEight},
+      {"tp2.pp1.dp2.ep4.sp1", kShared},
+      {"tp2.pp1.dp2.ep2.etp2.sp1", kDeepSeek},
+      {"tp1.cp2.pp1.dp1.ep2", kMixtral},
+      {"tp1.cp2.pp1.dp2.ep4", kEight},
+      {"tp2.cp2.pp1.dp1.ep2.sp1", kShared},
+      {"tp1.pp2.dp1", kMixtral},
+      {"tp1.pp2.dp2.ep2", kShared},
+      {"tp1.pp2.dp2.ep2", kDeepSeek},
+      {"tp2.pp2.dp1.ep2.sp1", kEight},
+      {"tp1.pp2.dp2.ep2.sched=gpipe", kMixtral},
+      {"tp1.pp2.dp2.ep2.vpp2.sched=interleaved", kShared},
+      {"tp1.pp2.dp2.ep2.vpp2.sched=breadth_first", kMixtral},
+      {"tp1.pp1.dp2.ep2.vpp2.sched=breadth_first", kShared},
+      {"tp1.pp2.dp2.ep2.sched=zb_h1", kMixtral},
+      {"tp1.pp2.dp2.ep2.sched=zb_h1", kShared},
+      {"tp2.pp2.dp1.ep2.sp1.sched=zb_h1", kDeepSeek},
+      {"tp1.pp2.dp2.ep2.vpp2.sched=zb_v", kShared},
+      {"tp1.pp1.dp2.ep2.rc=full", kShared},
+      {"tp1.pp1.dp2.ep2.rc=selective", kShared},
+      {"tp1.pp1.dp2.ep2.rc=block:1", kMixtral},
+      {"tp2.pp1.dp1.ep2.sp1.rc=full", kMixtral},
+      {"tp2.pp1.dp1.etp2.sp1.rc=selective", kDeepSeek},
+      {"tp1.pp2.dp2.ep2.rc=full.sched=zb_h1", kShared},
+      {"tp1.pp2.dp2.ep2.rc=selective.sched=zb_h1", kMixtral},
+  };
+  const std::vector<LayoutCase> sharded = {
+      {"tp1.pp1.dp2", kMixtral},
+      {"tp1.pp1.dp4.ep2", kShared},
+      {"tp1.pp1.dp2.ep2", kDeepSeek},
+      {"tp2.pp1.dp2.ep2.sp1", kShared},
+      {"tp2.pp1.dp1.sp1", kMixtral},
+      {"tp1.cp2.pp1.dp2.ep2", kMixtral},
+      {"tp1.pp2.dp4.ep2", kShared},
+      {"tp1.pp2.dp4.ep2.vpp2.sched=interleaved", kMixtral},
+      {"tp1.pp2.dp4.ep2.vpp2.sched=breadth_first", kShared},
+      {"tp1.pp2.dp4.ep2.sched=zb_h1", kDeepSeek},
+  };
+  for (const char* stage : {".zero1", ".zero2", ".zero3"}) {
+    for (LayoutCase one : sharded) {
+      const size_t schedule = one.layout.find(".sched=");
+      one.layout.insert(schedule == std::string::npos ? one.layout.size() : schedule, stage);
+      cases.push_back(one);
+    }
+  }
+  for (LayoutCase& one : cases) one.model.balanced = balanced;
+  return cases;
+}
+
+}  // namespace
+
+std::vector<LayoutCase> BalancedExpertCases() { return WithRouting(true); }
+
+std::vector<LayoutCase> LearnedExpertCases() { return WithRouting(false); }
+
+}  // namespace meshwright::trial

@@ -1,0 +1,51 @@
+// Mixtures of experts under every layout, over threads.
+#include "tests/executor/worker/thread_layouts.h"
+
+namespace meshwright::worker {
+namespace {
+
+using BalancedExpertsTest = ThreadLayoutsTest;
+
+TEST_P(BalancedExpertsTest, Fp32EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp32, 1e-4);
+}
+
+TEST_P(BalancedExpertsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp64, 1e-9);
+}
+
+TEST_P(BalancedExpertsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) {
+  ExpectWithinBf16();
+}
+
+// Ranks get as many tokens as their experts are worth.
+using LearnedExpertsTest = ThreadLayoutsTest;
+
+TEST_P(LearnedExpertsTest, Fp64EqualsTheReference) {
+  run_.plan().training.precision = planner::Precision::kFp64;
+  run_.Run();
+  run_.ExpectReferenceNumbers(1e-9, 1e-9);
+}
+
+using RehearsedExpertsTest = ThreadLayoutsTest;
+
+TEST_P(RehearsedExpertsTest, TrainAsTheReferenceDoes) {
+  run_.plan().training.precision = planner::Precision::kFp64;
+  run_.Run({.rehearse = true});
+  run_.ExpectReferenceNumbers(1e-9, 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BalancedExpertsTest, testing::ValuesIn(trial::BalancedExpertCases()),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
+INSTANTIATE_TEST_SUITE_P(All, LearnedExpertsTest, testing::ValuesIn(trial::LearnedExpertCases()),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Some, RehearsedExpertsTest,
+    testing::Values(trial::LayoutCase{"tp1.pp2.dp2.ep2.zero2", {.experts = 4, .shared = true}},
+                    trial::LayoutCase{"tp1.pp2.dp2.ep2.zero3.sched=zb_h1", {.experts = 4}}),
+    [](const auto& test) { return trial::CaseName(test.param); });
+
+}  // namespace
+}  // namespace meshwright::worker

@@ -124,7 +124,8 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
       weights = WeightBytes(stage, part) +
                 (ends ? of.ahead_bytes : WeightBytes(stage, part + Step(of.kind)));
     }
-    const bool adds = AddsWeightGradients(of.kind);
+    // What is not sharded has no bucket.
+    const bool adds = AddsWeightGradients(of.kind) && GradientBytes(stage, part) > 0;
     // The part's own bucket takes the place of the older one.
     const int64_t bucket = adds ? GradientBytes(stage, part) : older;
     if (IsCorner(stage, part)) reach(PartPeak(stage, of.kind, part), weights + newest + bucket);

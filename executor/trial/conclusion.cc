@@ -94,7 +94,8 @@ TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& recor
                             .peak_in_flight = record.peak_in_flight,
                             .device_memory = record.device_memory,
                             .estimated_communicator_bytes =
-                                OnRank(plan.estimated_communicator_bytes, record.pipeline_rank)});
+                                OnRank(plan.estimated_communicator_bytes, record.pipeline_rank),
+                            .expert_load = record.expert_load});
     if (result.host.empty()) result.host = record.host;
     if (result.worker_version.empty()) result.worker_version = record.version;
   }

@@ -106,6 +106,7 @@ void VisitFields(Event& event, Visitor& visit) {
   visit(planner::Inside("device_memory"), event.device_memory);
   visit(planner::Needed("peak_in_flight"), event.peak_in_flight);
   visit(planner::Needed("measured_peak_flops"), event.measured_peak_flops);
+  visit(planner::OnlyIf(event.expert_load > 0.0, "expert_load"), event.expert_load);
   visit("trace", event.trace);
 }
 

@@ -52,6 +52,7 @@ struct DoneEvent {
   std::optional<DeviceMemoryUse> device_memory = std::nullopt;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
+  double expert_load = 0.0;  // RankResult::expert_load
   std::optional<TracedStep> trace = std::nullopt;  // where the plan wants it
 };
 

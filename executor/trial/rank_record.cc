@@ -61,6 +61,7 @@ void Apply(DoneEvent event, RankRecord& record) {
   record.device_memory = event.device_memory;
   record.peak_in_flight = event.peak_in_flight;
   record.measured_peak_flops = event.measured_peak_flops;
+  record.expert_load = event.expert_load;
   if (event.trace) {
     record.trace = RankTrace{.rank = record.rank,
                              .pipeline_rank = record.pipeline_rank,

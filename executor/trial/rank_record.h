@@ -40,6 +40,7 @@ struct RankRecord {
   std::optional<DeviceMemoryUse> device_memory;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
+  double expert_load = 0.0;
   std::optional<RankTrace> trace;  // of the last step, where the plan wants it
   std::optional<OomDetail> oom;
   std::optional<RankFailure> failure;

@@ -20,6 +20,9 @@ struct RankResult {
   std::vector<CommunicationTotal> communication = {};           // likewise
   std::optional<DeviceMemoryUse> device_memory = std::nullopt;  // nothing on a CPU
   int64_t estimated_communicator_bytes = 0;  // the plan's figure for communicators' buffers
+  // The most tokens that its experts took of a micro-batch, over an even share of them, in any
+  // layer; 0 of a model without experts.
+  double expert_load = 0.0;
 
   friend bool operator==(const RankResult&, const RankResult&) = default;
 };

@@ -28,7 +28,13 @@ void VisitFields(Use& use, Visitor& visit) {
 
 template <planner::ConstOr<PhaseSeconds> Phases, typename Visitor>
 void VisitFields(Phases& phases, Visitor& visit) {
-  ForEachPhase([&](Phase phase) { visit(planner::Needed(PhaseKey(phase)), phases[phase]); });
+  ForEachPhase([&](Phase phase) {
+    // Results of models without experts read as they always did.
+    const bool needed = phase != Phase::kExpertParallel;
+    visit(needed ? planner::Needed(PhaseKey(phase))
+                 : planner::OnlyIf(phases[phase] != 0.0, PhaseKey(phase)),
+          phases[phase]);
+  });
 }
 
 template <planner::ConstOr<CommunicationTotal> Total, typename Visitor>
@@ -49,6 +55,7 @@ void VisitFields(Rank& rank, Visitor& visit) {
   visit(planner::Needed("estimated_bytes"), rank.estimated_bytes);
   visit("estimated_communicator_bytes", rank.estimated_communicator_bytes);
   visit("peak_in_flight", rank.peak_in_flight);
+  visit(planner::OnlyIf(rank.expert_load > 0.0, "expert_load"), rank.expert_load);
   visit("phases", rank.phases);
   visit("communication", rank.communication);
   visit(planner::Inside("device_memory"), rank.device_memory);
@@ -105,12 +112,22 @@ void VisitTimes(Times& times, const std::array<planner::TimePart, kCount>& parts
   }
 }
 
+// Of models with experts alone.
+template <typename Times, typename Visitor>
+void VisitExpertTime(Times& times, Visitor& visit) {
+  const auto modelled = [&](planner::Field field) {
+    return InParts(kModelled, planner::OnlyIf(times[planner::TimePart::kEp] != 0.0, field));
+  };
+  VisitTimes(times, std::array{planner::TimePart::kEp}, modelled, visit);
+}
+
 template <planner::ConstOr<SliceAction> Action, typename Visitor>
 void VisitFields(Action& action, Visitor& visit) {
   visit(planner::Needed("kind"), action.kind, planner::kActionKindNames);
   visit(planner::Needed("chunk"), action.chunk);
   VisitTimes(action.part, kMeasuredOfAction, Measured, visit);
   VisitTimes(action.part, kModelledOfAction, Modelled, visit);
+  VisitExpertTime(action.part, visit);
 }
 
 template <planner::ConstOr<SliceStage> Stage, typename Visitor>
@@ -144,6 +161,7 @@ void VisitFields(Slice& slice, Visitor& visit) {
   visit(Modelled("hop_s"), slice.hop_s);
   VisitTimes(slice.step, planner::kMeasuredParts, Measured, visit);
   VisitTimes(slice.step, planner::kModelledParts, Modelled, visit);
+  VisitExpertTime(slice.step, visit);
   VisitTimes(slice.step, planner::kSimulatedParts, Simulated, visit);
   visit.Derived(Simulated("step_s"), slice.step.step_s());
 }

@@ -67,6 +67,9 @@ std::optional<planner::RankGroup> ChargedGroup(const planner::StepShape& step,
   if (role == planner::GroupRole::kReplicas) return step.dp_group;
   if (role == planner::GroupRole::kShards) return step.zero.shards;
   if (role == planner::GroupRole::kCopies) return step.zero.copies;
+  if (role == planner::GroupRole::kExperts) return step.experts.experts;
+  if (role == planner::GroupRole::kExpertTensor) return step.experts.tensor;
+  if (role == planner::GroupRole::kExpertReplicas) return step.experts.replicas;
   if (role == planner::GroupRole::kModelEnds) return step.ends_group;
   return std::nullopt;
 }
@@ -88,6 +91,7 @@ double ChargeOf(const planner::StepShape& step, const CommunicationSpan& span) {
     case planner::CollectiveKind::kSend:
       return planner::SendTime(step.network, *group, bytes);
     case planner::CollectiveKind::kAllToAll:
+      return planner::AllToAllTime(step.network, *group, {.bytes = bytes});
     case planner::CollectiveKind::kReceive:
       return 0.0;
   }

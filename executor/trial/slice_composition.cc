@@ -18,9 +18,10 @@ namespace meshwright::trial {
 namespace {
 
 // What of an action's time is charged, and the phase of a replayed step that tells it.
-constexpr std::array<std::pair<planner::TimePart, Phase>, 3> kCharged = {{
+constexpr std::array<std::pair<planner::TimePart, Phase>, 4> kCharged = {{
     {planner::TimePart::kTp, Phase::kTensorParallel},
     {planner::TimePart::kCp, Phase::kContextParallel},
+    {planner::TimePart::kEp, Phase::kExpertParallel},
     {planner::TimePart::kDp, Phase::kDataParallel},
 }};
 

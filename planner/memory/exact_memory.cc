@@ -65,8 +65,7 @@ std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
   };
   TransientUnits units = {.gradients = bytes(formats.gradients),
                           .shared_table = context.model.tied_embeddings && EndsShareRank(layout),
-                          .layered = layout.schedule == ScheduleKind::kBreadthFirst,
-                          .gathers = layout.zero >= 3};
+                          .layered = layout.schedule == ScheduleKind::kBreadthFirst};
   if (layout.zero >= 3) units.weights = bytes(formats.weights);
   return units;
 }

@@ -154,7 +154,7 @@ WorkerActivations ShardedPeaks::Next() {
   if (UsesWeights(*next.stage, action.kind)) {
     last_use_ = {.chunk = action.chunk, .part = LastUse(*next.stage, action.kind)};
   }
-  if (units_.gathers) LookAhead(next_, next);
+  if (units_.gathers()) LookAhead(next_, next);
   if (AddsWeightGradients(action.kind)) {
     next.last = --weight_gradients_left_[action.chunk] == 0 && next.stage->last;
   }

@@ -12,7 +12,7 @@ bool AddsWeightGradients(ActionKind kind) {
 TransientStates::TransientStates(const TransientUnits& units,
                                  absl::Span<const WorkerStageBytes* const> chunks,
                                  const std::vector<Action>& actions)
-    : layered_(units.layered), gathers_(units.gathers), weight_gradients_left_(chunks.size(), 0) {
+    : layered_(units.layered), gathers_(units.gathers()), weight_gradients_left_(chunks.size(), 0) {
   for (const WorkerStageBytes* stage : chunks) Number(units, *stage);
   for (const Action& action : actions) {
     if (AddsWeightGradients(action.kind)) ++weight_gradients_left_[action.chunk];

@@ -7,6 +7,7 @@
 // last two are held during the forwards between.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -41,7 +42,12 @@ struct TransientUnits {
   UnitBytes weights = {};     // of a unit's gathered weights; 0 where ranks keep weights whole
   bool shared_table = false;  // the head uses the embedding's matrix, which this rank holds
   bool layered = false;       // layered gradient accumulation
-  bool gathers = false;       // weights are gathered: ZeRO 3
+
+  // Experts may be sharded where the rest is not.
+  bool gathers() const {
+    return weights.table > 0 || std::any_of(weights.experts.begin(), weights.experts.end(),
+                                            [](int64_t bytes) { return bytes > 0; });
+  }
 };
 
 class TransientStates {

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "executor/worker/model/grouped_linear.h"
@@ -51,6 +52,10 @@ void ExpertLayer::Route(const at::Tensor& norm_output, ExpertsSaved& saved) cons
                              .picked = picked.mutable_data_ptr<int32_t>(),
                              .weights = saved.weights.mutable_data_ptr()});
   saved.routing = MakeRouting(context_, experts, std::move(picked));
+  const auto even =
+      static_cast<double>(saved.routing.sent_rows() * int64_t{context_.layout.etp});
+  context_.expert_load =
+      std::max(context_.expert_load, static_cast<double>(saved.routing.rows()) / even);
 }
 
 at::Tensor ExpertLayer::RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const {

@@ -87,6 +87,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
                         .device_memory = peaks.device,
                         .peak_in_flight = trainer.peak_in_flight(),
                         .measured_peak_flops = peak_flops,
+                        .expert_load = context.expert_load,
                         .trace = std::nullopt};
   if (plan.trace)
     done.trace = trial::TracedStep{.name = NameOf(context), .record = std::move(last)};

@@ -83,6 +83,8 @@ struct RankContext {
   PhaseClock clock;
   StepRecorder recorder{clock};
   RankGroups groups;
+  // The most tokens that this rank's experts took of a micro-batch so far, over an even share.
+  double expert_load = 0.0;
 
   // Of experts' parameters; ZeRO divides their states among all of them.
   Replicas expert_replicas() const {

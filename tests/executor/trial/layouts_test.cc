@@ -102,6 +102,7 @@ TEST_P(Bf16LayoutsTest, MemoryIsWithinTwoPercent) {
 
 constexpr ModelVariant kTied = {.tied = true};
 constexpr ModelVariant kQkNorm = {.qk_norm = true};
+constexpr ModelVariant kExperts = {.experts = 8, .top_k = 3, .shared = true, .balanced = true};
 constexpr ModelVariant kBlocksOfGpt = {
     .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .biases = true};
 
@@ -125,6 +126,9 @@ std::vector<Case> ExactCases() {
           {planner::Precision::kFp32, {"tp1.pp4.dp1.mb2.sched=gpipe"}},
           {planner::Precision::kFp32, {"tp2.pp2.dp1.rc=block:1"}},
           {planner::Precision::kFp64, {"tp2.pp2.dp1.sched=zb_h1", kQkNorm}},
+          {planner::Precision::kFp64, {"tp1.pp1.dp4.ep2.etp2", kExperts}},
+          {planner::Precision::kFp32, {"tp2.pp2.dp2.ep4.zero1.sp1", kExperts}},
+          {planner::Precision::kFp32, {"tp1.pp2.dp4.ep2.zero3.sched=zb_h1", kExperts}},
           {planner::Precision::kFp32, {"tp2.pp1.dp1.mb2.sp1", kBlocksOfGpt}},
           {planner::Precision::kFp64, {"tp1.pp2.dp2.zero2", kBlocksOfGpt}},
           {planner::Precision::kFp32,

@@ -38,6 +38,9 @@ void PrintParts(const trial::SliceResult& slice, std::ostream& out) {
   };
   add_all(planner::kMeasuredParts, "measured");
   add_all(planner::kModelledParts, modelled);
+  if (slice.step[planner::TimePart::kEp] > 0.0) {
+    add(planner::PartName(planner::TimePart::kEp), slice.step[planner::TimePart::kEp], modelled);
+  }
   add_all(planner::kSimulatedParts, "simulated from the parts above");
   add("step", slice.step.step_s(), "composed");
   out << "\nthe step of the rank that ends last:\n";

@@ -43,6 +43,7 @@ struct TrialFlags {
   double timeout_s = 300.0;
   std::string trace;
   bool slice = false;
+  planner::Routing routing = planner::Routing::kBalanced;
 };
 
 // What the planner expects of the same layout here.
@@ -56,6 +57,7 @@ absl::StatusOr<Prediction> Predict(const TrialFlags& flags, const planner::Layou
                                    CommandContext& context) {
   ASSIGN_OR_RETURN(planner::PlanQuery query, flags.query.ToQuery(context.files));
   query.devices = layout.devices();
+  query.training.routing = flags.routing;
   Prediction prediction;
   ASSIGN_OR_RETURN(prediction.request, planner::Resolve(query, context.host_cores));
   if (memory_limit_bytes) prediction.request.cluster.device.memory_bytes = *memory_limit_bytes;
@@ -71,6 +73,10 @@ absl::StatusOr<trial::TrialPlan> MakePlan(const TrialFlags& flags, const agent::
   RETURN_IF_ERROR(CheckRange("steps", steps, 1, trial::kMostSteps));
   RETURN_IF_ERROR(CheckRange("seed", flags.seed, 0, INT64_MAX));
   RETURN_IF_ERROR(trial::CheckTimeout(flags.timeout_s));
+  if (flags.slice && flags.routing == planner::Routing::kLearned) {
+    return FieldError("routing", "learned",
+                      "must be balanced with --slice: a rank alone gets no other rank's tokens");
+  }
   // Slices run one after the other.
   const int64_t ranks = flags.slice ? 1 : layout.devices();
   if (devices.count < ranks) {
@@ -238,6 +244,10 @@ void AddTrialCommand(CLI::App& app, CommandContext& context) {
                  "Run one rank of each distinct stage alone, charge its communication from the "
                  "cluster's model and compose the step: one device answers for any layout")
       ->excludes("--trace");
+  command_line::AddEnumOption<planner::Routing>(
+      *command, "--routing", flags->routing,
+      "Where a router's tokens go: evenly to all experts, or to those of the best scores",
+      {{"balanced", planner::Routing::kBalanced}, {"learned", planner::Routing::kLearned}});
   flags->output.AddFormat(*command);
   command_line::AddExample(
       *command,

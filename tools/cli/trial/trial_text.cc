@@ -24,6 +24,7 @@ constexpr std::array<std::pair<trial::Phase, const char*>, trial::kPhases> kColu
     {trial::Phase::kBackward, "backward"},
     {trial::Phase::kTensorParallel, "tp"},
     {trial::Phase::kContextParallel, "cp"},
+    {trial::Phase::kExpertParallel, "ep"},
     {trial::Phase::kPipeline, "pipeline"},
     {trial::Phase::kBubble, "bubble"},
     {trial::Phase::kDataParallel, "dp"},
@@ -117,6 +118,17 @@ void PrintNumbers(const char* name, const std::vector<double>& numbers, std::ost
   out << "\n";
 }
 
+// Where tokens came to experts unevenly.
+void PrintExpertLoad(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
+  const auto fullest = std::max_element(ranks.begin(), ranks.end(),
+                                        [](const trial::RankResult& a, const trial::RankResult& b) {
+                                          return a.expert_load < b.expert_load;
+                                        });
+  if (fullest == ranks.end() || fullest->expert_load <= 1.0) return;
+  out << absl::StrFormat("experts of rank %d took up to %.3g times an even share of the tokens\n",
+                         fullest->rank, fullest->expert_load);
+}
+
 void PrintMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
   Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
   for (const trial::RankResult& rank : ranks) {
@@ -161,6 +173,7 @@ void PrintTrial(const planner::Layout& layout, const planner::Estimate& predicte
   PrintNumbers("losses", result.losses, out);
   PrintNumbers("gradient norms", result.gradient_norms, out);
   PrintMemory(result.ranks, out);
+  PrintExpertLoad(result.ranks, out);
   PrintDeviceMemory(result.ranks, out);
   PrintPhases(result.ranks, out);
   PrintCommunication(result.ranks, out);

@@ -30,6 +30,8 @@ std::vector<trial::LayoutCase> Some() {
   std::vector<trial::LayoutCase> some;
   const std::vector<trial::LayoutCase> all = trial::AllCases();
   for (size_t i = 0; i < all.size(); i += 4) some.push_back(all[i]);
+  const std::vector<trial::LayoutCase> experts = trial::BalancedExpertCases();
+  for (size_t i = 0; i < experts.size(); i += 4) some.push_back(experts[i]);
   return some;
 }
 

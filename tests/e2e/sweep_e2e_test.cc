@@ -1,4 +1,5 @@
 // A sweep through the real server, agents and workers, and what happens when one of them is killed.
+#include <fstream>
 #include <memory>
 
 #include "nlohmann/json.hpp"
@@ -27,11 +28,12 @@ class SweepTest : public BinaryTest {
     return Start(name, arguments);
   }
   std::unique_ptr<Process> StartSweep(int ranks, int trials, int steps,
-                                      const std::string& cluster = "local-cpu") {
+                                      const std::string& cluster = "local-cpu",
+                                      const std::string& model = "tinystories-15m") {
     auto start = Start("start", {"sweep",          "start",
                                  "--server",       address_,
                                  "--name",         "s",
-                                 "--model",        "tinystories-15m",
+                                 "--model",        model,
                                  "--cluster",      cluster,
                                  "--gpus",         std::to_string(ranks),
                                  "--seq-len",      "64",
@@ -92,6 +94,32 @@ TEST_F(SweepTest, MeasuresThroughServerAgentAndWorkers) {
   EXPECT_EQ(server->WaitWithin(std::chrono::seconds(20)), 0);
   const auto check = Start("check", {"db", "check", "--db", folder_ + "/sweeps.db"});
   EXPECT_EQ(check->WaitWithin(std::chrono::seconds(20)), 0) << check->out();
+}
+
+// Its best layouts divide the experts, and every rank holds to the byte what was planned.
+TEST_F(SweepTest, MeasuresAMixtureOfExperts) {
+  const std::string model = folder_ + "/mixtral.json";
+  std::ofstream(model) << R"({"model_type": "mixtral", "hidden_size": 64, "intermediate_size": 96,
+      "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2,
+      "vocab_size": 256, "num_local_experts": 8, "num_experts_per_tok": 2, "rms_norm_eps": 1e-5,
+      "rope_theta": 10000.0, "max_position_embeddings": 512, "tie_word_embeddings": false})";
+  const auto server = Serve("server", "127.0.0.1:0");
+  const auto agent = StartAgent("a", 4);
+  StartSweep(4, 6, 2, "local-cpu", model);
+  const auto watch = Watch("watch");
+  ASSERT_EQ(watch->WaitWithin(std::chrono::seconds(120)), 0) << watch->err();
+  int with_divided_experts = 0;
+  const json shown = Show();
+  ASSERT_EQ(shown["trials"].size(), 6u);
+  for (const json& trial : shown["trials"]) {
+    ASSERT_EQ(trial["state"], "ok") << trial["reason"];
+    if (trial["layout"].get<std::string>().find(".ep") != std::string::npos) ++with_divided_experts;
+    for (const json& rank : trial["measured"]["ranks"]) {
+      EXPECT_EQ(rank["peak_bytes"], rank["estimated_bytes"]) << trial["layout"];
+      EXPECT_EQ(rank["expert_load"], 1.0) << trial["layout"];
+    }
+  }
+  EXPECT_GT(with_divided_experts, 0);
 }
 
 TEST_F(SweepTest, PlansWithWhatTheAgentMeasured) {

@@ -16,19 +16,19 @@ enum class Phase : uint8_t {
   kBackward,
   kTensorParallel,   // waiting for the TP group's collectives
   kContextParallel,  // waiting for the CP group's
-  kExpertParallel,   // waiting for tokens on the way to experts and back
   kPipeline,         // waiting for a message that is on its way
   kBubble,           // waiting for a neighbour that has not come to the message yet
   kDataParallel,     // waiting for gradient reductions and gathered weights
-  kOptimizer
+  kOptimizer,
+  kExpertParallel  // waiting for tokens on the way to experts and back
 };
 inline constexpr size_t kPhases = 10;
 
 // "forward_s", "backward_s", ...: what a phase's seconds are called where they are told by name.
 constexpr std::string_view PhaseKey(Phase phase) {
   constexpr std::array<std::string_view, kPhases> kKeys = {
-      "other_s",           "forward_s",  "backward_s", "tensor_parallel_s", "context_parallel_s",
-      "expert_parallel_s", "pipeline_s", "bubble_s",   "data_parallel_s",   "optimizer_s"};
+      "other_s",    "forward_s", "backward_s",      "tensor_parallel_s", "context_parallel_s",
+      "pipeline_s", "bubble_s",  "data_parallel_s", "optimizer_s",       "expert_parallel_s"};
   return kKeys[static_cast<size_t>(phase)];
 }
 

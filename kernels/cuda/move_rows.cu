@@ -3,12 +3,17 @@
 namespace meshwright::kernels::cuda {
 namespace {
 
+// The row that an index names; row 0 of one that names none. Devices divide 64 bits slowly.
+__device__ int64_t RowOf(int32_t index, const GatherRows& a) {
+  return index < 0 ? 0 : index / static_cast<int32_t>(a.divisor);
+}
+
 // One thread takes a pack of a column throughout, a block one row at a time.
 template <typename T, int kPack>
 __global__ void GatherKernel(GatherRows a) {
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
     const int32_t index = a.index[row];
-    const T* from = static_cast<const T*>(a.x) + (index < 0 ? 0 : index / a.divisor) * a.width;
+    const T* from = static_cast<const T*>(a.x) + RowOf(index, a) * a.width;
     T* y = static_cast<T*>(a.y) + row * a.width;
     for (int64_t i = threadIdx.x; i < a.width / kPack; i += kThreads) {
       Store<kPack>(index < 0 ? Pack<T, kPack>{} : Load<kPack>(from, i), y, i);
@@ -54,7 +59,7 @@ __global__ void GatherElementsKernel(GatherRows a) {
   const int64_t row = GlobalThread();
   if (row >= a.rows) return;
   const int32_t index = a.index[row];
-  static_cast<T*>(a.y)[row] = index < 0 ? T{} : static_cast<const T*>(a.x)[index / a.divisor];
+  static_cast<T*>(a.y)[row] = index < 0 ? T{} : static_cast<const T*>(a.x)[RowOf(index, a)];
 }
 
 template <typename T>

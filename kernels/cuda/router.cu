@@ -37,7 +37,7 @@ template <typename T>
 __device__ unsigned int TakenGroups(const RouterForward& a, const T* logits) {
   using A = Accumulator<T>;
   const int lane = threadIdx.x % kWarp;
-  const int size = static_cast<int>(a.experts / a.groups);
+  const int size = static_cast<int>(a.experts) / static_cast<int>(a.groups);
   Ranked<A> best = {0, kNone};
   if (lane < a.groups) {
     for (int i = lane * size; i < (lane + 1) * size; ++i) {
@@ -58,7 +58,7 @@ template <typename T>
 __device__ void Pick(const RouterForward& a, const T* logits, int32_t* picked) {
   using A = Accumulator<T>;
   const int lane = threadIdx.x % kWarp;
-  const int size = static_cast<int>(a.experts / a.groups);
+  const int size = static_cast<int>(a.experts) / static_cast<int>(a.groups);
   const unsigned int taken = a.groups > 1 ? TakenGroups(a, logits) : ~0u;
   Ranked<A> previous = {0, kNone};
   for (int k = 0; k < a.top_k; ++k) {

@@ -37,6 +37,7 @@ void MultiplyInto(at::Tensor product, const at::Tensor& a, const at::Tensor& b) 
 }
 
 at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
+  if (!InPieces(a)) return at::mm(a, b);
   at::Tensor product = at::empty({a.size(0), b.size(1)}, a.options());
   MultiplyInto(product, a, b);
   return product;

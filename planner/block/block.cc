@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/block/attention_tiles.h"
 #include "planner/block/expert_operators.h"
 #include "planner/block/latent_operators.h"
 #include "planner/block/operator_builder.h"
@@ -141,6 +142,7 @@ class BlockBuilder : public OperatorBuilder {
                     .head_dim = s_.head_dim,
                     .kv_heads = s_.rank_kv_heads(),
                     .key_blocks = s_.cp,
+                    .ring_stops = RingStopCount(s_.attention_span()),
                     .window = s_.window,
                     .value_dim = s_.is_latent() ? s_.value_dim : 0};
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
@@ -161,10 +163,11 @@ class BlockBuilder : public OperatorBuilder {
          kInputGradient);
     op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
     op.pass(kInputGradient).result_bytes = query_bytes + key_bytes + value_bytes;
-    if (s_.cp > 1) Ring(op);
+    if (op.attention.ring_stops > 1) Ring(op);
   }
 
-  // Keys and values go around the ring each way, and their gradients behind them.
+  // Keys and values go around the ring each way, and their gradients behind them, as far as any
+  // rank sees them.
   void Ring(Operator& op) {
     const int64_t elements = s_.tokens * (s_.key_width() + s_.value_width());
     const OperatorCollective keys = {.kind = CollectiveKind::kSend,

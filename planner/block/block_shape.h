@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "planner/block/attention_tiles.h"
 #include "planner/spec/kernels.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/quantisation.h"
@@ -105,6 +106,9 @@ struct BlockShape {
   int64_t attended_width() const { return rank_heads() * value_head_dim(); }
   // Of the latents that queries, keys and values come out of; the turned key is beside them.
   int64_t latent_width() const { return query_rank + kv_rank; }
+  AttentionSpan attention_span() const {
+    return {.seq_len = keys, .cp = static_cast<int32_t>(cp), .window = window};
+  }
   int64_t inner_width() const { return ffn_hidden / tp; }
   int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }
   bool is_parallel() const {

@@ -96,8 +96,9 @@ struct AttentionShape {
   int64_t kv_heads = 0;  // on this rank
   // Blocks of the keys that a kernel works on one after another: the ring's of context parallelism.
   int64_t key_blocks = 1;
-  int64_t window = 0;     // newest keys that a query sees; 0: all before it
-  int64_t value_dim = 0;  // of a head's values; 0: head_dim
+  int64_t ring_stops = 1;  // of these, those that any rank's queries see
+  int64_t window = 0;      // newest keys that a query sees; 0: all before it
+  int64_t value_dim = 0;   // of a head's values; 0: head_dim
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
@@ -201,7 +202,7 @@ struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupRole group = GroupRole::kTensor;
   // Size of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter. Of
-  // a send it is one message; a ring of n ranks passes on n - 1 of them.
+  // a send it is one message; a ring passes on one for each of its stops but the first.
   int64_t bytes = 0;
   bool behind_compute = false;  // hidden by a matrix product that takes longer
 };

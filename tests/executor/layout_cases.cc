@@ -213,8 +213,8 @@ std::vector<LayoutCase> HsdpCases() {
                            {"tp2.cp2.pp2.dp2.sp1.hs=2"}});
 }
 
-// Each schedule with stages that differ: by more than a layer, in the middle, and chunks at the ends
-// without layers.
+// Each schedule with stages that differ: by more than a layer, in the middle, and chunks at the
+// ends without layers.
 std::vector<LayoutCase> NamedStageCases() {
   return {{"tp1.pp2.dp1.stages=1+3"},
           {"tp1.pp2.dp1.stages=3+1", kTied},
@@ -340,7 +340,7 @@ std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
   for (const auto& cases :
        {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), HsdpCases(),
-        NamedStageCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
+        NamedStageCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases(), WindowCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

@@ -27,6 +27,8 @@ struct ModelVariant {
   bool biases = false;  // of all of a block's products
   double rotary_share = 1.0;
   bool positions = true;
+  // Keys that queries of the first layer see, of the third, and so on; the others see all.
+  int64_t window = 0;
 };
 
 struct LayoutCase {
@@ -55,8 +57,21 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.norm == planner::StreamNorm::kLayerPlain) name += "_plain_norm";
   if (test_case.model.rotary_share != 1.0) name += "_partial_rotary";
   if (!test_case.model.positions) name += "_no_positions";
+  if (test_case.model.window > 0) name += "_window" + std::to_string(test_case.model.window);
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
+}
+
+// Groups of one layer each, of which every other has a window.
+inline void AlternateWindows(int64_t window, planner::ModelSpec& model) {
+  planner::LayerGroup layer = model.groups.front();
+  const int64_t layers = model.layers();
+  layer.count = 1;
+  model.groups.clear();
+  for (int64_t i = 0; i < layers; ++i) {
+    layer.attention.window = i % 2 == 0 ? window : 0;
+    model.groups.push_back(layer);
+  }
 }
 
 inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
@@ -80,6 +95,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;
   }
+  if (test_case.model.window > 0) AlternateWindows(test_case.model.window, plan.model);
   plan.training = TinyTraining();
   plan.training.global_batch = test_case.global_batch;
   plan.layout = planner::ParseLayout(test_case.layout).value();
@@ -100,6 +116,8 @@ std::vector<LayoutCase> NamedStageCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();
+// In attention_cases.cc.
+std::vector<LayoutCase> WindowCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();

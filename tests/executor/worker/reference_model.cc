@@ -8,13 +8,11 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/triu.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -148,6 +146,14 @@ at::Tensor ReferenceModel::Turn(const at::Tensor& whole_heads) const {
   return at::cat({turned, whole_heads.narrow(3, width, head_dim - width)}, 3);
 }
 
+// [queries, keys]: which keys a query does not see.
+at::Tensor ReferenceModel::Hidden(const planner::Attention& attention) const {
+  const at::Tensor positions = at::arange(training_.seq_len);
+  const at::Tensor ahead = positions.unsqueeze(1) - positions.unsqueeze(0);
+  const at::Tensor future = ahead < 0;
+  return attention.window > 0 ? future.logical_or(ahead >= attention.window) : future;
+}
+
 at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention& attention,
                                   const std::string& prefix) const {
   const int64_t batch = x.size(0);
@@ -166,10 +172,10 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention&
   const at::Tensor q = turned("q", attention.heads);
   const at::Tensor k = turned("k", attention.kv_heads).repeat_interleave(group, 1);
   const at::Tensor v = heads("v", attention.kv_heads).repeat_interleave(group, 1);
-  const at::Tensor future = at::triu(at::ones({seq_len, seq_len}, dtype_), 1).to(at::kBool);
+  const at::Tensor hidden = Hidden(attention);
   const at::Tensor scores =
       at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(attention.head_dim));
-  const at::Tensor weights = at::softmax(scores.masked_fill(future, -INFINITY), -1);
+  const at::Tensor weights = at::softmax(scores.masked_fill(hidden, -INFINITY), -1);
   const at::Tensor output = at::matmul(weights, v).transpose(1, 2).reshape({batch, seq_len, -1});
   return Project(output, prefix + "o", attention.output_bias ? prefix + "o_bias" : "");
 }

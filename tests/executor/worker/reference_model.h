@@ -45,6 +45,7 @@ class ReferenceModel {
   at::Tensor Norm(const at::Tensor& x, const std::string& weight) const;
   at::Tensor Project(const at::Tensor& x, const std::string& name, const std::string& bias) const;
   at::Tensor Turn(const at::Tensor& whole_heads) const;
+  at::Tensor Hidden(const planner::Attention& attention) const;
   at::Tensor Attend(const at::Tensor& x, const planner::Attention& attention,
                     const std::string& prefix) const;
   at::Tensor FeedForward(const at::Tensor& x, const planner::Ffn& ffn,

@@ -47,6 +47,7 @@ struct Case {
   bool other_biases = false;  // of the other products
   double rotary_share = 1.0;
   planner::Positions positions = planner::Positions::kRotary;
+  int64_t window = 0;
 };
 
 Case GptBlock(const char* name, const planner::Layout& layout) {
@@ -86,6 +87,7 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     attention.qkv_bias = GetParam().qkv_bias;
     attention.qk_norm = GetParam().qk_norm;
     attention.output_bias = GetParam().other_biases;
+    attention.window = GetParam().window;
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -378,6 +380,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "PartialRotary", .rotary_share = 0.25},
         Case{.name = "PartialRotaryQkNorm", .qk_norm = true, .rotary_share = 0.5},
         Case{.name = "NoPositions", .positions = planner::Positions::kNone},
+        Case{.name = "Window", .window = 5},
+        Case{.name = "SequenceParallelWindowQkNorm",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .qk_norm = true,
+             .window = 5},
+        Case{.name = "FullRecomputeMultiHeadWindow",
+             .layout = {.recompute = planner::Recompute::kFull},
+             .kv_heads = 4,
+             .window = 3},
         Case{.name = "Biases", .qkv_bias = true, .other_biases = true}, GptBlock("GptBlock", {}),
         GptBlock("TensorParallelGptBlock", {.tp = 2}),
         GptBlock("SequenceParallelGptBlock", {.tp = 2, .sequence_parallel = true}),

@@ -2,6 +2,7 @@
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define NDEBUG
+#include <ATen/TensorOperators.h>
 #include <ATen/record_function.h>
 #pragma pop_macro("NDEBUG")
 
@@ -24,7 +25,12 @@ std::unique_ptr<at::ObserverContext> OnAten(const at::RecordFunction& function) 
 }
 
 // Of queries [batch, heads, queries, head_dim] and keys likewise.
-int64_t Pairs(const at::Tensor& queries, const at::Tensor& keys, bool causal) {
+int64_t Pairs(const at::Tensor& queries, const at::Tensor& keys, bool causal,
+              const c10::IValue& mask) {
+  if (mask.isTensor()) {
+    const at::Tensor seen = mask.toTensor() == 0;
+    return queries.size(0) * queries.size(1) * seen.sum().item<int64_t>();
+  }
   return queries.size(0) * queries.size(1) * queries.size(2) * keys.size(2) / (causal ? 2 : 1);
 }
 
@@ -203,10 +209,10 @@ void RunRecorder::AddAten(std::string_view name, c10::ArrayRef<const c10::IValue
       Add(ran::kBias, data(tensor(0).dim() == 1 ? 0 : 1), {tensor(1).numel()});
     }
   } else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") {
-    Continue(ran::kAttention, nullptr, Pairs(tensor(0), tensor(1), inputs[4].toBool()));
+    Continue(ran::kAttention, nullptr, Pairs(tensor(0), tensor(1), inputs[4].toBool(), inputs[5]));
   } else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") {
     Continue(ran::Gradient(ran::kAttention), nullptr,
-             Pairs(tensor(1), tensor(2), inputs[7].toBool()));
+             Pairs(tensor(1), tensor(2), inputs[7].toBool(), inputs[8]));
   }
 }
 

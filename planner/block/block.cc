@@ -126,8 +126,13 @@ class BlockBuilder : public OperatorBuilder {
   void Rope() {
     Operator& op = Add(OperatorName::kRope, OperatorKind::kElementwise);
     // Latent attention puts queries and keys together of what was turned and what was not.
-    const double turned =
+    double turned =
         (s_.is_latent() ? 1.0 : s_.rotary_share) * static_cast<double>(TurnedElements());
+    if (s_.assembles_keys()) {
+      turned = static_cast<double>(s_.tokens * (s_.rank_heads() + 1) * s_.rotary_dim);
+      Save(op, KeptTensor::kTurnedKey, s_.tokens * s_.rotary_dim * s_.element_bytes,
+           OperatorName::kQueryProjection, kInputGradient);
+    }
     op.stream = {.elements = static_cast<int64_t>(turned),
                  .traffic_bytes = {s_.rope_traffic_bytes, s_.rope_traffic_bytes, 0.0}};
     op.repeats_forward = NormsHeadsAgain();
@@ -154,8 +159,14 @@ class BlockBuilder : public OperatorBuilder {
     constexpr OperatorName kQkv = OperatorName::kQkvProjection;
     Save(op, KeptTensor::kQuery, query_bytes,
          s_.is_latent() ? OperatorName::kQueryProjection : kQkv, kWeightGradient);
-    Save(op, KeptTensor::kKey, key_bytes, kQkv, kWeightGradient);
-    Save(op, KeptTensor::kValue, value_bytes, kQkv, kWeightGradient);
+    if (s_.assembles_keys()) {
+      Save(op, KeptTensor::kValue,
+           s_.tokens * s_.rank_heads() * s_.latent_head_dim() * s_.element_bytes, kQkv,
+           kWeightGradient);
+    } else {
+      Save(op, KeptTensor::kKey, key_bytes, kQkv, kWeightGradient);
+      Save(op, KeptTensor::kValue, value_bytes, kQkv, kWeightGradient);
+    }
     Save(op, KeptTensor::kLogSumExp, s_.tokens * s_.rank_heads() * s_.accumulator_bytes(), op.name,
          kInputGradient);
     const auto scores = static_cast<double>(s_.tokens * s_.keys * s_.rank_heads());

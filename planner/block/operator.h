@@ -150,12 +150,14 @@ enum class KeptTensor : uint8_t {
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
   kAttentionNormInput,   // of a norm behind the output projection
-  kLatent,               // of latent attention, before its norm, and its deviations
-  kLatentNormOutput,     // input of the projections out of the latents
-  kHeadNormInput,        // queries and keys before their norm, with each head's deviation
-  kQuery,                // after RoPE, or the one thing kept where heads are normed again
+  kLatent,               // of latent attention, before its norm
+  kLatentRstd,
+  kLatentNormOutput,  // input of the projections out of the latents
+  kHeadNormInput,     // queries and keys before their norm, with each head's deviation
+  kQuery,             // after RoPE, or the one thing kept where heads are normed again
   kKey,
-  kValue,
+  kValue,      // of latent attention that puts keys together again, with what of them is not turned
+  kTurnedKey,  // of latent attention that does, one for all heads
   kAttentionOutput,  // input of the output projection
   kLogSumExp,        // softmax statistics
   kFfnResidual,      // input of the second norm
@@ -210,6 +212,7 @@ struct OperatorCollective {
 struct OperatorPass {
   // What the pass allocates for its result; 0 where it works in place.
   int64_t result_bytes = 0;
+  int64_t copied_bytes = 0;  // made beside the result and copied into it
   ShortList<OperatorCollective, 2> collectives;
 };
 
@@ -230,6 +233,8 @@ struct Operator {
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
+  // Whether it reads what the operator before it reads, and the gradient of that is one tensor.
+  bool reads_as_previous = false;
   // Whether the input gradient runs the forward again first, because its result is never kept.
   bool repeats_forward = false;
   // Whether recompute runs the forward again before the backward of the block.

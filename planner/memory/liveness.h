@@ -13,8 +13,9 @@
 //                      which adds it to its own.
 //   weight gradients   that of a projection is computed when the input gradient of the projection
 //                      before it is about to be, or while its own input gradient is being sent to
-//                      the other ranks. With sequence parallel its input is gathered before the
-//                      product that precedes it.
+//                      the other ranks; two projections that read the same wait together, and the
+//                      gradient of what they read is one tensor. With sequence parallel its input
+//                      is gathered before the product that precedes it.
 #pragma once
 
 #include <array>
@@ -76,6 +77,7 @@ class Liveness {
     bool takes_place = false;        // its input's gradient, of what it saved
     bool repeats_forward = false;
     bool recomputed = false;
+    bool reads_as_previous = false;
   };
 
   // A tensor that the next operator reads.
@@ -87,8 +89,9 @@ class Liveness {
   // A projection whose weight gradient is to come.
   struct Waiting {
     const Step* step = nullptr;
-    int64_t input_bytes = 0;     // gathered for it
-    int64_t gradient_bytes = 0;  // of its result, where that is a tensor of its own
+    int64_t input_bytes = 0;      // gathered for it
+    int64_t gradient_bytes = 0;   // of its result, where that is a tensor of its own
+    const Step* other = nullptr;  // the projection before it, where both read the same
   };
 
   // What a backward is at.
@@ -108,13 +111,16 @@ class Liveness {
   void Touch(int64_t bytes);
 
   void Compute(const Step& step, int64_t beside_bytes, Current& current);
+  // Whether the next operator reads what it read.
+  bool IsReadAgain(const Step& step) const;
+  void BackwardFirstOfTwo(const Step& step, Walk& walk);
   void BackwardStep(size_t index, Walk& walk);
   void BackwardProjection(size_t index, Walk& walk);
   void BackwardInPlace(size_t index, Walk& walk);
   void BackwardCollective(const Step& step, Walk& walk);
   void FinishWaiting(Walk& walk);
 
-  ShortList<Step, 16> steps_;
+  ShortList<Step, 32> steps_;
   int64_t given_bytes_ = 0;
   int64_t held_bytes_ = 0;
   int64_t most_bytes_ = 0;

@@ -69,8 +69,10 @@ int64_t RingAttentionBytes(const WorkerShape& shape) {
 }  // namespace
 
 int64_t AttentionGradientBytes(const WorkerShape& shape) {
-  if (shape.block.window > 0) return TiledAttentionBytes(shape);
-  return shape.block.cp > 1 ? RingAttentionBytes(shape) : LocalAttentionBytes(shape);
+  const BlockShape& s = shape.block;
+  const int64_t keys = s.assembles_keys() ? KeyBytes(s) : 0;
+  if (s.window > 0 || s.value_head_dim() != s.head_dim) return keys + TiledAttentionBytes(shape);
+  return keys + (s.cp > 1 ? RingAttentionBytes(shape) : LocalAttentionBytes(shape));
 }
 
 }  // namespace meshwright::planner

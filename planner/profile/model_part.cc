@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 19> kNames = {{
+constexpr EnumNames<ModelPart, 21> kNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -22,6 +22,8 @@ constexpr EnumNames<ModelPart, 19> kNames = {{
     {ModelPart::kHeadBias, "head_bias"},
     {ModelPart::kExperts, "experts"},
     {ModelPart::kLatentAttention, "latent_attention"},
+    {ModelPart::kQueriesWithoutLatent, "queries_without_latent"},
+    {ModelPart::kWideValues, "wide_values"},
     {ModelPart::kSlidingWindow, "sliding_window"},
     {ModelPart::kSinks, "attention_sinks"},
     {ModelPart::kFurtherTokens, "further_tokens"},
@@ -46,6 +48,12 @@ ModelPart NormOf(const ModelSpec& model) {
   return model.norm == StreamNorm::kLayerPlain ? ModelPart::kPlainLayerNorm : ModelPart::kLayerNorm;
 }
 
+void AddLatentParts(const Attention& attention, EnumSet<ModelPart>& parts) {
+  parts.Add(ModelPart::kLatentAttention);
+  if (attention.query_rank == 0) parts.Add(ModelPart::kQueriesWithoutLatent);
+  if (attention.value_dim > attention.head_dim) parts.Add(ModelPart::kWideValues);
+}
+
 }  // namespace
 
 EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
@@ -62,7 +70,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
     if (group.ffn.has_experts()) parts.Add(ModelPart::kExperts);
-    if (group.attention.is_latent()) parts.Add(ModelPart::kLatentAttention);
+    if (group.attention.is_latent()) AddLatentParts(group.attention, parts);
     if (group.attention.window > 0) parts.Add(ModelPart::kSlidingWindow);
     if (group.attention.sinks) parts.Add(ModelPart::kSinks);
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);

@@ -28,6 +28,8 @@ enum class ModelPart : uint8_t {
   kHeadBias,
   kExperts,
   kLatentAttention,
+  kQueriesWithoutLatent,  // of latent attention, made of the hidden state
+  kWideValues,            // of latent attention, wider than keys
   kSlidingWindow,
   kSinks,
   kFurtherTokens,  // layers that predict tokens further ahead

@@ -56,7 +56,9 @@ inline bool LacksModelPart(const RuleInput& input, const Layout& /*layout*/, Ope
 inline bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const int64_t multiple = input.profile.supports.kernels.head_dim_multiple;
   return AnyGroup(input.model, [&](const LayerGroup& group) {
-    return DoesNotDivide(group.attention.head_dim, multiple, operands);
+    const Attention& attention = group.attention;
+    return DoesNotDivide(attention.head_dim, multiple, operands) ||
+           (attention.is_latent() && DoesNotDivide(attention.rotary_dim, multiple, operands));
   });
 }
 

@@ -29,6 +29,8 @@ struct ModelVariant {
   bool positions = true;
   // Keys that queries of the first layer see, of the third, and so on; the others see all.
   int64_t window = 0;
+  bool latent = false;
+  int64_t value_dim = 8;  // of latent attention, beside keys of 12
 };
 
 struct LayoutCase {
@@ -58,6 +60,7 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.rotary_share != 1.0) name += "_partial_rotary";
   if (!test_case.model.positions) name += "_no_positions";
   if (test_case.model.window > 0) name += "_window" + std::to_string(test_case.model.window);
+  if (test_case.model.latent) name += "_latent" + std::to_string(test_case.model.value_dim);
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -95,6 +98,9 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;
   }
+  if (test_case.model.latent) {
+    plan.model.groups.front().attention = TinyLatentAttention(test_case.model.value_dim);
+  }
   if (test_case.model.window > 0) AlternateWindows(test_case.model.window, plan.model);
   plan.training = TinyTraining();
   plan.training.global_batch = test_case.global_batch;
@@ -118,6 +124,7 @@ std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();
 // In attention_cases.cc.
 std::vector<LayoutCase> WindowCases();
+std::vector<LayoutCase> LatentCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();

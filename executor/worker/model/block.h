@@ -4,8 +4,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 
-#include "executor/worker/model/attention_layer.h"
+#include "executor/worker/model/attention_branch.h"
 #include "executor/worker/model/ffn_layer.h"
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
@@ -47,7 +48,7 @@ class Block {
   void RecomputeForAttention(BlockSaved& saved) const;
 
   FlatUnit& unit_;
-  AttentionLayer attention_;
+  std::unique_ptr<const AttentionBranch> attention_;
   FfnLayer ffn_;
   Keeps keeps_;
 };

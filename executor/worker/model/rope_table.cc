@@ -13,8 +13,8 @@ namespace meshwright::worker {
 
 RopeTable::RopeTable(const RankContext& context) {
   const int64_t seq_len = context.local_seq_len();
-  const int64_t head_dim = context.model.groups.front().attention.head_dim;
-  const int64_t half = planner::RotaryElements(context.model, head_dim) / 2;
+  const int64_t half =
+      planner::RotaryElements(context.model, context.model.groups.front().attention) / 2;
   std::vector<double> values(static_cast<size_t>(2 * seq_len * half));
   int64_t row = 0;
   for (const planner::SequencePiece& piece : planner::SequencePiecesOf(

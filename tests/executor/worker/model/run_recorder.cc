@@ -52,6 +52,7 @@ class RecordingKernels final : public kernels::Kernels {
   void Run(const kernels::RmsNormForward& args) const override {
     if (args.branch != nullptr) recorder_.Add(ran::kResidual, nullptr, {args.rows * args.width});
     recorder_.Add(ran::kNorm, args.weight, {args.rows * args.width});
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::RmsNormBackward& args) const override {
@@ -59,12 +60,14 @@ class RecordingKernels final : public kernels::Kernels {
     if (args.residual_gradient != nullptr) {
       recorder_.Add(ran::Gradient(ran::kResidual), nullptr, {args.rows * args.width});
     }
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::LayerNormForward& args) const override {
     if (args.branch != nullptr) recorder_.Add(ran::kResidual, nullptr, {args.rows * args.width});
     recorder_.Add(ran::kNorm, args.weight, {args.rows * args.width});
     recorder_.Continue(ran::kNorm, args.bias, 0);
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::LayerNormBackward& args) const override {
@@ -73,6 +76,7 @@ class RecordingKernels final : public kernels::Kernels {
     if (args.residual_gradient != nullptr) {
       recorder_.Add(ran::Gradient(ran::kResidual), nullptr, {args.rows * args.width});
     }
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::HeadNormForward& args) const override {
@@ -175,12 +179,13 @@ std::unique_ptr<Communicator> RunRecorder::Join(planner::GroupRole group, int32_
 RankRun RunRecorder::Take() { return std::exchange(run_, {}); }
 
 void RunRecorder::Add(std::string_view what, const void* parameter, std::vector<int64_t> size) {
+  closed_ = false;
   run_.computed.push_back(
       {.what = std::string(what), .parameters = ParameterAt(parameter), .size = std::move(size)});
 }
 
 void RunRecorder::Continue(std::string_view what, const void* parameter, int64_t elements) {
-  const bool same = !run_.computed.empty() && run_.computed.back().what == what;
+  const bool same = !closed_ && !run_.computed.empty() && run_.computed.back().what == what;
   if (!same) {
     Add(what, parameter, {elements});
     return;

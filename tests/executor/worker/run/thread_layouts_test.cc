@@ -175,6 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
                     trial::LayoutCase{"tp1.pp1.dp2.zero2", {.tied = true}},
                     trial::LayoutCase{"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", {.tied = true}},
                     trial::LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
+                    trial::LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.latent = true}},
+                    trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.window = 6}},
                     trial::LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first",
                                       {.tied = true}}),
     [](const auto& test) { return trial::CaseName(test.param); });
@@ -190,6 +192,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(Some, LongLayoutsTest,
                          testing::Values(trial::LayoutCase{"tp1.cp2.pp1.dp1"},
+                                         trial::LayoutCase{"tp1.pp1.dp1.mb2", {.latent = true}},
+                                         trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.latent = true}},
+                                         trial::LayoutCase{"tp2.cp4.pp1.dp1.sp1", {.latent = true}},
                                          trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.kv_heads = 4}},
                                          trial::LayoutCase{"tp1.cp4.pp1.dp1.mb2"},
                                          trial::LayoutCase{"tp1.cp8.pp1.dp1", {.kv_heads = 4}},

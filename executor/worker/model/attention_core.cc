@@ -104,7 +104,8 @@ AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& 
   AttentionResult result;
   if (shape.calls() == 1) {
     AttendedHeads heads = AttendForward(shape.backend, q, k, v, Causal());
-    result.output = heads.output.reshape({tokens, width});
+    // A view of one head that was filled up would keep what it was filled up with.
+    result.output = heads.output.reshape({tokens, width}).contiguous();
     result.statistics.push_back(std::move(heads.statistics));
     return result;
   }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "planner/block/block.h"
 #include "planner/layout/sequence_share.h"
 
 namespace meshwright::planner {
@@ -26,6 +27,30 @@ TEST(RingStops, EndWhereTheWindowDoes) {
   EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 10}), Stops({0, 1, 2, 6, 7}));
   EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 100}), Stops({0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(RingStops({.seq_len = 32, .cp = 2, .window = 2}), Stops({0, 1}));
+}
+
+TEST(RingStops, AreTheMessagesOfABlock) {
+  BlockShape shape = {.tokens = 16,
+                      .hidden = 8,
+                      .heads = 2,
+                      .kv_heads = 2,
+                      .head_dim = 4,
+                      .ffn_hidden = 16,
+                      .keys = 128,
+                      .cp = 8};
+  const auto messages = [&] {
+    for (const Operator& op : BlockOperators(shape)) {
+      if (op.kind != OperatorKind::kAttention) continue;
+      EXPECT_EQ(op.pass(PassKind::kForward).collectives.size(), op.attention.ring_stops > 1);
+      return op.attention.ring_stops - 1;
+    }
+    return int64_t{-1};
+  };
+  EXPECT_EQ(messages(), 7);
+  shape.window = 10;
+  EXPECT_EQ(messages(), 4);
+  shape.window = 1;
+  EXPECT_EQ(messages(), 0);
 }
 
 // Positions of a rank's tokens in their order.

@@ -81,7 +81,9 @@ TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
       const int32_t source = (rank + cp - hops) % cp;
       const std::vector<int64_t> keys = PositionsOf(span, source);
       for (const AttentionTile& tile : AttentionTiles(span, rank, source)) {
-        if (window > 0) EXPECT_LE(tile.queries.count, kWindowTileQueries);
+        if (window > 0) {
+          EXPECT_LE(tile.queries.count, kWindowTileQueries);
+        }
         for (int64_t i = 0; i < tile.queries.count; ++i) {
           const int64_t query = tile.queries.begin + i;
           EXPECT_EQ(tile.first, !met[query]);
@@ -91,7 +93,9 @@ TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
             if (!Sees(tile, i, j)) continue;
             const int64_t ahead = queries[query] - keys[tile.keys.begin + j];
             ASSERT_GE(ahead, 0);
-            if (window > 0) ASSERT_LT(ahead, window);
+            if (window > 0) {
+              ASSERT_LT(ahead, window);
+            }
             ++of_tile;
           }
           ASSERT_GT(of_tile, 0) << "a row of the mask without a key";

@@ -17,12 +17,17 @@ ModelForm FormOf(const planner::ModelSpec& model) {
     to.qkv_bias = group.attention.qkv_bias;
     to.qk_norm = group.attention.qk_norm;
     // Workers of other versions read what has always been there.
-    if (group.attention.qk_norm_over_width != form.attention.qk_norm_over_width) {
-      to.qk_norm_over_width = group.attention.qk_norm_over_width;
-    }
-    if (group.attention.output_bias != form.attention.output_bias) {
-      to.output_bias = group.attention.output_bias;
-    }
+    const auto say = [](const auto& of_group, const auto& of_model, auto& said) {
+      if (of_group != of_model) said = of_group;
+    };
+    say(group.attention.qk_norm_over_width, form.attention.qk_norm_over_width,
+        to.qk_norm_over_width);
+    say(group.attention.output_bias, form.attention.output_bias, to.output_bias);
+    say(group.attention.window, form.attention.window, to.window);
+    say(group.attention.query_rank, form.attention.query_rank, to.query_rank);
+    say(group.attention.kv_rank, form.attention.kv_rank, to.kv_rank);
+    say(group.attention.rotary_dim, form.attention.rotary_dim, to.rotary_dim);
+    say(group.attention.value_dim, form.attention.value_dim, to.value_dim);
   }
   return form;
 }
@@ -38,6 +43,13 @@ planner::ModelSpec ModelOf(const ModelForm& form) {
     attention.qk_norm = group.qk_norm.value_or(attention.qk_norm);
     attention.qk_norm_over_width = group.qk_norm_over_width.value_or(attention.qk_norm_over_width);
     attention.output_bias = group.output_bias.value_or(attention.output_bias);
+    attention.window = group.window.value_or(attention.window);
+    attention.query_rank = group.query_rank.value_or(attention.query_rank);
+    attention.kv_rank = group.kv_rank.value_or(attention.kv_rank);
+    attention.rotary_dim = group.rotary_dim.value_or(attention.rotary_dim);
+    attention.value_dim = group.value_dim.value_or(attention.value_dim);
+    attention.kind = attention.kv_rank > 0 ? planner::AttentionKind::kLatent
+                                           : planner::AttentionKind::kGroupedQuery;
     model.groups.push_back({.attention = attention, .ffn = group.ffn, .count = group.count});
   }
   return model;

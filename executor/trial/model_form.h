@@ -1,5 +1,6 @@
 // The model of a trial's plan as its text has it: attention is the model's, and a group of layers
-// says only what it has otherwise.
+// says only what it has otherwise. Attention is latent where keys and values have a latent
+// (`kv_rank`).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,11 @@ struct LayerGroupForm {
   std::optional<bool> qk_norm;
   std::optional<bool> qk_norm_over_width;
   std::optional<bool> output_bias;
+  std::optional<int64_t> window;
+  std::optional<int64_t> query_rank;  // these four of latent attention
+  std::optional<int64_t> kv_rank;
+  std::optional<int64_t> rotary_dim;
+  std::optional<int64_t> value_dim;
   planner::Ffn ffn;
   int64_t count = 0;
 };
@@ -42,6 +48,11 @@ void VisitFields(Group& group, Visitor& visit) {
   visit("qk_norm", group.qk_norm);
   visit("qk_norm_over_width", group.qk_norm_over_width);
   visit("output_bias", group.output_bias);
+  visit("window", group.window);
+  visit("query_rank", group.query_rank);
+  visit("kv_rank", group.kv_rank);
+  visit("rotary_dim", group.rotary_dim);
+  visit("value_dim", group.value_dim);
   visit(planner::Needed("ffn"), group.ffn.kind, planner::kFfnKindNames);
   visit(planner::Needed("ffn_hidden"), group.ffn.hidden);
   visit(planner::OnlyIf(group.ffn.bias, "ffn_bias"), group.ffn.bias);
@@ -58,6 +69,11 @@ void VisitFamilyFields(Form& form, Visitor& visit) {
   const planner::ModelSpec llama;
   visit(OnlyIf(attention.qk_norm_over_width, "qk_norm_over_width"), attention.qk_norm_over_width);
   visit(OnlyIf(attention.output_bias, "output_bias"), attention.output_bias);
+  visit(OnlyIf(attention.window > 0, "window"), attention.window);
+  visit(OnlyIf(attention.query_rank > 0, "query_rank"), attention.query_rank);
+  visit(OnlyIf(attention.kv_rank > 0, "kv_rank"), attention.kv_rank);
+  visit(OnlyIf(attention.rotary_dim > 0, "rotary_dim"), attention.rotary_dim);
+  visit(OnlyIf(attention.value_dim > 0, "value_dim"), attention.value_dim);
   visit(OnlyIf(model.head_bias, "head_bias"), model.head_bias);
   visit(OnlyIf(model.embedding_norm, "embedding_norm"), model.embedding_norm);
   visit(OnlyIf(model.norm != llama.norm, "norm"), model.norm, planner::kStreamNormNames);

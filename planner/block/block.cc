@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/block/attention_tiles.h"
 #include "planner/block/expert_operators.h"
 #include "planner/block/latent_operators.h"
 #include "planner/block/operator_builder.h"
@@ -127,8 +128,13 @@ class BlockBuilder : public OperatorBuilder {
   void Rope() {
     Operator& op = Add(OperatorName::kRope, OperatorKind::kElementwise);
     // Latent attention puts queries and keys together of what was turned and what was not.
-    const double turned =
+    double turned =
         (s_.is_latent() ? 1.0 : s_.rotary_share) * static_cast<double>(TurnedElements());
+    if (s_.assembles_keys()) {
+      turned = static_cast<double>(s_.tokens * (s_.rank_heads() + 1) * s_.rotary_dim);
+      Save(op, KeptTensor::kTurnedKey, s_.tokens * s_.rotary_dim * s_.element_bytes,
+           OperatorName::kQueryProjection, kInputGradient);
+    }
     op.stream = {.elements = static_cast<int64_t>(turned),
                  .traffic_bytes = {s_.rope_traffic_bytes, s_.rope_traffic_bytes, 0.0}};
     op.repeats_forward = NormsHeadsAgain();
@@ -143,6 +149,7 @@ class BlockBuilder : public OperatorBuilder {
                     .head_dim = s_.head_dim,
                     .kv_heads = s_.rank_kv_heads(),
                     .key_blocks = s_.cp,
+                    .ring_stops = RingStopCount(s_.attention_span()),
                     .window = s_.window,
                     .value_dim = s_.is_latent() ? s_.value_dim : 0};
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
@@ -154,8 +161,14 @@ class BlockBuilder : public OperatorBuilder {
     constexpr OperatorName kQkv = OperatorName::kQkvProjection;
     Save(op, KeptTensor::kQuery, query_bytes,
          s_.is_latent() ? OperatorName::kQueryProjection : kQkv, kWeightGradient);
-    Save(op, KeptTensor::kKey, key_bytes, kQkv, kWeightGradient);
-    Save(op, KeptTensor::kValue, value_bytes, kQkv, kWeightGradient);
+    if (s_.assembles_keys()) {
+      Save(op, KeptTensor::kValue,
+           s_.tokens * s_.rank_heads() * s_.latent_head_dim() * s_.element_bytes, kQkv,
+           kWeightGradient);
+    } else {
+      Save(op, KeptTensor::kKey, key_bytes, kQkv, kWeightGradient);
+      Save(op, KeptTensor::kValue, value_bytes, kQkv, kWeightGradient);
+    }
     Save(op, KeptTensor::kLogSumExp, s_.tokens * s_.rank_heads() * s_.accumulator_bytes(), op.name,
          kInputGradient);
     const auto scores = static_cast<double>(s_.tokens * s_.keys * s_.rank_heads());
@@ -163,10 +176,11 @@ class BlockBuilder : public OperatorBuilder {
          kInputGradient);
     op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
     op.pass(kInputGradient).result_bytes = query_bytes + key_bytes + value_bytes;
-    if (s_.cp > 1) Ring(op);
+    if (op.attention.ring_stops > 1) Ring(op);
   }
 
-  // Keys and values go around the ring each way, and their gradients behind them.
+  // Keys and values go around the ring each way, and their gradients behind them, as far as any
+  // rank sees them.
   void Ring(Operator& op) {
     const int64_t elements = s_.tokens * (s_.key_width() + s_.value_width());
     const OperatorCollective keys = {.kind = CollectiveKind::kSend,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "planner/block/attention_tiles.h"
 #include "planner/spec/kernels.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/quantisation.h"
@@ -45,6 +46,10 @@ struct BlockShape {
   // Whether both the input and the output of the heads' norm are kept. Otherwise only the input is,
   // and backward computes the output again.
   bool keeps_head_norm_input = true;
+  // Of latent attention: whether keys are kept with the turned part in every head. Otherwise what
+  // came out of the latent is kept as it is, with the turned part once, and backward puts keys
+  // together again.
+  bool keeps_assembled_keys = true;
   double norm_extra_bytes = 0.0;  // kept by both un-fused norms, per token and hidden element
   double extra_bytes = 0.0;       // kept by masks, biases and copies, per token and hidden element
   double score_bytes = 0.0;       // kept per element of the score matrix
@@ -104,8 +109,15 @@ struct BlockShape {
   int64_t value_width() const { return rank_kv_heads() * value_head_dim(); }
   // Of what attention makes, the input of the output projection.
   int64_t attended_width() const { return rank_heads() * value_head_dim(); }
+  // Whether attention puts keys together, forward and backward.
+  bool assembles_keys() const { return is_latent() && !keeps_assembled_keys; }
+  // What of a head's keys and values comes out of their latent.
+  int64_t latent_head_dim() const { return head_dim - rotary_dim + value_dim; }
   // Of the latents that queries, keys and values come out of; the turned key is beside them.
   int64_t latent_width() const { return query_rank + kv_rank; }
+  AttentionSpan attention_span() const {
+    return {.seq_len = keys, .cp = static_cast<int32_t>(cp), .window = window};
+  }
   int64_t inner_width() const { return ffn_hidden / tp; }
   int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }
   bool is_parallel() const {

@@ -24,8 +24,6 @@ class LatentBuilder : public OperatorBuilder {
   }
 
  private:
-  // Elements of a head of queries or keys that no position turns.
-  int64_t plain_dim() const { return s_.head_dim - s_.rotary_dim; }
   int64_t LatentBytes(int64_t width) const { return s_.stream_tokens() * width * s_.element_bytes; }
 
   void Down() {
@@ -48,9 +46,17 @@ class LatentBuilder : public OperatorBuilder {
     if (s_.query_rank > 0) op.parameters.push_back(Vector("q_latent_norm", s_.query_rank));
     op.parameters.push_back(Vector("kv_latent_norm", s_.kv_rank));
     const int64_t latents = s_.query_rank > 0 ? 2 : 1;
-    op.pass(kForward).result_bytes = LatentBytes(s_.latent_width());
-    Save(op, KeptTensor::kLatent,
-         LatentBytes(s_.latent_width()) + latents * s_.stream_tokens() * s_.accumulator_bytes(),
+    // The turned key goes along with the latents where keys are put together of it again, and the
+    // latents' gradients take their place.
+    const int64_t bytes =
+        LatentBytes(s_.latent_width() + (s_.assembles_keys() ? s_.rotary_dim : 0));
+    op.pass(kForward).result_bytes = bytes;
+    if (s_.assembles_keys()) {
+      Save(op, KeptTensor::kLatent, bytes, OperatorName::kLatentProjection, kWeightGradient);
+    } else {
+      Save(op, KeptTensor::kLatent, bytes, op.name, kInputGradient);
+    }
+    Save(op, KeptTensor::kLatentRstd, latents * s_.stream_tokens() * s_.accumulator_bytes(),
          op.name, kInputGradient);
   }
 
@@ -59,17 +65,31 @@ class LatentBuilder : public OperatorBuilder {
     const int64_t inputs = s_.query_rank > 0 ? s_.query_rank : s_.hidden;
     Operator& op = Projection(OperatorName::kQueryProjection, s_.query_width(), inputs);
     op.parameters.push_back(Rows("q", s_.heads * s_.head_dim, s_.query_width(), inputs));
+    if (s_.assembles_keys()) {
+      op.pass(kInputGradient) = {.result_bytes = 0,
+                                 .copied_bytes = s_.tokens * inputs * s_.element_bytes,
+                                 .collectives = {}};
+    }
     if (s_.query_rank == 0) return;
     Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(LatentBytes(s_.query_rank)), op.name,
          kWeightGradient);
   }
 
   void KeyValueProjection() {
-    const int64_t dim = plain_dim() + s_.value_dim;
+    const int64_t dim = s_.latent_head_dim();
     const int64_t rank_width = s_.rank_heads() * dim;
     Operator& op = Projection(OperatorName::kQkvProjection, rank_width, s_.kv_rank);
     op.parameters.push_back(Rows("kv", s_.heads * dim, rank_width, s_.kv_rank));
-    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(LatentBytes(s_.kv_rank)), op.name,
+    int64_t kept_width = s_.kv_rank;
+    if (s_.assembles_keys()) {
+      kept_width += s_.rotary_dim;
+      op.reads_as_previous = true;
+      op.pass(kInputGradient) = {
+          .result_bytes = s_.tokens * (s_.latent_width() + s_.rotary_dim) * s_.element_bytes,
+          .copied_bytes = s_.tokens * s_.kv_rank * s_.element_bytes,
+          .collectives = {}};
+    }
+    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(LatentBytes(kept_width)), op.name,
          kWeightGradient);
   }
 };

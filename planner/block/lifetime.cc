@@ -19,6 +19,8 @@ TensorOrigin OriginOf(KeptTensor tensor) {
       return result_of(OperatorName::kMtpNorm);
     case KeptTensor::kAttentionNormOutput:
       return result_of(OperatorName::kAttentionNorm);
+    case KeptTensor::kLatent:
+      return result_of(OperatorName::kLatentProjection);
     case KeptTensor::kLatentNormOutput:
       return result_of(OperatorName::kLatentNorm);
     case KeptTensor::kRouterScores:
@@ -57,7 +59,8 @@ TensorOrigin OriginOf(KeptTensor tensor) {
       return result_of(OperatorName::kFinalNorm);
     case KeptTensor::kLogits:
       return result_of(OperatorName::kHeadProjection);
-    case KeptTensor::kLatent:
+    case KeptTensor::kLatentRstd:
+    case KeptTensor::kTurnedKey:
     case KeptTensor::kRouting:
     case KeptTensor::kExpertSiluGate:
     case KeptTensor::kEmbeddingNormRstd:

@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 34> kOperatorNames = {
 };
 static_assert(kOperatorNames.size() == static_cast<size_t>(OperatorName::kMtpProjection) + 1);
 
-constexpr std::array<std::string_view, 42> kTensorNames = {
+constexpr std::array<std::string_view, 44> kTensorNames = {
     "token_ids",
     "embedding_norm_input",
     "embedding_norm_rstd",
@@ -50,11 +50,13 @@ constexpr std::array<std::string_view, 42> kTensorNames = {
     "attention_norm_rstd",
     "attention_norm_input",
     "latent",
+    "latent_rstd",
     "latent_norm_output",
     "head_norm_input",
     "query",
     "key",
     "value",
+    "turned_key",
     "attention_output",
     "log_sum_exp",
     "ffn_residual",

@@ -96,8 +96,9 @@ struct AttentionShape {
   int64_t kv_heads = 0;  // on this rank
   // Blocks of the keys that a kernel works on one after another: the ring's of context parallelism.
   int64_t key_blocks = 1;
-  int64_t window = 0;     // newest keys that a query sees; 0: all before it
-  int64_t value_dim = 0;  // of a head's values; 0: head_dim
+  int64_t ring_stops = 1;  // of these, those that any rank's queries see
+  int64_t window = 0;      // newest keys that a query sees; 0: all before it
+  int64_t value_dim = 0;   // of a head's values; 0: head_dim
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
@@ -157,12 +158,14 @@ enum class KeptTensor : uint8_t {
   kAttentionNormOutput,  // input of the QKV projection
   kAttentionNormRstd,    // reciprocal deviation per token, and its mean with LayerNorm
   kAttentionNormInput,   // of a norm behind the output projection
-  kLatent,               // of latent attention, before its norm, and its deviations
-  kLatentNormOutput,     // input of the projections out of the latents
-  kHeadNormInput,        // queries and keys before their norm, with each head's deviation
-  kQuery,                // after RoPE, or the one thing kept where heads are normed again
+  kLatent,               // of latent attention, before its norm
+  kLatentRstd,
+  kLatentNormOutput,  // input of the projections out of the latents
+  kHeadNormInput,     // queries and keys before their norm, with each head's deviation
+  kQuery,             // after RoPE, or the one thing kept where heads are normed again
   kKey,
-  kValue,
+  kValue,      // of latent attention that puts keys together again, with what of them is not turned
+  kTurnedKey,  // of latent attention that does, one for all heads
   kAttentionOutput,  // input of the output projection
   kLogSumExp,        // softmax statistics
   kFfnResidual,      // input of the second norm
@@ -209,7 +212,7 @@ struct OperatorCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   GroupRole group = GroupRole::kTensor;
   // Size of the full buffer: before an all-reduce, after an all-gather, before a reduce-scatter. Of
-  // a send it is one message; a ring of n ranks passes on n - 1 of them.
+  // a send it is one message; a ring passes on one for each of its stops but the first.
   int64_t bytes = 0;
   bool behind_compute = false;  // hidden by a matrix product that takes longer
 };
@@ -217,6 +220,7 @@ struct OperatorCollective {
 struct OperatorPass {
   // What the pass allocates for its result; 0 where it works in place.
   int64_t result_bytes = 0;
+  int64_t copied_bytes = 0;  // made beside the result and copied into it
   ShortList<OperatorCollective, 2> collectives;
 };
 
@@ -237,6 +241,8 @@ struct Operator {
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
+  // Whether it reads what the operator before it reads, and the gradient of that is one tensor.
+  bool reads_as_previous = false;
   // Whether the input gradient runs the forward again first, because its result is never kept.
   bool repeats_forward = false;
   // Whether it reads what the norm made, and not the result before it: the results of the branches

@@ -57,6 +57,7 @@ void VisitFields(Struct& kept, Visitor& visit) {
   visit("fused_swiglu", kept.fused_swiglu);
   visit("keeps_ffn_product", kept.keeps_ffn_product);
   visit("keeps_head_norm_input", kept.keeps_head_norm_input);
+  visit(OnlyIf(!kept.keeps_assembled_keys, "keeps_assembled_keys"), kept.keeps_assembled_keys);
   visit("routing_bytes", kept.routing_bytes);
   visit("keeps_expert_output", kept.keeps_expert_output);
   visit("eager_norm_bytes", kept.eager_norm_bytes);

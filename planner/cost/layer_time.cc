@@ -74,7 +74,6 @@ void AddAttention(const StepShape& step, const Operator& op, LayerTime& time) {
 // `attention_s`; what of a hop does not fit behind a block shows, as does adding up the parts.
 // Ranks hold a block from either end of the sequence, so that all of them have the same work.
 double RingTime(const StepShape& step, const Operator& op, PassKind pass, double attention_s) {
-  const double hops = step.layout.cp - 1;
   double hop_s = 0.0;
   for (const OperatorCollective& message : op.pass(pass).collectives) {
     hop_s += SendTime(step.network, step.cp_group, static_cast<double>(message.bytes));
@@ -85,12 +84,13 @@ double RingTime(const StepShape& step, const Operator& op, PassKind pass, double
                             : shape.query_width() + shape.key_width() + shape.value_width();
   const double merge_bytes = kRingMergeBytes * static_cast<double>(op.element_bytes) / 2.0 *
                              static_cast<double>(shape.tokens * width);
-  const double exposed_s = std::max(0.0, hop_s - attention_s / step.layout.cp);
-  return hops * (exposed_s + Launched(step, StreamTime(step, merge_bytes)));
+  const auto stops = static_cast<double>(shape.ring_stops);
+  const double exposed_s = std::max(0.0, hop_s - attention_s / stops);
+  return (stops - 1.0) * (exposed_s + Launched(step, StreamTime(step, merge_bytes)));
 }
 
 void AddRing(const StepShape& step, const Operator& op, LayerTime& time) {
-  if (step.layout.cp == 1) return;
+  if (op.attention.ring_stops == 1) return;
   const double attention_s = AttentionTime(step, op, PassKind::kForward);
   time.cp_forward_s += RingTime(step, op, PassKind::kForward, attention_s);
   time.cp_backward_s +=

@@ -74,7 +74,7 @@ std::optional<TransientUnits> TransientOf(const PlannedLayout& planned) {
 int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
   absl::InlinedVector<int64_t, 4> widths;
   for (const LayerGroup& group : context.model.groups) {
-    const int64_t width = RotaryElements(context.model, group.attention.head_dim);
+    const int64_t width = RotaryElements(context.model, group.attention);
     if (std::find(widths.begin(), widths.end(), width) == widths.end()) widths.push_back(width);
   }
   return context.training.seq_len / layout.cp *

@@ -39,6 +39,7 @@ Liveness::Liveness(const OperatorList& operators, const OperatorList& kept,
       step.result_bytes[static_cast<size_t>(pass)] = op.pass(pass).result_bytes;
       step.workspace_bytes[static_cast<size_t>(pass)] = WorkspaceBytes(op, pass, shape);
     }
+    step.reads_as_previous = op.reads_as_previous;
     step.takes_place = GradientTakesPlace(op);
     step.repeats_forward = op.repeats_forward;
     step.recomputed = kept[i].recomputed;
@@ -96,12 +97,17 @@ void Liveness::Take(int64_t bytes) {
 
 void Liveness::Touch(int64_t bytes) { most_bytes_ = std::max(most_bytes_, held_bytes_ + bytes); }
 
+bool Liveness::IsReadAgain(const Step& step) const {
+  const size_t next = static_cast<size_t>(&step - steps_.begin()) + 1;
+  return next < steps_.size() && steps_[next].reads_as_previous;
+}
+
 // Operators that work in place hand on what they read.
 void Liveness::Compute(const Step& step, int64_t beside_bytes, Current& current) {
   const int64_t result = step.result_bytes[kForward];
   Take(result + beside_bytes);
   Touch(step.workspace_bytes[kForward]);
-  if (result > 0) {
+  if (result > 0 && !IsReadAgain(step)) {
     if (!current.saved) Give(current.bytes);
     current = {.bytes = result};
   }
@@ -151,14 +157,28 @@ void Liveness::FinishWaiting(Walk& walk) {
   if (waiting.step == nullptr) return;
   Touch(waiting.step->workspace_bytes[kWeight]);
   Give(waiting.input_bytes + waiting.gradient_bytes + waiting.step->freed_weight_bytes);
+  if (waiting.other == nullptr) return;
+  Touch(waiting.other->workspace_bytes[kWeight]);
+  Give(waiting.other->freed_weight_bytes);
+}
+
+// The first of two projections that read the same. Its gradient is copied into that of the second.
+void Liveness::BackwardFirstOfTwo(const Step& step, Walk& walk) {
+  if (walk.gradients.input) Touch(step.workspace_bytes[kInput]);
+  if (walk.gradients.weight) walk.waiting.other = &step;
 }
 
 void Liveness::BackwardProjection(size_t index, Walk& walk) {
   const Step& step = steps_[index];
+  if (IsReadAgain(step)) {
+    BackwardFirstOfTwo(step, walk);
+    return;
+  }
   Waiting own = {.step = &step};
   if (walk.gradients.weight) {
-    const bool enters = index > 0 && steps_[index - 1].kind == OperatorKind::kCollective;
-    own.input_bytes = enters ? steps_[index - 1].result_bytes[kWeight] : 0;
+    const size_t first = step.reads_as_previous ? index - 1 : index;
+    const bool enters = first > 0 && steps_[first - 1].kind == OperatorKind::kCollective;
+    own.input_bytes = enters ? steps_[first - 1].result_bytes[kWeight] : 0;
     Take(own.input_bytes);
     FinishWaiting(walk);
   }

@@ -17,8 +17,9 @@
 //                      which adds it to its own.
 //   weight gradients   that of a projection is computed when the input gradient of the projection
 //                      before it is about to be, or while its own input gradient is being sent to
-//                      the other ranks. With sequence parallel its input is gathered before the
-//                      product that precedes it.
+//                      the other ranks; two projections that read the same wait together, and the
+//                      gradient of what they read is one tensor. With sequence parallel its input
+//                      is gathered before the product that precedes it.
 #pragma once
 
 #include <array>
@@ -83,6 +84,7 @@ class Liveness {
     bool starts_branch = false;
     bool moves_rows = false;  // of tokens, to experts or back
     bool is_router = false;
+    bool reads_as_previous = false;
   };
 
   // A tensor that the next operator reads.
@@ -94,8 +96,9 @@ class Liveness {
   // A projection whose weight gradient is to come.
   struct Waiting {
     const Step* step = nullptr;
-    int64_t input_bytes = 0;     // gathered for it
-    int64_t gradient_bytes = 0;  // of its result, where that is a tensor of its own
+    int64_t input_bytes = 0;      // gathered for it
+    int64_t gradient_bytes = 0;   // of its result, where that is a tensor of its own
+    const Step* other = nullptr;  // the projection before it, where both read the same
   };
 
   // What a backward is at.
@@ -119,6 +122,9 @@ class Liveness {
   size_t EndOfNeeded(size_t begin, size_t end) const;
   size_t EndOfBranch(size_t begin, size_t end) const;
   void Compute(const Step& step, int64_t beside_bytes, Current& current);
+  // Whether the next operator reads what it read.
+  bool IsReadAgain(const Step& step) const;
+  void BackwardFirstOfTwo(const Step& step, Walk& walk);
   void BackwardStep(size_t index, Walk& walk);
   void BackwardProjection(size_t index, Walk& walk);
   void BackwardInPlace(size_t index, Walk& walk);

@@ -3,42 +3,23 @@
 #include <algorithm>
 
 #include "planner/memory/cuda_attention.h"
-#include "planner/memory/worker_matmul.h"
+#include "planner/memory/flash_scratch.h"
+#include "planner/memory/tiled_attention.h"
 
 namespace meshwright::planner {
 namespace {
 
-bool IsBf16(const BlockShape& s) { return s.element_bytes < s.accumulator_bytes(); }
-
 int64_t QueryBytes(const BlockShape& s) { return s.tokens * s.query_width() * s.element_bytes; }
 int64_t KeyBytes(const BlockShape& s) { return s.tokens * s.key_width() * s.element_bytes; }
 
-// ATen's rounding of its buffers.
-constexpr int64_t kSlackBytes = 128;
-
 // A call on CUDA, for callers that count a gradient of queries as large as the keys: that of one
 // head of each group, which is all that a call on a CPU takes.
-int64_t CudaCallBytes(const WorkerShape& shape, int64_t queries, int64_t keys) {
+int64_t CallBytes(const WorkerShape& shape, int64_t queries, int64_t keys) {
   const BlockShape& s = shape.block;
-  const int64_t scratch = CudaAttentionScratchBytes(shape, queries, keys);
-  if (!TakesAllQueryHeads(s)) return scratch;
+  const int64_t scratch = FlashScratchBytes(shape, queries, keys);
+  if (s.cpu_operators || !TakesAllQueryHeads(s)) return scratch;
   const int64_t others = QueryBytes(s) - KeyBytes(s);
   return scratch + others * queries * s.cp / s.keys;
-}
-
-// ATen's flash kernel on a CPU works on blocks of queries and keys: each thread has score blocks
-// and their gradients in the accumulator type and, in bf16, in the element type as well.
-int64_t FlashScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys) {
-  const BlockShape& s = shape.block;
-  if (!s.cpu_operators) return CudaCallBytes(shape, queries, keys);
-  const int64_t q = std::min<int64_t>(queries >= 768 ? 256 : queries >= 192 ? 64 : 32, queries);
-  const int64_t k = std::min<int64_t>(512, keys);
-  const int64_t scores =
-      shape.threads * 2 * q * k * s.accumulator_bytes() + q * s.accumulator_bytes();
-  if (!IsBf16(s)) return scores;
-  // The slack covers the rounding of lengths that no block divides.
-  return scores + shape.threads * (2 * q * k * s.element_bytes + kSlackBytes) +
-         s.accumulator_bytes() + kSlackBytes + MatmulBytes(k, s.head_dim, s);
 }
 
 // The kernel's gradients, of one rank's whole sequences.
@@ -50,8 +31,7 @@ int64_t LocalAttentionBytes(const WorkerShape& shape) {
   }
   // The query heads of a group come one after the other, each with gradients of keys and values and
   // a dense copy of its share of the incoming gradient, which is as large as the keys.
-  return QueryBytes(s) + (s.heads == s.kv_heads ? 2 : 5) * key +
-         FlashScratchBytes(shape, s.keys, s.keys);
+  return QueryBytes(s) + (s.heads == s.kv_heads ? 2 : 5) * key + CallBytes(shape, s.keys, s.keys);
 }
 
 // The same where keys and values, and their gradients behind them, come around a ring of `cp`
@@ -71,10 +51,10 @@ int64_t RingAttentionBytes(const WorkerShape& shape) {
   const int64_t copy = grouped ? key : 0;
   const int64_t half_copy = grouped || s.tokens > tokens ? key / 2 : 0;
   const int64_t own =
-      3 * key + std::max(copy + FlashScratchBytes(shape, tokens, tokens), grouped ? wide_key : 0);
-  const int64_t before = 2 * key + copy + FlashScratchBytes(shape, tokens, tokens / 2);
+      3 * key + std::max(copy + CallBytes(shape, tokens, tokens), grouped ? wide_key : 0);
+  const int64_t before = 2 * key + copy + CallBytes(shape, tokens, tokens / 2);
   const int64_t parts = key / 2 + message;
-  const int64_t behind = parts + half_copy + FlashScratchBytes(shape, tokens / 2, tokens);
+  const int64_t behind = parts + half_copy + CallBytes(shape, tokens / 2, tokens);
   // Until the gradients of the keys are wanted, and then.
   const int64_t foreign = std::max({before, behind, 2 * key + wide_key, parts + wide_key / 2});
   const int64_t adding = parts + wide_key;
@@ -89,7 +69,10 @@ int64_t RingAttentionBytes(const WorkerShape& shape) {
 }  // namespace
 
 int64_t AttentionGradientBytes(const WorkerShape& shape) {
-  return shape.block.cp > 1 ? RingAttentionBytes(shape) : LocalAttentionBytes(shape);
+  const BlockShape& s = shape.block;
+  const int64_t keys = s.assembles_keys() ? KeyBytes(s) : 0;
+  if (s.window > 0 || s.value_head_dim() != s.head_dim) return keys + TiledAttentionBytes(shape);
+  return keys + (s.cp > 1 ? RingAttentionBytes(shape) : LocalAttentionBytes(shape));
 }
 
 }  // namespace meshwright::planner

@@ -57,7 +57,7 @@ int64_t MoveBytes(const Operator& op, PassKind pass, const BlockShape& shape) {
 int64_t WorkspaceBytes(const Operator& op, PassKind pass, const WorkerShape& shape) {
   switch (op.kind) {
     case OperatorKind::kMatmul:
-      return MatmulPassBytes(op.matmul, pass, shape.block);
+      return MatmulPassBytes(op.matmul, pass, shape.block) + op.pass(pass).copied_bytes;
     case OperatorKind::kAttention:
       if (pass != PassKind::kInputGradient) return 0;
       return AttentionGradientBytes(shape) - op.pass(pass).result_bytes;

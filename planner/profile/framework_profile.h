@@ -67,6 +67,9 @@ struct KeptActivations {
   // Whether both the input and the output of the norm of query and key heads are kept. Otherwise
   // only the input is, and backward computes the output again.
   bool keeps_head_norm_input = true;
+  // Of latent attention: whether keys are kept with the turned part in every head. Otherwise that
+  // part is kept once, and backward puts keys together again.
+  bool keeps_assembled_keys = true;
   // Of each token that an expert takes: its weight, and where it came from.
   double routing_bytes = 12.0;
   // Whether what experts make of tokens is kept, because their weights are applied to it and not to

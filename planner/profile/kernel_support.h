@@ -33,6 +33,7 @@ struct KernelSupport {
   EnumSet<FfnKind> ffn;
   bool qk_norm = true;
   EnumSet<ModelPart> parts;
+  EnumSet<ModelPart> cpu_only_parts;  // of these
   int64_t head_dim_multiple = 1;
   bool one_head_dim = false;  // whether all layers must have heads of one size
   EnumSet<Precision> cpu_precisions;

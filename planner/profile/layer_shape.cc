@@ -53,6 +53,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.fused_swiglu = profile.kept.fused_swiglu;
   shape.keeps_ffn_product = profile.kept.keeps_ffn_product;
   shape.keeps_head_norm_input = profile.kept.keeps_head_norm_input;
+  shape.keeps_assembled_keys = profile.kept.keeps_assembled_keys;
   shape.extra_bytes = profile.kept.extra_kept_bytes;
   shape.selective_drops_operators =
       profile.kept.selective_recompute == SelectiveRecompute::kNormsAndActivation;

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 24> kNames = {{
+constexpr EnumNames<ModelPart, 26> kNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -27,6 +27,8 @@ constexpr EnumNames<ModelPart, 24> kNames = {{
     {ModelPart::kExpertCapacity, "expert_capacity"},
     {ModelPart::kSharedExpertGate, "shared_expert_gate"},
     {ModelPart::kLatentAttention, "latent_attention"},
+    {ModelPart::kQueriesWithoutLatent, "queries_without_latent"},
+    {ModelPart::kWideValues, "wide_values"},
     {ModelPart::kSlidingWindow, "sliding_window"},
     {ModelPart::kSinks, "attention_sinks"},
     {ModelPart::kFurtherTokens, "further_tokens"},
@@ -61,6 +63,13 @@ void AddExpertParts(const Ffn& ffn, EnumSet<ModelPart>& parts) {
   if (ffn.experts.shared_gate) parts.Add(ModelPart::kSharedExpertGate);
 }
 
+void AddLatentParts(const Attention& attention, EnumSet<ModelPart>& parts) {
+  if (!attention.is_latent()) return;
+  parts.Add(ModelPart::kLatentAttention);
+  if (attention.query_rank == 0) parts.Add(ModelPart::kQueriesWithoutLatent);
+  if (attention.value_dim > attention.head_dim) parts.Add(ModelPart::kWideValues);
+}
+
 }  // namespace
 
 EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
@@ -77,7 +86,7 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
     AddExpertParts(group.ffn, parts);
-    if (group.attention.is_latent()) parts.Add(ModelPart::kLatentAttention);
+    AddLatentParts(group.attention, parts);
     if (group.attention.window > 0) parts.Add(ModelPart::kSlidingWindow);
     if (group.attention.sinks) parts.Add(ModelPart::kSinks);
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);

@@ -33,6 +33,8 @@ enum class ModelPart : uint8_t {
   kExpertCapacity,  // experts drop tokens
   kSharedExpertGate,
   kLatentAttention,
+  kQueriesWithoutLatent,  // of latent attention, made of the hidden state
+  kWideValues,            // of latent attention, wider than keys
   kSlidingWindow,
   kSinks,
   kFurtherTokens,  // layers that predict tokens further ahead

@@ -47,6 +47,10 @@ std::string DescribeFfn(const Operands& operands) {
 }
 
 std::string DescribeModelPart(const Operands& operands) {
+  if (operands.more[0] != 0) {
+    const std::string parts = NamesOf(EnumSet<ModelPart>::FromBits(operands.value), ModelPartName);
+    return WorkerCannot(absl::StrCat("a model with ", parts, " on cuda"), "it on cpu");
+  }
   return WorkerCannot(
       absl::StrCat("a model with ",
                    NamesOf(EnumSet<ModelPart>::FromBits(operands.value), ModelPartName)),

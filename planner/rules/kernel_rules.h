@@ -43,14 +43,22 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
 inline bool LacksModelPart(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const EnumSet<ModelPart> has = input.profile.supports.kernels.parts;
   if (has.empty()) return false;
-  const int64_t lacking = PartsOf(input.model).bits() & ~has.bits();
-  return lacking != 0 && Broken(lacking, has.bits(), operands);
+  const int64_t parts = PartsOf(input.model).bits();
+  const int64_t lacking = parts & ~has.bits();
+  if (lacking != 0) return Broken(lacking, has.bits(), operands);
+  if (input.device != DeviceKind::kCuda) return false;
+  const int64_t only_on_cpu = parts & input.profile.supports.kernels.cpu_only_parts.bits();
+  if (only_on_cpu == 0) return false;
+  operands = {.value = only_on_cpu, .divisor = only_on_cpu, .more = {1, 0, 0}};
+  return true;
 }
 
 inline bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const int64_t multiple = input.profile.supports.kernels.head_dim_multiple;
   return AnyGroup(input.model, [&](const LayerGroup& group) {
-    return DoesNotDivide(group.attention.head_dim, multiple, operands);
+    const Attention& attention = group.attention;
+    return DoesNotDivide(attention.head_dim, multiple, operands) ||
+           (attention.is_latent() && DoesNotDivide(attention.rotary_dim, multiple, operands));
   });
 }
 

@@ -15,4 +15,10 @@ inline int64_t RotaryElements(const ModelSpec& model, int64_t head_dim) {
   return 2 * std::llround(model.rotary_share * static_cast<double>(head_dim) / 2.0);
 }
 
+// The same of a layer's heads; of latent attention the part that is set aside for it.
+inline int64_t RotaryElements(const ModelSpec& model, const Attention& attention) {
+  if (!attention.is_latent()) return RotaryElements(model, attention.head_dim);
+  return model.positions == Positions::kRotary ? attention.rotary_dim : 0;
+}
+
 }  // namespace meshwright::planner

@@ -7,6 +7,8 @@ namespace {
 constexpr ModelVariant kMixtral = {.experts = 4};
 constexpr ModelVariant kShared = {.experts = 8, .top_k = 3, .shared = true};
 constexpr ModelVariant kDeepSeek = {.tied = true, .experts = 8, .shared = true, .sigmoid = true};
+// With latent attention, as DeepSeek's are.
+constexpr ModelVariant kLatent = {.latent = true, .experts = 8, .shared = true, .sigmoid = true};
 constexpr ModelVariant kSwitch = {.experts = 4, .top_k = 1};
 constexpr ModelVariant kEight = {.kv_heads = 4, .experts = 8};
 
@@ -54,6 +56,11 @@ std::vector<LayoutCase> WithRouting(bool balanced) {
       {"tp2.pp1.dp1.etp2.sp1.rc=selective", kDeepSeek},
       {"tp1.pp2.dp2.ep2.rc=full.sched=zb_h1", kShared},
       {"tp1.pp2.dp2.ep2.rc=selective.sched=zb_h1", kMixtral},
+      {"tp1.pp1.dp2.ep2.mb2", kLatent},
+      {"tp2.pp1.dp2.ep4.sp1", kLatent},
+      {"tp1.cp2.pp1.dp1.ep2", kLatent},
+      {"tp2.pp2.dp1.ep2.sp1.sched=zb_h1", kLatent},
+      {"tp1.pp2.dp2.ep2.vpp2.rc=full.sched=interleaved", kLatent},
   };
   const std::vector<LayoutCase> sharded = {
       {"tp1.pp1.dp2", kMixtral},
@@ -63,6 +70,7 @@ std::vector<LayoutCase> WithRouting(bool balanced) {
       {"tp2.pp1.dp1.sp1", kMixtral},
       {"tp1.cp2.pp1.dp2.ep2", kMixtral},
       {"tp1.pp2.dp4.ep2", kShared},
+      {"tp2.pp1.dp2.ep2.sp1", kLatent},
       {"tp1.pp2.dp4.ep2.vpp2.sched=interleaved", kMixtral},
       {"tp1.pp2.dp4.ep2.vpp2.sched=breadth_first", kShared},
       {"tp1.pp2.dp4.ep2.sched=zb_h1", kDeepSeek},

@@ -338,9 +338,9 @@ std::vector<LayoutCase> OtherFamilyCases() {
 
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
-  for (const auto& cases :
-       {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), HsdpCases(),
-        NamedStageCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases()}) {
+  for (const auto& cases : {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(),
+                            ZeroCases(), HsdpCases(), NamedStageCases(), AllAxesCases(),
+                            HeadNormCases(), OtherFamilyCases(), WindowCases(), LatentCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

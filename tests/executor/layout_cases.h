@@ -32,6 +32,10 @@ struct ModelVariant {
   bool shared = false;   // an expert for all tokens beside them
   bool sigmoid = false;  // scores, of two groups of experts, one of which is taken
   bool balanced = false;
+  // Keys that queries of the first layer see, of the third, and so on; the others see all.
+  int64_t window = 0;
+  bool latent = false;
+  int64_t value_dim = 8;  // of latent attention, beside keys of 12
 };
 
 struct LayoutCase {
@@ -67,6 +71,8 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.shared) name += "_shared";
   if (test_case.model.sigmoid) name += "_sigmoid";
   if (test_case.model.balanced) name += "_balanced";
+  if (test_case.model.window > 0) name += "_window" + std::to_string(test_case.model.window);
+  if (test_case.model.latent) name += "_latent" + std::to_string(test_case.model.value_dim);
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -84,6 +90,18 @@ inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
     experts.ffn.experts.groups = 2;
   }
   model.groups.push_back(experts);
+}
+
+// Groups of one layer each, of which every other has a window.
+inline void AlternateWindows(int64_t window, planner::ModelSpec& model) {
+  planner::LayerGroup layer = model.groups.front();
+  const int64_t layers = model.layers();
+  layer.count = 1;
+  model.groups.clear();
+  for (int64_t i = 0; i < layers; ++i) {
+    layer.attention.window = i % 2 == 0 ? window : 0;
+    model.groups.push_back(layer);
+  }
 }
 
 inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
@@ -107,6 +125,10 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
     plan.model.hidden = 31;
     plan.model.vocab = 63;
   }
+  if (test_case.model.latent) {
+    plan.model.groups.front().attention = TinyLatentAttention(test_case.model.value_dim);
+  }
+  if (test_case.model.window > 0) AlternateWindows(test_case.model.window, plan.model);
   if (test_case.model.experts > 0) AddExperts(test_case.model, plan.model);
   plan.training = TinyTraining();
   if (!test_case.model.balanced) plan.training.routing = planner::Routing::kLearned;
@@ -129,6 +151,9 @@ std::vector<LayoutCase> NamedStageCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();
+// In attention_cases.cc.
+std::vector<LayoutCase> WindowCases();
+std::vector<LayoutCase> LatentCases();
 
 // Experts under each axis, schedule, ZeRO stage and recompute mode. Where routing is learned, how
 // much a rank holds depends on it.

@@ -19,6 +19,18 @@ inline planner::ModelSpec TinyModel() {
   return model;
 }
 
+// 4 heads over latents of 10 and 6, a third of each query and key turned.
+inline planner::Attention TinyLatentAttention(int64_t value_dim) {
+  return {.kind = planner::AttentionKind::kLatent,
+          .heads = 4,
+          .kv_heads = 4,
+          .head_dim = 12,
+          .query_rank = 10,
+          .kv_rank = 6,
+          .rotary_dim = 4,
+          .value_dim = value_dim};
+}
+
 inline planner::TrainingSpec TinyTraining() {
   return {.seq_len = 16, .global_batch = 8, .precision = planner::Precision::kFp32};
 }

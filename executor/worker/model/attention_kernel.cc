@@ -10,6 +10,7 @@
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/constant_pad_nd.h>
 
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -37,9 +38,14 @@ struct Operands {
   at::Tensor v;
 };
 
-AttendedHeads CpuFlashForward(const Operands& in, bool causal) {
-  auto [output, log_sum_exp] =
-      at::_scaled_dot_product_flash_attention_for_cpu(in.q, in.k, in.v, kNoDropout, causal);
+std::optional<at::Tensor> MaskOf(const KeySight& sight) {
+  if (!sight.mask.defined()) return std::nullopt;
+  return sight.mask;
+}
+
+AttendedHeads CpuFlashForward(const Operands& in, const KeySight& sight) {
+  auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
+      in.q, in.k, in.v, kNoDropout, sight.causal, MaskOf(sight));
   return {.output = HeadsFirst(output),
           .statistics = {
               .log_sum_exp = std::move(log_sum_exp), .random_seed = {}, .random_offset = {}}};
@@ -100,26 +106,30 @@ bool TakesGroupedQueries(AttentionBackend backend) {
   return backend == AttentionBackend::kFlash || backend == AttentionBackend::kCudnn;
 }
 
-AttendedHeads AttendForward(AttentionBackend backend, const at::Tensor& q, const at::Tensor& k,
-                            const at::Tensor& v, bool causal) {
+namespace {
+
+AttendedHeads ForwardOfEvenWidths(AttentionBackend backend, const at::Tensor& q,
+                                  const at::Tensor& k, const at::Tensor& v, const KeySight& sight) {
   const Operands in = {.q = HeadsFirst(q), .k = HeadsFirst(k), .v = HeadsFirst(v)};
   switch (backend) {
     case AttentionBackend::kCpuFlash:
-      return CpuFlashForward(in, causal);
+      return CpuFlashForward(in, sight);
     case AttentionBackend::kFlash:
-      return FlashForward(in, causal);
+      return FlashForward(in, sight.causal);
     case AttentionBackend::kCudnn:
-      return CudnnForward(in, causal);
+      return CudnnForward(in, sight.causal);
     case AttentionBackend::kEfficient:
       break;
   }
-  return EfficientForward(in, causal);
+  return EfficientForward(in, sight.causal);
 }
 
-AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& doutput,
-                                const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                const at::Tensor& output, const AttentionStatistics& statistics,
-                                bool causal) {
+AttendedGradient BackwardOfEvenWidths(AttentionBackend backend, const at::Tensor& doutput,
+                                      const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                      const at::Tensor& output,
+                                      const AttentionStatistics& statistics,
+                                      const KeySight& sight) {
+  const bool causal = sight.causal;
   const Operands in = {.q = HeadsFirst(q), .k = HeadsFirst(k), .v = HeadsFirst(v)};
   const at::Tensor dout = HeadsFirst(doutput);
   const at::Tensor out = HeadsFirst(output);
@@ -128,7 +138,7 @@ AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& dout
   switch (backend) {
     case AttentionBackend::kCpuFlash:
       return HeadsSecond(at::_scaled_dot_product_flash_attention_for_cpu_backward(
-          dout, in.q, in.k, in.v, out, statistics.log_sum_exp, kNoDropout, causal));
+          dout, in.q, in.k, in.v, out, statistics.log_sum_exp, kNoDropout, causal, MaskOf(sight)));
     case AttentionBackend::kFlash:
       return HeadsSecond(at::_scaled_dot_product_flash_attention_backward(
           dout, in.q, in.k, in.v, out, statistics.log_sum_exp.contiguous(), /*cum_seq_q=*/{},
@@ -143,6 +153,43 @@ AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& dout
       break;
   }
   return EfficientBackward(dout, in, out, statistics, causal);
+}
+
+// Heads as wide as `width`.
+at::Tensor FilledUp(const at::Tensor& heads, int64_t width) {
+  return at::constant_pad_nd(heads, {0, width - heads.size(3)});
+}
+
+// Flash attention has one width for queries, keys and values.
+bool FillsUp(AttentionBackend backend, const at::Tensor& q, const at::Tensor& v) {
+  const bool takes_one =
+      backend == AttentionBackend::kCpuFlash || backend == AttentionBackend::kFlash;
+  return takes_one && v.size(3) < q.size(3);
+}
+
+}  // namespace
+
+AttendedHeads AttendForward(AttentionBackend backend, const at::Tensor& q, const at::Tensor& k,
+                            const at::Tensor& v, const KeySight& sight) {
+  if (!FillsUp(backend, q, v)) return ForwardOfEvenWidths(backend, q, k, v, sight);
+  AttendedHeads heads = ForwardOfEvenWidths(backend, q, k, FilledUp(v, q.size(3)), sight);
+  heads.output = heads.output.narrow(3, 0, v.size(3));
+  return heads;
+}
+
+AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& doutput,
+                                const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                const at::Tensor& output, const AttentionStatistics& statistics,
+                                const KeySight& sight) {
+  if (!FillsUp(backend, q, v)) {
+    return BackwardOfEvenWidths(backend, doutput, q, k, v, output, statistics, sight);
+  }
+  const int64_t width = q.size(3);
+  AttendedGradient gradient =
+      BackwardOfEvenWidths(backend, FilledUp(doutput, width), q, k, FilledUp(v, width),
+                           FilledUp(output, width), statistics, sight);
+  gradient.v = gradient.v.narrow(3, 0, v.size(3));
+  return gradient;
 }
 
 }  // namespace meshwright::worker

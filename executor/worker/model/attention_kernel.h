@@ -31,12 +31,18 @@ struct AttendedHeads {
   AttentionStatistics statistics;
 };
 
+// Which keys a query sees: all of them unless something is set here.
+struct KeySight {
+  bool causal = false;   // as many queries as keys, and each sees the keys up to its own place
+  at::Tensor mask = {};  // [queries, keys], accumulator dtype, added to the scores; not on CUDA
+};
+
 // Softmax attention, head by head. q [batch, queries, heads, head_dim], k and v [batch, keys,
 // heads or a divisor of it where TakesGroupedQueries(), head_dim]; views whose last dimension is
-// dense. `causal` wants as many queries as keys and lets each query see the keys up to its own
-// place.
+// dense. Values may be narrower than keys, and what comes of them then is a view; kernels that want
+// them alike get copies filled up with zeros.
 AttendedHeads AttendForward(AttentionBackend backend, const at::Tensor& q, const at::Tensor& k,
-                            const at::Tensor& v, bool causal);
+                            const at::Tensor& v, const KeySight& sight);
 
 // Shapes of q, k and v.
 struct AttendedGradient {
@@ -50,6 +56,6 @@ struct AttendedGradient {
 AttendedGradient AttendBackward(AttentionBackend backend, const at::Tensor& doutput,
                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                 const at::Tensor& output, const AttentionStatistics& statistics,
-                                bool causal);
+                                const KeySight& sight);
 
 }  // namespace meshwright::worker

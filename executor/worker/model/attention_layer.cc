@@ -23,6 +23,7 @@ AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& a
              .heads = attention.heads / context.layout.tp,
              .kv_heads = attention.kv_heads / context.layout.tp,
              .head_dim = attention.head_dim,
+             .window = attention.window < context.training.seq_len ? attention.window : 0,
              .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
                                            context.dtype())},
       rotary_width_(planner::RotaryElements(context.model, attention.head_dim)),
@@ -114,7 +115,9 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
   return output;
 }
 
-void AttentionLayer::RecomputeNorm(AttentionSaved& saved) const {
+void AttentionLayer::DropNormed(AttentionSaved& saved) const { saved.norm_output.reset(); }
+
+void AttentionLayer::RecomputeNormed(AttentionSaved& saved) const {
   saved.norm_rstd.reset();
   NormOutput norm = norm_.Forward(saved.residual);
   saved.norm_output = std::move(norm.y);

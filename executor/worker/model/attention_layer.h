@@ -10,7 +10,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "executor/worker/model/attention_core.h"
+#include "executor/worker/model/attention_branch.h"
 #include "executor/worker/model/norm_layer.h"
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
@@ -18,39 +18,18 @@
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps between forward and backward: what attention's operators in
-// planner/block/block.h save, q, k and v in one buffer.
-struct AttentionSaved {
-  at::Tensor residual;     // [stream tokens, hidden]
-  at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // NormOutput::rstd
-  // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm as projected: the norm's
-  // backward needs its input, and computing queries and keys again from it is cheap.
-  at::Tensor qkv;
-  AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
-  // Between the two parts of the backward: the gradient of the layer's output, of all tokens. qkv
-  // then holds the gradient of Wqkv's output; the residual, the deviations and the log-sum-exp are
-  // gone.
-  at::Tensor gradient;
-};
-
-class AttentionLayer {
+class AttentionLayer final : public AttentionBranch {
  public:
   // `attention`, `unit` and `rope` outlive it.
   AttentionLayer(RankContext& context, const planner::Attention& attention, FlatUnit& unit,
                  const RopeTable& rope);
 
-  // residual [stream tokens, hidden] -> what is to be added to it, a new tensor of its shape.
-  at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const;
-  // Computes the normed input again, before the backward, where it was not kept.
-  void RecomputeNorm(AttentionSaved& saved) const;
-  // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds all weight
-  // gradients, their products beside the TP group's communication, and releases `saved`.
-  at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const;
-  // The same in two parts: the gradient of the residual and of the norms' weights.
-  at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const;
-  // The projections' weight gradients. Releases what is left of `saved`.
-  void BackwardWeight(AttentionSaved& saved) const;
+  at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const override;
+  void DropNormed(AttentionSaved& saved) const override;
+  void RecomputeNormed(AttentionSaved& saved) const override;
+  at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const override;
+  at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const override;
+  void BackwardWeight(AttentionSaved& saved) const override;
 
  private:
   // What attention reads, [batch, seq_len, heads, head_dim] each: views of the fused buffer, or

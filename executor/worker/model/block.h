@@ -4,9 +4,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "executor/worker/model/attention_layer.h"
+#include "executor/worker/model/attention_branch.h"
 #include "executor/worker/model/ffn_layer.h"
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
@@ -48,7 +49,7 @@ class Block {
   void RecomputeForAttention(BlockSaved& saved) const;
 
   std::vector<FlatUnit*> units_;
-  AttentionLayer attention_;
+  std::unique_ptr<const AttentionBranch> attention_;
   FfnLayer ffn_;
   Keeps keeps_;
 };

@@ -1,6 +1,5 @@
 #include "executor/worker/model/ring_attention.h"
 
-#include <ATen/OpMathType.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -8,6 +7,8 @@
 
 #include <utility>
 #include <vector>
+
+#include "executor/worker/model/band_mask.h"
 
 namespace meshwright::worker {
 namespace {
@@ -21,21 +22,27 @@ struct Exchange {
 
 class Ring {
  public:
-  explicit Ring(const RankContext& context)
+  Ring(const RankContext& context, const AttentionShape& shape)
       : group_(*context.groups.cp),
-        rank_(group_.rank()),
-        next_((rank_ + 1) % size()),
-        previous_((rank_ + size() - 1) % size()) {}
+        span_({.seq_len = shape.seq_len * group_.size(),
+               .cp = group_.size(),
+               .window = shape.window}),
+        stops_(planner::RingStops(span_)) {}
 
-  int32_t size() const { return group_.size(); }
-  int32_t rank() const { return rank_; }
-  // Whose keys and values are here after so many hops.
-  int32_t SourceAfter(int32_t hops) const { return (rank_ + size() - hops) % size(); }
+  size_t stops() const { return stops_.size(); }
+  // What this rank's queries see of the keys and values that are here at a stop.
+  std::vector<planner::AttentionTile> TilesAt(size_t stop) const {
+    return planner::AttentionTiles(span_, group_.rank(), RankBehind(stops_[stop]));
+  }
 
-  Exchange Start(at::Tensor outgoing) {
+  // Sends what is here at `stop` to where it is wanted next; behind the last stop that is home.
+  Exchange Start(size_t stop, at::Tensor outgoing) {
+    const int32_t next = stop + 1 < stops() ? stops_[stop + 1] : group_.size();
+    const int32_t hops = next - stops_[stop];
     Exchange exchange;
     exchange.incoming = at::empty_like(outgoing);
-    exchange.pending = group_.Exchange(outgoing, next_, exchange.incoming, previous_);
+    exchange.pending = group_.Exchange(outgoing, RankBehind(group_.size() - hops),
+                                       exchange.incoming, RankBehind(hops));
     exchange.outgoing = std::move(outgoing);
     return exchange;
   }
@@ -49,48 +56,28 @@ class Ring {
   }
 
  private:
-  Communicator& group_;
-  const int32_t rank_;
-  const int32_t next_;
-  const int32_t previous_;
-};
-
-struct Range {
-  int64_t begin = 0;
-  int64_t count = 0;
-
-  at::Tensor Of(const at::Tensor& tensor, int64_t dimension = 1) const {
-    return tensor.narrow(dimension, begin, count);
+  int32_t RankBehind(int32_t hops) const {
+    return (group_.rank() + group_.size() - hops) % group_.size();
   }
+
+  Communicator& group_;
+  const planner::AttentionSpan span_;
+  const std::vector<int32_t> stops_;
 };
 
-// Which of a rank's queries see which keys of `source`.
-struct Sight {
-  Range queries;
-  Range keys;
-  bool causal = false;
-};
-
-Sight SightOf(int32_t rank, int32_t source, int64_t seq_len) {
-  const Range all = {.count = seq_len};
-  const Range first = {.count = seq_len / 2};
-  const Range second = {.begin = seq_len / 2, .count = seq_len / 2};
-  if (source == rank) return {.queries = all, .keys = all, .causal = true};
-  if (source < rank) return {.queries = all, .keys = first};
-  return {.queries = second, .keys = all};
+// Keys and values in one dense tensor [batch, seq_len, kv_heads (head_dim + value_head_dim())], and
+// its parts.
+at::Tensor Pack(const at::Tensor& k, const at::Tensor& v) {
+  return at::cat({k.flatten(2), v.flatten(2)}, 2);
 }
-
-// Keys and values in one dense tensor [batch, seq_len, 2 kv_heads, head_dim], and its halves.
-at::Tensor Pack(const at::Tensor& k, const at::Tensor& v) { return at::cat({k, v}, 2); }
 at::Tensor Keys(const AttentionShape& shape, const at::Tensor& packed) {
-  return packed.narrow(2, 0, shape.kv_heads);
+  const int64_t width = shape.kv_heads * shape.head_dim;
+  return packed.narrow(2, 0, width).unflatten(2, {shape.kv_heads, shape.head_dim});
 }
 at::Tensor Values(const AttentionShape& shape, const at::Tensor& packed) {
-  return packed.narrow(2, shape.kv_heads, shape.kv_heads);
-}
-
-at::TensorOptions InAccumulatorType(const at::Tensor& tensor) {
-  return tensor.options().dtype(at::toOpMathType(tensor.scalar_type()));
+  const int64_t width = shape.kv_heads * shape.value_head_dim();
+  return packed.narrow(2, packed.size(2) - width, width)
+      .unflatten(2, {shape.kv_heads, shape.value_head_dim()});
 }
 
 // Of [batch, queries, heads, head_dim] and of [batch, heads, queries].
@@ -131,23 +118,23 @@ class RingGradient {
         shape_(shape),
         dtype_(q.scalar_type()),
         own_(at::empty(packed.sizes(), InAccumulatorType(packed))) {
+    // Without a window the first tile has all keys.
+    if (shape.window > 0) own_.zero_();
+    own_is_empty_ = shape.window == 0;
     for (int64_t call = 0; call < shape.calls(); ++call) {
       dq_.push_back(at::empty(HeadsOfCall(shape, q, call).sizes(), InAccumulatorType(q)));
     }
   }
 
-  void Add(int32_t hops, int64_t call, const Sight& sight, const AttendedGradient& part) {
-    const at::Tensor dq = sight.queries.Of(dq_[static_cast<size_t>(call)]);
-    if (hops == 0) {
-      dq.copy_(part.q);
-    } else {
-      dq.add_(part.q);
-      if (call == 0) Arrive();
-    }
-    const at::Tensor& target = hops == 0 ? own_ : travelling_;
-    const at::Tensor dk = sight.keys.Of(Keys(shape_, target));
-    const at::Tensor dv = sight.keys.Of(Values(shape_, target));
-    if (hops == 0 && call == 0) {
+  void Add(size_t stop, int64_t call, const planner::AttentionTile& tile,
+           const AttendedGradient& part) {
+    const at::Tensor dq = TokensOf(tile.queries, dq_[static_cast<size_t>(call)]);
+    tile.first ? dq.copy_(part.q) : dq.add_(part.q);
+    if (stop > 0) Arrive();
+    const at::Tensor& target = stop == 0 ? own_ : travelling_;
+    const at::Tensor dk = TokensOf(tile.keys, Keys(shape_, target));
+    const at::Tensor dv = TokensOf(tile.keys, Values(shape_, target));
+    if (stop == 0 && std::exchange(own_is_empty_, false)) {
       dk.copy_(part.k);
       dv.copy_(part.v);
     } else {
@@ -156,11 +143,14 @@ class RingGradient {
     }
   }
 
-  // After the work of a hop but the first: its gradients go on.
-  void Pass() { exchange_ = ring_.Start(std::exchange(travelling_, {})); }
+  // After the work of a stop but the first: its gradients go on.
+  void Pass(size_t stop) {
+    Arrive();
+    exchange_ = ring_.Start(stop, std::exchange(travelling_, {}));
+  }
 
   AttentionGradient Take() {
-    own_.add_(ring_.Finish(exchange_));
+    if (exchange_.incoming.defined()) own_.add_(ring_.Finish(exchange_));
     AttentionGradient gradient;
     for (at::Tensor& sum : dq_) gradient.q.push_back(std::exchange(sum, {}).to(dtype_));
     const at::Tensor own = std::exchange(own_, {}).to(dtype_);
@@ -172,6 +162,7 @@ class RingGradient {
  private:
   // Whoever is the first to see a rank's keys begins their sum.
   void Arrive() {
+    if (travelling_.defined()) return;
     travelling_ = exchange_.incoming.defined() ? ring_.Finish(exchange_) : at::zeros_like(own_);
   }
 
@@ -180,8 +171,54 @@ class RingGradient {
   const at::ScalarType dtype_;  // of the result
   std::vector<at::Tensor> dq_;  // by call
   at::Tensor own_;
+  bool own_is_empty_ = false;
   at::Tensor travelling_;  // gradients of the keys that are here
   Exchange exchange_;
+};
+
+// Output and log-sum-exp of all keys so far.
+class RingOutput {
+ public:
+  RingOutput(const RankContext& context, const AttentionShape& shape, const at::Tensor& q)
+      : context_(context), shape_(shape), dtype_(q.scalar_type()) {
+    sum_ = at::empty({shape.batch, shape.seq_len, shape.heads, shape.value_head_dim()},
+                     InAccumulatorType(q));
+    if (shape.window == 0) return;
+    for (int64_t call = 0; call < shape.calls(); ++call) {
+      statistics_.push_back(
+          {.log_sum_exp = at::empty({shape.batch, shape.heads / shape.calls(), shape.seq_len},
+                                    InAccumulatorType(q)),
+           .random_seed = {},
+           .random_offset = {}});
+    }
+  }
+
+  void Add(int64_t call, const planner::AttentionTile& tile, AttendedHeads part) {
+    const at::Tensor output = TokensOf(tile.queries, HeadsOfCall(shape_, sum_, call));
+    if (tile.first) output.copy_(part.output);
+    if (tile.first && shape_.window == 0) {  // all queries
+      statistics_.push_back(std::move(part.statistics));
+      return;
+    }
+    const at::Tensor log_sum_exp = TokensOf(tile.queries, statistics_[call].log_sum_exp, 2);
+    if (tile.first) {
+      log_sum_exp.copy_(part.statistics.log_sum_exp);
+    } else {
+      Merge(context_, output, log_sum_exp, part);
+    }
+  }
+
+  AttentionResult Take() {
+    return {.output = sum_.to(dtype_).view({shape_.batch * shape_.seq_len, -1}),
+            .statistics = std::move(statistics_)};
+  }
+
+ private:
+  const RankContext& context_;
+  const AttentionShape& shape_;
+  const at::ScalarType dtype_;
+  at::Tensor sum_;
+  std::vector<AttentionStatistics> statistics_;  // by call
 };
 
 }  // namespace
@@ -189,59 +226,57 @@ class RingGradient {
 AttentionResult RingAttentionForward(RankContext& context, const AttentionShape& shape,
                                      const at::Tensor& q, const at::Tensor& k,
                                      const at::Tensor& v) {
-  Ring ring(context);
-  const at::Tensor sum = at::empty(q.sizes(), InAccumulatorType(q));
-  AttentionResult result;
+  Ring ring(context, shape);
+  RingOutput output(context, shape, q);
+  BandMask mask(q);
   at::Tensor packed = Pack(k, v);
-  for (int32_t hops = 0; hops < ring.size(); ++hops) {
-    const bool last = hops + 1 == ring.size();
-    Exchange exchange = last ? Exchange() : ring.Start(packed);
-    const Sight sight = SightOf(ring.rank(), ring.SourceAfter(hops), shape.seq_len);
+  for (size_t stop = 0; stop < ring.stops(); ++stop) {
+    const bool last = stop + 1 == ring.stops();
+    Exchange exchange = last ? Exchange() : ring.Start(stop, packed);
+    const std::vector<planner::AttentionTile> tiles = ring.TilesAt(stop);
     for (int64_t call = 0; call < shape.calls(); ++call) {
-      AttendedHeads part = AttendForward(
-          shape.backend, sight.queries.Of(HeadsOfCall(shape, q, call)),
-          sight.keys.Of(Keys(shape, packed)), sight.keys.Of(Values(shape, packed)), sight.causal);
-      const at::Tensor output = sight.queries.Of(HeadsOfCall(shape, sum, call));
-      if (hops == 0) {
-        output.copy_(part.output);
-        result.statistics.push_back(std::move(part.statistics));
-      } else {
-        Merge(context, output, sight.queries.Of(result.statistics[call].log_sum_exp, 2), part);
+      for (const planner::AttentionTile& tile : tiles) {
+        output.Add(call, tile,
+                   AttendForward(shape.backend, TokensOf(tile.queries, HeadsOfCall(shape, q, call)),
+                                 TokensOf(tile.keys, Keys(shape, packed)),
+                                 TokensOf(tile.keys, Values(shape, packed)), mask.Of(tile)));
       }
     }
     if (!last) packed = ring.Finish(exchange);
   }
-  result.output = sum.to(q.scalar_type()).view({shape.batch * shape.seq_len, -1});
-  return result;
+  return output.Take();
 }
 
 AttentionGradient RingAttentionBackward(RankContext& context, const AttentionShape& shape,
                                         const at::Tensor& doutput, const at::Tensor& q,
                                         const at::Tensor& k, const at::Tensor& v,
                                         const AttentionResult& forward) {
-  Ring ring(context);
-  const at::Tensor dheads = doutput.view(q.sizes());
-  const at::Tensor heads = forward.output.view(q.sizes());
+  Ring ring(context, shape);
+  const at::Tensor dheads = HeadsOfOutput(shape, doutput);
+  const at::Tensor heads = HeadsOfOutput(shape, forward.output);
+  BandMask mask(q);
   at::Tensor packed = Pack(k, v);
   RingGradient gradient(ring, shape, q, packed);
-  for (int32_t hops = 0; hops < ring.size(); ++hops) {
-    const bool last = hops + 1 == ring.size();
-    Exchange exchange = last ? Exchange() : ring.Start(packed);
-    const Sight sight = SightOf(ring.rank(), ring.SourceAfter(hops), shape.seq_len);
+  for (size_t stop = 0; stop < ring.stops(); ++stop) {
+    const bool last = stop + 1 == ring.stops();
+    Exchange exchange = last ? Exchange() : ring.Start(stop, packed);
+    const std::vector<planner::AttentionTile> tiles = ring.TilesAt(stop);
     for (int64_t call = 0; call < shape.calls(); ++call) {
-      const auto queries = [&](const at::Tensor& tensor) {
-        return sight.queries.Of(HeadsOfCall(shape, tensor, call));
-      };
-      AttentionStatistics statistics = forward.statistics[call];
-      statistics.log_sum_exp = sight.queries.Of(statistics.log_sum_exp, 2);
-      gradient.Add(
-          hops, call, sight,
-          AttendBackward(shape.backend, queries(dheads), queries(q),
-                         sight.keys.Of(Keys(shape, packed)), sight.keys.Of(Values(shape, packed)),
-                         queries(heads), statistics, sight.causal));
+      for (const planner::AttentionTile& tile : tiles) {
+        const auto queries = [&](const at::Tensor& tensor) {
+          return TokensOf(tile.queries, HeadsOfCall(shape, tensor, call));
+        };
+        AttentionStatistics statistics = forward.statistics[call];
+        statistics.log_sum_exp = TokensOf(tile.queries, statistics.log_sum_exp, 2);
+        gradient.Add(stop, call, tile,
+                     AttendBackward(shape.backend, queries(dheads), queries(q),
+                                    TokensOf(tile.keys, Keys(shape, packed)),
+                                    TokensOf(tile.keys, Values(shape, packed)), queries(heads),
+                                    statistics, mask.Of(tile)));
+      }
     }
     if (!last) packed = ring.Finish(exchange);
-    if (hops > 0) gradient.Pass();
+    if (stop > 0) gradient.Pass(stop);
   }
   return gradient.Take();
 }

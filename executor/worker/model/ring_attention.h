@@ -1,6 +1,6 @@
 // Causal attention over a sequence that a CP group divides: keys and values travel around the ring
 // of its ranks while each rank attends its own queries to what has come (ring attention, arXiv
-// 2310.01889), with the balanced shares of executor/worker/sequence_share.h.
+// 2310.01889), with the balanced shares of planner/layout/sequence_share.h.
 //
 // After h hops a rank has the keys of rank r - h. It sees all its own ones up to each query's
 // place, of a rank before it the first half, and those of a rank behind it with the second half of

@@ -6,19 +6,19 @@
 #include <cmath>
 #include <vector>
 
-#include "executor/worker/model/sequence_share.h"
+#include "planner/layout/sequence_share.h"
 #include "planner/spec/rotary.h"
 
 namespace meshwright::worker {
 
 RopeTable::RopeTable(const RankContext& context) {
   const int64_t seq_len = context.local_seq_len();
-  const int64_t head_dim = context.model.groups.front().attention.head_dim;
-  const int64_t half = planner::RotaryElements(context.model, head_dim) / 2;
+  const int64_t half =
+      planner::RotaryElements(context.model, context.model.groups.front().attention) / 2;
   std::vector<double> values(static_cast<size_t>(2 * seq_len * half));
   int64_t row = 0;
-  for (const SequencePiece& piece :
-       SequencePiecesOf(context.training.seq_len, context.coordinates.cp, context.layout.cp)) {
+  for (const planner::SequencePiece& piece : planner::SequencePiecesOf(
+           context.training.seq_len, context.coordinates.cp, context.layout.cp)) {
     for (int64_t position = piece.begin; position < piece.begin + piece.count; ++position, ++row) {
       for (int64_t i = 0; i < half; ++i) {
         const double frequency =

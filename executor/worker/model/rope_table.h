@@ -8,7 +8,7 @@
 namespace meshwright::worker {
 
 // [local sequence, head_dim / 2] each in the accumulator dtype, for the positions of the rank's
-// tokens (executor/worker/sequence_share.h) and frequencies rope_theta^(-2 i / width), scaled as
+// tokens (planner/layout/sequence_share.h) and frequencies rope_theta^(-2 i / width), scaled as
 // the model says (planner/spec/rope_scaling.h), where `width` elements of a head are turned
 // (planner/spec/rotary.h). Holds as many a position.
 class RopeTable {

@@ -2,8 +2,8 @@
 
 #include <ATen/ops/empty.h>
 
-#include "executor/worker/model/sequence_share.h"
 #include "executor/worker/state/random.h"
+#include "planner/layout/sequence_share.h"
 
 namespace meshwright::worker {
 
@@ -30,8 +30,8 @@ void TokenSource::Fill(int32_t micro_batch, int64_t first_position, int32_t* out
                                context_.coordinates.dp * (global_batch / layout.dp) +
                                int64_t{micro_batch} * layout.micro_batch;
   for (int32_t i = 0; i < layout.micro_batch; ++i) {
-    for (const SequencePiece& piece :
-         SequencePiecesOf(context_.training.seq_len, context_.coordinates.cp, layout.cp)) {
+    for (const planner::SequencePiece& piece :
+         planner::SequencePiecesOf(context_.training.seq_len, context_.coordinates.cp, layout.cp)) {
       FillTokens(context_.seed, first_sample + i, first_position + piece.begin, piece.count,
                  context_.model.vocab, out);
       out += piece.count;

@@ -80,6 +80,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const R
       zero_(replicas.shards == nullptr ? 0 : context.layout.zero),
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
+      whole_matrix_elements_(WholeMatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
       router_elements_(RouterElements(parameters_)),
       norm_elements_(NormElements(parameters_)),
@@ -235,7 +236,7 @@ std::vector<at::Tensor> FlatUnit::DistinctGradients(bool with_replicated) const 
   if (with_replicated) {
     add(0, elements_);
   } else {
-    add(0, matrix_elements_);
+    add(0, matrix_elements_ - whole_matrix_elements_);
     add(matrix_elements_ + replicated_elements_, elements_);
   }
   return pieces;

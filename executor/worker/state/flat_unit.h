@@ -80,6 +80,11 @@ class FlatUnit {
     return vector_gradients_.narrow(0, router_elements_ + norm_elements_ - head_norm_elements_,
                                     head_norm_elements_);
   }
+  // Of matrices those that every TP rank holds whole, dense, while gradients are open; empty where
+  // there are none.
+  at::Tensor whole_matrix_gradients() const {
+    return gradients_.narrow(0, matrix_elements_ - whole_matrix_elements_, whole_matrix_elements_);
+  }
   // What this rank updates: its shard, or everything, dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
   // The same in dense pieces without padding; parameters that every TP rank holds whole are among
@@ -128,11 +133,12 @@ class FlatUnit {
   const Replicas replicas_;
   const int32_t zero_;
   const int64_t elements_;
-  const int64_t matrix_elements_;      // they come first
-  const int64_t replicated_elements_;  // they come next
-  const int64_t router_elements_;      // the first of these
-  const int64_t norm_elements_;        // the next
-  const int64_t head_norm_elements_;   // the last of them
+  const int64_t matrix_elements_;        // they come first
+  const int64_t whole_matrix_elements_;  // the last of them
+  const int64_t replicated_elements_;    // they come next
+  const int64_t router_elements_;        // the first of these
+  const int64_t norm_elements_;          // the next
+  const int64_t head_norm_elements_;     // the last of them
   const int64_t shard_elements_;
   const int64_t padded_elements_;
   const int64_t own_begin_;

@@ -53,6 +53,7 @@ void GradientReducer::Added(FlatUnit& unit, bool pass_complete) {
 }
 
 void GradientReducer::Start(FlatUnit& unit, bool last) {
+  SumReplicatedMatrixGradients(context_, unit);
   const auto [shards, copies] = unit.replicas();
   if (shards == nullptr) {
     StartSumOfCopies(unit);

@@ -9,24 +9,39 @@ namespace meshwright::worker {
 namespace {
 
 // What stands together in a unit, in its order. A bias of which a rank has no part of its own is
-// held whole by all.
-enum class Place : uint8_t { kMatrix, kRouter, kStreamNorm, kHeadNorm, kWholeBias, kBias };
-constexpr Place kPlaces[] = {Place::kMatrix,   Place::kRouter,    Place::kStreamNorm,
-                             Place::kHeadNorm, Place::kWholeBias, Place::kBias};
+// held whole by all. Queries of latent attention have a matrix of their own, behind those that
+// every block has.
+enum class Place : uint8_t {
+  kMatrix,
+  kQueryMatrix,
+  kWholeMatrix,
+  kRouter,
+  kStreamNorm,
+  kHeadNorm,
+  kWholeBias,
+  kBias
+};
+constexpr Place kPlaces[] = {Place::kMatrix,    Place::kQueryMatrix, Place::kWholeMatrix,
+                             Place::kRouter,    Place::kStreamNorm,  Place::kHeadNorm,
+                             Place::kWholeBias, Place::kBias};
 
 Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
   if (parameter.whole_gradient) return Place::kRouter;
-  if (parameter.matrix) return Place::kMatrix;
+  if (parameter.matrix) {
+    if (op.name == planner::OperatorName::kLatentProjection) return Place::kWholeMatrix;
+    return op.name == planner::OperatorName::kQueryProjection ? Place::kQueryMatrix
+                                                              : Place::kMatrix;
+  }
   if (op.kind != planner::OperatorKind::kNorm) {
     return parameter.division == planner::Division::kWhole ? Place::kWholeBias : Place::kBias;
   }
   return op.name == planner::OperatorName::kHeadNorm ? Place::kHeadNorm : Place::kStreamNorm;
 }
 
-// Of a norm of the stream the weight comes first.
-bool IsBias(Place place, bool first) {
+// Of a norm of the stream the weight comes first. Norms of latents have weights alone.
+bool IsBias(const planner::Operator& op, Place place, bool first) {
   return place == Place::kWholeBias || place == Place::kBias ||
-         (place == Place::kStreamNorm && !first);
+         (place == Place::kStreamNorm && !first && op.name != planner::OperatorName::kLatentNorm);
 }
 
 Initial InitialOf(const LocalParameter& parameter) {
@@ -59,8 +74,8 @@ void AddParameters(const planner::Operator& op, Place place, const std::string& 
     if (first || norm) {
       unit.push_back({.parts = {},
                       .of = op.name,
-                      .matrix = place == Place::kMatrix,
-                      .bias = IsBias(place, first),
+                      .matrix = parameter.matrix && place != Place::kRouter,
+                      .bias = IsBias(op, place, first),
                       .replicated = parameter.division == planner::Division::kWhole,
                       .of_router = place == Place::kRouter,
                       .of_norm = norm,
@@ -177,6 +192,13 @@ VectorPositions VectorsOf(const ParameterUnit& unit, planner::OperatorName of) {
   return positions;
 }
 
+size_t MatrixOf(const ParameterUnit& unit, planner::OperatorName of) {
+  for (size_t i = 0; i < unit.size(); ++i) {
+    if (unit[i].of == of && unit[i].matrix) return i;
+  }
+  return kNowhere;
+}
+
 namespace {
 
 template <typename Counts>
@@ -198,8 +220,16 @@ int64_t MatrixElements(const ParameterUnit& unit) {
   return Elements(unit, [](const LocalParameter& parameter) { return parameter.matrix; });
 }
 
+int64_t WholeMatrixElements(const ParameterUnit& unit) {
+  return Elements(unit, [](const LocalParameter& parameter) {
+    return parameter.matrix && parameter.replicated;
+  });
+}
+
 int64_t ReplicatedElements(const ParameterUnit& unit) {
-  return Elements(unit, [](const LocalParameter& parameter) { return parameter.replicated; });
+  return Elements(unit, [](const LocalParameter& parameter) {
+    return parameter.replicated && !parameter.matrix;
+  });
 }
 
 int64_t RouterElements(const ParameterUnit& unit) {

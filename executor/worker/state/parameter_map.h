@@ -38,8 +38,9 @@ struct LocalParameter {
   planner::OperatorName of = planner::OperatorName::kEmbedding;
   bool matrix = true;
   bool bias = false;  // of a product, or of a norm
-  bool replicated =
-      false;  // every TP rank holds it whole: norms, and biases of row parallel products
+  // Every TP rank holds it whole: norms, biases of row parallel products, and the way down to
+  // latents.
+  bool replicated = false;
   bool of_router = false;  // [experts, hidden], the same on every TP rank; not among the matrices
   bool of_norm = false;
   bool of_heads = false;  // of these, applied to the rank's own heads, not to the stream
@@ -51,20 +52,22 @@ struct LocalParameter {
 
 using ParameterUnit = std::vector<LocalParameter>;
 
-// Positions of the matrices in a layer's unit, and in those of one matrix.
+// Positions of the matrices that every layer has in its unit, and in those of one matrix.
 enum LayerParameter : uint8_t { kQkvWeight, kOutputWeight, kGateUpWeight, kDownWeight };
 enum ExpertParameter : uint8_t { kExpertGateUpWeight, kExpertDownWeight };
 enum EmbeddingParameter : uint8_t { kEmbeddingTable };
 enum HeadParameter : uint8_t { kHeadWeight };
 
-// Positions of the vectors that an operator has in a unit. The weights of the heads' norm are two,
-// the keys' behind the queries'.
+// Positions of the vectors that an operator has in a unit. The weights of the norms of heads and of
+// latents may be two, the keys' behind the queries'.
 inline constexpr size_t kNowhere = static_cast<size_t>(-1);
 struct VectorPositions {
   size_t weight = kNowhere;  // a norm's
   size_t bias = kNowhere;
 };
 VectorPositions VectorsOf(const ParameterUnit& unit, planner::OperatorName of);
+// Position of an operator's matrix; kNowhere where it has none.
+size_t MatrixOf(const ParameterUnit& unit, planner::OperatorName of);
 
 // Matrices are [outputs, inputs]. Column parallel weights (qkv, gate, up, embedding, head) are
 // divided by rows, row parallel ones (output, down) by columns.
@@ -87,9 +90,11 @@ ParameterUnit HeadUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t
 ParameterUnit FinalNormUnit(const planner::ModelSpec& model);
 
 int64_t UnitElements(const ParameterUnit& unit);
-// The first so many of them are matrices', and so many after these replicated ones. Of these the
-// first so many are routers', then so many norms', of which the last so many are those of heads.
+// The first so many of them are matrices', of which the last so many are those that every TP rank
+// holds whole, and so many after these replicated ones'. Of these the first so many are routers',
+// then so many norms', of which the last so many are those of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
+int64_t WholeMatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);
 int64_t RouterElements(const ParameterUnit& unit);
 int64_t NormElements(const ParameterUnit& unit);

@@ -10,4 +10,11 @@ void SumReplicatedGradients(RankContext& context, const FlatUnit& unit) {
   context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
 }
 
+void SumReplicatedMatrixGradients(RankContext& context, const FlatUnit& unit) {
+  if (!context.layout.sequence_parallel) return;
+  const at::Tensor partial = unit.whole_matrix_gradients();
+  if (partial.numel() == 0) return;
+  context.groups.tp->AllReduce(partial, Reduction::kSum).Wait();
+}
+
 }  // namespace meshwright::worker

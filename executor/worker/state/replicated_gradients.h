@@ -12,4 +12,8 @@ namespace meshwright::worker {
 // of all tokens.
 void SumReplicatedGradients(RankContext& context, const FlatUnit& unit);
 
+// The same of matrices, while the unit's gradients are open: with sequence parallel a rank sees its
+// share of the tokens. Of each bucket, where a unit's gradients are reduced in several.
+void SumReplicatedMatrixGradients(RankContext& context, const FlatUnit& unit);
+
 }  // namespace meshwright::worker

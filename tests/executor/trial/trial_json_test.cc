@@ -75,6 +75,19 @@ TEST(TrialJsonTest, HowAModelDiffersFromLlamasFamilyIsSaid) {
   EXPECT_EQ(TrialPlanFromJson(json).value(), plan);
 }
 
+TEST(TrialJsonTest, LayersSayTheirWindowsAndLatents) {
+  TrialPlan plan = FullPlan();
+  planner::LayerGroup layer = plan.model.groups.front();
+  layer.attention.window = 6;
+  plan.model.groups.push_back(layer);
+  EXPECT_EQ(ToJson(plan)["model"]["groups"][1]["window"], 6);
+  EXPECT_FALSE(ToJson(plan)["model"].contains("window"));
+  EXPECT_EQ(TrialPlanFromJson(ToJson(plan)).value(), plan);
+  plan.model.groups.front().attention = TinyLatentAttention(/*value_dim=*/8);
+  EXPECT_EQ(ToJson(plan)["model"]["kv_rank"], 6);
+  EXPECT_EQ(TrialPlanFromJson(ToJson(plan)).value(), plan);
+}
+
 // Databases hold this text, and workers of other versions read it.
 constexpr char kPlanText[] =
     R"({"adaptive":true,"beat_step_s":0.5,"device":"cuda","estimated_bytes":[123456789012,5],)"

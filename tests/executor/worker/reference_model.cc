@@ -8,14 +8,12 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/triu.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -41,10 +39,14 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
     const int64_t queries = attention.heads * attention.head_dim;
     const int64_t keys = attention.kv_heads * attention.head_dim;
     const int64_t ffn = model_.GroupOf(layer).ffn.dense_hidden();
-    Add(prefix + "q", {queries, hidden}, true);
-    Add(prefix + "k", {keys, hidden}, true);
-    Add(prefix + "v", {keys, hidden}, true);
-    Add(prefix + "o", {hidden, queries}, true);
+    if (attention.is_latent()) {
+      AddLatentAttention(prefix, attention);
+    } else {
+      Add(prefix + "q", {queries, hidden}, true);
+      Add(prefix + "k", {keys, hidden}, true);
+      Add(prefix + "v", {keys, hidden}, true);
+      Add(prefix + "o", {hidden, queries}, true);
+    }
     if (ffn > 0) {
       if (model_.GroupOf(layer).ffn.gated()) Add(prefix + "gate", {ffn, hidden}, true);
       Add(prefix + "up", {ffn, hidden}, true);
@@ -72,6 +74,18 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
   }
   AddStreamNorm("final_norm");
   if (!model_.tied_embeddings) Add("head", {model_.vocab, hidden}, true);
+}
+
+void ReferenceModel::AddLatentAttention(const std::string& prefix,
+                                        const planner::Attention& attention) {
+  const int64_t plain = attention.head_dim - attention.rotary_dim;
+  Add(prefix + "q_down", {attention.query_rank, model_.hidden}, true);
+  Add(prefix + "kv_down", {attention.kv_rank + attention.rotary_dim, model_.hidden}, true);
+  Add(prefix + "q_latent_norm", {attention.query_rank}, false);
+  Add(prefix + "kv_latent_norm", {attention.kv_rank}, false);
+  Add(prefix + "q", {attention.heads * attention.head_dim, attention.query_rank}, true);
+  Add(prefix + "kv", {attention.heads * (plain + attention.value_dim), attention.kv_rank}, true);
+  Add(prefix + "o", {model_.hidden, attention.heads * attention.value_dim}, true);
 }
 
 void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bool random) {
@@ -164,8 +178,45 @@ at::Tensor ReferenceModel::Turn(const at::Tensor& whole_heads) const {
   return at::cat({turned, whole_heads.narrow(3, width, head_dim - width)}, 3);
 }
 
+// [queries, keys]: which keys a query does not see.
+at::Tensor ReferenceModel::Hidden(const planner::Attention& attention) const {
+  const at::Tensor positions = at::arange(training_.seq_len);
+  const at::Tensor ahead = positions.unsqueeze(1) - positions.unsqueeze(0);
+  const at::Tensor future = ahead < 0;
+  return attention.window > 0 ? future.logical_or(ahead >= attention.window) : future;
+}
+
+// All [batch, heads, seq_len, width].
+at::Tensor ReferenceModel::Softmax(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                   const planner::Attention& attention) const {
+  const at::Tensor scores =
+      at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(attention.head_dim));
+  const at::Tensor weights = at::softmax(scores.masked_fill(Hidden(attention), -INFINITY), -1);
+  return at::matmul(weights, v).transpose(1, 2).flatten(2);
+}
+
+at::Tensor ReferenceModel::AttendLatent(const at::Tensor& x, const planner::Attention& attention,
+                                        const std::string& prefix) const {
+  const int64_t heads = attention.heads;
+  const int64_t rotary = attention.rotary_dim;
+  const int64_t plain = attention.head_dim - rotary;
+  const auto up = [&](const at::Tensor& latent, const char* name, int64_t width) {
+    const at::Tensor normed = Norm(latent, prefix + name + "_latent_norm");
+    return Project(normed, prefix + name, "").unflatten(2, {heads, width}).transpose(1, 2);
+  };
+  const at::Tensor q = up(Project(x, prefix + "q_down", ""), "q", attention.head_dim);
+  const at::Tensor down = Project(x, prefix + "kv_down", "");
+  const at::Tensor kv = up(down.narrow(2, 0, attention.kv_rank), "kv", plain + attention.value_dim);
+  const at::Tensor turned_key = Turn(down.narrow(2, attention.kv_rank, rotary).unsqueeze(1));
+  const at::Tensor turned_q = at::cat({q.narrow(3, 0, plain), Turn(q.narrow(3, plain, rotary))}, 3);
+  const at::Tensor k = at::cat({kv.narrow(3, 0, plain), turned_key.repeat_interleave(heads, 1)}, 3);
+  return Project(Softmax(turned_q, k, kv.narrow(3, plain, attention.value_dim), attention),
+                 prefix + "o", "");
+}
+
 at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention& attention,
                                   const std::string& prefix) const {
+  if (attention.is_latent()) return AttendLatent(x, attention, prefix);
   const int64_t batch = x.size(0);
   const int64_t seq_len = x.size(1);
   const auto heads = [&](const char* name, int64_t count) {
@@ -182,11 +233,7 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention&
   const at::Tensor q = turned("q", attention.heads);
   const at::Tensor k = turned("k", attention.kv_heads).repeat_interleave(group, 1);
   const at::Tensor v = heads("v", attention.kv_heads).repeat_interleave(group, 1);
-  const at::Tensor future = at::triu(at::ones({seq_len, seq_len}, dtype_), 1).to(at::kBool);
-  const at::Tensor scores =
-      at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(attention.head_dim));
-  const at::Tensor weights = at::softmax(scores.masked_fill(future, -INFINITY), -1);
-  const at::Tensor output = at::matmul(weights, v).transpose(1, 2).reshape({batch, seq_len, -1});
+  const at::Tensor output = Softmax(q, k, v, attention);
   return Project(output, prefix + "o", attention.output_bias ? prefix + "o_bias" : "");
 }
 

@@ -39,12 +39,18 @@ class ReferenceModel {
 
  private:
   void Add(const std::string& name, std::vector<int64_t> shape, bool random);
+  void AddLatentAttention(const std::string& prefix, const planner::Attention& attention);
   void AddStreamNorm(const std::string& name);
   at::Tensor StreamNorm(const at::Tensor& x, const std::string& name) const;
   at::Tensor Normed(const at::Tensor& x) const;
   at::Tensor Norm(const at::Tensor& x, const std::string& weight) const;
   at::Tensor Project(const at::Tensor& x, const std::string& name, const std::string& bias) const;
   at::Tensor Turn(const at::Tensor& whole_heads) const;
+  at::Tensor Hidden(const planner::Attention& attention) const;
+  at::Tensor Softmax(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const planner::Attention& attention) const;
+  at::Tensor AttendLatent(const at::Tensor& x, const planner::Attention& attention,
+                          const std::string& prefix) const;
   at::Tensor Attend(const at::Tensor& x, const planner::Attention& attention,
                     const std::string& prefix) const;
   void AddExperts(const planner::Ffn& ffn, const std::string& prefix);

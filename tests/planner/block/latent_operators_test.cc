@@ -68,12 +68,25 @@ TEST(LatentOperators, QueriesMayComeOutOfTheHiddenState) {
 
 TEST(LatentOperators, KeepLatentsAndWhatComesOutOfThem) {
   const BlockShape shape = Shape();
-  EXPECT_EQ(Kept(shape, KeptTensor::kLatent), kTokens * (2 * 48 + 2 * 4));
+  EXPECT_EQ(Kept(shape, KeptTensor::kLatent), kTokens * 2 * 48);
+  EXPECT_EQ(Kept(shape, KeptTensor::kLatentRstd), kTokens * 2 * 4);
   EXPECT_EQ(Kept(shape, KeptTensor::kLatentNormOutput), kTokens * 2 * 48);
   EXPECT_EQ(Kept(shape, KeptTensor::kQuery), kTokens * 2 * kHeads * 24);
   EXPECT_EQ(Kept(shape, KeptTensor::kKey), kTokens * 2 * kHeads * 24);
   EXPECT_EQ(Kept(shape, KeptTensor::kValue), kTokens * 2 * kHeads * 16);
   EXPECT_EQ(Kept(shape, KeptTensor::kAttentionOutput), kTokens * 2 * kHeads * 16);
+}
+
+// The turned part of the keys is there once, and goes along with the latents.
+TEST(LatentOperators, KeepKeysInPartsThatBackwardPutsTogether) {
+  BlockShape shape = Shape();
+  shape.keeps_assembled_keys = false;
+  EXPECT_EQ(Kept(shape, KeptTensor::kLatent), kTokens * 2 * (48 + 8));
+  EXPECT_EQ(Kept(shape, KeptTensor::kLatentNormOutput), kTokens * 2 * (48 + 8));
+  EXPECT_EQ(Kept(shape, KeptTensor::kQuery), kTokens * 2 * kHeads * 24);
+  EXPECT_EQ(Kept(shape, KeptTensor::kKey), 0);
+  EXPECT_EQ(Kept(shape, KeptTensor::kTurnedKey), kTokens * 2 * 8);
+  EXPECT_EQ(Kept(shape, KeptTensor::kValue), kTokens * 2 * kHeads * (16 + 16));
 }
 
 // Not the hidden state, which is several times as wide.

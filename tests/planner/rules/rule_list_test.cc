@@ -293,5 +293,43 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
   }
 }
 
+TEST(RuleList, TheWorkerRunsWindowsAndLatentAttentionOnCpusAlone) {
+  const FrameworkProfile worker = FindProfile("meshwright").value();
+  const TrainingSpec training{.seq_len = 256, .global_batch = 1};
+  const auto check = [&](const ModelSpec& model, DeviceKind device) {
+    return CheckLayout(
+        {.model = model, .training = training, .profile = worker, .devices = 1, .device = device},
+        Layout());
+  };
+  ModelSpec windows = FindModel("tinystories-15m").value();
+  windows.groups.front().attention.window = 64;
+  ModelSpec latent = FindModel("tinystories-15m").value();
+  Attention& attention = latent.groups.front().attention;
+  attention = {.kind = AttentionKind::kLatent,
+               .heads = attention.heads,
+               .kv_heads = attention.heads,
+               .head_dim = 48,
+               .query_rank = 32,
+               .kv_rank = 16,
+               .rotary_dim = 16,
+               .value_dim = 32};
+  EXPECT_FALSE(check(windows, DeviceKind::kCpu));
+  EXPECT_FALSE(check(latent, DeviceKind::kCpu));
+  EXPECT_EQ(Describe(*check(windows, DeviceKind::kCuda)),
+            "the worker can't run a model with sliding_window on cuda; it runs it on cpu");
+  EXPECT_EQ(Describe(*check(latent, DeviceKind::kCuda)),
+            "the worker can't run a model with latent_attention on cuda; it runs it on cpu");
+  attention.query_rank = 0;
+  EXPECT_THAT(Describe(*check(latent, DeviceKind::kCpu)),
+              testing::HasSubstr("can't run a model with queries_without_latent"));
+  attention.query_rank = 32;
+  attention.value_dim = 64;
+  EXPECT_THAT(Describe(*check(latent, DeviceKind::kCpu)),
+              testing::HasSubstr("can't run a model with wide_values"));
+  attention.value_dim = 32;
+  attention.rotary_dim = 15;
+  EXPECT_EQ(check(latent, DeviceKind::kCpu)->rule, Rule::kHeadDim);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

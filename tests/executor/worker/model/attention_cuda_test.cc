@@ -111,11 +111,11 @@ TEST_P(AttentionCudaTest, AgreesWithPlainAttention) {
   const PlainAttention expected = AttendPlainly(doutput, q, k, v, c.causal);
   const double tolerance = c.dtype == at::kBFloat16 ? 0.02 : 2e-3;
 
-  const AttendedHeads actual = AttendForward(c.backend, q, k, v, c.causal);
+  const AttendedHeads actual = AttendForward(c.backend, q, k, v, {.causal = c.causal});
   ExpectNear(actual.output, expected.output, tolerance, "output");
   ExpectNear(actual.statistics.log_sum_exp, expected.log_sum_exp, tolerance, "log-sum-exp");
-  const AttendedGradient gradient =
-      AttendBackward(c.backend, doutput, q, k, v, actual.output, actual.statistics, c.causal);
+  const AttendedGradient gradient = AttendBackward(c.backend, doutput, q, k, v, actual.output,
+                                                   actual.statistics, {.causal = c.causal});
   ExpectNear(gradient.q, expected.gradient.q, tolerance, "gradient of queries");
   ExpectNear(gradient.k, expected.gradient.k, tolerance, "gradient of keys");
   ExpectNear(gradient.v, expected.gradient.v, tolerance, "gradient of values");

@@ -47,6 +47,8 @@ struct Case {
   bool other_biases = false;  // of the other products
   double rotary_share = 1.0;
   planner::Positions positions = planner::Positions::kRotary;
+  int64_t window = 0;
+  int64_t value_dim = 0;  // of latent attention; 0: it is not latent
 };
 
 Case GptBlock(const char* name, const planner::Layout& layout) {
@@ -86,6 +88,8 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     attention.qkv_bias = GetParam().qkv_bias;
     attention.qk_norm = GetParam().qk_norm;
     attention.output_bias = GetParam().other_biases;
+    if (GetParam().value_dim > 0) attention = trial::TinyLatentAttention(GetParam().value_dim);
+    attention.window = GetParam().window;
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -203,6 +207,15 @@ class BlockOperatorsTest : public OperatorsTest {
       ExpectVector(*unit_, position, whole_, name, first, count);
     };
     matrix(kQkvWeight, OperatorName::kQkvProjection);
+    if (attention.is_latent()) {
+      for (const OperatorName name :
+           {OperatorName::kQueryProjection, OperatorName::kLatentProjection}) {
+        matrix(MatrixOf(unit_->parameters(), name), name);
+      }
+      const size_t norms = VectorsOf(unit_->parameters(), OperatorName::kLatentNorm).weight;
+      vector(norms, OperatorName::kLatentNorm, 0, 1);
+      vector(norms + 1, OperatorName::kLatentNorm, 1, 1);
+    }
     matrix(kOutputWeight, OperatorName::kOutputProjection);
     matrix(kGateUpWeight, OperatorName::kGateUpProjection);
     matrix(kDownWeight, OperatorName::kDownProjection);
@@ -379,6 +392,33 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "PartialRotary", .rotary_share = 0.25},
         Case{.name = "PartialRotaryQkNorm", .qk_norm = true, .rotary_share = 0.5},
         Case{.name = "NoPositions", .positions = planner::Positions::kNone},
+        Case{.name = "Window", .window = 5},
+        Case{.name = "SequenceParallelWindowQkNorm",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .qk_norm = true,
+             .window = 5},
+        Case{.name = "FullRecomputeMultiHeadWindow",
+             .layout = {.recompute = planner::Recompute::kFull},
+             .kv_heads = 4,
+             .window = 3},
+        Case{.name = "Latent", .value_dim = 8}, Case{.name = "EvenLatent", .value_dim = 12},
+        Case{.name = "Fp64Latent", .precision = planner::Precision::kFp64, .value_dim = 8},
+        Case{.name = "TensorParallelLatent", .layout = {.tp = 2}, .value_dim = 8},
+        Case{.name = "SequenceParallelLatent",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .value_dim = 8},
+        Case{.name = "ContextParallelLatent", .layout = {.cp = 2}, .value_dim = 8},
+        Case{.name = "TensorAndContextParallelLatent",
+             .layout = {.tp = 2, .cp = 2, .sequence_parallel = true},
+             .value_dim = 8},
+        Case{.name = "SelectiveRecomputeLatent",
+             .layout = {.tp = 2,
+                        .sequence_parallel = true,
+                        .recompute = planner::Recompute::kSelective},
+             .value_dim = 8},
+        Case{.name = "FullRecomputeLatent",
+             .layout = {.tp = 2, .sequence_parallel = true, .recompute = planner::Recompute::kFull},
+             .value_dim = 8},
         Case{.name = "Biases", .qkv_bias = true, .other_biases = true}, GptBlock("GptBlock", {}),
         GptBlock("TensorParallelGptBlock", {.tp = 2}),
         GptBlock("SequenceParallelGptBlock", {.tp = 2, .sequence_parallel = true}),

@@ -71,7 +71,10 @@ class Lister {
     }
     for (const planner::OperatorCollective& collective : op.pass(pass).collectives) {
       const bool ring = collective.kind == planner::CollectiveKind::kSend;
-      const int64_t times = ring ? planner::GroupSize(collective.group, layout_) - 1 : 1;
+      const int64_t times =
+          ring
+              ? std::min(planner::GroupSize(collective.group, layout_), op.attention.ring_stops) - 1
+              : 1;
       run_.communicated.insert(
           run_.communicated.end(), static_cast<size_t>(times),
           {.kind = collective.kind, .group = collective.group, .bytes = collective.bytes});
@@ -80,7 +83,10 @@ class Lister {
 
  private:
   static int64_t Pairs(const planner::AttentionShape& shape) {
-    return shape.tokens * shape.keys * shape.heads / 2;
+    if (shape.window == 0) return shape.tokens * shape.keys * shape.heads / 2;
+    // The first queries of a sequence see fewer.
+    const int64_t seen = shape.window * shape.keys - shape.window * (shape.window - 1) / 2;
+    return shape.tokens / shape.keys * seen * shape.heads;
   }
 
   void AddProduct(const Operator& op, PassKind pass) {

@@ -18,7 +18,7 @@
 
 #include "executor/worker/comm/cpu_device.h"
 #include "executor/worker/comm/memory_account.h"
-#include "executor/worker/model/sequence_share.h"
+#include "planner/layout/sequence_share.h"
 
 namespace meshwright::worker {
 namespace {
@@ -31,15 +31,19 @@ struct Heads {
   at::Tensor output;  // or its gradient
 };
 
-AttentionShape ShapeOf(const Heads& heads) {
-  return {.batch = 1,
+AttentionShape ShapeOf(const Heads& heads, int64_t window) {
+  return {.batch = heads.q.size(0),
           .seq_len = heads.q.size(1),
           .heads = heads.q.size(2),
           .kv_heads = heads.k.size(2),
-          .head_dim = heads.q.size(3)};
+          .head_dim = heads.q.size(3),
+          .value_dim = heads.v.size(3),
+          .window = window};
 }
 
-at::Tensor Rows(const at::Tensor& heads) { return heads.reshape({heads.size(1), -1}); }
+at::Tensor Rows(const at::Tensor& heads) {
+  return heads.reshape({heads.size(0) * heads.size(1), -1});
+}
 
 // The output and the gradients of q, k and v. `doutput` is in `heads`.
 Heads Result(const AttentionShape& shape, const Heads& heads, const AttentionResult& forward,
@@ -51,11 +55,11 @@ Heads Result(const AttentionShape& shape, const Heads& heads, const AttentionRes
   return {.q = dq,
           .k = gradient.k.clone(),
           .v = gradient.v.clone(),
-          .output = forward.output.view(heads.q.sizes()).clone()};
+          .output = HeadsOfOutput(shape, forward.output).clone()};
 }
 
-Heads WholeSequence(const Heads& heads) {
-  const AttentionShape shape = ShapeOf(heads);
+Heads WholeSequence(const Heads& heads, int64_t window = 0) {
+  const AttentionShape shape = ShapeOf(heads, window);
   const AttentionResult forward = AttentionForward(shape, heads.q, heads.k, heads.v);
   return Result(shape, heads, forward,
                 AttentionBackward(shape, Rows(heads.output), heads.q, heads.k, heads.v, forward));
@@ -71,7 +75,7 @@ Heads Each(const Heads& heads, const Change& change) {
 
 // A rank's tokens.
 Heads ShareOf(const Heads& heads, int32_t rank, int32_t cp) {
-  const auto [front, back] = SequencePiecesOf(heads.q.size(1), rank, cp);
+  const auto [front, back] = planner::SequencePiecesOf(heads.q.size(1), rank, cp);
   return Each(heads, [&](const at::Tensor& whole) {
     return at::cat(
         {whole.narrow(1, front.begin, front.count), whole.narrow(1, back.begin, back.count)}, 1);
@@ -79,7 +83,7 @@ Heads ShareOf(const Heads& heads, int32_t rank, int32_t cp) {
 }
 
 void PutShare(const Heads& share, int32_t rank, int32_t cp, Heads& whole) {
-  const auto [front, back] = SequencePiecesOf(whole.q.size(1), rank, cp);
+  const auto [front, back] = planner::SequencePiecesOf(whole.q.size(1), rank, cp);
   const auto put = [&](const at::Tensor& from, const at::Tensor& to) {
     to.narrow(1, front.begin, front.count).copy_(from.narrow(1, 0, front.count));
     to.narrow(1, back.begin, back.count).copy_(from.narrow(1, front.count, back.count));
@@ -91,7 +95,7 @@ void PutShare(const Heads& share, int32_t rank, int32_t cp, Heads& whole) {
 }
 
 Heads RunRank(int32_t rank, int32_t cp, planner::Precision precision, const Heads& heads,
-              ThreadHub& hub) {
+              int64_t window, ThreadHub& hub) {
   RankContext context;
   context.training.precision = precision;
   context.device = std::make_unique<CpuDevice>(&hub);
@@ -100,7 +104,7 @@ Heads RunRank(int32_t rank, int32_t cp, planner::Precision precision, const Head
   std::iota(group.ranks.begin(), group.ranks.end(), 0);
   context.groups.cp = context.device->Connect({}, group, rank);
   const Heads share = ShareOf(heads, rank, cp);
-  const AttentionShape shape = ShapeOf(share);
+  const AttentionShape shape = ShapeOf(share, window);
   const AttentionResult forward = RingAttentionForward(context, shape, share.q, share.k, share.v);
   const AttentionGradient gradient =
       RingAttentionBackward(context, shape, Rows(share.output), share.q, share.k, share.v, forward);
@@ -108,7 +112,7 @@ Heads RunRank(int32_t rank, int32_t cp, planner::Precision precision, const Head
   return Result(shape, share, forward, gradient);
 }
 
-Heads RunRing(int32_t cp, planner::Precision precision, const Heads& heads) {
+Heads RunRing(int32_t cp, planner::Precision precision, const Heads& heads, int64_t window = 0) {
   at::set_num_threads(1);
   InstallAccountingAllocator();
   std::vector<Heads> results(static_cast<size_t>(cp));
@@ -121,7 +125,7 @@ Heads RunRing(int32_t cp, planner::Precision precision, const Heads& heads) {
         at::set_num_threads(1);
         const c10::InferenceMode no_tape;
         try {
-          results[rank] = RunRank(rank, cp, precision, heads, hub);
+          results[rank] = RunRank(rank, cp, precision, heads, window, hub);
         } catch (const std::exception& error) {
           errors[rank] = error.what();
         }
@@ -159,6 +163,28 @@ TEST_P(RingAttentionTest, EqualsAttentionToTheWholeSequence) {
 INSTANTIATE_TEST_SUITE_P(Rings, RingAttentionTest,
                          testing::Combine(testing::Values(2, 3, 8), testing::Values(2, 4)));
 
+// Windows that end within a piece of the sequence and behind the next, and values that are narrower
+// than keys. One rank's windows are the tests' against the reference.
+class RingWindowTest : public testing::TestWithParam<std::tuple<int32_t, int64_t, int64_t>> {};
+
+TEST_P(RingWindowTest, EqualsAttentionToTheWholeSequence) {
+  const auto [cp, window, value_dim] = GetParam();
+  const c10::InferenceMode no_tape;
+  const auto random = [](int64_t dim) { return at::randn({2, 48, 4, dim}, at::kDouble); };
+  const Heads heads = {
+      .q = random(8), .k = random(8), .v = random(value_dim), .output = random(value_dim)};
+  const Heads expected = WholeSequence(heads, window);
+  const Heads actual = RunRing(cp, planner::Precision::kFp64, heads, window);
+  EXPECT_LT(Distance(actual.output, expected.output), 1e-12);
+  EXPECT_LT(Distance(actual.q, expected.q), 1e-12);
+  EXPECT_LT(Distance(actual.k, expected.k), 1e-12);
+  EXPECT_LT(Distance(actual.v, expected.v), 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rings, RingWindowTest,
+                         testing::Combine(testing::Values(2, 3, 4, 8),
+                                          testing::Values(0, 2, 3, 7, 20), testing::Values(8, 5)));
+
 // Queries of 0 see all keys alike, so that each rank's part of a gradient is known: one is large,
 // and each of the others less than bf16 tells from the large one, but not all of them together.
 TEST(RingAttention, Bf16GradientsKeepPartsThatAreSmallBesideTheirSum) {
@@ -172,7 +198,7 @@ TEST(RingAttention, Bf16GradientsKeepPartsThatAreSmallBesideTheirSum) {
   Heads heads = Each({ones, ones, ones, ones}, [](const at::Tensor& t) { return t.clone(); });
   heads.q.zero_();
   for (int32_t rank = 0; rank < kRanks; ++rank) {
-    for (const SequencePiece& piece : SequencePiecesOf(kSeqLen, rank, kRanks)) {
+    for (const planner::SequencePiece& piece : planner::SequencePiecesOf(kSeqLen, rank, kRanks)) {
       for (int64_t i = piece.begin; i < piece.begin + piece.count; ++i) {
         // Of a value of the first piece: 1.25 from the second rank, the first that its keys come
         // to.

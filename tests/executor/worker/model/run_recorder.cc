@@ -2,6 +2,7 @@
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define NDEBUG
+#include <ATen/TensorOperators.h>
 #include <ATen/record_function.h>
 #pragma pop_macro("NDEBUG")
 
@@ -24,7 +25,12 @@ std::unique_ptr<at::ObserverContext> OnAten(const at::RecordFunction& function) 
 }
 
 // Of queries [batch, heads, queries, head_dim] and keys likewise.
-int64_t Pairs(const at::Tensor& queries, const at::Tensor& keys, bool causal) {
+int64_t Pairs(const at::Tensor& queries, const at::Tensor& keys, bool causal,
+              const c10::IValue& mask) {
+  if (mask.isTensor()) {
+    const at::Tensor seen = mask.toTensor() == 0;
+    return queries.size(0) * queries.size(1) * seen.sum().item<int64_t>();
+  }
   return queries.size(0) * queries.size(1) * queries.size(2) * keys.size(2) / (causal ? 2 : 1);
 }
 
@@ -46,6 +52,7 @@ class RecordingKernels final : public kernels::Kernels {
   void Run(const kernels::RmsNormForward& args) const override {
     if (args.branch != nullptr) recorder_.Add(ran::kResidual, nullptr, {args.rows * args.width});
     recorder_.Add(ran::kNorm, args.weight, {args.rows * args.width});
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::RmsNormBackward& args) const override {
@@ -53,12 +60,14 @@ class RecordingKernels final : public kernels::Kernels {
     if (args.residual_gradient != nullptr) {
       recorder_.Add(ran::Gradient(ran::kResidual), nullptr, {args.rows * args.width});
     }
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::LayerNormForward& args) const override {
     if (args.branch != nullptr) recorder_.Add(ran::kResidual, nullptr, {args.rows * args.width});
     recorder_.Add(ran::kNorm, args.weight, {args.rows * args.width});
     recorder_.Continue(ran::kNorm, args.bias, 0);
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::LayerNormBackward& args) const override {
@@ -67,6 +76,7 @@ class RecordingKernels final : public kernels::Kernels {
     if (args.residual_gradient != nullptr) {
       recorder_.Add(ran::Gradient(ran::kResidual), nullptr, {args.rows * args.width});
     }
+    recorder_.Close();
     kernels_.Run(args);
   }
   void Run(const kernels::HeadNormForward& args) const override {
@@ -177,12 +187,13 @@ std::unique_ptr<Communicator> RunRecorder::Join(planner::GroupRole group, int32_
 RankRun RunRecorder::Take() { return std::exchange(run_, {}); }
 
 void RunRecorder::Add(std::string_view what, const void* parameter, std::vector<int64_t> size) {
+  closed_ = false;
   run_.computed.push_back(
       {.what = std::string(what), .parameters = ParameterAt(parameter), .size = std::move(size)});
 }
 
 void RunRecorder::Continue(std::string_view what, const void* parameter, int64_t elements) {
-  const bool same = !run_.computed.empty() && run_.computed.back().what == what;
+  const bool same = !closed_ && !run_.computed.empty() && run_.computed.back().what == what;
   if (!same) {
     Add(what, parameter, {elements});
     return;
@@ -211,10 +222,10 @@ void RunRecorder::AddAten(std::string_view name, c10::ArrayRef<const c10::IValue
       Add(ran::kBias, data(tensor(0).dim() == 1 ? 0 : 1), {tensor(1).numel()});
     }
   } else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") {
-    Continue(ran::kAttention, nullptr, Pairs(tensor(0), tensor(1), inputs[4].toBool()));
+    Continue(ran::kAttention, nullptr, Pairs(tensor(0), tensor(1), inputs[4].toBool(), inputs[5]));
   } else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") {
     Continue(ran::Gradient(ran::kAttention), nullptr,
-             Pairs(tensor(1), tensor(2), inputs[7].toBool()));
+             Pairs(tensor(1), tensor(2), inputs[7].toBool(), inputs[8]));
   }
 }
 

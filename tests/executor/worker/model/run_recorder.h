@@ -87,6 +87,8 @@ class RunRecorder {
   void Add(std::string_view what, const void* parameter, std::vector<int64_t> size);
   // Adds to the operator before, where that is of the same kind.
   void Continue(std::string_view what, const void* parameter, int64_t elements);
+  // What comes next is an operator of its own.
+  void Close() { closed_ = true; }
   void AddAten(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
 
  private:
@@ -94,6 +96,7 @@ class RunRecorder {
 
   std::vector<const FlatUnit*> units_;
   RankRun run_;
+  bool closed_ = false;
   const uint64_t callback_;  // as Torch knows it
 };
 

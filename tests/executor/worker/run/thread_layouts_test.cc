@@ -69,7 +69,7 @@ class LongLayoutsTest : public ThreadLayoutsTest {
     trial::TrialPlan& plan = run_.plan();
     plan.training.seq_len = 256;
     plan.training.global_batch = 2 * plan.layout.micro_batch;
-    plan.model.groups.front().ffn.hidden = 8;
+    for (planner::LayerGroup& group : plan.model.groups) group.ffn.hidden = 8;
     plan.model.vocab = 16;
   }
 };
@@ -116,6 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
                     trial::LayoutCase{"tp1.pp1.dp2.zero2", {.tied = true}},
                     trial::LayoutCase{"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", {.tied = true}},
                     trial::LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
+                    trial::LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.latent = true}},
+                    trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.window = 6}},
                     trial::LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first",
                                       {.tied = true}}),
     [](const auto& test) { return trial::CaseName(test.param); });
@@ -131,12 +133,36 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(Some, LongLayoutsTest,
                          testing::Values(trial::LayoutCase{"tp1.cp2.pp1.dp1"},
+                                         trial::LayoutCase{"tp1.pp1.dp1.mb2", {.latent = true}},
+                                         trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.latent = true}},
+                                         trial::LayoutCase{"tp2.cp4.pp1.dp1.sp1", {.latent = true}},
                                          trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.kv_heads = 4}},
                                          trial::LayoutCase{"tp1.cp4.pp1.dp1.mb2"},
                                          trial::LayoutCase{"tp1.cp8.pp1.dp1", {.kv_heads = 4}},
                                          trial::LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.kv_heads = 4}},
                                          trial::LayoutCase{"tp1.cp2.pp2.dp1.sched=zb_h1"}),
                          [](const auto& test) { return trial::CaseName(test.param); });
+
+// More tokens than the kernel is called for at once.
+class LongWindowsTest : public LongLayoutsTest {
+ protected:
+  LongWindowsTest() { run_.plan().training.seq_len = 1280; }
+};
+
+TEST_P(LongWindowsTest, Fp64EqualsTheReferenceAndItsMemoryIsExact) {
+  ExpectExact(planner::Precision::kFp64, 1e-9);
+}
+
+TEST_P(LongWindowsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) { ExpectWithinBf16(); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Some, LongWindowsTest,
+    testing::Values(
+        trial::LayoutCase{"tp1.pp1.dp1", {.layers = 1, .window = 100}},
+        trial::LayoutCase{"tp1.pp1.dp1.mb2", {.layers = 1, .kv_heads = 4, .window = 300}},
+        trial::LayoutCase{"tp1.cp2.pp1.dp1", {.layers = 1, .window = 100}},
+        trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.layers = 1, .kv_heads = 4, .window = 700}}),
+    [](const auto& test) { return trial::CaseName(test.param); });
 
 INSTANTIATE_TEST_SUITE_P(Some, WideLayoutsTest,
                          testing::Values(trial::LayoutCase{"tp1.pp1.dp1.mb2"},

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace meshwright::worker {
+namespace meshwright::planner {
 
 // `count` positions from `begin`.
 struct SequencePiece {
@@ -27,4 +27,4 @@ inline std::array<SequencePiece, 2> SequencePiecesOf(int64_t seq_len, int32_t cp
           SequencePiece{.begin = (2 * int64_t{cp} - 1 - cp_rank) * count, .count = rest}};
 }
 
-}  // namespace meshwright::worker
+}  // namespace meshwright::planner

@@ -1,0 +1,118 @@
+#include "planner/block/attention_tiles.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+#include <vector>
+
+#include "planner/block/block.h"
+#include "planner/layout/sequence_share.h"
+
+namespace meshwright::planner {
+namespace {
+
+using Stops = std::vector<int32_t>;
+
+TEST(RingStops, AreAllRanksWithoutAWindow) {
+  EXPECT_EQ(RingStops({.seq_len = 16, .cp = 1}), Stops({0}));
+  EXPECT_EQ(RingStops({.seq_len = 16, .cp = 4}), Stops({0, 1, 2, 3}));
+}
+
+TEST(RingStops, EndWhereTheWindowDoes) {
+  // Pieces of 8 tokens: the first query of one sees 7 of the piece before it, or 2 of the one
+  // before that.
+  EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 1}), Stops({0}));
+  EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 2}), Stops({0, 1, 7}));
+  EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 9}), Stops({0, 1, 7}));
+  EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 10}), Stops({0, 1, 2, 6, 7}));
+  EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 100}), Stops({0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(RingStops({.seq_len = 32, .cp = 2, .window = 2}), Stops({0, 1}));
+}
+
+TEST(RingStops, AreTheMessagesOfABlock) {
+  BlockShape shape = {.tokens = 16,
+                      .hidden = 8,
+                      .heads = 2,
+                      .kv_heads = 2,
+                      .head_dim = 4,
+                      .ffn_hidden = 16,
+                      .keys = 128,
+                      .cp = 8};
+  const auto messages = [&] {
+    for (const Operator& op : BlockOperators(shape)) {
+      if (op.kind != OperatorKind::kAttention) continue;
+      EXPECT_EQ(op.pass(PassKind::kForward).collectives.size(), op.attention.ring_stops > 1);
+      return op.attention.ring_stops - 1;
+    }
+    return int64_t{-1};
+  };
+  EXPECT_EQ(messages(), 7);
+  shape.window = 10;
+  EXPECT_EQ(messages(), 4);
+  shape.window = 1;
+  EXPECT_EQ(messages(), 0);
+}
+
+// Positions of a rank's tokens in their order.
+std::vector<int64_t> PositionsOf(const AttentionSpan& span, int32_t rank) {
+  std::vector<int64_t> positions;
+  for (const SequencePiece& piece : SequencePiecesOf(span.seq_len, rank, span.cp)) {
+    for (int64_t i = 0; i < piece.count; ++i) positions.push_back(piece.begin + i);
+  }
+  return positions;
+}
+
+bool Sees(const AttentionTile& tile, int64_t query, int64_t key) {
+  if (tile.window == 0) return !tile.causal || key <= query;
+  const int64_t ahead = query + tile.lead - key;
+  return ahead >= 0 && ahead < tile.window;
+}
+
+class AttentionTilesTest : public testing::TestWithParam<std::tuple<int32_t, int64_t>> {};
+
+TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
+  const auto [cp, window] = GetParam();
+  const AttentionSpan span = {.seq_len = 1200, .cp = cp, .window = window};
+  for (int32_t rank = 0; rank < cp; ++rank) {
+    const std::vector<int64_t> queries = PositionsOf(span, rank);
+    std::vector<int64_t> seen(queries.size(), 0);
+    std::vector<bool> met(queries.size(), false);
+    for (const int32_t hops : RingStops(span)) {
+      const int32_t source = (rank + cp - hops) % cp;
+      const std::vector<int64_t> keys = PositionsOf(span, source);
+      for (const AttentionTile& tile : AttentionTiles(span, rank, source)) {
+        if (window > 0) {
+          EXPECT_LE(tile.queries.count, kWindowTileQueries);
+        }
+        for (int64_t i = 0; i < tile.queries.count; ++i) {
+          const int64_t query = tile.queries.begin + i;
+          EXPECT_EQ(tile.first, !met[query]);
+          met[query] = true;
+          int64_t of_tile = 0;
+          for (int64_t j = 0; j < tile.keys.count; ++j) {
+            if (!Sees(tile, i, j)) continue;
+            const int64_t ahead = queries[query] - keys[tile.keys.begin + j];
+            ASSERT_GE(ahead, 0);
+            if (window > 0) {
+              ASSERT_LT(ahead, window);
+            }
+            ++of_tile;
+          }
+          ASSERT_GT(of_tile, 0) << "a row of the mask without a key";
+          seen[query] += of_tile;
+        }
+      }
+    }
+    for (size_t query = 0; query < queries.size(); ++query) {
+      const int64_t all = queries[query] + 1;
+      EXPECT_EQ(seen[query], window > 0 && window < all ? window : all);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Spans, AttentionTilesTest,
+                         testing::Combine(testing::Values(1, 2, 3, 6),
+                                          testing::Values(0, 1, 2, 90, 101, 102, 700)));
+
+}  // namespace
+}  // namespace meshwright::planner

@@ -24,6 +24,12 @@ int64_t KeptBytes(const OperatorList& operators, KeptTensor tensor) {
   return Sum(operators, [tensor](const SavedTensor& saved) { return saved.tensor == tensor; });
 }
 
+int64_t KeptBytes(const OperatorList& operators, KeptTensor first, KeptTensor last) {
+  return Sum(operators, [=](const SavedTensor& saved) {
+    return first <= saved.tensor && saved.tensor <= last;
+  });
+}
+
 int64_t KeptForWeightGradientBytes(const OperatorList& operators) {
   return Sum(operators,
              [](const SavedTensor& saved) { return saved.freed_in == PassKind::kWeightGradient; });

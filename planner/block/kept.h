@@ -15,6 +15,9 @@ int64_t KeptBytes(const OperatorList& operators);
 // Returns the bytes of one saved tensor, or 0 where no operator saves it.
 int64_t KeptBytes(const OperatorList& operators, KeptTensor tensor);
 
+// Returns the bytes of the saved tensors from `first` to `last`, in the order of KeptTensor.
+int64_t KeptBytes(const OperatorList& operators, KeptTensor first, KeptTensor last);
+
 // Returns the bytes that a split backward keeps between its two parts: the saved tensors that a
 // weight gradient frees.
 int64_t KeptForWeightGradientBytes(const OperatorList& operators);

@@ -1,5 +1,6 @@
 #include "planner/catalog/plan_query.h"
 
+#include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
@@ -24,11 +25,24 @@ absl::StatusOr<ClusterSpec> ResolveCluster(const SpecSource& cluster, int32_t ho
                               : ClusterFromJson(cluster.json, host_cores);
 }
 
+namespace {
+
+// A load that nothing has is a misunderstanding.
+absl::Status CheckImbalance(const ModelSpec& model, const TrainingSpec& training) {
+  if (training.expert_load == 1.0 || model.has_experts()) return absl::OkStatus();
+  return FieldError("imbalance", absl::StrCat(training.expert_load),
+                    absl::StrCat("says how unevenly tokens go to experts, and ", model.name,
+                                 " has none; must be 1"));
+}
+
+}  // namespace
+
 absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores) {
   RETURN_IF_ERROR(Validate(query.training));
   const SpecSource& framework = query.framework;
   SearchRequest request;
   ASSIGN_OR_RETURN(request.model, ResolveModel(query.model, query.training.seq_len));
+  RETURN_IF_ERROR(CheckImbalance(request.model, query.training));
   ASSIGN_OR_RETURN(request.cluster, ResolveCluster(query.cluster, host_cores));
   ASSIGN_OR_RETURN(request.profile, framework.json.empty() ? FindProfile(framework.name)
                                                            : ProfileFromJson(framework.json));

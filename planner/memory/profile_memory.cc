@@ -4,49 +4,10 @@
 #include <cmath>
 
 #include "planner/layout/mesh.h"
-#include "planner/schedule/closed_forms.h"
+#include "planner/memory/chunks_in_flight.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
-namespace {
-
-// Micro-batches of each chunk that a rank holds at its peak; over all chunks they add up to
-// PeakChunksInFlight().
-class ChunksInFlight {
- public:
-  ChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches)
-      : schedule_(layout.schedule),
-        p_(layout.pp),
-        all_(PeakChunksInFlight(layout, rank, micro_batches)),
-        second_arm_(std::min<int64_t>(micro_batches, rank + 1)) {
-    // Warm-up takes p micro-batches through one chunk, then through the next.
-    const int64_t round = schedule_ == ScheduleKind::kInterleaved ? p_ * layout.vpp : layout.vpp;
-    rounds_ = all_ / round;
-    left_ = all_ - rounds_ * round;
-  }
-
-  int64_t OfChunk(int32_t chunk) const {
-    switch (schedule_) {
-      case ScheduleKind::kZbV:
-        return chunk == 1 ? second_arm_ : all_ - second_arm_;
-      case ScheduleKind::kInterleaved:
-        return rounds_ * p_ + std::clamp<int64_t>(left_ - chunk * p_, 0, p_);
-      default:
-        return rounds_;
-    }
-  }
-
- private:
-  ScheduleKind schedule_;
-  int64_t p_;
-  int64_t all_;
-  int64_t second_arm_;
-  int64_t rounds_;
-  int64_t left_;
-};
-
-}  // namespace
-
 ProfileMemory::ProfileMemory(const PlannedLayout& planned)
     : planned_(planned),
       context_(planned.context()),
@@ -55,11 +16,7 @@ ProfileMemory::ProfileMemory(const PlannedLayout& planned)
       boundary_bytes_(planned.ends().checkpoint_bytes) {}
 
 int64_t ProfileMemory::KeptPerMicroBatch(const BlockSums& block, int64_t layers) const {
-  int64_t recomputed = 0;
-  if (layout_.recompute == Recompute::kFull) recomputed = layers;
-  if (layout_.recompute == Recompute::kBlock) {
-    recomputed = std::min<int64_t>(layout_.recompute_layers, layers);
-  }
+  const int64_t recomputed = RecomputedLayers(layout_, layers);
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 

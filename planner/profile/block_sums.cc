@@ -33,11 +33,24 @@ void AddEnds(const BlockShape& shape, BlockSums& sums) {
   if (loss != nullptr) sums.logits = static_cast<double>(loss->stream.elements);
 }
 
+KeptShares SharesOf(const BlockShape& shape, const OperatorList& operators) {
+  KeptShares shares;
+  if (shape.has_experts()) {
+    shares.experts_bytes = KeptBytes(operators, KeptTensor::kRouting, KeptTensor::kExpertOutput);
+  }
+  if (shape.is_latent()) {
+    shares.projected_bytes = KeptBytes(operators, KeptTensor::kQuery, KeptTensor::kValue);
+    shares.latent_bytes = KeptBytes(operators, KeptTensor::kLatent, KeptTensor::kLatentNormOutput);
+  }
+  return shares;
+}
+
 void AddLayer(const Key& key, BlockSums& sums) {
   OperatorList operators = BlockOperators(key.shape);
   const KeptForBackward all(operators);
   sums.layer = RankParameters(operators);
   sums.kept_bytes = all.all_bytes;
+  sums.kept_shares = SharesOf(key.shape, operators);
   sums.checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual);
   sums.workspace = WorkspaceOf(operators, key.rates);
   if (key.recompute == Recompute::kNone) {
@@ -52,6 +65,7 @@ void AddLayer(const Key& key, BlockSums& sums) {
   sums.workspace += RecomputedBytes(all, edited);
   if (!selective) return;
   sums.kept_bytes = edited.all_bytes;
+  sums.kept_shares = SharesOf(key.shape, operators);
   sums.layer_cost = CostOf(operators);
 }
 

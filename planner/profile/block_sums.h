@@ -13,6 +13,15 @@
 
 namespace meshwright::planner {
 
+// Of what a layer keeps, the parts that an explanation names.
+struct KeptShares {
+  int64_t experts_bytes = 0;    // rows of tokens for their experts, and what these make of them
+  int64_t projected_bytes = 0;  // of latent attention: queries, keys and values of all heads
+  int64_t latent_bytes = 0;     // of latent attention: what those come out of
+
+  friend bool operator==(const KeptShares&, const KeptShares&) = default;
+};
+
 struct BlockSums {
   BlockShape shape;
 
@@ -25,6 +34,7 @@ struct BlockSums {
 
   // Of one micro-batch in one layer.
   int64_t kept_bytes = 0;        // without recompute, or under selective recompute
+  KeptShares kept_shares;        // of kept_bytes
   int64_t checkpoint_bytes = 0;  // where the layer is recomputed as a whole
   Workspace workspace;           // of its backward, with what it runs again
   double logits = 0.0;           // of the model's head

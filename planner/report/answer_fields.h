@@ -78,6 +78,29 @@ void VisitFields(Report& report, Visitor& visit) {
   visit("sentence", report.sentence);
 }
 
+template <ConstOr<ImbalanceEffect> Effect, typename Visitor>
+void VisitFields(Effect& effect, Visitor& visit) {
+  visit("imbalance", effect.imbalance);
+  visit("total_bytes", effect.total_bytes);
+  visit("oom_probability", effect.oom_probability);
+  visit("step_s", effect.step_s);
+  visit("sentence", effect.sentence);
+}
+
+template <ConstOr<ExpertShare> Share, typename Visitor>
+void VisitFields(Share& share, Visitor& visit) {
+  visit("activations_bytes", share.activations_bytes);
+  visit("exposed_s", share.exposed_s);
+  visit("sentence", share.sentence);
+}
+
+template <ConstOr<LatentShare> Share, typename Visitor>
+void VisitFields(Share& share, Visitor& visit) {
+  visit("projected_bytes", share.projected_bytes);
+  visit("latent_bytes", share.latent_bytes);
+  visit("sentence", share.sentence);
+}
+
 // An explanation, with the layout that it is about.
 struct ExplainedLayout {
   RankedLayout ranked;
@@ -90,6 +113,9 @@ void VisitFields(Explained& explained, Visitor& visit) {
   visit.Derived("binding", BindingReportOf(explained.ranked));
   visit("neighbours_tried", explained.explanation.neighbours.tried);
   visit("smallest_change", explained.explanation.neighbours.smallest);
+  visit("other_imbalance", explained.explanation.other_imbalance);
+  visit("experts", explained.explanation.experts);
+  visit("latent_attention", explained.explanation.latent_attention);
 }
 
 template <ConstOr<Ties> Tied, typename Visitor>

@@ -63,6 +63,7 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
 
 std::vector<std::string> NotesOn(const PlanQuery& query, const SearchRequest& request) {
   std::vector<std::string> notes = NotesOnModel(query.model, query.training.seq_len);
+  if (request.model.has_experts()) notes.push_back(ImbalanceNote(request.training.expert_load));
   for (std::string& note : NotesOn(request.cluster, request.devices)) {
     notes.push_back(std::move(note));
   }

@@ -194,6 +194,9 @@ Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
     explanation.stages.push_back(
         {memory, static_cast<double>(memory.total_bytes()) / device_bytes});
   }
+  explanation.other_imbalance = OtherImbalance(context, ranked);
+  explanation.experts = ExpertShareOf(context, ranked);
+  explanation.latent_attention = LatentShareOf(context, ranked);
   if (ranked.estimate.memory.total_bytes() > allowed_bytes) {
     explanation.neighbours = FindSmallestChange(context, ranked.layout, allowed_bytes, cancelled);
   }

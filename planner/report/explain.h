@@ -1,5 +1,6 @@
 // Why an estimate is what it is: what fills the fullest device, what the step waits for beside
-// compute, and, where the layout does not fit, the smallest change after which it would.
+// compute, where the layout does not fit the smallest change after which it would, and what another
+// load of experts would do.
 //
 // The structs hold codes and numbers; the functions that return text make sentences of them, the
 // same on a terminal, in JSON and from a server.
@@ -7,11 +8,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "planner/cost/time_part.h"
+#include "planner/report/imbalance.h"
+#include "planner/report/shares.h"
 #include "planner/search/neighbours.h"
 #include "planner/search/search.h"
 
@@ -55,6 +59,10 @@ struct StageMemory {
 struct Explanation {
   std::vector<StageMemory> stages;  // by pipeline rank
   NeighbourSearch neighbours;       // of a layout that does not fit; nothing was tried for others
+  // Of models with experts: what another load of the fullest rank's would do.
+  std::optional<ImbalanceEffect> other_imbalance;
+  std::optional<ExpertShare> experts;           // of models with experts
+  std::optional<LatentShare> latent_attention;  // of models with latent attention
 
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };

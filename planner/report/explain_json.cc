@@ -1,5 +1,6 @@
 #include "planner/report/explain_json.h"
 
+#include <optional>
 #include <string>
 
 #include "planner/codec/json_codec.h"
@@ -8,6 +9,15 @@
 namespace meshwright::planner {
 
 using nlohmann::ordered_json;
+
+namespace {
+
+template <typename T>
+ordered_json JsonOrNull(const std::optional<T>& part) {
+  return part ? WriteOrderedJson(*part) : ordered_json(nullptr);
+}
+
+}  // namespace
 
 void AddExplanation(const RankedLayout& ranked, const Explanation& explanation,
                     ordered_json& object) {
@@ -24,6 +34,9 @@ void AddExplanation(const RankedLayout& ranked, const Explanation& explanation,
                                  {"total_bytes", smallest->estimate.memory.total_bytes()},
                                  {"step_s", smallest->estimate.time.step_s()}};
   }
+  object["other_imbalance"] = JsonOrNull(explanation.other_imbalance);
+  object["experts"] = JsonOrNull(explanation.experts);
+  object["latent_attention"] = JsonOrNull(explanation.latent_attention);
 }
 
 }  // namespace meshwright::planner

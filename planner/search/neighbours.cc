@@ -53,14 +53,28 @@ void DoubleRanks(Layout layout, int32_t Layout::*axis, const Visit& visit) {
   }
 }
 
-// Experts over twice as many ranks, again and again; rules refuse what does not divide.
+// Experts over twice as many ranks, again and again: whole ones, then parts of them, and whole ones
+// in place of parts, which take as much for weights and less for activations. Rules refuse what
+// does not divide.
 template <typename Visit>
-void DoubleExpertRanks(const ModelSpec& model, Layout layout, const Visit& visit) {
+void DivideExperts(const ModelSpec& model, const Layout& layout, const Visit& visit) {
   if (!model.has_experts()) return;
   const int64_t ranks = StageRanks(layout);
-  while (ranks % (2 * int64_t{layout.ep} * layout.etp) == 0) {
-    layout.ep *= 2;
-    visit(layout);
+  const auto can_double = [ranks](const Layout& l) {
+    return ranks % (2 * int64_t{l.ep} * l.etp) == 0;
+  };
+  for (Layout whole = layout; can_double(whole);) {
+    whole.ep *= 2;
+    visit(whole);
+  }
+  for (Layout parts = layout; can_double(parts);) {
+    parts.etp *= 2;
+    visit(parts);
+  }
+  for (Layout folded = layout; folded.etp % 2 == 0;) {
+    folded.etp /= 2;
+    folded.ep *= 2;
+    visit(folded);
   }
 }
 
@@ -107,7 +121,7 @@ void Move(const ModelSpec& model, Change change, Layout layout, const Visit& vis
     case Change::kPp:
       return DoubleRanks(layout, &Layout::pp, visit);
     case Change::kExperts:
-      return DoubleExpertRanks(model, layout, visit);
+      return DivideExperts(model, layout, visit);
     case Change::kSchedule:
       if (layout.schedule == ScheduleKind::k1f1b) return;
       layout.schedule = ScheduleKind::k1f1b;
@@ -204,8 +218,6 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   for (const AxisField& axis : kAxes) {
     if (axis.size != &Layout::dp) add(axis.name, from.*axis.size, to.*axis.size);
   }
-  add("ep", from.ep, to.ep);
-  add("etp", from.etp, to.etp);
   // dp makes room for the others.
   if (from.dp != to.dp) {
     const std::string dp = arrow("dp", from.dp, to.dp);
@@ -215,6 +227,8 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
       absl::StrAppend(&changes.back(), " (", dp, ")");
     }
   }
+  add("ep", from.ep, to.ep);
+  add("etp", from.etp, to.etp);
   if (from.schedule != to.schedule) {
     std::string change(ScheduleName(from.schedule));
     change.append(" -> ").append(ScheduleName(to.schedule));

@@ -2,7 +2,8 @@
 // axis and then among those that differ in two.
 //
 // A neighbour fills the same number of devices and passes CheckLayout(). Each change is one that
-// saves memory: more ranks of tp, cp or pp in place of dp, 1f1b in place of chunks, a smaller
+// saves memory: more ranks of tp, cp or pp in place of dp, experts
+// over more ranks or whole ones in place of parts, 1f1b in place of chunks, a smaller
 // micro-batch, sequence parallel, a higher ZeRO stage, more recompute. The size of a change is the
 // number of axes that differ, not how far they move.
 #pragma once

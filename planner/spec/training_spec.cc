@@ -1,7 +1,6 @@
 #include "planner/spec/training_spec.h"
 
-#include <string>
-
+#include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
@@ -15,7 +14,7 @@ constexpr double kMostExpertLoad = 1000.0;
 absl::Status Validate(const TrainingSpec& training) {
   RETURN_IF_ERROR(CheckRange("seq_len", training.seq_len, 1, int64_t{1} << 24));
   if (!(training.expert_load >= 1.0 && training.expert_load <= kMostExpertLoad)) {
-    return FieldError("imbalance", std::to_string(training.expert_load),
+    return FieldError("imbalance", absl::StrCat(training.expert_load),
                       "must be at least 1, where every rank's experts take as many tokens, and at "
                       "most 1000");
   }

@@ -8,7 +8,7 @@ constexpr ModelVariant kMixtral = {.experts = 4};
 constexpr ModelVariant kShared = {.experts = 8, .top_k = 3, .shared = true};
 constexpr ModelVariant kDeepSeek = {.tied = true, .experts = 8, .shared = true, .sigmoid = true};
 // With latent attention, as DeepSeek's are.
-constexpr ModelVariant kLatent = {.latent = true, .experts = 8, .shared = true, .sigmoid = true};
+constexpr ModelVariant kLatent = {.experts = 8, .shared = true, .sigmoid = true, .latent = true};
 constexpr ModelVariant kSwitch = {.experts = 4, .top_k = 1};
 constexpr ModelVariant kEight = {.kv_heads = 4, .experts = 8};
 

@@ -113,5 +113,23 @@ TEST_F(SmallestChange, LeavesNamedStagesToOtherPipelines) {
   EXPECT_EQ(layout.stages.empty(), layout.pp != 2) << FormatLayout(layout);
 }
 
+TEST(SmallestChangeOfExperts, DividesThemOverMoreRanks) {
+  const TestContext context = MakeContext("mixtral-8x7b", "h100", 4096, 64);
+  const Layout from = MakeLayout("tp1.pp1.dp8.ep4.mb1.zero1");
+  const int64_t allowed = EstimateMemory(context.get(), from).total_bytes() - 1;
+  const NeighbourSearch found = FindSmallestChange(context.get(), from, allowed);
+  ASSERT_TRUE(found.smallest.has_value());
+  EXPECT_THAT(DescribeChanges(from, MakeLayout("tp1.pp1.dp8.ep8.mb1.zero1")),
+              ElementsAre("ep 4 -> 8"));
+  EXPECT_LE(found.smallest->estimate.time.step_s(),
+            EstimateLayout(context.get(), MakeLayout("tp1.pp1.dp8.ep8.mb1.zero1")).time.step_s());
+}
+
+TEST(DescribedChanges, SayWhatMadeRoomAndWhatExpertsBecame) {
+  EXPECT_THAT(DescribeChanges(MakeLayout("tp2.pp1.dp8.ep2.etp4.sp1"),
+                              MakeLayout("tp4.pp1.dp4.ep4.etp2.sp1")),
+              ElementsAre("tp 2 -> 4 (dp 8 -> 4)", "ep 2 -> 4", "etp 4 -> 2"));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

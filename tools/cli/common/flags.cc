@@ -132,6 +132,10 @@ void QueryFlags::AddTraining(CLI::App& app) {
                      "Number format of the matrix products; default bf16, on processor cores "
                      "fp32"),
       {"bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"});
+  app.add_option("--imbalance", imbalance,
+                 "Tokens that the fullest rank's experts take, over those of an average rank")
+      ->capture_default_str()
+      ->option_text("R");
 }
 
 void QueryFlags::AddCluster(CLI::App& app) {
@@ -158,7 +162,7 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;
-  query.training = {.seq_len = seq_len, .global_batch = global_batch};
+  query.training = {.seq_len = seq_len, .global_batch = global_batch, .expert_load = imbalance};
   if (!dtype.empty()) {
     ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(dtype));
   } else if (IsOfProcessorCores(query.cluster)) {

@@ -29,7 +29,8 @@ struct OutputFlags {
   void AddServer(CLI::App& app);
 };
 
-// --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype.
+// --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
+// --imbalance.
 struct QueryFlags {
   std::string model;
   std::string cluster;
@@ -38,6 +39,7 @@ struct QueryFlags {
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string dtype;  // empty: fp32 on clusters of processor cores, else bf16
+  double imbalance = 1.0;
 
   void AddModel(CLI::App& app);
   void AddTraining(CLI::App& app);

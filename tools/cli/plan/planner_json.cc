@@ -18,7 +18,8 @@ ordered_json RequestToJson(const planner::PlanQuery& query) {
           {"gpus", query.devices},
           {"seq_len", query.training.seq_len},
           {"global_batch", query.training.global_batch},
-          {"dtype", std::string(planner::PrecisionName(query.training.precision))}};
+          {"dtype", std::string(planner::PrecisionName(query.training.precision))},
+          {"imbalance", query.training.expert_load}};
 }
 
 ordered_json LayoutsToJson(const std::vector<planner::RankedLayout>& layouts) {

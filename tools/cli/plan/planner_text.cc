@@ -187,8 +187,12 @@ void PrintFit(const planner::EstimateAnswer& answer, std::ostream& out) {
       << (answer.fits() ? "fits under the 80 % rule with " : "over the 80 % rule by ")
       << FormatBytes(std::abs(spare)) << (answer.fits() ? " to spare" : "")
       << "; probability of running out of memory " << FormatPercent(e.oom_probability) << "\n";
-  const std::string change = planner::ChangeSentence(answer.ranked(), answer.explanation);
+  const planner::Explanation& why = answer.explanation;
+  if (why.experts) out << "  " << why.experts->sentence << "\n";
+  if (why.latent_attention) out << "  " << why.latent_attention->sentence << "\n";
+  const std::string change = planner::ChangeSentence(answer.ranked(), why);
   if (!change.empty()) out << "  " << change << "\n";
+  if (why.other_imbalance) out << "  " << why.other_imbalance->sentence << "\n";
 }
 
 void PrintTimeTable(const planner::RankedLayout& ranked, std::ostream& out) {

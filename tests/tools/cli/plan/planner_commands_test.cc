@@ -227,6 +227,33 @@ TEST(RecommendJson, ListsWhatIsWorthATrial) {
   }
 }
 
+TEST(RecommendJson, AnUnevenLoadOfExpertsTakesLonger) {
+  const auto best_s = [](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--format", "json", "--top", "1"});
+    const CommandOutput run =
+        RunCommand(Recommend("qwen3-30b-a3b", "h100", "32", "4096", "256", std::move(flags)));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json::parse(run.out);
+  };
+  const json balanced = best_s({});
+  const json uneven = best_s({"--imbalance", "1.5"});
+  EXPECT_EQ(balanced["request"]["imbalance"], 1.0);
+  EXPECT_EQ(uneven["request"]["imbalance"], 1.5);
+  EXPECT_GT(uneven["layouts"][0]["time"]["step_s"], balanced["layouts"][0]["time"]["step_s"]);
+}
+
+TEST(EstimateJson, SaysWhatAnotherImbalanceWouldDo) {
+  const auto other = [](const char* model) {
+    const CommandOutput run =
+        RunCommand({"estimate", "--model", model, "--cluster", "h100", "--gpus", "16", "--seq-len",
+                    "4096", "--global-batch", "64", "--layout", "tp1.pp1.dp16.mb1.zero1",
+                    "--format", "json", "--exit-zero"});
+    return json::parse(run.out)["other_imbalance"];
+  };
+  EXPECT_EQ(other("qwen3-30b-a3b")["imbalance"], 1.2);
+  EXPECT_TRUE(other("llama-3-8b").is_null());
+}
+
 TEST(RecommendText, ByRiskMatchesTheGoldenFile) {
   const CommandOutput run = RunCommand(Recommend("llama-3-70b", "h100", "64", "4096", "512",
                                                  {"--max-oom-probability", "0.2", "--top", "3"}));
@@ -307,6 +334,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"MineIsNoLayout",
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--mine", "tp2.pp2"}),
                  "dp is missing"},
+        BadInput{"LessThanBalanced",
+                 Recommend("qwen3-30b-a3b", "h100", "8", "8192", "8", {"--imbalance", "0.5"}),
+                 "--imbalance 0.5: must be at least 1, where every rank's experts take as many"},
+        BadInput{"ImbalanceWithoutExperts",
+                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--imbalance", "1.2"}),
+                 "llama-3-8b has none; must be 1"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
                  "must be bf16, fp32, fp64, fp8-delayed"}),
     [](const auto& test) { return test.param.name; });

@@ -1,0 +1,55 @@
+// What a pipeline rank keeps at its peak: how many micro-batches of each of its chunks, and how
+// many layers of a chunk as a whole.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "planner/layout/layout.h"
+#include "planner/schedule/closed_forms.h"
+
+namespace meshwright::planner {
+
+// Micro-batches of each chunk that a rank holds at its peak; over all chunks they add up to
+// PeakChunksInFlight().
+class ChunksInFlight {
+ public:
+  ChunksInFlight(const Layout& layout, int32_t rank, int64_t micro_batches)
+      : schedule_(layout.schedule),
+        p_(layout.pp),
+        all_(PeakChunksInFlight(layout, rank, micro_batches)),
+        second_arm_(std::min<int64_t>(micro_batches, rank + 1)) {
+    // Warm-up takes p micro-batches through one chunk, then through the next.
+    const int64_t round = schedule_ == ScheduleKind::kInterleaved ? p_ * layout.vpp : layout.vpp;
+    rounds_ = all_ / round;
+    left_ = all_ - rounds_ * round;
+  }
+
+  int64_t OfChunk(int32_t chunk) const {
+    switch (schedule_) {
+      case ScheduleKind::kZbV:
+        return chunk == 1 ? second_arm_ : all_ - second_arm_;
+      case ScheduleKind::kInterleaved:
+        return rounds_ * p_ + std::clamp<int64_t>(left_ - chunk * p_, 0, p_);
+      default:
+        return rounds_;
+    }
+  }
+
+ private:
+  ScheduleKind schedule_;
+  int64_t p_;
+  int64_t all_;
+  int64_t second_arm_;
+  int64_t rounds_;
+  int64_t left_;
+};
+
+// Of `layers` layers of one chunk and shape, those that keep their input alone.
+inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
+  if (layout.recompute == Recompute::kFull) return layers;
+  if (layout.recompute != Recompute::kBlock) return 0;
+  return std::min<int64_t>(layout.recompute_layers, layers);
+}
+
+}  // namespace meshwright::planner

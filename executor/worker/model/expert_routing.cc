@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "executor/worker/model/sequence_share.h"
+#include "planner/layout/sequence_share.h"
 
 namespace meshwright::worker {
 namespace {
@@ -136,8 +136,8 @@ void ExpertRouting::ReleaseLists() {
 at::Tensor BalancedExperts(const RankContext& context, const planner::Experts& experts) {
   const int64_t tokens = context.stream_tokens();
   const int64_t first = context.layout.sequence_parallel ? context.coordinates.tp * tokens : 0;
-  const auto pieces =
-      SequencePiecesOf(context.training.seq_len, context.coordinates.cp, context.layout.cp);
+  const auto pieces = planner::SequencePiecesOf(context.training.seq_len, context.coordinates.cp,
+                                                context.layout.cp);
   const at::Tensor picked = OnHost({tokens, experts.top_k}, at::kInt);
   int32_t* expert = picked.mutable_data_ptr<int32_t>();
   for (int64_t token = first; token < first + tokens; ++token) {

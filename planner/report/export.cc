@@ -10,6 +10,7 @@
 #include "planner/profile/model_part.h"
 #include "planner/report/export_megatron.h"
 #include "planner/report/export_torchtitan.h"
+#include "planner/report/megatron_model.h"
 #include "planner/rules/rule_list.h"
 
 namespace meshwright::planner {
@@ -17,9 +18,25 @@ namespace {
 
 constexpr int64_t kMaxDevicesPerNode = 1024;
 
-absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
-  const std::string_view name = target == ExportTarget::kMegatron ? "megatron" : "torchtitan-fsdp";
-  ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(name));
+// What a framework writes, and the profile whose rules its layouts keep.
+struct Framework {
+  std::string_view name;
+  std::string_view profile;
+  EnumSet<ModelPart> parts;
+  absl::StatusOr<std::string> (*write)(const ExportJob& job);
+};
+
+const Framework& FrameworkOf(ExportTarget target) {
+  static constexpr Framework kMegatron = {"megatron", "megatron", kMegatronParts, ExportMegatron};
+  static constexpr Framework kTorchtitan = {"torchtitan",
+                                            "torchtitan-fsdp",
+                                            {ModelPart::kRotaryPositions, ModelPart::kRmsNorm},
+                                            ExportTorchtitan};
+  return target == ExportTarget::kMegatron ? kMegatron : kTorchtitan;
+}
+
+absl::Status CheckRuns(const Framework& framework, const ExportJob& job) {
+  ASSIGN_OR_RETURN(const FrameworkProfile profile, FindProfile(framework.profile));
   const ClusterSpec any_cluster;
   const EstimateContext context{job.model, any_cluster, job.training, profile};
   RuleInput input = RuleInputOf(context, job.layout.devices());
@@ -29,25 +46,21 @@ absl::Status CheckRuns(ExportTarget target, const ExportJob& job) {
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));
 }
 
-// Flags are written for blocks like Llama's: RMSNorm, rotary embedding, no biases but of Q, K and
-// V.
-absl::Status CheckParts(const ModelSpec& model) {
-  constexpr EnumSet<ModelPart> kWritten = {ModelPart::kRotaryPositions, ModelPart::kRmsNorm};
-  const auto others = EnumSet<ModelPart>::FromBits(PartsOf(model).bits() & ~kWritten.bits());
+absl::Status CheckParts(const Framework& framework, const ModelSpec& model) {
+  const auto others = EnumSet<ModelPart>::FromBits(PartsOf(model).bits() & ~framework.parts.bits());
   const bool relu = model.groups.front().ffn.kind == FfnKind::kRelu;
   if (others.empty() && !relu) return absl::OkStatus();
   const std::string named = NamesOf(others, ModelPartName);
-  return FieldError("model", model.name,
-                    absl::StrCat("has ", named, relu && !named.empty() ? ", " : "",
-                                 relu ? "relu" : "", ", which is not exported yet; must have ",
-                                 NamesOf(kWritten, ModelPartName), " and no others"));
+  return FieldError(
+      "model", model.name,
+      absl::StrCat("has ", named, relu && !named.empty() ? ", " : "", relu ? "relu" : "",
+                   ", not exported to ", std::string(framework.name),
+                   " yet; must have no others than ", NamesOf(framework.parts, ModelPartName)));
 }
 
 }  // namespace
 
-std::string_view ExportTargetName(ExportTarget target) {
-  return target == ExportTarget::kMegatron ? "megatron" : "torchtitan";
-}
+std::string_view ExportTargetName(ExportTarget target) { return FrameworkOf(target).name; }
 
 absl::StatusOr<ExportTarget> ParseExportTarget(std::string_view text) {
   for (const ExportTarget target : {ExportTarget::kMegatron, ExportTarget::kTorchtitan}) {
@@ -63,15 +76,11 @@ absl::StatusOr<std::string> Export(ExportTarget target, const ExportJob& job) {
     return FieldError("dtype", PrecisionName(job.training.precision), "must be bf16 or fp32");
   }
   RETURN_IF_ERROR(CheckRange("gpus_per_node", job.devices_per_node, 1, kMaxDevicesPerNode));
-  if (job.model.groups.size() > 1) {
-    return FieldError("model", job.model.name,
-                      "has layers of different shapes; must have one shape for all layers");
-  }
-  RETURN_IF_ERROR(CheckParts(job.model));
+  const Framework& framework = FrameworkOf(target);
+  RETURN_IF_ERROR(CheckParts(framework, job.model));
   // What the framework lacks comes first: it says more than a rule that the layout breaks as well.
-  const auto write = target == ExportTarget::kMegatron ? ExportMegatron : ExportTorchtitan;
-  ASSIGN_OR_RETURN(std::string text, write(job));
-  RETURN_IF_ERROR(CheckRuns(target, job));
+  ASSIGN_OR_RETURN(std::string text, framework.write(job));
+  RETURN_IF_ERROR(CheckRuns(framework, job));
   return text;
 }
 

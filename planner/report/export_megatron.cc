@@ -1,25 +1,17 @@
 #include "planner/report/export_megatron.h"
 
-#include <cmath>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/layout/mesh.h"
+#include "planner/report/megatron_model.h"
+#include "planner/report/megatron_script.h"
 
 namespace meshwright::planner {
 namespace {
-
-constexpr int64_t kVocabMultiple = 128;
-
-// Lines of flags and the comments above them.
-struct Script {
-  std::vector<std::string> comments;
-  std::vector<std::string> flags;
-};
 
 bool Shards(const Layout& layout) { return GroupSize(GroupRole::kReplicas, layout) > 1; }
 bool UsesFsdp(const Layout& layout) { return layout.zero >= 2; }
@@ -40,88 +32,9 @@ absl::Status CheckSchedule(const Layout& layout) {
   return CannotExport(part, "Megatron-LM does not have this schedule; must be 1f1b or interleaved");
 }
 
-// --use-rope-scaling has all but the factor fixed.
-absl::Status CheckLlama3Scaling(const RopeScaling& scaling) {
-  constexpr char kFixed[] = "Megatron-LM's --use-rope-scaling has it fixed; must be ";
-  const RopeScaling fixed;
-  if (scaling.low_freq_factor != fixed.low_freq_factor) {
-    return FieldError("rope_scaling.low_freq_factor", absl::StrCat(scaling.low_freq_factor),
-                      absl::StrCat(kFixed, fixed.low_freq_factor));
-  }
-  if (scaling.high_freq_factor != fixed.high_freq_factor) {
-    return FieldError("rope_scaling.high_freq_factor", absl::StrCat(scaling.high_freq_factor),
-                      absl::StrCat(kFixed, fixed.high_freq_factor));
-  }
-  if (scaling.original_max_positions != fixed.original_max_positions) {
-    return FieldError("rope_scaling.original_max_position_embeddings",
-                      scaling.original_max_positions,
-                      absl::StrCat(kFixed, fixed.original_max_positions));
-  }
-  return absl::OkStatus();
-}
-
-// Flags that take whole numbers alone.
-absl::Status CheckWhole(std::string_view key, double value, const char* flag) {
-  if (value == std::floor(value)) return absl::OkStatus();
-  return FieldError(key, absl::StrCat(value),
-                    absl::StrCat("Megatron-LM's ", flag, " takes a whole number; must be one"));
-}
-
-absl::Status AddRope(const ModelSpec& model, Script& script) {
-  RETURN_IF_ERROR(CheckWhole("rope_theta", model.rope_theta, "--rotary-base"));
-  script.flags.push_back(absl::StrFormat("--position-embedding-type rope --rotary-base %d",
-                                         std::llround(model.rope_theta)));
-  const RopeScaling& scaling = model.rope_scaling;
-  switch (scaling.kind) {
-    case RopeScalingKind::kNone:
-      return absl::OkStatus();
-    case RopeScalingKind::kLinear:
-      RETURN_IF_ERROR(CheckWhole("rope_scaling.factor", scaling.factor,
-                                 "--rotary-seq-len-interpolation-factor"));
-      script.flags.push_back(absl::StrFormat("--rotary-seq-len-interpolation-factor %d",
-                                             std::llround(scaling.factor)));
-      return absl::OkStatus();
-    case RopeScalingKind::kLlama3:
-      RETURN_IF_ERROR(CheckLlama3Scaling(scaling));
-      script.flags.push_back(
-          absl::StrFormat("--use-rope-scaling --rope-scaling-factor %g", scaling.factor));
-      return absl::OkStatus();
-  }
-  return absl::OkStatus();
-}
-
-absl::Status AddModel(const ExportJob& job, Script& script) {
-  const ModelSpec& model = job.model;
-  const LayerGroup& layer = model.groups.front();
-  const Attention& attention = layer.attention;
-  auto& flags = script.flags;
-  flags.push_back(absl::StrFormat("--num-layers %d --hidden-size %d --ffn-hidden-size %d",
-                                  model.layers(), model.hidden, layer.ffn.hidden));
-  flags.push_back(absl::StrFormat("--num-attention-heads %d --kv-channels %d", attention.heads,
-                                  attention.head_dim));
-  if (attention.kv_heads != attention.heads) {
-    flags.push_back(
-        absl::StrFormat("--group-query-attention --num-query-groups %d", attention.kv_heads));
-  }
-  if (layer.ffn.gated()) flags.push_back("--swiglu");
-  flags.push_back(absl::StrFormat("--normalization RMSNorm --norm-epsilon %g", model.norm_epsilon));
-  RETURN_IF_ERROR(AddRope(model, script));
-  flags.push_back(absl::StrFormat("--seq-length %d --max-position-embeddings %d",
-                                  job.training.seq_len, job.training.seq_len));
-  flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
-                                  kVocabMultiple));
-  flags.push_back(attention.qkv_bias ? "--disable-bias-linear --add-qkv-bias"
-                                     : "--disable-bias-linear");
-  if (attention.qk_norm) flags.push_back("--qk-layernorm");
-  if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
-  flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
-  // Megatron-LM's own defaults are 0.1.
-  flags.push_back("--attention-dropout 0.0 --hidden-dropout 0.0");
-  return absl::OkStatus();
-}
-
-// Megatron-LM's own notation: E the embedding, t a layer, L the loss; | ends a stage.
-std::string PipelineLayout(const StageSplit& split) {
+// Megatron-LM's own notation: E the embedding, t a layer, m one that predicts further ahead, L the
+// loss; | ends a stage.
+std::string PipelineLayout(const StageSplit& split, int64_t mtp_layers) {
   const int64_t last = split.stages() - 1;
   std::string text = "E";
   int64_t stage = 0;
@@ -137,10 +50,10 @@ std::string PipelineLayout(const StageSplit& split) {
     if (inner > 0) absl::StrAppend(&text, "(", layers, "|)*", inner);
     if (stage > last && last > 0) absl::StrAppend(&text, layers);
   }
-  return text + "L";
+  return text + std::string(mtp_layers, 'm') + "L";
 }
 
-void AddParallelism(const ExportJob& job, Script& script) {
+void AddParallelism(const ExportJob& job, MegatronScript& script) {
   const Layout& layout = job.layout;
   auto& flags = script.flags;
   flags.push_back(
@@ -152,15 +65,21 @@ void AddParallelism(const ExportJob& job, Script& script) {
     flags.push_back(absl::StrFormat("--num-virtual-stages-per-pipeline-rank %d", layout.vpp));
   }
   if (!layout.stages.empty()) {
-    flags.push_back("--pipeline-model-parallel-layout '" + PipelineLayout(layout.stages) + "'");
+    flags.push_back("--pipeline-model-parallel-layout '" +
+                    PipelineLayout(layout.stages, job.model.mtp_layers) + "'");
   } else if (job.model.layers() % (int64_t{layout.pp} * layout.vpp) != 0) {
     flags.push_back(
         "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split");
   }
   if (layout.sequence_parallel) flags.push_back("--sequence-parallel");
+  if (job.model.has_experts()) {
+    // Left out, the second would be tp.
+    flags.push_back(absl::StrFormat(
+        "--expert-model-parallel-size %d --expert-tensor-parallel-size %d", layout.ep, layout.etp));
+  }
 }
 
-void AddDataParallel(const Layout& layout, Script& script) {
+void AddDataParallel(const Layout& layout, MegatronScript& script) {
   auto& flags = script.flags;
   if (UsesFsdp(layout)) {
     flags.push_back(absl::StrCat("--use-megatron-fsdp --data-parallel-sharding-strategy ",
@@ -179,7 +98,7 @@ void AddDataParallel(const Layout& layout, Script& script) {
   }
 }
 
-void AddRecompute(const Layout& layout, Script& script) {
+void AddRecompute(const Layout& layout, MegatronScript& script) {
   auto& flags = script.flags;
   switch (layout.recompute) {
     case Recompute::kNone:
@@ -200,7 +119,7 @@ void AddRecompute(const Layout& layout, Script& script) {
   }
 }
 
-void AddRecipe(Precision precision, Script& script) {
+void AddRecipe(Precision precision, MegatronScript& script) {
   const auto fp8 = [&script](const char* recipe) {
     script.flags.push_back(absl::StrCat("--fp8-format hybrid --fp8-recipe ", recipe));
   };
@@ -223,7 +142,7 @@ void AddRecipe(Precision precision, Script& script) {
   }
 }
 
-void AddKernels(const ExportJob& job, Script& script) {
+void AddKernels(const ExportJob& job, MegatronScript& script) {
   auto& flags = script.flags;
   const bool bf16 = job.training.formats().activations == NumberFormat::kBf16;
   switch (job.layout.attention) {
@@ -278,13 +197,13 @@ std::string Torchrun(const NodePlacement& placed) {
 absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   const Layout& layout = job.layout;
   RETURN_IF_ERROR(CheckSchedule(layout));
-  Script script;
+  MegatronScript script;
   AddParallelism(job, script);
   AddDataParallel(layout, script);
   script.flags.push_back(absl::StrFormat("--micro-batch-size %d --global-batch-size %d",
                                          layout.micro_batch, job.training.global_batch));
   AddRecompute(layout, script);
-  RETURN_IF_ERROR(AddModel(job, script));
+  RETURN_IF_ERROR(AddModel(job.model, job.training.seq_len, script));
   AddKernels(job, script);
 
   std::string text = "#!/usr/bin/env bash\n" +

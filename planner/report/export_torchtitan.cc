@@ -28,7 +28,7 @@ constexpr Family kLlama3 = {
     "llama3", 128256, 1e-5, 500000.0, {.kind = RopeScalingKind::kLlama3, .factor = 8.0}};
 constexpr Family kQwen3 = {"qwen3", 151936, 1e-6, 1000000.0, {}};
 
-// Export() takes models of one layer group alone.
+// Of all layers: CheckModel takes models of one layer group alone.
 const Attention& AttentionOf(const ModelSpec& model) { return model.groups.front().attention; }
 
 const Family& FamilyOf(const ModelSpec& model) {
@@ -105,6 +105,10 @@ absl::Status CheckLlama3(const ModelSpec& model) {
 }
 
 absl::Status CheckModel(const ModelSpec& model) {
+  if (model.groups.size() > 1) {
+    return FieldError("model", model.name,
+                      "has layers of different shapes; must have one shape for all layers");
+  }
   if (AttentionOf(model).qkv_bias) {
     return FieldError("model", model.name,
                       "torchtitan has no model with biases on q, k and v; must be shaped like "

@@ -43,6 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Asked{ExportTarget::kMegatron, "megatron", "llama-3.2-3b", 20},
                     Asked{ExportTarget::kMegatron, "megatron", "qwen2.5-7b", 6},
                     Asked{ExportTarget::kMegatron, "megatron", "llama-3-70b", 240},
+                    Asked{ExportTarget::kMegatron, "megatron", "mixtral-8x7b", 48},
+                    Asked{ExportTarget::kMegatron, "megatron", "deepseek-v2-lite", 32},
                     Asked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 12},
                     Asked{ExportTarget::kTorchtitan, "torchtitan-fsdp", "llama-3-8b", 16}),
     [](const auto& test) {

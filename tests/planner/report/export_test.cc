@@ -279,6 +279,11 @@ TEST(ExportTorchtitan, ShardsOrReplicates) {
   EXPECT_THAT(Torchtitan("llama-3-8b", "tp2.pp1.dp1.sp1"), HasSubstr("trains in fp32"));
 }
 
+TEST(ExportTorchtitan, RefusesExpertsByName) {
+  EXPECT_THAT(Torchtitan("mixtral-8x7b", "tp1.pp1.dp8.zero3.ep8"),
+              HasSubstr("model = mixtral-8x7b: has experts, not exported to torchtitan"));
+}
+
 TEST(ExportTorchtitan, SaysWhichFlavorIsMissing) {
   EXPECT_THAT(Torchtitan("llama-2-7b", "tp1.pp1.dp8.zero3"),
               AllOf(HasSubstr("# torchtitan has no flavor of this model; add one: dim 4096"),

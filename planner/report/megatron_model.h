@@ -1,0 +1,29 @@
+// A model as the flags of Megatron-LM's pretrain_gpt.py.
+//
+// Layers may differ in whether they have experts and in whether attention sees a window: those are
+// the differences that Megatron-LM has a list of layers for.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "planner/base/enum_set.h"
+#include "planner/profile/model_part.h"
+#include "planner/report/megatron_script.h"
+#include "planner/spec/model_spec.h"
+
+namespace meshwright::planner {
+
+// The parts that AddModel has flags for.
+inline constexpr EnumSet<ModelPart> kMegatronParts = {
+    ModelPart::kRotaryPositions, ModelPart::kPartialRotary,        ModelPart::kRmsNorm,
+    ModelPart::kExperts,         ModelPart::kExpertCapacity,       ModelPart::kSharedExpertGate,
+    ModelPart::kLatentAttention, ModelPart::kQueriesWithoutLatent, ModelPart::kWideValues,
+    ModelPart::kSlidingWindow,   ModelPart::kFurtherTokens};
+
+// Appends the model's flags, for sequences of `seq_len` tokens. InvalidArgument names the key of
+// the model's config, its value and what Megatron-LM accepts. Requires a model that passed
+// Validate() and whose parts are among kMegatronParts.
+absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& script);
+
+}  // namespace meshwright::planner

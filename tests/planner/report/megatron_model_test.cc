@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "planner/report/export.h"
+#include "tests/planner/test_specs.h"
+
+namespace meshwright::planner {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+ExportJob Job(const char* model, const char* layout) {
+  return {.model = FindModel(model).value(),
+          .training = {.seq_len = 4096, .global_batch = 64},
+          .layout = MakeLayout(layout)};
+}
+
+std::string Text(const ExportJob& job) {
+  const auto text = Export(ExportTarget::kMegatron, job);
+  return text.ok() ? *text : std::string(text.status().message());
+}
+
+std::string Megatron(const char* model, const char* layout) { return Text(Job(model, layout)); }
+
+TEST(MegatronModel, WritesExpertsAndTheirLayers) {
+  EXPECT_THAT(
+      Megatron("mixtral-8x7b", "tp2.pp1.dp8.mb1.zero1.sp1.ep4.etp2"),
+      AllOf(HasSubstr("--expert-model-parallel-size 4 --expert-tensor-parallel-size 2"),
+            HasSubstr("--num-experts 8 --moe-ffn-hidden-size 14336 --moe-grouped-gemm"),
+            HasSubstr("--moe-router-topk 2 --moe-router-score-function softmax"),
+            HasSubstr("--moe-token-dispatcher-type alltoall"), Not(HasSubstr("--moe-layer-freq")),
+            Not(HasSubstr("pre-softmax")), Not(HasSubstr("shared"))));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8"), Not(HasSubstr("expert")));
+  EXPECT_THAT(
+      Megatron("glm-4.5-air", "tp1.pp1.dp8.mb1.zero1.ep8"),
+      AllOf(HasSubstr("--ffn-hidden-size 10944"), HasSubstr("--moe-ffn-hidden-size 1408"),
+            HasSubstr("--moe-layer-freq '([0]*1+[1]*45)'"), HasSubstr("--rotary-percent 0.5"),
+            HasSubstr("--moe-shared-expert-intermediate-size 1408"),
+            HasSubstr("--moe-router-score-function sigmoid --moe-router-dtype fp32 "
+                      "--moe-router-enable-expert-bias")));
+  EXPECT_THAT(Megatron("llama-4-maverick", "tp1.pp1.dp8.mb1.zero1.ep8"),
+              HasSubstr("--moe-layer-freq '([0]*1+[1]*1)*24'"));
+}
+
+TEST(MegatronModel, WeighsOneExpertByASoftmaxOverAllAndPadsToCapacity) {
+  ExportJob job = Job("mixtral-8x7b", "tp1.pp1.dp8.mb1.zero1.ep8");
+  job.model.groups.front().ffn.experts.top_k = 1;
+  job.model.groups.front().ffn.experts.capacity_factor = 1.25;
+  EXPECT_THAT(Text(job), AllOf(HasSubstr("--moe-router-pre-softmax"),
+                               HasSubstr("--moe-expert-capacity-factor 1.25 "
+                                         "--moe-pad-expert-input-to-capacity")));
+}
+
+TEST(MegatronModel, WritesLatentAttentionAndFurtherTokens) {
+  EXPECT_THAT(Megatron("deepseek-v3", "tp2.pp2.dp16.mb1.zero1.sp1.ep32.stages=31+30"),
+              AllOf(HasSubstr("--multi-latent-attention --num-attention-heads 128"),
+                    HasSubstr("--kv-lora-rank 512 --q-lora-rank 1536"),
+                    HasSubstr("--qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128"),
+                    HasSubstr("--qk-layernorm --rope-type rope"), HasSubstr("--mtp-num-layers 1"),
+                    HasSubstr("--moe-layer-freq '([0]*3+[1]*58)'"),
+                    HasSubstr("--moe-router-num-groups 8 --moe-router-group-topk 4"),
+                    HasSubstr(std::string(30, 't') + "mL'"), Not(HasSubstr("query-groups"))));
+  EXPECT_THAT(Megatron("deepseek-v2-lite", "tp1.pp1.dp8.mb1.zero1.ep8"),
+              AllOf(HasSubstr("--kv-lora-rank 512 \\\n"), Not(HasSubstr("--q-lora-rank"))));
+}
+
+TEST(MegatronModel, WritesWindowsAndTheLayersThatHaveThem) {
+  ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8");
+  LayerGroup& group = job.model.groups.front();
+  group.attention.window = 1024;
+  EXPECT_THAT(Text(job), AllOf(HasSubstr("--window-size 1023,0"), Not(HasSubstr("skip-freq"))));
+  LayerGroup full = group;
+  full.attention.window = 0;
+  group.count = 3;
+  full.count = 1;
+  std::vector<LayerGroup> groups;
+  for (int i = 0; i < 8; ++i) groups.insert(groups.end(), {job.model.groups.front(), full});
+  job.model.groups = groups;
+  EXPECT_THAT(Text(job), HasSubstr("--window-attn-skip-freq '([1]*3+[0]*1)*8'"));
+  job.model.groups.front().attention.heads *= 2;
+  EXPECT_THAT(Text(job), HasSubstr("has layers that differ in more than experts and windows"));
+}
+
+}  // namespace
+}  // namespace meshwright::planner

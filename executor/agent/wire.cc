@@ -65,6 +65,10 @@ absl::StatusOr<planner::PlanQuery> FromWire(const v1::PlanRequest& request,
   query.training.seq_len = request.seq_len();
   query.training.global_batch = request.global_batch();
   if (request.has_imbalance()) query.training.expert_load = request.imbalance();
+  if (request.optimizer() != v1::OPTIMIZER_UNSPECIFIED) {
+    ASSIGN_OR_RETURN(query.training.optimizer,
+                     planner::ParseOptimizer(TextOf(request.optimizer())));
+  }
   RETURN_IF_ERROR(RefuseDtypeText(request));
   if (request.dtype() != v1::DTYPE_UNSPECIFIED) {
     ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(TextOf(request.dtype())));
@@ -95,6 +99,7 @@ v1::PlanRequest ToWire(const planner::PlanQuery& query) {
   out.set_global_batch(query.training.global_batch);
   out.set_dtype(EnumOf<v1::Dtype>(planner::PrecisionName(query.training.precision)));
   out.set_imbalance(query.training.expert_load);
+  out.set_optimizer(EnumOf<v1::Optimizer>(query.training.optimizer.name));
   return out;
 }
 

@@ -135,6 +135,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_stages", supports.has_stages);
   visit("has_fp8", supports.has_fp8);
   visit("has_experts", supports.has_experts);
+  visit("has_muon", supports.has_muon);
   visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
   visit("min_zero", supports.min_zero);
   visit("zero23_with_pipeline", supports.zero23_with_pipeline);

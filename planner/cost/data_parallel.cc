@@ -137,16 +137,4 @@ double TiedEmbeddingTime(const StepShape& step) {
   return AllReduceTime(step.network, step.ends_group, bytes);
 }
 
-double OptimizerTime(const StepShape& step, const UnitParameters& parameters) {
-  const auto experts = static_cast<double>(parameters.experts);
-  const double dense = static_cast<double>(parameters.all) - experts;
-  const double owned = step.layout.zero >= 1
-                           ? dense / static_cast<double>(step.zero.shards.ranks()) +
-                                 experts / static_cast<double>(step.experts.replicas.ranks())
-                           : dense + experts;
-  return MemoryBoundTime(step.device,
-                         step.context.training.optimizer.update_traffic_bytes * owned) +
-         step.context.profile.traffic.step_overhead_s;
-}
-
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-// How many seconds of a step its data-parallel communication and its optimizer take.
+// How many seconds of a step its data-parallel communication takes.
 #pragma once
 
 #include "planner/block/parameters.h"
@@ -18,10 +18,5 @@ double ExposedDataParallelTime(const StepShape& step, const UnitParameters& para
 // Returns the seconds in which the first and the last stage add up their gradients of tied
 // embeddings.
 double TiedEmbeddingTime(const StepShape& step);
-
-// Returns the seconds of the optimizer's update, which reads and writes
-// Optimizer::update_traffic_bytes for each parameter that the rank owns, and of the host's work for
-// a step, the profile's step_overhead_s.
-double OptimizerTime(const StepShape& step, const UnitParameters& parameters);
 
 }  // namespace meshwright::planner

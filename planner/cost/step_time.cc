@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/cost/data_parallel.h"
+#include "planner/cost/optimizer_time.h"
 #include "planner/cost/stage_time.h"
 #include "planner/cost/step_shape.h"
 #include "planner/cost/stragglers.h"
@@ -129,7 +130,7 @@ TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_d
           step, parameters, micro_batches,
           layout.zero >= 2 ? pipeline.slowest_s : pipeline.slowest.durations.backward_s()) +
       TiedEmbeddingTime(step);
-  time[TimePart::kOptimizer] = OptimizerTime(step, parameters);
+  time[TimePart::kOptimizer] = OptimizerTime(step);
   return time;
 }
 

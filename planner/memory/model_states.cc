@@ -8,9 +8,15 @@ namespace {
 int64_t OptimizerBytes(const EstimateContext& context) {
   const NumberFormats formats = context.training.formats();
   constexpr NumberFormats kMixed = NumberFormatsOf(Precision::kBf16);
-  const int64_t own_bytes = context.profile.states.optimizer_bytes - StateBytes(kAdamW, kMixed);
-  return StateBytes(context.training.optimizer, formats) +
+  const int64_t own_bytes = context.profile.states.optimizer_bytes - StateBytes(kAdamWRule, kMixed);
+  return StateBytes(kAdamWRule, formats) +
          own_bytes * BytesOf(formats.optimizer_states) / BytesOf(kMixed.optimizer_states);
+}
+
+// What the optimizer keeps more for a parameter of a block's matrices, or less, than AdamW does.
+int64_t MoreForMatrices(const EstimateContext& context) {
+  const NumberFormats formats = context.training.formats();
+  return StateBytes(context.training.optimizer.matrices, formats) - StateBytes(kAdamWRule, formats);
 }
 
 }  // namespace
@@ -41,7 +47,9 @@ ModelStateBytes StatesOf(const EstimateContext& context, const Layout& layout,
                        static_cast<int64_t>(copied * copy_bytes),
       .gradients_bytes = gradients * GradientBytes(context) +
                          (layout.zero <= 1 ? held.whole * profile.states.local_gradient_bytes : 0),
-      .optimizer_bytes = (layout.zero >= 1 ? held.shard : held.whole) * optimizer_bytes};
+      .optimizer_bytes =
+          (layout.zero >= 1 ? held.shard : held.whole) * optimizer_bytes +
+          (layout.zero >= 1 ? held.matrices_shard : held.matrices) * MoreForMatrices(context)};
 }
 
 }  // namespace meshwright::planner

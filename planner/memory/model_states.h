@@ -17,6 +17,9 @@ struct HeldParameters {
   int64_t whole_gradients = 0;
   // Of `whole`, the parameters of blocks, whose products a precision may narrow.
   int64_t of_blocks = 0;
+  // Of `whole` and of `shard`, those of matrices of blocks (Optimizer::matrices).
+  int64_t matrices = 0;
+  int64_t matrices_shard = 0;
 };
 
 struct ModelStateBytes {

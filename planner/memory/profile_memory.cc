@@ -47,10 +47,19 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   const auto shard = [](int64_t parameters, int64_t ranks) {
     return (parameters + ranks - 1) / ranks;
   };
-  return {.whole = all.all,
-          .shard = shard(all.all - all.experts, ShardRanks(layout_)) +
-                   shard(all.experts, GroupSize(GroupRole::kExpertReplicas, layout_)),
-          .of_blocks = planned_.BlockParametersOnRank(pipeline_rank)};
+  const auto both_shards = [&](const auto& held) {
+    return shard(held.all - held.experts, ShardRanks(layout_)) +
+           shard(held.experts, GroupSize(GroupRole::kExpertReplicas, layout_));
+  };
+  HeldParameters held = {.whole = all.all,
+                         .shard = both_shards(all),
+                         .of_blocks = planned_.BlockParametersOnRank(pipeline_rank)};
+  if (context_.training.optimizer.matrices != context_.training.optimizer.others) {
+    const MatrixElements matrices = planned_.MatricesOnRank(pipeline_rank);
+    held.matrices = matrices.all;
+    held.matrices_shard = both_shards(matrices);
+  }
+  return held;
 }
 
 // ZeRO-2 and 3 hold what is on its way: the gradients of one unit, or of a chunk where groups of

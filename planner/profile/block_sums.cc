@@ -27,6 +27,7 @@ void AddEnds(const BlockShape& shape, BlockSums& sums) {
   sums.head_cost = CostOf(head);
   const OperatorList mtp = MtpOperators(shape);
   sums.mtp = RankParameters(mtp);
+  sums.mtp_matrices = MatricesOf(mtp);
   sums.mtp_kept_bytes = KeptBytes(mtp);
   sums.mtp_cost = CostOf(mtp);
   const Operator* loss = Find(head, OperatorName::kCrossEntropy);
@@ -49,6 +50,7 @@ void AddLayer(const Key& key, BlockSums& sums) {
   OperatorList operators = BlockOperators(key.shape);
   const KeptForBackward all(operators);
   sums.layer = RankParameters(operators);
+  sums.layer_matrices = MatricesOf(operators);
   sums.kept_bytes = all.all_bytes;
   sums.kept_shares = SharesOf(key.shape, operators);
   sums.checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual);

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "planner/block/block_shape.h"
 #include "planner/block/list_cost.h"
+#include "planner/block/matrices.h"
 #include "planner/block/parameters.h"
 #include "planner/block/workspace.h"
 #include "planner/layout/layout.h"
@@ -31,6 +33,8 @@ struct BlockSums {
   UnitParameters head;
   UnitParameters final_norm;
   UnitParameters mtp;  // beside a layer, of one that predicts further tokens
+  std::vector<UpdatedMatrix> layer_matrices;  // of `layer`
+  std::vector<UpdatedMatrix> mtp_matrices;    // of `mtp`
 
   // Of one micro-batch in one layer.
   int64_t kept_bytes = 0;        // without recompute, or under selective recompute

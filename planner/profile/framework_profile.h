@@ -198,6 +198,7 @@ struct Supports {
   // Whether it runs the recipes of fp8 and fp4 (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;
+  bool has_muon = false;  // beside AdamW, which all have
   bool tp_needs_sequence_parallel = false;
   int32_t min_zero = 0;  // needed where there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1

@@ -62,6 +62,15 @@ int64_t PlannedLayout::BlockParametersOnRank(int32_t pipeline_rank) const {
   return parameters;
 }
 
+MatrixElements PlannedLayout::MatricesOnRank(int32_t pipeline_rank) const {
+  MatrixElements elements;
+  ForEachMatrix(pipeline_rank, [&](const UpdatedMatrix& matrix, int64_t layers) {
+    elements.all += layers * matrix.rank_elements;
+    if (matrix.of_experts) elements.experts += layers * matrix.rank_elements;
+  });
+  return elements;
+}
+
 int64_t PlannedLayout::LargestUnit() const {
   int64_t largest = std::max(ends().embedding.all, ends().head.all);
   for (const auto& sums : blocks_) largest = std::max(largest, sums->layer.all);

@@ -61,6 +61,11 @@ class PlannedLayout {
   }
   // Of the largest piece that is gathered as one: a layer, the embedding or the head.
   int64_t LargestUnit() const;
+  // Of the matrices of blocks on a device of the pipeline rank.
+  MatrixElements MatricesOnRank(int32_t pipeline_rank) const;
+  // Calls visit(matrix, layers) for these matrices.
+  template <typename Visit>
+  void ForEachMatrix(int32_t pipeline_rank, const Visit& visit) const;
   // Calls visit(unit, count) for the units of a rank: embedding, layers, head, final norm.
   template <typename Visit>
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
@@ -74,6 +79,23 @@ class PlannedLayout {
   absl::InlinedVector<std::shared_ptr<const BlockSums>, 4> blocks_;  // by layer group
   absl::InlinedVector<UnitParameters, 16> parameters_;               // by pipeline rank
 };
+
+template <typename Visit>
+void PlannedLayout::ForEachMatrix(int32_t pipeline_rank, const Visit& visit) const {
+  const auto visit_all = [&](const std::vector<UpdatedMatrix>& matrices, int64_t layers) {
+    for (const UpdatedMatrix& matrix : matrices) visit(matrix, layers);
+  };
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    const StageLayers& stage = StageOnRank(pipeline_rank, chunk);
+    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
+      visit_all(block(group).layer_matrices, layers);
+    });
+    const int64_t further = context_.model.mtp_layers;
+    if (!stage.has_head || further == 0) continue;
+    visit_all(last_block().layer_matrices, further);
+    visit_all(ends().mtp_matrices, further);
+  }
+}
 
 template <typename Visit>
 void PlannedLayout::ForEachUnit(int32_t pipeline_rank, const Visit& visit) const {

@@ -34,6 +34,8 @@ std::string DescribeFramework(const Operands& operands) {
                           " are not planned for this framework, only bf16, fp32 and fp64");
     case FrameworkPart::kExperts:
       return "models with experts are not planned for this framework, only dense ones";
+    case FrameworkPart::kOptimizer:
+      return "Muon is not planned for this framework, only AdamW";
     case FrameworkPart::kRecompute:
       return "the framework does not have recompute, only rc=none";
     case FrameworkPart::kSchedule:

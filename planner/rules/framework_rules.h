@@ -25,6 +25,7 @@ enum class FrameworkPart : int64_t {
   kStages,
   kFp8,
   kExperts,
+  kOptimizer,
   kRecompute
 };
 
@@ -51,6 +52,9 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
     return lacks(FrameworkPart::kFp8, static_cast<int64_t>(input.training.precision));
   }
   if (!has.has_experts && input.model.has_experts()) return lacks(FrameworkPart::kExperts);
+  if (!has.has_muon && input.training.optimizer.orthogonalises()) {
+    return lacks(FrameworkPart::kOptimizer);
+  }
   if (l.zero > has.max_zero) return lacks(FrameworkPart::kZeroStage, has.max_zero);
   if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline)
     return lacks(FrameworkPart::kZeroPipeline);

@@ -4,31 +4,60 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "planner/spec/number_formats.h"
 
 namespace meshwright::planner {
 
+// What an update keeps and moves for one parameter.
+struct UpdateRule {
+  // Values that live from step to step, each in NumberFormats::optimizer_states; the master copy of
+  // narrower weights is not one of them.
+  int32_t states = 0;
+  // Device memory that an update reads and writes under mixed precision. An update's arithmetic,
+  // some twenty operations a parameter, hides behind this traffic on every device, so that its time
+  // is these bytes' alone.
+  double traffic_bytes = 0.0;
+
+  friend bool operator==(const UpdateRule&, const UpdateRule&) = default;
+};
+
 struct Optimizer {
   std::string_view name;  // static storage
-  // Values per parameter that live from step to step, each in NumberFormats::optimizer_states; the
-  // master copy of narrower weights is not one of them.
-  int32_t states = 0;
-  // Device memory that an update of one parameter reads and writes under mixed precision. An
-  // update's arithmetic, some twenty operations a parameter, hides behind this traffic on every
-  // device, so that its time is these bytes' alone.
-  double update_traffic_bytes = 0.0;
+  UpdateRule matrices;    // of the products of blocks
+  UpdateRule others;      // embeddings, the head, norms and biases
+  // Newton-Schulz iterations that turn the momentum of each of those matrices, undivided, into the
+  // nearest orthogonal one; 0: the update needs no matrix as a whole.
+  int32_t orthogonal_iterations = 0;
+
+  bool orthogonalises() const { return orthogonal_iterations > 0; }
 
   friend bool operator==(const Optimizer&, const Optimizer&) = default;
 };
 
-// AdamW (Loshchilov and Hutter, arXiv 1711.05101): two moments. An update reads the gradient, reads
-// and writes the master weight and both moments in fp32, and writes the weight in bf16:
-// 4 + 3 * (4 + 4) + 2.
-inline constexpr Optimizer kAdamW = {.name = "adamw", .states = 2, .update_traffic_bytes = 30.0};
+// Two moments. An update reads the gradient, reads and writes the master weight and both moments in
+// fp32, and writes the weight in bf16: 4 + 3 * (4 + 4) + 2.
+inline constexpr UpdateRule kAdamWRule = {.states = 2, .traffic_bytes = 30.0};
+
+// AdamW (Loshchilov and Hutter, arXiv 1711.05101).
+inline constexpr Optimizer kAdamW = {
+    .name = "adamw", .matrices = kAdamWRule, .others = kAdamWRule, .orthogonal_iterations = 0};
+
+// Muon as Liu et al. train with it (arXiv 2502.16982, sections 2.1 and 2.3): one momentum and five
+// iterations in bf16 for matrices, AdamW for the rest. An update reads the gradient, reads and
+// writes momentum and master weight in fp32, writes the momentum in bf16 and reads what the
+// iterations made of it, and writes the weight: 4 + 2 * (4 + 4) + 2 + 2 + 2.
+inline constexpr Optimizer kMuon = {.name = "muon",
+                                    .matrices = {.states = 1, .traffic_bytes = 26.0},
+                                    .others = kAdamWRule,
+                                    .orthogonal_iterations = 5};
+
+// InvalidArgument names what would be accepted.
+absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text);
 
 // Bytes per parameter of the states and, where there is one, of the master copy.
-constexpr int64_t StateBytes(const Optimizer& optimizer, const NumberFormats& formats) {
-  const int64_t values = optimizer.states + (formats.HasMasterWeights() ? 1 : 0);
+constexpr int64_t StateBytes(const UpdateRule& rule, const NumberFormats& formats) {
+  const int64_t values = rule.states + (formats.HasMasterWeights() ? 1 : 0);
   return values * BytesOf(formats.optimizer_states);
 }
 

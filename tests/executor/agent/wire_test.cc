@@ -129,7 +129,11 @@ TEST(WireTest, QueriesRoundTrip) {
   query.cluster = {"h100", ""};
   query.framework = {"megatron", ""};
   query.devices = 8;
-  query.training = {.seq_len = 128, .global_batch = 16, .precision = planner::Precision::kFp32};
+  query.training = {.seq_len = 128,
+                    .global_batch = 16,
+                    .precision = planner::Precision::kFp32,
+                    .optimizer = planner::kMuon,
+                    .expert_load = 1.25};
   const auto back = FromWire(ToWire(query), "meshwright");
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, query);

@@ -156,21 +156,5 @@ TEST(TiedEmbeddings, AreReducedBetweenTheEndsOfThePipeline) {
   EXPECT_EQ(seconds("tp2.pp2.dp1"), 0.0);
 }
 
-// Adam streams 30 bytes for each parameter that the rank owns.
-TEST(Optimizer, StreamsThePublishedBytesOfOwnedParameters) {
-  TestContext test = PlainContext("llama-2-7b", 4096, 64);
-  const auto seconds = [&test](const char* text) {
-    const Layout layout = MakeLayout(text);
-    const EstimateContext context = test.get();
-    return OptimizerTime(StepShape(context, layout), {.all = kParameters});
-  };
-  const double all_s = 30.0 * kParameters / (2.039e12 * 0.85);
-  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero0"), all_s);
-  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero1"), all_s / 8.0);
-  EXPECT_DOUBLE_EQ(seconds("tp1.cp2.pp1.dp4.zero3"), all_s / 8.0);
-  test.profile.traffic.step_overhead_s = 0.25;
-  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8.zero0"), all_s + 0.25);
-}
-
 }  // namespace
 }  // namespace meshwright::planner

@@ -37,6 +37,26 @@ TEST(ModelStates, FollowTheZeroStage) {
   EXPECT_NEAR(states("tp1.cp2.pp1.dp4.zero3.hs=4"), d * 18.0 / 4, 32);
 }
 
+// Muon keeps one moment for matrices of blocks, and AdamW's two for embeddings and norms.
+TEST(ModelStates, OfMuonLackAMomentOfMatrices) {
+  TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8);
+  const auto optimizer = [&context](const char* layout) {
+    return static_cast<double>(
+        EstimateRankMemory(context.get(), MakeLayout(layout), 0).optimizer_bytes);
+  };
+  const auto matrices = static_cast<double>(
+      context.model.layers() * ProjectionParameters(context.model, context.model.groups.front()));
+  for (const auto& [layout, owners] : {std::pair{"tp1.pp1.dp8.zero0", 1.0},
+                                       {"tp1.pp1.dp8.zero1", 8.0},
+                                       {"tp1.pp1.dp8.zero3", 8.0},
+                                       {"tp2.pp1.dp4.zero1.sp1", 8.0}}) {
+    context.training.optimizer = kAdamW;
+    const double adamw = optimizer(layout);
+    context.training.optimizer = kMuon;
+    EXPECT_NEAR(adamw - optimizer(layout), 4.0 * matrices / owners, 64.0) << layout;
+  }
+}
+
 // Over eight data ranks. Only padding, less than a line of each shard, is more than the formula.
 TEST(ModelStates, OfTheWorkerAreShardsAndWholeGradientsOfVectors) {
   const TestContext context = MakeContext("llama-2-7b", "h100", 4096, 8, "meshwright");

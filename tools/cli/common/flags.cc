@@ -132,6 +132,9 @@ void QueryFlags::AddTraining(CLI::App& app) {
                      "Number format of the matrix products; default bf16, on processor cores "
                      "fp32"),
       {"bf16", "fp32", "fp64", "fp8-delayed", "fp8-current", "fp8-blockwise", "mxfp8", "nvfp4"});
+  command_line::TakeWords(
+      app.add_option("--optimizer", optimizer, "What updates the weights")->capture_default_str(),
+      {"adamw", "muon"});
   app.add_option("--imbalance", imbalance,
                  "Tokens that the fullest rank's experts take, over those of an average rank")
       ->capture_default_str()
@@ -163,6 +166,7 @@ absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
   ASSIGN_OR_RETURN(query.framework, ReadSpecSource(files, "framework", framework));
   query.devices = devices;
   query.training = {.seq_len = seq_len, .global_batch = global_batch, .expert_load = imbalance};
+  ASSIGN_OR_RETURN(query.training.optimizer, planner::ParseOptimizer(optimizer));
   if (!dtype.empty()) {
     ASSIGN_OR_RETURN(query.training.precision, planner::ParsePrecision(dtype));
   } else if (IsOfProcessorCores(query.cluster)) {

@@ -30,7 +30,7 @@ struct OutputFlags {
 };
 
 // --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
-// --imbalance.
+// --optimizer, --imbalance.
 struct QueryFlags {
   std::string model;
   std::string cluster;
@@ -39,6 +39,7 @@ struct QueryFlags {
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string dtype;  // empty: fp32 on clusters of processor cores, else bf16
+  std::string optimizer = "adamw";
   double imbalance = 1.0;
 
   void AddModel(CLI::App& app);

@@ -19,6 +19,7 @@ ordered_json RequestToJson(const planner::PlanQuery& query) {
           {"seq_len", query.training.seq_len},
           {"global_batch", query.training.global_batch},
           {"dtype", std::string(planner::PrecisionName(query.training.precision))},
+          {"optimizer", std::string(query.training.optimizer.name)},
           {"imbalance", query.training.expert_load}};
 }
 

@@ -1,0 +1,22 @@
+#include "planner/block/matrices.h"
+
+namespace meshwright::planner {
+
+std::vector<UpdatedMatrix> MatricesOf(const OperatorList& operators) {
+  std::vector<UpdatedMatrix> matrices;
+  for (const Operator& op : operators) {
+    if (op.kind != OperatorKind::kMatmul) continue;
+    for (const OperatorParameter& parameter : op.parameters) {
+      if (!parameter.matrix) continue;
+      const bool of_experts = parameter.reduced_over == GroupRole::kExpertReplicas;
+      matrices.push_back({.rows = of_experts ? parameter.rows / parameter.experts : parameter.rows,
+                          .columns = parameter.columns,
+                          .count = of_experts ? parameter.rank_experts : 1,
+                          .rank_elements = parameter.rank_elements(),
+                          .of_experts = of_experts});
+    }
+  }
+  return matrices;
+}
+
+}  // namespace meshwright::planner

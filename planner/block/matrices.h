@@ -1,0 +1,33 @@
+// The matrices of a unit's products: what an optimizer that orthogonalises needs as a whole.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/block/operator_list.h"
+
+namespace meshwright::planner {
+
+// `count` matrices [rows, columns], undivided, of which a rank holds `rank_elements` in all. Those
+// of experts are the rank's own: its etp peers hold parts of the same.
+struct UpdatedMatrix {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t count = 1;
+  int64_t rank_elements = 0;
+  bool of_experts = false;
+
+  friend bool operator==(const UpdatedMatrix&, const UpdatedMatrix&) = default;
+};
+
+// In the order of the list. Projections that one product computes, such as those of queries and
+// keys, are a matrix each.
+std::vector<UpdatedMatrix> MatricesOf(const OperatorList& operators);
+
+// Parameters that a rank holds of matrices: all, and those of experts.
+struct MatrixElements {
+  int64_t all = 0;
+  int64_t experts = 0;
+};
+
+}  // namespace meshwright::planner

@@ -1,0 +1,22 @@
+// How many seconds of a step its optimizer takes.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/cost/step_shape.h"
+
+namespace meshwright::planner {
+
+// Returns the seconds of the update on the pipeline rank where it takes longest, and of the host's
+// work for a step, the profile's step_overhead_s. The update reads and writes
+// UpdateRule::traffic_bytes for each parameter that a rank owns.
+//
+// An optimizer that orthogonalises shares out the whole matrices among the ranks that hold parts of
+// them, those of tensor parallelism and of ZeRO: an all-to-all brings a matrix's momentum to its
+// owner in bf16, the owner iterates, and a second one takes the result back (as Liu et al.,
+// arXiv 2502.16982, section 2.3, but that each matrix has one owner). The longest share is the
+// mean, or the largest matrix where there are fewer matrices than owners. An iteration on [m, n], m
+// <= n, takes three products: [m, n] [n, m], [m, m] [m, m] and [m, m] [m, n].
+double OptimizerTime(const StepShape& step);
+
+}  // namespace meshwright::planner

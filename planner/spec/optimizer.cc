@@ -1,0 +1,14 @@
+#include "planner/spec/optimizer.h"
+
+#include "planner/base/field_error.h"
+
+namespace meshwright::planner {
+
+absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text) {
+  for (const Optimizer& optimizer : {kAdamW, kMuon}) {
+    if (text == optimizer.name) return optimizer;
+  }
+  return FieldError("optimizer", text, "must be adamw or muon");
+}
+
+}  // namespace meshwright::planner

@@ -20,14 +20,19 @@ struct UpdatedMatrix {
   friend bool operator==(const UpdatedMatrix&, const UpdatedMatrix&) = default;
 };
 
-// In the order of the list. Projections that one product computes, such as those of queries and
-// keys, are a matrix each.
-std::vector<UpdatedMatrix> MatricesOf(const OperatorList& operators);
-
 // Parameters that a rank holds of matrices: all, and those of experts.
 struct MatrixElements {
   int64_t all = 0;
   int64_t experts = 0;
 };
+
+struct UnitMatrices {
+  // In the order of the unit's products. Projections that one product computes, such as those of
+  // queries and keys, are a matrix each.
+  std::vector<UpdatedMatrix> list;
+  MatrixElements elements;  // of them together
+};
+
+UnitMatrices MatricesOf(const OperatorList& operators);
 
 }  // namespace meshwright::planner

@@ -1,6 +1,8 @@
 #include "planner/cost/optimizer_time.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "planner/block/matrices.h"
 #include "planner/layout/mesh.h"
@@ -42,21 +44,54 @@ double ExchangeTime(const StepShape& step, const Owners& owners, double rank_ele
          AllToAllTime(step.network, owners.tensor, rows);
 }
 
-double OrthogonalTime(const StepShape& step, int32_t pipeline_rank, bool experts) {
-  const Owners owners = OwnersOf(step, experts);
-  double all_s = 0.0;
-  double largest_s = 0.0;
-  double rank_elements = 0.0;
-  step.planned.ForEachMatrix(pipeline_rank, [&](const UpdatedMatrix& matrix, int64_t layers) {
-    if (matrix.of_experts != experts) return;
-    const double one_s = IterationTime(step.device, matrix);
-    all_s += static_cast<double>(layers * matrix.count) * one_s;
-    largest_s = std::max(largest_s, one_s);
-    rank_elements += static_cast<double>(layers * matrix.rank_elements);
-  });
+// Seconds of one iteration.
+struct Iterations {
+  double all_s = 0.0;      // on all matrices, one after the other
+  double largest_s = 0.0;  // on the one that takes longest
+
+  void Add(const Iterations& other, int64_t times) {
+    all_s += static_cast<double>(times) * other.all_s;
+    largest_s = std::max(largest_s, other.largest_s);
+  }
+};
+
+struct UnitIterations {
+  Iterations dense;
+  Iterations experts;
+};
+
+UnitIterations IterationsOf(const DeviceShare& device, const UnitMatrices& matrices) {
+  UnitIterations unit;
+  for (const UpdatedMatrix& matrix : matrices.list) {
+    const double one_s = IterationTime(device, matrix);
+    (matrix.of_experts ? unit.experts : unit.dense)
+        .Add({.all_s = static_cast<double>(matrix.count) * one_s, .largest_s = one_s}, 1);
+  }
+  return unit;
+}
+
+// Of a layout's units, each worked out once for all pipeline ranks.
+class KnownIterations {
+ public:
+  explicit KnownIterations(const DeviceShare& device) : device_(device) {}
+
+  const UnitIterations& Of(const UnitMatrices& matrices) {
+    for (const auto& [known, iterations] : known_) {
+      if (known == &matrices) return iterations;
+    }
+    return known_.emplace_back(&matrices, IterationsOf(device_, matrices)).second;
+  }
+
+ private:
+  const DeviceShare& device_;
+  std::vector<std::pair<const UnitMatrices*, UnitIterations>> known_;
+};
+
+double OrthogonalTime(const StepShape& step, const Owners& owners, const Iterations& iterations,
+                      double rank_elements) {
   if (rank_elements == 0.0) return 0.0;
   return step.context.training.optimizer.orthogonal_iterations *
-             std::max(all_s / owners.ranks(), largest_s) +
+             std::max(iterations.all_s / owners.ranks(), iterations.largest_s) +
          2.0 * ExchangeTime(step, owners, rank_elements);
 }
 
@@ -70,26 +105,40 @@ double Owned(const StepShape& step, const Elements& elements) {
          experts / static_cast<double>(step.experts.replicas.ranks());
 }
 
-double RankTime(const StepShape& step, int32_t pipeline_rank) {
+double OrthogonalRankTime(const StepShape& step, int32_t pipeline_rank, KnownIterations& known) {
   const Optimizer& optimizer = step.context.training.optimizer;
-  const double all = Owned(step, step.planned.ParametersOnRank(pipeline_rank));
-  if (!optimizer.orthogonalises()) {
-    return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * all);
-  }
-  const double matrices = Owned(step, step.planned.MatricesOnRank(pipeline_rank));
-  return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * (all - matrices) +
+  const MatrixElements elements = step.planned.MatricesOnRank(pipeline_rank);
+  UnitIterations rank;
+  step.planned.ForEachMatrices(pipeline_rank, [&](const UnitMatrices& matrices, int64_t layers) {
+    const UnitIterations& unit = known.Of(matrices);
+    rank.dense.Add(unit.dense, layers);
+    rank.experts.Add(unit.experts, layers);
+  });
+  const auto experts = static_cast<double>(elements.experts);
+  const double matrices = Owned(step, elements);
+  const double others = Owned(step, step.planned.ParametersOnRank(pipeline_rank)) - matrices;
+  return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * others +
                                           optimizer.matrices.traffic_bytes * matrices) +
-         OrthogonalTime(step, pipeline_rank, /*experts=*/false) +
-         OrthogonalTime(step, pipeline_rank, /*experts=*/true);
+         OrthogonalTime(step, OwnersOf(step, /*experts=*/false), rank.dense,
+                        static_cast<double>(elements.all) - experts) +
+         OrthogonalTime(step, OwnersOf(step, /*experts=*/true), rank.experts, experts);
+}
+
+double RankTime(const StepShape& step, int32_t pipeline_rank, KnownIterations& known) {
+  const Optimizer& optimizer = step.context.training.optimizer;
+  if (optimizer.orthogonalises()) return OrthogonalRankTime(step, pipeline_rank, known);
+  const double owned = Owned(step, step.planned.ParametersOnRank(pipeline_rank));
+  return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * owned);
 }
 
 }  // namespace
 
 double OptimizerTime(const StepShape& step) {
+  KnownIterations known(step.device);
   double longest_s = 0.0;
   for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
     if (step.planned.FirstAlike(rank) != rank) continue;
-    longest_s = std::max(longest_s, RankTime(step, rank));
+    longest_s = std::max(longest_s, RankTime(step, rank, known));
   }
   return longest_s + step.context.profile.traffic.step_overhead_s;
 }

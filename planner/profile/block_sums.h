@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "planner/block/block_shape.h"
 #include "planner/block/list_cost.h"
@@ -33,8 +32,8 @@ struct BlockSums {
   UnitParameters head;
   UnitParameters final_norm;
   UnitParameters mtp;  // beside a layer, of one that predicts further tokens
-  std::vector<UpdatedMatrix> layer_matrices;  // of `layer`
-  std::vector<UpdatedMatrix> mtp_matrices;    // of `mtp`
+  UnitMatrices layer_matrices;
+  UnitMatrices mtp_matrices;
 
   // Of one micro-batch in one layer.
   int64_t kept_bytes = 0;        // without recompute, or under selective recompute

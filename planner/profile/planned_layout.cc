@@ -64,9 +64,9 @@ int64_t PlannedLayout::BlockParametersOnRank(int32_t pipeline_rank) const {
 
 MatrixElements PlannedLayout::MatricesOnRank(int32_t pipeline_rank) const {
   MatrixElements elements;
-  ForEachMatrix(pipeline_rank, [&](const UpdatedMatrix& matrix, int64_t layers) {
-    elements.all += layers * matrix.rank_elements;
-    if (matrix.of_experts) elements.experts += layers * matrix.rank_elements;
+  ForEachMatrices(pipeline_rank, [&](const UnitMatrices& matrices, int64_t layers) {
+    elements.all += layers * matrices.elements.all;
+    elements.experts += layers * matrices.elements.experts;
   });
   return elements;
 }

@@ -63,9 +63,9 @@ class PlannedLayout {
   int64_t LargestUnit() const;
   // Of the matrices of blocks on a device of the pipeline rank.
   MatrixElements MatricesOnRank(int32_t pipeline_rank) const;
-  // Calls visit(matrix, layers) for these matrices.
+  // Calls visit(matrices, layers) for those of so many layers.
   template <typename Visit>
-  void ForEachMatrix(int32_t pipeline_rank, const Visit& visit) const;
+  void ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const;
   // Calls visit(unit, count) for the units of a rank: embedding, layers, head, final norm.
   template <typename Visit>
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
@@ -81,19 +81,15 @@ class PlannedLayout {
 };
 
 template <typename Visit>
-void PlannedLayout::ForEachMatrix(int32_t pipeline_rank, const Visit& visit) const {
-  const auto visit_all = [&](const std::vector<UpdatedMatrix>& matrices, int64_t layers) {
-    for (const UpdatedMatrix& matrix : matrices) visit(matrix, layers);
-  };
+void PlannedLayout::ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const {
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const StageLayers& stage = StageOnRank(pipeline_rank, chunk);
-    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      visit_all(block(group).layer_matrices, layers);
-    });
+    ForEachGroup(context_.model, stage,
+                 [&](size_t group, int64_t layers) { visit(block(group).layer_matrices, layers); });
     const int64_t further = context_.model.mtp_layers;
     if (!stage.has_head || further == 0) continue;
-    visit_all(last_block().layer_matrices, further);
-    visit_all(ends().mtp_matrices, further);
+    visit(last_block().layer_matrices, further);
+    visit(ends().mtp_matrices, further);
   }
 }
 

@@ -242,6 +242,31 @@ TEST(RecommendJson, AnUnevenLoadOfExpertsTakesLonger) {
   EXPECT_GT(uneven["layouts"][0]["time"]["step_s"], balanced["layouts"][0]["time"]["step_s"]);
 }
 
+TEST(EstimateJson, OfMuonNeedsLessForStatesAndMoreForTheUpdate) {
+  const auto estimate = [](const char* optimizer) {
+    const CommandOutput run =
+        RunCommand({"estimate", "--model", "llama-3-8b", "--cluster", "h100", "--gpus", "32",
+                    "--seq-len", "4096", "--global-batch", "256", "--layout",
+                    "tp2.pp1.dp16.mb1.zero1.sp1", "--optimizer", optimizer, "--format", "json"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json::parse(run.out);
+  };
+  const json adamw = estimate("adamw");
+  const json muon = estimate("muon");
+  EXPECT_EQ(muon["request"]["optimizer"], "muon");
+  EXPECT_LT(muon["memory"]["optimizer_bytes"], adamw["memory"]["optimizer_bytes"]);
+  EXPECT_GT(muon["time"]["optimizer_s"], adamw["time"]["optimizer_s"]);
+}
+
+// The worker's update is AdamW's.
+TEST(TrialCommand, RefusesMuonByTheRuleOfTheFramework) {
+  const CommandOutput run =
+      RunCommand({"trial", "--model", "tinystories-15m", "--layout", "tp1.pp1.dp1.mb1", "--seq-len",
+                  "64", "--global-batch", "1", "--devices", "cpu:1", "--optimizer", "muon"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("Muon is not planned for this framework, only AdamW"));
+}
+
 TEST(EstimateJson, SaysWhatAnotherImbalanceWouldDo) {
   const auto other = [](const char* model) {
     const CommandOutput run =
@@ -340,6 +365,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"ImbalanceWithoutExperts",
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--imbalance", "1.2"}),
                  "llama-3-8b has none; must be 1"},
+        BadInput{"BadOptimizer",
+                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--optimizer", "lion"}),
+                 "--optimizer lion: must be adamw or muon"},
         BadInput{"BadDtype", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--dtype", "fp8"}),
                  "must be bf16, fp32, fp64, fp8-delayed"}),
     [](const auto& test) { return test.param.name; });

@@ -30,16 +30,16 @@ double IterationTime(const DeviceShare& device, const UpdatedMatrix& matrix) {
   const int64_t m = std::min(matrix.rows, matrix.columns);
   const int64_t n = std::max(matrix.rows, matrix.columns);
   const auto product_s = [&](int64_t rows, int64_t outputs, int64_t inputs) {
-    return MatmulTime(device, NumberFormat::kBf16,
+    return MatmulTime(device, device.formats.weights,
                       {.rows = rows, .outputs = outputs, .inputs = inputs});
   };
   return product_s(m, m, n) + product_s(m, m, m) + product_s(m, n, m);
 }
 
 double ExchangeTime(const StepShape& step, const Owners& owners, double rank_elements) {
-  constexpr double kMomentumBytes = 2.0;
+  const auto momentum_bytes = static_cast<double>(BytesOf(step.device.formats.weights));
   const auto shards = static_cast<double>(owners.shards.ranks());
-  const AllToAllRows rows = {.bytes = kMomentumBytes * rank_elements / shards};
+  const AllToAllRows rows = {.bytes = momentum_bytes * rank_elements / shards};
   return AllToAllTime(step.network, owners.shards, rows) +
          AllToAllTime(step.network, owners.tensor, rows);
 }

@@ -13,10 +13,11 @@ namespace meshwright::planner {
 //
 // An optimizer that orthogonalises shares out the whole matrices among the ranks that hold parts of
 // them, those of tensor parallelism and of ZeRO: an all-to-all brings a matrix's momentum to its
-// owner in bf16, the owner iterates, and a second one takes the result back (as Liu et al.,
-// arXiv 2502.16982, section 2.3, but that each matrix has one owner). The longest share is the
-// mean, or the largest matrix where there are fewer matrices than owners. An iteration on [m, n], m
-// <= n, takes three products: [m, n] [n, m], [m, m] [m, m] and [m, m] [m, n].
+// owner in the weights' format, the owner iterates, and a second one takes the result back (as Liu
+// et al., arXiv 2502.16982, section 2.3, but that each matrix has one owner). The longest share is
+// the mean, or the largest matrix where there are fewer matrices than owners. An iteration on a
+// matrix [m, n], where m is the smaller side, takes three products: [m, n] [n, m], [m, m] [m, m]
+// and [m, m] [m, n].
 double OptimizerTime(const StepShape& step);
 
 }  // namespace meshwright::planner

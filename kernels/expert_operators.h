@@ -14,12 +14,13 @@ namespace meshwright::kernels {
 enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 
 // Picks each token's experts and weighs them. The best scores are picked, the lowest expert first
-// among equals; where there are groups of neighbouring experts, from the `top_groups` groups of the
-// best experts. The weights of a token are its scores divided by their sum; a single score stays as
-// it is.
+// among equals; where there are groups of neighbouring experts, from the `top_groups` groups whose
+// `group_best` best scores have the largest sums. The weights of a token are its scores divided by
+// their sum; a single score stays as it is.
 struct RouterForward {
   static constexpr int64_t kMostPicks = 32;
   static constexpr int64_t kMostGroups = 32;
+  static constexpr int64_t kMostGroupBest = 2;
 
   ElementType type;
   int64_t rows;
@@ -27,6 +28,7 @@ struct RouterForward {
   int64_t top_k;       // at most kMostPicks
   int64_t groups;      // divides experts; at most kMostGroups
   int64_t top_groups;  // together they have top_k experts
+  int64_t group_best;  // at most kMostGroupBest, and no more than a group has
   RouterScore score;
   bool picks;          // false: `picked` says already which experts are taken
   const void* logits;  // [rows, experts]
@@ -34,13 +36,28 @@ struct RouterForward {
   void* weights;       // [rows, top_k], acc
 };
 
-// The gradient of the logits, from that of the weights.
+// What keeps a router in shape, by its gradient. The balance loss is the sum of
+// scale * slots * score over experts and tokens, where `slots` counts those of the token's sequence
+// that go to the expert, and the token's scores are divided by their sum; the z-loss is
+// z_scale / 2 * log(sum over experts of exp(logit))^2 of each token.
+struct RouterLosses {
+  const void* slots = nullptr;  // [sequences, experts], acc; null: no balance loss
+  double scale = 0.0;
+  int64_t first_row = 0;  // row r is of sequence (first_row + r) / sequence_rows
+  int64_t sequence_rows = 1;
+  double z_scale = 0.0;  // 0: no z-loss
+
+  constexpr bool any() const { return slots != nullptr || z_scale != 0.0; }
+};
+
+// The gradient of the logits, from that of the weights and of the router's losses.
 struct RouterBackward {
   ElementType type;
   int64_t rows;
   int64_t experts;
   int64_t top_k;
   RouterScore score;
+  RouterLosses losses;
   const void* logits;     // [rows, experts]
   const int32_t* picked;  // [rows, top_k]
   const void* dweights;   // [rows, top_k], acc

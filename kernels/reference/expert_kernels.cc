@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -45,12 +46,18 @@ std::vector<int64_t> Largest(const std::vector<double>& values, int64_t count) {
 // Experts out of groups that don't count are below all others.
 void LeaveOtherGroupsOut(const RouterForward& a, std::vector<double>& logits) {
   const int64_t size = a.experts / a.groups;
-  std::vector<double> best;
+  std::vector<double> sums;
   for (int64_t group = 0; group < a.groups; ++group) {
-    best.push_back(
-        *std::max_element(logits.begin() + group * size, logits.begin() + (group + 1) * size));
+    std::vector<double> values(logits.begin() + group * size, logits.begin() + (group + 1) * size);
+    // One of them ranks as its logit does, and softmax scores of equal logits are equal.
+    if (a.group_best > 1) {
+      const std::vector<double> scores = Scores(a.score, logits);
+      values.assign(scores.begin() + group * size, scores.begin() + (group + 1) * size);
+    }
+    std::sort(values.begin(), values.end(), std::greater<>());
+    sums.push_back(std::accumulate(values.begin(), values.begin() + a.group_best, 0.0));
   }
-  const std::vector<int64_t> taken = Largest(best, a.top_groups);
+  const std::vector<int64_t> taken = Largest(sums, a.top_groups);
   for (int64_t i = 0; i < a.experts; ++i) {
     if (std::find(taken.begin(), taken.end(), i / size) == taken.end()) {
       logits[static_cast<size_t>(i)] = -INFINITY;
@@ -83,6 +90,34 @@ void RunReference(const RouterForward& a) {
   }
 }
 
+namespace {
+
+// Of the losses of a row to its scores, and through the division by the scores' sum.
+std::vector<double> BalanceGradient(const RouterBackward& a, int64_t row,
+                                    const std::vector<double>& scores) {
+  std::vector<double> gradient(scores.size());
+  if (a.losses.slots == nullptr) return gradient;
+  const int64_t sequence = (a.losses.first_row + row) / a.losses.sequence_rows;
+  const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
+  double mean = 0.0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    gradient[i] = a.losses.scale *
+                  GetAcc(a.type, a.losses.slots, sequence * a.experts + static_cast<int64_t>(i));
+    mean += gradient[i] * scores[i] / sum;
+  }
+  for (double& value : gradient) value = (value - mean) / sum;
+  return gradient;
+}
+
+double LogSumExp(const std::vector<double>& logits) {
+  const double max = *std::max_element(logits.begin(), logits.end());
+  double sum = 0.0;
+  for (const double logit : logits) sum += std::exp(logit - max);
+  return max + std::log(sum);
+}
+
+}  // namespace
+
 void RunReference(const RouterBackward& a) {
   for (int64_t row = 0; row < a.rows; ++row) {
     const std::vector<double> logits = Logits(a.type, a.logits, row, a.experts);
@@ -94,7 +129,7 @@ void RunReference(const RouterBackward& a) {
       sum += score;
       dot += score * GetAcc(a.type, a.dweights, row * a.top_k + k);
     }
-    std::vector<double> dscores(static_cast<size_t>(a.experts));
+    std::vector<double> dscores = BalanceGradient(a, row, scores);
     for (int64_t k = 0; k < a.top_k; ++k) {
       const double dweight = GetAcc(a.type, a.dweights, row * a.top_k + k);
       dscores[static_cast<size_t>(a.picked[row * a.top_k + k])] +=
@@ -102,12 +137,15 @@ void RunReference(const RouterBackward& a) {
     }
     double through = 0.0;  // the softmax
     for (size_t i = 0; i < scores.size(); ++i) through += scores[i] * dscores[i];
+    const double log_sum = LogSumExp(logits);
     for (int64_t i = 0; i < a.experts; ++i) {
       const double score = scores[static_cast<size_t>(i)];
       const double dscore = dscores[static_cast<size_t>(i)];
+      const double share = std::exp(logits[static_cast<size_t>(i)] - log_sum);
       Set(a.type, a.dlogits, row * a.experts + i,
-          a.score == RouterScore::kSoftmax ? score * (dscore - through)
-                                           : dscore * score * (1.0 - score));
+          a.losses.z_scale * log_sum * share + (a.score == RouterScore::kSoftmax
+                                                    ? score * (dscore - through)
+                                                    : dscore * score * (1.0 - score)));
     }
   }
 }

@@ -139,11 +139,13 @@ struct BlockShape {
   // Whether experts work on tokens of other ranks.
   bool moves_rows() const { return ep * etp > 1; }
   // Tokens that a rank sends to experts, each once for every expert that it goes to. On average it
-  // receives as many, whatever ep is.
+  // receives as many, whatever ep is. Where experts have a capacity, frameworks pad what they take
+  // to it; Meshwright's worker pads nothing, and drops nothing where routing is balanced.
   int64_t sent_rows() const {
-    const auto rows = static_cast<double>(stream_tokens() * experts.top_k);
-    return static_cast<int64_t>(rows *
-                                (experts.capacity_factor > 0.0 ? experts.capacity_factor : 1.0));
+    const int64_t slots = stream_tokens() * experts.top_k;
+    const bool pads = experts.capacity_factor > 0.0 && !lists_routing();
+    return pads ? static_cast<int64_t>(static_cast<double>(slots) * experts.capacity_factor)
+                : slots;
   }
   // Tokens that the experts of a rank work on.
   int64_t routed_rows() const {

@@ -53,14 +53,17 @@ class ExpertBuilder : public OperatorBuilder {
 
   // Of each token that an expert takes. The worker lists, in 4 bytes each, its expert, its row and
   // the rows' tokens, and where it stands among the rank's rows if it comes from another rank; and
-  // its weight, on both sides.
+  // its weight, on both sides. Of each sequence a balance loss needs how often an expert was
+  // picked.
   int64_t RoutingBytes() const {
     if (!s_.lists_routing()) {
       return static_cast<int64_t>(s_.routing_bytes * static_cast<double>(s_.sent_rows()));
     }
     constexpr int64_t kIndex = 4;
     const int64_t order = s_.moves_rows() ? kIndex : 0;
-    return s_.sent_rows() * (3 * kIndex + s_.accumulator_bytes()) +
+    const int64_t sequences = s_.experts.balance_loss > 0.0 ? s_.tokens * s_.cp / s_.keys : 0;
+    return sequences * s_.experts.count * s_.accumulator_bytes() +
+           s_.sent_rows() * (3 * kIndex + s_.accumulator_bytes()) +
            s_.routed_rows() * (order + s_.accumulator_bytes());
   }
 

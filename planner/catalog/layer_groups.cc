@@ -127,6 +127,10 @@ Ffn ReadExpertFfn(JsonFields& fields, const Architecture& architecture) {
   experts.score = architecture.router_score;
   experts.router_bias = architecture.router_bias;
   experts.selection_bias = architecture.selection_bias;
+  experts.capacity_factor = fields.NumberOr("moe_expert_capacity_factor", 0.0);
+  experts.balance_loss =
+      fields.NumberOr("router_aux_loss_coef", fields.NumberOr("aux_loss_alpha", 0.0));
+  experts.z_loss = fields.NumberOr("router_z_loss_coef", 0.0);
   // Without a limit a token's experts may be in all groups.
   const int64_t groups = fields.IntOr("n_group", 1);
   const int64_t top_groups = fields.IntOr("topk_group", groups);

@@ -70,6 +70,8 @@ void VisitFields(MixtureOfExperts& experts, Visitor& visit) {
   visit(OnlyIf(experts.groups != plain.groups, "groups"), experts.groups);
   visit(OnlyIf(experts.top_groups != plain.top_groups, "top_groups"), experts.top_groups);
   visit(OnlyIf(experts.capacity_factor > 0.0, "capacity_factor"), experts.capacity_factor);
+  visit(OnlyIf(experts.balance_loss > 0.0, "balance_loss"), experts.balance_loss);
+  visit(OnlyIf(experts.z_loss > 0.0, "z_loss"), experts.z_loss);
 }
 
 template <ConstOr<TrainingSpec> Training, typename Visitor>

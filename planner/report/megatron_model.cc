@@ -209,13 +209,19 @@ void AddExperts(const ModelSpec& model, const Ffn& ffn, MegatronScript& script) 
         absl::StrFormat("--moe-shared-expert-intermediate-size %d", experts.shared_hidden));
     if (experts.shared_gate) flags.push_back("--moe-shared-expert-gate");
   }
+  if (experts.balance_loss > 0.0) {
+    flags.push_back(absl::StrFormat("--moe-aux-loss-coeff %g", experts.balance_loss));
+  }
+  if (experts.z_loss > 0.0) {
+    flags.push_back(absl::StrFormat("--moe-z-loss-coeff %g", experts.z_loss));
+  }
   if (experts.capacity_factor > 0.0) {
     flags.push_back(
         absl::StrFormat("--moe-expert-capacity-factor %g --moe-pad-expert-input-to-capacity",
                         experts.capacity_factor));
   }
   script.comments.push_back(
-      "So are --moe-aux-loss-coeff, --moe-z-loss-coeff and --moe-router-topk-scaling-factor.");
+      "So are --moe-router-load-balancing-type and --moe-router-topk-scaling-factor.");
 }
 
 }  // namespace

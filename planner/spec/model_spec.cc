@@ -1,7 +1,9 @@
 #include "planner/spec/model_spec.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 
@@ -37,6 +39,10 @@ absl::Status Check(const Attention& attention) {
   return attention.is_latent() ? CheckLatent(attention) : absl::OkStatus();
 }
 
+absl::Status CheckLossWeight(std::string_view field, double weight) {
+  return weight == 0.0 ? absl::OkStatus() : CheckPositive(field, weight);
+}
+
 absl::Status Check(const Experts& experts) {
   if (experts.count == 0) return absl::OkStatus();
   RETURN_IF_ERROR(CheckRange("num_experts", experts.count, 2, kMaxExperts));
@@ -44,10 +50,24 @@ absl::Status Check(const Experts& experts) {
   RETURN_IF_ERROR(
       CheckRange("shared_expert_intermediate_size", experts.shared_hidden, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("n_group", experts.groups, 1, experts.count));
-  return CheckRange("topk_group", experts.top_groups, 1, experts.groups);
+  RETURN_IF_ERROR(CheckRange("topk_group", experts.top_groups, 1, experts.groups));
+  RETURN_IF_ERROR(CheckLossWeight("router_aux_loss_coef", experts.balance_loss));
+  RETURN_IF_ERROR(CheckLossWeight("router_z_loss_coef", experts.z_loss));
+  const double factor = experts.capacity_factor;
+  if (factor == 0.0 || (factor >= 1.0 && factor <= static_cast<double>(experts.count))) {
+    return absl::OkStatus();
+  }
+  return FieldError("moe_expert_capacity_factor", absl::StrCat(factor),
+                    "must be 0, which drops no token, or from 1 to num_experts = " +
+                        std::to_string(experts.count));
 }
 
 }  // namespace
+
+int64_t Experts::capacity(int64_t seq_len) const {
+  const double even_slots = static_cast<double>(seq_len * top_k) / static_cast<double>(count);
+  return static_cast<int64_t>(std::ceil(capacity_factor * even_slots));
+}
 
 int64_t ModelSpec::layers() const {
   int64_t count = 0;

@@ -4,6 +4,7 @@
 // holds at least one layer, and its heads are a multiple of its kv_heads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -74,6 +75,18 @@ struct Experts {
   int64_t groups = 1;           // of experts; a token takes them from `top_groups` of these
   int64_t top_groups = 1;
   double capacity_factor = 0.0;  // an expert takes so many times its even share; 0: all that come
+  // Weights of two losses that keep a router in shape, beside the loss of the tokens; 0: none. The
+  // first punishes what sends a sequence's tokens to few experts, the second large logits.
+  double balance_loss = 0.0;
+  double z_loss = 0.0;
+
+  // Groups are ranked by the sum of so many best scores: DeepSeek-V3's (arXiv 2412.19437, section
+  // 2.1.2) by two, softmax scores as DeepSeek-V2's by one.
+  int64_t group_best() const {
+    return score == RouterScore::kSigmoid ? std::min<int64_t>(2, count / groups) : 1;
+  }
+  // Slots of a sequence that one expert takes where there is a capacity factor.
+  int64_t capacity(int64_t seq_len) const;
 
   friend bool operator==(const Experts&, const Experts&) = default;
 };

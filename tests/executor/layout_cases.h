@@ -32,6 +32,8 @@ struct ModelVariant {
   bool shared = false;   // an expert for all tokens beside them
   bool sigmoid = false;  // scores, of two groups of experts, one of which is taken
   bool balanced = false;
+  double capacity = 0.0;       // factor of an expert's even share; 0: all that come
+  bool router_losses = false;  // and a bias of the router
   // Keys that queries of the first layer see, of the third, and so on; the others see all.
   int64_t window = 0;
   bool latent = false;
@@ -71,6 +73,10 @@ inline std::string CaseName(const LayoutCase& test_case) {
   if (test_case.model.shared) name += "_shared";
   if (test_case.model.sigmoid) name += "_sigmoid";
   if (test_case.model.balanced) name += "_balanced";
+  if (test_case.model.capacity > 0.0) {
+    name += "_capacity" + std::to_string(static_cast<int>(test_case.model.capacity * 100.0));
+  }
+  if (test_case.model.router_losses) name += "_losses";
   if (test_case.model.window > 0) name += "_window" + std::to_string(test_case.model.window);
   if (test_case.model.latent) name += "_latent" + std::to_string(test_case.model.value_dim);
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
@@ -84,6 +90,12 @@ inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
   experts.count = variant.layers - 1;
   experts.ffn.hidden = 24;
   experts.ffn.experts = {.count = variant.experts, .top_k = variant.top_k};
+  experts.ffn.experts.capacity_factor = variant.capacity;
+  if (variant.router_losses) {
+    experts.ffn.experts.router_bias = true;
+    experts.ffn.experts.balance_loss = 0.25;
+    experts.ffn.experts.z_loss = 0.125;
+  }
   if (variant.shared) experts.ffn.experts.shared_hidden = 16;
   if (variant.sigmoid) {
     experts.ffn.experts.score = planner::RouterScore::kSigmoid;

@@ -17,9 +17,25 @@ struct Router {
   int64_t top_k = 2;
   int64_t groups = 1;
   int64_t top_groups = 1;
+  int64_t group_best = 1;
   RouterScore score = RouterScore::kSoftmax;
   double spread = 3.0;  // of the logits; 0 makes them all alike
+  bool balance_loss = false;
+  double z_scale = 0.0;
 };
+
+// Of rows that begin in the middle of a sequence.
+RouterLosses LossesOf(const Router& router, Operands& o) {
+  constexpr int64_t kFirst = 11;
+  constexpr int64_t kSequenceRows = 26;
+  constexpr int64_t kSequences = (kFirst + kRows) / kSequenceRows + 1;
+  if (!router.balance_loss) return {.z_scale = router.z_scale};
+  return {.slots = o.Acc(kSequences * router.experts, 0.0, 12.0),
+          .scale = 0.375,
+          .first_row = kFirst,
+          .sequence_rows = kSequenceRows,
+          .z_scale = router.z_scale};
+}
 
 // What was picked counts as a result, so that it must be what the reference picks.
 std::vector<double> RunRouter(const Kernels& kernels, Memory& memory, ElementType type,
@@ -32,6 +48,7 @@ std::vector<double> RunRouter(const Kernels& kernels, Memory& memory, ElementTyp
                               .top_k = router.top_k,
                               .groups = router.groups,
                               .top_groups = router.top_groups,
+                              .group_best = router.group_best,
                               .score = router.score,
                               .picks = true,
                               .logits = logits,
@@ -45,6 +62,7 @@ std::vector<double> RunRouter(const Kernels& kernels, Memory& memory, ElementTyp
                              .experts = router.experts,
                              .top_k = router.top_k,
                              .score = router.score,
+                             .losses = LossesOf(router, o),
                              .logits = logits,
                              .picked = forward.picked,
                              .dweights = o.Acc(kRows * router.top_k, -9.0, 9.0),
@@ -63,6 +81,7 @@ std::vector<double> RunGivenExperts(const Kernels& kernels, Memory& memory, Elem
                               .top_k = 1,
                               .groups = 1,
                               .top_groups = 1,
+                              .group_best = 1,
                               .score = RouterScore::kSoftmax,
                               .picks = false,
                               .logits = o.Elements(kRows * kExperts),
@@ -170,6 +189,22 @@ std::vector<OperatorCase> ExpertOperatorCases() {
   add("RouterOfEqualScores", RunRouter, Router{.experts = 40, .top_k = 4, .spread = 0.0});
   add("RouterOfEqualGroups", RunRouter,
       Router{.experts = 24, .top_k = 5, .groups = 6, .top_groups = 2, .spread = 0.0});
+  add("RouterOfPairsInGroups", RunRouter,
+      Router{.experts = 64,
+             .top_k = 6,
+             .groups = 8,
+             .top_groups = 3,
+             .group_best = 2,
+             .score = kSigmoid});
+  add("RouterOfPairsInGroupsSoftmax", RunRouter,
+      Router{.experts = 24, .top_k = 5, .groups = 6, .top_groups = 2, .group_best = 2});
+  add("RouterBalanceLoss", RunRouter, Router{.experts = 40, .top_k = 4, .balance_loss = true});
+  add("RouterBalanceLossSigmoid", RunRouter,
+      Router{.experts = 40, .top_k = 4, .score = kSigmoid, .balance_loss = true});
+  add("RouterSwitchLosses", RunRouter,
+      Router{.experts = 7, .top_k = 1, .balance_loss = true, .z_scale = 0.25});
+  add("RouterZLoss", RunRouter, Router{.z_scale = 0.5});
+  add("RouterZLossSigmoid", RunRouter, Router{.score = kSigmoid, .z_scale = 0.5});
   add("RouterOfGivenExperts", RunGivenExperts);
   add("MoveElements", RunMoveRows, int64_t{1});
   for (const int64_t width : {kOddWidth, kEvenWidth}) {

@@ -272,6 +272,7 @@ TEST_F(GradientTest, Router) {
                                     .top_k = top_k,
                                     .groups = 1,
                                     .top_groups = 1,
+                                    .group_best = 1,
                                     .score = score,
                                     .picks = true,
                                     .logits = input.data(),
@@ -286,12 +287,61 @@ TEST_F(GradientTest, Router) {
                                    .experts = kExperts,
                                    .top_k = top_k,
                                    .score = score,
+                                   .losses = {},
                                    .logits = logits.data(),
                                    .picked = picked.data(),
                                    .dweights = dweights.data(),
                                    .dlogits = gradient.data()});
       ExpectGradient(gradient, logits, loss);
     }
+  }
+}
+
+// The losses of two sequences, the first of which has a row less here, against their own formula.
+TEST_F(GradientTest, RouterLosses) {
+  constexpr int64_t kRows = 3;
+  constexpr int64_t kExperts = 4;
+  constexpr double kScale = 0.7;
+  constexpr double kZScale = 0.3;
+  const Values logits = Numbers(kRows * kExperts, 1.4);
+  const Values slots = Numbers(2 * kExperts, 2.0);
+  const std::vector<int32_t> picked(kRows, 1);
+  const Values dweights(kRows);
+  for (const RouterScore score : {RouterScore::kSoftmax, RouterScore::kSigmoid}) {
+    const auto loss = [&](const Values& input) {
+      double sum = 0.0;
+      for (int64_t row = 0; row < kRows; ++row) {
+        const double* of = input.data() + row * kExperts;
+        double exponentials = 0.0;
+        double scores = 0.0;
+        double weighed = 0.0;
+        for (int64_t i = 0; i < kExperts; ++i) {
+          exponentials += std::exp(of[i]);
+          const double one =
+              score == RouterScore::kSoftmax ? std::exp(of[i]) : 1.0 / (1.0 + std::exp(-of[i]));
+          scores += one;
+          weighed += one * slots[static_cast<size_t>((row + 1) / 2 * kExperts + i)];
+        }
+        sum += kScale * weighed / scores + kZScale / 2.0 * std::pow(std::log(exponentials), 2);
+      }
+      return sum;
+    };
+    Values gradient(logits.size());
+    kernels_->Run(RouterBackward{.type = kFp64,
+                                 .rows = kRows,
+                                 .experts = kExperts,
+                                 .top_k = 1,
+                                 .score = score,
+                                 .losses = {.slots = slots.data(),
+                                            .scale = kScale,
+                                            .first_row = 1,
+                                            .sequence_rows = 2,
+                                            .z_scale = kZScale},
+                                 .logits = logits.data(),
+                                 .picked = picked.data(),
+                                 .dweights = dweights.data(),
+                                 .dlogits = gradient.data()});
+    ExpectGradient(gradient, logits, loss);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "executor/worker/model/grouped_linear.h"
 #include "executor/worker/model/linear.h"
+#include "executor/worker/model/stream_positions.h"
 
 namespace meshwright::worker {
 namespace {
@@ -14,6 +15,23 @@ namespace {
 kernels::RouterScore ScoreOf(const planner::Experts& experts) {
   return experts.score == planner::RouterScore::kSigmoid ? kernels::RouterScore::kSigmoid
                                                          : kernels::RouterScore::kSoftmax;
+}
+
+// Per sequence and layer: experts / (top_k seq_len) * sum over experts of slots * mean score
+// (arXiv 2412.19437, equations 17 to 20), and the mean square of log(sum(exp(logits)))
+// (arXiv 2202.08906, equation 5); both are means over the step's sequences.
+kernels::RouterLosses LossesOf(const RankContext& context, const planner::Experts& experts,
+                               const ExpertRouting& routing) {
+  const auto seq_len = static_cast<double>(context.training.seq_len);
+  const double step_tokens = static_cast<double>(context.training.global_batch) * seq_len;
+  const double even_slots =
+      seq_len * static_cast<double>(experts.top_k) / static_cast<double>(experts.count);
+  const bool balances = routing.slots_of_sequences.defined();
+  return {.slots = balances ? routing.slots_of_sequences.const_data_ptr() : nullptr,
+          .scale = experts.balance_loss / even_slots / step_tokens,
+          .first_row = StreamPositions(context).first(),
+          .sequence_rows = context.local_seq_len(),
+          .z_scale = 2.0 * experts.z_loss / step_tokens};
 }
 
 }  // namespace
@@ -24,17 +42,17 @@ ExpertLayer::ExpertLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit
       ffn_(ffn),
       layer_(layer),
       experts_(experts),
-      router_(VectorsOf(layer.parameters(), planner::OperatorName::kRouter).weight) {}
+      router_(VectorsOf(layer.parameters(), planner::OperatorName::kRouter)) {}
 
 at::Tensor ExpertLayer::RouterWeight() const {
-  return layer_.weight(router_).view({ffn_.experts.count, context_.model.hidden});
+  return layer_.weight(router_.weight).view({ffn_.experts.count, context_.model.hidden});
 }
 
 void ExpertLayer::Route(const at::Tensor& norm_output, ExpertsSaved& saved) const {
   const planner::Experts& experts = ffn_.experts;
   const int64_t tokens = norm_output.size(0);
   const bool balanced = context_.training.routing == planner::Routing::kBalanced;
-  saved.logits = LinearForward(norm_output, RouterWeight(), {});
+  saved.logits = LinearForward(norm_output, RouterWeight(), layer_.weight(router_.bias));
   at::Tensor picked = balanced ? BalancedExperts(context_, experts)
                                : at::empty({tokens, experts.top_k}, context_.options_of(at::kInt));
   saved.weights =
@@ -46,14 +64,14 @@ void ExpertLayer::Route(const at::Tensor& norm_output, ExpertsSaved& saved) cons
                              .top_k = experts.top_k,
                              .groups = experts.groups,
                              .top_groups = experts.top_groups,
+                             .group_best = experts.group_best(),
                              .score = ScoreOf(experts),
                              .picks = !balanced,
                              .logits = saved.logits.const_data_ptr(),
                              .picked = picked.mutable_data_ptr<int32_t>(),
                              .weights = saved.weights.mutable_data_ptr()});
   saved.routing = MakeRouting(context_, experts, std::move(picked));
-  const auto even =
-      static_cast<double>(saved.routing.sent_rows() * int64_t{context_.layout.etp});
+  const auto even = static_cast<double>(tokens * experts.top_k * int64_t{context_.layout.etp});
   context_.expert_load =
       std::max(context_.expert_load, static_cast<double>(saved.routing.rows()) / even);
 }
@@ -169,6 +187,7 @@ void ExpertLayer::BackwardRouter(const at::Tensor& gradient, ExpertsSaved& saved
                               .experts = saved.logits.size(1),
                               .top_k = ffn_.experts.top_k,
                               .score = ScoreOf(ffn_.experts),
+                              .losses = LossesOf(context_, ffn_.experts, saved.routing),
                               .logits = saved.logits.const_data_ptr(),
                               .picked = saved.routing.picked.const_data_ptr<int32_t>(),
                               .dweights = saved.weights.const_data_ptr(),
@@ -180,8 +199,9 @@ void ExpertLayer::BackwardRouter(const at::Tensor& gradient, ExpertsSaved& saved
 
 void ExpertLayer::BackwardRouterWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const {
   const at::Tensor gradient =
-      layer_.gradient(router_).view({ffn_.experts.count, context_.model.hidden});
+      layer_.gradient(router_.weight).view({ffn_.experts.count, context_.model.hidden});
   LinearBackwardWeight(context_, saved.logits, norm_output, {.values = gradient, .empty = false});
+  AddBiasGradient(context_, saved.logits, layer_.gradient(router_.bias));
   saved = {};
 }
 

@@ -69,7 +69,7 @@ class ExpertLayer {
   const planner::Ffn& ffn_;
   FlatUnit& layer_;
   FlatUnit& experts_;
-  const size_t router_;  // position of its weight
+  const VectorPositions router_;
 };
 
 }  // namespace meshwright::worker

@@ -6,7 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "planner/layout/sequence_share.h"
+#include "executor/worker/model/slot_counts.h"
+#include "executor/worker/model/stream_positions.h"
 
 namespace meshwright::worker {
 namespace {
@@ -62,22 +63,50 @@ std::vector<int64_t> CountsOfTensorRanks(RankContext& context, const std::vector
   return result;
 }
 
+// Marks the slots that come to their experts when these have as many of the sequence as they take.
+std::vector<bool> DroppedSlots(const RankContext& context, const planner::Experts& experts,
+                               const SlotCounts& counts, const int32_t* picked) {
+  const int64_t capacity = experts.capacity(context.training.seq_len);
+  const StreamPositions positions(context);
+  std::vector<bool> drops;
+  std::vector<int64_t> before;  // of each expert, at this token
+  for (int64_t token = 0; token < positions.tokens(); ++token) {
+    if (positions.PositionOf(token) % positions.run_tokens() == 0) {
+      const int64_t* of_run = counts.BeforeRunOf(token);
+      before.assign(of_run, of_run + experts.count);
+    }
+    for (int64_t k = 0; k < experts.top_k; ++k) {
+      drops.push_back(before[static_cast<size_t>(*picked++)]++ >= capacity);
+    }
+  }
+  return drops;
+}
+
 // Sorts slots by their experts, those of one expert in the order of the tokens. Returns how many
-// rows each expert has.
+// rows each expert has. `drops` is empty where none is dropped.
 std::vector<int64_t> SortSlots(const RankContext& context, int64_t experts,
+                               const at::Tensor& picked, const std::vector<bool>& drops,
                                ExpertRouting& routing) {
-  const at::Tensor picked = routing.picked.cpu();
   const int32_t* expert = picked.const_data_ptr<int32_t>();
   const int64_t slots = picked.numel();
+  const auto dropped = [&](int64_t slot) {
+    return !drops.empty() && drops[static_cast<size_t>(slot)];
+  };
   std::vector<int64_t> counts(static_cast<size_t>(experts), 0);
-  for (int64_t slot = 0; slot < slots; ++slot) ++counts[static_cast<size_t>(expert[slot])];
+  for (int64_t slot = 0; slot < slots; ++slot) {
+    if (!dropped(slot)) ++counts[static_cast<size_t>(expert[slot])];
+  }
   std::vector<int64_t> next(counts.size(), 0);
   std::partial_sum(counts.begin(), counts.end() - 1, next.begin() + 1);
   const at::Tensor row_of_slot = OnHost(picked.sizes().vec(), at::kInt);
-  const at::Tensor slot_of_row = OnHost({slots}, at::kInt);
+  const at::Tensor slot_of_row = OnHost({Sum(counts)}, at::kInt);
   int32_t* rows = row_of_slot.mutable_data_ptr<int32_t>();
   int32_t* slots_of = slot_of_row.mutable_data_ptr<int32_t>();
   for (int64_t slot = 0; slot < slots; ++slot) {
+    if (dropped(slot)) {
+      rows[slot] = -1;
+      continue;
+    }
     const int64_t row = next[static_cast<size_t>(expert[slot])]++;
     rows[slot] = static_cast<int32_t>(row);
     slots_of[row] = static_cast<int32_t>(slot);
@@ -85,6 +114,20 @@ std::vector<int64_t> SortSlots(const RankContext& context, int64_t experts,
   routing.row_of_slot = ToDevice(context, row_of_slot);
   routing.slot_of_row = ToDevice(context, slot_of_row);
   return counts;
+}
+
+// Rows of each expert that this rank sends; fills in the lists of slots.
+std::vector<int64_t> ListSlots(RankContext& context, const planner::Experts& experts,
+                               ExpertRouting& routing) {
+  const at::Tensor picked = routing.picked.cpu();
+  const int32_t* of_slots = picked.const_data_ptr<int32_t>();
+  std::vector<bool> drops;
+  if (experts.balance_loss > 0.0 || experts.capacity_factor > 0.0) {
+    const SlotCounts counts(context, experts, of_slots);
+    if (experts.balance_loss > 0.0) routing.slots_of_sequences = counts.OfSequences(context);
+    if (experts.capacity_factor > 0.0) drops = DroppedSlots(context, experts, counts, of_slots);
+  }
+  return SortSlots(context, experts.count, picked, drops, routing);
 }
 
 // `counts` by rank of the expert tensor parallel, rank of the EP group and expert.
@@ -131,21 +174,17 @@ void ExpertRouting::ReleaseLists() {
   row_of_slot.reset();
   slot_of_row.reset();
   place_of_row.reset();
+  slots_of_sequences.reset();
 }
 
 at::Tensor BalancedExperts(const RankContext& context, const planner::Experts& experts) {
-  const int64_t tokens = context.stream_tokens();
-  const int64_t first = context.layout.sequence_parallel ? context.coordinates.tp * tokens : 0;
-  const auto pieces = planner::SequencePiecesOf(context.training.seq_len, context.coordinates.cp,
-                                                context.layout.cp);
-  const at::Tensor picked = OnHost({tokens, experts.top_k}, at::kInt);
+  const StreamPositions positions(context);
+  const at::Tensor picked = OnHost({positions.tokens(), experts.top_k}, at::kInt);
   int32_t* expert = picked.mutable_data_ptr<int32_t>();
-  for (int64_t token = first; token < first + tokens; ++token) {
-    const int64_t index = token % context.local_seq_len();
-    const int64_t position = index < pieces[0].count ? pieces[0].begin + index
-                                                     : pieces[1].begin + index - pieces[0].count;
+  for (int64_t token = 0; token < positions.tokens(); ++token) {
+    const int64_t first_slot = positions.PositionOf(token) * experts.top_k;
     for (int64_t k = 0; k < experts.top_k; ++k) {
-      *expert++ = static_cast<int32_t>((position * experts.top_k + k) % experts.count);
+      *expert++ = static_cast<int32_t>((first_slot + k) % experts.count);
     }
   }
   return ToDevice(context, picked);
@@ -155,7 +194,7 @@ ExpertRouting MakeRouting(RankContext& context, const planner::Experts& experts,
                           at::Tensor picked) {
   ExpertRouting routing;
   routing.picked = std::move(picked);
-  const std::vector<int64_t> sent = SortSlots(context, experts.count, routing);
+  const std::vector<int64_t> sent = ListSlots(context, experts, routing);
   const std::vector<int64_t> received = CountsOfSenders(context, sent);
   const auto rank_experts = static_cast<size_t>(experts.count / context.layout.ep);
   for (size_t i = 0; i < sent.size(); i += rank_experts) {

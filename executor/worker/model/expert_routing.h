@@ -5,6 +5,10 @@
 // of the ranks that hold these. A rank of the EP group receives rows in the order of the ranks that
 // send them; the ranks of its expert tensor parallel put together what each of them received,
 // padded to the longest; and its experts work on rows in the order of the experts.
+//
+// Where experts have a capacity (planner::Experts::capacity), the slots of a sequence that come to
+// one of them later, by position, than so many others are dropped: they have no row, and count as
+// 0. What a sequence drops depends on no other sequence, and on no layout.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,9 +24,13 @@ namespace meshwright::worker {
 struct ExpertRouting {
   // Tensors, int32.
   at::Tensor picked;        // [stream tokens, top_k]: the expert of a slot
-  at::Tensor row_of_slot;   // [stream tokens, top_k]: its sent row
+  at::Tensor row_of_slot;   // [stream tokens, top_k]: its sent row, -1 where it was dropped
   at::Tensor slot_of_row;   // [sent rows]
   at::Tensor place_of_row;  // [expert rows]: among what was put together; only if rows move
+
+  // [sequences, experts], accumulator dtype: slots, those that were dropped too; only under a
+  // balance loss.
+  at::Tensor slots_of_sequences;
 
   // Numbers of rows, on the host.
   std::vector<int64_t> sent;         // to each rank of the EP group
@@ -41,7 +49,8 @@ struct ExpertRouting {
 // top_k].
 at::Tensor BalancedExperts(const RankContext& context, const planner::Experts& experts);
 
-// Asks the other ranks how many rows they send. `picked` is complete on the device.
+// Asks the other ranks how many rows they send, and which of a sequence's slots come first.
+// `picked` is complete on the device.
 ExpertRouting MakeRouting(RankContext& context, const planner::Experts& experts, at::Tensor picked);
 
 // Rows [sent rows, width] in the order in which they are sent -> [expert rows, width] in the order

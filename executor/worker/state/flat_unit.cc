@@ -83,7 +83,7 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const R
       whole_matrix_elements_(WholeMatrixElements(parameters_)),
       replicated_elements_(ReplicatedElements(parameters_)),
       router_elements_(RouterElements(parameters_)),
-      norm_elements_(NormElements(parameters_)),
+      partial_elements_(PartialElements(parameters_)),
       head_norm_elements_(HeadNormElements(parameters_)),
       shard_elements_(zero_ == 0 ? elements_
                                  : planner::ShardElements(elements_, replicas.shards->size(),

@@ -73,11 +73,11 @@ class FlatUnit {
   // Those of what every TP rank holds to read the residual stream with, routers and norms, dense;
   // empty where there are none.
   at::Tensor stream_gradients() const {
-    return vector_gradients_.narrow(0, 0, router_elements_ + norm_elements_);
+    return vector_gradients_.narrow(0, 0, router_elements_ + partial_elements_);
   }
   // Of these, those of norms of heads.
   at::Tensor head_norm_gradients() const {
-    return vector_gradients_.narrow(0, router_elements_ + norm_elements_ - head_norm_elements_,
+    return vector_gradients_.narrow(0, router_elements_ + partial_elements_ - head_norm_elements_,
                                     head_norm_elements_);
   }
   // Of matrices those that every TP rank holds whole, dense, while gradients are open; empty where
@@ -137,7 +137,7 @@ class FlatUnit {
   const int64_t whole_matrix_elements_;  // the last of them
   const int64_t replicated_elements_;    // they come next
   const int64_t router_elements_;        // the first of these
-  const int64_t norm_elements_;          // the next
+  const int64_t partial_elements_;       // the next
   const int64_t head_norm_elements_;     // the last of them
   const int64_t shard_elements_;
   const int64_t padded_elements_;

@@ -16,14 +16,15 @@ enum class Place : uint8_t {
   kQueryMatrix,
   kWholeMatrix,
   kRouter,
+  kRouterBias,
   kStreamNorm,
   kHeadNorm,
   kWholeBias,
   kBias
 };
-constexpr Place kPlaces[] = {Place::kMatrix,    Place::kQueryMatrix, Place::kWholeMatrix,
-                             Place::kRouter,    Place::kStreamNorm,  Place::kHeadNorm,
-                             Place::kWholeBias, Place::kBias};
+constexpr Place kPlaces[] = {Place::kMatrix,   Place::kQueryMatrix, Place::kWholeMatrix,
+                             Place::kRouter,   Place::kRouterBias,  Place::kStreamNorm,
+                             Place::kHeadNorm, Place::kWholeBias,   Place::kBias};
 
 Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
   if (parameter.whole_gradient) return Place::kRouter;
@@ -32,6 +33,7 @@ Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& par
     return op.name == planner::OperatorName::kQueryProjection ? Place::kQueryMatrix
                                                               : Place::kMatrix;
   }
+  if (op.name == planner::OperatorName::kRouter) return Place::kRouterBias;
   if (op.kind != planner::OperatorKind::kNorm) {
     return parameter.division == planner::Division::kWhole ? Place::kWholeBias : Place::kBias;
   }
@@ -40,7 +42,7 @@ Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& par
 
 // Of a norm of the stream the weight comes first. Norms of latents have weights alone.
 bool IsBias(const planner::Operator& op, Place place, bool first) {
-  return place == Place::kWholeBias || place == Place::kBias ||
+  return place == Place::kRouterBias || place == Place::kWholeBias || place == Place::kBias ||
          (place == Place::kStreamNorm && !first && op.name != planner::OperatorName::kLatentNorm);
 }
 
@@ -78,7 +80,7 @@ void AddParameters(const planner::Operator& op, Place place, const std::string& 
                       .bias = IsBias(op, place, first),
                       .replicated = parameter.division == planner::Division::kWhole,
                       .of_router = place == Place::kRouter,
-                      .of_norm = norm,
+                      .partial_gradient = norm || place == Place::kRouterBias,
                       .of_heads = place == Place::kHeadNorm});
     }
     first = false;
@@ -236,8 +238,8 @@ int64_t RouterElements(const ParameterUnit& unit) {
   return Elements(unit, [](const LocalParameter& parameter) { return parameter.of_router; });
 }
 
-int64_t NormElements(const ParameterUnit& unit) {
-  return Elements(unit, [](const LocalParameter& parameter) { return parameter.of_norm; });
+int64_t PartialElements(const ParameterUnit& unit) {
+  return Elements(unit, [](const LocalParameter& parameter) { return parameter.partial_gradient; });
 }
 
 int64_t HeadNormElements(const ParameterUnit& unit) {

@@ -42,8 +42,10 @@ struct LocalParameter {
   // latents.
   bool replicated = false;
   bool of_router = false;  // [experts, hidden], the same on every TP rank; not among the matrices
-  bool of_norm = false;
-  bool of_heads = false;  // of these, applied to the rank's own heads, not to the stream
+  // A vector that a rank uses for its share of the stream's tokens, or for its heads: of a norm, or
+  // a router's bias.
+  bool partial_gradient = false;
+  bool of_heads = false;  // of these, those of norms of heads
 
   int64_t rows() const;
   int64_t columns() const { return parts.front().columns; }
@@ -92,12 +94,13 @@ ParameterUnit FinalNormUnit(const planner::ModelSpec& model);
 int64_t UnitElements(const ParameterUnit& unit);
 // The first so many of them are matrices', of which the last so many are those that every TP rank
 // holds whole, and so many after these replicated ones'. Of these the first so many are routers',
-// then so many norms', of which the last so many are those of heads.
+// then so many those whose gradients are
+// partial, of which the last so many are those of norms of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
 int64_t WholeMatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);
 int64_t RouterElements(const ParameterUnit& unit);
-int64_t NormElements(const ParameterUnit& unit);
+int64_t PartialElements(const ParameterUnit& unit);
 int64_t HeadNormElements(const ParameterUnit& unit);
 
 }  // namespace meshwright::worker

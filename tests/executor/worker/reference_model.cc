@@ -7,6 +7,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
@@ -103,6 +104,7 @@ void ReferenceModel::Add(const std::string& name, std::vector<int64_t> shape, bo
 void ReferenceModel::AddExperts(const planner::Ffn& ffn, const std::string& prefix) {
   if (!ffn.has_experts()) return;
   Add(prefix + "router", {ffn.experts.count, model_.hidden}, true);
+  if (ffn.experts.router_bias) Add(prefix + "router_bias", {ffn.experts.count}, false);
   for (int64_t i = 0; i < ffn.experts.count; ++i) {
     const std::string expert = prefix + "experts." + std::to_string(i) + ".";
     Add(expert + "expert_gate", {ffn.hidden, model_.hidden}, true);
@@ -275,7 +277,10 @@ at::Tensor ReferenceModel::PickedExperts(const at::Tensor& scores,
     }
     std::vector<std::pair<double, int64_t>> groups;  // by their best, which comes first
     for (int64_t group = 0; group < experts.groups; ++group) {
-      groups.emplace_back(-*std::max_element(of + group * size, of + (group + 1) * size), group);
+      std::vector<double> of_group(of + group * size, of + (group + 1) * size);
+      std::sort(of_group.rbegin(), of_group.rend());
+      const bool pairs = experts.score == planner::RouterScore::kSigmoid && size > 1;
+      groups.emplace_back(-(of_group[0] + (pairs ? of_group[1] : 0.0)), group);
     }
     std::sort(groups.begin(), groups.end());
     groups.resize(static_cast<size_t>(experts.top_groups));
@@ -289,15 +294,41 @@ at::Tensor ReferenceModel::PickedExperts(const at::Tensor& scores,
   return picked;
 }
 
+// picked [batch, seq_len, experts] -> those among the first of their sequence that an expert takes.
+at::Tensor ReferenceModel::WithinCapacity(const at::Tensor& picked,
+                                          const planner::Experts& experts) const {
+  if (experts.capacity_factor == 0.0) return picked;
+  const double even =
+      static_cast<double>(training_.seq_len * experts.top_k) / static_cast<double>(experts.count);
+  const at::Tensor place = picked.to(at::kLong).cumsum(1);
+  return picked.logical_and(place <= std::ceil(experts.capacity_factor * even));
+}
+
+// The losses of one layer's router: scores and logits [batch, seq_len, experts].
+at::Tensor ReferenceModel::RouterLoss(const at::Tensor& logits, const at::Tensor& scores,
+                                      const at::Tensor& picked,
+                                      const planner::Experts& experts) const {
+  const at::Tensor shares = scores / scores.sum(-1, true);
+  const at::Tensor frequencies = picked.to(dtype_).mean(1) * static_cast<double>(experts.count) /
+                                 static_cast<double>(experts.top_k);
+  const at::Tensor balance = (frequencies * shares.mean(1)).sum(-1).mean();
+  const at::Tensor z = at::pow(at::logsumexp(logits, -1), 2).mean();
+  return experts.balance_loss * balance + experts.z_loss * z;
+}
+
 // Every expert works on every token, and counts where it was picked.
 at::Tensor ReferenceModel::MixExperts(const at::Tensor& x, const planner::Ffn& ffn,
-                                      const std::string& prefix) const {
-  const at::Tensor logits = Project(x, prefix + "router", "");
+                                      const std::string& prefix) {
+  const at::Tensor logits =
+      Project(x, prefix + "router", ffn.experts.router_bias ? prefix + "router_bias" : "");
   const at::Tensor scores = ffn.experts.score == planner::RouterScore::kSigmoid
                                 ? at::sigmoid(logits)
                                 : at::softmax(logits, -1);
-  const at::Tensor taken = scores * PickedExperts(scores, ffn.experts).to(dtype_);
-  const at::Tensor weights = ffn.experts.top_k > 1 ? taken / taken.sum(-1, true) : taken;
+  const at::Tensor picked = PickedExperts(scores, ffn.experts);
+  router_losses_.push_back(RouterLoss(logits, scores, picked, ffn.experts));
+  const at::Tensor taken = scores * picked.to(dtype_);
+  const at::Tensor normed = ffn.experts.top_k > 1 ? taken / taken.sum(-1, true) : taken;
+  const at::Tensor weights = normed * WithinCapacity(picked, ffn.experts).to(dtype_);
   at::Tensor sum = at::zeros_like(x);
   for (int64_t i = 0; i < ffn.experts.count; ++i) {
     const std::string expert = prefix + "experts." + std::to_string(i) + ".";
@@ -333,7 +364,10 @@ double ReferenceModel::Loss(int64_t step) {
       Project(StreamNorm(x, "final_norm"), model_.tied_embeddings ? "embedding" : "head", "");
   const at::Tensor loss = -at::log_softmax(logits, -1).gather(2, targets.unsqueeze(2)).mean();
   for (auto& [name, weight] : weights_) weight.mutable_grad().reset();
-  loss.backward();
+  at::Tensor sum = loss;
+  for (const at::Tensor& router : router_losses_) sum = sum + router;
+  router_losses_.clear();
+  sum.backward();
   return loss.item<double>();
 }
 

@@ -55,8 +55,10 @@ class ReferenceModel {
                     const std::string& prefix) const;
   void AddExperts(const planner::Ffn& ffn, const std::string& prefix);
   at::Tensor PickedExperts(const at::Tensor& scores, const planner::Experts& experts) const;
-  at::Tensor MixExperts(const at::Tensor& x, const planner::Ffn& ffn,
-                        const std::string& prefix) const;
+  at::Tensor WithinCapacity(const at::Tensor& picked, const planner::Experts& experts) const;
+  at::Tensor RouterLoss(const at::Tensor& logits, const at::Tensor& scores,
+                        const at::Tensor& picked, const planner::Experts& experts) const;
+  at::Tensor MixExperts(const at::Tensor& x, const planner::Ffn& ffn, const std::string& prefix);
   at::Tensor FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
                          const std::string& prefix) const;
 
@@ -66,6 +68,7 @@ class ReferenceModel {
   const at::ScalarType dtype_;
   std::map<std::string, at::Tensor> weights_;
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments_;
+  std::vector<at::Tensor> router_losses_;  // of the layers of the step
 };
 
 }  // namespace meshwright::worker

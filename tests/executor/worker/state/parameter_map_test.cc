@@ -87,8 +87,8 @@ TEST(ParameterMapTest, NormsOfHeadsAreTheLastOfNorms) {
   EXPECT_EQ(unit[heads.weight + 1].parts[0].name, "layers.0.k_norm");
   EXPECT_EQ(unit[qkv.bias].parts[0].name, "layers.0.q_bias");
   EXPECT_EQ(HeadNormElements(unit), 2 * model.groups.front().attention.head_dim);
-  EXPECT_EQ(NormElements(unit), 2 * model.hidden + 2 * model.groups.front().attention.head_dim);
-  EXPECT_EQ(ReplicatedElements(unit), NormElements(unit));
+  EXPECT_EQ(PartialElements(unit), 2 * model.hidden + 2 * model.groups.front().attention.head_dim);
+  EXPECT_EQ(ReplicatedElements(unit), PartialElements(unit));
   EXPECT_FALSE(unit[VectorsOf(unit, planner::OperatorName::kFfnNorm).weight].of_heads);
   EXPECT_TRUE(unit[heads.weight].of_heads && unit[heads.weight].replicated);
 }
@@ -111,7 +111,7 @@ TEST(ParameterMapTest, BiasesOfSumsAreHeldWhole) {
                        "layers.0.attention_norm", "layers.0.attention_norm_bias",
                        "layers.0.ffn_norm", "layers.0.ffn_norm_bias", "layers.0.o_bias",
                        "layers.0.down_bias", "layers.0.q_bias", "layers.0.gate_bias"}));
-  EXPECT_EQ(NormElements(unit), 4 * model.hidden);
+  EXPECT_EQ(PartialElements(unit), 4 * model.hidden);
   EXPECT_EQ(ReplicatedElements(unit), 6 * model.hidden);
   EXPECT_EQ(VectorsOf(unit, planner::OperatorName::kDownProjection).weight, kNowhere);
 }

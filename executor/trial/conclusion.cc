@@ -95,7 +95,9 @@ TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& recor
                             .device_memory = record.device_memory,
                             .estimated_communicator_bytes =
                                 OnRank(plan.estimated_communicator_bytes, record.pipeline_rank),
-                            .expert_load = record.expert_load});
+                            .expert_load = record.expert_load,
+                            .expert_tokens = record.expert_tokens,
+                            .estimated_routed_bytes = record.estimated_routed_bytes});
     if (result.host.empty()) result.host = record.host;
     if (result.worker_version.empty()) result.worker_version = record.version;
   }

@@ -107,6 +107,8 @@ void VisitFields(Event& event, Visitor& visit) {
   visit(planner::Needed("peak_in_flight"), event.peak_in_flight);
   visit(planner::Needed("measured_peak_flops"), event.measured_peak_flops);
   visit(planner::OnlyIf(event.expert_load > 0.0, "expert_load"), event.expert_load);
+  visit("expert_tokens", event.expert_tokens);
+  visit("estimated_routed_bytes", event.estimated_routed_bytes);
   visit("trace", event.trace);
 }
 

@@ -52,7 +52,9 @@ struct DoneEvent {
   std::optional<DeviceMemoryUse> device_memory = std::nullopt;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
-  double expert_load = 0.0;  // RankResult::expert_load
+  double expert_load = 0.0;  // these three as in RankResult
+  std::vector<int64_t> expert_tokens = {};
+  std::optional<int64_t> estimated_routed_bytes = std::nullopt;
   std::optional<TracedStep> trace = std::nullopt;  // where the plan wants it
 };
 

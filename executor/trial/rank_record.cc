@@ -62,6 +62,8 @@ void Apply(DoneEvent event, RankRecord& record) {
   record.peak_in_flight = event.peak_in_flight;
   record.measured_peak_flops = event.measured_peak_flops;
   record.expert_load = event.expert_load;
+  record.expert_tokens = std::move(event.expert_tokens);
+  record.estimated_routed_bytes = event.estimated_routed_bytes;
   if (event.trace) {
     record.trace = RankTrace{.rank = record.rank,
                              .pipeline_rank = record.pipeline_rank,

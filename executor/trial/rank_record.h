@@ -41,6 +41,8 @@ struct RankRecord {
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
   double expert_load = 0.0;
+  std::vector<int64_t> expert_tokens;
+  std::optional<int64_t> estimated_routed_bytes;
   std::optional<RankTrace> trace;  // of the last step, where the plan wants it
   std::optional<OomDetail> oom;
   std::optional<RankFailure> failure;

@@ -23,6 +23,11 @@ struct RankResult {
   // The most tokens that its experts took of a micro-batch, over an even share of them, in any
   // layer; 0 of a model without experts.
   double expert_load = 0.0;
+  // That each of its experts took in all layers and steps.
+  std::vector<int64_t> expert_tokens = {};
+  // The planner's figure for peak_bytes given where tokens went in the trial's steps
+  // (executor/trial/routed_memory.h); nothing where they went by force.
+  std::optional<int64_t> estimated_routed_bytes = std::nullopt;
 
   friend bool operator==(const RankResult&, const RankResult&) = default;
 };

@@ -56,6 +56,8 @@ void VisitFields(Rank& rank, Visitor& visit) {
   visit("estimated_communicator_bytes", rank.estimated_communicator_bytes);
   visit("peak_in_flight", rank.peak_in_flight);
   visit(planner::OnlyIf(rank.expert_load > 0.0, "expert_load"), rank.expert_load);
+  visit(planner::OnlyIf(!rank.expert_tokens.empty(), "expert_tokens"), rank.expert_tokens);
+  visit("estimated_routed_bytes", rank.estimated_routed_bytes);
   visit("phases", rank.phases);
   visit("communication", rank.communication);
   visit(planner::Inside("device_memory"), rank.device_memory);

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "planner/block/attention_tiles.h"
+#include "planner/block/expert_rows.h"
 #include "planner/spec/kernels.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/quantisation.h"
@@ -37,6 +39,8 @@ struct BlockShape {
   int64_t etp = 1;
   // Tokens that come to the experts of this rank, over those of an average one.
   double expert_load = 1.0;
+  // What routing was measured to be, in place of what follows from expert_load.
+  std::optional<ExpertRows> expert_rows = std::nullopt;
   bool sequence_parallel = false;
   bool keeps_gathered_inputs = false;  // norm outputs stay un-sharded under sequence parallel
   bool fused_swiglu = true;            // silu(gate) is not kept on its own
@@ -138,18 +142,26 @@ struct BlockShape {
   bool lists_routing() const { return routing_bytes == 0.0; }
   // Whether experts work on tokens of other ranks.
   bool moves_rows() const { return ep * etp > 1; }
+  // Experts that this rank's tokens pick, each of them top_k.
+  int64_t slots() const { return stream_tokens() * experts.top_k; }
   // Tokens that a rank sends to experts, each once for every expert that it goes to. On average it
   // receives as many, whatever ep is. Where experts have a capacity, frameworks pad what they take
   // to it; Meshwright's worker pads nothing, and drops nothing where routing is balanced.
   int64_t sent_rows() const {
-    const int64_t slots = stream_tokens() * experts.top_k;
+    if (expert_rows.has_value()) return expert_rows->sent;
     const bool pads = experts.capacity_factor > 0.0 && !lists_routing();
-    return pads ? static_cast<int64_t>(static_cast<double>(slots) * experts.capacity_factor)
-                : slots;
+    return pads ? static_cast<int64_t>(static_cast<double>(slots()) * experts.capacity_factor)
+                : slots();
+  }
+  // Tokens that a rank brings to the experts that it shares with the ranks of their tensor
+  // parallel.
+  int64_t padded_rows() const {
+    if (expert_rows.has_value()) return expert_rows->padded;
+    return static_cast<int64_t>(static_cast<double>(sent_rows()) * expert_load);
   }
   // Tokens that the experts of a rank work on.
   int64_t routed_rows() const {
-    return static_cast<int64_t>(static_cast<double>(sent_rows()) * expert_load) * etp;
+    return expert_rows.has_value() ? expert_rows->routed : padded_rows() * etp;
   }
 
   friend bool operator==(const BlockShape&, const BlockShape&) = default;

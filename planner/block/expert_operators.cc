@@ -63,7 +63,7 @@ class ExpertBuilder : public OperatorBuilder {
     const int64_t order = s_.moves_rows() ? kIndex : 0;
     const int64_t sequences = s_.experts.balance_loss > 0.0 ? s_.tokens * s_.cp / s_.keys : 0;
     return sequences * s_.experts.count * s_.accumulator_bytes() +
-           s_.sent_rows() * (3 * kIndex + s_.accumulator_bytes()) +
+           s_.slots() * (2 * kIndex + s_.accumulator_bytes()) + s_.sent_rows() * kIndex +
            s_.routed_rows() * (order + s_.accumulator_bytes());
   }
 

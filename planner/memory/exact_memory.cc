@@ -5,11 +5,14 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "planner/base/status_macros.h"
 #include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/unit_shards.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
+#include "planner/schedule/schedule.h"
 #include "planner/spec/rotary.h"
 
 namespace meshwright::planner {
@@ -82,6 +85,14 @@ int64_t RopeTableBytes(const EstimateContext& context, const Layout& layout) {
          BytesOf(context.training.formats().accumulator);
 }
 
+size_t ExpertLayers(const ModelSpec& model, const WorkerStage& stage) {
+  int64_t count = 0;
+  for (const WorkerLayers& layers : stage.layers) {
+    if (model.groups[static_cast<size_t>(layers.group)].ffn.has_experts()) count += layers.count;
+  }
+  return static_cast<size_t>(count);
+}
+
 WorkerStages WorkerStagesOf(const PlannedLayout& planned) {
   const EstimateContext& context = planned.context();
   const Layout& layout = planned.layout();
@@ -122,8 +133,8 @@ size_t ExactMemory::KindOf(const WorkerStage& stage, const WorkerStages& stages)
   return kinds_.size() - 1;
 }
 
-const WorkerStageBytes& ExactMemory::StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
-  return kinds_[stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))]].bytes;
+const ExactMemory::Kind& ExactMemory::KindOnRank(int32_t pipeline_rank, int32_t chunk) const {
+  return kinds_[stages_[static_cast<size_t>(StageOfChunk(layout_, pipeline_rank, chunk))]];
 }
 
 // Where states are sharded every unit is divided, and gradients of vectors stay whole.
@@ -196,7 +207,7 @@ ActivationBounds ExactMemory::BoundsOnRank(int32_t pipeline_rank) const {
   return {.least = {.workspace_bytes = least}, .most = {.kept_bytes = most}};
 }
 
-ActivationBytes ExactMemory::ActivationsOnRank(int32_t pipeline_rank) const {
+WorkerRank ExactMemory::RankOf(int32_t pipeline_rank) const {
   WorkerRank rank = {.pipeline_rank = pipeline_rank,
                      .micro_batches = micro_batches_,
                      .rope_table_bytes = rope_table_bytes_,
@@ -204,8 +215,39 @@ ActivationBytes ExactMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     rank.chunks.push_back(&StageOnRank(pipeline_rank, chunk));
   }
-  const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
+  return rank;
+}
+
+ActivationBytes ExactMemory::ActivationsOnRank(int32_t pipeline_rank) const {
+  const WorkerActivations peak = PeakWorkerActivations(layout_, RankOf(pipeline_rank));
   return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
+}
+
+absl::StatusOr<ActivationBytes> ExactMemory::RoutedActivationsOnRank(
+    int32_t pipeline_rank, absl::Span<const ExpertRows> rows) const {
+  const WorkerStages stages = WorkerStagesOf(planned_);
+  WorkerRank rank = RankOf(pipeline_rank);
+  rank.by_micro_batch.resize(static_cast<size_t>(micro_batches_) * rank.chunks.size());
+  ASSIGN_OR_RETURN(const std::vector<Action> actions,
+                   MakeSchedule(layout_, pipeline_rank, static_cast<int32_t>(micro_batches_)));
+  size_t needed = 0;
+  for (const Action& action : actions) {
+    if (action.kind != ActionKind::kForward) continue;
+    const WorkerStage& stage = KindOnRank(pipeline_rank, action.chunk).stage;
+    const size_t begin = needed;
+    needed += ExpertLayers(context_.model, stage);
+    if (needed > rows.size()) continue;
+    rank.by_micro_batch[static_cast<size_t>(action.micro_batch) * rank.chunks.size() +
+                        static_cast<size_t>(action.chunk)] =
+        stages.BytesOf(stage, rows.subspan(begin, needed - begin));
+  }
+  if (needed != rows.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expert_rows: ", rows.size(), " of a step; must be ", needed, ", for ",
+                     micro_batches_, " micro-batches in each layer with experts of the rank"));
+  }
+  const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
+  return ActivationBytes{peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
 }
 
 int64_t ExactMemory::LibraryBytes() const {

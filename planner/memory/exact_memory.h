@@ -8,6 +8,9 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "planner/block/expert_rows.h"
 #include "planner/memory/memory_model.h"
 #include "planner/memory/worker_peak.h"
 #include "planner/profile/planned_layout.h"
@@ -21,6 +24,10 @@ class ExactMemory final : public MemoryModel {
 
   HeldParameters HeldOnRank(int32_t pipeline_rank) const override;
   ActivationBytes ActivationsOnRank(int32_t pipeline_rank) const override;
+  // The same of a step whose tokens went to experts as `rows` says: of each forward action of the
+  // rank's schedule, in its order, one for each of the stage's layers with experts.
+  absl::StatusOr<ActivationBytes> RoutedActivationsOnRank(int32_t pipeline_rank,
+                                                          absl::Span<const ExpertRows> rows) const;
   // Follows from the bytes of the stages and the number of chunks in flight, without the schedule.
   ActivationBounds BoundsOnRank(int32_t pipeline_rank) const override;
   int64_t LibraryBytes() const override;
@@ -35,7 +42,11 @@ class ExactMemory final : public MemoryModel {
   };
 
   size_t KindOf(const WorkerStage& stage, const WorkerStages& stages);
-  const WorkerStageBytes& StageOnRank(int32_t pipeline_rank, int32_t chunk) const;
+  const Kind& KindOnRank(int32_t pipeline_rank, int32_t chunk) const;
+  const WorkerStageBytes& StageOnRank(int32_t pipeline_rank, int32_t chunk) const {
+    return KindOnRank(pipeline_rank, chunk).bytes;
+  }
+  WorkerRank RankOf(int32_t pipeline_rank) const;
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/base/status_macros.h"
 #include "planner/memory/exact_memory.h"
 #include "planner/memory/profile_memory.h"
 
@@ -36,8 +37,10 @@ class RankMemory {
   }
 
   MemoryEstimate OnRank(int32_t pipeline_rank) const {
-    return With(model_.HeldOnRank(pipeline_rank), pipeline_rank,
-                model_.ActivationsOnRank(pipeline_rank));
+    return OnRank(pipeline_rank, model_.ActivationsOnRank(pipeline_rank));
+  }
+  MemoryEstimate OnRank(int32_t pipeline_rank, const ActivationBytes& activations) const {
+    return With(model_.HeldOnRank(pipeline_rank), pipeline_rank, activations);
   }
 
   int64_t CommunicatorBytes(int32_t pipeline_rank) const {
@@ -102,6 +105,16 @@ MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& 
                                   int32_t pipeline_rank) {
   return WithMemory(PlannedLayout(context, layout),
                     [&](const RankMemory& memory) { return memory.OnRank(pipeline_rank); });
+}
+
+absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& context,
+                                                        const Layout& layout, int32_t pipeline_rank,
+                                                        absl::Span<const ExpertRows> rows) {
+  const PlannedLayout planned(context, layout);
+  const ExactMemory exact(planned);
+  ASSIGN_OR_RETURN(const ActivationBytes activations,
+                   exact.RoutedActivationsOnRank(pipeline_rank, rows));
+  return RankMemory(planned, exact).OnRank(pipeline_rank, activations);
 }
 
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout) {

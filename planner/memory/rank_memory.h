@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "planner/block/expert_rows.h"
 #include "planner/layout/layout.h"
 #include "planner/profile/planned_layout.h"
 
@@ -41,6 +44,13 @@ struct MemoryEstimate {
 // Returns the memory of one device of `pipeline_rank`.
 MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& layout,
                                   int32_t pipeline_rank);
+
+// Returns the same for Meshwright's own worker, of a step whose tokens went to experts as `rows`
+// says: one for each forward action of the rank's schedule and each layer with experts in it, in
+// the order in which they ran. InvalidArgument where there are more or fewer.
+absl::StatusOr<MemoryEstimate> EstimateRoutedRankMemory(const EstimateContext& context,
+                                                        const Layout& layout, int32_t pipeline_rank,
+                                                        absl::Span<const ExpertRows> rows);
 
 // Returns MemoryEstimate::allocator_bytes() by pipeline rank.
 std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, const Layout& layout);

@@ -145,9 +145,9 @@ ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {
   return solved;
 }
 
-WorkerActivations ShardedPeaks::Next() {
+WorkerActivations ShardedPeaks::Next(const WorkerStageBytes& stage) {
   const Action& action = actions_[next_];
-  Case next = {.stage = chunks_[action.chunk],
+  Case next = {.stage = &stage,
                .kind = action.kind,
                .newest_bytes = newest_bytes_,
                .older_bytes = older_bytes_};

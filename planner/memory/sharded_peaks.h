@@ -24,9 +24,10 @@ class ShardedPeaks {
   ShardedPeaks(const TransientUnits& units, absl::Span<const WorkerStageBytes* const> chunks,
                const std::vector<Action>& actions);
 
-  // Returns the bytes that the micro-batch of the next action holds at its peak. Transient states
-  // count as workspace.
-  WorkerActivations Next();
+  // Returns the bytes that the micro-batch of the next action holds at its peak, on a `stage` whose
+  // blocks are those of the action's chunk. Transient states count as workspace. `stage` must
+  // outlive this.
+  WorkerActivations Next(const WorkerStageBytes& stage);
 
  private:
   // What is held around an action. Sizes tell what it is.

@@ -1,6 +1,7 @@
 #include "planner/memory/worker_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace meshwright::planner {
 namespace {
@@ -119,40 +120,77 @@ WorkerActivations ActionPeak(const WorkerStageBytes& stage, ActionKind kind) {
 WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute,
                            int64_t recompute_layers)
     : recompute_(recompute), recompute_layers_(recompute_layers), ends_(EndBytes(shapes.front())) {
-  const bool some = recompute == Recompute::kBlock;
   for (const WorkerShape& shape : shapes) {
     Group& group = groups_.emplace_back();
-    group.other = BlockBytes(shape, some ? Recompute::kNone : recompute);
-    if (some) group.recomputed = BlockBytes(shape, Recompute::kFull);
+    group.shape = shape;
+    group.other = BlockBytes(shape, OfOthers());
+    if (RecomputesSome()) group.recomputed = BlockBytes(shape, Recompute::kFull);
   }
 }
 
-WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage) const {
-  WorkerStageBytes bytes = {.first = stage.first, .last = stage.last, .ends = ends_};
-  if (!stage.first) bytes.ends.token_ids = 0;
-  if (!stage.last) bytes.ends.head_kept = bytes.ends.head_split = 0;
-  bytes.kept = {bytes.ends.token_ids, bytes.ends.head_kept, 0};
-  bytes.kept_split = {WaitingBytes(bytes), bytes.ends.head_split, 0};
-  int64_t to_recompute = recompute_ == Recompute::kBlock ? recompute_layers_ : 0;
-  const auto add = [&](const WorkerBlockBytes& block, int32_t group, int64_t count) {
+namespace {
+
+// Puts a stage together from its blocks, in the order of the model.
+class StageSum {
+ public:
+  StageSum(const WorkerStage& stage, const WorkerEndBytes& ends)
+      : bytes_{.first = stage.first, .last = stage.last, .ends = ends} {
+    if (!stage.first) bytes_.ends.token_ids = 0;
+    if (!stage.last) bytes_.ends.head_kept = bytes_.ends.head_split = 0;
+    bytes_.kept = {bytes_.ends.token_ids, bytes_.ends.head_kept, 0};
+    bytes_.kept_split = {WaitingBytes(bytes_), bytes_.ends.head_split, 0};
+  }
+
+  void Add(const WorkerBlockBytes& block, int32_t group, int64_t count) {
     if (count == 0) return;
-    bytes.runs.push_back({.block = block, .count = count, .group = group});
-    bytes.layers += count;
-    bytes.kept.kept_bytes += count * block.kept;
-    bytes.kept_split.kept_bytes += count * block.split;
-  };
+    bytes_.runs.push_back({.block = block, .count = count, .group = group});
+    bytes_.layers += count;
+    bytes_.kept.kept_bytes += count * block.kept;
+    bytes_.kept_split.kept_bytes += count * block.split;
+  }
+
+  WorkerStageBytes WithPeaks() && {
+    for (const ActionKind kind : {ActionKind::kForward, ActionKind::kBackward,
+                                  ActionKind::kBackwardInput, ActionKind::kBackwardWeight}) {
+      bytes_.peak[static_cast<size_t>(kind)] = ActionPeak(bytes_, kind);
+    }
+    return std::move(bytes_);
+  }
+
+ private:
+  WorkerStageBytes bytes_;
+};
+
+}  // namespace
+
+WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage) const {
+  StageSum sum(stage, ends_);
+  int64_t to_recompute = RecomputesSome() ? recompute_layers_ : 0;
   for (const WorkerLayers& layers : stage.layers) {
     const int64_t recomputed = std::min(to_recompute, layers.count);
     const Group& group = groups_[static_cast<size_t>(layers.group)];
-    add(group.recomputed, layers.group, recomputed);
-    add(group.other, layers.group, layers.count - recomputed);
+    sum.Add(group.recomputed, layers.group, recomputed);
+    sum.Add(group.other, layers.group, layers.count - recomputed);
     to_recompute -= recomputed;
   }
-  for (const ActionKind kind : {ActionKind::kForward, ActionKind::kBackward,
-                                ActionKind::kBackwardInput, ActionKind::kBackwardWeight}) {
-    bytes.peak[static_cast<size_t>(kind)] = ActionPeak(bytes, kind);
+  return std::move(sum).WithPeaks();
+}
+
+WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage,
+                                       absl::Span<const ExpertRows> rows) const {
+  StageSum sum(stage, ends_);
+  int64_t to_recompute = RecomputesSome() ? recompute_layers_ : 0;
+  for (const WorkerLayers& layers : stage.layers) {
+    WorkerShape shape = groups_[static_cast<size_t>(layers.group)].shape;
+    for (int64_t i = 0; i < layers.count; ++i, --to_recompute) {
+      if (shape.block.has_experts()) {
+        shape.block.expert_rows = rows.front();
+        rows.remove_prefix(1);
+      }
+      sum.Add(BlockBytes(shape, to_recompute > 0 ? Recompute::kFull : OfOthers()), layers.group, 1);
+    }
   }
-  return bytes;
+  return std::move(sum).WithPeaks();
 }
 
 int32_t GroupOf(const WorkerStageBytes& stage, int64_t block) {

@@ -35,6 +35,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "planner/block/expert_rows.h"
 #include "planner/layout/layout.h"
 #include "planner/memory/worker_block.h"
 #include "planner/memory/worker_stage.h"
@@ -83,13 +84,20 @@ class WorkerStages {
   WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute, int64_t recompute_layers);
 
   WorkerStageBytes BytesOf(const WorkerStage& stage) const;
+  // Of a micro-batch whose tokens went to experts as `rows` says: of each layer with experts, in
+  // the order of the stage.
+  WorkerStageBytes BytesOf(const WorkerStage& stage, absl::Span<const ExpertRows> rows) const;
 
  private:
   // Blocks of a layer group: those that kBlock recomputes, and the others.
   struct Group {
+    WorkerShape shape;
     WorkerBlockBytes recomputed;
     WorkerBlockBytes other;
   };
+
+  bool RecomputesSome() const { return recompute_ == Recompute::kBlock; }
+  Recompute OfOthers() const { return RecomputesSome() ? Recompute::kNone : recompute_; }
 
   const Recompute recompute_;
   const int64_t recompute_layers_;

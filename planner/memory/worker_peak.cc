@@ -30,7 +30,9 @@ void AddRun(ActionKind kind, int32_t chunk, int64_t times, Actions& actions) {
 
 Actions ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
   Actions actions;
-  if (layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst) {
+  const bool alike = rank.by_micro_batch.empty();
+  if (alike &&
+      (layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst)) {
     for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
       AddRun(ActionKind::kForward, chunk, rank.micro_batches, actions);
     }
@@ -40,7 +42,8 @@ Actions ActionsThatCount(const Layout& layout, const WorkerRank& rank) {
     return actions;
   }
   // The others come to a steady state within two rounds of the pipeline, and to the same end.
-  const int64_t enough = std::min<int64_t>(rank.micro_batches, int64_t{4} * layout.pp);
+  const int64_t enough =
+      alike ? std::min<int64_t>(rank.micro_batches, int64_t{4} * layout.pp) : rank.micro_batches;
   auto list = MakeSchedule(layout, rank.pipeline_rank, static_cast<int32_t>(enough));
   if (list.ok()) actions.list = *std::move(list);
   actions.skipped.assign(actions.list.size(), 0);
@@ -109,7 +112,7 @@ class Walk {
   }
 
   void Start(const Action& action) {
-    const WorkerStageBytes& bytes = *rank_.chunks[static_cast<size_t>(action.chunk)];
+    const WorkerStageBytes& bytes = rank_.StageOf(action);
     const bool forward = action.kind == ActionKind::kForward;
     const bool weight = action.kind == ActionKind::kBackwardWeight;
     int64_t messages = posted_ + activations_.held() + gradients_.held();
@@ -121,13 +124,13 @@ class Walk {
     if (layered_.has_value()) {
       ReachInParts(action, others);
     } else {
-      Reach(others,
-            sharded_.has_value() ? sharded_->Next() : bytes.peak[static_cast<size_t>(action.kind)]);
+      Reach(others, sharded_.has_value() ? sharded_->Next(bytes)
+                                         : bytes.peak[static_cast<size_t>(action.kind)]);
     }
   }
 
   void ReachInParts(const Action& action, const WorkerActivations& others) {
-    const WorkerStageBytes& stage = *rank_.chunks[static_cast<size_t>(action.chunk)];
+    const WorkerStageBytes& stage = rank_.StageOf(action);
     ForEachPart(stage, action.kind, [&](int64_t part) {
       WorkerActivations own = PartPeak(stage, action.kind, part);
       own.workspace_bytes += layered_->Next(action, part);
@@ -147,7 +150,7 @@ class Walk {
   }
 
   void Finish(const Action& action, int64_t times) {
-    const WorkerStageBytes& bytes = *rank_.chunks[static_cast<size_t>(action.chunk)];
+    const WorkerStageBytes& bytes = rank_.StageOf(action);
     switch (action.kind) {
       case ActionKind::kForward:
         Add(kept_, bytes.kept, times);

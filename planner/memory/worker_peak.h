@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "planner/layout/layout.h"
@@ -30,11 +31,19 @@ struct WorkerRank {
   int64_t micro_batches = 1;
   int64_t rope_table_bytes = 0;
   absl::InlinedVector<const WorkerStageBytes*, 8> chunks = {};
+  // Where micro-batches differ: of each, its chunks' stages. Otherwise empty.
+  std::vector<WorkerStageBytes> by_micro_batch = {};
   std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
+
+  const WorkerStageBytes& StageOf(const Action& action) const {
+    const auto chunk = static_cast<size_t>(action.chunk);
+    if (by_micro_batch.empty()) return *chunks[chunk];
+    return by_micro_batch[static_cast<size_t>(action.micro_batch) * chunks.size() + chunk];
+  }
 };
 
 // Returns the peak of one pipeline rank of `layout`, whose schedule must exist for so many
-// micro-batches. The run time does not grow with the number of micro-batches.
+// micro-batches. The run time does not grow with the number of micro-batches, where they are alike.
 WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& rank);
 
 }  // namespace meshwright::planner

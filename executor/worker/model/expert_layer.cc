@@ -2,7 +2,6 @@
 
 #include <ATen/ops/empty.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "executor/worker/model/grouped_linear.h"
@@ -71,9 +70,6 @@ void ExpertLayer::Route(const at::Tensor& norm_output, ExpertsSaved& saved) cons
                              .picked = picked.mutable_data_ptr<int32_t>(),
                              .weights = saved.weights.mutable_data_ptr()});
   saved.routing = MakeRouting(context_, experts, std::move(picked));
-  const auto even = static_cast<double>(tokens * experts.top_k * int64_t{context_.layout.etp});
-  context_.expert_load =
-      std::max(context_.expert_load, static_cast<double>(saved.routing.rows()) / even);
 }
 
 at::Tensor ExpertLayer::RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const {
@@ -137,6 +133,9 @@ void ExpertLayer::RecomputeProduct(ExpertsSaved& saved) const {
 at::Tensor ExpertLayer::Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const {
   Recompute(norm_output, saved);
   const ExpertRouting& routing = saved.routing;
+  context_.expert_traffic.Add(
+      {.sent = routing.sent_rows(), .padded = routing.padded, .routed = routing.rows()},
+      routing.expert_rows, saved.weights.numel() * int64_t{context_.layout.etp});
   return TokensOfRows(
       GroupedForward(saved.product, experts_.weight(kExpertDownWeight), routing.expert_rows),
       routing);

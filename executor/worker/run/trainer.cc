@@ -33,6 +33,7 @@ void Trainer::Rehearse() { meshwright::worker::Rehearse(context_, stages_); }
 StepResult Trainer::Step(int64_t step) {
   const auto start = std::chrono::steady_clock::now();
   context_.recorder.BeginStep();
+  context_.expert_traffic.rows.clear();
   gatherer_->BeginStep();
   reducer_.BeginStep();
   for (const auto& stage : stages_) stage->BeginStep(this);
@@ -44,6 +45,7 @@ StepResult Trainer::Step(int64_t step) {
   if (shards != nullptr) SumLoss(copies).Wait();
   context_.recorder.EndStep();
   StepResult result{.loss = MeanLoss(), .gradient_square_sum = squares.Value()};
+  result.expert_rows = std::move(context_.expert_traffic.rows);
   context_.device->Synchronize();
   result.step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.record = context_.recorder.Take();

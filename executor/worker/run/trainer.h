@@ -20,6 +20,7 @@
 #include "executor/worker/state/gradient_square_sum.h"
 #include "executor/worker/state/rank_context.h"
 #include "executor/worker/state/unit_observer.h"
+#include "planner/block/expert_rows.h"
 #include "planner/schedule/schedule.h"
 
 namespace meshwright::worker {
@@ -31,6 +32,7 @@ struct StepResult {
   // This rank's part of the squared norm of the gradients (executor/worker/gradient_square_sum.h).
   double gradient_square_sum = 0.0;
   trial::StepRecord record = {};
+  std::vector<planner::ExpertRows> expert_rows = {};  // ExpertTraffic::rows
 };
 
 // Torch's and the communicators' exceptions pass through.

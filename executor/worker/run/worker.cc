@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "executor/host/host.h"
 #include "executor/trial/rank_events.h"
+#include "executor/trial/routed_memory.h"
 #include "executor/trial/step_profile.h"
 #include "executor/trial/timeout.h"
 #include "executor/trial/trial_runner.h"
@@ -45,6 +46,15 @@ std::string NameOf(const RankContext& context) {
   return absl::StrCat("rank ", context.rank, " (", absl::StrJoin(places, " "), ")");
 }
 
+// Nothing where the plan has no estimate, or one that stands because tokens go by force.
+std::optional<int64_t> RoutedBytesOf(const trial::TrialPlan& plan, const RankContext& context,
+                                     const std::vector<std::vector<planner::ExpertRows>>& steps) {
+  const bool learned = plan.training.routing == planner::Routing::kLearned;
+  if (!learned || !plan.model.has_experts() || plan.estimated_bytes.empty()) return std::nullopt;
+  const auto bytes = trial::RoutedBytes(plan, context.coordinates.pp, steps, host::PhysicalCores());
+  return bytes.ok() ? std::optional<int64_t>(*bytes) : std::nullopt;
+}
+
 // Steps, and the events that tell of them.
 void Train(RankContext& context, const trial::TrialPlan& plan, planner::ScheduleLists lists,
            double peak_flops, const EventWriter& events, const WorkerHooks& hooks) {
@@ -65,6 +75,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
   StepAgreement agreement(
       context, {.steps = plan.steps, .adaptive = plan.adaptive, .beat_step_s = plan.beat_step_s});
   trial::StepRecord last;
+  std::vector<std::vector<planner::ExpertRows>> routed;  // of each step
   trial::StopReason stop = trial::StopReason::kNone;
   for (int32_t step = 0; stop == trial::StopReason::kNone; ++step) {
     if (hooks.before_step) hooks.before_step(context.rank, step);
@@ -79,6 +90,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
     if (!plan.slice) event.gradient_square_sum = result.gradient_square_sum;
     events.Write(ToJson(std::move(event)));
     last = std::move(result.record);
+    routed.push_back(std::move(result.expert_rows));
     stop = agreement.After(result.step_s);
   }
   const trial::MemoryPeaks peaks = context.device->PeakMemory();
@@ -87,7 +99,9 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
                         .device_memory = peaks.device,
                         .peak_in_flight = trainer.peak_in_flight(),
                         .measured_peak_flops = peak_flops,
-                        .expert_load = context.expert_load,
+                        .expert_load = context.expert_traffic.load,
+                        .expert_tokens = std::move(context.expert_traffic.tokens),
+                        .estimated_routed_bytes = RoutedBytesOf(plan, context, routed),
                         .trace = std::nullopt};
   if (plan.trace)
     done.trace = trial::TracedStep{.name = NameOf(context), .record = std::move(last)};

@@ -11,6 +11,7 @@
 #include "executor/worker/comm/communicator.h"
 #include "executor/worker/comm/coordinates.h"
 #include "executor/worker/comm/device.h"
+#include "executor/worker/observe/expert_traffic.h"
 #include "executor/worker/observe/phase_clock.h"
 #include "executor/worker/observe/step_recorder.h"
 #include "planner/layout/layout.h"
@@ -83,8 +84,7 @@ struct RankContext {
   PhaseClock clock;
   StepRecorder recorder{clock};
   RankGroups groups;
-  // The most tokens that this rank's experts took of a micro-batch so far, over an even share.
-  double expert_load = 0.0;
+  ExpertTraffic expert_traffic;
 
   // Of experts' parameters; ZeRO divides their states among all of them.
   Replicas expert_replicas() const {

@@ -58,6 +58,7 @@ void Train(const trial::TrialPlan& plan, int32_t rank, const ThreadRunOptions& o
       if (done.loss.has_value()) result.losses.push_back(*done.loss);
       result.gradient_square_sums.push_back(done.gradient_square_sum);
       result.records.push_back(std::move(done.record));
+      result.expert_rows.push_back(std::move(done.expert_rows));
     }
     result.peak_in_flight = trainer.peak_in_flight();
   }

@@ -13,6 +13,7 @@
 #include "executor/worker/comm/device.h"
 #include "executor/worker/comm/thread_communicator.h"
 #include "executor/worker/run/action_padding.h"
+#include "planner/block/expert_rows.h"
 
 namespace meshwright::worker {
 
@@ -22,8 +23,9 @@ struct ThreadRank {
   std::vector<double> gradient_square_sums;
   int64_t peak_bytes = 0;  // of the rank on a CPU; threads of one GPU share an allocator
   int32_t peak_in_flight = 0;
-  std::vector<trial::StepRecord> records;  // of each step
-  std::string error;                       // empty while all is well
+  std::vector<trial::StepRecord> records;                     // of each step
+  std::vector<std::vector<planner::ExpertRows>> expert_rows;  // likewise
+  std::string error;                                          // empty while all is well
 };
 
 // Opens the device of the rank whose thread calls. Its groups are those of `hub`, if any.

@@ -67,8 +67,8 @@ void ExpectEqualPeaks(const Layout& layout, int32_t micro_batches, const Layers&
     TransientStates states(units, chunks, actions);
     ShardedPeaks peaks(units, chunks, actions);
     for (size_t i = 0; i < actions.size(); ++i) {
-      ASSERT_EQ(peaks.Next().total_bytes(),
-                PeakInParts(stages[actions[i].chunk], actions[i], states))
+      const WorkerStageBytes& stage = stages[static_cast<size_t>(actions[i].chunk)];
+      ASSERT_EQ(peaks.Next(stage).total_bytes(), PeakInParts(stage, actions[i], states))
           << Name(layout, micro_batches) << " rank " << rank << Describe(layers) << ", action " << i
           << " " << FormatAction(actions[i]);
     }

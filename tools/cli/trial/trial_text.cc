@@ -130,10 +130,18 @@ void PrintExpertLoad(const std::vector<trial::RankResult>& ranks, std::ostream& 
 }
 
 void PrintMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out) {
-  Table table({"rank", "pipeline rank", "peak bytes measured", "estimated"});
+  const bool routed = std::any_of(ranks.begin(), ranks.end(), [](const trial::RankResult& rank) {
+    return rank.estimated_routed_bytes.has_value();
+  });
+  std::vector<std::string> columns = {"rank", "pipeline rank", "peak bytes measured", "estimated"};
+  if (routed) columns.push_back("as tokens went");
+  Table table(columns);
   for (const trial::RankResult& rank : ranks) {
-    table.Add({std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
-               FormatCount(rank.peak_bytes), FormatCount(rank.estimated_bytes)});
+    std::vector<std::string> row = {std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
+                                    FormatCount(rank.peak_bytes),
+                                    FormatCount(rank.estimated_bytes)};
+    if (routed) row.push_back(FormatCount(rank.estimated_routed_bytes.value_or(0)));
+    table.Add(row);
   }
   table.Print(out);
 }

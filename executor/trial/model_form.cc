@@ -24,6 +24,7 @@ ModelForm FormOf(const planner::ModelSpec& model) {
         to.qk_norm_over_width);
     say(group.attention.output_bias, form.attention.output_bias, to.output_bias);
     say(group.attention.window, form.attention.window, to.window);
+    say(group.attention.chunked, form.attention.chunked, to.chunked);
     say(group.attention.query_rank, form.attention.query_rank, to.query_rank);
     say(group.attention.kv_rank, form.attention.kv_rank, to.kv_rank);
     say(group.attention.rotary_dim, form.attention.rotary_dim, to.rotary_dim);
@@ -44,6 +45,7 @@ planner::ModelSpec ModelOf(const ModelForm& form) {
     attention.qk_norm_over_width = group.qk_norm_over_width.value_or(attention.qk_norm_over_width);
     attention.output_bias = group.output_bias.value_or(attention.output_bias);
     attention.window = group.window.value_or(attention.window);
+    attention.chunked = group.chunked.value_or(attention.chunked);
     attention.query_rank = group.query_rank.value_or(attention.query_rank);
     attention.kv_rank = group.kv_rank.value_or(attention.kv_rank);
     attention.rotary_dim = group.rotary_dim.value_or(attention.rotary_dim);

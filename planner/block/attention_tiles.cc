@@ -8,10 +8,25 @@
 namespace meshwright::planner {
 namespace {
 
-// Pieces before its own that a window reaches into.
+// Position of the oldest key that the query at `position` sees.
+int64_t OldestKey(const AttentionSpan& span, int64_t position) {
+  if (span.chunked) return position - position % span.window;
+  return std::max<int64_t>(position - span.window + 1, 0);
+}
+
+// Past the last position whose query sees the key at `position`.
+int64_t SeenUntil(const AttentionSpan& span, int64_t position) {
+  return span.chunked ? position - position % span.window + span.window : position + span.window;
+}
+
+// Pieces before its own that a window reaches into, at most.
 int64_t PiecesBack(const AttentionSpan& span) {
   const int64_t piece = std::max<int64_t>(span.seq_len / (2 * int64_t{span.cp}), 1);
-  return span.window < 2 ? 0 : (span.window - 2) / piece + 1;
+  int64_t most = 0;
+  for (int64_t begin = 0; begin < span.seq_len; begin += piece) {
+    most = std::max(most, (begin - OldestKey(span, begin) + piece - 1) / piece);
+  }
+  return most;
 }
 
 // Tokens that follow each other in the sequence, and where the rank that holds them has them.
@@ -44,17 +59,22 @@ AttentionTile WholeTile(const AttentionSpan& span, int32_t rank, int32_t source)
 void AddTiles(const AttentionSpan& span, const Piece& queries, const Piece& keys,
               std::vector<AttentionTile>& tiles) {
   const bool same = queries.position == keys.position;
-  const int64_t seen_until = std::min(queries.end(), keys.end() + span.window - 1);
-  for (int64_t begin = queries.position; begin < seen_until; begin += kWindowTileQueries) {
-    const int64_t end = std::min(begin + kWindowTileQueries, seen_until);
-    const int64_t keys_begin = std::max(keys.position, begin - span.window + 1);
+  const int64_t seen_until = std::min(queries.end(), SeenUntil(span, keys.end() - 1));
+  int64_t end = queries.position;
+  while (end < seen_until) {
+    const int64_t begin = end;
+    end = std::min(begin + kWindowTileQueries, seen_until);
+    // All queries of a tile begin to see at the same place.
+    if (span.chunked) end = std::min(end, SeenUntil(span, begin));
+    const int64_t keys_begin = std::max(keys.position, OldestKey(span, begin));
     const int64_t keys_end = std::min(keys.end(), end);
+    const int64_t lead = begin - keys_begin;
     tiles.push_back({.queries = {.begin = queries.tokens.begin + begin - queries.position,
                                  .count = end - begin},
                      .keys = {.begin = keys.tokens.begin + keys_begin - keys.position,
                               .count = keys_end - keys_begin},
-                     .window = span.window,
-                     .lead = begin - keys_begin,
+                     .window = span.chunked ? lead + end - begin : span.window,
+                     .lead = lead,
                      .first = same});
   }
 }

@@ -1,13 +1,13 @@
 // Which queries see which keys, where ranks of a CP group share a sequence and where queries see a
-// window of it: the ring's stops, and the rectangles of queries and keys that attention's kernel
-// is called with. Meshwright's worker runs them, and its memory and every framework's time are
-// counted from them.
+// window of it, the newest keys or those of their own chunk: the ring's stops, and the rectangles
+// of queries and keys that attention's kernel is called with. Meshwright's worker runs them, and
+// its memory and every framework's time are counted from them.
 //
 // The ring carries a rank's keys only to ranks that see some of them: after the keys of rank r - h
 // are done with, it goes on to the next distance at which any rank sees anything. Without a window
 // that is every distance. With one that reaches n of the 2 cp pieces back
 // (planner/layout/sequence_share.h) it is those up to n, for the front pieces, and the n that come
-// before the way round is over, for the back ones.
+// before the way round is over, for the back ones. Chunks that pieces are made up of reach nowhere.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ inline constexpr int64_t kWindowTileQueries = 256;
 struct AttentionSpan {
   int64_t seq_len = 0;
   int32_t cp = 1;
-  int64_t window = 0;  // newest keys that a query sees; 0: all before it
+  int64_t window = 0;    // newest keys that a query sees; 0: all before it
+  bool chunked = false;  // it sees those of its own chunk of `window` tokens instead
 };
 
 // How far the keys are from home at each stop of the ring, ascending; home, 0, is the first.

@@ -151,6 +151,7 @@ class BlockBuilder : public OperatorBuilder {
                     .key_blocks = s_.cp,
                     .ring_stops = RingStopCount(s_.attention_span()),
                     .window = s_.window,
+                    .chunked = s_.chunked,
                     .value_dim = s_.is_latent() ? s_.value_dim : 0};
     if (s_.sinks) op.parameters.push_back(Bias("sinks", s_.heads, s_.rank_heads()));
     op.kernel = s_.attention;

@@ -16,6 +16,7 @@ BlockShape WholeShape(const ModelSpec& model, const LayerGroup& group, int64_t k
           .head_norm = attention.qk_norm,
           .keys = keys,
           .window = attention.window < keys ? attention.window : 0,
+          .chunked = attention.chunked,
           .sinks = attention.sinks,
           .attention_kind = attention.kind,
           .query_rank = attention.query_rank,

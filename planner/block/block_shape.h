@@ -65,8 +65,9 @@ struct BlockShape {
   bool keeps_expert_output = false;
   // Selective recompute drops norm outputs and the FFN's activation, not only the scores.
   bool selective_drops_operators = false;
-  int64_t keys = 0;    // the sequence length
-  int64_t window = 0;  // newest keys that a query sees; 0: all before it
+  int64_t keys = 0;      // the sequence length
+  int64_t window = 0;    // newest keys that a query sees; 0: all before it
+  bool chunked = false;  // it sees those of its own chunk of `window` tokens instead
   bool sinks = false;
   AttentionKind attention_kind = AttentionKind::kGroupedQuery;
   int64_t query_rank = 0;  // these four only of latent attention, as in the model's Attention
@@ -120,7 +121,7 @@ struct BlockShape {
   // Of the latents that queries, keys and values come out of; the turned key is beside them.
   int64_t latent_width() const { return query_rank + kv_rank; }
   AttentionSpan attention_span() const {
-    return {.seq_len = keys, .cp = static_cast<int32_t>(cp), .window = window};
+    return {.seq_len = keys, .cp = static_cast<int32_t>(cp), .window = window, .chunked = chunked};
   }
   int64_t inner_width() const { return ffn_hidden / tp; }
   int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }

@@ -98,6 +98,7 @@ struct AttentionShape {
   int64_t key_blocks = 1;
   int64_t ring_stops = 1;  // of these, those that any rank's queries see
   int64_t window = 0;      // newest keys that a query sees; 0: all before it
+  bool chunked = false;    // it sees those of its own chunk of `window` tokens instead
   int64_t value_dim = 0;   // of a head's values; 0: head_dim
 
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
@@ -110,6 +111,10 @@ struct AttentionShape {
     const auto all = static_cast<double>(keys);
     if (window == 0 || window >= keys) return all / 2.0;
     const auto seen = static_cast<double>(window);
+    if (chunked) {
+      const auto rest = static_cast<double>(keys % window);
+      return (seen * (all - rest) + rest * rest) / (2.0 * all);
+    }
     return seen - seen * seen / (2.0 * all);
   }
 };

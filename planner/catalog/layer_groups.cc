@@ -19,34 +19,61 @@ using nlohmann::json;
 // Far above every model; it keeps a file from asking for more than memory holds.
 constexpr int64_t kMostLayers = 1 << 14;
 
-// By layer, its window; 0 where it sees the whole sequence.
-using Windows = std::function<int64_t(int64_t layer)>;
+// What a layer's queries see: the newest tokens, or those of their own chunk; 0: all.
+struct Window {
+  int64_t tokens = 0;
+  bool chunked = false;
+};
 
-absl::Status CheckChunks(JsonFields& fields, int64_t seq_len) {
-  const auto chunk = fields.OptionalInt("attention_chunk_size");
-  if (!chunk || *chunk >= seq_len) return absl::OkStatus();
-  return FieldError("attention_chunk_size", *chunk,
-                    absl::StrCat("attention within chunks is not planned yet; must be at least "
-                                 "the sequence length ",
-                                 seq_len));
+using Windows = std::function<Window(int64_t layer)>;
+
+// Nothing where it is not shorter than the sequence.
+absl::StatusOr<int64_t> ShorterThan(int64_t seq_len, std::string_view key,
+                                    std::optional<int64_t> tokens) {
+  if (!tokens) return 0;
+  if (*tokens < 1) return FieldError(key, *tokens, "must be at least 1");
+  return *tokens < seq_len ? *tokens : 0;
 }
 
-absl::StatusOr<Windows> WindowsByType(const json& types, std::optional<int64_t> window,
+absl::StatusOr<Windows> WindowsByType(const json& types, const Window& sliding, const Window& chunk,
                                       int64_t layers) {
   if (static_cast<int64_t>(types.size()) != layers) {
     return FieldError("layer_types", static_cast<int64_t>(types.size()),
                       absl::StrCat("must name the kind of each of ", layers, " layers"));
   }
-  std::vector<int64_t> windows;
+  std::vector<Window> windows;
   for (const json& type : types) {
-    const bool slides = type == "sliding_attention";
-    if (!slides && type != "full_attention" && type != "chunked_attention") {
+    if (type == "sliding_attention") {
+      windows.push_back(sliding);
+    } else if (type == "chunked_attention") {
+      windows.push_back(chunk);
+    } else if (type == "full_attention") {
+      windows.emplace_back();
+    } else {
       return FieldError("layer_types", ShowJson(type),
-                        "layers of this kind are not planned yet; must be full_attention or "
-                        "sliding_attention");
+                        "layers of this kind are not planned yet; must be full_attention, "
+                        "sliding_attention or chunked_attention");
     }
-    windows.push_back(slides ? window.value_or(0) : 0);
   }
+  return Windows([windows = std::move(windows)](int64_t layer) {
+    return windows[static_cast<size_t>(layer)];
+  });
+}
+
+// Llama 4 attends within chunks where it turns queries and keys, which every n-th layer does not.
+absl::StatusOr<Windows> ChunksOf(JsonFields& fields, const Window& chunk, int64_t layers) {
+  const int64_t interval = fields.IntOr("no_rope_layer_interval", 4);
+  RETURN_IF_ERROR(CheckRange("no_rope_layer_interval", interval, 1, kMostLayers));
+  const json* turns = fields.OptionalArray("no_rope_layers");
+  if (turns == nullptr || turns->empty()) {
+    return Windows([=](int64_t layer) { return (layer + 1) % interval != 0 ? chunk : Window(); });
+  }
+  if (static_cast<int64_t>(turns->size()) != layers) {
+    return FieldError("no_rope_layers", static_cast<int64_t>(turns->size()),
+                      absl::StrCat("must say of each of ", layers, " layers whether it turns"));
+  }
+  std::vector<Window> windows;
+  for (const json& layer : *turns) windows.push_back(layer == 0 ? Window() : chunk);
   return Windows([windows = std::move(windows)](int64_t layer) {
     return windows[static_cast<size_t>(layer)];
   });
@@ -54,23 +81,24 @@ absl::StatusOr<Windows> WindowsByType(const json& types, std::optional<int64_t> 
 
 absl::StatusOr<Windows> ReadWindows(JsonFields& fields, const Architecture& architecture,
                                     int64_t layers, int64_t seq_len) {
-  RETURN_IF_ERROR(CheckChunks(fields, seq_len));
-  auto window = fields.OptionalInt("sliding_window");
+  ASSIGN_OR_RETURN(const int64_t tokens,
+                   ShorterThan(seq_len, "sliding_window", fields.OptionalInt("sliding_window")));
+  ASSIGN_OR_RETURN(
+      const int64_t chunk_tokens,
+      ShorterThan(seq_len, "attention_chunk_size", fields.OptionalInt("attention_chunk_size")));
   const bool used = fields.BoolOr("use_sliding_window", !architecture.window_needs_switch);
   const int64_t from =
       fields.IntOr("max_window_layers", architecture.window_needs_switch ? layers : 0);
-  if (window && *window < 1) return FieldError("sliding_window", *window, "must be at least 1");
-  if (window && (!used || *window >= seq_len)) window.reset();
+  const Window sliding = {.tokens = used ? tokens : 0};
+  const Window chunk = {.tokens = chunk_tokens, .chunked = chunk_tokens > 0};
   const json* types = fields.OptionalArray("layer_types");
-  if (types != nullptr) return WindowsByType(*types, window, layers);
-  if (!window) return Windows([](int64_t) { return 0; });
+  if (types != nullptr) return WindowsByType(*types, sliding, chunk, layers);
+  if (chunk_tokens > 0) return ChunksOf(fields, chunk, layers);
   if (architecture.windows_alternate) {
-    return Windows([window = *window](int64_t layer) { return layer % 2 == 0 ? window : 0; });
+    return Windows([=](int64_t layer) { return layer % 2 == 0 ? sliding : Window(); });
   }
   const bool in_part = architecture.window_needs_switch;
-  return Windows([window = *window, from, in_part](int64_t layer) {
-    return in_part && layer < from ? 0 : window;
-  });
+  return Windows([=](int64_t layer) { return in_part && layer < from ? Window() : sliding; });
 }
 
 int64_t WidthOf(JsonFields& fields, const Architecture& architecture, int64_t hidden) {
@@ -172,7 +200,9 @@ absl::StatusOr<std::vector<LayerGroup>> ReadLayerGroups(JsonFields& fields,
     LayerGroup layer = {.attention = attention,
                         .ffn = has_experts[static_cast<size_t>(i)] ? experts : dense,
                         .count = 1};
-    layer.attention.window = windows(i);
+    const Window window = windows(i);
+    layer.attention.window = window.tokens;
+    layer.attention.chunked = window.chunked;
     if (!groups.empty() && groups.back().attention == layer.attention &&
         groups.back().ffn == layer.ffn) {
       ++groups.back().count;

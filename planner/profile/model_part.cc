@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 26> kNames = {{
+constexpr EnumNames<ModelPart, 27> kNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -30,6 +30,7 @@ constexpr EnumNames<ModelPart, 26> kNames = {{
     {ModelPart::kQueriesWithoutLatent, "queries_without_latent"},
     {ModelPart::kWideValues, "wide_values"},
     {ModelPart::kSlidingWindow, "sliding_window"},
+    {ModelPart::kChunkedAttention, "chunked_attention"},
     {ModelPart::kSinks, "attention_sinks"},
     {ModelPart::kFurtherTokens, "further_tokens"},
 }};
@@ -87,7 +88,9 @@ EnumSet<ModelPart> PartsOf(const ModelSpec& model) {
     biases = biases || group.attention.output_bias || group.ffn.bias;
     AddExpertParts(group.ffn, parts);
     AddLatentParts(group.attention, parts);
-    if (group.attention.window > 0) parts.Add(ModelPart::kSlidingWindow);
+    if (group.attention.window > 0) {
+      parts.Add(group.attention.chunked ? ModelPart::kChunkedAttention : ModelPart::kSlidingWindow);
+    }
     if (group.attention.sinks) parts.Add(ModelPart::kSinks);
     if (group.attention.qk_norm_over_width) parts.Add(ModelPart::kQkNormOverWidth);
   }

@@ -36,6 +36,7 @@ enum class ModelPart : uint8_t {
   kQueriesWithoutLatent,  // of latent attention, made of the hidden state
   kWideValues,            // of latent attention, wider than keys
   kSlidingWindow,
+  kChunkedAttention,
   kSinks,
   kFurtherTokens,  // layers that predict tokens further ahead
 };

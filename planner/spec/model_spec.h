@@ -41,7 +41,9 @@ struct Attention {
   bool qk_norm_over_width = false;  // OLMo 2: with qk_norm, over all heads of q, and of k, together
   bool output_bias = false;         // of the output projection
   int64_t window = 0;               // tokens that a query sees, its own included; 0: all before it
-  bool sinks = false;               // GPT-OSS: a learned score of each head joins the softmax
+  // Llama 4: the sequence is cut into chunks of `window` tokens, and a query sees those of its own.
+  bool chunked = false;
+  bool sinks = false;  // GPT-OSS: a learned score of each head joins the softmax
 
   // Of kLatent alone. Queries and keys have head_dim elements, of which rotary_dim are turned; the
   // turned part of a key is one for all heads.

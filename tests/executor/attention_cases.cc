@@ -9,6 +9,11 @@ constexpr ModelVariant kShort = {.window = 3};
 constexpr ModelVariant kMiddle = {.window = 6};
 constexpr ModelVariant kLong = {.window = 13};
 constexpr ModelVariant kMultiHead = {.kv_heads = 4, .window = 5};
+// Chunks that pieces are made up of, that are made up of pieces, and that are neither.
+constexpr ModelVariant kChunk = {.window = 4, .chunked = true};
+constexpr ModelVariant kLongChunk = {.window = 8, .chunked = true};
+constexpr ModelVariant kOddChunk = {.window = 5, .chunked = true};
+constexpr ModelVariant kLatentChunk = {.window = 6, .chunked = true, .latent = true};
 constexpr ModelVariant kTied = {.tied = true, .window = 6};
 constexpr ModelVariant kHeadNorm = {.qk_norm = true, .window = 6};
 
@@ -48,7 +53,19 @@ std::vector<LayoutCase> WindowCases() {
           {"tp1.cp2.pp1.dp2.zero1", kMiddle},
           {"tp2.pp1.dp2.zero2.sp1", kMiddle},
           {"tp1.pp1.dp4.zero3.hs=2", kTied},
-          {"tp2.cp2.pp2.dp2.zero3.sp1", kMiddle}};
+          {"tp2.cp2.pp2.dp2.zero3.sp1", kMiddle},
+          {"tp1.pp1.dp1.mb2", kChunk},
+          {"tp1.pp1.dp1.mb2", kOddChunk},
+          {"tp2.pp1.dp1.mb2.sp1", kLongChunk},
+          {"tp1.cp2.pp1.dp1.mb2", kChunk},
+          {"tp1.cp2.pp1.dp1", kLongChunk},
+          {"tp1.cp2.pp1.dp1", kOddChunk},
+          {"tp1.cp4.pp1.dp1", kChunk},
+          {"tp1.cp4.pp1.dp1.mb2", kOddChunk},
+          {"tp1.cp8.pp1.dp1", kOddChunk},
+          {"tp2.cp2.pp1.dp1.sp1", kLatentChunk},
+          {"tp1.cp2.pp2.dp1.sched=zb_h1", kOddChunk},
+          {"tp1.cp2.pp1.dp2.zero2", kLongChunk}};
 }
 
 std::vector<LayoutCase> LatentCases() {

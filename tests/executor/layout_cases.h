@@ -36,6 +36,7 @@ struct ModelVariant {
   bool router_losses = false;  // and a bias of the router
   // Keys that queries of the first layer see, of the third, and so on; the others see all.
   int64_t window = 0;
+  bool chunked = false;  // they see those of their chunk of so many
   bool latent = false;
   int64_t value_dim = 8;  // of latent attention, beside keys of 12
 };
@@ -77,7 +78,10 @@ inline std::string CaseName(const LayoutCase& test_case) {
     name += "_capacity" + std::to_string(static_cast<int>(test_case.model.capacity * 100.0));
   }
   if (test_case.model.router_losses) name += "_losses";
-  if (test_case.model.window > 0) name += "_window" + std::to_string(test_case.model.window);
+  if (test_case.model.window > 0) {
+    name +=
+        (test_case.model.chunked ? "_chunk" : "_window") + std::to_string(test_case.model.window);
+  }
   if (test_case.model.latent) name += "_latent" + std::to_string(test_case.model.value_dim);
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
@@ -105,13 +109,14 @@ inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
 }
 
 // Groups of one layer each, of which every other has a window.
-inline void AlternateWindows(int64_t window, planner::ModelSpec& model) {
+inline void AlternateWindows(const ModelVariant& variant, planner::ModelSpec& model) {
   planner::LayerGroup layer = model.groups.front();
   const int64_t layers = model.layers();
   layer.count = 1;
   model.groups.clear();
   for (int64_t i = 0; i < layers; ++i) {
-    layer.attention.window = i % 2 == 0 ? window : 0;
+    layer.attention.window = i % 2 == 0 ? variant.window : 0;
+    layer.attention.chunked = i % 2 == 0 && variant.chunked;
     model.groups.push_back(layer);
   }
 }
@@ -140,7 +145,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   if (test_case.model.latent) {
     plan.model.groups.front().attention = TinyLatentAttention(test_case.model.value_dim);
   }
-  if (test_case.model.window > 0) AlternateWindows(test_case.model.window, plan.model);
+  if (test_case.model.window > 0) AlternateWindows(test_case.model, plan.model);
   if (test_case.model.experts > 0) AddExperts(test_case.model, plan.model);
   plan.training = TinyTraining();
   if (!test_case.model.balanced) plan.training.routing = planner::Routing::kLearned;

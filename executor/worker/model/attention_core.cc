@@ -32,8 +32,9 @@ namespace {
 KeySight Causal() { return {.causal = true, .mask = {}}; }
 
 std::vector<planner::AttentionTile> TilesOf(const AttentionShape& shape) {
-  return planner::AttentionTiles({.seq_len = shape.seq_len, .window = shape.window}, /*rank=*/0,
-                                 /*source=*/0);
+  return planner::AttentionTiles(
+      {.seq_len = shape.seq_len, .window = shape.window, .chunked = shape.chunked}, /*rank=*/0,
+      /*source=*/0);
 }
 
 // Of the heads of one call.

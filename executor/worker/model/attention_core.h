@@ -21,6 +21,7 @@ struct AttentionShape {
   int64_t head_dim = 0;
   int64_t value_dim = 0;  // of a head's values; 0: head_dim
   int64_t window = 0;     // newest keys that a query sees; 0: all before it
+  bool chunked = false;   // it sees those of its own chunk of `window` tokens instead
   AttentionBackend backend = AttentionBackend::kCpuFlash;
 
   // Calls of the kernel. One that wants as many key as query heads attends the query heads of a

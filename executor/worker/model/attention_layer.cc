@@ -24,6 +24,7 @@ AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& a
              .kv_heads = attention.kv_heads / context.layout.tp,
              .head_dim = attention.head_dim,
              .window = attention.window < context.training.seq_len ? attention.window : 0,
+             .chunked = attention.chunked,
              .backend = AttentionBackendOf(context.layout.attention, context.device->torch_device(),
                                            context.dtype())},
       rotary_width_(planner::RotaryElements(context.model, attention.head_dim)),

@@ -26,7 +26,8 @@ class Ring {
       : group_(*context.groups.cp),
         span_({.seq_len = shape.seq_len * group_.size(),
                .cp = group_.size(),
-               .window = shape.window}),
+               .window = shape.window,
+               .chunked = shape.chunked}),
         stops_(planner::RingStops(span_)) {}
 
   size_t stops() const { return stops_.size(); }

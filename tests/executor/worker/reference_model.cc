@@ -185,6 +185,10 @@ at::Tensor ReferenceModel::Hidden(const planner::Attention& attention) const {
   const at::Tensor positions = at::arange(training_.seq_len);
   const at::Tensor ahead = positions.unsqueeze(1) - positions.unsqueeze(0);
   const at::Tensor future = ahead < 0;
+  if (attention.chunked) {
+    const at::Tensor chunks = positions.div(attention.window, "floor");
+    return future.logical_or(chunks.unsqueeze(1) != chunks.unsqueeze(0));
+  }
   return attention.window > 0 ? future.logical_or(ahead >= attention.window) : future;
 }
 

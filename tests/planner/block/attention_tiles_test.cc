@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tuple>
 #include <vector>
 
@@ -27,6 +28,19 @@ TEST(RingStops, EndWhereTheWindowDoes) {
   EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 10}), Stops({0, 1, 2, 6, 7}));
   EXPECT_EQ(RingStops({.seq_len = 128, .cp = 8, .window = 100}), Stops({0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(RingStops({.seq_len = 32, .cp = 2, .window = 2}), Stops({0, 1}));
+}
+
+TEST(RingStops, EndWhereChunksDo) {
+  // Pieces of 8 tokens.
+  const auto stops = [](int64_t chunk) {
+    return RingStops({.seq_len = 128, .cp = 8, .window = chunk, .chunked = true});
+  };
+  EXPECT_EQ(stops(4), Stops({0}));
+  EXPECT_EQ(stops(8), Stops({0}));
+  EXPECT_EQ(stops(6), Stops({0, 1, 7}));
+  EXPECT_EQ(stops(16), Stops({0, 1, 7}));
+  EXPECT_EQ(stops(24), Stops({0, 1, 2, 6, 7}));
+  EXPECT_EQ(stops(100), Stops({0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(RingStops, AreTheMessagesOfABlock) {
@@ -68,11 +82,19 @@ bool Sees(const AttentionTile& tile, int64_t query, int64_t key) {
   return ahead >= 0 && ahead < tile.window;
 }
 
-class AttentionTilesTest : public testing::TestWithParam<std::tuple<int32_t, int64_t>> {};
+// Keys that the query at `position` sees.
+int64_t KeysSeen(const AttentionSpan& span, int64_t position) {
+  if (span.window == 0) return position + 1;
+  if (span.chunked) return position % span.window + 1;
+  return std::min(position + 1, span.window);
+}
+
+class AttentionTilesTest : public testing::TestWithParam<std::tuple<int32_t, int64_t, bool>> {};
 
 TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
-  const auto [cp, window] = GetParam();
-  const AttentionSpan span = {.seq_len = 1200, .cp = cp, .window = window};
+  const auto [cp, window, chunked] = GetParam();
+  if (chunked && window == 0) GTEST_SKIP() << "chunks have a length";
+  const AttentionSpan span = {.seq_len = 1200, .cp = cp, .window = window, .chunked = chunked};
   for (int32_t rank = 0; rank < cp; ++rank) {
     const std::vector<int64_t> queries = PositionsOf(span, rank);
     std::vector<int64_t> seen(queries.size(), 0);
@@ -93,9 +115,7 @@ TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
             if (!Sees(tile, i, j)) continue;
             const int64_t ahead = queries[query] - keys[tile.keys.begin + j];
             ASSERT_GE(ahead, 0);
-            if (window > 0) {
-              ASSERT_LT(ahead, window);
-            }
+            ASSERT_LT(ahead, KeysSeen(span, queries[query]));
             ++of_tile;
           }
           ASSERT_GT(of_tile, 0) << "a row of the mask without a key";
@@ -104,15 +124,23 @@ TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
       }
     }
     for (size_t query = 0; query < queries.size(); ++query) {
-      const int64_t all = queries[query] + 1;
-      EXPECT_EQ(seen[query], window > 0 && window < all ? window : all);
+      EXPECT_EQ(seen[query], KeysSeen(span, queries[query]));
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Spans, AttentionTilesTest,
                          testing::Combine(testing::Values(1, 2, 3, 6),
-                                          testing::Values(0, 1, 2, 90, 101, 102, 700)));
+                                          testing::Values(0, 1, 2, 90, 101, 102, 700),
+                                          testing::Bool()));
+
+TEST(AttentionShape, CountsTheKeysOfChunks) {
+  AttentionShape shape = {.tokens = 1, .keys = 1000, .window = 250, .chunked = true};
+  EXPECT_DOUBLE_EQ(shape.mean_keys(), 125.0);
+  // Three of 300 and one of 100.
+  shape.window = 300;
+  EXPECT_DOUBLE_EQ(shape.mean_keys(), (3.0 * 300.0 * 150.0 + 100.0 * 50.0) / 1000.0);
+}
 
 }  // namespace
 }  // namespace meshwright::planner

@@ -149,15 +149,32 @@ TEST(LayerGroups, QwensWindowsBeginBehindTheFirstLayersWhereTheyAreSwitchedOn) {
   EXPECT_EQ(model.groups[1].attention.window, 1024);
 }
 
-TEST(LayerGroups, ChunksShorterThanTheSequenceHaveNoModel) {
-  const json scout = {{"model_type", "llama4_text"},  {"hidden_size", 64},
-                      {"num_hidden_layers", 4},       {"intermediate_size", 96},
-                      {"intermediate_size_mlp", 128}, {"num_attention_heads", 4},
-                      {"num_local_experts", 4},       {"num_experts_per_tok", 1},
-                      {"attention_chunk_size", 8192}, {"vocab_size", 512}};
+TEST(LayerGroups, LlamaFoursChunksCountWhereTheyAreShorterThanTheSequence) {
+  json scout = {{"model_type", "llama4_text"},  {"hidden_size", 64},
+                {"num_hidden_layers", 4},       {"intermediate_size", 96},
+                {"intermediate_size_mlp", 128}, {"num_attention_heads", 4},
+                {"num_local_experts", 4},       {"num_experts_per_tok", 1},
+                {"attention_chunk_size", 8192}, {"vocab_size", 512}};
   EXPECT_TRUE(Read(scout, 8192).ok()) << Read(scout, 8192).status();
+  EXPECT_EQ(Read(scout, 8192)->groups.size(), 1u);
+  // Every fourth layer turns nothing and sees all.
+  const ModelSpec model = Read(scout, 16384).value();
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0].count, 3);
+  EXPECT_EQ(model.groups[0].attention.window, 8192);
+  EXPECT_TRUE(model.groups[0].attention.chunked);
+  EXPECT_EQ(model.groups[1].attention.window, 0);
+  EXPECT_FALSE(model.groups[1].attention.chunked);
+  scout["no_rope_layers"] = {0, 1, 1, 1};
+  EXPECT_EQ(Read(scout, 16384)->groups[0].count, 1);
+  scout["layer_types"] = {"chunked_attention", "full_attention", "full_attention",
+                          "full_attention"};
+  EXPECT_TRUE(Read(scout, 16384)->groups[0].attention.chunked);
+  EXPECT_EQ(Read(scout, 16384)->groups[1].count, 3);
+  scout.erase("layer_types");
+  scout["no_rope_layers"] = {0, 1};
   EXPECT_THAT(std::string(Read(scout, 16384).status().message()),
-              HasSubstr("attention_chunk_size = 8192: attention within chunks is not planned"));
+              HasSubstr("no_rope_layers = 2: must say of each of 4 layers"));
 }
 
 TEST(LayerGroups, TakeTheDefaultsOfTheirFamilyForAbsentKeys) {

@@ -101,7 +101,9 @@ struct BlockShape {
   double rope_traffic_bytes = 4.0;           // RoPE, in each direction
   double loss_traffic_bytes = 10.0;          // forward and backward of the loss together
   double accumulate_traffic_bytes = 0.0;     // adding a weight gradient to the accumulated one
-  double score_traffic_bytes = 0.0;          // forward pass over an fp32 score matrix
+  // Forward of the activation of experts with biases, where nothing fuses it; 0 where that is.
+  double expert_bias_traffic_bytes = 0.0;
+  double score_traffic_bytes = 0.0;  // forward pass over an fp32 score matrix
 
   // Bytes of a statistic: 4 (fp32), or 8 where elements are fp64.
   int64_t accumulator_bytes() const { return element_bytes == 8 ? 8 : 4; }

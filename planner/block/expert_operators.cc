@@ -12,6 +12,8 @@ constexpr double kPermute = 4.0;
 // Softmax or sigmoid, top-k and the balance loss read and write logits and scores a few times.
 constexpr double kRouterForward = 12.0;
 constexpr double kRouterBackward = 12.0;
+// Un-fused backward passes read what forward made again.
+constexpr double kUnfusedBackwardRatio = 1.5;
 
 // Of all experts of a layer: a matrix [rows, columns] each, of which a rank holds [rank_rows,
 // rank_columns] of `rank_experts`.
@@ -160,6 +162,10 @@ class ExpertBuilder : public OperatorBuilder {
     Operator& op = Add(OperatorName::kExpertActivation, OperatorKind::kElementwise);
     const int64_t elements = s_.routed_rows() * s_.expert_width();
     op.stream = ActivationStream(elements);
+    if (s_.ffn_bias && s_.expert_bias_traffic_bytes > 0.0) {
+      op.stream.traffic_bytes = {s_.expert_bias_traffic_bytes,
+                                 kUnfusedBackwardRatio * s_.expert_bias_traffic_bytes, 0.0};
+    }
     const int64_t bytes = elements * s_.element_bytes;
     constexpr OperatorName kGateUp = OperatorName::kExpertGateUpProjection;
     if (gated()) Save(op, KeptTensor::kExpertGate, bytes, kGateUp, kWeightGradient);

@@ -58,6 +58,8 @@ std::vector<CalibrationConstant> MakeConstants() {
       MESHWRIGHT_FRAMEWORK_CONSTANT(kept, pressure_slope, 0.5, 0.01, 3.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, operator_host_s, 0.7, 1e-6, 0.001),
       MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, layer_floor_s, 0.5, 1e-5, 0.1),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, expert_launch_s, 0.7, 1e-6, 1e-3),
+      MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, expert_bias_traffic_bytes, 0.7, 6.0, 1000.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(communication, tp_hop_s, 0.7, 1e-7, 0.01),
       MESHWRIGHT_FRAMEWORK_CONSTANT(communication, pipeline_hop_s, 0.7, 1e-6, 5.0),
       MESHWRIGHT_FRAMEWORK_CONSTANT(traffic, step_overhead_s, 0.7, 1e-5, 10.0),

@@ -86,8 +86,10 @@ void VisitFields(Struct& traffic, Visitor& visit) {
   visit("loss_traffic_bytes", traffic.loss_traffic_bytes);
   visit("rope_traffic_bytes", traffic.rope_traffic_bytes);
   visit("accumulate_traffic_bytes", traffic.accumulate_traffic_bytes);
+  visit("expert_bias_traffic_bytes", traffic.expert_bias_traffic_bytes);
   visit("operator_host_s", traffic.operator_host_s);
   visit("layer_floor_s", traffic.layer_floor_s);
+  visit("expert_launch_s", traffic.expert_launch_s);
   visit("step_overhead_s", traffic.step_overhead_s);
   visit("step_time_sigma", traffic.step_time_sigma);
 }

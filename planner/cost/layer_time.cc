@@ -186,10 +186,21 @@ double HostRingTime(const StepShape& step) {
   return 4.0 * static_cast<double>(step.layout.tp - 1) * profile.communication.tp_hop_s;
 }
 
+// Of the experts of a rank in forward and backward, where they are launched one after the other:
+// their two products in each pass, and in formats with scales by block the casts of both products'
+// inputs and gradients, each with a kernel that puts its scales in the order that products read.
+double ExpertLaunches(const BlockShape& shape) {
+  constexpr double kProducts = 6.0;
+  constexpr double kBlockCasts = 8.0;
+  const double launches = kProducts + (shape.quantisation.scales_blocks ? kBlockCasts : 0.0);
+  return launches * static_cast<double>(shape.rank_experts());
+}
+
 // The host works beside the device, and the slower of them sets the pace. It launches a layer's
 // kernels no faster than the floor; a third of them are the forward's.
-void ApplyHostFloor(const StepShape& step, LayerTime& time) {
-  const double floor_s = step.context.profile.traffic.layer_floor_s;
+void ApplyHostFloor(const StepShape& step, const BlockShape& shape, LayerTime& time) {
+  const OperatorTraffic& traffic = step.context.profile.traffic;
+  const double floor_s = traffic.layer_floor_s + traffic.expert_launch_s * ExpertLaunches(shape);
   const double rings_s = HostRingTime(step);
   const double forward_s = time.forward_s + time.tp_forward_s + time.ep_forward_s;
   time.forward_s += std::max(0.0, floor_s / 3.0 + rings_s - forward_s);
@@ -239,7 +250,7 @@ LayerTime EstimateLayer(const StepShape& step, size_t group) {
     return times.Of(collective.kind, collective.bytes);
   };
   AddTensorParallel(cost, price, time);
-  ApplyHostFloor(step, time);
+  ApplyHostFloor(step, block.shape, time);
   return time;
 }
 

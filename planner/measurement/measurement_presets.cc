@@ -85,12 +85,13 @@ const ClusterSpec* FindClusterFor(const std::vector<ClusterSpec>& clusters,
   return best;
 }
 
-// Any of the texts that "|" divides.
-bool AnyIn(const std::string& notes, const std::string& texts) {
-  const std::vector<std::string> each = absl::StrSplit(texts, '|');
-  return std::any_of(each.begin(), each.end(), [&notes](const std::string& text) {
-    return absl::StrContains(notes, text);
-  });
+// Length of the longest of the texts, divided by "|", that the notes contain; 0 for none.
+size_t LongestIn(const std::string& notes, const std::string& texts) {
+  size_t longest = 0;
+  for (const std::string& text : std::vector<std::string>(absl::StrSplit(texts, '|'))) {
+    if (absl::StrContains(notes, text)) longest = std::max(longest, text.size());
+  }
+  return longest;
 }
 
 }  // namespace
@@ -158,18 +159,21 @@ absl::StatusOr<const FrameworkProfile*> ProfileOf(const MeasurementPresets& pres
       row.framework.empty() ? kDefaultFramework : std::string_view(row.framework);
   const FrameworkProfile* best = nullptr;
   size_t best_prefix = 0;
+  size_t best_noted = 0;
   for (const FrameworkProfile& profile : presets.profiles) {
-    const bool by_notes =
-        !profile.notes_contain.empty() && AnyIn(row.notes, profile.notes_contain);
+    const size_t noted = LongestIn(row.notes, profile.notes_contain);
     std::vector<std::string> names = {profile.name};
-    if (profile.notes_contain.empty() || by_notes) {
+    if (profile.notes_contain.empty() || noted > 0) {
       names.insert(names.end(), profile.aliases.begin(), profile.aliases.end());
     }
     const size_t prefix = LongestPrefix(name, names);
-    // An engine version that the notes name goes before the framework as such.
-    if (prefix > best_prefix || (prefix > 0 && prefix == best_prefix && by_notes)) {
+    // An engine version that the notes name goes before the framework as such, and the one of which
+    // they say most before others.
+    const bool more_noted = prefix > 0 && prefix == best_prefix && noted > best_noted;
+    if (prefix > best_prefix || more_noted) {
       best = &profile;
       best_prefix = prefix;
+      best_noted = noted;
     }
   }
   if (best == nullptr) return FieldError("framework", name, "no framework profile of this name");

@@ -119,6 +119,9 @@ struct OperatorTraffic {
   double rope_traffic_bytes = 4.0;              // RoPE, in each direction
   // Per parameter and micro-batch, where adding up gradients is an operator of its own.
   double accumulate_traffic_bytes = 0.0;
+  // Forward of the activation of experts that have biases, per element of its result; backward 1.5
+  // times. 0 where it is fused as the activation of experts without biases is.
+  double expert_bias_traffic_bytes = 0.0;
 
   // The least time of an operator, in which an eager framework's host can launch the next one:
   // products and streams. 0 where that is a kernel's own launch.
@@ -126,6 +129,10 @@ struct OperatorTraffic {
   // The least time of a layer, forward and backward together, in which the host can launch its
   // kernels. 0 where graphs or fusion hide the launches.
   double layer_floor_s = 0.0;
+  // What a launch of each of a rank's experts adds to layer_floor_s, where products are launched
+  // for one expert after the other, and so are casts with scales by block. 0 where one kernel does
+  // them for all experts, or graphs hide the launches.
+  double expert_launch_s = 0.0;
   // What a step costs besides its layers: launches of the optimizer, logging, data.
   double step_overhead_s = 0.0;
   // Standard deviation of the logarithm of measured over predicted step times of this framework.
@@ -214,7 +221,8 @@ struct FrameworkProfile {
   std::string name;
   std::vector<std::string> aliases;  // names of it in measurement files
   // If not empty, the profile is of a version, or a way to run one, that measurement files name by
-  // its aliases only in their notes, and these are the texts there, any of them, divided by "|".
+  // its aliases only in their notes, and these are the texts there, any of them, divided by "|". Of
+  // several such profiles a row is of the one whose text there is the longest.
   std::string notes_contain;
   Engine engine = Engine::kFramework;
 

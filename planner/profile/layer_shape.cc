@@ -64,6 +64,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.rope_traffic_bytes = profile.traffic.rope_traffic_bytes;
   shape.loss_traffic_bytes = profile.traffic.loss_traffic_bytes;
   shape.accumulate_traffic_bytes = profile.traffic.accumulate_traffic_bytes;
+  shape.expert_bias_traffic_bytes = profile.traffic.expert_bias_traffic_bytes;
   SetScores(profile, shape);
   SetNorms(profile, profile.NormOf(layout), shape);
   return shape;

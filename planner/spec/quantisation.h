@@ -19,6 +19,8 @@ struct Quantisation {
   // Bytes beside the 16-bit weight, per element of a block's matrices: a copy for the forward
   // product and one for the input gradient, which reads it the other way.
   double weight_copy_bytes = 0.0;
+  // Whether each block of a tensor has a scale, which stands in a tensor of its own.
+  bool scales_blocks = false;
 
   constexpr bool narrows() const { return products != NumberFormat::kBf16; }
 
@@ -33,16 +35,21 @@ constexpr Quantisation QuantisationOf(Precision precision) {
     return Quantisation{
         .products = products, .kept_bytes = kept_bytes, .weight_copy_bytes = 2.0 * copy_bytes};
   };
+  const auto by_block = [&in](NumberFormat products, double kept_bytes, double copy_bytes) {
+    Quantisation quantisation = in(products, kept_bytes, copy_bytes);
+    quantisation.scales_blocks = true;
+    return quantisation;
+  };
   switch (precision) {
     case Precision::kFp8Delayed:
     case Precision::kFp8Current:
       return in(NumberFormat::kFp8, 1.0, 1.0);
     case Precision::kFp8Blockwise:
-      return in(NumberFormat::kFp8, 1.0 + 4.0 / 128.0, 1.0 + 4.0 / (128.0 * 128.0));
+      return by_block(NumberFormat::kFp8, 1.0 + 4.0 / 128.0, 1.0 + 4.0 / (128.0 * 128.0));
     case Precision::kMxfp8:
-      return in(NumberFormat::kFp8, 1.0 + 1.0 / 32.0, 1.0 + 1.0 / 32.0);
+      return by_block(NumberFormat::kFp8, 1.0 + 1.0 / 32.0, 1.0 + 1.0 / 32.0);
     case Precision::kNvfp4:
-      return in(NumberFormat::kFp4, 0.5 + 1.0 / 16.0, 0.5 + 1.0 / 16.0);
+      return by_block(NumberFormat::kFp4, 0.5 + 1.0 / 16.0, 0.5 + 1.0 / 16.0);
     case Precision::kBf16:
     case Precision::kFp32:
     case Precision::kFp64:

@@ -70,6 +70,22 @@ TEST(ExpertOperators, TheFullestRankKeepsByItsLoad) {
   EXPECT_EQ(Kept(shape, KeptTensor::kRouterScores), Kept(Shape(8), KeptTensor::kRouterScores));
 }
 
+// Where nothing fuses biases with the activation; experts without biases never pay for it.
+TEST(ExpertOperators, AnActivationBehindBiasesStreamsWhatTheFrameworkSays) {
+  BlockShape shape = Shape(8);
+  const auto activation = [&shape] {
+    return Of(BlockOperators(shape), OperatorName::kExpertActivation).stream;
+  };
+  const StreamShape fused = activation();
+  shape.expert_bias_traffic_bytes = 150.0;
+  EXPECT_EQ(activation().traffic_bytes, fused.traffic_bytes);
+  shape.ffn_bias = true;
+  EXPECT_EQ(activation().elements, kWidth * kRows);
+  EXPECT_EQ(activation().traffic_bytes, (std::array<double, 3>{150.0, 225.0, 0.0}));
+  shape.expert_bias_traffic_bytes = 0.0;
+  EXPECT_EQ(activation().traffic_bytes, fused.traffic_bytes);
+}
+
 TEST(ExpertOperators, ACapacityIsFilled) {
   BlockShape shape = Shape(8);
   shape.experts.capacity_factor = 1.25;

@@ -265,6 +265,25 @@ TEST(HostFloor, IsNothingToABusyDevice) {
   EXPECT_DOUBLE_EQ(floored.backward_s(), free.backward_s());
 }
 
+// Of 128 experts a rank of eight has 16. Each has two products in three passes, and in a format
+// with scales by block four casts and as many kernels for their scales.
+TEST(HostFloor, CountsTheLaunchesOfEachOfARanksExperts) {
+  TestContext test = PlainContext("qwen3-30b-a3b", 4096, 8);
+  test.cluster.device.peak_fp8_flops = 2.0 * test.cluster.device.peak_bf16_flops;
+  test.profile.traffic.layer_floor_s = 1.5e-3;
+  test.profile.traffic.expert_launch_s = 1e-3;
+  const auto layer_s = [&](const char* layout, Precision precision) {
+    test.training.precision = precision;
+    const LayerTime layer = Layer(test, layout);
+    return layer.compute_s() + layer.ep_forward_s + layer.ep_backward_s;
+  };
+  constexpr const char* kEight = "tp1.pp1.dp8.ep8.zero1";
+  EXPECT_NEAR(layer_s(kEight, Precision::kBf16), 1.5e-3 + 16 * 6e-3, 1e-12);
+  EXPECT_NEAR(layer_s(kEight, Precision::kFp8Delayed), 1.5e-3 + 16 * 6e-3, 1e-12);
+  EXPECT_NEAR(layer_s(kEight, Precision::kMxfp8), 1.5e-3 + 16 * 14e-3, 1e-12);
+  EXPECT_NEAR(layer_s("tp1.pp1.dp8.ep4.zero1", Precision::kBf16), 1.5e-3 + 32 * 6e-3, 1e-12);
+}
+
 // Two rings each way, in both directions: 4 (t - 1) steps that the host drives itself, unless the
 // gathered inputs are kept and so come from the collectives' library.
 TEST(HostFloor, GrowsWithTheRingsThatTheHostDrives) {

@@ -217,6 +217,28 @@ TEST(PlanRow, AnEngineVersionGoesByTheNotes) {
   EXPECT_EQ(ProfileOf(presets, row).value()->name, "engine-old");
 }
 
+// In whichever order the profiles stand.
+TEST(PlanRow, OfTwoVersionsTheOneWhoseTextInTheNotesIsTheLongestCounts) {
+  MeasurementPresets presets;
+  presets.profiles.resize(2);
+  const std::pair<const char*, const char*> versions[] = {{"any", "release"},
+                                                          {"second", "release 2"}};
+  Measurement row;
+  row.framework = "engine";
+  for (const size_t first : {0u, 1u}) {
+    for (const size_t i : {0u, 1u}) {
+      FrameworkProfile& profile = presets.profiles[(first + i) % 2];
+      profile.name = versions[i].first;
+      profile.aliases = {"engine"};
+      profile.notes_contain = versions[i].second;
+    }
+    row.notes = "release 2; tuned";
+    EXPECT_EQ(ProfileOf(presets, row).value()->name, "second") << first;
+    row.notes = "release 1; tuned";
+    EXPECT_EQ(ProfileOf(presets, row).value()->name, "any") << first;
+  }
+}
+
 TEST(PlanRow, AChosenClusterAndFrameworkStandForEveryRow) {
   MeasurementPresets presets = Presets();
   presets.cluster = FindCluster("h200", 1).value();

@@ -58,6 +58,7 @@ void VisitFields(Group& group, Visitor& visit) {
   visit(planner::Needed("ffn"), group.ffn.kind, planner::kFfnKindNames);
   visit(planner::Needed("ffn_hidden"), group.ffn.hidden);
   visit(planner::OnlyIf(group.ffn.bias, "ffn_bias"), group.ffn.bias);
+  visit(planner::OnlyIf(group.ffn.clamp > 0.0, "ffn_clamp"), group.ffn.clamp);
   visit(planner::OnlyIf(group.ffn.has_experts(), "experts"), group.ffn.experts);
   visit(planner::Needed("count"), group.count);
 }

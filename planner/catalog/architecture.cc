@@ -96,6 +96,7 @@ Architecture ReadArchitecture(const json& entry) {
   architecture.shared_gate = entry.value("shared_gate", false);
   architecture.router_bias = entry.value("router_bias", false);
   architecture.selection_bias = entry.value("selection_bias", false);
+  architecture.clamped_swiglu = entry.value("clamped_swiglu", false);
   architecture.router_score =
       entry.value("sigmoid_router", false) ? RouterScore::kSigmoid : RouterScore::kSoftmax;
   const auto kind = [&entry](const char* key, const auto& names) {

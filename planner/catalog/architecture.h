@@ -52,6 +52,7 @@ struct Architecture {
   bool shared_gate = false;
   bool router_bias = false;
   bool selection_bias = false;
+  bool clamped_swiglu = false;
   RouterScore router_score = RouterScore::kSoftmax;
 };
 

@@ -145,6 +145,7 @@ Ffn ReadExpertFfn(JsonFields& fields, const Architecture& architecture) {
   Ffn ffn{.kind = architecture.ffn,
           .hidden = fields.Int(architecture.expert_width_key),
           .bias = architecture.ffn_bias};
+  if (architecture.clamped_swiglu) ffn.clamp = fields.NumberOr("swiglu_limit", 7.0);
   Experts& experts = ffn.experts;
   experts.count = fields.Int("num_experts");
   experts.top_k = fields.Int("num_experts_per_tok");

@@ -5,7 +5,7 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr EnumNames<ModelPart, 27> kNames = {{
+constexpr EnumNames<ModelPart, 28> kNames = {{
     {ModelPart::kRotaryPositions, "rotary_positions"},
     {ModelPart::kPartialRotary, "partial_rotary"},
     {ModelPart::kLearnedPositions, "learned_positions"},
@@ -23,6 +23,7 @@ constexpr EnumNames<ModelPart, 27> kNames = {{
     {ModelPart::kExperts, "experts"},
     {ModelPart::kExpertsWithoutGate, "experts_without_gate"},
     {ModelPart::kExpertBiases, "expert_biases"},
+    {ModelPart::kClampedSwiGlu, "clamped_swiglu"},
     {ModelPart::kRouterBias, "router_bias"},
     {ModelPart::kExpertCapacity, "expert_capacity"},
     {ModelPart::kSharedExpertGate, "shared_expert_gate"},
@@ -59,6 +60,7 @@ void AddExpertParts(const Ffn& ffn, EnumSet<ModelPart>& parts) {
   parts.Add(ModelPart::kExperts);
   if (!ffn.gated()) parts.Add(ModelPart::kExpertsWithoutGate);
   if (ffn.bias) parts.Add(ModelPart::kExpertBiases);
+  if (ffn.clamp > 0.0) parts.Add(ModelPart::kClampedSwiGlu);
   if (ffn.experts.router_bias) parts.Add(ModelPart::kRouterBias);
   if (ffn.experts.capacity_factor > 0.0) parts.Add(ModelPart::kExpertCapacity);
   if (ffn.experts.shared_gate) parts.Add(ModelPart::kSharedExpertGate);

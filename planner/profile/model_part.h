@@ -29,6 +29,7 @@ enum class ModelPart : uint8_t {
   kExperts,
   kExpertsWithoutGate,  // whose activation is not SwiGLU
   kExpertBiases,        // of the experts' own products
+  kClampedSwiGlu,
   kRouterBias,
   kExpertCapacity,  // experts drop tokens
   kSharedExpertGate,

@@ -65,6 +65,7 @@ struct LayerKinds {
 
 Attention WithoutWindow(Attention attention) {
   attention.window = 0;
+  attention.chunked = false;
   return attention;
 }
 
@@ -167,6 +168,7 @@ void AddAttention(const ModelSpec& model, const LayerKinds& kinds,
   } else {
     AddHeads(*kinds.attention, flags);
   }
+  if (kinds.attention->sinks) flags.push_back("--softmax-type learnable");
   if (kinds.window == 0) return;
   // Its window counts the tokens to the left of a query, the query not included.
   flags.push_back(absl::StrFormat("--window-size %d,0", kinds.window - 1));
@@ -224,6 +226,36 @@ void AddExperts(const ModelSpec& model, const Ffn& ffn, MegatronScript& script) 
       "So are --moe-router-load-balancing-type and --moe-router-topk-scaling-factor.");
 }
 
+// Of a clamped SwiGLU the published runs have these.
+void AddActivation(const Ffn& ffn, std::vector<std::string>& flags) {
+  if (!ffn.gated()) return;
+  flags.push_back(ffn.clamp == 0.0 ? "--swiglu"
+                                   : absl::StrFormat("--quick-geglu --glu-linear-offset 1.0 "
+                                                     "--activation-func-clamp-value %g",
+                                                     ffn.clamp));
+}
+
+// Its linear layers, the router's among them, have biases together, or all but QKV's have none.
+absl::Status AddBiases(const LayerKinds& kinds, std::vector<std::string>& flags) {
+  const Attention& attention = *kinds.attention;
+  bool all = attention.qkv_bias && attention.output_bias;
+  bool none = !attention.output_bias;
+  for (const Ffn* ffn : {kinds.dense, kinds.experts}) {
+    if (ffn == nullptr) continue;
+    all = all && ffn->bias && (!ffn->has_experts() || ffn->experts.router_bias);
+    none = none && !ffn->bias && !ffn->experts.router_bias;
+  }
+  if (none) {
+    flags.push_back(attention.qkv_bias ? "--disable-bias-linear --add-qkv-bias"
+                                       : "--disable-bias-linear");
+  }
+  if (all || none) return absl::OkStatus();
+  return FieldError(
+      "attention_bias", attention.output_bias ? "true" : "false",
+      "gives biases to some linear layers only; must be given to those of attention, FFN "
+      "and router, or to none of them but QKV, for Megatron-LM");
+}
+
 }  // namespace
 
 absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& script) {
@@ -238,7 +270,7 @@ absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& s
   flags.push_back(absl::StrFormat("--num-layers %d --hidden-size %d --ffn-hidden-size %d",
                                   model.layers(), model.hidden, ffn.hidden));
   AddAttention(model, *kinds, flags);
-  if (ffn.gated()) flags.push_back("--swiglu");
+  AddActivation(ffn, flags);
   if (kinds->experts != nullptr) AddExperts(model, *kinds->experts, script);
   if (model.mtp_layers > 0) flags.push_back(absl::StrCat("--mtp-num-layers ", model.mtp_layers));
   flags.push_back(absl::StrFormat("--normalization RMSNorm --norm-epsilon %g", model.norm_epsilon));
@@ -247,8 +279,7 @@ absl::Status AddModel(const ModelSpec& model, int64_t seq_len, MegatronScript& s
       absl::StrFormat("--seq-length %d --max-position-embeddings %d", seq_len, seq_len));
   flags.push_back(absl::StrFormat("--vocab-size %d --make-vocab-size-divisible-by %d", model.vocab,
                                   kVocabMultiple));
-  flags.push_back(kinds->attention->qkv_bias ? "--disable-bias-linear --add-qkv-bias"
-                                             : "--disable-bias-linear");
+  RETURN_IF_ERROR(AddBiases(*kinds, flags));
   if (!model.tied_embeddings) flags.push_back("--untie-embeddings-and-output-weights");
   flags.push_back(absl::StrFormat("--init-method-std %g", model.initializer_range));
   // Megatron-LM's own defaults are 0.1.

@@ -14,12 +14,23 @@
 
 namespace meshwright::planner {
 
-// The parts that AddModel has flags for.
-inline constexpr EnumSet<ModelPart> kMegatronParts = {
-    ModelPart::kRotaryPositions, ModelPart::kPartialRotary,        ModelPart::kRmsNorm,
-    ModelPart::kExperts,         ModelPart::kExpertCapacity,       ModelPart::kSharedExpertGate,
-    ModelPart::kLatentAttention, ModelPart::kQueriesWithoutLatent, ModelPart::kWideValues,
-    ModelPart::kSlidingWindow,   ModelPart::kFurtherTokens};
+// The parts that AddModel has flags for; of biases, those of all products or of none.
+inline constexpr EnumSet<ModelPart> kMegatronParts = {ModelPart::kRotaryPositions,
+                                                      ModelPart::kPartialRotary,
+                                                      ModelPart::kRmsNorm,
+                                                      ModelPart::kExperts,
+                                                      ModelPart::kExpertCapacity,
+                                                      ModelPart::kSharedExpertGate,
+                                                      ModelPart::kBiases,
+                                                      ModelPart::kExpertBiases,
+                                                      ModelPart::kRouterBias,
+                                                      ModelPart::kClampedSwiGlu,
+                                                      ModelPart::kSinks,
+                                                      ModelPart::kLatentAttention,
+                                                      ModelPart::kQueriesWithoutLatent,
+                                                      ModelPart::kWideValues,
+                                                      ModelPart::kSlidingWindow,
+                                                      ModelPart::kFurtherTokens};
 
 // Appends the model's flags, for sequences of `seq_len` tokens. InvalidArgument names the key of
 // the model's config, its value and what Megatron-LM accepts. Requires a model that passed

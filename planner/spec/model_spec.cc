@@ -43,6 +43,10 @@ absl::Status CheckLossWeight(std::string_view field, double weight) {
   return weight == 0.0 ? absl::OkStatus() : CheckPositive(field, weight);
 }
 
+absl::Status Check(const Ffn& ffn) {
+  return ffn.clamp == 0.0 ? absl::OkStatus() : CheckPositive("swiglu_limit", ffn.clamp);
+}
+
 absl::Status Check(const Experts& experts) {
   if (experts.count == 0) return absl::OkStatus();
   RETURN_IF_ERROR(CheckRange("num_experts", experts.count, 2, kMaxExperts));
@@ -102,6 +106,7 @@ absl::Status Validate(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckPositive("initializer_range", model.initializer_range));
   for (const LayerGroup& group : model.groups) {
     RETURN_IF_ERROR(CheckRange("intermediate_size", group.ffn.hidden, 1, kMaxWidth));
+    RETURN_IF_ERROR(Check(group.ffn));
     RETURN_IF_ERROR(Check(group.ffn.experts));
     RETURN_IF_ERROR(CheckRange("num_hidden_layers", group.count, 1, kMaxLayers));
   }

@@ -97,6 +97,9 @@ struct Ffn {
   FfnKind kind = FfnKind::kSwiGlu;
   int64_t hidden = 0;  // its own width, between the matrices; with experts, of each of them
   bool bias = false;   // of each of its matrices
+  // GPT-OSS (`swiglu_limit`): SwiGLU's gate and up are clamped to so much, the gate's sigmoid has a
+  // slope of 1.702, and up counts as up + 1. 0: plain SwiGLU.
+  double clamp = 0.0;
   Experts experts = {};
 
   bool gated() const { return kind == FfnKind::kSwiGlu; }

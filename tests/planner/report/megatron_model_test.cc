@@ -56,6 +56,26 @@ TEST(MegatronModel, WeighsOneExpertByASoftmaxOverAllAndPadsToCapacity) {
                                          "--moe-pad-expert-input-to-capacity")));
 }
 
+TEST(MegatronModel, WritesGptOssWithItsBiasesSinksAndClampedActivation) {
+  EXPECT_THAT(Megatron("gpt-oss-20b", "tp1.pp1.dp8.mb1.zero1.ep8"),
+              AllOf(HasSubstr("--quick-geglu --glu-linear-offset 1.0 "
+                              "--activation-func-clamp-value 7"),
+                    HasSubstr("--softmax-type learnable"), HasSubstr("--window-size 127,0"),
+                    HasSubstr("--window-attn-skip-freq '([1]*1+[0]*1)*12'"),
+                    Not(HasSubstr("--disable-bias-linear")), Not(HasSubstr("--swiglu"))));
+  ExportJob job = Job("gpt-oss-20b", "tp1.pp1.dp8.mb1.zero1.ep8");
+  for (LayerGroup& group : job.model.groups) group.ffn.experts.router_bias = false;
+  EXPECT_THAT(Text(job), HasSubstr("attention_bias = true: gives biases to some linear layers"));
+}
+
+TEST(MegatronModel, WritesTheWeightsOfARoutersLosses) {
+  ExportJob job = Job("mixtral-8x7b", "tp1.pp1.dp8.mb1.zero1.ep8");
+  job.model.groups.front().ffn.experts.balance_loss = 0.02;
+  job.model.groups.front().ffn.experts.z_loss = 0.001;
+  EXPECT_THAT(Text(job),
+              AllOf(HasSubstr("--moe-aux-loss-coeff 0.02"), HasSubstr("--moe-z-loss-coeff 0.001")));
+}
+
 TEST(MegatronModel, WritesLatentAttentionAndFurtherTokens) {
   EXPECT_THAT(Megatron("deepseek-v3", "tp2.pp2.dp16.mb1.zero1.sp1.ep32.stages=31+30"),
               AllOf(HasSubstr("--multi-latent-attention --num-attention-heads 128"),

@@ -10,6 +10,7 @@
 namespace meshwright::planner {
 
 inline constexpr TextForm kPrecisionText{&PrecisionName, &ParsePrecision};
+inline constexpr TextForm kOptimizerText{&OptimizerName, &ParseOptimizer};
 inline constexpr EnumNames<FfnKind, 3> kFfnKindNames = {{
     {FfnKind::kSwiGlu, "swiglu"},
     {FfnKind::kGelu, "gelu"},
@@ -79,6 +80,7 @@ void VisitFields(Training& training, Visitor& visit) {
   visit(Needed("seq_len"), training.seq_len);
   visit(Needed("global_batch"), training.global_batch);
   visit(Needed("precision"), training.precision, kPrecisionText);
+  visit(OnlyIf(training.optimizer != kAdamW, "optimizer"), training.optimizer, kOptimizerText);
   visit(OnlyIf(training.routing != Routing::kBalanced, "routing"), training.routing, kRoutingNames);
 }
 

@@ -49,6 +49,9 @@ struct Iterations {
   double all_s = 0.0;      // on all matrices, one after the other
   double largest_s = 0.0;  // on the one that takes longest
 
+  // Owners wait for the longest share of this before they begin with what comes next.
+  void ShareAlone(const Owners& owners) { all_s = std::max(all_s, owners.ranks() * largest_s); }
+
   void Add(const Iterations& other, int64_t times) {
     all_s += static_cast<double>(times) * other.all_s;
     largest_s = std::max(largest_s, other.largest_s);
@@ -109,8 +112,14 @@ double OrthogonalRankTime(const StepShape& step, int32_t pipeline_rank, KnownIte
   const Optimizer& optimizer = step.context.training.optimizer;
   const MatrixElements elements = step.planned.MatricesOnRank(pipeline_rank);
   UnitIterations rank;
+  const Owners dense_owners = OwnersOf(step, /*experts=*/false);
+  const Owners expert_owners = OwnersOf(step, /*experts=*/true);
   step.planned.ForEachMatrices(pipeline_rank, [&](const UnitMatrices& matrices, int64_t layers) {
-    const UnitIterations& unit = known.Of(matrices);
+    UnitIterations unit = known.Of(matrices);
+    if (step.context.profile.engine == Engine::kWorker) {
+      unit.dense.ShareAlone(dense_owners);
+      unit.experts.ShareAlone(expert_owners);
+    }
     rank.dense.Add(unit.dense, layers);
     rank.experts.Add(unit.experts, layers);
   });
@@ -119,9 +128,9 @@ double OrthogonalRankTime(const StepShape& step, int32_t pipeline_rank, KnownIte
   const double others = Owned(step, step.planned.ParametersOnRank(pipeline_rank)) - matrices;
   return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * others +
                                           optimizer.matrices.traffic_bytes * matrices) +
-         OrthogonalTime(step, OwnersOf(step, /*experts=*/false), rank.dense,
+         OrthogonalTime(step, dense_owners, rank.dense,
                         static_cast<double>(elements.all) - experts) +
-         OrthogonalTime(step, OwnersOf(step, /*experts=*/true), rank.experts, experts);
+         OrthogonalTime(step, expert_owners, rank.experts, experts);
 }
 
 double RankTime(const StepShape& step, int32_t pipeline_rank, KnownIterations& known) {

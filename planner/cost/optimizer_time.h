@@ -15,9 +15,10 @@ namespace meshwright::planner {
 // them, those of tensor parallelism and of ZeRO: an all-to-all brings a matrix's momentum to its
 // owner in the weights' format, the owner iterates, and a second one takes the result back (as Liu
 // et al., arXiv 2502.16982, section 2.3, but that each matrix has one owner). The longest share is
-// the mean, or the largest matrix where there are fewer matrices than owners. An iteration on a
-// matrix [m, n], where m is the smaller side, takes three products: [m, n] [n, m], [m, m] [m, m]
-// and [m, m] [m, n].
+// the mean, or the largest matrix where there are fewer matrices than owners: of a rank's matrices
+// together, under Meshwright's own worker of each unit's, which it updates one after the other. An
+// iteration on a matrix [m, n], where m is the smaller side, takes three products: [m, n] [n, m],
+// [m, m] [m, m] and [m, m] [m, n].
 double OptimizerTime(const StepShape& step);
 
 }  // namespace meshwright::planner

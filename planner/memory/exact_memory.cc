@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/base/status_macros.h"
+#include "planner/block/matrix_owners.h"
 #include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/unit_shards.h"
@@ -37,6 +38,13 @@ SharedPart DensePart(const UnitParameters& unit, const Layout& layout) {
 }
 SharedPart ExpertPart(const UnitParameters& unit, const Layout& layout) {
   return {.elements = unit.experts, .ranks = GroupSize(GroupRole::kExpertReplicas, layout)};
+}
+
+// Those of a unit's matrices on the shard that has the fewest: they come first in a unit. Every
+// rank has as many second moments as it needs.
+int64_t FewestOnAShard(int64_t matrices, const SharedPart& part, const NumberFormats& formats) {
+  const int64_t shard = part.ShardOf(formats);
+  return std::clamp<int64_t>(matrices - (part.ranks - 1) * shard, 0, shard);
 }
 
 // Nothing where there is nobody to share states with.
@@ -139,9 +147,12 @@ const ExactMemory::Kind& ExactMemory::KindOnRank(int32_t pipeline_rank, int32_t 
 
 // Where states are sharded every unit is divided, and gradients of vectors stay whole.
 HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
+  const bool one_moment = context_.training.optimizer.orthogonalises();
   if (layout_.zero == 0) {
     const int64_t all = planned_.ParametersOnRank(pipeline_rank).all;
-    return {.whole = all, .shard = all};
+    return {.whole = all,
+            .shard = all,
+            .matrices = one_moment ? planned_.MatricesOnRank(pipeline_rank).all : 0};
   }
   HeldParameters held;
   planned_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t count) {
@@ -152,7 +163,39 @@ HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
       if (part.ranks > 1) held.whole_gradients += count * part.whole_gradients;
     }
   });
+  if (!one_moment) return held;
+  const NumberFormats formats = context_.training.formats();
+  planned_.ForEachLayers(pipeline_rank, [&](const BlockSums& block, int64_t layers) {
+    const MatrixElements& matrices = block.layer_matrices.elements;
+    held.matrices_shard +=
+        layers *
+        (FewestOnAShard(matrices.all - matrices.experts, DensePart(block.layer, layout_), formats) +
+         FewestOnAShard(matrices.experts, ExpertPart(block.layer, layout_), formats));
+  });
   return held;
+}
+
+// Units are updated one after the other.
+int64_t ExactMemory::UpdateBytes(int32_t pipeline_rank) const {
+  if (!context_.training.optimizer.orthogonalises()) return 0;
+  const NumberFormats formats = context_.training.formats();
+  int64_t most = 0;
+  const auto reach = [&](const BlockSums& block, bool experts) {
+    SharedPart part = experts ? ExpertPart(block.layer, layout_) : DensePart(block.layer, layout_);
+    if (layout_.zero == 0) part.ranks = 1;
+    const std::vector<HeldMatrix> matrices = HeldMatricesOf(block.layer_matrices, experts);
+    if (matrices.empty()) return;
+    const OwnerGrid grid = {.tensor = experts ? layout_.etp : layout_.tp, .shards = part.ranks};
+    const OrthogonalWorkspace workspace = WorkspaceOf(matrices, grid, part.ShardOf(formats));
+    most = std::max(most, workspace.elements() * BytesOf(formats.weights) +
+                              workspace.scratch_elements() * BytesOf(formats.accumulator));
+  };
+  planned_.ForEachLayers(pipeline_rank, [&](const BlockSums& block, int64_t) {
+    reach(block, /*experts=*/false);
+    reach(block, /*experts=*/true);
+  });
+  // Sums for the norms of matrices.
+  return most > 0 ? most + kGradientNormBytes : 0;
 }
 
 // Activations and gradients on their way up, down and to chunks of the same rank, and one that is
@@ -201,8 +244,8 @@ ActivationBounds ExactMemory::BoundsOnRank(int32_t pipeline_rank) const {
   const int64_t least = rope_table_bytes_ + in_flight * least_kept;
   const int64_t in_actions = in_flight * most_kept + most_own + MostMessages(in_flight) * boundary +
                              MostTransientBytes(layers);
-  const int64_t most =
-      rope_table_bytes_ + kLossAccumulatorBytes + std::max(in_actions, kGradientNormBytes);
+  const int64_t most = rope_table_bytes_ + kLossAccumulatorBytes +
+                       std::max(in_actions, kGradientNormBytes + UpdateBytes(pipeline_rank));
   // How much is kept, and so is fragmented, is not known.
   return {.least = {.workspace_bytes = least}, .most = {.kept_bytes = most}};
 }
@@ -211,7 +254,8 @@ WorkerRank ExactMemory::RankOf(int32_t pipeline_rank) const {
   WorkerRank rank = {.pipeline_rank = pipeline_rank,
                      .micro_batches = micro_batches_,
                      .rope_table_bytes = rope_table_bytes_,
-                     .transient = transient_};
+                     .transient = transient_,
+                     .update_bytes = UpdateBytes(pipeline_rank)};
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     rank.chunks.push_back(&StageOnRank(pipeline_rank, chunk));
   }

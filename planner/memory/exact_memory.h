@@ -49,6 +49,8 @@ class ExactMemory final : public MemoryModel {
   WorkerRank RankOf(int32_t pipeline_rank) const;
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
+  // Of the optimizer's update of matrices, where it needs them whole.
+  int64_t UpdateBytes(int32_t pipeline_rank) const;
 
   const PlannedLayout& planned_;
   const EstimateContext& context_;

@@ -204,7 +204,8 @@ WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& 
   Walk walk(layout, rank);
   walk.Run();
   WorkerActivations peak = walk.peak();
-  if (peak.total_bytes() < kGradientNormBytes) peak = {.workspace_bytes = kGradientNormBytes};
+  const int64_t behind_actions = kGradientNormBytes + rank.update_bytes;
+  if (peak.total_bytes() < behind_actions) peak = {.workspace_bytes = behind_actions};
   peak.workspace_bytes += rank.rope_table_bytes;
   for (const WorkerStageBytes* stage : rank.chunks) {
     if (stage->last) peak.workspace_bytes += kLossAccumulatorBytes;

@@ -66,6 +66,9 @@ class PlannedLayout {
   // Calls visit(matrices, layers) for those of so many layers.
   template <typename Visit>
   void ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const;
+  // Calls visit(sums, layers) for so many layers of a rank, those beside the head left out.
+  template <typename Visit>
+  void ForEachLayers(int32_t pipeline_rank, const Visit& visit) const;
   // Calls visit(unit, count) for the units of a rank: embedding, layers, head, final norm.
   template <typename Visit>
   void ForEachUnit(int32_t pipeline_rank, const Visit& visit) const;
@@ -90,6 +93,14 @@ void PlannedLayout::ForEachMatrices(int32_t pipeline_rank, const Visit& visit) c
     if (!stage.has_head || further == 0) continue;
     visit(last_block().layer_matrices, further);
     visit(ends().mtp_matrices, further);
+  }
+}
+
+template <typename Visit>
+void PlannedLayout::ForEachLayers(int32_t pipeline_rank, const Visit& visit) const {
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    ForEachGroup(context_.model, StageOnRank(pipeline_rank, chunk),
+                 [&](size_t group, int64_t layers) { visit(block(group), layers); });
   }
 }
 

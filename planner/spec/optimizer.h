@@ -52,6 +52,7 @@ inline constexpr Optimizer kMuon = {.name = "muon",
                                     .others = kAdamWRule,
                                     .orthogonal_iterations = 5};
 
+constexpr std::string_view OptimizerName(const Optimizer& optimizer) { return optimizer.name; }
 // InvalidArgument names what would be accepted.
 absl::StatusOr<Optimizer> ParseOptimizer(std::string_view text);
 

@@ -118,6 +118,29 @@ std::vector<LayoutCase> WithRouting(bool balanced) {
 
 }  // namespace
 
+// Experts divided and not, with few replicas and many; of each ZeRO stage.
+std::vector<LayoutCase> MuonExpertCases() {
+  ModelVariant mixtral = {.experts = 4, .balanced = true, .muon = true};
+  ModelVariant shared = {.experts = 8, .top_k = 3, .shared = true, .balanced = true, .muon = true};
+  ModelVariant latent = {.experts = 8,
+                         .shared = true,
+                         .sigmoid = true,
+                         .balanced = true,
+                         .latent = true,
+                         .muon = true};
+  return {{"tp1.pp1.dp1.mb2", mixtral},
+          {"tp1.pp1.dp2.ep2", shared},
+          {"tp1.pp1.dp4.ep2.etp2", shared},
+          {"tp2.pp1.dp2.ep2.etp2.sp1", mixtral},
+          {"tp1.pp1.dp2.zero1", mixtral},
+          {"tp1.pp1.dp4.ep2.zero1", shared},
+          {"tp2.pp1.dp2.etp2.zero1.sp1", mixtral},
+          {"tp2.pp1.dp2.ep2.zero2.sp1", latent},
+          {"tp1.pp1.dp4.etp2.zero2", mixtral},
+          {"tp1.pp2.dp4.ep2.zero3", shared},
+          {"tp1.pp2.dp4.ep2.vpp2.zero3.sched=breadth_first", latent}};
+}
+
 std::vector<LayoutCase> BalancedExpertCases() { return WithRouting(true); }
 
 std::vector<LayoutCase> LearnedExpertCases() { return WithRouting(false); }

@@ -336,11 +336,57 @@ std::vector<LayoutCase> OtherFamilyCases() {
           {"tp2.cp2.pp1.dp1", kNoPositions}};
 }
 
+// Matrices that are divided by rows, by columns and not at all, by few and many shards, and under
+// every schedule.
+std::vector<LayoutCase> MuonCases() {
+  constexpr ModelVariant kMuon = {.muon = true};
+  constexpr ModelVariant kOddMuon = {.qkv_bias = true, .odd = true, .muon = true};
+  constexpr ModelVariant kTiedMuon = {.tied = true, .muon = true};
+  constexpr ModelVariant kLatentMuon = {.latent = true, .muon = true};
+  constexpr ModelVariant kOddTiedMuon = {.tied = true, .odd = true, .muon = true};
+  constexpr ModelVariant kGptMuon = {.ffn = planner::FfnKind::kGelu,
+                                     .norm = planner::StreamNorm::kLayer,
+                                     .biases = true,
+                                     .muon = true};
+  return {{"tp1.pp1.dp1.mb2", kMuon},
+          {"tp1.pp1.dp1", kLatentMuon},
+          {"tp2.pp1.dp1.sp1", kMuon},
+          {"tp4.pp1.dp1", {.kv_heads = 4, .muon = true}},
+          {"tp2.pp1.dp1.sp1", kLatentMuon},
+          {"tp1.cp2.pp1.dp1", kMuon},
+          {"tp1.pp1.dp2", kMuon},
+          {"tp1.pp2.dp1", kTiedMuon},
+          {"tp2.pp2.dp2", kGptMuon},
+          {"tp1.pp1.dp2.zero1", kMuon},
+          {"tp1.pp1.dp4.zero1", kOddMuon},
+          {"tp1.pp1.dp8.zero1", kMuon},
+          {"tp2.pp1.dp2.zero1.sp1", kMuon},
+          {"tp2.pp1.dp2.zero1.sp1", kLatentMuon},
+          {"tp1.cp2.pp1.dp2.zero1", kMuon},
+          {"tp1.pp2.dp2.vpp2.zero1.sched=interleaved", kMuon},
+          {"tp1.pp2.dp2.zero1.sched=zb_h1", kTiedMuon},
+          {"tp1.pp1.dp2.zero2", kOddTiedMuon},
+          {"tp1.pp1.dp4.zero2", kMuon},
+          {"tp2.pp1.dp2.zero2", kGptMuon},
+          {"tp1.pp2.dp2.vpp2.zero2.sched=zb_v", kTiedMuon},
+          {"tp1.pp1.dp2.zero3", kMuon},
+          {"tp1.pp1.dp4.zero3", kOddMuon},
+          {"tp1.cp2.pp1.dp1.zero3", kLatentMuon},
+          {"tp2.pp2.dp2.zero3.sp1.rc=full", kMuon},
+          {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first", kTiedMuon},
+          {"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", kOddMuon},
+          {"tp1.pp1.dp4.zero1.hs=2", kMuon},
+          {"tp2.pp1.dp4.zero2.sp1.hs=2", kMuon},
+          {"tp1.pp1.dp4.zero3.hs=2", kOddTiedMuon},
+          {"tp2.cp2.pp2.dp2.zero3.sp1", kMuon}};
+}
+
 std::vector<LayoutCase> AllCases() {
   std::vector<LayoutCase> all;
-  for (const auto& cases : {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(),
-                            ZeroCases(), HsdpCases(), NamedStageCases(), AllAxesCases(),
-                            HeadNormCases(), OtherFamilyCases(), WindowCases(), LatentCases()}) {
+  for (const auto& cases :
+       {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), HsdpCases(),
+        NamedStageCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases(), WindowCases(),
+        LatentCases(), MuonCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

@@ -39,6 +39,7 @@ struct ModelVariant {
   bool chunked = false;  // they see those of their chunk of so many
   bool latent = false;
   int64_t value_dim = 8;  // of latent attention, beside keys of 12
+  bool muon = false;      // in place of AdamW
 };
 
 struct LayoutCase {
@@ -83,6 +84,7 @@ inline std::string CaseName(const LayoutCase& test_case) {
         (test_case.model.chunked ? "_chunk" : "_window") + std::to_string(test_case.model.window);
   }
   if (test_case.model.latent) name += "_latent" + std::to_string(test_case.model.value_dim);
+  if (test_case.model.muon) name += "_muon";
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -149,6 +151,7 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   if (test_case.model.experts > 0) AddExperts(test_case.model, plan.model);
   plan.training = TinyTraining();
   if (!test_case.model.balanced) plan.training.routing = planner::Routing::kLearned;
+  if (test_case.model.muon) plan.training.optimizer = planner::kMuon;
   plan.training.global_batch = test_case.global_batch;
   plan.layout = planner::ParseLayout(test_case.layout).value();
   plan.steps = steps;
@@ -168,6 +171,7 @@ std::vector<LayoutCase> NamedStageCases();
 std::vector<LayoutCase> AllAxesCases();
 std::vector<LayoutCase> HeadNormCases();
 std::vector<LayoutCase> OtherFamilyCases();
+std::vector<LayoutCase> MuonCases();
 // In attention_cases.cc.
 std::vector<LayoutCase> WindowCases();
 std::vector<LayoutCase> LatentCases();
@@ -176,6 +180,7 @@ std::vector<LayoutCase> LatentCases();
 // much a rank holds depends on it.
 std::vector<LayoutCase> BalancedExpertCases();
 std::vector<LayoutCase> LearnedExpertCases();
+std::vector<LayoutCase> MuonExpertCases();
 
 // All of the above.
 std::vector<LayoutCase> AllCases();

@@ -1,6 +1,7 @@
 #include "executor/worker/comm/fake_communicator.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,17 +49,29 @@ class FakeCommunicator final : public Communicator {
     return Done(planner::CollectiveKind::kReduceScatter, input, {output, input});
   }
 
-  // The others send what this rank sends itself.
+  // The others send what this rank sends itself, and noise where that is another number of rows.
   Pending AllToAll(const at::Tensor& output, const std::vector<int64_t>& received_rows,
                    const at::Tensor& input, const std::vector<int64_t>& sent_rows) override {
     const ScopedMemoryAccount nobody(nullptr);
     const auto own = static_cast<size_t>(rank_);
     const int64_t rows = sent_rows.at(own);
-    for (const int64_t received : received_rows) CheckRows(received, rows);
+    CheckRows(received_rows.at(own), rows);
+    CheckRows(std::accumulate(sent_rows.begin(), sent_rows.end(), int64_t{0}), input.size(0));
+    CheckRows(std::accumulate(received_rows.begin(), received_rows.end(), int64_t{0}),
+              output.size(0));
     int64_t first = 0;
     for (size_t rank = 0; rank < own; ++rank) first += sent_rows[rank];
-    for (int32_t rank = 0; rank < size_; ++rank) {
-      output.narrow(0, rank * rows, rows).copy_(input.narrow(0, first, rows));
+    int64_t filled = 0;
+    for (const int64_t received : received_rows) {
+      const at::Tensor part = output.narrow(0, filled, received);
+      if (received == rows) {
+        part.copy_(input.narrow(0, first, rows));
+      } else if (at::isFloatingType(part.scalar_type())) {
+        part.uniform_(-1.0, 1.0);
+      } else {
+        part.zero_();
+      }
+      filled += received;
     }
     return Done(planner::CollectiveKind::kAllToAll,
                 output.nbytes() > input.nbytes() ? output : input, {output, input});
@@ -96,8 +109,8 @@ class FakeCommunicator final : public Communicator {
 
   void CheckRows(int64_t received, int64_t own) const {
     if (received == own) return;
-    throw CommunicationError("all-to-all: " + std::to_string(received) +
-                             " rows expected of a rank that sends " + std::to_string(own));
+    throw CommunicationError("all-to-all: " + std::to_string(received) + " rows where there are " +
+                             std::to_string(own));
   }
 
   void CheckPeer(int32_t peer) const {

@@ -6,6 +6,7 @@
 
 #include "executor/worker/run/gradient_dump.h"
 #include "executor/worker/run/rehearsal.h"
+#include "executor/worker/state/matrix_update.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::worker {
@@ -91,6 +92,11 @@ GradientSquareSum Trainer::Update(int64_t step) {
     if (!dumps) FinishGradients(*unit);
     if (CountsCopy(*unit)) squares.Add(*unit);
     unit->Update(context_, AdamWOptions(), step + 1);
+  }
+  // When no reduction holds a bucket any more.
+  for (FlatUnit* unit : units) {
+    if (unit->orthogonal_elements() == 0) continue;
+    MatrixUpdate(context_, *unit).Run(AdamWOptions(), MuonOptions());
   }
   return squares;
 }

@@ -81,6 +81,8 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const R
       elements_(UnitElements(parameters_)),
       matrix_elements_(MatrixElements(parameters_)),
       whole_matrix_elements_(WholeMatrixElements(parameters_)),
+      orthogonal_elements_(
+          context.training.optimizer.orthogonalises() ? BlockMatrixElements(parameters_) : 0),
       replicated_elements_(ReplicatedElements(parameters_)),
       router_elements_(RouterElements(parameters_)),
       partial_elements_(PartialElements(parameters_)),
@@ -96,7 +98,11 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const R
   AllocateWeights(context.options());
   AllocateGradients(wide);
   first_moment_ = at::zeros({shard_elements_}, wide);
-  second_moment_ = at::zeros({shard_elements_}, wide);
+  // The last shard has the fewest of the matrices, which come first.
+  const int64_t last_shard = zero_ == 0 ? 0 : replicas.shards->size() - 1;
+  const int64_t one_moment =
+      PartOnShard({.begin = 0, .end = orthogonal_elements_}, last_shard).count();
+  second_moment_ = at::zeros({shard_elements_ - one_moment}, wide);
   if (context.dtype() != context.accumulator_dtype()) master_ = at::zeros({shard_elements_}, wide);
   Initialize(context);
 }
@@ -242,32 +248,82 @@ std::vector<at::Tensor> FlatUnit::DistinctGradients(bool with_replicated) const 
   return pieces;
 }
 
+ElementRange FlatUnit::PartOnShard(const ElementRange& range, int64_t shard) const {
+  const int64_t begin = std::max(range.begin, shard * shard_elements_);
+  const int64_t end = std::min(range.end, (shard + 1) * shard_elements_);
+  return {.begin = begin, .end = std::max(begin, end)};
+}
+
+namespace {
+
+// Calls visit(begin, count) for pieces of [0, elements) that fit into `scratch`.
+template <typename Visit>
+void ForEachPiece(int64_t elements, const at::Tensor& scratch, const Visit& visit) {
+  for (int64_t begin = 0; begin < elements; begin += scratch.numel()) {
+    visit(begin, std::min(elements - begin, scratch.numel()));
+  }
+}
+
+}  // namespace
+
+// A factor in place would be a tensor of its own to Torch, which a multiple that is added is not.
+void FlatUnit::UpdateMomentum(const ElementRange& part, const MuonOptions& options,
+                              const at::Tensor& directions, const at::Tensor& scratch) {
+  const int64_t own = part.begin - own_begin_;
+  ForEachPiece(part.count(), scratch, [&](int64_t begin, int64_t count) {
+    const at::Tensor gradient = own_gradients_.narrow(0, own + begin, count);
+    const at::Tensor momentum = first_moment_.narrow(0, own + begin, count);
+    const at::Tensor direction = scratch.narrow(0, 0, count);
+    momentum.add_(momentum, options.momentum - 1.0);
+    momentum.add_(gradient);
+    direction.copy_(gradient);
+    direction.add_(momentum, options.momentum);
+    directions.narrow(0, begin, count).copy_(direction);
+  });
+}
+
+void FlatUnit::UpdateAlong(const ElementRange& part, const at::Tensor& directions, double scale,
+                           const AdamWOptions& options, const at::Tensor& scratch) {
+  const int64_t own = part.begin - own_begin_;
+  const at::Tensor& precise = master_.defined() ? master_ : own_weights_;
+  ForEachPiece(part.count(), scratch, [&](int64_t begin, int64_t count) {
+    const at::Tensor direction = scratch.narrow(0, 0, count);
+    const at::Tensor weights = precise.narrow(0, own + begin, count);
+    direction.copy_(directions.narrow(0, begin, count));
+    weights.add_(weights, -options.learning_rate * options.weight_decay);
+    weights.add_(direction, -options.learning_rate * scale);
+    if (master_.defined()) own_weights_.narrow(0, own + begin, count).copy_(weights);
+  });
+}
+
 void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
   const auto from = [](const at::Tensor& own, int64_t offset) -> void* {
     if (!own.defined()) return nullptr;
     return static_cast<char*>(own.mutable_data_ptr()) +
            offset * static_cast<int64_t>(own.element_size());
   };
+  const int64_t without_second = shard_elements_ - second_moment_.numel();
   // Elements [begin, end) of the unit, as far as they are this rank's.
   const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
     const auto [offset, count] = OwnRangeOf(begin, end);
     if (count <= 0) return;
-    context.device->kernels().Run(kernels::AdamW{.type = context.element(),
-                                                 .count = count,
-                                                 .learning_rate = options.learning_rate,
-                                                 .beta1 = options.beta1,
-                                                 .beta2 = options.beta2,
-                                                 .epsilon = options.epsilon,
-                                                 .weight_decay = weight_decay,
-                                                 .step = step,
-                                                 .gradient = from(own_gradients_, offset),
-                                                 .first_moment = from(first_moment_, offset),
-                                                 .second_moment = from(second_moment_, offset),
-                                                 .master = from(master_, offset),
-                                                 .weights = from(own_weights_, offset)});
+    context.device->kernels().Run(
+        kernels::AdamW{.type = context.element(),
+                       .count = count,
+                       .learning_rate = options.learning_rate,
+                       .beta1 = options.beta1,
+                       .beta2 = options.beta2,
+                       .epsilon = options.epsilon,
+                       .weight_decay = weight_decay,
+                       .step = step,
+                       .gradient = from(own_gradients_, offset),
+                       .first_moment = from(first_moment_, offset),
+                       .second_moment = from(second_moment_, offset - without_second),
+                       .master = from(master_, offset),
+                       .weights = from(own_weights_, offset)});
   };
   const int64_t decayed_elements = matrix_elements_ + router_elements_;
-  run(0, decayed_elements, options.weight_decay);
+  run(orthogonal_elements_, decayed_elements, options.weight_decay);
   run(decayed_elements, elements_, 0.0);
 }
 

@@ -1,6 +1,6 @@
 // The parameters of one unit (a layer, the embedding, the head) in flat buffers: weights,
-// gradients and AdamW's states, the latter two in the accumulator dtype. The tensors that operators
-// see are views of them.
+// gradients and the optimizer's states, the latter two in the accumulator dtype. The tensors that
+// operators see are views of them.
 //
 // Its replicas, the ranks that hold the same parameters, share the unit as the ZeRO stage says
 // (arXiv 1910.02054), under HSDP inside groups of them that are copies of each other. Who they are
@@ -39,12 +39,26 @@ struct AdamWOptions {
   double weight_decay = 0.1;  // of matrices and routers; norms and biases are not decayed
 };
 
+// Of matrices that an optimizer orthogonalises (Optimizer::orthogonalises()), with AdamWOptions'
+// learning rate and decay.
+struct MuonOptions {
+  double momentum = 0.95;
+};
+
+// Elements of a unit.
+struct ElementRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t count() const { return end - begin; }
+};
+
 class FlatUnit {
  public:
   // Weights get their initial values, gradients and moments are zero. Holds, of what the stage
-  // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments and,
-  // beside bf16 weights, a master copy. The communicators of `replicas` outlive it; none where this
-  // rank alone has the parameters.
+  // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments (of
+  // orthogonalised matrices one) and, beside bf16 weights, a master copy. The communicators of
+  // `replicas` outlive it; none where this rank alone has the parameters.
   FlatUnit(const RankContext& context, ParameterUnit parameters, const Replicas& replicas);
 
   const ParameterUnit& parameters() const { return parameters_; }
@@ -106,7 +120,21 @@ class FlatUnit {
   // Adds a reduced part to the shard, where CloseGradients() gave the buffer away.
   void AddToOwnGradients(const at::Tensor& part);
 
-  // One AdamW update of what this rank owns; `step` counts from 1.
+  // The first elements, those of the matrices that the optimizer orthogonalises.
+  int64_t orthogonal_elements() const { return orthogonal_elements_; }
+  // Those of a range that shard `shard` has; empty where it has none.
+  ElementRange PartOnShard(const ElementRange& range, int64_t shard) const;
+  int64_t shard_elements() const { return shard_elements_; }
+  // Adds own gradients to their momentum, and writes what Nesterov's rule makes of both. `part` is
+  // this rank's, `directions` has as many elements, `scratch`, in the accumulator dtype, any
+  // number.
+  void UpdateMomentum(const ElementRange& part, const MuonOptions& options,
+                      const at::Tensor& directions, const at::Tensor& scratch);
+  // Steps from decayed weights along `directions`, `scale` learning rates long.
+  void UpdateAlong(const ElementRange& part, const at::Tensor& directions, double scale,
+                   const AdamWOptions& options, const at::Tensor& scratch);
+
+  // One AdamW update of what this rank owns but orthogonalised matrices; `step` counts from 1.
   void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
   // Makes the weights whole from all shards: when the operation is over, until
   // ReleaseWeights() where the unit does not hold them. Nothing where there are no shards.
@@ -135,6 +163,7 @@ class FlatUnit {
   const int64_t elements_;
   const int64_t matrix_elements_;        // they come first
   const int64_t whole_matrix_elements_;  // the last of them
+  const int64_t orthogonal_elements_;    // with routers, of a unit that has any
   const int64_t replicated_elements_;    // they come next
   const int64_t router_elements_;        // the first of these
   const int64_t partial_elements_;       // the next
@@ -150,9 +179,9 @@ class FlatUnit {
   at::Tensor gradients_;  // undefined while closed
   at::Tensor own_gradients_;
   at::Tensor vector_gradients_;
-  at::Tensor first_moment_;  // these three of the own part
-  at::Tensor second_moment_;
-  at::Tensor master_;  // undefined where the weights have the accumulator dtype
+  at::Tensor first_moment_;   // of the own part, as the master copy
+  at::Tensor second_moment_;  // of the last elements of that, those that may need one on any rank
+  at::Tensor master_;         // undefined where the weights have the accumulator dtype
   std::vector<at::Tensor> weight_views_;
   std::vector<at::Tensor> matrix_gradient_views_;
   std::vector<bool> matrix_is_empty_;  // while gradients are open

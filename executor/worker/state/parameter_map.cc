@@ -46,6 +46,12 @@ bool IsBias(const planner::Operator& op, Place place, bool first) {
          (place == Place::kStreamNorm && !first && op.name != planner::OperatorName::kLatentNorm);
 }
 
+// The head's product is no block's.
+bool IsBlockProduct(const planner::Operator& op) {
+  return op.kind == planner::OperatorKind::kMatmul &&
+         op.name != planner::OperatorName::kHeadProjection;
+}
+
 Initial InitialOf(const LocalParameter& parameter) {
   if (parameter.matrix || parameter.of_router) return Initial::kNormal;
   return parameter.bias ? Initial::kZeros : Initial::kOnes;
@@ -79,6 +85,7 @@ void AddParameters(const planner::Operator& op, Place place, const std::string& 
                       .matrix = parameter.matrix && place != Place::kRouter,
                       .bias = IsBias(op, place, first),
                       .replicated = parameter.division == planner::Division::kWhole,
+                      .of_block_product = parameter.matrix && IsBlockProduct(op),
                       .of_router = place == Place::kRouter,
                       .partial_gradient = norm || place == Place::kRouterBias,
                       .of_heads = place == Place::kHeadNorm});
@@ -116,7 +123,8 @@ ParameterPart PartOfExpert(const planner::OperatorParameter& parameter, const st
 // The matrices of a product of all experts of the rank are one array.
 void AddExperts(const planner::Operator& op, const std::string& prefix, const ExpertPlace& place,
                 ParameterUnit& unit) {
-  LocalParameter matrices = {.parts = {}, .of = op.name};
+  LocalParameter matrices = {
+      .parts = {}, .of = op.name, .of_block_product = true, .of_experts = true};
   int64_t rank_experts = 0;
   for (const planner::OperatorParameter& parameter : op.parameters) {
     rank_experts = std::max(rank_experts, parameter.rank_experts);
@@ -220,6 +228,10 @@ int64_t UnitElements(const ParameterUnit& unit) {
 
 int64_t MatrixElements(const ParameterUnit& unit) {
   return Elements(unit, [](const LocalParameter& parameter) { return parameter.matrix; });
+}
+
+int64_t BlockMatrixElements(const ParameterUnit& unit) {
+  return Elements(unit, [](const LocalParameter& parameter) { return parameter.of_block_product; });
 }
 
 int64_t WholeMatrixElements(const ParameterUnit& unit) {

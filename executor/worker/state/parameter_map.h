@@ -41,6 +41,8 @@ struct LocalParameter {
   // Every TP rank holds it whole: norms, biases of row parallel products, and the way down to
   // latents.
   bool replicated = false;
+  bool of_block_product = false;  // planner/block/matrices.h lists its parts
+  bool of_experts = false;        // divided over their tensor parallelism
   bool of_router = false;  // [experts, hidden], the same on every TP rank; not among the matrices
   // A vector that a rank uses for its share of the stream's tokens, or for its heads: of a norm, or
   // a router's bias.
@@ -97,6 +99,8 @@ int64_t UnitElements(const ParameterUnit& unit);
 // then so many those whose gradients are
 // partial, of which the last so many are those of norms of heads.
 int64_t MatrixElements(const ParameterUnit& unit);
+// With routers, those that MatricesOf() (planner/block/matrices.h) lists; they come first.
+int64_t BlockMatrixElements(const ParameterUnit& unit);
 int64_t WholeMatrixElements(const ParameterUnit& unit);
 int64_t ReplicatedElements(const ParameterUnit& unit);
 int64_t RouterElements(const ParameterUnit& unit);

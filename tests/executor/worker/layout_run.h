@@ -13,7 +13,9 @@ namespace meshwright::worker {
 
 class LayoutRun {
  public:
-  explicit LayoutRun(const trial::LayoutCase& test_case) : plan_(trial::PlanOf(test_case, 2)) {}
+  // What a moment of an earlier step does shows in the third one, with AdamW in the second.
+  explicit LayoutRun(const trial::LayoutCase& test_case)
+      : plan_(trial::PlanOf(test_case, test_case.model.muon ? 3 : 2)) {}
 
   // To be changed before it runs.
   trial::TrialPlan& plan() { return plan_; }

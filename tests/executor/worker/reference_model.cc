@@ -9,6 +9,7 @@
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/norm.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
@@ -375,12 +376,36 @@ double ReferenceModel::Loss(int64_t step) {
   return loss.item<double>();
 }
 
+// As Muon's authors write it down.
+static at::Tensor NewtonSchulz(const at::Tensor& g) {
+  at::Tensor x = g / (g.norm() + 1e-7);
+  const bool tall = x.size(0) > x.size(1);
+  if (tall) x = x.t();
+  for (int i = 0; i < 5; ++i) {
+    const at::Tensor a = at::matmul(x, x.t());
+    x = 3.4445 * x + at::matmul(-4.7750 * a + 2.0315 * at::matmul(a, a), x);
+  }
+  return tall ? x.t() : x;
+}
+
+bool ReferenceModel::Orthogonalises(const std::string& name) const {
+  return training_.optimizer == planner::kMuon && name.starts_with("layers.") &&
+         weights_.at(name).dim() == 2;
+}
+
 void ReferenceModel::Update(int64_t step) {
   const at::NoGradGuard no_grad;
   const auto count = static_cast<double>(step + 1);
   for (auto& [name, weight] : weights_) {
     auto& [first, second] = moments_.at(name);
     const at::Tensor& gradient = weight.grad();
+    if (Orthogonalises(name)) {
+      first.mul_(0.95).add_(gradient);
+      weight.mul_(1.0 - 3e-4 * 0.1);
+      weight.sub_(NewtonSchulz(gradient + 0.95 * first) *
+                  (3e-4 * 0.2 * std::sqrt(std::max(weight.size(0), weight.size(1)))));
+      continue;
+    }
     first.mul_(0.9).add_(gradient, 0.1);
     second.mul_(0.95).add_(at::pow(gradient, 2), 0.05);
     const bool matrix = weight.dim() == 2;

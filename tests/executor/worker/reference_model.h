@@ -27,7 +27,7 @@ class ReferenceModel {
 
   // Loss over the global batch of `step`; its gradients are then in gradient().
   double Loss(int64_t step);
-  // AdamW with the worker's options. Steps are counted from 0.
+  // AdamW or Muon with the worker's options. Steps are counted from 0.
   void Update(int64_t step);
   // The first `steps` steps, updates in between.
   std::vector<ReferenceStep> Train(int64_t steps);
@@ -38,6 +38,7 @@ class ReferenceModel {
   const std::map<std::string, at::Tensor>& weights() const { return weights_; }
 
  private:
+  bool Orthogonalises(const std::string& name) const;
   void Add(const std::string& name, std::vector<int64_t> shape, bool random);
   void AddLatentAttention(const std::string& prefix, const planner::Attention& attention);
   void AddStreamNorm(const std::string& name);

@@ -58,6 +58,9 @@ TEST_P(RehearsedExpertsTest, TrainAsTheReferenceDoes) {
 INSTANTIATE_TEST_SUITE_P(All, BalancedExpertsTest, testing::ValuesIn(trial::BalancedExpertCases()),
                          [](const auto& test) { return trial::CaseName(test.param); });
 
+INSTANTIATE_TEST_SUITE_P(Muon, BalancedExpertsTest, testing::ValuesIn(trial::MuonExpertCases()),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
 INSTANTIATE_TEST_SUITE_P(All, LearnedExpertsTest, testing::ValuesIn(trial::LearnedExpertCases()),
                          [](const auto& test) { return trial::CaseName(test.param); });
 

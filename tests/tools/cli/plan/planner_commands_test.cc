@@ -258,12 +258,12 @@ TEST(EstimateJson, OfMuonNeedsLessForStatesAndMoreForTheUpdate) {
   EXPECT_GT(muon["time"]["optimizer_s"], adamw["time"]["optimizer_s"]);
 }
 
-// The worker's update is AdamW's.
-TEST(TrialCommand, RefusesMuonByTheRuleOfTheFramework) {
+TEST(EstimateCommand, RefusesMuonByTheRuleOfTheFramework) {
   const CommandOutput run =
-      RunCommand({"trial", "--model", "tinystories-15m", "--layout", "tp1.pp1.dp1.mb1", "--seq-len",
-                  "64", "--global-batch", "1", "--devices", "cpu:1", "--optimizer", "muon"});
-  EXPECT_EQ(run.exit_code, 2);
+      RunCommand({"estimate", "--model", "llama-3-8b", "--cluster", "h100", "--gpus", "8",
+                  "--framework", "torchtitan-fsdp", "--seq-len", "4096", "--global-batch", "64",
+                  "--layout", "tp1.pp1.dp8.mb1.zero3", "--optimizer", "muon"});
+  EXPECT_NE(run.exit_code, 0);
   EXPECT_THAT(run.err, HasSubstr("Muon is not planned for this framework, only AdamW"));
 }
 

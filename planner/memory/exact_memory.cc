@@ -11,6 +11,7 @@
 #include "planner/layout/mesh.h"
 #include "planner/memory/communicators.h"
 #include "planner/memory/unit_shards.h"
+#include "planner/memory/worker_matmul.h"
 #include "planner/schedule/closed_forms.h"
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"
@@ -187,7 +188,12 @@ int64_t ExactMemory::UpdateBytes(int32_t pipeline_rank) const {
     if (matrices.empty()) return;
     const OwnerGrid grid = {.tensor = experts ? layout_.etp : layout_.tp, .shards = part.ranks};
     const OrthogonalWorkspace workspace = WorkspaceOf(matrices, grid, part.ShardOf(formats));
-    most = std::max(most, workspace.elements() * BytesOf(formats.weights) +
+    int64_t product_bytes = 0;
+    for (const HeldMatrix& matrix : matrices) {
+      product_bytes =
+          std::max(product_bytes, MatmulBytes(matrix.rows, matrix.columns, block.shape));
+    }
+    most = std::max(most, product_bytes + workspace.elements() * BytesOf(formats.weights) +
                               workspace.scratch_elements() * BytesOf(formats.accumulator));
   };
   planned_.ForEachLayers(pipeline_rank, [&](const BlockSums& block, int64_t) {

@@ -118,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                     trial::LayoutCase{"tp1.pp2.dp2.zero3.rc=full.sched=zb_h1", {.odd = true}},
                     trial::LayoutCase{"tp2.cp2.pp1.dp1.sp1", {.latent = true}},
                     trial::LayoutCase{"tp1.cp2.pp1.dp1.mb2", {.window = 6}},
+                    trial::LayoutCase{"tp2.pp1.dp2.zero1.sp1", {.muon = true}},
                     trial::LayoutCase{"tp1.pp1.dp2.vpp2.zero3.sched=breadth_first",
                                       {.tied = true}}),
     [](const auto& test) { return trial::CaseName(test.param); });

@@ -74,7 +74,20 @@ TEST_F(FakeCommunicatorTest, OthersSendWhatThisRankSendsItself) {
   const int32_t own = rank_->rank();
   rank_->AllToAll(output, {2, 2, 2}, input, {2, 2, 2}).Wait();
   EXPECT_TRUE(at::equal(output, input.narrow(0, 2 * own, 2).repeat({3, 1})));
-  EXPECT_THROW(rank_->AllToAll(output, {1, 2, 3}, input, {2, 2, 2}), CommunicationError);
+}
+
+TEST_F(FakeCommunicatorTest, OthersThatSendMoreOrLessSendNoise) {
+  const at::Tensor input = at::full({6, 1}, 7.0);
+  const at::Tensor output = at::full({6, 1}, 9.0);
+  std::vector<int64_t> received = {1, 3};
+  received.insert(received.begin() + rank_->rank(), 2);
+  rank_->AllToAll(output, received, input, {2, 2, 2}).Wait();
+  EXPECT_EQ(output.eq(7.0).sum().item<int64_t>(), 2);
+  EXPECT_EQ(output.abs().lt(1.0).sum().item<int64_t>(), 4);
+  EXPECT_THROW(rank_->AllToAll(output, {1, 2, 4}, input, {2, 2, 2}), CommunicationError);
+  received[static_cast<size_t>(rank_->rank())] = 1;
+  received[static_cast<size_t>((rank_->rank() + 1) % 3)] += 1;
+  EXPECT_THROW(rank_->AllToAll(output, received, input, {2, 2, 2}), CommunicationError);
 }
 
 TEST_F(FakeCommunicatorTest, RefusesShapesAndRanksThatDoNotFit) {

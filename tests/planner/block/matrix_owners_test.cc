@@ -30,9 +30,10 @@ TEST(MatrixOwners, WorkspaceIsThatOfTheRankThatNeedsTheMost) {
   const OrthogonalWorkspace workspace =
       WorkspaceOf(Block(), {.tensor = 2, .shards = 2}, /*shard_elements=*/2048);
   EXPECT_EQ(workspace.pieces, 2048);
-  // Gate and up, one of keys and values or both, the router: half of each.
-  EXPECT_EQ(workspace.gathered, 768 + 768 + 256 + 256 + 128);
-  EXPECT_EQ(workspace.wholes, 1536 + 512 + 128);
+  // Half of gate, up, keys and values.
+  EXPECT_EQ(workspace.gathered, 768 + 768 + 256 + 256);
+  // Queries, output and the router.
+  EXPECT_EQ(workspace.wholes, 1024 + 1024 + 128);
   EXPECT_EQ(workspace.matrix, 48 * 32);
   EXPECT_EQ(workspace.gram, 32 * 32);
   EXPECT_EQ(workspace.scratch_elements(), 2048);

@@ -17,6 +17,7 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   query.top = request.top() == 0 ? kDefaultTop : request.top();
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
+  query.offload = request.offload();
   query.mine = request.mine();
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer, recommend(query, host_cores, cancelled));
   *response = agent::ToWire(answer);

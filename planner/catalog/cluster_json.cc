@@ -83,6 +83,16 @@ void VisitFields(Link& link, Visitor& visit) {
   visit("base_latency_s", link.base_latency_s);
 }
 
+template <ConstOr<HostProfile> Host, typename Visitor>
+void VisitFields(Host& host, Visitor& visit) {
+  visit("link_bytes_per_s", host.link_bytes_per_s);
+  visit("link_efficiency", host.link_efficiency);
+  visit("memory_bytes", host.memory_bytes);
+  visit("memory_bytes_per_s", host.memory_bytes_per_s);
+  visit("update_efficiency", host.update_efficiency);
+  visit("source", host.source);
+}
+
 template <ConstOr<ClusterSpec> Cluster, typename Visitor>
 void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(Needed("name"), cluster.name);
@@ -94,6 +104,7 @@ void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(Needed("scale_up"), cluster.scale_up);
   visit(Needed("scale_out"), cluster.scale_out);
   visit("physical_cores", cluster.physical_cores);
+  visit(OnlyIf(cluster.host != HostProfile(), "host"), cluster.host);
   visit("source", cluster.source);
   visit("rests_on", cluster.rests_on, kEvidenceText);
   visit(CalibrationKey(cluster.calibration), cluster.calibration);

@@ -138,6 +138,10 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("has_fp8", supports.has_fp8);
   visit("has_experts", supports.has_experts);
   visit("has_muon", supports.has_muon);
+  visit("has_activation_offload", supports.has_activation_offload);
+  visit("activation_offload_with_pipeline", supports.activation_offload_with_pipeline);
+  visit("activation_offload_with_recompute", supports.activation_offload_with_recompute);
+  visit("has_optimizer_offload", supports.has_optimizer_offload);
   visit("tp_needs_sequence_parallel", supports.tp_needs_sequence_parallel);
   visit("min_zero", supports.min_zero);
   visit("zero23_with_pipeline", supports.zero23_with_pipeline);

@@ -137,6 +137,7 @@ double RankTime(const StepShape& step, int32_t pipeline_rank, KnownIterations& k
   const Optimizer& optimizer = step.context.training.optimizer;
   if (optimizer.orthogonalises()) return OrthogonalRankTime(step, pipeline_rank, known);
   const double owned = Owned(step, step.planned.ParametersOnRank(pipeline_rank));
+  if (step.layout.offload.optimizer) return HostUpdateTime(step, owned).update_s;
   return MemoryBoundTime(step.device, optimizer.others.traffic_bytes * owned);
 }
 
@@ -150,6 +151,15 @@ double OptimizerTime(const StepShape& step) {
     longest_s = std::max(longest_s, RankTime(step, rank, known));
   }
   return longest_s + step.context.profile.traffic.step_overhead_s;
+}
+
+HostUpdate LongestHostUpdate(const StepShape& step) {
+  if (!step.layout.offload.optimizer) return {};
+  double most = 0.0;
+  for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
+    most = std::max(most, Owned(step, step.planned.ParametersOnRank(rank)));
+  }
+  return HostUpdateTime(step, most);
 }
 
 }  // namespace meshwright::planner

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/memory/chunks_in_flight.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
@@ -25,6 +26,12 @@ void Add(const LayerTime& layer, double count, StageTime& time) {
   time.durations.weight_gradient_s += count * layer.weight_gradient_s;
 }
 
+void Add(const CopyTime& copy, double count, StageTime& time) {
+  time.parts[TimePart::kOffload] += count * (copy.forward_s + copy.backward_s);
+  time.durations.forward_s += count * copy.forward_s;
+  time.durations.input_gradient_s += count * copy.backward_s;
+}
+
 }  // namespace
 
 StageTimes::StageTimes(const StepShape& step)
@@ -33,6 +40,7 @@ StageTimes::StageTimes(const StepShape& step)
     const size_t alike = step.planned.FirstAlikeGroup(group);
     layers_.push_back(alike < group ? layers_[alike] : EstimateLayer(step, group));
     recomputed_.push_back(Recomputed(layers_.back()));
+    copies_.push_back(ExposedCopies(step, step.planned.block(group), layers_.back()));
   }
   if (step.context.model.mtp_layers > 0) mtp_ = EstimateMtp(step);
 }
@@ -40,7 +48,9 @@ StageTimes::StageTimes(const StepShape& step)
 void StageTimes::AddStage(int32_t stage, StageTime& time) const {
   const Layout& layout = step_.layout;
   const StageLayers& held = step_.planned.Stage(stage);
+  OffloadedLayers offloaded(layout);
   ForEachGroup(step_.context.model, held, [&](size_t group, int64_t count) {
+    Add(copies_[group], static_cast<double>(offloaded.Of(count)), time);
     int64_t again = 0;
     if (layout.recompute == Recompute::kFull) again = count;
     if (layout.recompute == Recompute::kBlock) {

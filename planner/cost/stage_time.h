@@ -5,6 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "planner/cost/layer_time.h"
+#include "planner/cost/offload_time.h"
 #include "planner/cost/step_shape.h"
 #include "planner/cost/time_part.h"
 #include "planner/schedule/stage_durations.h"
@@ -13,7 +14,7 @@ namespace meshwright::planner {
 
 // Seconds of one micro-batch on one stage, or on all stages of a pipeline rank.
 struct StageTime {
-  TimeParts parts;           // compute, recompute, tp, cp and ep
+  TimeParts parts;           // compute, recompute, tp, cp, ep and offload
   StageDurations durations;  // the same time, by part of the schedule; recompute comes before the
                              // input gradient
 
@@ -36,6 +37,7 @@ class StageTimes {
   const StepShape& step_;
   absl::InlinedVector<LayerTime, 4> layers_;      // by layer group
   absl::InlinedVector<LayerTime, 4> recomputed_;  // the same under full recompute
+  absl::InlinedVector<CopyTime, 4> copies_;       // that an offloaded layer waits for
   LayerTime head_;
   LayerTime embedding_;
   LayerTime mtp_;  // only of models that predict further tokens

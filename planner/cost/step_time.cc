@@ -131,6 +131,7 @@ TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_d
           layout.zero >= 2 ? pipeline.slowest_s : pipeline.slowest.durations.backward_s()) +
       TiedEmbeddingTime(step);
   time[TimePart::kOptimizer] = OptimizerTime(step);
+  time[TimePart::kOffload] += LongestHostUpdate(step).exposed_copies_s;
   return time;
 }
 

@@ -22,6 +22,7 @@ enum class TimePart : uint8_t {
   kEp,  // tokens on their way to experts and back
   kPp,
   kDp,
+  kOffload,    // copies between devices and hosts, beyond what compute or the update hides
   kBubble,     // idle while the pipeline fills and drains
   kStraggler,  // waiting for devices that are slower than the average one
   kPressure,   // what the caching allocator adds where memory is nearly full
@@ -29,15 +30,15 @@ enum class TimePart : uint8_t {
 };
 
 inline constexpr std::array kTimeParts = {
-    TimePart::kCompute,   TimePart::kRecompute, TimePart::kTp,       TimePart::kCp,
-    TimePart::kEp,        TimePart::kPp,        TimePart::kDp,       TimePart::kBubble,
-    TimePart::kStraggler, TimePart::kPressure,  TimePart::kOptimizer};
+    TimePart::kCompute, TimePart::kRecompute, TimePart::kTp,       TimePart::kCp,
+    TimePart::kEp,      TimePart::kPp,        TimePart::kDp,       TimePart::kOffload,
+    TimePart::kBubble,  TimePart::kStraggler, TimePart::kPressure, TimePart::kOptimizer};
 
 // The part's key in JSON and its field in messages, such as "bubble_s".
 constexpr std::string_view TimePartKey(TimePart part) {
   constexpr std::array<std::string_view, kTimeParts.size()> kKeys = {
-      "compute_s", "recompute_s", "tp_s",        "cp_s",       "ep_s",       "pp_s",
-      "dp_s",      "bubble_s",    "straggler_s", "pressure_s", "optimizer_s"};
+      "compute_s", "recompute_s", "tp_s",     "cp_s",        "ep_s",       "pp_s",
+      "dp_s",      "offload_s",   "bubble_s", "straggler_s", "pressure_s", "optimizer_s"};
   return kKeys[static_cast<size_t>(part)];
 }
 

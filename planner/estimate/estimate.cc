@@ -20,6 +20,7 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
   const Layout& layout = planned.layout();
   Estimate estimate;
   estimate.memory = memory;
+  estimate.host_node_bytes = HostBytesOfNode(planned);
   estimate.fraction_of_device = static_cast<double>(memory.total_bytes()) /
                                 static_cast<double>(context.cluster.device.memory_bytes);
   estimate.time = EstimateStepTime(planned, estimate.fraction_of_device);

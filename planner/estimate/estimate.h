@@ -14,6 +14,8 @@ namespace meshwright::planner {
 struct Estimate {
   MemoryEstimate memory;
   double fraction_of_device = 0.0;  // memory.total_bytes() over the device's memory
+  // In the host's memory of the node whose devices hold the most there.
+  int64_t host_node_bytes = 0;
   TimeEstimate time;
   double mfu = 0.0;         // by PaLM: full attention, N with both embeddings
   double mfu_causal = 0.0;  // by Megatron-LM: half of the attention, the logits counted once

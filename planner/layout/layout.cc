@@ -136,6 +136,13 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
     layout.stages = *split;
     return absl::OkStatus();
   }
+  if (absl::ConsumePrefix(&value, "offload=")) {
+    key = "offload";
+    const absl::StatusOr<Offload> offload = ParseOffload(Std(value));
+    if (!offload.ok()) return WithField(offload.status(), "layout");
+    layout.offload = *offload;
+    return absl::OkStatus();
+  }
   if (part == "sp0" || part == "sp1") {
     key = "sp";
     layout.sequence_parallel = part == "sp1";
@@ -205,6 +212,7 @@ std::string FormatLayout(const Layout& l) {
   if (l.norm != NormKernel::kDefault) text.append(".norm=").append(NormKernelName(l.norm));
   if (l.shard_ranks > 0) absl::StrAppend(&text, ".hs=", l.shard_ranks);
   if (!l.stages.empty()) absl::StrAppend(&text, ".stages=", FormatStageSplit(l.stages));
+  if (l.offload.any()) absl::StrAppend(&text, ".offload=", FormatOffload(l.offload));
   return text;
 }
 

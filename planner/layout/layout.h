@@ -2,8 +2,8 @@
 //
 // Text form: tp4.cp1.pp2.dp8.mb1.vpp1.zero1.sp1.rc=none.sched=1f1b, with ep and etp behind dp where
 // experts are divided, then attn= and norm= where the kernels are not the framework's default, hs=
-// where ZeRO does not divide over all dp * cp ranks, and stages= where the stages are not those of
-// the framework.
+// where ZeRO does not divide over all dp * cp ranks, stages= where the stages are not those of the
+// framework, and offload= where something is moved to the hosts' memory.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "planner/layout/offload.h"
 #include "planner/layout/stage_split.h"
 #include "planner/spec/kernels.h"
 
@@ -48,6 +49,7 @@ struct Layout {
   int32_t shard_ranks = 0;
   // Layers of each virtual stage; empty: as the framework spreads them (StagePartition).
   StageSplit stages = {};
+  Offload offload = {};
 
   int64_t devices() const;
   bool divides_experts() const { return ep > 1 || etp > 1; }

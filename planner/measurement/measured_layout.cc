@@ -120,6 +120,12 @@ absl::Status ReadStages(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
+absl::Status ReadOffload(const Measurement& row, Layout& layout) {
+  if (row.offload.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(layout.offload, ParseOffload(row.offload));
+  return absl::OkStatus();
+}
+
 absl::Status ReadExperts(const Measurement& row, Layout& layout) {
   ASSIGN_OR_RETURN(layout.ep, Size("ep", row.ep, kMostRanks));
   ASSIGN_OR_RETURN(layout.etp, Size("etp", ExpertTensorRanksOf(row), kMostRanks));
@@ -167,6 +173,7 @@ absl::StatusOr<Layout> LayoutOf(const Measurement& row, bool has_experts) {
   RETURN_IF_ERROR(ReadKernels(row, layout));
   RETURN_IF_ERROR(ReadSchedule(row, layout));
   RETURN_IF_ERROR(ReadStages(row, layout));
+  RETURN_IF_ERROR(ReadOffload(row, layout));
   return layout;
 }
 

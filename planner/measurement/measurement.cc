@@ -37,7 +37,7 @@ struct Column {
 };
 
 using M = Measurement;
-constexpr std::array<Column, 40> kColumns = {{
+constexpr std::array<Column, 41> kColumns = {{
     {"source", &M::source},
     {"sweep", &M::sweep},
     {"model", &M::model},
@@ -69,6 +69,7 @@ constexpr std::array<Column, 40> kColumns = {{
     {"zero_stage", &M::zero_stage, kZeroStage},
     {"hs", &M::hs, kCount},
     {"stages", &M::stages},
+    {"offload", &M::offload},
     {"schedule", &M::schedule},
     {"framework", &M::framework},
     {"outcome", &M::outcome},

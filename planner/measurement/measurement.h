@@ -60,8 +60,9 @@ struct Measurement {
   std::string norm_kernel;
   std::string seq_parallel;
   OptionalInt zero_stage;
-  OptionalInt hs;      // HSDP: ranks among which ZeRO divides states; empty: all of dp * cp
-  std::string stages;  // layers of each virtual stage; empty: the framework's own
+  OptionalInt hs;       // HSDP: ranks among which ZeRO divides states; empty: all of dp * cp
+  std::string stages;   // layers of each virtual stage; empty: the framework's own
+  std::string offload;  // as a layout's text has it; empty: nothing
   std::string schedule;
   std::string framework;
   RunOutcome outcome = RunOutcome::kUnknown;

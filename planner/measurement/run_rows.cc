@@ -65,6 +65,7 @@ void DescribeLayout(const Layout& layout, Measurement& row) {
   row.zero_stage = layout.zero;
   if (layout.shard_ranks > 0) row.hs = layout.shard_ranks;
   row.stages = FormatStageSplit(layout.stages);
+  row.offload = FormatOffload(layout.offload);
   row.schedule = std::string(ScheduleName(layout.schedule));
 }
 

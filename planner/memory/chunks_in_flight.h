@@ -1,5 +1,5 @@
-// What a pipeline rank keeps at its peak: how many micro-batches of each of its chunks, and how
-// many layers of a chunk as a whole.
+// What a pipeline rank keeps at its peak: how many micro-batches of each of its chunks, how many
+// layers of a chunk as a whole, and how many on the host.
 #pragma once
 
 #include <algorithm>
@@ -51,5 +51,22 @@ inline int64_t RecomputedLayers(const Layout& layout, int64_t layers) {
   if (layout.recompute != Recompute::kBlock) return 0;
   return std::min<int64_t>(layout.recompute_layers, layers);
 }
+
+// Hands out the layers of one chunk whose activations are moved to the host: its first ones, over
+// its groups in their order.
+class OffloadedLayers {
+ public:
+  explicit OffloadedLayers(const Layout& layout) : left_(layout.offload.activation_layers) {}
+
+  // Of the chunk's next `layers` layers.
+  int64_t Of(int64_t layers) {
+    const int64_t taken = std::min(left_, layers);
+    left_ -= taken;
+    return taken;
+  }
+
+ private:
+  int64_t left_;
+};
 
 }  // namespace meshwright::planner

@@ -21,8 +21,10 @@ KeptShares KeptSharesOnRank(const EstimateContext& context, const Layout& layout
     const auto add_layers = [&](const BlockSums& block, int64_t layers) {
       add(block, in_flight * (layers - RecomputedLayers(layout, layers)));
     };
-    ForEachGroup(context.model, stage,
-                 [&](size_t group, int64_t layers) { add_layers(planned.block(group), layers); });
+    OffloadedLayers offloaded(layout);
+    ForEachGroup(context.model, stage, [&](size_t group, int64_t layers) {
+      add_layers(planned.block(group), layers - offloaded.Of(layers));
+    });
     if (stage.has_head) add_layers(planned.last_block(), context.model.mtp_layers);
   }
   return sum;

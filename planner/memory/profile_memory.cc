@@ -20,6 +20,26 @@ int64_t ProfileMemory::KeptPerMicroBatch(const BlockSums& block, int64_t layers)
   return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
 }
 
+// What one pass over a chunk with offloaded layers holds beyond what its other layers keep.
+int64_t ProfileMemory::CopyBuffers(int32_t pipeline_rank) const {
+  int64_t most = 0;
+  for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
+    int64_t stay = 0;
+    int64_t largest = 0;
+    int64_t all = 0;
+    OffloadedLayers offloaded(layout_);
+    const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
+    ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
+      const int64_t kept_bytes = planned_.block(group).kept_bytes;
+      stay += (layers - offloaded.Of(layers)) * kept_bytes;
+      largest = std::max(largest, kept_bytes);
+      all += layers * kept_bytes;
+    });
+    most = std::max(most, std::min(all, 2 * largest) - stay);
+  }
+  return most;
+}
+
 // Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
 // output. 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive;
 // GPipe and breadth-first hold all.
@@ -83,9 +103,12 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     const int64_t in_flight = chunks.OfChunk(chunk);
     const StageLayers& stage = planned_.StageOnRank(pipeline_rank, chunk);
+    OffloadedLayers offloaded(layout_);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       const BlockSums& block = planned_.block(group);
-      bytes.kept_bytes += in_flight * KeptPerMicroBatch(block, layers);
+      const int64_t moved = offloaded.Of(layers);
+      bytes.kept_bytes += in_flight * KeptPerMicroBatch(block, layers - moved);
+      bytes.host_bytes += in_flight * moved * block.kept_bytes;
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
       score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });
@@ -94,6 +117,7 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
                                        further * planned_.ends().mtp_kept_bytes);
     }
   }
+  if (layout_.offload.activation_layers > 0) bytes.kept_bytes += CopyBuffers(pipeline_rank);
   // One activation being sent and one being received.
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
   if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {

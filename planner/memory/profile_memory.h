@@ -1,6 +1,11 @@
 // Memory of a layout that a framework runs, as its profile describes the framework: Fujii's kept
 // activations (planner/memory/fujii.h) and what the profile's figures add to them, of which some
 // are fitted to measurements.
+//
+// Under offload=act:N the first N layers of each chunk keep what they keep on the host. Two buffers
+// are enough for the copies: while a layer computes, its neighbour's copy is under way, and the
+// next layer waits where that takes longer (planner/cost/offload_time.h counts the wait). So a pass
+// over a chunk holds what the other layers keep, or two layers where that is more.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +29,7 @@ class ProfileMemory final : public MemoryModel {
 
  private:
   int64_t KeptPerMicroBatch(const BlockSums& block, int64_t layers) const;
+  int64_t CopyBuffers(int32_t pipeline_rank) const;
   int64_t LossBytes() const;
   int64_t GatheredBytes(int32_t pipeline_rank) const;
 

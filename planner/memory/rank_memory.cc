@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "planner/base/status_macros.h"
+#include "planner/layout/mesh.h"
 #include "planner/memory/exact_memory.h"
 #include "planner/memory/profile_memory.h"
+#include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
 namespace {
@@ -58,15 +60,21 @@ class RankMemory {
  private:
   MemoryEstimate With(const HeldParameters& held, int32_t pipeline_rank,
                       const ActivationBytes& activations) const {
-    const ModelStateBytes states = StatesOf(context_, layout_, held);
+    ModelStateBytes states = StatesOf(context_, layout_, held);
+    int64_t host_bytes = activations.host_bytes;
+    if (layout_.offload.optimizer) {
+      host_bytes += states.optimizer_bytes;
+      states.optimizer_bytes = 0;
+    }
     MemoryEstimate memory = {.weights_bytes = states.weights_bytes,
                              .gradients_bytes = states.gradients_bytes,
                              .optimizer_bytes = states.optimizer_bytes,
                              .activations_bytes = activations.kept_bytes,
                              .loss_bytes = activations.loss_bytes,
                              .workspace_bytes = activations.workspace_bytes,
+                             .host_bytes = host_bytes,
                              .pipeline_rank = pipeline_rank};
-    AddOptimizerStep(context_.profile, held.whole, memory);
+    if (!layout_.offload.optimizer) AddOptimizerStep(context_.profile, held.whole, memory);
     memory.workspace_bytes += model_.LibraryBytes();
     memory.fragmentation_bytes = FragmentationBytes(memory);
     memory.overhead_bytes =
@@ -99,7 +107,37 @@ auto WithMemory(const PlannedLayout& planned, const Use& use) {
   return use(RankMemory(planned, profile));
 }
 
+// Over the nodes that the ranks fill one after the other.
+int64_t MostOfANode(const PlannedLayout& planned, const std::vector<int64_t>& by_pipeline_rank) {
+  const EstimateContext& context = planned.context();
+  const Mesh mesh(planned.layout(), context.profile.communication.mesh_order);
+  const int64_t per_node = FillNodes(mesh.ranks(), context.cluster.devices_per_node).per_node;
+  if (mesh.stride(Axis::kPp) % per_node == 0) {
+    return per_node * *std::max_element(by_pipeline_rank.begin(), by_pipeline_rank.end());
+  }
+  int64_t most = 0;
+  int64_t node = 0;
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    if (rank % per_node == 0) node = 0;
+    const int32_t place = mesh.PlaceOf(static_cast<int32_t>(rank), Axis::kPp);
+    node += by_pipeline_rank[static_cast<size_t>(place)];
+    most = std::max(most, node);
+  }
+  return most;
+}
+
 }  // namespace
+
+int64_t HostBytesOfNode(const PlannedLayout& planned) {
+  if (!planned.layout().offload.any()) return 0;
+  return WithMemory(planned, [&](const RankMemory& memory) {
+    std::vector<int64_t> bytes;
+    for (int32_t rank = 0; rank < planned.layout().pp; ++rank) {
+      bytes.push_back(memory.OnRank(rank).host_bytes);
+    }
+    return MostOfANode(planned, bytes);
+  });
+}
 
 MemoryEstimate EstimateRankMemory(const EstimateContext& context, const Layout& layout,
                                   int32_t pipeline_rank) {

@@ -3,7 +3,7 @@
 //
 // It is Fujii's estimator (planner/memory/fujii.h) with the terms that this leaves out: the real
 // contents of each stage, loss and logits, recompute, ZeRO 2 and 3, interleaving, working buffers,
-// and what lies outside the allocator.
+// what lies outside the allocator, and what a layout moves to the host.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct MemoryEstimate {
   int64_t workspace_bytes = 0;      // recomputed layer, gathered weights, working buffers
   int64_t fragmentation_bytes = 0;  // reserved by the caching allocator and not handed out
   int64_t overhead_bytes = 0;       // outside the allocator: device context, communicators
+  int64_t host_bytes = 0;           // in the host's memory; not part of the sums below
   int32_t pipeline_rank = 0;        // of the device
 
   // Returns the bytes that the device's allocator has handed out.
@@ -78,6 +79,9 @@ MemoryBounds BoundMemory(const PlannedLayout& planned);
 inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& layout) {
   return BoundMemory(PlannedLayout(context, layout));
 }
+
+// Returns the bytes that the devices of the node with the most of them hold in their host's memory.
+int64_t HostBytesOfNode(const PlannedLayout& planned);
 
 // Returns the bytes that the framework's own memory figure would show for this layout on the rank
 // that was written down. The profile names the kind of peak that this figure is about.

@@ -206,6 +206,11 @@ struct Supports {
   bool has_fp8 = false;
   bool has_experts = false;
   bool has_muon = false;  // beside AdamW, which all have
+  // offload=act:N, and whether it goes together with pipeline parallel and with recompute.
+  bool has_activation_offload = false;
+  bool activation_offload_with_pipeline = false;
+  bool activation_offload_with_recompute = false;
+  bool has_optimizer_offload = false;  // offload=opt
   bool tp_needs_sequence_parallel = false;
   int32_t min_zero = 0;  // needed where there are ranks to shard over and axes other than dp
   bool zero23_with_pipeline = false;  // ZeRO 2 and 3 together with pp > 1

@@ -101,6 +101,16 @@ void VisitFields(Share& share, Visitor& visit) {
   visit("sentence", share.sentence);
 }
 
+template <ConstOr<OffloadEffect> Effect, typename Visitor>
+void VisitFields(Effect& effect, Visitor& visit) {
+  visit("moved_bytes", effect.moved_bytes);
+  visit("update_bytes", effect.update_bytes);
+  visit("link_bytes_per_s", effect.link_bytes_per_s);
+  visit("exposed_s", effect.exposed_s);
+  visit("host_bytes", effect.host_bytes);
+  visit("sentence", effect.sentence);
+}
+
 // An explanation, with the layout that it is about.
 struct ExplainedLayout {
   RankedLayout ranked;
@@ -116,6 +126,7 @@ void VisitFields(Explained& explained, Visitor& visit) {
   visit("other_imbalance", explained.explanation.other_imbalance);
   visit("experts", explained.explanation.experts);
   visit("latent_attention", explained.explanation.latent_attention);
+  visit("offload", explained.explanation.offload);
 }
 
 template <ConstOr<Ties> Tied, typename Visitor>

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "planner/base/amounts.h"
 #include "planner/base/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/catalog/catalog.h"
 #include "planner/profile/planned_layout.h"
-#include "planner/report/amounts.h"
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {

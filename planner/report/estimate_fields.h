@@ -32,6 +32,7 @@ void VisitFields(const LayoutAxes& axes, Visitor& visit) {
   visit("sched", std::string(ScheduleName(layout.schedule)));
   visit("hs", layout.shard_ranks);
   visit("stages", FormatStageSplit(layout.stages));
+  visit("offload", FormatOffload(layout.offload));
 }
 
 template <ConstOr<StageMemory> Stage, typename Visitor>
@@ -47,6 +48,7 @@ void VisitFields(Stage& stage, Visitor& visit) {
   visit("overhead_bytes", memory.overhead_bytes);
   visit.Derived("total_bytes", memory.total_bytes());
   visit("fraction_of_device", stage.fraction_of_device);
+  visit("host_bytes", memory.host_bytes);
   visit("pipeline_rank", memory.pipeline_rank);
 }
 
@@ -78,6 +80,7 @@ void VisitFields(Ranked& ranked, Visitor& visit) {
   visit("oom_probability", estimate.oom_probability);
   visit("step_low_s", estimate.step_low_s);
   visit("step_high_s", estimate.step_high_s);
+  visit("host_node_bytes", estimate.host_node_bytes);
 }
 
 // `invalid_by_rule` by the rules' names; those that dropped nothing are left out.

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "planner/base/amounts.h"
 #include "planner/layout/mesh.h"
-#include "planner/report/amounts.h"
 
 namespace meshwright::planner {
 namespace {
@@ -106,6 +106,10 @@ std::string Remedy(const Layout& layout, TimePart part) {
                                  : std::string());
     case TimePart::kDp:
       return DataParallelRemedy(layout);
+    case TimePart::kOffload:
+      return "it goes away with fewer layers in offload=act:N and without opt there, for more "
+             "memory "
+             "on the device";
     case TimePart::kBubble:
       return BubbleRemedy(layout);
     case TimePart::kStraggler:
@@ -117,6 +121,9 @@ std::string Remedy(const Layout& layout, TimePart part) {
       return "it goes away where the device is less full (a smaller mb, more recompute, a higher "
              "ZeRO stage)";
     case TimePart::kOptimizer:
+      if (layout.offload.optimizer) {
+        return "an update on the device (no opt in offload=) is as fast as the device's memory";
+      }
       return layout.zero == 0 && GroupSize(GroupRole::kReplicas, layout) > 1
                  ? "zero1 spreads the update over the data-parallel ranks"
                  : "a larger global batch spreads it over more tokens";
@@ -150,6 +157,8 @@ std::string_view Subject(TimePart part) {
       return "sends between pipeline stages";
     case TimePart::kDp:
       return "data-parallel communication";
+    case TimePart::kOffload:
+      return "copies between devices and hosts";
     case TimePart::kBubble:
       return "the pipeline bubble";
     case TimePart::kStraggler:
@@ -197,6 +206,7 @@ Explanation Explain(const EstimateContext& context, const RankedLayout& ranked,
   explanation.other_imbalance = OtherImbalance(context, ranked);
   explanation.experts = ExpertShareOf(context, ranked);
   explanation.latent_attention = LatentShareOf(context, ranked);
+  explanation.offload = OffloadEffectOf(context, ranked);
   if (ranked.estimate.memory.total_bytes() > allowed_bytes) {
     explanation.neighbours = FindSmallestChange(context, ranked.layout, allowed_bytes, cancelled);
   }

@@ -1,6 +1,6 @@
 // Why an estimate is what it is: what fills the fullest device, what the step waits for beside
-// compute, where the layout does not fit the smallest change after which it would, and what another
-// load of experts would do.
+// compute, where the layout does not fit the smallest change after which it would, what another
+// load of experts would do, and what it moves to the host.
 //
 // The structs hold codes and numbers; the functions that return text make sentences of them, the
 // same on a terminal, in JSON and from a server.
@@ -15,6 +15,7 @@
 
 #include "planner/cost/time_part.h"
 #include "planner/report/imbalance.h"
+#include "planner/report/offload_effect.h"
 #include "planner/report/shares.h"
 #include "planner/search/neighbours.h"
 #include "planner/search/search.h"
@@ -63,6 +64,7 @@ struct Explanation {
   std::optional<ImbalanceEffect> other_imbalance;
   std::optional<ExpertShare> experts;           // of models with experts
   std::optional<LatentShare> latent_attention;  // of models with latent attention
+  std::optional<OffloadEffect> offload;         // of layouts that move something to the host
 
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };

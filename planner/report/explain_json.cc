@@ -37,6 +37,7 @@ void AddExplanation(const RankedLayout& ranked, const Explanation& explanation,
   object["other_imbalance"] = JsonOrNull(explanation.other_imbalance);
   object["experts"] = JsonOrNull(explanation.experts);
   object["latent_attention"] = JsonOrNull(explanation.latent_attention);
+  object["offload"] = JsonOrNull(explanation.offload);
 }
 
 }  // namespace meshwright::planner

@@ -119,6 +119,33 @@ void AddRecompute(const Layout& layout, MegatronScript& script) {
   }
 }
 
+// Megatron-LM's offloaded optimizer takes the distributed optimizer's path, and Transformer Engine
+// leaves the last layer of a model on the device.
+absl::Status AddOffload(const ExportJob& job, MegatronScript& script) {
+  const Layout& layout = job.layout;
+  const Offload& offload = layout.offload;
+  if (offload.activation_layers > 0) {
+    if (offload.activation_layers >= job.model.layers()) {
+      return CannotExport(
+          absl::StrCat("offload=act:", offload.activation_layers),
+          absl::StrCat("Megatron-LM offloads fewer layers than the model's ", job.model.layers(),
+                       "; must be at most act:", job.model.layers() - 1));
+    }
+    script.flags.push_back(absl::StrCat("--cpu-offloading-num-layers ", offload.activation_layers));
+  }
+  if (!offload.optimizer) return absl::OkStatus();
+  if (UsesFsdp(layout) || (layout.zero == 0 && Shards(layout))) {
+    return CannotExport(absl::StrCat("zero", layout.zero),
+                        "Megatron-LM offloads the states of its distributed optimizer; must be "
+                        "zero1 with offload=opt");
+  }
+  if (layout.zero == 0) script.flags.push_back("--use-distributed-optimizer");
+  script.flags.push_back(
+      "--optimizer-cpu-offload --optimizer-offload-fraction 1.0 --overlap-cpu-optimizer-d2h-h2d "
+      "--use-precision-aware-optimizer");
+  return absl::OkStatus();
+}
+
 void AddRecipe(Precision precision, MegatronScript& script) {
   const auto fp8 = [&script](const char* recipe) {
     script.flags.push_back(absl::StrCat("--fp8-format hybrid --fp8-recipe ", recipe));
@@ -203,6 +230,7 @@ absl::StatusOr<std::string> ExportMegatron(const ExportJob& job) {
   script.flags.push_back(absl::StrFormat("--micro-batch-size %d --global-batch-size %d",
                                          layout.micro_batch, job.training.global_batch));
   AddRecompute(layout, script);
+  RETURN_IF_ERROR(AddOffload(job, script));
   RETURN_IF_ERROR(AddModel(job.model, job.training.seq_len, script));
   AddKernels(job, script);
 

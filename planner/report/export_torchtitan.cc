@@ -148,6 +148,11 @@ absl::Status CheckDataParallel(const Layout& l) {
 
 absl::Status CheckLacks(const Layout& l) {
   RETURN_IF_ERROR(CheckDataParallel(l));
+  if (l.offload.any()) {
+    return CannotExport("offload=" + FormatOffload(l.offload),
+                        "torchtitan's training.enable_cpu_offload moves weights and gradients as "
+                        "well; must be left out");
+  }
   if (l.tp > 1 && !l.sequence_parallel) {
     return CannotExport("sp0",
                         "torchtitan's tensor parallel is always sequence parallel; must be "

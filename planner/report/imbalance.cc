@@ -1,8 +1,8 @@
 #include "planner/report/imbalance.h"
 
 #include "absl/strings/str_format.h"
+#include "planner/base/amounts.h"
 #include "planner/estimate/estimate.h"
-#include "planner/report/amounts.h"
 
 namespace meshwright::planner {
 namespace {

@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "planner/base/amounts.h"
 #include "planner/estimate/step_interval.h"
-#include "planner/report/amounts.h"
 
 namespace meshwright::planner {
 namespace {

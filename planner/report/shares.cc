@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "planner/base/amounts.h"
 #include "planner/memory/kept_shares.h"
 #include "planner/profile/model_part.h"
-#include "planner/report/amounts.h"
 
 namespace meshwright::planner {
 namespace {

@@ -38,6 +38,19 @@ std::string DescribeFramework(const Operands& operands) {
       return "Muon is not planned for this framework, only AdamW";
     case FrameworkPart::kRecompute:
       return "the framework does not have recompute, only rc=none";
+    case FrameworkPart::kActivationOffload:
+      return "offloaded activations (offload=act:N) are not planned for this framework, only ones "
+             "on the device";
+    case FrameworkPart::kOffloadPipeline:
+      return absl::StrFormat(
+          "the framework does not combine offload=act:N with pipeline parallel: pp is %d and must "
+          "be 1",
+          bound);
+    case FrameworkPart::kOffloadRecompute:
+      return "the framework does not combine offload=act:N with recompute, only with rc=none";
+    case FrameworkPart::kOptimizerOffload:
+      return "an offloaded optimizer (offload=opt) is not planned for this framework, only one on "
+             "the device";
     case FrameworkPart::kSchedule:
       break;
   }

@@ -26,7 +26,11 @@ enum class FrameworkPart : int64_t {
   kFp8,
   kExperts,
   kOptimizer,
-  kRecompute
+  kRecompute,
+  kActivationOffload,
+  kOffloadPipeline,
+  kOffloadRecompute,
+  kOptimizerOffload
 };
 
 inline EnumSet<ScheduleKind> SchedulesOf(const Supports& supports) {
@@ -73,6 +77,18 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   if (l.cp > 1 && !has.has_context_parallel) return lacks(FrameworkPart::kContext);
   if (l.recompute != Recompute::kNone && !has.has_recompute)
     return lacks(FrameworkPart::kRecompute);
+  if (l.offload.optimizer && !has.has_optimizer_offload) {
+    return lacks(FrameworkPart::kOptimizerOffload);
+  }
+  if (l.offload.activation_layers > 0) {
+    if (!has.has_activation_offload) return lacks(FrameworkPart::kActivationOffload);
+    if (l.pp > 1 && !has.activation_offload_with_pipeline) {
+      return lacks(FrameworkPart::kOffloadPipeline, l.pp);
+    }
+    if (l.recompute != Recompute::kNone && !has.activation_offload_with_recompute) {
+      return lacks(FrameworkPart::kOffloadRecompute);
+    }
+  }
   const EnumSet<ScheduleKind> schedules = SchedulesOf(has);
   return !schedules.Has(l.schedule) && lacks(FrameworkPart::kSchedule, schedules.bits());
 }

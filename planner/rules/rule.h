@@ -12,6 +12,7 @@
 
 #include "planner/layout/layout.h"
 #include "planner/profile/framework_profile.h"
+#include "planner/spec/cluster_spec.h"
 #include "planner/spec/device_kind.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
@@ -44,6 +45,10 @@ enum class Rule : uint8_t {
   kZeroRanks,                 // ZeRO without ranks to shard over
   kHsdpZero,                  // hs= without ZeRO
   kHsdpDivision,              // dp * cp % hs
+  kHostFigures,               // offload= without the cluster's figures of its host
+  kOffloadLayers,             // more offloaded layers than a chunk has
+  kOffloadRecompute,          // offloaded activations of layers that keep none
+  kOffloadOptimizer,          // an offloaded optimizer that no host runs
   kDeviceFormat,              // the precision's products against what the device multiplies
   kFramework,                 // the framework does not have this
   kTooLarge,                  // sizes beyond what the planner can count
@@ -58,6 +63,7 @@ enum class Rule : uint8_t {
   kPrecision,                 // a number format that the device does not run in
   kAttentionKernel,           // attn= names a kernel that the device does not have
   kNormKernel,                // norm= names a kernel that is not there
+  kHostMemory,                // more on the host than its memory
   kDominated,                 // a simpler layout is as small and faster; only searches ask
   kCount,
 };
@@ -72,6 +78,8 @@ struct RuleInput {
   int64_t devices = 0;
   DeviceKind device = DeviceKind::kCuda;
   bool device_has_products = true;  // in the format that the training's precision narrows them to
+  // Null where it is not known, as in an export: rules about its hosts are then not asked.
+  const ClusterSpec* cluster = nullptr;
   // Whether a layout that another one dominates is dropped although it can run.
   bool drops_dominated = false;
 };

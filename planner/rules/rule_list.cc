@@ -11,6 +11,7 @@
 #include "planner/rules/kernel_rules.h"
 #include "planner/rules/limit_rules.h"
 #include "planner/rules/mesh_rules.h"
+#include "planner/rules/offload_rules.h"
 
 namespace meshwright::planner {
 namespace {
@@ -59,8 +60,18 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "hs=$0 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3"},
     {Rule::kHsdpDivision, "hs_division", ReplicasDoNotDivide,
      "dp * cp = $0 ranks can't be divided into groups of hs=$1"},
+    {Rule::kOffloadLayers, "offload_layers", OffloadsMoreThanAChunk,
+     "offload=act:$0 moves the activations of more layers than the $1 of a chunk"},
+    {Rule::kOffloadRecompute, "offload_with_recompute", OffloadsRecomputed,
+     "offload=act:$0 moves what layers keep, and under rc=full and rc=block they keep only their "
+     "input: it needs rc=none or selective"},
+    {Rule::kOffloadOptimizer, "offload_optimizer", OffloadsOrthogonalised,
+     "offload=opt updates weights on the host, where the products of Muon are not planned, only "
+     "AdamW"},
     {Rule::kDeviceFormat, "device_format", DeviceLacksFormat, "", DescribeDeviceFormat},
     {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework},
+    // Behind the framework's own, which says more where no cluster would help.
+    {Rule::kHostFigures, "host_figures", LacksHostFigures, "", DescribeHostFigures},
     {Rule::kPrecision, "precision", LacksPrecision, "", DescribePrecision},
     {Rule::kFfnKind, "ffn_kind", LacksFfn, "", DescribeFfn},
     {Rule::kQkNorm, "qk_norm", LacksQkNorm,
@@ -86,6 +97,8 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "2 * pp - 1"},
     {Rule::kInterleaveBatches, "interleave_batches", RoundsAreNotWhole,
      "$0 micro-batches are not a multiple of pp = $1, as interleaving needs"},
+    // Asked of a layout that could run but for this, as it needs its memory.
+    {Rule::kHostMemory, "host_memory", OverfillsHost, "", DescribeHostMemory},
     // Can run: whoever asks for it gets an estimate.
     {Rule::kDominated, "dominated", IsDominated,
      "rc=selective frees nothing here, for attention keeps no scores: rc=none is as small and "
@@ -156,7 +169,8 @@ RuleInput RuleInputOf(const EstimateContext& context, int64_t devices) {
           .devices = devices,
           .device = context.cluster.device_kind(),
           .device_has_products =
-              context.cluster.device.PeakFlops(context.training.quantisation().products) > 0.0};
+              context.cluster.device.PeakFlops(context.training.quantisation().products) > 0.0,
+          .cluster = &context.cluster};
 }
 
 std::optional<Violation> CheckLayout(const EstimateContext& context, int64_t devices,

@@ -189,6 +189,10 @@ std::string StagesText(const Layout& layout) {
   return layout.stages.empty() ? "the framework's" : FormatStageSplit(layout.stages);
 }
 
+std::string OffloadText(const Layout& layout) {
+  return layout.offload.any() ? FormatOffload(layout.offload) : "nothing";
+}
+
 }  // namespace
 
 NeighbourSearch FindSmallestChange(const EstimateContext& context, const Layout& layout,
@@ -246,6 +250,9 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   add("hs", from.shard_ranks, to.shard_ranks);
   if (from.stages != to.stages) {
     changes.push_back(arrow("stages", StagesText(from), StagesText(to)));
+  }
+  if (from.offload != to.offload) {
+    changes.push_back(arrow("offload", OffloadText(from), OffloadText(to)));
   }
   if (RecomputeText(from) != RecomputeText(to)) {
     changes.push_back(arrow("rc", RecomputeText(from), RecomputeText(to)));

@@ -358,7 +358,7 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
     RETURN_IF_ERROR(CheckShare("max_oom_probability", *request.max_oom_probability));
   }
   const SearchSpace space(request.model, request.devices, request.training.global_batch,
-                          request.profile);
+                          request.profile, request.offloads);
   RETURN_IF_ERROR(CheckSize(request, space));
   Selection selection(request);
   int64_t visited = 0;

@@ -23,10 +23,10 @@ inline constexpr double kMemoryShare = 0.8;
 inline constexpr double kTrialOomProbability = 0.5;
 inline constexpr int32_t kMostTrials = 5;
 
-// The most points that a search goes through. Rules drop most of them at once: on 2 cores 74 million
-// points of llama-3-405b on 6,720 devices take 2.3 s, and 11 s where memory is that of the worker.
-// 16,384 devices make a few million points; numbers of devices with hundreds of divisors make
-// billions.
+// The most points that a search goes through. Rules drop most of them at once: on 2 cores 74
+// million points of llama-3-405b on 6,720 devices take 2.3 s, and 11 s where memory is that of the
+// worker. 16,384 devices make a few million points; numbers of devices with hundreds of divisors
+// make billions.
 inline constexpr int64_t kMostPoints = 100'000'000;
 
 // The most layouts that one answer lists.
@@ -75,6 +75,8 @@ struct SearchRequest {
   // The largest probability of running out of memory that a kept layout may have, above 0 and at
   // most 1. Without it the 80 % rule decides.
   std::optional<double> max_oom_probability = std::nullopt;
+  // What the search may move to the hosts, each in place of nothing. Empty: nothing is moved.
+  std::vector<Offload> offloads = {};
   // A layout whose standing is asked for; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
   Cancelled cancelled = {};

@@ -177,8 +177,9 @@ std::vector<SearchSpace::Pipeline> SearchSpace::PipelinesOf(const ModelSpec& mod
 }
 
 SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
-                         const FrameworkProfile& profile)
+                         const FrameworkProfile& profile, const std::vector<Offload>& offloads)
     : has_hsdp_(profile.supports.has_hsdp && !model.has_experts()) {
+  offloads_.insert(offloads_.end(), offloads.begin(), offloads.end());
   AddMeshes(DivisorsOf(devices), kAxes, devices, Layout(), meshes_);
   if (const int64_t experts = ExpertsOf(model); experts > 0) {
     meshes_ = WithExperts(meshes_, experts);
@@ -210,6 +211,7 @@ int64_t SearchSpace::size() const {
   for (const Layout& mesh : meshes_) {
     points += static_cast<int64_t>(pipelines_.at(mesh.pp).size()) *
               static_cast<int64_t>(micro_batches_.at(mesh.dp).size()) * kModes *
+              static_cast<int64_t>(offloads_.size()) *
               (kZeroStages + kHsdpStages * static_cast<int64_t>(ShardGroupsOf(mesh).size()));
   }
   return points;

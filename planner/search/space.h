@@ -36,11 +36,12 @@ inline constexpr int64_t kMostFewerLayers = 2;
 // add hs = cp * smaller divisors of dp, from kLeastShardRanks to kMostShardRanks, each at least
 // kShardRanksStep times the one before; the search drops those that are no faster than dividing
 // among all replicas where that fits. Frameworks that have them add breadth-first with any number
-// of chunks, ZB-H1 and ZB-V.
+// of chunks, ZB-H1 and ZB-V. Nothing is moved to the hosts but in the copies of the space that the
+// caller asks for, one for each of `offloads`.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
-              const FrameworkProfile& profile);
+              const FrameworkProfile& profile, const std::vector<Offload>& offloads = {});
 
   // Calls visit(layout) for every point, in the same order each time. Points that differ in their
   // recompute alone follow each other: none, selective, full.
@@ -65,7 +66,10 @@ class SearchSpace {
         layout.stages = pipeline.stages;
         for (const int32_t micro_batch : micro_batches) {
           layout.micro_batch = micro_batch;
-          if (!VisitModes(layout, groups, visit)) return false;
+          for (const Offload& offload : offloads_) {
+            layout.offload = offload;
+            if (!VisitModes(layout, groups, visit)) return false;
+          }
         }
       }
     }
@@ -117,7 +121,8 @@ class SearchSpace {
   std::vector<int32_t> ShardGroupsOf(const Layout& mesh) const;
 
   const bool has_hsdp_;
-  std::vector<Layout> meshes_;  // every (tp, cp, pp, dp), the rest at its default
+  std::vector<Offload> offloads_{Offload()};  // that which moves nothing comes first
+  std::vector<Layout> meshes_;                // every (tp, cp, pp, dp), the rest at its default
   std::map<int32_t, std::vector<int32_t>> micro_batches_;  // by dp
   std::map<int32_t, std::vector<Pipeline>> pipelines_;     // by pp
 };

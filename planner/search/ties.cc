@@ -10,6 +10,7 @@ Complexity ComplexityOf(const Layout& layout) {
   complexity.axes += (layout.ep > 1 ? 1 : 0) + (layout.etp > 1 ? 1 : 0);
   complexity.axes += layout.shard_ranks > 0 ? 1 : 0;
   complexity.axes += layout.stages.empty() ? 0 : 1;
+  complexity.axes += layout.offload.any() ? 1 : 0;
   complexity.chunks = layout.vpp > 1;
   complexity.recompute = layout.recompute;
   complexity.zero = layout.zero;

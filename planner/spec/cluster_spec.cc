@@ -72,6 +72,18 @@ absl::Status ValidateLink(const std::string& field, const LinkProfile& link) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateHost(const HostProfile& host) {
+  if (host.link_bytes_per_s != 0.0) {
+    RETURN_IF_ERROR(CheckRate("host.link_bytes_per_s", host.link_bytes_per_s));
+  }
+  RETURN_IF_ERROR(CheckShare("host.link_efficiency", host.link_efficiency));
+  RETURN_IF_ERROR(CheckRange("host.memory_bytes", host.memory_bytes, 0, int64_t{1} << 56));
+  if (host.memory_bytes_per_s != 0.0) {
+    RETURN_IF_ERROR(CheckRate("host.memory_bytes_per_s", host.memory_bytes_per_s));
+  }
+  return CheckShare("host.update_efficiency", host.update_efficiency);
+}
+
 // In the order of the enumeration.
 constexpr std::array<std::string_view, 4> kEvidenceNames = {"assumption", "data_sheet", "benchmark",
                                                             "runs"};
@@ -94,6 +106,7 @@ absl::Status Validate(const ClusterSpec& cluster) {
   RETURN_IF_ERROR(CheckRange("devices_per_node", cluster.devices_per_node, 1, 1 << 20));
   RETURN_IF_ERROR(ValidateLink("scale_up", cluster.scale_up));
   RETURN_IF_ERROR(ValidateLink("scale_out", cluster.scale_out));
+  RETURN_IF_ERROR(ValidateHost(cluster.host));
   return CheckRange("physical_cores", cluster.physical_cores, 0, 1 << 16);
 }
 

@@ -101,6 +101,22 @@ struct LinkProfile {
   friend bool operator==(const LinkProfile&, const LinkProfile&) = default;
 };
 
+// The host of a node as its devices use it, for what a layout moves out of their memory
+// (Layout::offload). A figure is 0 where nobody said.
+struct HostProfile {
+  double link_bytes_per_s = 0.0;    // between one device and the host, one way; data sheet
+  double link_efficiency = 0.85;    // share of it that copies from pinned memory reach
+  int64_t memory_bytes = 0;         // of a node
+  double memory_bytes_per_s = 0.0;  // of a node, data sheet; its devices share it
+  // Share of memory_bytes_per_s that an optimizer's update on the node's processors reaches. That
+  // of CPU-Adam: 10 billion parameters in 2.57 s on 256 GB/s (ZeRO-Offload, arXiv 2101.06840, Table
+  // 4).
+  double update_efficiency = 0.45;
+  std::string source;  // where the figures come from, in words
+
+  friend bool operator==(const HostProfile&, const HostProfile&) = default;
+};
+
 // How collectives are timed: a plain ring with the links' own latencies, or NCCL's choice among its
 // algorithms and protocols (planner/cost/nccl_tuning.h).
 enum class CollectiveModel : uint8_t { kRing, kNccl };
@@ -132,6 +148,7 @@ struct ClusterSpec {
   // Only for devices that are processes on shared processor cores (one device's peak is then that
   // of a core): the ranks of a node share this many cores. 0 where each device computes on its own.
   int32_t physical_cores = 0;
+  HostProfile host;
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
   Calibration calibration;

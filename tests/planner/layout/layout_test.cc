@@ -17,6 +17,10 @@ TEST(LayoutText, RoundTrips) {
                            "tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5",
                            "tp1.cp1.pp4.dp1.mb1.vpp4.zero0.sp0.rc=none.sched=interleaved.stages=1+"
                            "14x2+1",
+                           "tp1.cp1.pp1.dp8.mb1.vpp1.zero3.sp0.rc=none.sched=1f1b.offload=act:8",
+                           "tp1.cp1.pp1.dp8.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.offload=opt",
+                           "tp1.cp1.pp2.dp2.mb1.vpp1.zero1.sp0.rc=none.sched=1f1b.hs=2.stages=3+5."
+                           "offload=act:2+opt",
                            "tp1.cp1.pp1.dp1.mb1.vpp1.zero3.sp0.rc=selective.sched=zb_h1"}) {
     EXPECT_EQ(FormatLayout(ParseLayout(text).value()), text);
   }
@@ -55,6 +59,11 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"tp1.pp1.dp1.rc=block:0", "rc must be"},
                     std::pair{"tp1.pp2.dp1.stages=3,5", "must be layers per stage in order"},
                     std::pair{"tp1.pp2.dp1.stages=3+5.stages=4+4", "stages is given twice"},
+                    std::pair{"tp1.pp1.dp1.offload=", "must be act:N with N from 1"},
+                    std::pair{"tp1.pp1.dp1.offload=act:0", "must be act:N with N from 1"},
+                    std::pair{"tp1.pp1.dp1.offload=act:2+act:3", "must be act:N with N from 1"},
+                    std::pair{"tp1.pp1.dp1.offload=opt+opt", "must be act:N with N from 1"},
+                    std::pair{"tp1.pp1.dp1.offload=opt.offload=opt", "offload is given twice"},
                     std::pair{"tp1.pp1.dp1.sched=2f2b", "sched must be"},
                     std::pair{"tp99999999999.pp1.dp1", "tp takes"}));
 

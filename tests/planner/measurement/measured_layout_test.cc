@@ -83,6 +83,15 @@ TEST(LayoutOf, ReadsTheLayersOfStages) {
   EXPECT_THAT(LayoutText(row), HasSubstr("must be layers per stage in order"));
 }
 
+TEST(LayoutOf, ReadsWhatIsOffloaded) {
+  Measurement row = InventedRow();
+  row.offload = "act:4+opt";
+  EXPECT_EQ(LayoutText(row),
+            "tp2.cp1.pp2.dp2.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b.offload=act:4+opt");
+  row.offload = "all";
+  EXPECT_THAT(LayoutText(row), HasSubstr("offload = all: must be act:N"));
+}
+
 TEST(LayoutOf, LeavesOutWhatHasNoEffect) {
   Measurement row = InventedRow();
   row.gpus = 2;

@@ -52,6 +52,17 @@ TEST(RunsToCsv, PlanRowReadsTheSameSpecsAndLayouts) {
   }
 }
 
+TEST(RunsToCsv, SaysWhatWasOffloaded) {
+  const Specs specs;
+  const Layout moved = ParseLayout("tp1.pp1.dp8.offload=act:3+opt").value();
+  const Layout kept = ParseLayout("tp1.pp1.dp8").value();
+  const auto rows = ParseMeasurements(
+      specs.ToCsv({{moved, RunOutcome::kOk, 0.5, 100}, {kept, RunOutcome::kOk, 0.5, 100}}));
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(rows->at(0).offload, "act:3+opt");
+  EXPECT_EQ(rows->at(1).offload, "");
+}
+
 TEST(RunsToCsv, TellsWhatWasMeasuredInTheFormatsUnits) {
   const Specs specs;
   const Layout layout = ParseLayout("tp1.pp1.dp8").value();

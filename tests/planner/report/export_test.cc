@@ -42,6 +42,31 @@ TEST(ExportMegatron, WritesTheAxes) {
                     HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=1")));
 }
 
+TEST(ExportMegatron, WritesWhatIsOffloaded) {
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero3.offload=act:31"),
+              AllOf(HasSubstr("--cpu-offloading-num-layers 31"),
+                    Not(HasSubstr("--optimizer-cpu-offload"))));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp2.dp4.zero1.offload=opt"),
+              AllOf(HasSubstr("--optimizer-cpu-offload --optimizer-offload-fraction 1.0 "
+                              "--overlap-cpu-optimizer-d2h-h2d --use-precision-aware-optimizer"),
+                    HasSubstr("--use-distributed-optimizer"), Not(HasSubstr("--cpu-offloading"))));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp4.pp2.dp1.offload=opt"),
+              HasSubstr("--use-distributed-optimizer"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero1.offload=act:32"),
+              HasSubstr("fewer layers than the model's 32; must be at most act:31"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero0.offload=opt"),
+              HasSubstr("must be zero1 with offload=opt"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.zero3.offload=opt"),
+              HasSubstr("must be zero1 with offload=opt"));
+  EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp2.dp4.zero1.offload=act:4"),
+              HasSubstr("does not combine offload=act:N with pipeline parallel"));
+}
+
+TEST(ExportTorchtitan, RefusesWhatIsOffloaded) {
+  EXPECT_THAT(Torchtitan("llama-3-8b", "tp1.pp1.dp8.zero3.offload=opt"),
+              HasSubstr("enable_cpu_offload moves weights and gradients as well"));
+}
+
 TEST(ExportMegatron, WritesTheRecipeOfNarrowProducts) {
   ExportJob job = Job("llama-3-8b", "tp1.pp1.dp8.zero1");
   const std::pair<Precision, const char*> recipes[] = {

@@ -98,6 +98,12 @@ TEST(DescribeChanges, NamesEveryAxisOnce) {
                           "mb 4 -> 2", "sp 0 -> 1", "zero 1 -> 3", "rc none -> block:3"));
 }
 
+TEST(DescribeChanges, NamesWhatIsOffloaded) {
+  EXPECT_THAT(
+      DescribeChanges(MakeLayout("tp1.pp1.dp8"), MakeLayout("tp1.pp1.dp8.offload=act:4+opt")),
+      ElementsAre("offload nothing -> act:4+opt"));
+}
+
 TEST(DescribeChanges, NamesStages) {
   EXPECT_THAT(
       DescribeChanges(MakeLayout("tp1.pp4.dp2.stages=7+2x9+7"), MakeLayout("tp1.pp4.dp2.mb2")),

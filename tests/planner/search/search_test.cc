@@ -40,6 +40,25 @@ TEST(Search, CountsEveryPointOnce) {
   EXPECT_GT(funnel.evaluated, 0);
 }
 
+// 18 bytes for each of 70.6 billion parameters are more than 16 devices hold.
+TEST(Search, MovesToTheHostsWhatIsAskedFor) {
+  const TestContext context = MakeContext("llama-3-70b", "h100", 4096, 64);
+  SearchRequest request = MakeRequest(context, 16);
+  EXPECT_TRUE(Search(request)->layouts.empty());
+  request.offloads = ParseOffloads("opt").value();
+  const SearchResult result = Search(request).value();
+  ASSERT_FALSE(result.layouts.empty());
+  for (const RankedLayout& ranked : result.layouts) {
+    EXPECT_TRUE(ranked.layout.offload.optimizer);
+    EXPECT_GT(ranked.estimate.host_node_bytes, 0);
+  }
+  // A cluster that says nothing of its hosts finds what it found before.
+  request.cluster.host = HostProfile();
+  const SearchResult refused = Search(request).value();
+  EXPECT_TRUE(refused.layouts.empty());
+  EXPECT_GT(refused.funnel.invalid_by_rule[static_cast<size_t>(Rule::kHostFigures)], 0);
+}
+
 TEST(Search, RanksByMfuAndKeepsTheMemoryRule) {
   const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
   SearchRequest request = MakeRequest(context, 32);

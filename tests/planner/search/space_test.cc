@@ -44,6 +44,18 @@ TEST(SearchSpace, KnowsItsSizeWithEverySchedule) {
   }
 }
 
+TEST(SearchSpace, HasACopyOfItselfForEachOffloadThatIsAskedFor) {
+  const ModelSpec model = FindModel("llama-2-7b").value();
+  const FrameworkProfile plain;
+  const int64_t without = SearchSpace(model, 8, 16, plain).size();
+  const SearchSpace space(model, 8, 16, plain, ParseOffloads("act:4,act:8+opt").value());
+  EXPECT_EQ(space.size(), 3 * without);
+  std::map<std::string, int64_t> visited;
+  space.ForEach([&](const Layout& layout) { ++visited[FormatOffload(layout.offload)]; });
+  EXPECT_EQ(visited, (std::map<std::string, int64_t>{
+                         {"", without}, {"act:4", without}, {"act:8+opt", without}}));
+}
+
 // As many ranks hold whole experts or, where they are too many, parts of them.
 TEST(SearchSpace, DividesExpertsInEveryWay) {
   const ModelSpec model = FindModel("mixtral-8x7b").value();

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "planner/report/amounts.h"
+#include "planner/base/amounts.h"
 
 namespace meshwright::cli {
 namespace {
@@ -13,7 +13,7 @@ constexpr double kMib = 1024.0 * 1024.0;
 
 }  // namespace
 
-std::string FormatCount(int64_t value) { return planner::Grouped(value); }
+std::string FormatCount(int64_t value) { return Grouped(value); }
 
 std::string FormatGib(int64_t bytes) {
   return absl::StrFormat("%.2f", static_cast<double>(bytes) / kGib);
@@ -35,7 +35,7 @@ std::string FormatSeconds(double seconds) {
   return "0 s";
 }
 
-std::string FormatPercent(double fraction) { return planner::Percent(fraction); }
+std::string FormatPercent(double fraction) { return Percent(fraction); }
 
 std::string FormatFlops(double flops_per_s) {
   if (flops_per_s >= 1e12) return absl::StrFormat("%.1f TFLOP/s", flops_per_s / 1e12);

@@ -26,6 +26,7 @@ struct PlanFlags {
   QueryFlags query;
   OutputFlags output;
   std::string layout;
+  std::string offload;
   std::string mine;
   int32_t top = 10;
   std::optional<double> max_oom_probability;
@@ -48,6 +49,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
                    flags.query.ToQuery(context.files, flags.output.server));
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
+  query.offload = flags.offload;
   query.mine = flags.mine;
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
                    PlannerAt(flags.output.server, context)->Recommend(query));
@@ -138,6 +140,11 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
                    "Keep layouts up to this probability of running out of memory, in place of the "
                    "80 % rule")
       ->option_text("P");
+  command
+      ->add_option("--offload", flags->offload,
+                   "Search layouts as well that move this to the hosts' memory, such as "
+                   "act:8,opt,act:8+opt")
+      ->option_text("LIST");
   command
       ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
       ->option_text("LAYOUT");

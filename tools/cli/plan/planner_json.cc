@@ -38,6 +38,7 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
   const planner::SearchResult& result = answer.result;
   ordered_json request = RequestToJson(query);
   if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
+  if (!query.offload.empty()) request["offload"] = query.offload;
   ordered_json object = {{"request", std::move(request)},
                          {"parameters", answer.parameters},
                          {"rests_on", ToJson(answer.rests_on)},

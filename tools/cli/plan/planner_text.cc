@@ -190,6 +190,7 @@ void PrintFit(const planner::EstimateAnswer& answer, std::ostream& out) {
   const planner::Explanation& why = answer.explanation;
   if (why.experts) out << "  " << why.experts->sentence << "\n";
   if (why.latent_attention) out << "  " << why.latent_attention->sentence << "\n";
+  if (why.offload) out << "  " << why.offload->sentence << "\n";
   const std::string change = planner::ChangeSentence(answer.ranked(), why);
   if (!change.empty()) out << "  " << change << "\n";
   if (why.other_imbalance) out << "  " << why.other_imbalance->sentence << "\n";

@@ -20,6 +20,7 @@ class GrpcPlanner final : public PlannerApi {
     *request.mutable_plan() = agent::ToWire(query);
     request.set_top(query.top);
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
+    request.set_offload(query.offload);
     request.set_mine(query.mine);
     grpc::ClientContext context;
     SetDeadline(context);

@@ -26,7 +26,7 @@ constexpr char kFooter[] = R"(
 The files hold one run per line under a header that names the columns, in any order: source, sweep,
 model, layers, hidden, ffn, heads, kv_heads, vocab, seq, gpu, gpu_mem_gib, gpus, gpus_per_node, tp,
 pp, cp, ep, etp, dp, vpp, mbs, gbs, precision, act_ckpt, attn, norm_kernel, seq_parallel,
-zero_stage, hs, stages, schedule, framework, outcome, step_time_s, mfu, tflops_per_gpu,
+zero_stage, hs, stages, offload, schedule, framework, outcome, step_time_s, mfu, tflops_per_gpu,
 tokens_per_s_per_gpu, peak_mem_gib, notes. An empty cell is unknown; outcome is ok, oom or error. A
 row whose model is a preset's name (meshwright list models), however spelt, needs no shape; an empty
 vocabulary is that of the model's family, an empty micro-batch the fastest that the planner expects

@@ -1,4 +1,4 @@
-// Amounts as the planner's sentences write them.
+// Amounts as sentences write them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace meshwright::planner {
+namespace meshwright {
 
 inline std::string Gib(int64_t bytes) {
   return absl::StrFormat("%.2f GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
@@ -28,4 +28,4 @@ inline std::string Grouped(int64_t value) {
   return digits;
 }
 
-}  // namespace meshwright::planner
+}  // namespace meshwright

@@ -1,0 +1,51 @@
+#include "planner/layout/offload.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr int32_t kMostLayers = 1 << 20;
+
+}  // namespace
+
+std::string FormatOffload(const Offload& offload) {
+  std::string text;
+  if (offload.activation_layers > 0) absl::StrAppend(&text, "act:", offload.activation_layers);
+  if (offload.optimizer) absl::StrAppend(&text, text.empty() ? "" : "+", "opt");
+  return text;
+}
+
+absl::StatusOr<Offload> ParseOffload(std::string_view text) {
+  Offload offload;
+  for (absl::string_view part : absl::StrSplit(absl::string_view(text.data(), text.size()), '+')) {
+    if (part == "opt" && !offload.optimizer) {
+      offload.optimizer = true;
+    } else if (offload.activation_layers != 0 || !absl::ConsumePrefix(&part, "act:") ||
+               !absl::SimpleAtoi(part, &offload.activation_layers) ||
+               offload.activation_layers < 1 || offload.activation_layers > kMostLayers) {
+      return FieldError("offload", text,
+                        absl::StrCat("must be act:N with N from 1 to ", kMostLayers,
+                                     ", opt, or both as act:N+opt"));
+    }
+  }
+  return offload;
+}
+
+absl::StatusOr<std::vector<Offload>> ParseOffloads(std::string_view text) {
+  std::vector<Offload> offloads;
+  if (text.empty()) return offloads;
+  for (const std::string& part :
+       std::vector<std::string>(absl::StrSplit(absl::string_view(text.data(), text.size()), ','))) {
+    ASSIGN_OR_RETURN(const Offload offload, ParseOffload(part));
+    offloads.push_back(offload);
+  }
+  return offloads;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,58 @@
+#include "planner/rules/offload_rules.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/amounts.h"
+#include "planner/block/stage_partition.h"
+#include "planner/memory/rank_memory.h"
+
+namespace meshwright::planner {
+namespace {
+
+const char* KeyOf(HostFigure figure) {
+  switch (figure) {
+    case HostFigure::kLink:
+      return "host.link_bytes_per_s";
+    case HostFigure::kMemory:
+      return "host.memory_bytes";
+    case HostFigure::kMemoryRate:
+      break;
+  }
+  return "host.memory_bytes_per_s";
+}
+
+}  // namespace
+
+bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.offload.activation_layers == 0) return false;
+  int64_t layers = 0;
+  for (int32_t stage = 0; stage < layout.pp * layout.vpp; ++stage) {
+    layers = std::max(
+        layers,
+        StageOf(input.model, layout, input.profile.supports.stage_partition, stage).layer_count);
+  }
+  return layout.offload.activation_layers > layers &&
+         Broken(layout.offload.activation_layers, layers, operands);
+}
+
+std::string DescribeHostFigures(const Operands& operands) {
+  return absl::StrCat("offload= needs the cluster's host: its ",
+                      KeyOf(static_cast<HostFigure>(operands.value)),
+                      " is not there; must be what the data sheet of its nodes says");
+}
+
+bool OverfillsHost(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (!layout.offload.any() || input.cluster == nullptr) return false;
+  const EstimateContext context{input.model, *input.cluster, input.training, input.profile};
+  const int64_t node_bytes = HostBytesOfNode(PlannedLayout(context, layout));
+  const int64_t memory_bytes = input.cluster->host.memory_bytes;
+  return node_bytes > memory_bytes && Broken(node_bytes, memory_bytes, operands);
+}
+
+std::string DescribeHostMemory(const Operands& operands) {
+  return absl::StrCat("the devices of a node move ", Gib(operands.value),
+                      " to their host, whose memory is ", Gib(operands.divisor));
+}
+
+}  // namespace meshwright::planner

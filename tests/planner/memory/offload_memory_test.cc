@@ -1,0 +1,150 @@
+// What a layout moves to the hosts, on the device and on the host, against sums by hand.
+#include <gtest/gtest.h>
+
+#include "planner/block/block.h"
+#include "planner/block/kept.h"
+#include "planner/block/parameters.h"
+#include "planner/memory/kept_shares.h"
+#include "planner/memory/rank_memory.h"
+#include "planner/profile/layer_shape.h"
+#include "tests/planner/offload_context.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr int64_t kTokens = 4096;
+
+// 32 layers.
+TestContext Llama7b(int64_t global_batch = 64) {
+  return OffloadContext("llama-2-7b", kTokens, global_batch);
+}
+
+MemoryEstimate OnRank(const TestContext& test, const char* layout, int32_t rank = 0) {
+  return EstimateRankMemory(test.get(), MakeLayout(layout), rank);
+}
+
+int64_t LayerBytes(const TestContext& test) {
+  return KeptBytes(
+      BlockOperators(LayerShape(test.get(), MakeLayout("tp1.pp1.dp1"), test.model.groups.front())));
+}
+
+TEST(OffloadedActivations, LeaveTheOtherLayersOnTheDevice) {
+  const TestContext test = Llama7b();
+  const int64_t layer = LayerBytes(test);
+  const MemoryEstimate whole = OnRank(test, "tp1.pp1.dp8.zero1");
+  EXPECT_EQ(whole.activations_bytes, 32 * layer);
+  EXPECT_EQ(whole.host_bytes, 0);
+  const MemoryEstimate moved = OnRank(test, "tp1.pp1.dp8.zero1.offload=act:20");
+  EXPECT_EQ(moved.activations_bytes, 12 * layer);
+  EXPECT_EQ(moved.host_bytes, 20 * layer);
+  EXPECT_EQ(whole.total_bytes() - moved.total_bytes(), moved.host_bytes);
+}
+
+// The layer that computes and the one whose copy is under way stay.
+TEST(OffloadedActivations, KeepTwoLayersOnTheDeviceWhereFewerStay) {
+  const TestContext test = Llama7b();
+  const int64_t layer = LayerBytes(test);
+  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=act:30").activations_bytes, 2 * layer);
+  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=act:31").activations_bytes, 2 * layer);
+  const MemoryEstimate all = OnRank(test, "tp1.pp1.dp8.zero1.offload=act:32");
+  EXPECT_EQ(all.activations_bytes, 2 * layer);
+  EXPECT_EQ(all.host_bytes, 32 * layer);
+}
+
+// The first of four ranks has four micro-batches of its eight layers in flight. Of each of them the
+// layers that are not moved stay, and one pass at a time needs its two layers.
+TEST(OffloadedActivations, AreThoseOfEveryMicroBatchInFlight) {
+  const TestContext test = Llama7b();
+  const int64_t layer = LayerBytes(test);
+  const MemoryEstimate some = OnRank(test, "tp1.pp4.dp2.offload=act:5");
+  EXPECT_EQ(some.activations_bytes, 4 * 3 * layer);
+  EXPECT_EQ(some.host_bytes, 4 * 5 * layer);
+  const MemoryEstimate all = OnRank(test, "tp1.pp4.dp2.offload=act:8");
+  EXPECT_EQ(all.activations_bytes, 2 * layer);
+  EXPECT_EQ(all.host_bytes, 4 * 8 * layer);
+  EXPECT_EQ(OnRank(test, "tp1.pp4.dp2.offload=act:8", 3).host_bytes, 8 * layer);
+}
+
+// Under interleaving each of a rank's two chunks of four layers moves its own. The first of four
+// ranks warms up 4 micro-batches through both chunks and 3 more through the first.
+TEST(OffloadedActivations, AreCountedByChunk) {
+  const TestContext test = Llama7b();
+  const int64_t layer = LayerBytes(test);
+  const MemoryEstimate moved = OnRank(test, "tp1.pp4.dp2.vpp2.offload=act:1");
+  EXPECT_EQ(moved.activations_bytes, (4 + 4 + 3) * 3 * layer);
+  EXPECT_EQ(moved.host_bytes, (4 + 4 + 3) * layer);
+}
+
+// DeepSeek-V2-Lite: a dense layer in front of 26 with experts, which keep more.
+TEST(OffloadedActivations, AreTheFirstLayersWhateverTheirKind) {
+  const TestContext test = OffloadContext("deepseek-v2-lite", kTokens, 64);
+  ASSERT_EQ(test.model.groups.size(), 2u);
+  const Layout layout = MakeLayout("tp1.pp1.dp8.ep8.zero1");
+  const auto kept = [&](size_t group) {
+    return KeptBytes(BlockOperators(LayerShape(test.get(), layout, test.model.groups[group])));
+  };
+  ASSERT_GT(kept(1), kept(0));
+  const MemoryEstimate two = OnRank(test, "tp1.pp1.dp8.ep8.zero1.offload=act:2");
+  EXPECT_EQ(two.host_bytes, kept(0) + kept(1));
+  EXPECT_EQ(two.activations_bytes, 25 * kept(1));
+  // What is said of the experts' share is of what stays.
+  const KeptShares whole = KeptSharesOnRank(test.get(), layout, 0);
+  const KeptShares left =
+      KeptSharesOnRank(test.get(), MakeLayout("tp1.pp1.dp8.ep8.zero1.offload=act:2"), 0);
+  EXPECT_EQ(left.experts_bytes * 26, whole.experts_bytes * 25);
+}
+
+TEST(OffloadedOptimizer, TakesItsStatesToTheHost) {
+  const TestContext test = Llama7b();
+  const int64_t parameters = Parameters(test.model);
+  const MemoryEstimate whole = OnRank(test, "tp1.pp1.dp8.zero0");
+  const MemoryEstimate moved = OnRank(test, "tp1.pp1.dp8.zero0.offload=opt");
+  EXPECT_EQ(whole.optimizer_bytes, 12 * parameters);
+  EXPECT_EQ(moved.optimizer_bytes, 0);
+  EXPECT_EQ(moved.host_bytes, 12 * parameters);
+  EXPECT_EQ(moved.weights_bytes, whole.weights_bytes);
+  EXPECT_EQ(moved.gradients_bytes, whole.gradients_bytes);
+  EXPECT_EQ(moved.total_bytes(), whole.total_bytes() - 12 * parameters);
+  const int64_t shard = (parameters + 7) / 8;
+  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=opt").host_bytes, 12 * shard);
+  EXPECT_EQ(OnRank(test, "tp1.pp1.dp8.zero1.offload=act:3+opt").host_bytes,
+            12 * shard + 3 * LayerBytes(test));
+}
+
+// What a framework holds during its update is the host's too.
+TEST(OffloadedOptimizer, NeedsNoCopiesOnTheDevice) {
+  TestContext test = Llama7b();
+  test.profile.states.step_bytes_per_parameter = 100.0;
+  const MemoryEstimate whole = OnRank(test, "tp1.pp1.dp8.zero1");
+  const MemoryEstimate moved = OnRank(test, "tp1.pp1.dp8.zero1.offload=opt");
+  EXPECT_EQ(whole.activations_bytes, 0);
+  EXPECT_EQ(moved.activations_bytes, 32 * LayerBytes(test));
+}
+
+int64_t NodeBytes(const TestContext& test, const char* layout) {
+  const Layout parsed = MakeLayout(layout);
+  const EstimateContext context = test.get();
+  return HostBytesOfNode(PlannedLayout(context, parsed));
+}
+
+// Eight devices a node, tensor-parallel ranks side by side and pipeline ranks farthest apart.
+TEST(HostBytesOfNode, AddUpOverTheDevicesOfANode) {
+  const TestContext test = Llama7b();
+  const auto on_rank = [&](const char* layout, int32_t rank) {
+    return OnRank(test, layout, rank).host_bytes;
+  };
+  EXPECT_EQ(NodeBytes(test, "tp1.pp4.dp8"), 0);
+  const char* apart = "tp1.pp4.dp8.offload=act:4";
+  EXPECT_EQ(NodeBytes(test, apart), 8 * on_rank(apart, 0));
+  // Two devices of each of the four ranks on one node.
+  const char* together = "tp1.pp4.dp2.offload=act:4";
+  int64_t sum = 0;
+  for (int32_t rank = 0; rank < 4; ++rank) sum += 2 * on_rank(together, rank);
+  EXPECT_EQ(NodeBytes(test, together), sum);
+  // Two nodes: the first two pipeline ranks, which have more in flight, and the others.
+  const char* halves = "tp1.pp4.dp4.offload=act:4";
+  EXPECT_EQ(NodeBytes(test, halves), 4 * (on_rank(halves, 0) + on_rank(halves, 1)));
+}
+
+}  // namespace
+}  // namespace meshwright::planner

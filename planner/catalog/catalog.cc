@@ -1,5 +1,7 @@
 #include "planner/catalog/catalog.h"
 
+#include <limits>
+
 #include "absl/types/span.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/preset_text.h"
@@ -38,8 +40,8 @@ absl::StatusOr<FrameworkProfile> ProfileFromJson(std::string_view json) {
 absl::StatusOr<ModelSpec> FindModel(std::string_view name) {
   const auto text = ModelText(name);
   if (!text.ok()) return text.status();
-  // Presets have no sliding window, so the sequence length does not matter.
-  return ModelFromConfig(name, *text, /*seq_len=*/1);
+  // With all of its windows: those that a sequence does not reach change nothing.
+  return ModelFromConfig(name, *text, std::numeric_limits<int64_t>::max());
 }
 
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores) {

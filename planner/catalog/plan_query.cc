@@ -5,13 +5,15 @@
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "planner/catalog/model_config.h"
+#include "planner/catalog/preset_text.h"
 #include "planner/profile/attention_default.h"
 
 namespace meshwright::planner {
 
 absl::StatusOr<ModelSpec> ResolveModel(const SpecSource& model, int64_t seq_len) {
-  return model.json.empty() ? FindModel(model.name)
-                            : ModelFromConfig(model.name, model.json, seq_len);
+  if (!model.json.empty()) return ModelFromConfig(model.name, model.json, seq_len);
+  ASSIGN_OR_RETURN(const std::string_view preset, ModelText(model.name));
+  return ModelFromConfig(model.name, preset, seq_len);
 }
 
 std::vector<std::string> NotesOnModel(const SpecSource& model, int64_t seq_len) {

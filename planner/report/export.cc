@@ -41,6 +41,7 @@ absl::Status CheckRuns(const Framework& framework, const ExportJob& job) {
   const EstimateContext context{job.model, any_cluster, job.training, profile};
   RuleInput input = RuleInputOf(context, job.layout.devices());
   input.device_has_products = true;
+  input.cluster = nullptr;
   const std::optional<Violation> violation = CheckLayout(input, job.layout);
   if (!violation) return absl::OkStatus();
   return FieldError("layout", FormatLayout(job.layout), Describe(*violation));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/catalog/plan_query.h"
 #include "planner/report/export.h"
 #include "tests/planner/test_specs.h"
 
@@ -15,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 ExportJob Job(const char* model, const char* layout) {
-  return {.model = FindModel(model).value(),
+  return {.model = ResolveModel({.name = model, .json = ""}, 4096).value(),
           .training = {.seq_len = 4096, .global_batch = 64},
           .layout = MakeLayout(layout)};
 }

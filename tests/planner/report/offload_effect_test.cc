@@ -24,15 +24,16 @@ TEST(OffloadEffect, IsNothingWhereNothingIsMoved) {
 
 TEST(OffloadEffect, SaysWhatAMicroBatchMoves) {
   TestContext test = OffloadContext("llama-2-7b", 4096, 64);
+  test.cluster.host.link_bytes_per_s = 100e9;
   const auto effect = Effect(test, "tp1.pp2.dp4.offload=act:8");
   ASSERT_TRUE(effect);
   // Two micro-batches in flight on the first rank, one on the last.
   EXPECT_EQ(effect->host_bytes, 2 * effect->moved_bytes);
   EXPECT_EQ(effect->update_bytes, 0);
-  EXPECT_EQ(effect->link_bytes_per_s, 50e9);
+  EXPECT_EQ(effect->link_bytes_per_s, 100e9);
   EXPECT_THAT(effect->sentence,
               AllOf(HasSubstr("Offloading the activations of 8 layers moves"),
-                    HasSubstr("a micro-batch down and up again, at 50 GB/s: 0.0 ms of a step of"),
+                    HasSubstr("a micro-batch down and up again, at 100 GB/s: 0.0 ms of a step of"),
                     HasSubstr("of 2048.00 GiB for a node."), Not(HasSubstr("optimizer"))));
   test.cluster.host.link_bytes_per_s = 5e9;
   const auto slow = Effect(test, "tp1.pp2.dp4.offload=act:8");
@@ -46,7 +47,7 @@ TEST(OffloadEffect, SaysWhatAnUpdateMoves) {
   ASSERT_TRUE(effect);
   // 6 bytes for each of 6,738,415,616 / 8 parameters.
   EXPECT_EQ(effect->update_bytes, int64_t{6738415616} / 8 * 6);
-  EXPECT_THAT(effect->sentence, HasSubstr("of 1 layer moves 1.1"));
+  EXPECT_THAT(effect->sentence, HasSubstr("of 1 layer moves 0.50 GiB a micro-batch"));
   EXPECT_THAT(effect->sentence, HasSubstr(", and offloading the optimizer moves 4.71 GiB of "
                                           "gradients and weights a step, at 50 GB/s"));
 }

@@ -63,7 +63,7 @@ TEST(WireTest, ExplanationsRoundTrip) {
   explanation.neighbours = {.tried = 12, .smallest = ranked};
   const v1::Explanation wire = ToWire(ranked, explanation);
   EXPECT_EQ(wire.binding().memory_part(), "overhead");
-  EXPECT_EQ(wire.binding().time_s(), 11);
+  EXPECT_EQ(wire.binding().time_s(), 12);
   EXPECT_EQ(*FromWire(wire), explanation);
   explanation.neighbours.smallest.reset();
   EXPECT_EQ(*FromWire(ToWire(ranked, explanation)), explanation);

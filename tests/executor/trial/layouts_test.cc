@@ -103,6 +103,9 @@ TEST_P(Bf16LayoutsTest, MemoryIsWithinTwoPercent) {
 constexpr ModelVariant kTied = {.tied = true};
 constexpr ModelVariant kQkNorm = {.qk_norm = true};
 constexpr ModelVariant kExperts = {.experts = 8, .top_k = 3, .shared = true, .balanced = true};
+constexpr ModelVariant kExpertsOfMuon = {.experts = 8, .balanced = true, .muon = true};
+constexpr ModelVariant kRouterLosses = {
+    .experts = 8, .balanced = true, .capacity = 1.25, .router_losses = true};
 constexpr ModelVariant kBlocksOfGpt = {
     .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .biases = true};
 
@@ -130,6 +133,10 @@ std::vector<Case> ExactCases() {
           {planner::Precision::kFp32, {"tp2.pp2.dp2.ep4.zero1.sp1", kExperts}},
           {planner::Precision::kFp32, {"tp1.pp2.dp4.ep2.zero3.sched=zb_h1", kExperts}},
           {planner::Precision::kFp64, {"tp1.cp4.pp1.dp1", {.window = 3}}},
+          {planner::Precision::kFp64, {"tp1.cp4.pp1.dp1", {.window = 5, .chunked = true}}},
+          {planner::Precision::kFp64, {"tp2.pp1.dp2.ep2.zero1.sp1", kRouterLosses}},
+          {planner::Precision::kFp32, {"tp2.pp2.dp2.zero2.sp1", {.muon = true}}},
+          {planner::Precision::kFp64, {"tp2.pp1.dp2.ep2.zero1.sp1", kExpertsOfMuon}},
           {planner::Precision::kFp64, {"tp2.cp2.pp1.dp1.sp1", {.latent = true}}},
           {planner::Precision::kFp32, {"tp2.pp1.dp1.mb2.sp1", kBlocksOfGpt}},
           {planner::Precision::kFp64, {"tp1.pp2.dp2.zero2", kBlocksOfGpt}},

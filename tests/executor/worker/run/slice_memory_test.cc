@@ -28,10 +28,10 @@ TEST_P(SliceMemoryTest, ARankAloneHoldsWhatItHoldsAmongTheOthers) {
 // Every fourth: what is kept of communication is the same in all.
 std::vector<trial::LayoutCase> Some() {
   std::vector<trial::LayoutCase> some;
-  const std::vector<trial::LayoutCase> all = trial::AllCases();
-  for (size_t i = 0; i < all.size(); i += 4) some.push_back(all[i]);
-  const std::vector<trial::LayoutCase> experts = trial::BalancedExpertCases();
-  for (size_t i = 0; i < experts.size(); i += 4) some.push_back(experts[i]);
+  for (const std::vector<trial::LayoutCase>& cases :
+       {trial::AllCases(), trial::BalancedExpertCases(), trial::MuonExpertCases()}) {
+    for (size_t i = 0; i < cases.size(); i += 4) some.push_back(cases[i]);
+  }
   return some;
 }
 

@@ -50,6 +50,44 @@ json RunJson(const std::string& layout, std::vector<std::string> more = {}) {
   return RunJsonOf("tinystories-15m", layout, std::move(more));
 }
 
+// A model of two layers with experts whose router has losses, written where nobody else writes.
+std::string ModelWithExperts() {
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("experts_" + std::to_string(getpid()) + ".json"))
+          .string();
+  std::ofstream(file) << json{{"model_type", "mixtral"},
+                              {"hidden_size", 32},
+                              {"num_hidden_layers", 2},
+                              {"intermediate_size", 24},
+                              {"num_attention_heads", 4},
+                              {"num_key_value_heads", 2},
+                              {"num_local_experts", 8},
+                              {"num_experts_per_tok", 2},
+                              {"vocab_size", 64},
+                              {"router_aux_loss_coef", 0.02},
+                              {"moe_expert_capacity_factor", 1.25}};
+  return file;
+}
+
+TEST(TrialCommand, LearnedRoutingHoldsWhatItsRowsMakeOfTheEstimate) {
+  const std::string model = ModelWithExperts();
+  const json trial =
+      RunJsonOf(model, "tp2.pp1.dp2.ep2.zero1.sp1.mb1",
+                {"--steps", "3", "--dtype", "fp32", "--routing", "learned", "--optimizer", "muon"});
+  std::filesystem::remove(model);
+  EXPECT_EQ(SchemaProblems("trial", trial), "");
+  ASSERT_EQ(trial["ranks"].size(), 4u);
+  int64_t tokens = 0;
+  for (const json& rank : trial["ranks"]) {
+    EXPECT_EQ(rank["peak_bytes"], rank["estimated_routed_bytes"]) << rank.dump();
+    EXPECT_EQ(rank["expert_tokens"].size(), 4u);
+    for (const json& of_expert : rank["expert_tokens"]) tokens += of_expert.get<int64_t>();
+  }
+  // Of two layers and three steps, without what came above an expert's capacity.
+  EXPECT_LE(tokens, 4 * 32 * 2 * 2 * 3);
+  EXPECT_GT(tokens, 4 * 32 * 2 * 3);
+}
+
 TEST(TrialCommand, HasTheKeysOfTheContract) {
   const json trial = RunJson("tp2.pp2.dp1.mb1", {"--steps", "2"});
   EXPECT_EQ(SchemaProblems("trial", trial), "");

@@ -20,7 +20,7 @@ std::vector<std::string> ModelNames();
 std::vector<std::string> ClusterNames();
 std::vector<std::string> ProfileNames();
 
-absl::StatusOr<ModelSpec> FindModel(std::string_view name);
+absl::StatusOr<ModelSpec> FindModel(std::string_view name);  // with all of its windows
 // `host_cores`: physical cores of the machine, for clusters whose devices are processes on it.
 absl::StatusOr<ClusterSpec> FindCluster(std::string_view name, int32_t host_cores);
 absl::StatusOr<FrameworkProfile> FindProfile(std::string_view name);

@@ -24,6 +24,10 @@ class EnumSet {
 
   constexpr void Add(Kind kind) { bits_ |= BitOf(kind); }
   constexpr bool Has(Kind kind) const { return (bits_ & BitOf(kind)) != 0; }
+  constexpr void Remove(Kind kind) { bits_ &= ~BitOf(kind); }
+  constexpr EnumSet With(const EnumSet& other) const { return FromBits(bits_ | other.bits_); }
+  constexpr EnumSet And(const EnumSet& other) const { return FromBits(bits_ & other.bits_); }
+  constexpr EnumSet Without(const EnumSet& other) const { return FromBits(bits_ & ~other.bits_); }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr int64_t bits() const { return bits_; }
 
@@ -45,10 +49,10 @@ class EnumSet {
 
 // The names of all in a set, such as "flash2, cudnn".
 template <typename Kind, typename Name>
-std::string NamesOf(const EnumSet<Kind>& set, const Name& name) {
+std::string NamesOf(const EnumSet<Kind>& set, const Name& name, std::string_view between = ", ") {
   std::string names;
   set.ForEach([&](Kind kind) {
-    if (!names.empty()) names += ", ";
+    if (!names.empty()) names += between;
     names += name(kind);
   });
   return names;

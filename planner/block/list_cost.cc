@@ -28,6 +28,7 @@ void AddCollectives(const Operator& op, PassKind pass, ListCost& cost) {
                                 .group = collective.group,
                                 .kind = collective.kind,
                                 .of_loss = op.kind == OperatorKind::kCrossEntropy,
+                                .recomputed = pass == PassKind::kForward && op.recomputed,
                                 .bytes = collective.bytes});
   }
 }

@@ -25,7 +25,8 @@ struct CollectiveCost {
   GroupRole group = GroupRole::kTensor;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool of_loss = false;
-  int64_t bytes = 0;  // as OperatorCollective::bytes
+  bool recomputed = false;  // a forward's that runs again
+  int64_t bytes = 0;        // as OperatorCollective::bytes
 };
 
 struct ListCost {

@@ -24,8 +24,15 @@ void RecomputeNormsAndActivation(OperatorList& block);
 // where the worker stops.
 void RecomputeAll(OperatorList& block);
 
+// One part of a block runs again (planner/layout/recompute.h), as Megatron-Core's selective
+// recompute has it: a part without products is freed behind what reads it and runs as far as
+// backward needs; an FFN runs as a whole, its down projection and its collectives included. Norms
+// that Transformer Engine fuses with the projection behind them, in front of attention without
+// latents and of dense FFNs, are no modules: they stay, or run again with `mlp`.
+void Apply(RecomputeModule module, const BlockShape& shape, OperatorList& block);
+
 // Applies the mode to a layer that it recomputes. Under kBlock these are the first layers of a
-// chunk, which the caller picks.
+// chunk, which the caller picks; kModules is applied module by module.
 void Apply(Recompute recompute, const BlockShape& shape, OperatorList& block);
 
 }  // namespace meshwright::planner

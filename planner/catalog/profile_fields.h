@@ -133,6 +133,8 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("layered_accumulation", supports.layered_accumulation);
   visit("has_recompute", supports.has_recompute);
   visit("has_block_recompute", supports.has_block_recompute);
+  visit(OnlyIf(!supports.recompute_modules.empty(), "recompute_modules"),
+        supports.recompute_modules, kRecomputeModuleNames);
   visit("has_hsdp", supports.has_hsdp);
   visit("has_stages", supports.has_stages);
   visit("has_fp8", supports.has_fp8);

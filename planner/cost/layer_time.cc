@@ -146,7 +146,9 @@ void AddTensorParallel(const ListCost& cost, const Price& price, LayerTime& time
   for (const CollectiveCost& collective : cost.collectives) {
     if (collective.group != GroupRole::kTensor) continue;
     double& sum_s = collective.pass == PassKind::kForward ? time.tp_forward_s : time.tp_backward_s;
-    sum_s += price(collective);
+    const double time_s = price(collective);
+    sum_s += time_s;
+    if (collective.recomputed) time.tp_recompute_s += time_s;
   }
 }
 
@@ -166,16 +168,20 @@ void AddExpertParallel(const StepShape& step, const BlockSums& block, LayerTime&
   CollectiveTimes inside(step, step.experts.tensor);
   double forward_s = 0.0;
   double backward_s = 0.0;
+  double recompute_s = 0.0;
   for (const CollectiveCost& collective : block.layer_cost.collectives) {
     if (collective.group == GroupRole::kTensor) continue;
     double& sum_s = collective.pass == PassKind::kForward ? forward_s : backward_s;
-    sum_s += collective.kind == CollectiveKind::kAllToAll
-                 ? Launched(step, AllToAllTime(step, block.shape, collective.bytes))
-                 : inside.Of(collective.kind, collective.bytes);
+    const double time_s = collective.kind == CollectiveKind::kAllToAll
+                              ? Launched(step, AllToAllTime(step, block.shape, collective.bytes))
+                              : inside.Of(collective.kind, collective.bytes);
+    sum_s += time_s;
+    if (collective.recomputed) recompute_s += time_s;
   }
   const double hidden = step.context.profile.communication.all_to_all_overlap;
   time.ep_forward_s = forward_s - std::min(hidden * forward_s, time.forward_s);
   time.ep_backward_s = backward_s - std::min(hidden * backward_s, time.backward_s());
+  time.ep_recompute_s = recompute_s - std::min(hidden * recompute_s, time.recompute_s);
 }
 
 // Host time of the tensor-parallel rings of one pass, where the framework drives every step of them

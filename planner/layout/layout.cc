@@ -67,23 +67,6 @@ absl::Status LayoutError(absl::string_view part, absl::string_view problem) {
   return FieldError("layout", Std(part), Std(problem));
 }
 
-absl::Status ParseRecompute(absl::string_view value, Layout& layout) {
-  for (const Recompute kind : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
-    if (Std(value) == RecomputeName(kind)) {
-      layout.recompute = kind;
-      return absl::OkStatus();
-    }
-  }
-  int32_t layers = 0;
-  if (absl::ConsumePrefix(&value, "block:") && absl::SimpleAtoi(value, &layers) && layers > 0 &&
-      layers <= kMaxAxis) {
-    layout.recompute = Recompute::kBlock;
-    layout.recompute_layers = layers;
-    return absl::OkStatus();
-  }
-  return LayoutError(absl::StrCat("rc=", value), "rc must be none, selective, full or block:N");
-}
-
 absl::Status ParseSchedule(absl::string_view value, Layout& layout) {
   for (const auto& [kind, name] : kSchedules) {
     if (Std(value) == name) {
@@ -107,7 +90,7 @@ absl::Status ParsePart(absl::string_view part, Layout& layout, absl::string_view
   absl::string_view value = part;
   if (absl::ConsumePrefix(&value, "rc=")) {
     key = "rc";
-    return ParseRecompute(value, layout);
+    return ParseRecompute(Std(value), layout);
   }
   if (absl::ConsumePrefix(&value, "sched=")) {
     key = "sched";
@@ -176,24 +159,47 @@ std::string ProductOfAxesText() {
   return text;
 }
 
-std::string_view RecomputeName(Recompute recompute) {
-  switch (recompute) {
-    case Recompute::kNone:
-      return "none";
-    case Recompute::kSelective:
-      return "selective";
-    case Recompute::kFull:
-      return "full";
-    case Recompute::kBlock:
-      return "block";
+std::string FormatRecompute(const Layout& layout) {
+  if (layout.recompute == Recompute::kBlock) {
+    return absl::StrCat("block:", layout.recompute_layers);
   }
-  return "";
+  if (layout.recompute == Recompute::kModules) {
+    return NamesOf(layout.recompute_modules, RecomputeModuleName, "+");
+  }
+  return std::string(RecomputeName(layout.recompute));
+}
+
+absl::Status ParseRecompute(std::string_view value, Layout& layout) {
+  layout.recompute_layers = 0;
+  layout.recompute_modules = {};
+  for (const Recompute kind : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+    if (value == RecomputeName(kind)) {
+      layout.recompute = kind;
+      return absl::OkStatus();
+    }
+  }
+  absl::string_view layers = Absl(value);
+  if (absl::ConsumePrefix(&layers, "block:") &&
+      absl::SimpleAtoi(layers, &layout.recompute_layers) && layout.recompute_layers > 0 &&
+      layout.recompute_layers <= kMaxAxis) {
+    layout.recompute = Recompute::kBlock;
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<RecomputeModules> modules = ParseRecomputeModules(value);
+  if (!modules.ok()) {
+    return LayoutError(
+        absl::StrCat("rc=", Absl(value)),
+        absl::StrCat("rc must be none, selective, full, block:N or modules divided by +: ",
+                     AllRecomputeModules()));
+  }
+  layout.recompute = Recompute::kModules;
+  layout.recompute_modules = *modules;
+  return absl::OkStatus();
 }
 
 std::string_view ScheduleName(ScheduleKind schedule) { return NameOf(kSchedules, schedule); }
 
 std::string FormatLayout(const Layout& l) {
-  const std::string_view recompute = RecomputeName(l.recompute);
   const std::string_view schedule = ScheduleName(l.schedule);
   std::string text;
   for (const AxisField& axis : kAxes) absl::StrAppend(&text, Absl(axis.name), l.*axis.size, ".");
@@ -203,8 +209,7 @@ std::string FormatLayout(const Layout& l) {
   if (l.divides_experts()) std::for_each(kExpertNumbers.begin(), kExpertNumbers.end(), append);
   std::for_each(kOtherNumbers.begin(), kOtherNumbers.end(), append);
   absl::StrAppend(&text, "sp", l.sequence_parallel ? 1 : 0, ".rc=");
-  text.append(recompute);
-  if (l.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", l.recompute_layers);
+  absl::StrAppend(&text, FormatRecompute(l));
   text.append(".sched=").append(schedule);
   if (l.attention != AttentionKernel::kDefault) {
     text.append(".attn=").append(AttentionKernelName(l.attention));

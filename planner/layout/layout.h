@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "planner/layout/offload.h"
+#include "planner/layout/recompute.h"
 #include "planner/layout/stage_split.h"
 #include "planner/spec/kernels.h"
 
@@ -22,7 +23,6 @@ namespace meshwright::planner {
 // The axes that a layout divides its devices over, in the order of the text form.
 enum class Axis : uint8_t { kTp, kCp, kPp, kDp };
 
-enum class Recompute : uint8_t { kNone, kSelective, kFull, kBlock };
 enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kInterleaved, kBreadthFirst, kZbH1, kZbV };
 
 struct Layout {
@@ -40,7 +40,8 @@ struct Layout {
   int32_t zero = 0;         // ZeRO stage 0-3; 1 = distributed optimizer, 3 = FSDP
   bool sequence_parallel = false;
   Recompute recompute = Recompute::kNone;
-  int32_t recompute_layers = 0;  // only for kBlock: layers recomputed per chunk
+  int32_t recompute_layers = 0;             // only for kBlock: layers recomputed per chunk
+  RecomputeModules recompute_modules = {};  // only for kModules
   ScheduleKind schedule = ScheduleKind::k1f1b;
   AttentionKernel attention = AttentionKernel::kDefault;
   NormKernel norm = NormKernel::kDefault;
@@ -109,9 +110,13 @@ inline bool HasWeightActions(ScheduleKind schedule) {
   return schedule == ScheduleKind::kZbH1 || schedule == ScheduleKind::kZbV;
 }
 
-std::string_view RecomputeName(Recompute recompute);
 std::string_view ScheduleName(ScheduleKind schedule);
 std::string FormatLayout(const Layout& layout);
+
+// The value of rc= alone: "none", "block:4", "layernorm+mla_up_proj".
+std::string FormatRecompute(const Layout& layout);
+// Sets what the layout recomputes. InvalidArgument says what would be accepted.
+absl::Status ParseRecompute(std::string_view value, Layout& layout);
 
 // Reads the text form, keys in any order. tp, pp and dp must be there; the others default to cp1,
 // mb1, vpp1, zero0, sp0, rc=none and sched=1f1b (interleaved where vpp > 1). InvalidArgument names

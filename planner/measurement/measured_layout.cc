@@ -1,7 +1,6 @@
 #include "planner/measurement/measured_layout.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -58,27 +57,31 @@ absl::Status ReadAxes(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
-// What follows "block:" as a count; 0 where it is none.
-int32_t BlockLayers(std::string_view text) {
-  constexpr std::string_view kBlock = "block:";
-  if (!text.starts_with(kBlock)) return 0;
-  text.remove_prefix(kBlock.size());
-  int32_t layers = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), layers);
-  return error == std::errc() && end == text.data() + text.size() ? layers : 0;
+// The modules of Megatron-LM's selective recompute, "recompute_modules=mlp mla_up_proj;" or
+// "recompute-modules=[layernorm mlp]", among a row's notes; empty where they name none.
+std::string_view NotedModules(std::string_view notes) {
+  for (const std::string_view key : {"recompute_modules=", "recompute-modules=["}) {
+    const size_t at = notes.find(key);
+    if (at == std::string_view::npos) continue;
+    notes.remove_prefix(at + key.size());
+    return notes.substr(0, notes.find_first_of(";]"));
+  }
+  return {};
 }
 
 absl::Status ReadRecompute(const Measurement& row, Layout& layout) {
-  layout.recompute_layers = BlockLayers(absl::AsciiStrToLower(row.act_ckpt));
-  if (layout.recompute_layers > 0) {
-    layout.recompute = Recompute::kBlock;
-    return absl::OkStatus();
-  }
   const auto recompute = MeaningOfRecompute(row.act_ckpt);
   if (!recompute) {
-    return FieldError("act_ckpt", row.act_ckpt, "must be none, selective, full or block:N");
+    if (ParseRecompute(absl::AsciiStrToLower(row.act_ckpt), layout).ok()) return absl::OkStatus();
+    return FieldError(
+        "act_ckpt", row.act_ckpt,
+        "must be none, selective, full, block:N or modules divided by +: " + AllRecomputeModules());
   }
   layout.recompute = *recompute;
+  const std::string_view modules = NotedModules(row.notes);
+  if (layout.recompute != Recompute::kSelective || modules.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(layout.recompute_modules, ParseRecomputeModules(modules));
+  layout.recompute = Recompute::kModules;
   return absl::OkStatus();
 }
 

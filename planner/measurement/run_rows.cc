@@ -55,10 +55,7 @@ void DescribeLayout(const Layout& layout, Measurement& row) {
   row.etp = layout.etp;
   row.vpp = layout.vpp;
   row.mbs = layout.micro_batch;
-  row.act_ckpt = std::string(RecomputeName(layout.recompute));
-  if (layout.recompute == Recompute::kBlock) {
-    row.act_ckpt = absl::StrCat("block:", layout.recompute_layers);
-  }
+  row.act_ckpt = FormatRecompute(layout);
   row.attn = std::string(AttentionKernelName(layout.attention));
   row.norm_kernel = std::string(NormKernelName(layout.norm));
   row.seq_parallel = layout.sequence_parallel ? "1" : "0";

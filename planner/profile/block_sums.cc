@@ -1,5 +1,7 @@
 #include "planner/profile/block_sums.h"
 
+#include <algorithm>
+
 #include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
@@ -11,6 +13,7 @@ namespace {
 struct Key {
   BlockShape shape;
   Recompute recompute = Recompute::kNone;
+  RecomputeModules modules;
   WorkspaceRates rates;
 
   friend bool operator==(const Key&, const Key&) = default;
@@ -46,6 +49,19 @@ KeptShares SharesOf(const BlockShape& shape, const OperatorList& operators) {
   return shares;
 }
 
+// Each module runs again right before its own backward and is gone when the next one does.
+Workspace LargestModule(const Key& key, const KeptForBackward& all) {
+  Workspace largest;
+  key.modules.ForEach([&](RecomputeModule module) {
+    OperatorList operators = BlockOperators(key.shape);
+    Apply(module, key.shape, operators);
+    const Workspace again = RecomputedBytes(all, KeptForBackward(operators));
+    largest.working_bytes = std::max(largest.working_bytes, again.working_bytes);
+    largest.score_bytes = std::max(largest.score_bytes, again.score_bytes);
+  });
+  return largest;
+}
+
 void AddLayer(const Key& key, BlockSums& sums) {
   OperatorList operators = BlockOperators(key.shape);
   const KeptForBackward all(operators);
@@ -59,13 +75,19 @@ void AddLayer(const Key& key, BlockSums& sums) {
     sums.layer_cost = CostOf(operators);
     return;
   }
-  const bool selective = key.recompute == Recompute::kSelective;
+  const bool in_part =
+      key.recompute == Recompute::kSelective || key.recompute == Recompute::kModules;
   // Full recompute runs the whole forward again, which is timed as such.
-  if (!selective) sums.layer_cost = CostOf(operators);
-  Apply(key.recompute, key.shape, operators);
+  if (!in_part) sums.layer_cost = CostOf(operators);
+  if (key.recompute == Recompute::kModules) {
+    sums.workspace += LargestModule(key, all);
+    key.modules.ForEach([&](RecomputeModule module) { Apply(module, key.shape, operators); });
+  } else {
+    Apply(key.recompute, key.shape, operators);
+    sums.workspace += RecomputedBytes(all, KeptForBackward(operators));
+  }
+  if (!in_part) return;
   const KeptForBackward edited(operators);
-  sums.workspace += RecomputedBytes(all, edited);
-  if (!selective) return;
   sums.kept_bytes = edited.all_bytes;
   sums.kept_shares = SharesOf(key.shape, operators);
   sums.layer_cost = CostOf(operators);
@@ -74,9 +96,10 @@ void AddLayer(const Key& key, BlockSums& sums) {
 }  // namespace
 
 std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape, Recompute recompute,
+                                             const RecomputeModules& modules,
                                              const WorkspaceRates& rates) {
   thread_local Memo<Key, std::shared_ptr<const BlockSums>, kShapesOfASearch> known;
-  const Key key = {.shape = shape, .recompute = recompute, .rates = rates};
+  const Key key = {.shape = shape, .recompute = recompute, .modules = modules, .rates = rates};
   return known.Get(key, [&] {
     auto sums = std::make_shared<BlockSums>();
     sums->shape = shape;

@@ -36,14 +36,14 @@ struct BlockSums {
   UnitMatrices mtp_matrices;
 
   // Of one micro-batch in one layer.
-  int64_t kept_bytes = 0;        // without recompute, or under selective recompute
+  int64_t kept_bytes = 0;        // without recompute, under selective recompute, or beside modules
   KeptShares kept_shares;        // of kept_bytes
   int64_t checkpoint_bytes = 0;  // where the layer is recomputed as a whole
   Workspace workspace;           // of its backward, with what it runs again
   double logits = 0.0;           // of the model's head
   int64_t mtp_kept_bytes = 0;    // beside a layer and a head, of one that predicts further tokens
 
-  ListCost layer_cost;  // with what selective recompute runs again
+  ListCost layer_cost;  // with what selective recompute and modules run again
   ListCost head_cost;
   ListCost embedding_cost;
   ListCost mtp_cost;
@@ -52,6 +52,7 @@ struct BlockSums {
 // Remembers the last shapes, which a search comes back to with each of its schedules and numbers of
 // replicas. May be called from any thread.
 std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape, Recompute recompute,
+                                             const RecomputeModules& modules,
                                              const WorkspaceRates& rates);
 
 }  // namespace meshwright::planner

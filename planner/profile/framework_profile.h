@@ -200,6 +200,7 @@ struct Supports {
   bool layered_accumulation = false;
   bool has_recompute = true;
   bool has_block_recompute = true;
+  RecomputeModules recompute_modules = {};  // that rc= may name
   bool has_hsdp = false;    // ZeRO inside groups of hs= ranks, copies outside
   bool has_stages = false;  // stages= of as many layers as a layout says
   // Whether it runs the recipes of fp8 and fp4 (planner/spec/quantisation.h).

@@ -25,9 +25,9 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
   const std::vector<LayerGroup>& groups = context.model.groups;
   for (size_t i = 0; i < groups.size(); ++i) {
     const size_t alike = FirstOfShape(groups, i);
-    blocks_.push_back(
-        alike < i ? blocks_[alike]
-                  : BlockSumsOf(LayerShape(context, layout, groups[i]), layout.recompute, rates));
+    blocks_.push_back(alike < i ? blocks_[alike]
+                                : BlockSumsOf(LayerShape(context, layout, groups[i]),
+                                              layout.recompute, layout.recompute_modules, rates));
   }
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const int32_t alike = FirstAlike(rank);

@@ -28,7 +28,7 @@ void VisitFields(const LayoutAxes& axes, Visitor& visit) {
   visit("vpp", layout.vpp);
   visit("zero", layout.zero);
   visit("sp", int32_t{layout.sequence_parallel});
-  visit("rc", std::string(RecomputeName(layout.recompute)));
+  visit("rc", FormatRecompute(layout));
   visit("sched", std::string(ScheduleName(layout.schedule)));
   visit("hs", layout.shard_ranks);
   visit("stages", FormatStageSplit(layout.stages));

@@ -106,6 +106,10 @@ void AddRecompute(const Layout& layout, MegatronScript& script) {
     case Recompute::kSelective:
       flags.push_back("--recompute-activations");
       return;
+    case Recompute::kModules:
+      flags.push_back("--recompute-granularity selective --recompute-modules " +
+                      NamesOf(layout.recompute_modules, RecomputeModuleName, " "));
+      return;
     case Recompute::kFull:
       flags.push_back(
           "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1");

@@ -158,9 +158,11 @@ absl::Status CheckLacks(const Layout& l) {
                         "torchtitan's tensor parallel is always sequence parallel; must be "
                         "sp1 where tp is above 1");
   }
-  if (l.recompute == Recompute::kBlock) {
-    return CannotExport(absl::StrCat("rc=block:", l.recompute_layers),
-                        "torchtitan recomputes all layers alike; must be none, selective or full");
+  if (l.recompute == Recompute::kBlock || l.recompute == Recompute::kModules) {
+    return CannotExport(
+        absl::StrCat("rc=", FormatRecompute(l)),
+        "torchtitan recomputes all layers alike and picks operators itself; must be none, "
+        "selective or full");
   }
   if (l.schedule == ScheduleKind::kZbH1) {
     return CannotExport("sched=zb_h1",

@@ -18,6 +18,15 @@ std::string DescribeFramework(const Operands& operands) {
       return "the framework's tensor parallel is always sequence parallel (sp1)";
     case FrameworkPart::kBlock:
       return "the framework recomputes all layers alike (rc=none, selective or full)";
+    case FrameworkPart::kModules: {
+      const auto modules = RecomputeModules::FromBits(bound);
+      if (modules.empty()) {
+        return "recompute of named modules is not planned for this framework, only rc=none, "
+               "selective, full or block:N";
+      }
+      return absl::StrCat("the framework recomputes no other modules than ",
+                          NamesOf(modules, RecomputeModuleName));
+    }
     case FrameworkPart::kZeroPipeline:
       return "the framework does not combine ZeRO 2 and 3 with pipeline parallel, only "
              "ZeRO 0 and 1";

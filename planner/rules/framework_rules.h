@@ -19,6 +19,7 @@ enum class FrameworkPart : int64_t {
   kSequence,
   kSequenceNeeded,
   kBlock,
+  kModules,
   kContext,
   kSchedule,
   kHsdp,
@@ -72,6 +73,10 @@ inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Opera
   }
   if (l.recompute == Recompute::kBlock && !has.has_block_recompute)
     return lacks(FrameworkPart::kBlock);
+  if (l.recompute == Recompute::kModules &&
+      !l.recompute_modules.Without(has.recompute_modules).empty()) {
+    return lacks(FrameworkPart::kModules, has.recompute_modules.bits());
+  }
   if (l.shard_ranks > 0 && !has.has_hsdp) return lacks(FrameworkPart::kHsdp);
   if (!l.stages.empty() && !has.has_stages) return lacks(FrameworkPart::kStages);
   if (l.cp > 1 && !has.has_context_parallel) return lacks(FrameworkPart::kContext);

@@ -34,10 +34,9 @@ bool OffloadsMoreThanAChunk(const RuleInput& input, const Layout& layout, Operan
 inline bool OffloadsRecomputed(const RuleInput& /*input*/, const Layout& layout,
                                Operands& operands) {
   if (layout.offload.activation_layers == 0) return false;
-  if (layout.recompute == Recompute::kNone || layout.recompute == Recompute::kSelective) {
-    return false;
-  }
-  return Broken(layout.offload.activation_layers, 0, operands);
+  const bool keeps_input_alone =
+      layout.recompute == Recompute::kFull || layout.recompute == Recompute::kBlock;
+  return keeps_input_alone && Broken(layout.offload.activation_layers, 0, operands);
 }
 
 inline bool OffloadsOrthogonalised(const RuleInput& input, const Layout& layout,

@@ -42,6 +42,9 @@ enum class Rule : uint8_t {
   kInterleaveBatches,         // micro-batches % pp under interleaving
   kZeroBubbleBatches,         // fewer micro-batches than a zero-bubble schedule needs
   kRecomputeLayers,           // more recomputed layers than a chunk has
+  kRecomputeModules,          // recomputed modules that the model does not have
+  kRecomputeTwice,            // a recomputed module inside another
+  kRecomputeScales,           // recomputed modules under delayed scales
   kZeroRanks,                 // ZeRO without ranks to shard over
   kHsdpZero,                  // hs= without ZeRO
   kHsdpDivision,              // dp * cp % hs

@@ -12,6 +12,7 @@
 #include "planner/rules/limit_rules.h"
 #include "planner/rules/mesh_rules.h"
 #include "planner/rules/offload_rules.h"
+#include "planner/rules/recompute_rules.h"
 
 namespace meshwright::planner {
 namespace {
@@ -54,6 +55,11 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
     {Rule::kRecomputeLayers, "recompute_layers", RecomputesMoreThanAChunk,
      "rc=block:$0 recomputes more layers than the $1 of a chunk"},
+    {Rule::kRecomputeModules, "recompute_modules", RecomputesMissingModules, "",
+     DescribeMissingModules},
+    {Rule::kRecomputeTwice, "recompute_twice", RecomputesTwice, "", DescribeTwice},
+    {Rule::kRecomputeScales, "recompute_scales", RecomputesUnderDelayedScales, "",
+     DescribeDelayedScales},
     {Rule::kZeroRanks, "zero_without_ranks", ZeroLacksRanks,
      "zero$0 has nothing to shard over: dp * cp is 1"},
     {Rule::kHsdpZero, "hs_without_zero", HsdpLacksZero,
@@ -64,7 +70,7 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
      "offload=act:$0 moves the activations of more layers than the $1 of a chunk"},
     {Rule::kOffloadRecompute, "offload_with_recompute", OffloadsRecomputed,
      "offload=act:$0 moves what layers keep, and under rc=full and rc=block they keep only their "
-     "input: it needs rc=none or selective"},
+     "input: it needs rc=none, selective or modules"},
     {Rule::kOffloadOptimizer, "offload_optimizer", OffloadsOrthogonalised,
      "offload=opt updates weights on the host, where the products of Muon are not planned, only "
      "AdamW"},

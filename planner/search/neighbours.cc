@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/layout/mesh.h"
+#include "planner/search/module_recompute.h"
 
 namespace meshwright::planner {
 namespace {
@@ -99,9 +100,15 @@ void MoreRecompute(const ModelSpec& model, Layout layout, const Visit& visit) {
     Layout block = layout;
     block.recompute = Recompute::kBlock;
     block.recompute_layers = static_cast<int32_t>(n);
+    block.recompute_modules = {};
     visit(block);
   }
   layout.recompute_layers = 0;
+  ForEachMoreModules(layout, RecomputeModulesOf(model), [&visit](const Layout& more) {
+    visit(more);
+    return true;
+  });
+  layout.recompute_modules = {};
   if (layout.recompute == Recompute::kNone) {
     layout.recompute = Recompute::kSelective;
     visit(layout);
@@ -179,12 +186,6 @@ class Fastest {
   NeighbourSearch& search_;
 };
 
-std::string RecomputeText(const Layout& layout) {
-  std::string text(RecomputeName(layout.recompute));
-  if (layout.recompute == Recompute::kBlock) absl::StrAppend(&text, ":", layout.recompute_layers);
-  return text;
-}
-
 std::string StagesText(const Layout& layout) {
   return layout.stages.empty() ? "the framework's" : FormatStageSplit(layout.stages);
 }
@@ -254,8 +255,8 @@ std::vector<std::string> DescribeChanges(const Layout& from, const Layout& to) {
   if (from.offload != to.offload) {
     changes.push_back(arrow("offload", OffloadText(from), OffloadText(to)));
   }
-  if (RecomputeText(from) != RecomputeText(to)) {
-    changes.push_back(arrow("rc", RecomputeText(from), RecomputeText(to)));
+  if (FormatRecompute(from) != FormatRecompute(to)) {
+    changes.push_back(arrow("rc", FormatRecompute(from), FormatRecompute(to)));
   }
   return changes;
 }

@@ -12,6 +12,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/search/block_recompute.h"
+#include "planner/search/module_recompute.h"
 #include "planner/search/space.h"
 #include "planner/search/ties.h"
 
@@ -134,6 +135,7 @@ class Selection {
         context_(ContextOf(request)),
         planned_(RuleInputOf(context_, request.devices)),
         searched_(Searched(planned_)),
+        modules_(ModulesThatRun(request, planned_)),
         allowed_bytes_(AllowedBytes(request)),
         trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
         ranking_(request.top),
@@ -169,7 +171,10 @@ class Selection {
     }
     if (least_bytes <= allowed_bytes_) {
       Rank(planned);
-      if (layout.recompute == Recompute::kFull && keeping_all_is_over_) RecomputeLess(planned);
+      if (layout.recompute == Recompute::kFull && keeping_all_is_over_) {
+        RecomputeLess(planned);
+        RecomputeModulesAlone(planned);
+      }
     } else {
       PutOver(planned, least_bytes);
       if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
@@ -198,6 +203,12 @@ class Selection {
   static RuleInput Searched(RuleInput input) {
     input.drops_dominated = true;
     return input;
+  }
+
+  static RecomputeModules ModulesThatRun(const SearchRequest& request, const RuleInput& planned) {
+    const RecomputeModules modules = SearchedModules(planned);
+    if (!request.runner) return modules;
+    return modules.And(request.runner->profile.supports.recompute_modules);
   }
 
   // What became of a layout that divides states among all replicas. HSDP, which divides among a
@@ -267,6 +278,22 @@ class Selection {
     Rank(PlannedLayout(context_, least));
   }
 
+  // Likewise for the modules of every layer. No set of them is faster than recomputing nothing.
+  void RecomputeModulesAlone(const PlannedLayout& full) {
+    if (modules_.empty()) return;
+    const Layout none = WithModules(full.layout(), {});
+    const auto fits = [this](const Layout& layout) {
+      return LeastBytes(PlannedLayout(context_, layout)) <= allowed_bytes_;
+    };
+    if (!fits(WithAllModules(none, modules_))) return;
+    ++funnel_.enumerated;
+    if (!Matters(MfuOf(PlannedLayout(context_, none)))) {
+      ++funnel_.evaluated;
+      return;
+    }
+    Rank(PlannedLayout(context_, LeastModules(none, modules_, fits)));
+  }
+
   bool MayBeatMine(double mfu) const {
     return mine_ && !mine_->violation && mfu > mine_->estimate.mfu;
   }
@@ -326,6 +353,7 @@ class Selection {
   const EstimateContext context_;
   const RuleInput planned_;   // of a layout that the caller names
   const RuleInput searched_;  // of the search's own
+  const RecomputeModules modules_;
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   Funnel funnel_;

@@ -40,6 +40,18 @@ TEST(LayoutText, TakesKeysInAnyOrderWithDefaults) {
 
 class BadLayout : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
+// The text has them in one order, each once.
+TEST(LayoutText, NamesRecomputedModules) {
+  const Layout layout = ParseLayout("tp1.pp1.dp8.rc=mlp+mla_up_proj+mlp").value();
+  EXPECT_EQ(layout.recompute, Recompute::kModules);
+  EXPECT_EQ(FormatRecompute(layout), "mla_up_proj+mlp");
+  EXPECT_EQ(ParseLayout(FormatLayout(layout)).value(), layout);
+  Layout other = layout;
+  ASSERT_TRUE(ParseRecompute("block:3", other).ok());
+  EXPECT_EQ(FormatRecompute(other), "block:3");
+  EXPECT_TRUE(other.recompute_modules.empty());
+}
+
 TEST_P(BadLayout, IsRefusedNamingThePart) {
   const auto layout = ParseLayout(GetParam().first);
   ASSERT_EQ(layout.status().code(), absl::StatusCode::kInvalidArgument);
@@ -57,6 +69,9 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"tp1.pp1.dp1.dp2", "dp is given twice"},
                     std::pair{"tp1.pp1.dp1.rc=some", "rc must be"},
                     std::pair{"tp1.pp1.dp1.rc=block:0", "rc must be"},
+                    std::pair{"tp1.pp1.dp1.rc=", "rc must be"},
+                    std::pair{"tp1.pp1.dp1.rc=mlp+none",
+                              "modules divided by +: layernorm, moe_act"},
                     std::pair{"tp1.pp2.dp1.stages=3,5", "must be layers per stage in order"},
                     std::pair{"tp1.pp2.dp1.stages=3+5.stages=4+4", "stages is given twice"},
                     std::pair{"tp1.pp1.dp1.offload=", "must be act:N with N from 1"},

@@ -101,6 +101,24 @@ TEST(LayoutOf, LeavesOutWhatHasNoEffect) {
   EXPECT_EQ(LayoutText(row), "tp1.cp1.pp2.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b");
 }
 
+// As the tables and Megatron-LM's flags name them; and as `validate` prints a layout's.
+TEST(LayoutOf, TakesRecomputedModulesFromNotes) {
+  Measurement row = InventedRow();
+  row.act_ckpt = "selective";
+  row.notes = "experts=256;recompute_modules=mlp mla_up_proj;bf16 optimizer states";
+  EXPECT_THAT(LayoutText(row), HasSubstr("rc=mla_up_proj+mlp"));
+  row.notes = "flags: recompute-modules=[layernorm mlp moe_act] transformer-impl=te";
+  EXPECT_THAT(LayoutText(row), HasSubstr("rc=layernorm+moe_act+mlp"));
+  row.act_ckpt = "full";
+  EXPECT_THAT(LayoutText(row), HasSubstr("rc=full"));
+  row.notes = "";
+  row.act_ckpt = "mla_up_proj+mlp";
+  EXPECT_THAT(LayoutText(row), HasSubstr("rc=mla_up_proj+mlp"));
+  row.act_ckpt = "selective";
+  row.notes = "recompute_modules=mlp elsewhere";
+  EXPECT_THAT(LayoutText(row), HasSubstr("recompute_modules = elsewhere"));
+}
+
 TEST(LayoutOf, NamesTheColumnThatIsOff) {
   const auto error = [](auto change) {
     Measurement row = InventedRow();

@@ -225,6 +225,9 @@ TEST(ExportMegatron, WritesRecomputeAndKernels) {
               HasSubstr("--recompute-method uniform --recompute-num-layers 1"));
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.rc=block:5"),
               HasSubstr("--recompute-method block --recompute-num-layers 5"));
+  EXPECT_THAT(Megatron("deepseek-v3", "tp1.pp1.dp8.ep8.zero1.rc=layernorm+mla_up_proj"),
+              HasSubstr("--recompute-granularity selective --recompute-modules layernorm "
+                        "mla_up_proj"));
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8"), HasSubstr("--attention-backend flash"));
   EXPECT_THAT(Megatron("llama-3-8b", "tp1.pp1.dp8.attn=eager.norm=eager"),
               AllOf(HasSubstr("--attention-backend unfused"), HasSubstr("# norm=eager")));
@@ -364,7 +367,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{kTorchtitan, "llama-3-8b", "tp1.cp2.pp1.dp4", "context-parallel"},
         Refused{kTorchtitan, "llama-3-8b", "tp2.pp1.dp4.zero3", "must be sp1"},
         Refused{kTorchtitan, "llama-3-8b", "tp1.pp1.dp8.zero3.rc=block:2",
-                "layout = rc=block:2: torchtitan recomputes all layers alike; must be none"},
+                "layout = rc=block:2: torchtitan recomputes all layers alike and picks operators "
+                "itself; "
+                "must be none"},
         Refused{kTorchtitan, "llama-3-8b", "tp1.pp2.dp4.zero3.sched=zb_h1", "zb_v"},
         Refused{kTorchtitan, "qwen2.5-7b", "tp1.pp1.dp8.zero3", "biases on q, k and v"}));
 

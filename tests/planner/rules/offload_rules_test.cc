@@ -57,7 +57,7 @@ TEST(OffloadRules, MoveWhatLayersKeep) {
        {"tp1.pp1.dp8.rc=full.offload=act:4", "tp1.pp1.dp8.rc=block:2.offload=act:4"}) {
     EXPECT_EQ(Sentence(test, recomputed),
               "offload=act:4 moves what layers keep, and under rc=full and rc=block they keep only "
-              "their input: it needs rc=none or selective");
+              "their input: it needs rc=none, selective or modules");
   }
 }
 

@@ -131,6 +131,15 @@ TEST(SmallestChangeOfExperts, DividesThemOverMoreRanks) {
             EstimateLayout(context.get(), MakeLayout("tp1.pp1.dp8.ep8.mb1.zero1")).time.step_s());
 }
 
+TEST(SmallestChangeOfExperts, RecomputesModules) {
+  const TestContext context = MakeContext("deepseek-v3", "h100", 4096, 32768);
+  const Layout from = MakeLayout("tp2.pp16.dp32.ep64.mb1.zero1.sp1.stages=3+14x4+2");
+  const int64_t allowed = EstimateMemory(context.get(), from).total_bytes() - 1;
+  const NeighbourSearch found = FindSmallestChange(context.get(), from, allowed);
+  ASSERT_TRUE(found.smallest.has_value());
+  EXPECT_THAT(DescribeChanges(from, found.smallest->layout), ElementsAre("rc none -> layernorm"));
+}
+
 TEST(DescribedChanges, SayWhatMadeRoomAndWhatExpertsBecame) {
   EXPECT_THAT(DescribeChanges(MakeLayout("tp2.pp1.dp8.ep2.etp4.sp1"),
                               MakeLayout("tp4.pp1.dp4.ep4.etp2.sp1")),

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
+#include "planner/search/module_recompute.h"
 #include "planner/search/space.h"
 #include "tests/planner/search/dominated.h"
 #include "tests/planner/test_specs.h"
@@ -26,11 +27,12 @@ TEST(Search, CountsEveryPointOnce) {
   TestContext context = MakeContext("llama-3-70b", "h100", 8192, 64);
   const SearchResult result = Search(MakeRequest(context, 64)).value();
   const Funnel& funnel = result.funnel;
-  // rc=block:N comes on top.
+  // rc=block:N and modules come on top.
   const int64_t points = SearchSpace(context.model, 64, 64, context.profile).size();
   EXPECT_GT(funnel.enumerated, points);
   EXPECT_LT(funnel.enumerated, points + funnel.evaluated);
   context.profile.supports.has_block_recompute = false;
+  context.profile.supports.recompute_modules = {};
   EXPECT_EQ(Search(MakeRequest(context, 64))->funnel.enumerated, points);
   EXPECT_EQ(funnel.enumerated, funnel.invalid + funnel.memory + funnel.evaluated);
   EXPECT_EQ(
@@ -143,6 +145,30 @@ TEST(Search, RecomputesAsFewLayersAsItMust) {
     }
     EXPECT_GT(blocks, 0) << framework;
   }
+}
+
+// Of the modules as few as must be, and only where keeping everything does not fit.
+TEST(Search, RecomputesAsFewModulesAsItMust) {
+  const TestContext test = MakeContext("deepseek-v3", "h100", 4096, 2048);
+  SearchRequest request = MakeRequest(test, 512);
+  request.top = 100;
+  const auto fits = [&](const Layout& layout) {
+    return EstimateMemory(test.get(), layout).total_bytes() <= AllowedBytes(request);
+  };
+  const SearchResult result = Search(request).value();
+  int found = 0;
+  for (const auto& [layout, estimate] : result.layouts) {
+    if (layout.recompute != Recompute::kModules) continue;
+    ++found;
+    EXPECT_FALSE(CheckLayout(test.get(), 512, layout)) << FormatLayout(layout);
+    EXPECT_TRUE(fits(layout));
+    layout.recompute_modules.ForEach([&, of = layout](RecomputeModule module) {
+      RecomputeModules fewer = of.recompute_modules;
+      fewer.Remove(module);
+      EXPECT_FALSE(fits(WithModules(of, fewer))) << FormatLayout(of);
+    });
+  }
+  EXPECT_GT(found, 0);
 }
 
 TEST(Search, GivesTheSameRankingTwice) {
@@ -331,6 +357,7 @@ TEST(Search, CountsTheLayoutsThatAreFasterThanMine) {
   context.profile.kept.pressure_slope = 1.0;
   context.profile.kept.pressure_from = 0.2;
   context.profile.supports.has_block_recompute = false;  // no points of the space
+  context.profile.supports.recompute_modules = {};       // likewise
   SearchRequest request = MakeRequest(context, 32);
   request.top = 3;
   std::vector<std::pair<double, Layout>> all;

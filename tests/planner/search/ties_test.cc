@@ -83,6 +83,7 @@ TEST(Search, FindsTheTiesThatAnEstimateOfEveryLayoutFinds) {
     context.profile.kept.pressure_slope = pressure;
     context.profile.kept.pressure_from = 0.2;
     context.profile.supports.has_block_recompute = false;  // no points of the space
+    context.profile.supports.recompute_modules = {};       // likewise
     SearchRequest request = MakeRequest(context, 32);
     request.top = 1;
     const SearchResult result = Search(request).value();

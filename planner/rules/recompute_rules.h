@@ -1,0 +1,46 @@
+// Rules about the modules that a layout recomputes (planner/layout/recompute.h). Each function
+// returns whether the layout breaks its rule (planner/rules/rule.h).
+#pragma once
+
+#include <string>
+
+#include "planner/rules/operands.h"
+#include "planner/rules/rule.h"
+
+namespace meshwright::planner {
+
+// The modules that free something in some layer of the model.
+RecomputeModules RecomputeModulesOf(const ModelSpec& model);
+
+inline bool RecomputesMissingModules(const RuleInput& input, const Layout& layout,
+                                     Operands& operands) {
+  if (layout.recompute != Recompute::kModules) return false;
+  const RecomputeModules there = RecomputeModulesOf(input.model);
+  const RecomputeModules missing = layout.recompute_modules.Without(there);
+  return !missing.empty() && Broken(missing.bits(), there.bits(), operands);
+}
+
+// `moe` runs again what `moe_act` and `shared_experts` would.
+inline bool RecomputesTwice(const RuleInput& /*input*/, const Layout& layout, Operands& operands) {
+  if (!layout.recompute_modules.Has(RecomputeModule::kMoe)) return false;
+  constexpr RecomputeModules kParts = {RecomputeModule::kMoeAct, RecomputeModule::kSharedExperts};
+  const RecomputeModules twice = layout.recompute_modules.And(kParts);
+  return !twice.empty() && Broken(twice.bits(), 0, operands);
+}
+
+// Scales of the step before belong to a forward that runs once: Megatron-Core's TransformerConfig
+// refuses modules of which only the output is freed.
+inline bool RecomputesUnderDelayedScales(const RuleInput& input, const Layout& layout,
+                                         Operands& operands) {
+  if (input.training.precision != Precision::kFp8Delayed) return false;
+  constexpr RecomputeModules kFreed = {RecomputeModule::kLayerNorm, RecomputeModule::kMoeAct};
+  const RecomputeModules freed = layout.recompute_modules.And(kFreed);
+  return !freed.empty() && Broken(freed.bits(), 0, operands);
+}
+
+// Return sentences with the modules' names.
+std::string DescribeMissingModules(const Operands& operands);
+std::string DescribeTwice(const Operands& operands);
+std::string DescribeDelayedScales(const Operands& operands);
+
+}  // namespace meshwright::planner

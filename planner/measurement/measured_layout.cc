@@ -11,6 +11,7 @@
 #include "planner/layout/mesh.h"
 #include "planner/measurement/expert_notes.h"
 #include "planner/measurement/source_words.h"
+#include "planner/rules/recompute_rules.h"
 
 namespace meshwright::planner {
 namespace {
@@ -69,7 +70,7 @@ std::string_view NotedModules(std::string_view notes) {
   return {};
 }
 
-absl::Status ReadRecompute(const Measurement& row, Layout& layout) {
+absl::Status ReadRecompute(const Measurement& row, const ModelSpec& model, Layout& layout) {
   const auto recompute = MeaningOfRecompute(row.act_ckpt);
   if (!recompute) {
     if (ParseRecompute(absl::AsciiStrToLower(row.act_ckpt), layout).ok()) return absl::OkStatus();
@@ -80,8 +81,9 @@ absl::Status ReadRecompute(const Measurement& row, Layout& layout) {
   layout.recompute = *recompute;
   const std::string_view modules = NotedModules(row.notes);
   if (layout.recompute != Recompute::kSelective || modules.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(layout.recompute_modules, ParseRecomputeModules(modules));
-  layout.recompute = Recompute::kModules;
+  ASSIGN_OR_RETURN(const RecomputeModules named, ParseRecomputeModules(modules));
+  layout.recompute_modules = named.And(RecomputeModulesOf(model));
+  layout.recompute = layout.recompute_modules.empty() ? Recompute::kNone : Recompute::kModules;
   return absl::OkStatus();
 }
 
@@ -164,15 +166,15 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row) {
   return layout.devices();
 }
 
-absl::StatusOr<Layout> LayoutOf(const Measurement& row, bool has_experts) {
+absl::StatusOr<Layout> LayoutOf(const Measurement& row, const ModelSpec& model) {
   Layout layout;
   RETURN_IF_ERROR(ReadAxes(row, layout));
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   ASSIGN_OR_RETURN(layout.micro_batch, Size("mbs", row.mbs.value_or(1), kMax));
   ASSIGN_OR_RETURN(layout.vpp, Size("vpp", row.vpp.value_or(1), kMostRanks));
   RETURN_IF_ERROR(ReadSharding(row, layout));
-  if (has_experts) RETURN_IF_ERROR(ReadExperts(row, layout));
-  RETURN_IF_ERROR(ReadRecompute(row, layout));
+  if (model.has_experts()) RETURN_IF_ERROR(ReadExperts(row, layout));
+  RETURN_IF_ERROR(ReadRecompute(row, model, layout));
   RETURN_IF_ERROR(ReadKernels(row, layout));
   RETURN_IF_ERROR(ReadSchedule(row, layout));
   RETURN_IF_ERROR(ReadStages(row, layout));

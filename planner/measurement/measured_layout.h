@@ -4,6 +4,7 @@
 #include "absl/status/statusor.h"
 #include "planner/layout/layout.h"
 #include "planner/measurement/measurement.h"
+#include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
 
 namespace meshwright::planner {
@@ -17,8 +18,9 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row);
 // leave. What has no effect is left out as the planner does: sequence parallel without tp, ZeRO
 // without ranks to shard over. The result is not checked against the rules.
 // With experts ep must be there, etp is tp and sequence parallel is on where tp is above 1, as in
-// Megatron-LM; without them both are left out.
-absl::StatusOr<Layout> LayoutOf(const Measurement& row, bool has_experts = false);
+// Megatron-LM; without them both are left out. Recomputed modules that the model does not have are
+// left out too, as their flags do nothing.
+absl::StatusOr<Layout> LayoutOf(const Measurement& row, const ModelSpec& model = ModelSpec());
 
 // bf16 also for fp16 and where nothing is said; recipes of 8 and 4 bits by the sources' words.
 // InvalidArgument for others.

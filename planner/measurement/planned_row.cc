@@ -124,7 +124,7 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   absl::StatusOr<PlannedRow> specs = SpecsOf(row, presets);
   if (!specs.ok()) return Refuse(std::move(plan), specs.status());
   plan.row = *std::move(specs);
-  absl::StatusOr<Layout> layout = LayoutOf(row, plan.row->model.has_experts());
+  absl::StatusOr<Layout> layout = LayoutOf(row, plan.row->model);
   if (!layout.ok()) return Refuse(std::move(plan), layout.status());
   const FrameworkProfile fork = WithSchedule(*plan.row->profile, layout->schedule);
   const EstimateContext context = {plan.row->model, plan.row->cluster, plan.row->training, fork};

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
+#include "planner/catalog/catalog.h"
 #include "tests/planner/measurement/invented_row.h"
 
 namespace meshwright::planner {
@@ -103,20 +105,24 @@ TEST(LayoutOf, LeavesOutWhatHasNoEffect) {
 
 // As the tables and Megatron-LM's flags name them; and as `validate` prints a layout's.
 TEST(LayoutOf, TakesRecomputedModulesFromNotes) {
-  Measurement row = InventedRow();
-  row.act_ckpt = "selective";
-  row.notes = "experts=256;recompute_modules=mlp mla_up_proj;bf16 optimizer states";
-  EXPECT_THAT(LayoutText(row), HasSubstr("rc=mla_up_proj+mlp"));
-  row.notes = "flags: recompute-modules=[layernorm mlp moe_act] transformer-impl=te";
-  EXPECT_THAT(LayoutText(row), HasSubstr("rc=layernorm+moe_act+mlp"));
-  row.act_ckpt = "full";
-  EXPECT_THAT(LayoutText(row), HasSubstr("rc=full"));
-  row.notes = "";
-  row.act_ckpt = "mla_up_proj+mlp";
-  EXPECT_THAT(LayoutText(row), HasSubstr("rc=mla_up_proj+mlp"));
-  row.act_ckpt = "selective";
-  row.notes = "recompute_modules=mlp elsewhere";
-  EXPECT_THAT(LayoutText(row), HasSubstr("recompute_modules = elsewhere"));
+  const auto recompute = [](const char* model, const char* act_ckpt, const char* notes) {
+    Measurement row = InventedRow();
+    row.act_ckpt = act_ckpt;
+    row.notes = notes;
+    row.ep = 1;
+    const auto layout = LayoutOf(row, FindModel(model).value());
+    return layout.ok() ? FormatRecompute(*layout) : std::string(layout.status().message());
+  };
+  const char* table = "experts=256;recompute_modules=mlp mla_up_proj;bf16 optimizer states";
+  const char* flags = "flags: recompute-modules=[layernorm mlp moe_act] transformer-impl=te";
+  EXPECT_EQ(recompute("deepseek-v3", "selective", table), "mla_up_proj+mlp");
+  EXPECT_EQ(recompute("deepseek-v3", "selective", flags), "layernorm+moe_act+mlp");
+  EXPECT_EQ(recompute("mixtral-8x7b", "selective", flags), "layernorm+moe_act");
+  EXPECT_EQ(recompute("mixtral-8x7b", "selective", table), "none");
+  EXPECT_EQ(recompute("deepseek-v3", "full", flags), "full");
+  EXPECT_EQ(recompute("deepseek-v3", "mlp+mla_up_proj", ""), "mla_up_proj+mlp");
+  EXPECT_THAT(recompute("deepseek-v3", "selective", "recompute_modules=mlp elsewhere"),
+              HasSubstr("recompute_modules = elsewhere"));
 }
 
 TEST(LayoutOf, NamesTheColumnThatIsOff) {

@@ -29,6 +29,7 @@ Block::Block(RankContext& context, const planner::LayerGroup& group, std::vector
 Block::Keeps Block::KeepsOf(const planner::Layout& layout, int64_t index) {
   switch (layout.recompute) {
     case planner::Recompute::kNone:
+    case planner::Recompute::kModules:  // refused by the rules of the worker's profile
       return Keeps::kAll;
     case planner::Recompute::kSelective:
       return Keeps::kSelected;

@@ -34,6 +34,28 @@ absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
   return absl::OkStatus();
 }
 
+absl::Status CompareAll(const v1::CompareRequest& request, int32_t host_cores,
+                        v1::CompareResponse* response) {
+  ASSIGN_OR_RETURN(const planner::PlanQuery query,
+                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  ASSIGN_OR_RETURN(const planner::CompareAnswer answer,
+                   planner::AnswerCompare(
+                       query, {request.layouts().begin(), request.layouts().end()}, host_cores));
+  *response = agent::ToWire(answer);
+  return absl::OkStatus();
+}
+
+absl::Status ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
+                       const planner::Cancelled& cancelled, v1::ScaleResponse* response) {
+  planner::ScaleQuery query;
+  ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  agent::ReadScale(request, query);
+  ASSIGN_OR_RETURN(const planner::ScaleAnswer answer,
+                   planner::AnswerScale(query, host_cores, cancelled));
+  *response = agent::ToWire(answer);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
@@ -51,6 +73,22 @@ grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* 
   return calls_->AnswerWithSearch(context, *request,
                                   [=, this](const planner::Cancelled& cancelled) {
                                     return EstimateOne(*request, host_cores_, cancelled, response);
+                                  });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Compare(grpc::CallbackServerContext* context,
+                                                  const v1::CompareRequest* request,
+                                                  v1::CompareResponse* response) {
+  return calls_->Answer(context, *request,
+                        [=, this] { return CompareAll(*request, host_cores_, response); });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Scale(grpc::CallbackServerContext* context,
+                                                const v1::ScaleRequest* request,
+                                                v1::ScaleResponse* response) {
+  return calls_->AnswerWithSearch(context, *request,
+                                  [=, this](const planner::Cancelled& cancelled) {
+                                    return ScaleOver(*request, host_cores_, cancelled, response);
                                   });
 }
 

@@ -27,6 +27,12 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Estimate(grpc::CallbackServerContext* context,
                                      const v1::EstimateRequest* request,
                                      v1::EstimateResponse* response) override;
+  grpc::ServerUnaryReactor* Compare(grpc::CallbackServerContext* context,
+                                    const v1::CompareRequest* request,
+                                    v1::CompareResponse* response) override;
+  grpc::ServerUnaryReactor* Scale(grpc::CallbackServerContext* context,
+                                  const v1::ScaleRequest* request,
+                                  v1::ScaleResponse* response) override;
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
                                         const v1::ListPresetsRequest* request,
                                         v1::ListPresetsResponse* response) override;

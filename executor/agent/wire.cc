@@ -9,6 +9,7 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/report/answer_fields.h"
+#include "planner/report/compare_fields.h"
 #include "proto/meshwright/v1/resource_names.h"
 
 namespace meshwright::agent {
@@ -136,6 +137,45 @@ v1::EstimateResponse ToWire(const planner::EstimateAnswer& answer) {
 
 absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& response) {
   return ReadMessage<planner::EstimateAnswer>(response);
+}
+
+v1::CompareResponse ToWire(const planner::CompareAnswer& answer) {
+  return WriteMessage<v1::CompareResponse>(answer);
+}
+
+absl::StatusOr<planner::CompareAnswer> FromWire(const v1::CompareResponse& response) {
+  return ReadMessage<planner::CompareAnswer>(response);
+}
+
+v1::ScaleRequest ToWire(const planner::ScaleQuery& query) {
+  v1::ScaleRequest request;
+  *request.mutable_plan() = ToWire(query.plan);
+  request.set_gpus_low(query.devices.low);
+  request.set_gpus_high(query.devices.high);
+  request.set_weak(query.weak);
+  request.set_refine(query.refine);
+  const planner::Budget& budget = query.budget;
+  if (budget.tokens) request.set_tokens(*budget.tokens);
+  if (budget.within_s) request.set_within_s(*budget.within_s);
+  if (budget.price_per_h) request.set_price_per_h(*budget.price_per_h);
+  return request;
+}
+
+void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query) {
+  query.devices = {request.gpus_low(), request.gpus_high()};
+  query.weak = request.weak();
+  query.refine = request.refine();
+  if (request.has_tokens()) query.budget.tokens = request.tokens();
+  if (request.has_within_s()) query.budget.within_s = request.within_s();
+  if (request.has_price_per_h()) query.budget.price_per_h = request.price_per_h();
+}
+
+v1::ScaleResponse ToWire(const planner::ScaleAnswer& answer) {
+  return WriteMessage<v1::ScaleResponse>(answer);
+}
+
+absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response) {
+  return ReadMessage<planner::ScaleAnswer>(response);
 }
 
 v1::Funnel ToWire(const planner::Funnel& funnel) { return WriteMessage<v1::Funnel>(funnel); }

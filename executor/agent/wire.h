@@ -21,7 +21,9 @@
 #include "meshwright/v1/sweeps.pb.h"
 #include "planner/catalog/plan_query.h"
 #include "planner/report/answers.h"
+#include "planner/report/comparison.h"
 #include "planner/report/explain.h"
+#include "planner/report/scale_report.h"
 #include "planner/search/search.h"
 
 namespace meshwright::agent {
@@ -45,6 +47,14 @@ v1::RecommendResponse ToWire(const planner::RecommendAnswer& answer);
 absl::StatusOr<planner::RecommendAnswer> FromWire(const v1::RecommendResponse& response);
 v1::EstimateResponse ToWire(const planner::EstimateAnswer& answer);
 absl::StatusOr<planner::EstimateAnswer> FromWire(const v1::EstimateResponse& response);
+
+v1::CompareResponse ToWire(const planner::CompareAnswer& answer);
+absl::StatusOr<planner::CompareAnswer> FromWire(const v1::CompareResponse& response);
+v1::ScaleRequest ToWire(const planner::ScaleQuery& query);
+// All but the plan, which services read with their defaults.
+void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query);
+v1::ScaleResponse ToWire(const planner::ScaleAnswer& answer);
+absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response);
 
 v1::Funnel ToWire(const planner::Funnel& funnel);
 planner::Funnel FromWire(const v1::Funnel& funnel);

@@ -93,6 +93,14 @@ void VisitFields(Host& host, Visitor& visit) {
   visit("source", host.source);
 }
 
+template <ConstOr<PowerProfile> Power, typename Visitor>
+void VisitFields(Power& power, Visitor& visit) {
+  visit("compute_w", power.compute_w);
+  visit("exposed_w", power.exposed_w);
+  visit("idle_w", power.idle_w);
+  visit("source", power.source);
+}
+
 template <ConstOr<ClusterSpec> Cluster, typename Visitor>
 void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(Needed("name"), cluster.name);
@@ -105,6 +113,7 @@ void VisitFields(Cluster& cluster, Visitor& visit) {
   visit(Needed("scale_out"), cluster.scale_out);
   visit("physical_cores", cluster.physical_cores);
   visit(OnlyIf(cluster.host != HostProfile(), "host"), cluster.host);
+  visit(OnlyIf(cluster.power != PowerProfile(), "power"), cluster.power);
   visit("source", cluster.source);
   visit("rests_on", cluster.rests_on, kEvidenceText);
   visit(CalibrationKey(cluster.calibration), cluster.calibration);

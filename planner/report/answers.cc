@@ -11,9 +11,8 @@
 #include "planner/spec/node_placement.h"
 
 namespace meshwright::planner {
-namespace {
 
-// By the names that the query has: a file that was fitted further still holds its preset's.
+// A file that was fitted further still holds its preset's name.
 RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   const auto rename = [](const SpecSource& source, std::string& name) {
     if (!source.json.empty() && !source.name.empty()) name = source.name;
@@ -22,10 +21,8 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
   FrameworkProfile profile = request.profile;
   rename(query.cluster, cluster.name);
   rename(query.framework, profile.name);
-  return meshwright::planner::RestsOnOf(cluster, profile);
+  return RestsOnOf(cluster, profile);
 }
-
-}  // namespace
 
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
                                                 Cancelled cancelled) {

@@ -56,6 +56,9 @@ absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::strin
                                               int32_t host_cores, const Cancelled& cancelled = {});
 PresetNames AnswerPresets();
 
+// What the cluster and the profile of a question rest on, under the names that it has for them.
+RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request);
+
 // The criterion of the memory pass, as answers name it: "the 80 % memory rule".
 std::string MemoryCriterion(const PlanQuery& query);
 

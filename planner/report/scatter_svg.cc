@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "planner/report/svg.h"
 
 namespace meshwright::planner {
 namespace {
@@ -28,57 +29,6 @@ constexpr double kLegendTop = kTop + kSide + 76.0;
 constexpr double kLegendLine = 20.0;
 constexpr double kMaxFraction = 1.6;  // right end of the strip; what lies beyond stands there
 
-// Categorical colours that keep apart on light and on dark ground (Observable 10).
-constexpr std::string_view kColours[] = {"#4269d0", "#efb118", "#ff725c", "#6cc5b0",
-                                         "#3ca951", "#ff8ab7", "#a463f2", "#9c6b4e"};
-constexpr size_t kColoured = std::size(kColours);
-constexpr std::string_view kOtherColour = "#9498a0";
-
-constexpr std::string_view kStyle = R"(<style>
-  text { font: 12px system-ui, sans-serif; fill: #59636e; }
-  .title { font-size: 15px; font-weight: 600; fill: #1f2328; }
-  .ground { fill: #ffffff; }
-  .frame { fill: none; stroke: #59636e; }
-  .grid { stroke: #e4e7eb; }
-  .ideal { stroke: #1f2328; stroke-dasharray: 5 4; }
-  .limit { stroke: #1f2328; stroke-dasharray: 2 3; }
-  .band { fill: #59636e; fill-opacity: 0.13; }
-  .end { text-anchor: end; }
-  .middle { text-anchor: middle; }
-  circle { fill-opacity: 0.65; }
-  path { stroke-width: 1.5; stroke-opacity: 0.75; fill: none; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #9aa4af; }
-    .title { fill: #e6e9ed; }
-    .ground { fill: #14171c; }
-    .frame { stroke: #9aa4af; }
-    .grid { stroke: #2b3139; }
-    .ideal, .limit { stroke: #e6e9ed; }
-    .band { fill: #9aa4af; fill-opacity: 0.18; }
-  }
-</style>
-)";
-
-std::string Escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
-
 struct Series {
   std::string name;
   int64_t rows = 0;
@@ -95,32 +45,32 @@ class Palette {
     for (const auto& [name, count] : counts) series_.push_back({name, count});
     std::stable_sort(series_.begin(), series_.end(),
                      [](const Series& a, const Series& b) { return a.rows > b.rows; });
-    for (size_t i = 0; i < std::min(series_.size(), kColoured); ++i) {
-      colours_[series_[i].name] = kColours[i];
+    for (size_t i = 0; i < std::min(series_.size(), kSvgColours.size()); ++i) {
+      colours_[series_[i].name] = kSvgColours[i];
     }
   }
 
   std::string_view ColourOf(const std::string& sweep) const {
     const auto found = colours_.find(sweep);
-    return found == colours_.end() ? kOtherColour : found->second;
+    return found == colours_.end() ? kSvgOtherColour : found->second;
   }
 
   double LegendHeight() const {
-    const size_t lines = (std::min(series_.size(), kColoured + 1) + 1) / 2;
+    const size_t lines = (std::min(series_.size(), kSvgColours.size() + 1) + 1) / 2;
     return static_cast<double>(lines) * kLegendLine;
   }
 
   void AppendLegend(std::string& svg) const {
-    const size_t shown = std::min(series_.size(), kColoured);
+    const size_t shown = std::min(series_.size(), kSvgColours.size());
     for (size_t i = 0; i < shown; ++i) {
       const std::string& name = series_[i].name;
-      AppendEntry(i, kColours[i], name.empty() ? "(no name)" : name, series_[i].rows, svg);
+      AppendEntry(i, kSvgColours[i], name.empty() ? "(no name)" : name, series_[i].rows, svg);
     }
     if (series_.size() <= shown) return;
     int64_t others = 0;
     for (size_t i = shown; i < series_.size(); ++i) others += series_[i].rows;
     const size_t rest = series_.size() - shown;
-    AppendEntry(shown, kOtherColour,
+    AppendEntry(shown, kSvgOtherColour,
                 rest == 1 ? "1 other sweep" : absl::StrCat(rest, " other sweeps"), others, svg);
   }
 
@@ -133,7 +83,7 @@ class Palette {
     absl::StrAppendFormat(&svg, "<circle cx=\"%.0f\" cy=\"%.0f\" r=\"5\" fill=\"%s\"/>\n", x + 5,
                           y - 4, colour);
     absl::StrAppendFormat(&svg, "<text x=\"%.0f\" y=\"%.0f\">%s (%d rows)</text>\n", x + 18, y,
-                          Escape(name), rows);
+                          SvgEscape(name), rows);
   }
 
   std::vector<Series> series_;
@@ -338,13 +288,7 @@ std::string ScatterSvg(absl::Span<const RowPrediction> rows) {
     }
   }
   const double height = kLegendTop + palette.LegendHeight() + 10.0;
-  std::string svg = absl::StrFormat(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
-      "height=\"%.0f\" role=\"img\" aria-label=\"Predicted against measured step time and peak "
-      "memory\">\n",
-      kWidth, height, kWidth, height);
-  svg.append(kStyle);
-  svg += "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
+  std::string svg = OpenSvg(kWidth, height, "Predicted against measured step time and peak memory");
   AppendHeading(rows, svg);
   Panel(kLeftX, "s", std::move(times)).Append("Step time", "no measured step times", svg);
   Panel(kRightX, "GiB", std::move(peaks)).Append("Peak memory", "no measured memory peaks", svg);

@@ -1,55 +1,13 @@
 #include "planner/report/standing.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "planner/base/amounts.h"
 
 namespace meshwright::planner {
 namespace {
-
-// A part is named as a reason where it takes at least this share of what the parts lose together.
-constexpr double kWorthNaming = 0.15;
-constexpr size_t kMostReasons = 3;
-
-std::vector<SlowerPart> SlowerParts(const TimeEstimate& mine, const TimeEstimate& best) {
-  std::vector<SlowerPart> parts;
-  double lost_s = 0.0;
-  for (const TimePart part : kTimeParts) {
-    const double more_s = mine[part] - best[part];
-    if (more_s <= 0.0) continue;
-    lost_s += more_s;
-    parts.push_back({std::string(PartName(part)), more_s});
-  }
-  std::erase_if(parts, [&](const SlowerPart& p) { return p.more_s < kWorthNaming * lost_s; });
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const SlowerPart& a, const SlowerPart& b) { return a.more_s > b.more_s; });
-  if (parts.size() > kMostReasons) parts.resize(kMostReasons);
-  return parts;
-}
-
-std::string_view SubjectOf(const SlowerPart& slower) {
-  const auto* part = std::find_if(kTimeParts.begin(), kTimeParts.end(),
-                                  [&](TimePart p) { return PartName(p) == slower.part; });
-  return Subject(*part);
-}
-
-// ", because the pipeline bubble takes 1.20 s and the optimizer 0.90 s more"
-std::string Reasons(const std::vector<SlowerPart>& because) {
-  std::vector<std::string> parts;
-  for (const SlowerPart& slower : because) {
-    const std::string subject(SubjectOf(slower));
-    parts.push_back(absl::StrCat(subject, parts.empty() ? " takes " : " ", Seconds(slower.more_s)));
-  }
-  if (parts.empty()) return "";
-  const std::string last = parts.back();
-  parts.pop_back();
-  const std::string first = absl::StrJoin(parts, ", ");
-  return absl::StrCat(", because ", first, first.empty() ? "" : " and ", last, " more");
-}
 
 std::string AgainstBest(const StandingReport& report, const SearchResult& result) {
   const RankedLayout& best = result.layouts.front();

@@ -7,17 +7,10 @@
 
 #include "nlohmann/json.hpp"
 #include "planner/report/explain.h"
+#include "planner/report/slower_parts.h"
 #include "planner/search/search.h"
 
 namespace meshwright::planner {
-
-// A part of the step that takes longer than in the best layout.
-struct SlowerPart {
-  std::string part;  // as PartName()
-  double more_s = 0.0;
-
-  friend bool operator==(const SlowerPart&, const SlowerPart&) = default;
-};
 
 // A standing in numbers and words, the same on a terminal, in JSON and from a server. Of a layout
 // that can't run only `layout`, `rule` and `sentence` are set.

@@ -23,14 +23,6 @@ constexpr int64_t kMaxDevices = 1 << 20;
 constexpr int kZeroModes = 4;
 constexpr int kRecomputeModes = 4;
 
-absl::Status ValidateRequest(const SearchRequest& request) {
-  RETURN_IF_ERROR(Validate(request.model));
-  RETURN_IF_ERROR(Validate(request.cluster));
-  RETURN_IF_ERROR(Validate(request.training));
-  RETURN_IF_ERROR(Validate(request.profile));
-  return CheckRange("gpus", request.devices, 1, kMaxDevices);
-}
-
 // No estimate that could be of use fills a device this many times; keeps bytes inside 64 bits.
 constexpr double kMostDevices = 1e6;
 
@@ -377,6 +369,14 @@ int64_t AllowedBytes(const ClusterSpec& cluster) {
 int64_t AllowedBytes(const SearchRequest& request) {
   if (!request.max_oom_probability) return AllowedBytes(request.cluster);
   return BytesAtOomProbability(request, *request.max_oom_probability);
+}
+
+absl::Status ValidateRequest(const SearchRequest& request) {
+  RETURN_IF_ERROR(Validate(request.model));
+  RETURN_IF_ERROR(Validate(request.cluster));
+  RETURN_IF_ERROR(Validate(request.training));
+  RETURN_IF_ERROR(Validate(request.profile));
+  return CheckRange("gpus", request.devices, 1, kMaxDevices);
 }
 
 absl::StatusOr<SearchResult> Search(const SearchRequest& request) {

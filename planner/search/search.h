@@ -105,6 +105,9 @@ int64_t AllowedBytes(const ClusterSpec& cluster);
 // The same under the memory criterion of `request`: its OOM probability, where it gives one.
 int64_t AllowedBytes(const SearchRequest& request);
 
+// InvalidArgument for a spec or a number that is out of range, naming the field.
+absl::Status ValidateRequest(const SearchRequest& request);
+
 // Runs the search. InvalidArgument for a spec or a number that is out of range, for a search space
 // of more than kMostPoints, and where no enumerated layout is valid (the message names the rule
 // that dropped the most). Cancelled once `cancelled` returns true. A search in which nothing fits

@@ -84,6 +84,18 @@ absl::Status ValidateHost(const HostProfile& host) {
   return CheckShare("host.update_efficiency", host.update_efficiency);
 }
 
+absl::Status ValidatePower(const PowerProfile& power) {
+  constexpr double kMostWatts = 1e5;
+  for (const auto& [name, watts] :
+       {std::pair{"power.compute_w", power.compute_w},
+        std::pair{"power.exposed_w", power.exposed_w}, std::pair{"power.idle_w", power.idle_w}}) {
+    if (!(watts >= 0.0 && watts <= kMostWatts)) {
+      return FieldError(name, std::to_string(watts), "must be from 0 to 100000 W");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // In the order of the enumeration.
 constexpr std::array<std::string_view, 4> kEvidenceNames = {"assumption", "data_sheet", "benchmark",
                                                             "runs"};
@@ -107,6 +119,7 @@ absl::Status Validate(const ClusterSpec& cluster) {
   RETURN_IF_ERROR(ValidateLink("scale_up", cluster.scale_up));
   RETURN_IF_ERROR(ValidateLink("scale_out", cluster.scale_out));
   RETURN_IF_ERROR(ValidateHost(cluster.host));
+  RETURN_IF_ERROR(ValidatePower(cluster.power));
   return CheckRange("physical_cores", cluster.physical_cores, 0, 1 << 16);
 }
 

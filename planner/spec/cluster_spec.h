@@ -117,6 +117,16 @@ struct HostProfile {
   friend bool operator==(const HostProfile&, const HostProfile&) = default;
 };
 
+// What a device draws by what it does, for questions about energy. A figure is 0 where nobody said.
+struct PowerProfile {
+  double compute_w = 0.0;  // while its kernels compute
+  double exposed_w = 0.0;  // while it waits for communication that no kernel hides
+  double idle_w = 0.0;     // with nothing to run
+  std::string source;      // where the figures come from, in words
+
+  friend bool operator==(const PowerProfile&, const PowerProfile&) = default;
+};
+
 // How collectives are timed: a plain ring with the links' own latencies, or NCCL's choice among its
 // algorithms and protocols (planner/cost/nccl_tuning.h).
 enum class CollectiveModel : uint8_t { kRing, kNccl };
@@ -149,6 +159,7 @@ struct ClusterSpec {
   // of a core): the ranks of a node share this many cores. 0 where each device computes on its own.
   int32_t physical_cores = 0;
   HostProfile host;
+  PowerProfile power;
   std::string source;  // where the figures come from, in words
   Evidence rests_on = Evidence::kAssumption;
   Calibration calibration;

@@ -54,6 +54,21 @@ TEST(JsonSchema, DescribesEstimates) {
   ExpectDescribed("estimate", Ask("estimate", {"--layout", "tp4.pp4.dp4.mb2.zero1.sp1"}), 3);
 }
 
+TEST(JsonSchema, DescribesComparisons) {
+  ExpectDescribed("compare", Ask("compare", {"tp8.pp4.dp2.mb1.zero1.sp1", "tp3.pp4.dp2",
+                                             "tp4.pp4.dp4.mb2.zero1.sp1"}));
+  ExpectDescribed("compare", Ask("compare", {"tp3.pp4.dp2"}), 3);
+}
+
+TEST(JsonSchema, DescribesSizes) {
+  std::vector<std::string> range = Ask("scale", {});
+  range[6] = "8..64";
+  ExpectDescribed("scale", range);
+  range[0] = "recommend";
+  range.insert(range.end(), {"--tokens", "1T", "--within", "1000d", "--price", "2.5/h"});
+  ExpectDescribed("scale", range);
+}
+
 TEST(JsonSchema, DescribesListsLaunchesAndSchedules) {
   for (const char* kind : {"models", "clusters", "profiles"}) {
     ExpectDescribed("list", {"list", kind});

@@ -12,7 +12,9 @@
 #include "tools/cli/db/db_command.h"
 #include "tools/cli/export/export_command.h"
 #include "tools/cli/io/terminal.h"
+#include "tools/cli/plan/compare_command.h"
 #include "tools/cli/plan/planner_commands.h"
+#include "tools/cli/plan/scale_command.h"
 #include "tools/cli/schedule/schedule_command.h"
 #include "tools/cli/serve/serve_command.h"
 #include "tools/cli/sweep/sweep_commands.h"
@@ -102,6 +104,8 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   app->require_subcommand(1);
   AddRecommendCommand(*app, context);
   AddEstimateCommand(*app, context);
+  AddCompareCommand(*app, context);
+  AddScaleCommand(*app, context);
   AddExportCommand(*app, context);
   AddScheduleCommand(*app, context);
   AddTrialCommand(*app, context);

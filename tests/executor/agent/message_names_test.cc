@@ -6,6 +6,7 @@
 #include "executor/agent/wire.h"
 #include "executor/trial/result_fields.h"
 #include "planner/report/answer_fields.h"
+#include "planner/report/compare_fields.h"
 
 namespace meshwright::agent {
 namespace {
@@ -18,6 +19,8 @@ TEST(MessageNamesTest, OfAnswersAreThoseOfTheirMessages) {
   ExpectSameFields<planner::RankedLayout, v1::LayoutEstimate>();
   ExpectSameFields<planner::RecommendAnswer, v1::RecommendResponse>();
   ExpectSameFields<planner::EstimateAnswer, v1::EstimateResponse>();
+  ExpectSameFields<planner::CompareAnswer, v1::CompareResponse>();
+  ExpectSameFields<planner::ScaleAnswer, v1::ScaleResponse>();
 }
 
 TEST(MessageNamesTest, OfEventsDetailsAreThoseOfTheirMessages) {

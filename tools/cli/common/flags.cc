@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "planner/base/escape_controls.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
@@ -141,13 +142,33 @@ void QueryFlags::AddTraining(CLI::App& app) {
       ->option_text("R");
 }
 
-void QueryFlags::AddCluster(CLI::App& app) {
+namespace {
+
+void AddClusterName(CLI::App& app, std::string& cluster) {
   app.add_option(
          "--cluster", cluster,
          "Cluster file, a preset (meshwright list clusters), or what an agent of the server "
          "measured (meshwright list agents)")
       ->required()
       ->option_text("FILE|CLUSTER|agent:NAME");
+}
+
+}  // namespace
+
+void QueryFlags::AddClusterOfSizes(CLI::App& app) {
+  AddClusterName(app, cluster);
+  app.add_option("--gpus", sizes, "Devices to use; A..B looks at A, 2A, 4A and so on up to B")
+      ->required()
+      ->option_text("N|A..B")
+      // Here, so that the line that was typed is named.
+      ->check([](const std::string& value) {
+        const absl::Status status = planner::ParseDeviceRange(value).status();
+        return std::string(absl::StripPrefix(status.message(), "gpus = "));
+      });
+}
+
+void QueryFlags::AddCluster(CLI::App& app) {
+  AddClusterName(app, cluster);
   app.add_option("--gpus", devices, "Devices to use")->required()->option_text("N");
 }
 

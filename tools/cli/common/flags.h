@@ -8,6 +8,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "planner/catalog/plan_query.h"
+#include "planner/scaling/device_range.h"
 #include "tools/cli/common/context.h"
 #include "tools/cli/io/command_files.h"
 
@@ -36,6 +37,7 @@ struct QueryFlags {
   std::string cluster;
   std::string framework = "megatron";
   int64_t devices = 0;
+  std::string sizes;  // of a command that takes a range of devices in place of a number
   int64_t seq_len = 0;
   int64_t global_batch = 0;
   std::string dtype;  // empty: fp32 on clusters of processor cores, else bf16
@@ -45,7 +47,11 @@ struct QueryFlags {
   void AddModel(CLI::App& app);
   void AddTraining(CLI::App& app);
   void AddCluster(CLI::App& app);
+  void AddClusterOfSizes(CLI::App& app);  // --gpus takes N or A..B
   void AddFramework(CLI::App& app);
+
+  // The sizes of a command that has AddClusterOfSizes().
+  absl::StatusOr<planner::DeviceRange> Range() const { return planner::ParseDeviceRange(sizes); }
 
   // Reads the files that are named, as ReadSpecSource() does, and asks `server` for the cluster of
   // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.

@@ -28,4 +28,10 @@ bool StopRequest::Terminated() const { return terminated.load(); }
 
 const std::atomic<bool>& StopRequested() { return requested; }
 
+void Finish(CommandContext& context, OutputFormat format, const absl::Status& status) {
+  if (status.ok()) return;
+  context.exit_code = ReportError(context, format, status);
+  if (absl::IsCancelled(status)) context.exit_code = StopRequest(context).exit_code();
+}
+
 }  // namespace meshwright::cli

@@ -21,6 +21,10 @@ class StopRequest {
   const CommandContext& context_;
 };
 
+// Reports how a command that StopRequest can stop ended, unless it ended well, and sets the exit
+// code: that of the signal where it was cancelled.
+void Finish(CommandContext& context, OutputFormat format, const absl::Status& status);
+
 // What `interrupted` of the binary's context refers to.
 const std::atomic<bool>& StopRequested();
 

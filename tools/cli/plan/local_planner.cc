@@ -16,6 +16,15 @@ class InProcessPlanner : public PlannerApi {
     return planner::AnswerEstimate(query, layout, host_cores_,
                                    [this] { return interrupted_.load(); });
   }
+  absl::StatusOr<planner::CompareAnswer> Compare(const planner::PlanQuery& query,
+                                                 const std::vector<std::string>& layouts) override {
+    return planner::AnswerCompare(query, layouts, host_cores_);
+  }
+  absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
+                                             const planner::ScaleProgress& progress) override {
+    return planner::AnswerScale(
+        query, host_cores_, [this] { return interrupted_.load(); }, progress);
+  }
   absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
 
  private:

@@ -5,9 +5,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "planner/report/answers.h"
+#include "planner/report/comparison.h"
+#include "planner/report/scale_report.h"
 #include "tools/cli/common/context.h"
 
 namespace meshwright::cli {
@@ -18,6 +21,11 @@ class PlannerApi {
   virtual absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) = 0;
   virtual absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
                                                            std::string_view layout) = 0;
+  virtual absl::StatusOr<planner::CompareAnswer> Compare(
+      const planner::PlanQuery& query, const std::vector<std::string>& layouts) = 0;
+  // `progress` may not be called.
+  virtual absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
+                                                     const planner::ScaleProgress& progress) = 0;
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 

@@ -17,6 +17,7 @@
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
+#include "tools/cli/plan/scale_command.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -25,6 +26,7 @@ namespace {
 struct PlanFlags {
   QueryFlags query;
   OutputFlags output;
+  BudgetFlags budget;
   std::string layout;
   std::string offload;
   std::string mine;
@@ -42,11 +44,31 @@ void AddExitZero(CLI::App& command, PlanFlags& flags) {
   command.add_flag("--exit-zero", flags.exit_zero, "Exit with 0, not with 3, where nothing fits");
 }
 
+// What a range of sizes does not have: it prints one layout each.
+absl::Status CheckOneSize(const PlanFlags& flags) {
+  const std::string sizes = flags.query.sizes;
+  if (!flags.mine.empty()) {
+    return FieldError("mine", flags.mine,
+                      "stands among the layouts of one size; --gpus is " + sizes);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
-  const StopRequest stop(context);
-  const double start_s = context.now_s();
+  ASSIGN_OR_RETURN(const planner::DeviceRange range, flags.query.Range());
+  ASSIGN_OR_RETURN(const planner::Budget budget, flags.budget.ToBudget());
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    flags.query.ToQuery(context.files, flags.output.server));
+  if (!range.is_one() || budget.tokens) {
+    RETURN_IF_ERROR(CheckOneSize(flags));
+    query.max_oom_probability = flags.max_oom_probability;
+    query.offload = flags.offload;
+    return RunScale({.plan = query, .devices = range, .refine = true, .budget = budget},
+                    flags.output, OutputFile(), flags.exit_zero, context);
+  }
+  const StopRequest stop(context);
+  const double start_s = context.now_s();
+  query.devices = range.low;
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
   query.offload = flags.offload;
@@ -116,12 +138,6 @@ absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandC
   return absl::OkStatus();
 }
 
-void Finish(CommandContext& context, OutputFormat format, const absl::Status& status) {
-  if (status.ok()) return;
-  context.exit_code = ReportError(context, format, status);
-  if (absl::IsCancelled(status)) context.exit_code = StopRequest(context).exit_code();
-}
-
 }  // namespace
 
 void AddRecommendCommand(CLI::App& app, CommandContext& context) {
@@ -129,7 +145,7 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command =
       app.add_subcommand("recommend", "Rank the layouts that train a model fastest on a cluster");
   flags->query.AddModel(*command);
-  flags->query.AddCluster(*command);
+  flags->query.AddClusterOfSizes(*command);
   flags->query.AddTraining(*command);
   flags->query.AddFramework(*command);
   command->add_option("--top", flags->top, "Layouts to show")
@@ -148,6 +164,7 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
       ->option_text("LAYOUT");
+  flags->budget.Add(*command);
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);
@@ -155,6 +172,10 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       *command,
       "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
       "--global-batch 1024 --top 3");
+  command_line::AddExample(
+      *command,
+      "meshwright recommend --model llama-3-70b --cluster h100 --gpus 8..1024 --seq-len 4096 "
+      "--global-batch 1024 --tokens 1T --within 30d --price 2.5/h");
   command->callback(
       [flags, &context] { Finish(context, flags->output.format, RunRecommend(*flags, context)); });
 }

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "planner/codec/json_codec.h"
+#include "planner/report/compare_fields.h"
 #include "planner/report/estimate_json.h"
 #include "planner/report/explain_json.h"
 
@@ -69,6 +71,28 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::EstimateAnsw
   object["elapsed_s"] = elapsed_s;
   object["notes"] = answer.notes;
   planner::AddExplanation(answer.ranked(), answer.explanation, object);
+  return object;
+}
+
+ordered_json ToJson(const planner::PlanQuery& query, const planner::CompareAnswer& answer,
+                    double elapsed_s) {
+  ordered_json object = {{"request", RequestToJson(query)}, {"elapsed_s", elapsed_s}};
+  object.update(planner::WriteOrderedJson(answer));
+  return object;
+}
+
+ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
+                    double elapsed_s) {
+  ordered_json request = RequestToJson(query.plan);
+  request["gpus"] = query.devices.low;
+  request["gpus_high"] = query.devices.high;
+  request["weak"] = query.weak;
+  const planner::Budget& budget = query.budget;
+  if (budget.tokens) request["tokens"] = *budget.tokens;
+  if (budget.within_s) request["within_s"] = *budget.within_s;
+  if (budget.price_per_h) request["price_per_h"] = *budget.price_per_h;
+  ordered_json object = {{"request", std::move(request)}, {"elapsed_s", elapsed_s}};
+  object.update(planner::WriteOrderedJson(answer));
   return object;
 }
 

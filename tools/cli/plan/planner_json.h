@@ -3,6 +3,8 @@
 
 #include "nlohmann/json.hpp"
 #include "planner/report/answers.h"
+#include "planner/report/comparison.h"
+#include "planner/report/scale_report.h"
 
 namespace meshwright::cli {
 
@@ -11,5 +13,10 @@ nlohmann::ordered_json ToJson(const planner::PlanQuery& query,
 // The layout's own keys, as in recommend's `layouts`, and beside them what explains them.
 nlohmann::ordered_json ToJson(const planner::PlanQuery& query,
                               const planner::EstimateAnswer& answer, double elapsed_s);
+
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::CompareAnswer& answer,
+                              double elapsed_s);
+nlohmann::ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
+                              double elapsed_s);
 
 }  // namespace meshwright::cli

@@ -22,6 +22,8 @@ std::string FormatParameters(int64_t parameters) {
                       : absl::StrFormat("%.1f M", count / 1e6);
 }
 
+}  // namespace
+
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out) {
   out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
       << FormatCount(query.devices) << " x " << query.cluster.name << ", sequence "
@@ -36,6 +38,19 @@ void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>
   out << "rests on " << rests_on.sentence << "\n";
   for (const std::string& note : notes) out << "note: " << note << "\n";
 }
+
+void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,
+                        int64_t parameters, const std::string& batch, std::ostream& out) {
+  out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
+      << FormatCount(range.low);
+  if (!range.is_one()) out << " to " << FormatCount(range.high);
+  out << " x " << query.cluster.name << ", sequence " << FormatCount(query.training.seq_len)
+      << ", global batch " << FormatCount(query.training.global_batch) << " (" << batch << "), "
+      << planner::PrecisionName(query.training.precision) << ", framework " << query.framework.name
+      << "\n";
+}
+
+namespace {
 
 void PrintFunnel(const planner::PlanQuery& query, const planner::Funnel& funnel, double elapsed_s,
                  std::ostream& out) {

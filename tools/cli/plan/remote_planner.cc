@@ -44,6 +44,32 @@ class GrpcPlanner final : public PlannerApi {
     return agent::FromWire(response);
   }
 
+  absl::StatusOr<planner::CompareAnswer> Compare(const planner::PlanQuery& query,
+                                                 const std::vector<std::string>& layouts) override {
+    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
+    v1::CompareRequest request;
+    *request.mutable_plan() = agent::ToWire(query);
+    request.mutable_layouts()->Add(layouts.begin(), layouts.end());
+    grpc::ClientContext context;
+    SetDeadline(context);
+    const InterruptGuard guard(interrupted_, context);
+    v1::CompareResponse response;
+    RETURN_IF_ERROR(CallStatus(stub->Compare(&context, request, &response)));
+    return agent::FromWire(response);
+  }
+
+  absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
+                                             const planner::ScaleProgress& /*progress*/) override {
+    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
+    const v1::ScaleRequest request = agent::ToWire(query);
+    grpc::ClientContext context;
+    SetDeadline(context);
+    const InterruptGuard guard(interrupted_, context);
+    v1::ScaleResponse response;
+    RETURN_IF_ERROR(CallStatus(stub->Scale(&context, request, &response)));
+    return agent::FromWire(response);
+  }
+
   absl::StatusOr<planner::PresetNames> Presets() override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     grpc::ClientContext context;

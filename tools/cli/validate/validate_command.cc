@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/measurement/refusals.h"
 #include "planner/measurement/validation.h"
 #include "planner/report/scatter_svg.h"
 #include "planner/report/validation_report.h"
+#include "tools/cli/common/drawing.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/measurement_files.h"
 #include "tools/cli/common/stop_request.h"
@@ -77,15 +77,9 @@ absl::StatusOr<planner::MeasurementPresets> Presets(const ValidateFlags& flags,
   return presets;
 }
 
-absl::Status CheckPlot(const std::string& path) {
-  if (path.empty() || absl::AsciiStrToLower(path).ends_with(".svg")) return absl::OkStatus();
-  return FieldError("plot", path, "must end in .svg: that is what is drawn");
-}
-
 absl::Status RunValidate(const ValidateFlags& flags, CommandContext& context) {
-  RETURN_IF_ERROR(CheckPlot(flags.plot));
   ASSIGN_OR_RETURN(const OutputFile rows_file, context.files.Claim("rows", flags.rows));
-  ASSIGN_OR_RETURN(const OutputFile plot_file, context.files.Claim("plot", flags.plot));
+  ASSIGN_OR_RETURN(const OutputFile plot_file, ClaimPlot(context.files, flags.plot));
   ASSIGN_OR_RETURN(const std::vector<planner::Measurement> measured,
                    ReadMeasurementFiles(context.files, flags.measurements));
   ASSIGN_OR_RETURN(const planner::MeasurementPresets presets, Presets(flags, context));
@@ -144,8 +138,7 @@ void AddValidateCommand(CLI::App& app, CommandContext& context) {
                    "Write one CSV line per row: row, sweep, peak_bytes, fraction_of_device, "
                    "oom_probability, step_s, mfu, reason")
       ->option_text("FILE.csv");
-  command->add_option("--plot", flags->plot, "Draw predicted against measured into this SVG file")
-      ->option_text("FILE.svg");
+  AddPlot(*command, flags->plot, "Draw predicted against measured into this SVG file");
   flags->output.AddFormat(*command);
   command_line::AddExample(
       *command,

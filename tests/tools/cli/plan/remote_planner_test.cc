@@ -71,6 +71,21 @@ TEST_P(RemotePlannerTest, PlacesMyOwnLayout) {
   }
 }
 
+TEST_P(RemotePlannerTest, Compares) {
+  ExpectSame(
+      Ask("compare", {"tp8.pp4.dp2.mb1.zero1.sp1", "tp4.pp4.dp4.mb2.zero1.sp1", "tp3.pp4.dp2"}));
+  ExpectSame(Ask("compare", {"no layout"}));
+}
+
+TEST_P(RemotePlannerTest, LooksAtSizes) {
+  std::vector<std::string> range = Ask("scale", {"--strong"});
+  range[6] = "8..64";
+  ExpectSame(range);
+  range = Ask("recommend", {"--tokens", "1T", "--within", "900d", "--price", "2.5/h"});
+  range[6] = "16..64";
+  ExpectSame(range);
+}
+
 TEST_P(RemotePlannerTest, ExplainsALayoutThatFits) {
   ExpectSame(Ask("estimate", {"--layout", "tp8.pp4.dp2.mb1.zero1.sp1"}));
 }

@@ -1,0 +1,29 @@
+// Numbers of devices to look at: "8..1024" stands for 8, 16, 32, ..., 1024.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace meshwright::planner {
+
+inline constexpr int64_t kMostDevicesOfARange = 1 << 20;
+
+struct DeviceRange {
+  int64_t low = 0;
+  int64_t high = 0;
+
+  bool is_one() const { return low == high; }
+  // Doubles from `low` on, and `high` where no doubling meets it. Requires 1 <= low <= high.
+  std::vector<int64_t> Sizes() const;
+
+  friend bool operator==(const DeviceRange&, const DeviceRange&) = default;
+};
+
+// One number, or two with ".." between them. InvalidArgument about `gpus` says what would be
+// accepted.
+absl::StatusOr<DeviceRange> ParseDeviceRange(std::string_view text);
+
+}  // namespace meshwright::planner

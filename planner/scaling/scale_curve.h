@@ -1,0 +1,52 @@
+// The best layout of a model on one cluster at several numbers of devices, and what more of them
+// bring (Fernandez et al., arXiv 2411.13055).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/scaling/power.h"
+#include "planner/search/search.h"
+
+namespace meshwright::planner {
+
+// What more devices share: the same batch, or a batch that grows with them.
+enum class ScalingMode : uint8_t { kStrong, kWeak };
+
+struct ScalePoint {
+  int64_t devices = 0;
+  int64_t global_batch = 0;
+  // The fastest layout that fits; not set where there is none, and `problem` then says why.
+  std::optional<RankedLayout> best;
+  std::string problem;
+  Energy energy;
+  // Exposed communication, bubble and waiting, as a share of the step.
+  double exposed = 0.0;
+  // Of the last point before it that fits: throughput gained over devices added, both as shares; 1
+  // is what perfect scaling returns. Not set for the first.
+  std::optional<double> marginal_return;
+  // How the layout's kind is another than that point's: "FSDP -> tp + FSDP"; empty where it is not.
+  std::string change;
+};
+
+using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
+
+// Searches each of `sizes`, which grow, in place of `request.devices`. The request's global batch
+// is that of the first under weak scaling. InvalidArgument as Search() gives it, where it is not
+// about a size alone; Cancelled once the request says so.
+absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
+                                                   const std::vector<int64_t>& sizes,
+                                                   ScalingMode mode,
+                                                   const ScaleProgress& progress = {});
+
+// Sets `marginal_return` and `change` of points in the order of their sizes.
+void CompareEach(std::vector<ScalePoint>& points);
+
+// What divides the work of a layout, such as "tp + pp + FSDP": which kind of layout it is.
+std::string LayoutKindOf(const Layout& layout);
+
+}  // namespace meshwright::planner

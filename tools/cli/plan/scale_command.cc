@@ -1,0 +1,185 @@
+#include "tools/cli/plan/scale_command.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/drawing.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/progress.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/terminal.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/plan/planner_api.h"
+#include "tools/cli/plan/planner_json.h"
+#include "tools/cli/plan/planner_text.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct ScaleFlags {
+  QueryFlags query;
+  OutputFlags output;
+  BudgetFlags budget;
+  bool weak = false;
+  bool strong = false;
+  std::string plot;
+  bool exit_zero = false;
+};
+
+bool SaysPower(const planner::ScaleAnswer& answer) {
+  return std::any_of(answer.points.begin(), answer.points.end(),
+                     [](const planner::ScalePoint& point) { return point.energy.all_w > 0.0; });
+}
+
+void PrintPoints(const planner::ScaleAnswer& answer, std::ostream& out) {
+  const bool power = SaysPower(answer);
+  std::vector<std::string> header = {"GPUs", "batch",        "best layout", "step",
+                                     "MFU",  "tokens/s/GPU", "exposed"};
+  for (const planner::TimePart part : planner::kTimeParts) {
+    if (planner::StateOf(part) == planner::DeviceState::kExposed) {
+      header.emplace_back(planner::PartName(part));
+    }
+  }
+  if (power) header.insert(header.end(), {"W/GPU", "tokens/J"});
+  header.emplace_back("return");
+  Table table(header);
+  for (const planner::ScalePoint& point : answer.points) {
+    std::vector<std::string> row = {FormatCount(point.devices), FormatCount(point.global_batch)};
+    if (!point.best) {
+      row.emplace_back("none");
+      row.resize(header.size(), "-");
+      table.Add(std::move(row));
+      continue;
+    }
+    const planner::Estimate& estimate = point.best->estimate;
+    const double step_s = estimate.time.step_s();
+    row.insert(row.end(), {planner::FormatLayout(point.best->layout), FormatSeconds(step_s),
+                           FormatPercent(estimate.mfu),
+                           FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
+                           FormatPercent(point.exposed)});
+    for (const planner::TimePart part : planner::kTimeParts) {
+      if (planner::StateOf(part) != planner::DeviceState::kExposed) continue;
+      row.push_back(FormatPercent(estimate.time[part] / step_s));
+    }
+    if (power) {
+      row.push_back(absl::StrFormat("%.0f", point.energy.device_w));
+      row.push_back(absl::StrFormat("%.4g", point.energy.tokens_per_joule));
+    }
+    row.push_back(point.marginal_return ? FormatPercent(*point.marginal_return) : "-");
+    table.Add(std::move(row));
+  }
+  table.Print(out);
+}
+
+void PrintScale(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
+                std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  const std::string batch =
+      query.weak ? "a batch that grows with the devices" : "the same batch for all";
+  PrintScaleHeadline(query.plan, query.devices, answer.parameters, batch, out);
+  PrintNotes(answer.rests_on, answer.notes, out);
+  out << "\nThe fastest layout that fits at each size; exposed: communication that compute does "
+         "not "
+         "hide, bubble and waiting, by part\nas shares of the step; return: throughput gained over "
+         "devices added since the size before:\n";
+  PrintPoints(answer, out);
+  for (const planner::ScalePoint& point : answer.points) {
+    if (!point.best) out << FormatCount(point.devices) << " GPUs: " << point.problem << "\n";
+  }
+  out << "\n";
+  for (const std::string& sentence : answer.sentences) out << sentence << "\n";
+}
+
+absl::Status Run(const ScaleFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
+  planner::ScaleQuery query;
+  query.weak = !flags.strong;
+  ASSIGN_OR_RETURN(query.devices, flags.query.Range());
+  ASSIGN_OR_RETURN(query.budget, flags.budget.ToBudget());
+  ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context.files, flags.output.server));
+  return RunScale(query, flags.output, plot, flags.exit_zero, context);
+}
+
+}  // namespace
+
+void BudgetFlags::Add(CLI::App& app) {
+  app.add_option("--tokens", tokens, "Tokens of the whole run, such as 300B or 1T")
+      ->option_text("T");
+  app.add_option("--within", within, "Time in which that has to end, such as 36h or 10d")
+      ->option_text("TIME");
+  app.add_option("--price", price, "Price of a device-hour, such as 2.5/h")->option_text("P/h");
+}
+
+absl::StatusOr<planner::Budget> BudgetFlags::ToBudget() const {
+  planner::Budget budget;
+  if (!tokens.empty()) {
+    ASSIGN_OR_RETURN(budget.tokens, planner::ParseTokens(tokens));
+  }
+  if (!within.empty()) {
+    ASSIGN_OR_RETURN(budget.within_s, planner::ParseDuration(within));
+  }
+  if (!price.empty()) {
+    ASSIGN_OR_RETURN(budget.price_per_h, planner::ParsePrice(price));
+  }
+  RETURN_IF_ERROR(planner::Validate(budget));
+  return budget;
+}
+
+absl::Status RunScale(const planner::ScaleQuery& query, const OutputFlags& output,
+                      const OutputFile& plot, bool exit_zero, CommandContext& context) {
+  const StopRequest stop(context);
+  const double start_s = context.now_s();
+  ProgressLine line(context.err);
+  const bool shows = TerminalOf(context.err).is_terminal;
+  const auto progress = [&](int64_t done, int64_t of, int64_t devices) {
+    if (shows) line.Update(done, of, absl::StrCat("searching ", FormatCount(devices), " GPUs"));
+  };
+  ASSIGN_OR_RETURN(const planner::ScaleAnswer answer,
+                   PlannerAt(output.server, context)->Scale(query, progress));
+  line.Finish();
+  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::ScaleSvg(answer)));
+  if (output.format == OutputFormat::kJson) {
+    PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
+  } else {
+    PrintScale(query, answer, context.out);
+  }
+  context.exit_code = answer.any_fits() || exit_zero ? kExitOk : kExitNothingFits;
+  return absl::OkStatus();
+}
+
+void AddScaleCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ScaleFlags>();
+  CLI::App* command = app.add_subcommand(
+      "scale", "The best layout at each number of devices, and what more of them return");
+  flags->query.AddModel(*command);
+  flags->query.AddClusterOfSizes(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  CLI::Option* weak =
+      command->add_flag("--weak", flags->weak,
+                        "The batch grows with the devices; B is that of the smallest size "
+                        "(the default)");
+  command->add_flag("--strong", flags->strong, "All sizes train the same batch")->excludes(weak);
+  flags->budget.Add(*command);
+  AddPlot(*command, flags->plot,
+          "Draw throughput, exposed time and energy over the sizes into this SVG file");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command);
+  command_line::AddExample(
+      *command,
+      "meshwright scale --model llama-2-7b --cluster h100 --gpus 8..2048 --seq-len 4096 "
+      "--global-batch 16");
+  command->callback(
+      [flags, &context] { Finish(context, flags->output.format, Run(*flags, context)); });
+}
+
+}  // namespace meshwright::cli

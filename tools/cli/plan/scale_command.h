@@ -1,0 +1,30 @@
+// `meshwright scale`, and `meshwright recommend` for a range of sizes: what more devices bring.
+#pragma once
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "planner/report/scale_report.h"
+#include "tools/cli/common/context.h"
+#include "tools/cli/common/flags.h"
+
+namespace meshwright::cli {
+
+void AddScaleCommand(CLI::App& app, CommandContext& context);
+
+// --tokens, --within and --price.
+struct BudgetFlags {
+  std::string tokens;
+  std::string within;
+  std::string price;
+
+  void Add(CLI::App& app);
+  absl::StatusOr<planner::Budget> ToBudget() const;
+};
+
+// Asks and prints.
+absl::Status RunScale(const planner::ScaleQuery& query, const OutputFlags& output,
+                      const OutputFile& plot, bool exit_zero, CommandContext& context);
+
+}  // namespace meshwright::cli

@@ -18,8 +18,10 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   query.top = request.top() == 0 ? kDefaultTop : request.top();
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.offload = request.offload();
+  if (request.has_time_limit_s()) query.time_limit_s = request.time_limit_s();
   query.mine = request.mine();
-  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer, recommend(query, host_cores, cancelled));
+  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
+                   recommend(query, host_cores, {.cancelled = cancelled}));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }

@@ -54,6 +54,7 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   request.devices = query.devices;
   request.top = query.top;
   request.max_oom_probability = query.max_oom_probability;
+  request.time_limit_s = query.time_limit_s;
   ASSIGN_OR_RETURN(request.offloads, ParseOffloads(query.offload));
   if (!query.mine.empty()) {
     absl::StatusOr<Layout> mine = ParseLayout(query.mine);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "planner/estimate/estimate.h"
 #include "planner/rules/rule_list.h"
 #include "planner/search/ranked_layout.h"
+#include "planner/search/search_run.h"
 
 namespace meshwright::planner {
 
@@ -32,11 +32,6 @@ inline constexpr int64_t kMostPoints = 100'000'000;
 // The most layouts that one answer lists.
 inline constexpr int32_t kMostLayouts = 1000;
 
-// Returns true once nobody waits for the answer any more. May be empty. The searching thread calls
-// it every kPointsPerPoll points.
-using Cancelled = std::function<bool()>;
-inline constexpr int64_t kPointsPerPoll = 64;
-
 // How many points each pass dropped. enumerated == invalid + memory + evaluated.
 struct Funnel {
   int64_t enumerated = 0;
@@ -44,6 +39,8 @@ struct Funnel {
   int64_t memory = 0;
   int64_t evaluated = 0;
   std::array<int64_t, static_cast<size_t>(Rule::kCount)> invalid_by_rule{};
+
+  void Add(const Funnel& other);
 
   friend bool operator==(const Funnel&, const Funnel&) = default;
 };
@@ -79,7 +76,9 @@ struct SearchRequest {
   std::vector<Offload> offloads = {};
   // A layout whose standing is asked for; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
-  Cancelled cancelled = {};
+  // After so many seconds, above 0, the best so far is the answer.
+  std::optional<double> time_limit_s = std::nullopt;
+  SearchRun run = {};
 };
 
 // Returns a context that refers to the request's specs, which must outlive it.
@@ -97,6 +96,8 @@ struct SearchResult {
   std::optional<RankedLayout> nearest;  // when none fits: the one that is over by the least
   int64_t nearest_over_bytes = 0;       // by how much
   std::optional<Standing> mine;         // of the layout that the request names
+  // Set where the time limit ended the search: all of the above is about the points that it saw.
+  std::optional<SearchProgress> partial;
 };
 
 // Returns the bytes of a device that an estimate may fill under the 80 % rule.
@@ -105,10 +106,16 @@ int64_t AllowedBytes(const ClusterSpec& cluster);
 // The same under the memory criterion of `request`: its OOM probability, where it gives one.
 int64_t AllowedBytes(const SearchRequest& request);
 
+// Returns the bytes that an estimate fills at an OOM probability of `probability`: OomProbability()
+// the other way round, so that the search compares whole numbers.
+int64_t BytesAtOomProbability(const SearchRequest& request, double probability);
+
 // Runs the search. InvalidArgument for a spec or a number that is out of range, for a search space
 // of more than kMostPoints, and where no enumerated layout is valid (the message names the rule
-// that dropped the most). Cancelled once `cancelled` returns true. A search in which nothing fits
-// is OK: `layouts` is then empty and `nearest` set, and `worth_a_trial` may still have entries.
+// that dropped the most). Cancelled once `run.cancelled` returns true, with what was seen until
+// then; DeadlineExceeded where the time limit came before the first valid layout. A search in which
+// nothing fits is OK: `layouts` is then empty and `nearest` set, and `worth_a_trial` may still have
+// entries. Memory is constant but for the ties, 8 bytes each (planner/search/ties.h).
 absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 
 // Returns the estimate of one layout. InvalidArgument where it can't run, naming the rule.

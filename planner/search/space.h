@@ -56,20 +56,28 @@ class SearchSpace {
   // The same until visit(layout) returns false. Returns whether it never did.
   template <typename Visit>
   bool ForEachWhile(const Visit& visit) const {
-    for (const Layout& mesh : meshes_) {
-      Layout layout = mesh;
-      const std::vector<int32_t>& micro_batches = micro_batches_.at(mesh.dp);
-      const std::vector<int32_t> groups = ShardGroupsOf(mesh);
-      for (const Pipeline& pipeline : pipelines_.at(mesh.pp)) {
-        layout.vpp = pipeline.vpp;
-        layout.schedule = pipeline.schedule;
-        layout.stages = pipeline.stages;
-        for (const int32_t micro_batch : micro_batches) {
-          layout.micro_batch = micro_batch;
-          for (const Offload& offload : offloads_) {
-            layout.offload = offload;
-            if (!VisitModes(layout, groups, visit)) return false;
-          }
+    for (size_t mesh = 0; mesh < meshes_.size(); ++mesh) {
+      if (!ForEachOfMeshWhile(mesh, visit)) return false;
+    }
+    return true;
+  }
+
+  // The points of the space are those of its meshes, from 0, one after the other.
+  size_t meshes() const { return meshes_.size(); }
+  template <typename Visit>
+  bool ForEachOfMeshWhile(size_t mesh, const Visit& visit) const {
+    Layout layout = meshes_[mesh];
+    const std::vector<int32_t>& micro_batches = micro_batches_.at(layout.dp);
+    const std::vector<int32_t> groups = ShardGroupsOf(layout);
+    for (const Pipeline& pipeline : pipelines_.at(layout.pp)) {
+      layout.vpp = pipeline.vpp;
+      layout.schedule = pipeline.schedule;
+      layout.stages = pipeline.stages;
+      for (const int32_t micro_batch : micro_batches) {
+        layout.micro_batch = micro_batch;
+        for (const Offload& offload : offloads_) {
+          layout.offload = offload;
+          if (!VisitModes(layout, groups, visit)) return false;
         }
       }
     }

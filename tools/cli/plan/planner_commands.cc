@@ -30,6 +30,7 @@ struct PlanFlags {
   std::string mine;
   int32_t top = 10;
   std::optional<double> max_oom_probability;
+  std::optional<double> time_limit_s;
   bool exit_zero = false;
 };
 
@@ -49,6 +50,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
                    flags.query.ToQuery(context.files, flags.output.server));
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
+  query.time_limit_s = flags.time_limit_s;
   query.offload = flags.offload;
   query.mine = flags.mine;
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
@@ -148,6 +150,10 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
       ->option_text("LAYOUT");
+  command
+      ->add_option("--time-limit", flags->time_limit_s,
+                   "Seconds after which the best layouts so far are the answer")
+      ->option_text("S");
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);

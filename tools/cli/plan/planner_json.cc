@@ -39,6 +39,7 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
   ordered_json request = RequestToJson(query);
   if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
   if (!query.offload.empty()) request["offload"] = query.offload;
+  if (query.time_limit_s) request["time_limit_s"] = *query.time_limit_s;
   ordered_json object = {{"request", std::move(request)},
                          {"parameters", answer.parameters},
                          {"rests_on", ToJson(answer.rests_on)},
@@ -53,6 +54,7 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
     object["nearest"] = planner::LayoutToJson(result.nearest->layout, result.nearest->estimate);
     object["nearest"]["over_bytes"] = result.nearest_over_bytes;
   }
+  if (result.partial) object["partial"] = planner::ToJson(*result.partial);
   if (answer.mine) object["mine"] = ToJson(*answer.mine);
   return object;
 }

@@ -1,12 +1,14 @@
 #include "planner/search/selection.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/search/block_recompute.h"
+#include "planner/search/point_costs.h"
 
 namespace meshwright::planner {
 namespace {
@@ -15,8 +17,6 @@ RuleInput Searched(RuleInput input) {
   input.drops_dominated = true;
   return input;
 }
-
-double MfuOf(const PlannedLayout& planned) { return EstimateLayout(planned, MemoryEstimate()).mfu; }
 
 }  // namespace
 
@@ -42,51 +42,100 @@ Selection::Selection(const SearchRequest& request, const SearchSpace& space)
       ranking_(request.top),
       ties_(StepSpread(request.cluster, request.profile)) {
   if (request.mine) mine_ = Place(*request.mine);
+  if (StagedEstimate::Covers(context_)) staged_.emplace(context_, request.devices);
 }
 
-void Selection::Visit(const Layout& layout) {
-  ++order_;
-  ++funnel_.enumerated;
-  if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = false;
-  Undivided& undivided = undivided_[ModeOf(layout)];
-  if (layout.shard_ranks == 0) undivided = Undivided();
-  if (const auto violation = CheckLayout(searched_, layout)) {
-    return Drop(*violation);
+// What a walk tells, in words of a selection.
+class Selection::Sink {
+ public:
+  Sink(Selection& selection, const std::function<bool(int64_t)>& goes_on)
+      : selection_(selection), goes_on_(goes_on) {}
+
+  void EnterMesh(size_t ways_to_divide) {
+    if (selection_.staged_) selection_.staged_->EnterMesh(ways_to_divide);
   }
+  void Drop(const Violation& violation, int64_t points, PointOrder order) {
+    selection_.funnel_.enumerated += points;
+    selection_.Drop(violation, points, order);
+  }
+  void Visit(const ValidPoint& point) { selection_.Visit(point); }
+  bool GoesOn(int64_t points) const { return goes_on_(points); }
+
+ private:
+  Selection& selection_;
+  const std::function<bool(int64_t)>& goes_on_;
+};
+
+bool Selection::VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on) {
+  Sink sink(*this, goes_on);
+  return MeshWalk(searched_, space_, sink).Walk(mesh);
+}
+
+void Selection::Visit(const ValidPoint& point) {
+  const Layout& layout = point.layout;
+  const bool is_staged = staged_.has_value() && !layout.offload.any();
+  order_ = point.order;
+  ++funnel_.enumerated;
+  if (point.is_first) {
+    undivided_.fill(Undivided());
+    if (is_staged) staged_->EnterCell(layout, point.pipeline);
+  }
+  if (point.is_first || point.way != way_) keeping_all_is_over_ = false;
+  way_ = point.way;
   if (const auto violation = CheckRunner(layout)) {
     ++dropped_.by_runner;
-    return Drop(*violation);
+    return Drop(*violation, 1, order_);
   }
-  if (layout.shard_ranks > 0 && undivided.is_over) {
-    ++funnel_.memory;
-    if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
-    return;
+  if (is_staged) {
+    Select(layout, StagedCosts(*staged_, layout, point.way, request_.cluster));
+  } else {
+    Select(layout, PlannedCosts(context_, layout, allowed_bytes_));
   }
-  const PlannedLayout planned(context_, layout);
-  if (layout.shard_ranks > 0 && MfuOf(planned) <= undivided.mfu) {
-    return CountInvalid(Rule::kDominated);
+}
+
+template <typename Costs>
+void Selection::Select(const Layout& layout, const Costs& costs) {
+  Undivided& undivided = undivided_[ModeOf(layout)];
+  if (layout.shard_ranks > 0) {
+    if (undivided.is_over) {
+      ++funnel_.memory;
+      if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
+      return;
+    }
+    if (IsNoFaster(layout, costs, undivided)) return CountInvalid(Rule::kDominated, 1);
   }
-  const int64_t least_bytes = LeastBytes(planned);
+  const int64_t least_bytes = costs.LeastBytes();
   if (layout.shard_ranks == 0) {
     undivided.is_over = least_bytes > std::max(allowed_bytes_, trial_bytes_);
-    if (least_bytes <= allowed_bytes_) undivided.mfu = MfuOf(planned);
+    if (least_bytes <= allowed_bytes_) undivided.mfu = costs.MostMfu();
   }
   if (least_bytes <= allowed_bytes_) {
-    Rank(planned);
-    if (layout.recompute == Recompute::kFull && keeping_all_is_over_) RecomputeLess(planned);
+    Rank(layout, costs, least_bytes);
+    if (layout.recompute == Recompute::kFull && keeping_all_is_over_) RecomputeLess(layout, costs);
   } else {
-    PutOver(planned, least_bytes);
+    PutOver(layout, costs, least_bytes);
     if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
   }
 }
 
-void Selection::CountInvalid(Rule rule) {
-  ++funnel_.invalid;
-  ++funnel_.invalid_by_rule[static_cast<size_t>(rule)];
+// What is closer than the costs know is asked of single estimates.
+template <typename Costs>
+bool Selection::IsNoFaster(const Layout& layout, const Costs& costs,
+                           const Undivided& undivided) const {
+  const double mfu = costs.MostMfu();
+  if (std::abs(mfu - undivided.mfu) > kMfuSlack * mfu) return mfu <= undivided.mfu;
+  Layout whole = layout;
+  whole.shard_ranks = 0;
+  return MostMfuOf(context_, layout) <= MostMfuOf(context_, whole);
 }
 
-void Selection::Drop(const Violation& violation) {
-  CountInvalid(violation.rule);
+void Selection::CountInvalid(Rule rule, int64_t points) {
+  funnel_.invalid += points;
+  funnel_.invalid_by_rule[static_cast<size_t>(rule)] += points;
+}
+
+void Selection::Drop(const Violation& violation, int64_t points, PointOrder order) {
+  CountInvalid(violation.rule, points);
   const int64_t divisor = violation.operands.divisor;
   if (violation.rule == Rule::kBatchDivision &&
       (dropped_.smallest_batch == 0 || divisor < dropped_.smallest_batch)) {
@@ -94,7 +143,7 @@ void Selection::Drop(const Violation& violation) {
   }
   if (!dropped_.by_kernels && IsAboutKernels(violation.rule)) {
     dropped_.by_kernels = violation;
-    dropped_.by_kernels_order = order_;
+    dropped_.by_kernels_order = order;
   }
 }
 
@@ -106,34 +155,28 @@ std::optional<Violation> Selection::CheckRunner(Layout layout) const {
   return CheckLayout(runs, request_.devices, layout);
 }
 
-// A lower bound of the memory, which is above what is allowed exactly where the memory is.
-int64_t Selection::LeastBytes(const PlannedLayout& planned) const {
-  const MemoryBounds bounds = BoundMemory(planned);
-  if (bounds.least_bytes > allowed_bytes_ || bounds.most_bytes <= allowed_bytes_) {
-    return bounds.least_bytes;
-  }
-  return EstimateMemory(planned).total_bytes();
-}
-
 // Between recomputing nothing, which is over, and `full`, which fits. Looks for the number of
 // layers only where a single one would be fast enough to matter.
-void Selection::RecomputeLess(const PlannedLayout& full) {
-  const int64_t most = MostLayersOfAChunk(full);
+template <typename Costs>
+void Selection::RecomputeLess(const Layout& full, const Costs& costs) {
+  const int64_t most = costs.MostLayersOfAChunk();
   if (most < 2) return;
-  const Layout one = WithBlockRecompute(full.layout(), 1);
+  const Layout one = WithBlockRecompute(full, 1);
   if (CheckLayout(searched_, one) || CheckRunner(one)) return;
-  const auto fits = [this](const Layout& layout) {
-    return LeastBytes(PlannedLayout(context_, layout)) <= allowed_bytes_;
+  const auto fits = [&](const Layout& layout) {
+    return costs.Of(layout).LeastBytes() <= allowed_bytes_;
   };
   if (!fits(WithBlockRecompute(one, most - 1))) return;
   ++order_;
   ++funnel_.enumerated;
-  if (!Matters(MfuOf(PlannedLayout(context_, one)))) {
+  const double most_mfu = (1.0 + kMfuSlack) * costs.Of(one).MostMfu();
+  if (!IsListed(most_mfu) && !MayBeatMine(most_mfu)) {
     ++funnel_.evaluated;
     return;
   }
   const Layout least = LeastBlockRecompute(one, most - 1, fits);
-  Rank(PlannedLayout(context_, least));
+  const Costs of_least = costs.Of(least);
+  Rank(least, of_least, of_least.LeastBytes());
 }
 
 Standing Selection::Place(const Layout& layout) const {
@@ -147,36 +190,41 @@ Standing Selection::Place(const Layout& layout) const {
   return standing;
 }
 
-// Without its memory a layout seems as fast as it could be: only one that seems faster than those
-// it competes with is worked out in full.
-void Selection::Rank(const PlannedLayout& planned) {
+// Only a layout that seems faster than those it competes with is worked out in full.
+template <typename Costs>
+void Selection::Rank(const Layout& layout, const Costs& costs, int64_t least_bytes) {
   ++funnel_.evaluated;
-  const double most_mfu = MfuOf(planned);
-  if (!Matters(most_mfu)) return;
-  const Estimate estimate = EstimateLayout(planned);
+  const MfuRange mfu = costs.MfuAt(least_bytes);
+  if (!IsListed(mfu.most)) {
+    if (!MayBeatMine(mfu.most)) return;
+    if (MayBeatMine(mfu.least)) {
+      ++mine_->faster;
+      return;
+    }
+  }
+  const Estimate estimate = EstimateLayout(context_, layout);
   if (MayBeatMine(estimate.mfu)) ++mine_->faster;
-  ties_.Offer(planned.layout(), estimate.mfu, order_);
-  ranking_.Offer(planned.layout(), estimate, order_);
+  ties_.Offer(layout, estimate.mfu, order_);
+  ranking_.Offer(layout, estimate, order_);
 }
 
 // The nearest is asked for only where nothing fits, and a trial only of what beats all that does.
-void Selection::PutOver(const PlannedLayout& planned, int64_t least_bytes) {
+template <typename Costs>
+void Selection::PutOver(const Layout& layout, const Costs& costs, int64_t least_bytes) {
   ++funnel_.memory;
   if (funnel_.evaluated == 0 && least_bytes < nearest_bytes_) {
-    const int64_t bytes = EstimateMemory(planned).total_bytes();
+    const int64_t bytes = EstimateMemory(context_, layout).total_bytes();
     if (bytes < nearest_bytes_) {
       nearest_bytes_ = bytes;
-      nearest_ = planned.layout();
+      nearest_ = layout;
       nearest_order_ = order_;
     }
   }
   if (least_bytes >= trial_bytes_) return;
-  const double mfu = MfuOf(planned);
-  if (mfu <= ranking_.BestMfu() || !trials_.Takes(mfu)) return;
-  const MemoryEstimate memory = EstimateMemory(planned);
-  if (memory.total_bytes() < trial_bytes_) {
-    trials_.Offer(planned.layout(), EstimateLayout(planned, memory), order_);
-  }
+  const double most_mfu = costs.MfuAt(least_bytes).most;
+  if (most_mfu <= ranking_.BestMfu() || !trials_.Takes(most_mfu)) return;
+  const Estimate estimate = EstimateLayout(context_, layout);
+  if (estimate.memory.total_bytes() < trial_bytes_) trials_.Offer(layout, estimate, order_);
 }
 
 void Selection::Merge(Selection&& other) {

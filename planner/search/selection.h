@@ -1,21 +1,23 @@
 // What a search makes of the layouts of its space: counts why they fall, and keeps those that the
 // answer is about.
 //
-// Memory in full, the slowest part, is worked out only where bounds don't say what becomes of a
-// layout. Threads that share a search have a selection each, which are put together at the end:
-// what comes out does not depend on who went through what.
+// A layout is estimated as a search estimates many (planner/search/point_costs.h), and in full only
+// where it may have a place in the answer. Threads that share a search have a selection each, which
+// are put together at the end: what comes out does not depend on who went through what.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "planner/profile/planned_layout.h"
+#include "planner/estimate/staged_estimate.h"
 #include "planner/rules/rule_list.h"
+#include "planner/search/mesh_walk.h"
 #include "planner/search/ranking.h"
-#include "planner/search/search.h"
+#include "planner/search/search_request.h"
 #include "planner/search/space.h"
 #include "planner/search/ties.h"
 
@@ -37,23 +39,8 @@ class Selection {
   Selection(const SearchRequest& request, const SearchSpace& space);
 
   // Goes through the layouts of one mesh, of which a selection takes any but in rising order, until
-  // goes_on(points seen since it was asked last), which is asked every kPointsPerPoll points, is
-  // false. Returns whether it never was.
-  template <typename GoesOn>
-  bool VisitMesh(size_t mesh, const GoesOn& goes_on) {
-    order_ = PointOrder{mesh} << kOrderBits;
-    int64_t unasked = 0;
-    const bool whole = space_.ForEachOfMeshWhile(mesh, [&](const Layout& layout) {
-      if (unasked == kPointsPerPoll) {
-        if (!goes_on(unasked)) return false;
-        unasked = 0;
-      }
-      ++unasked;
-      Visit(layout);
-      return true;
-    });
-    return whole && goes_on(unasked);
-  }
+  // goes_on(points seen since it was asked last) is false. Returns whether it never was.
+  bool VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on);
 
   // Takes what another selection of the same request found.
   void Merge(Selection&& other);
@@ -66,10 +53,10 @@ class Selection {
   absl::StatusOr<SearchResult> Take();
 
  private:
-  // Points of a mesh are fewer than 2 to this many.
-  static constexpr int kOrderBits = 40;
   static constexpr int kZeroModes = 4;
   static constexpr int kRecomputeModes = 4;
+
+  class Sink;
 
   // What became of a layout that divides states among all replicas. HSDP, which divides among a
   // part of them, takes more memory, and is of use where it is faster.
@@ -84,23 +71,30 @@ class Selection {
            static_cast<size_t>(layout.recompute);
   }
 
-  void Visit(const Layout& layout);
-  void CountInvalid(Rule rule);
-  void Drop(const Violation& violation);
+  void Visit(const ValidPoint& point);
+  void Drop(const Violation& violation, int64_t points, PointOrder order);
+  void CountInvalid(Rule rule, int64_t points);
   std::optional<Violation> CheckRunner(Layout layout) const;
-  int64_t LeastBytes(const PlannedLayout& planned) const;
-  void RecomputeLess(const PlannedLayout& full);
   bool MayBeatMine(double mfu) const {
     return mine_ && !mine_->violation && mfu > mine_->estimate.mfu;
   }
-  // Whether a layout of at most this MFU may have a place in the answer.
-  bool Matters(double mfu) const {
-    return MayBeatMine(mfu) || ranking_.Takes(mfu) || ties_.Takes(mfu);
-  }
+  // Whether a layout of at most this MFU may have a place in the answer's lists.
+  bool IsListed(double mfu) const { return ranking_.Takes(mfu) || ties_.Takes(mfu); }
   Standing Place(const Layout& layout) const;
-  void Rank(const PlannedLayout& planned);
-  void PutOver(const PlannedLayout& planned, int64_t least_bytes);
   absl::Status NoValidLayout() const;
+
+  // The following take a layout that keeps every rule; Costs know its memory and time
+  // (planner/search/point_costs.h).
+  template <typename Costs>
+  void Select(const Layout& layout, const Costs& costs);
+  template <typename Costs>
+  bool IsNoFaster(const Layout& layout, const Costs& costs, const Undivided& undivided) const;
+  template <typename Costs>
+  void RecomputeLess(const Layout& full, const Costs& costs);
+  template <typename Costs>
+  void Rank(const Layout& layout, const Costs& costs, int64_t least_bytes);
+  template <typename Costs>
+  void PutOver(const Layout& layout, const Costs& costs, int64_t least_bytes);
 
   const SearchRequest& request_;
   const SearchSpace& space_;
@@ -109,7 +103,9 @@ class Selection {
   const RuleInput searched_;  // of the search's own
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
-  PointOrder order_ = 0;  // of the layout at hand
+  std::optional<StagedEstimate> staged_;  // where it covers the profile
+  PointOrder order_ = 0;                  // of the layout at hand
+  size_t way_ = 0;                        // to divide states, of the layout at hand
   Funnel funnel_;
   Ranking ranking_;
   Ranking trials_{kMostTrials};

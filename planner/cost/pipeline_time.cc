@@ -13,12 +13,12 @@ namespace {
 // by the slowest rank.
 double BubbleSeconds(const Layout& layout, const PipelineRanks& ranks, int64_t micro_batches) {
   if (layout.pp == 1) return 0.0;
-  const double fill_s = (ranks.sum.total_s() - ranks.slowest_s) / layout.vpp;
+  const double fill_s = (ranks.sum_s - ranks.slowest_s) / layout.vpp;
   switch (layout.schedule) {
     case ScheduleKind::kZbH1: {
       const StageDurations& slowest = ranks.slowest.durations;
       const double exposed = ZbH1Bubble(2, slowest) / slowest.total_s();
-      const double spread_s = layout.pp * ranks.slowest_s - ranks.sum.total_s();
+      const double spread_s = layout.pp * ranks.slowest_s - ranks.sum_s;
       return std::min(fill_s, fill_s * exposed + spread_s);
     }
     case ScheduleKind::kZbV:

@@ -25,10 +25,12 @@ struct PipelineRanks {
   StageTime slowest;
   double slowest_s = 0.0;  // its total
   TimeParts sum;           // over all ranks
+  double sum_s = 0.0;      // its total
 
   // Adds so many ranks of which each takes `rank`, `rank_s` in total.
   void Add(const StageTime& rank, double rank_s, int32_t ranks) {
     sum.Add(rank.parts, ranks);
+    sum_s += ranks * rank_s;
     if (rank_s <= slowest_s) return;
     slowest = rank;
     slowest_s = rank_s;

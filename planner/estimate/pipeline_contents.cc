@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "planner/block/stage_partition.h"
 #include "planner/memory/chunks_in_flight.h"
 #include "planner/profile/planned_layout.h"
 #include "planner/schedule/placement.h"
@@ -36,7 +35,12 @@ bool KeepsAsMuch(const RankInFlight& a, const RankInFlight& b) {
 }  // namespace
 
 PipelineContents::PipelineContents(const EstimateContext& context, const Layout& layout)
-    : context_(context), ends_share_rank_(EndsShareRank(layout)) {
+    : context_(context),
+      stages_(StagesOf(context.model, layout, context.profile.supports.stage_partition)),
+      ends_share_rank_(EndsShareRank(layout)) {
+  for (size_t group = 0; group < context.model.groups.size(); ++group) {
+    shapes_.push_back(FirstGroupOfShape(context.model, group));
+  }
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     RankContents contents = ContentsOf(layout, rank);
     const auto known = std::find_if(ranks_.begin(), ranks_.end(), [&](const RankContents& other) {
@@ -49,29 +53,27 @@ PipelineContents::PipelineContents(const EstimateContext& context, const Layout&
       ++known->ranks;
     }
   }
-  for (int32_t stage = 0; stage < StageCount(layout); ++stage) {
-    const StageLayers held =
-        StageOf(context.model, layout, context.profile.supports.stage_partition, stage);
-    most_layers_ = std::max(most_layers_, held.layer_count);
+  for (const StageLayers& stage : stages_->stages) {
+    most_layers_ = std::max(most_layers_, stage.layer_count);
   }
-  const int32_t last = PlaceOfStage(layout, StageCount(layout) - 1).rank;
-  loss_contents_ = by_rank_[static_cast<size_t>(last)];
+}
+
+template <typename Visit>
+void PipelineContents::ForEachChunk(const Layout& layout, int32_t rank, const Visit& visit) const {
+  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
+    visit(stages_->stages[static_cast<size_t>(StageOfChunk(layout, rank, chunk))], chunk);
+  }
 }
 
 RankContents PipelineContents::ContentsOf(const Layout& layout, int32_t rank) const {
   RankContents contents = {.first_rank = rank, .ranks = 1, .layers = {}};
-  const auto stages = StagesOf(context_.model, layout, context_.profile.supports.stage_partition);
-  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-    const StageLayers& stage =
-        stages->stages[static_cast<size_t>(StageOfChunk(layout, rank, chunk))];
+  ForEachChunk(layout, rank, [&](const StageLayers& stage, int32_t) {
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      const size_t entry =
-          EntryOf(FirstGroupOfShape(context_.model, group), layers, contents.layers);
-      ++contents.layers[entry].chunks;
+      ++contents.layers[EntryOf(shapes_[group], layers, contents.layers)].chunks;
     });
     contents.has_embedding |= stage.has_embedding;
     contents.has_head |= stage.has_head;
-  }
+  });
   return contents;
 }
 
@@ -81,17 +83,13 @@ RankInFlight PipelineContents::InFlight(const Layout& layout, int32_t rank,
   std::vector<HeldLayers> entries = ranks_[kept.contents].layers;
   kept.in_flight.assign(entries.size(), 0);
   const ChunksInFlight chunks(layout, rank, micro_batches);
-  const auto stages = StagesOf(context_.model, layout, context_.profile.supports.stage_partition);
-  for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
-    const StageLayers& stage =
-        stages->stages[static_cast<size_t>(StageOfChunk(layout, rank, chunk))];
+  ForEachChunk(layout, rank, [&](const StageLayers& stage, int32_t chunk) {
     const int64_t in_flight = chunks.OfChunk(chunk);
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
-      kept.in_flight[EntryOf(FirstGroupOfShape(context_.model, group), layers, entries)] +=
-          in_flight;
+      kept.in_flight[EntryOf(shapes_[group], layers, entries)] += in_flight;
     });
     if (stage.has_head) kept.head_in_flight += in_flight;
-  }
+  });
   return kept;
 }
 

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "planner/block/stage_partition.h"
 #include "planner/layout/layout.h"
 #include "planner/profile/context.h"
 
@@ -48,11 +50,9 @@ class PipelineContents {
 
   const std::vector<RankContents>& ranks() const { return ranks_; }
   int64_t most_layers_of_a_chunk() const { return most_layers_; }
-  // The rank of the last stage, which computes the loss, and whether the first stage is there too.
-  size_t loss_contents() const { return loss_contents_; }
-  bool ends_share_rank() const { return ends_share_rank_; }
 
-  // Whether every rank holds as much of everything, however it is cut into chunks.
+  // Whether every rank holds as much of everything, however it is cut into chunks, and both ends of
+  // the model share a rank in both or in none.
   bool HoldsAs(const PipelineContents& other) const;
 
   // Returns ranks one of which is the fullest, whatever a layer takes: among ranks that hold the
@@ -66,14 +66,18 @@ class PipelineContents {
     std::vector<RankInFlight> ranks;
   };
 
+  // Calls visit(stage, its chunk) for what the rank holds.
+  template <typename Visit>
+  void ForEachChunk(const Layout& layout, int32_t rank, const Visit& visit) const;
   RankContents ContentsOf(const Layout& layout, int32_t rank) const;
   RankInFlight InFlight(const Layout& layout, int32_t rank, int64_t micro_batches) const;
 
   const EstimateContext& context_;
+  const std::shared_ptr<const StageTable> stages_;
+  std::vector<size_t> shapes_;  // by layer group, the first one with layers of the same shape
   std::vector<RankContents> ranks_;
   std::vector<size_t> by_rank_;  // the entry of each pipeline rank
   int64_t most_layers_ = 0;
-  size_t loss_contents_ = 0;
   bool ends_share_rank_ = false;
   std::vector<KnownFullest> fullest_;
 };

@@ -39,6 +39,7 @@ Selection::Selection(const SearchRequest& request, const SearchSpace& space)
       searched_(Searched(planned_)),
       allowed_bytes_(AllowedBytes(request)),
       trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
+      has_hsdp_(request.profile.supports.has_hsdp),
       ranking_(request.top),
       ties_(StepSpread(request.cluster, request.profile)) {
   if (request.mine) mine_ = Place(*request.mine);
@@ -107,7 +108,7 @@ void Selection::Select(const Layout& layout, const Costs& costs) {
   const int64_t least_bytes = costs.LeastBytes();
   if (layout.shard_ranks == 0) {
     undivided.is_over = least_bytes > std::max(allowed_bytes_, trial_bytes_);
-    if (least_bytes <= allowed_bytes_) undivided.mfu = costs.MostMfu();
+    if (has_hsdp_ && least_bytes <= allowed_bytes_) undivided.mfu = costs.MostMfu();
   }
   if (least_bytes <= allowed_bytes_) {
     Rank(layout, costs, least_bytes);

@@ -103,6 +103,7 @@ class Selection {
   const RuleInput searched_;  // of the search's own
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
+  const bool has_hsdp_;
   std::optional<StagedEstimate> staged_;  // where it covers the profile
   PointOrder order_ = 0;                  // of the layout at hand
   size_t way_ = 0;                        // to divide states, of the layout at hand

@@ -18,6 +18,7 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   query.top = request.top() == 0 ? kDefaultTop : request.top();
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.offload = request.offload();
+  query.where = request.where();
   if (request.has_time_limit_s()) query.time_limit_s = request.time_limit_s();
   query.mine = request.mine();
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,

@@ -29,6 +29,7 @@ struct PlanQuery {
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
   std::string offload = "";  // SearchRequest::offloads as ParseOffloads() reads them
+  std::string where = "";    // SearchRequest::where as ParseFilter() reads it
   std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
   std::string mine = "";  // text form of the layout whose standing is asked for; empty: none
 

@@ -73,11 +73,4 @@ TimeEstimate PipelineTime(const FrameworkProfile& profile, const Layout& layout,
   return time;
 }
 
-double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
-                         double fraction_of_device) {
-  if (layout.pp == 1) return 0.0;
-  return profile.kept.pressure_slope *
-         std::max(0.0, fraction_of_device - profile.kept.pressure_from);
-}
-
 }  // namespace meshwright::planner

@@ -2,6 +2,7 @@
 // idle time and its messages, and the wait for the slowest device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "planner/cost/stage_time.h"
@@ -52,7 +53,11 @@ TimeEstimate PipelineTime(const FrameworkProfile& profile, const Layout& layout,
 // Returns the share of PipelineTime() that is lost near the device's capacity. Where micro-batches
 // overlap in a pipeline, their tensors come and go in no stack's order: the caching allocator then
 // gives blocks back and asks for others, which stops the device.
-double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
-                         double fraction_of_device);
+inline double AllocatorPressure(const FrameworkProfile& profile, const Layout& layout,
+                                double fraction_of_device) {
+  if (layout.pp == 1) return 0.0;
+  return profile.kept.pressure_slope *
+         std::max(0.0, fraction_of_device - profile.kept.pressure_from);
+}
 
 }  // namespace meshwright::planner

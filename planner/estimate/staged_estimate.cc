@@ -72,7 +72,7 @@ StagedEstimate::LayerMesh& StagedEstimate::LayersOf(const Layout& layout, const 
                       .cp = layout.cp,
                       .ep = layout.ep,
                       .etp = layout.etp,
-                      .has_pipeline = layout.pp > 1,
+                      .keeps_gathered_inputs = context_.profile.KeepsGatheredInputs(layout),
                       .tensor = mesh.GroupOf(GroupRole::kTensor),
                       .context = mesh.GroupOf(GroupRole::kContext)};
   if (context_.model.has_experts()) {
@@ -172,9 +172,8 @@ StagedEstimate::Kept::Rank StagedEstimate::KeptOn(const Layout& layout, const Bl
           .fragmentation_bytes = FragmentationBytes(context_.profile, layout, kept_bytes)};
 }
 
-const StagedEstimate::Kept& StagedEstimate::KeptOf(const Layout& layout) {
+const StagedEstimate::Kept& StagedEstimate::FillKept(const Layout& layout) {
   Kept& kept = kept_[static_cast<size_t>(layout.recompute)];
-  if (kept.cell == cell_number_ && kept.layers == layout.recompute_layers) return kept;
   kept.cell = cell_number_;
   kept.layers = layout.recompute_layers;
   Blocks& blocks = BlocksOf(layout);
@@ -195,11 +194,9 @@ const StagedEstimate::Kept& StagedEstimate::KeptOf(const Layout& layout) {
   return kept;
 }
 
-const StagedEstimate::States& StagedEstimate::StatesOf(const Layout& layout, size_t way) {
-  const size_t place = contents_number_ * ways_ + way;
+const StagedEstimate::States& StagedEstimate::FillStates(const Layout& layout, size_t place) {
   if (states_.size() <= place) states_.resize(place + 1);
   States& states = states_[place];
-  if (states.mesh == mesh_number_) return states;
   states.mesh = mesh_number_;
   const PlannedLayout planned(context_, layout);
   const ProfileMemory memory(planned);

@@ -77,7 +77,7 @@ class StagedEstimate {
     int32_t cp = 1;
     int32_t ep = 1;
     int32_t etp = 1;
-    bool has_pipeline = false;
+    bool keeps_gathered_inputs = false;
     RankGroup tensor = {};
     RankGroup context = {};
     RankGroup experts = {};
@@ -86,7 +86,7 @@ class StagedEstimate {
 
     bool IsSameMesh(const LayerMesh& other) const {
       return tp == other.tp && cp == other.cp && ep == other.ep && etp == other.etp &&
-             has_pipeline == other.has_pipeline && tensor == other.tensor &&
+             keeps_gathered_inputs == other.keeps_gathered_inputs && tensor == other.tensor &&
              context == other.context && experts == other.experts &&
              expert_tensor == other.expert_tensor;
     }
@@ -128,8 +128,18 @@ class StagedEstimate {
   Batch& BatchOf(const Layout& layout);
   Blocks& BlocksOf(const Layout& layout);
   const PipelineRanks& KnownRanksOf(const Layout& layout, Blocks& blocks);
-  const States& StatesOf(const Layout& layout, size_t way);
-  const Kept& KeptOf(const Layout& layout);
+  const States& StatesOf(const Layout& layout, size_t way) {
+    const size_t place = contents_number_ * ways_ + way;
+    if (place < states_.size() && states_[place].mesh == mesh_number_) return states_[place];
+    return FillStates(layout, place);
+  }
+  const Kept& KeptOf(const Layout& layout) {
+    const Kept& kept = kept_[static_cast<size_t>(layout.recompute)];
+    if (kept.cell == cell_number_ && kept.layers == layout.recompute_layers) return kept;
+    return FillKept(layout);
+  }
+  const States& FillStates(const Layout& layout, size_t place);
+  const Kept& FillKept(const Layout& layout);
   Kept::Rank KeptOn(const Layout& layout, const Blocks& blocks, const RankInFlight& rank) const;
   PipelineRanks RanksOf(const Layout& layout, const Blocks& blocks) const;
 

@@ -135,7 +135,7 @@ class Walk {
 std::string SeenText(const SearchProgress& progress, const Selection& selection) {
   const Funnel& funnel = selection.funnel();
   std::string text = absl::StrCat(progress.seen, " of ", progress.of, " layouts were seen, ",
-                                  funnel.memory + funnel.evaluated, " of them can run, ",
+                                  funnel.left_out + funnel.memory + funnel.evaluated, " of them can run, ",
                                   funnel.evaluated, " fit");
   if (const RankedLayout* best = selection.best()) {
     absl::StrAppend(&text, "; the fastest so far is ", FormatLayout(best->layout),

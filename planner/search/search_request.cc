@@ -15,6 +15,7 @@ constexpr double kMostDevices = 1e6;
 void Funnel::Add(const Funnel& other) {
   enumerated += other.enumerated;
   invalid += other.invalid;
+  left_out += other.left_out;
   memory += other.memory;
   evaluated += other.evaluated;
   for (size_t i = 0; i < invalid_by_rule.size(); ++i) {

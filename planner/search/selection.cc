@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/estimate/step_interval.h"
+#include "planner/layout/filter_match.h"
 #include "planner/search/block_recompute.h"
 #include "planner/search/point_costs.h"
 
@@ -87,6 +88,10 @@ void Selection::Visit(const ValidPoint& point) {
     ++dropped_.by_runner;
     return Drop(*violation, 1, order_);
   }
+  if (!Matches(request_.where, layout)) {
+    ++funnel_.left_out;
+    return;
+  }
   if (is_staged) {
     Select(layout, StagedCosts(*staged_, layout, point.way, request_.cluster));
   } else {
@@ -164,6 +169,7 @@ void Selection::RecomputeLess(const Layout& full, const Costs& costs) {
   if (most < 2) return;
   const Layout one = WithBlockRecompute(full, 1);
   if (CheckLayout(searched_, one) || CheckRunner(one)) return;
+  if (!Matches(request_.where, one)) return;
   const auto fits = [&](const Layout& layout) {
     return costs.Of(layout).LeastBytes() <= allowed_bytes_;
   };
@@ -249,6 +255,11 @@ void Selection::Merge(Selection&& other) {
 // about the batch would run with another one; where there are none, the devices do not divide the
 // model.
 absl::Status Selection::NoValidLayout() const {
+  if (funnel_.left_out > 0) {
+    return FieldError("where", FormatFilter(request_.where),
+                      absl::StrCat("takes none of the ", funnel_.left_out, " layouts of ",
+                                   request_.devices, " devices that can run"));
+  }
   const std::string none = absl::StrCat("none of ", funnel_.enumerated, " layouts of ",
                                         request_.devices, " devices can run this model");
   if (dropped_.by_runner > 0) {

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/estimate/staged_estimate.h"
+#include "planner/layout/filter_match.h"
 #include "planner/search/block_recompute.h"
 #include "planner/search/mesh_walk.h"
 #include "planner/search/search.h"
@@ -72,7 +73,7 @@ class PlainSearch {
   bool IsDominated(const Layout& layout) const {
     Layout whole = layout;
     whole.shard_ranks = 0;
-    return layout.shard_ranks > 0 && !Check(whole) &&
+    return layout.shard_ranks > 0 && !Check(whole) && Matches(request_.where, whole) &&
            EstimateMemory(context_, whole).total_bytes() <= allowed_bytes_ &&
            MostMfu(layout) <= MostMfu(whole);
   }
@@ -81,6 +82,10 @@ class PlainSearch {
     ++funnel.enumerated;
     if (layout.recompute == Recompute::kNone) none_is_over_ = false;
     if (const auto violation = Check(layout)) return Drop(violation->rule);
+    if (!Matches(request_.where, layout)) {
+      ++funnel.left_out;
+      return;
+    }
     if (IsDominated(layout)) return Drop(Rule::kDominated);
     const RankedLayout ranked{layout, EstimateLayout(context_, layout)};
     const int64_t bytes = ranked.estimate.memory.total_bytes();
@@ -100,7 +105,7 @@ class PlainSearch {
     const int64_t most = MostLayersOfAChunk(PlannedLayout(context_, full));
     for (int64_t layers = 1; layers < most; ++layers) {
       const Layout block = WithBlockRecompute(full, layers);
-      if (Check(block)) return;
+      if (Check(block) || !Matches(request_.where, block)) return;
       const Estimate estimate = EstimateLayout(context_, block);
       if (estimate.memory.total_bytes() > allowed_bytes_) continue;
       ++funnel.enumerated;
@@ -139,7 +144,7 @@ std::vector<std::string> Texts(const std::vector<RankedLayout>& layouts, size_t 
   return texts;
 }
 
-void ExpectSameTies(const SearchRequest& request, const PlainSearch& plain, const Ties& ties) {
+void ExpectSameTies(const PlainSearch& plain, const Ties& ties) {
   const double best_mfu = plain.fit.front().estimate.mfu;
   int64_t count = 0;
   std::map<Complexity, RankedLayout> fastest;  // what comes first is the fastest of its kind
@@ -159,12 +164,12 @@ void ExpectSameTies(const SearchRequest& request, const PlainSearch& plain, cons
   EXPECT_EQ(
       ties.within,
       plain.fit.front().estimate.step_high_s / plain.fit.front().estimate.time.step_s() - 1.0);
-  static_cast<void>(request);
 }
 
 TEST(PlainSearch, FindsWhatTheSearchFinds) {
   int64_t fit = 0;
   int64_t over = 0;
+  int64_t left_out = 0;
   int64_t blocks = 0;
   int64_t experts = 0;
   for (uint32_t seed = 1; seed <= kProblems; ++seed) {
@@ -187,12 +192,13 @@ TEST(PlainSearch, FindsWhatTheSearchFinds) {
       ASSERT_TRUE(found->nearest.has_value());
       EXPECT_EQ(*found->nearest, *plain.nearest);
     } else {
-      ExpectSameTies(request, plain, found->ties);
+      ExpectSameTies(plain, found->ties);
       const double mine = found->mine->estimate.mfu;
       EXPECT_EQ(found->mine->faster,
                 std::count_if(plain.fit.begin(), plain.fit.end(),
                               [mine](const RankedLayout& one) { return one.estimate.mfu > mine; }));
     }
+    left_out += plain.funnel.left_out;
     fit += plain.funnel.evaluated;
     over += plain.funnel.memory;
     experts += request.model.has_experts() ? 1 : 0;
@@ -202,6 +208,7 @@ TEST(PlainSearch, FindsWhatTheSearchFinds) {
   }
   EXPECT_GT(fit, 10000);
   EXPECT_GT(over, 10000);
+  EXPECT_GT(left_out, 1000);
   EXPECT_GT(blocks, 100);
   EXPECT_GT(experts, 10);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 
+#include "planner/layout/filter_parser.h"
 #include "planner/layout/offload.h"
 #include "tests/planner/test_specs.h"
 
@@ -44,6 +45,12 @@ class RandomProblem {
       request.runner = Runner{.profile = context_.profile};
       request.runner->profile.supports.max_zero = OneOf<int32_t>({0, 1, 3});
       request.runner->profile.supports.tp_needs_sequence_parallel = Flip();
+    }
+    if (OneIn(3)) {
+      request.where =
+          ParseFilter("where", OneOf<const char*>({"tp <= 2 and not rc = block", "hs > 0 or pp = 2",
+                                                   "sp = 0", "sched != 1f1b and zero >= 1"}))
+              .value();
     }
     request.run.threads = OneOf<int32_t>({1, 1, 2, 3});
     return request;

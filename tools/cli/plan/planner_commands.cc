@@ -4,11 +4,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/catalog/preset_text.h"
 #include "planner/catalog/spec_kind.h"
+#include "planner/layout/filter_parser.h"
 #include "tools/cli/common/agent_clusters.h"
 #include "tools/cli/common/flags.h"
 #include "tools/cli/common/server_client.h"
@@ -28,6 +30,8 @@ struct PlanFlags {
   std::string layout;
   std::string offload;
   std::string mine;
+  std::string where;
+  std::string fix;
   int32_t top = 10;
   std::optional<double> max_oom_probability;
   std::optional<double> time_limit_s;
@@ -43,6 +47,15 @@ void AddExitZero(CLI::App& command, PlanFlags& flags) {
   command.add_flag("--exit-zero", flags.exit_zero, "Exit with 0, not with 3, where nothing fits");
 }
 
+// The condition of both flags.
+absl::StatusOr<std::string> WhereOf(const PlanFlags& flags) {
+  ASSIGN_OR_RETURN(const planner::Filter fixed, planner::ParseFixed("fix", flags.fix));
+  if (fixed.takes_all()) return flags.where;
+  ASSIGN_OR_RETURN(planner::Filter where, planner::ParseFilter("where", flags.where));
+  if (where.takes_all()) return planner::FormatFilter(fixed);
+  return planner::FormatFilter({.parts = {std::move(where), fixed}});
+}
+
 absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
   const double start_s = context.now_s();
@@ -51,6 +64,7 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   query.top = flags.top;
   query.max_oom_probability = flags.max_oom_probability;
   query.time_limit_s = flags.time_limit_s;
+  ASSIGN_OR_RETURN(query.where, WhereOf(flags));
   query.offload = flags.offload;
   query.mine = flags.mine;
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
@@ -150,6 +164,14 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
       ->option_text("LAYOUT");
+  command
+      ->add_option("--where", flags->where,
+                   "Search only layouts for which this holds, such as 'tp <= 8 and sched in (1f1b, "
+                   "interleaved)'")
+      ->option_text("CONDITION");
+  command
+      ->add_option("--fix", flags->fix, "Search only layouts with these values, such as tp=8,pp=4")
+      ->option_text("VALUES");
   command
       ->add_option("--time-limit", flags->time_limit_s,
                    "Seconds after which the best layouts so far are the answer")

@@ -39,6 +39,7 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
   ordered_json request = RequestToJson(query);
   if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
   if (!query.offload.empty()) request["offload"] = query.offload;
+  if (!query.where.empty()) request["where"] = query.where;
   if (query.time_limit_s) request["time_limit_s"] = *query.time_limit_s;
   ordered_json object = {{"request", std::move(request)},
                          {"parameters", answer.parameters},

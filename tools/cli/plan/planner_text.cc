@@ -41,9 +41,10 @@ void PrintFunnel(const planner::PlanQuery& query, const planner::SearchResult& r
                  double elapsed_s, std::ostream& out) {
   const planner::Funnel& funnel = result.funnel;
   out << FormatCount(funnel.enumerated) << " layouts enumerated in " << FormatSeconds(elapsed_s)
-      << ": " << FormatCount(funnel.invalid) << " invalid, " << FormatCount(funnel.memory)
-      << " over " << planner::MemoryCriterion(query) << ", " << FormatCount(funnel.evaluated)
-      << " evaluated\n";
+      << ": " << FormatCount(funnel.invalid) << " invalid, ";
+  if (!query.where.empty()) out << FormatCount(funnel.left_out) << " left out, ";
+  out << FormatCount(funnel.memory) << " over " << planner::MemoryCriterion(query) << ", "
+      << FormatCount(funnel.evaluated) << " evaluated\n";
   std::vector<std::pair<int64_t, planner::Rule>> rules;
   for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
     if (funnel.invalid_by_rule[i] > 0) {

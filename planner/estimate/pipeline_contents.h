@@ -72,7 +72,7 @@ class PipelineContents {
   RankContents ContentsOf(const Layout& layout, int32_t rank) const;
   RankInFlight InFlight(const Layout& layout, int32_t rank, int64_t micro_batches) const;
 
-  const EstimateContext& context_;
+  const EstimateContext context_;
   const std::shared_ptr<const StageTable> stages_;
   std::vector<size_t> shapes_;  // by layer group, the first one with layers of the same shape
   std::vector<RankContents> ranks_;

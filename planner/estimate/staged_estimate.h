@@ -8,8 +8,8 @@
 // of the micro-batches. Then a layout is a few sums of these.
 //
 // Callers may rely on: MemoryBytes() is EstimateMemory().total_bytes(), and times are those of
-// EstimateStepTime() to kStagedError. It holds for frameworks whose memory follows from their
-// profile, and for layouts that move nothing to the hosts and name no kernel.
+// EstimateStepTime() to kStagedError. It covers frameworks whose memory follows from their profile,
+// and layouts that move nothing to the hosts and name no kernel.
 #pragma once
 
 #include <array>
@@ -29,14 +29,15 @@ namespace meshwright::planner {
 // order.
 inline constexpr double kStagedError = 1e-12;
 
-// Refers to the context, which must outlive it.
+// Refers to what the context refers to.
 class StagedEstimate {
  public:
   StagedEstimate(const EstimateContext& context, int64_t devices);
 
-  // Whether this context's layouts are covered.
-  static bool Covers(const EstimateContext& context) {
-    return context.profile.engine != Engine::kWorker;
+  // Whether it is about this layout. Others are estimated by themselves.
+  static bool Covers(const EstimateContext& context, const Layout& layout) {
+    return context.profile.engine != Engine::kWorker && !layout.offload.any() &&
+           static_cast<size_t>(layout.recompute) < kRecomputes;
   }
 
   // Goes on to another mesh. Its layouts have so many ways to divide states, which the caller
@@ -56,7 +57,8 @@ class StagedEstimate {
   int64_t MostLayersOfAChunk() const { return contents_->most_layers_of_a_chunk(); }
 
  private:
-  static constexpr size_t kRecomputes = 4;  // by Recompute
+  // Modes that say by themselves, or with recompute_layers, what runs again.
+  static constexpr size_t kRecomputes = static_cast<size_t>(Recompute::kBlock) + 1;
 
   // Layers of one micro-batch under one mode of recompute.
   struct Blocks {
@@ -143,7 +145,7 @@ class StagedEstimate {
   Kept::Rank KeptOn(const Layout& layout, const Blocks& blocks, const RankInFlight& rank) const;
   PipelineRanks RanksOf(const Layout& layout, const Blocks& blocks) const;
 
-  const EstimateContext& context_;
+  const EstimateContext context_;
   const Network network_;
   const double mfu_seconds_;  // of a step at an MFU of 1
   PipelineLinks links_;

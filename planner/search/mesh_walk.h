@@ -26,6 +26,7 @@ struct ValidPoint {
   const Layout& layout;
   size_t pipeline;   // number of its pipeline among those of its mesh
   size_t way;        // number of its way to divide states among those of its mesh
+  size_t recompute;  // number of its recompute in kSearchedRecomputes
   bool is_first;     // of those that differ in no other axis than recompute and division of states
   PointOrder order;  // grows by more than 1 from point to point
 };
@@ -33,8 +34,9 @@ struct ValidPoint {
 // What a walk tells of its points. Sink has
 //   void EnterMesh(size_t ways_to_divide);
 //   void Drop(const Violation& violation, int64_t points, PointOrder order);
-//   void Visit(const ValidPoint& point);
-//   bool GoesOn(int64_t points);   // whether to go on, after so many points since the last call
+//   int64_t Visit(const ValidPoint& point);  // returns as how many points its work counts
+//   bool GoesOn(int64_t points);  // whether to go on, after so many points since the last call;
+//                                 // asked when the work of kPointsPerPoll points is done
 template <typename Sink>
 class MeshWalk {
  public:
@@ -102,12 +104,9 @@ class MeshWalk {
         layout_.offload = offload;
         for (const bool sequence_parallel : {false, true}) {
           layout_.sequence_parallel = sequence_parallel;
-          if (offload.any()) {
-            VisitEach();
-          } else {
-            WalkCell(First(of_batch, RuleLevel::kSequence));
-          }
-          if (!Poll()) return false;
+          const bool whole =
+              offload.any() ? VisitEach() : WalkCell(First(of_batch, RuleLevel::kSequence));
+          if (!whole || !Poll()) return false;
         }
       }
       layout_.offload = Offload();
@@ -117,8 +116,11 @@ class MeshWalk {
   }
 
   // Points that differ in nothing but recompute and division of states.
-  void WalkCell(const RuleVerdict& verdict) {
-    if (verdict.place < least_inner_) return Drop(verdict, PointsOfBatch() / 2);
+  bool WalkCell(const RuleVerdict& verdict) {
+    if (verdict.place < least_inner_) {
+      Drop(verdict, PointsOfBatch() / 2);
+      return true;
+    }
     bool is_first = true;
     for (size_t way = 0; way < ways_.size(); ++way) {
       const RuleVerdict& of_way = of_ways_[way].place < verdict.place ? of_ways_[way] : verdict;
@@ -134,38 +136,43 @@ class MeshWalk {
           Drop(first, 1);
           continue;
         }
-        layout_.recompute = kSearchedRecomputes[i];
-        Visit(way, is_first);
+        if (!Visit(way, i, is_first)) return false;
       }
     }
     LeaveCell();
+    return true;
   }
 
   // The same without levels: what is moved to the hosts may break a rule at any of them.
-  void VisitEach() {
+  bool VisitEach() {
     bool is_first = true;
     for (size_t way = 0; way < ways_.size(); ++way) {
       SetWay(ways_[way]);
-      for (const Recompute recompute : kSearchedRecomputes) {
-        layout_.recompute = recompute;
+      for (size_t i = 0; i < kSearchedRecomputes.size(); ++i) {
+        layout_.recompute = kSearchedRecomputes[i];
         if (const auto violation = CheckLayout(rules_, layout_)) {
           Drop(*violation, 1);
-        } else {
-          Visit(way, is_first);
+        } else if (!Visit(way, i, is_first)) {
+          return false;
         }
       }
     }
     LeaveCell();
+    return true;
   }
 
-  void Visit(size_t way, bool& is_first) {
+  bool Visit(size_t way, size_t recompute, bool& is_first) {
+    layout_.recompute = kSearchedRecomputes[recompute];
+    unasked_ += sink_.Visit({.layout = layout_,
+                             .pipeline = pipeline_,
+                             .way = way,
+                             .recompute = recompute,
+                             .is_first = is_first,
+                             .order = order_}) -
+                1;
     See(1);
-    sink_.Visit({.layout = layout_,
-                 .pipeline = pipeline_,
-                 .way = way,
-                 .is_first = is_first,
-                 .order = order_});
     is_first = false;
+    return Poll();
   }
 
   RuleVerdict First(const RuleVerdict& outer, RuleLevel level) const {
@@ -183,10 +190,14 @@ class MeshWalk {
 
   void See(int64_t points) {
     seen_ += points;
+    unasked_ += points;
     order_ += kOrderStep * static_cast<PointOrder>(points);
   }
-  int64_t TakeSeen() { return std::exchange(seen_, 0); }
-  bool Poll() { return seen_ < kPointsPerPoll || sink_.GoesOn(TakeSeen()); }
+  int64_t TakeSeen() {
+    unasked_ = 0;
+    return std::exchange(seen_, 0);
+  }
+  bool Poll() { return unasked_ < kPointsPerPoll || sink_.GoesOn(TakeSeen()); }
 
   void SetWay(const DividedStates& way) {
     layout_.zero = way.zero;
@@ -219,7 +230,8 @@ class MeshWalk {
   size_t least_recompute_ = kRuleCount;  // the first rule of that level that is broken by any
   size_t least_inner_ = kRuleCount;      // of both levels
   size_t pipeline_ = 0;
-  int64_t seen_ = 0;
+  int64_t seen_ = 0;     // since the sink was asked last
+  int64_t unasked_ = 0;  // as how many points the work since then counts
   PointOrder order_ = 0;
 };
 

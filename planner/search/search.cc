@@ -135,8 +135,8 @@ class Walk {
 std::string SeenText(const SearchProgress& progress, const Selection& selection) {
   const Funnel& funnel = selection.funnel();
   std::string text = absl::StrCat(progress.seen, " of ", progress.of, " layouts were seen, ",
-                                  funnel.left_out + funnel.memory + funnel.evaluated, " of them can run, ",
-                                  funnel.evaluated, " fit");
+                                  funnel.left_out + funnel.memory + funnel.evaluated,
+                                  " of them can run, ", funnel.evaluated, " fit");
   if (const RankedLayout* best = selection.best()) {
     absl::StrAppend(&text, "; the fastest so far is ", FormatLayout(best->layout),
                     absl::StrFormat(" with an MFU of %.1f %%", 100.0 * best->estimate.mfu));

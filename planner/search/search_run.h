@@ -10,7 +10,8 @@ namespace meshwright::planner {
 // Returns true once nobody waits for the answer any more. May be empty.
 using Cancelled = std::function<bool()>;
 
-// How many points each thread goes through between two looks at whether to stop.
+// How many points each thread goes through between two looks at whether to stop; one that has to be
+// estimated by itself counts as as many.
 inline constexpr int64_t kPointsPerPoll = 64;
 
 struct SearchProgress {

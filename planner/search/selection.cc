@@ -41,10 +41,10 @@ Selection::Selection(const SearchRequest& request, const SearchSpace& space)
       allowed_bytes_(AllowedBytes(request)),
       trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
       has_hsdp_(request.profile.supports.has_hsdp),
+      staged_(context_, request.devices),
       ranking_(request.top),
       ties_(StepSpread(request.cluster, request.profile)) {
   if (request.mine) mine_ = Place(*request.mine);
-  if (StagedEstimate::Covers(context_)) staged_.emplace(context_, request.devices);
 }
 
 // What a walk tells, in words of a selection.
@@ -53,14 +53,17 @@ class Selection::Sink {
   Sink(Selection& selection, const std::function<bool(int64_t)>& goes_on)
       : selection_(selection), goes_on_(goes_on) {}
 
-  void EnterMesh(size_t ways_to_divide) {
-    if (selection_.staged_) selection_.staged_->EnterMesh(ways_to_divide);
-  }
+  void EnterMesh(size_t ways_to_divide) { selection_.staged_.EnterMesh(ways_to_divide); }
   void Drop(const Violation& violation, int64_t points, PointOrder order) {
     selection_.funnel_.enumerated += points;
     selection_.Drop(violation, points, order);
   }
-  void Visit(const ValidPoint& point) { selection_.Visit(point); }
+  // One that is estimated by itself may take milliseconds.
+  int64_t Visit(const ValidPoint& point) {
+    const bool is_staged = StagedEstimate::Covers(selection_.context_, point.layout);
+    selection_.Visit(point, is_staged);
+    return is_staged ? 1 : kPointsPerPoll;
+  }
   bool GoesOn(int64_t points) const { return goes_on_(points); }
 
  private:
@@ -73,14 +76,13 @@ bool Selection::VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_
   return MeshWalk(searched_, space_, sink).Walk(mesh);
 }
 
-void Selection::Visit(const ValidPoint& point) {
+void Selection::Visit(const ValidPoint& point, bool is_staged) {
   const Layout& layout = point.layout;
-  const bool is_staged = staged_.has_value() && !layout.offload.any();
   order_ = point.order;
   ++funnel_.enumerated;
   if (point.is_first) {
-    undivided_.fill(Undivided());
-    if (is_staged) staged_->EnterCell(layout, point.pipeline);
+    undivided_ = {};
+    if (is_staged) staged_.EnterCell(layout, point.pipeline);
   }
   if (point.is_first || point.way != way_) keeping_all_is_over_ = false;
   way_ = point.way;
@@ -93,15 +95,16 @@ void Selection::Visit(const ValidPoint& point) {
     return;
   }
   if (is_staged) {
-    Select(layout, StagedCosts(*staged_, layout, point.way, request_.cluster));
+    Select(point, StagedCosts(staged_, layout, point.way, request_.cluster));
   } else {
-    Select(layout, PlannedCosts(context_, layout, allowed_bytes_));
+    Select(point, PlannedCosts(context_, layout, allowed_bytes_));
   }
 }
 
 template <typename Costs>
-void Selection::Select(const Layout& layout, const Costs& costs) {
-  Undivided& undivided = undivided_[ModeOf(layout)];
+void Selection::Select(const ValidPoint& point, const Costs& costs) {
+  const Layout& layout = point.layout;
+  Undivided& undivided = undivided_[static_cast<size_t>(layout.zero)][point.recompute];
   if (layout.shard_ranks > 0) {
     if (undivided.is_over) {
       ++funnel_.memory;

@@ -53,9 +53,6 @@ class Selection {
   absl::StatusOr<SearchResult> Take();
 
  private:
-  static constexpr int kZeroModes = 4;
-  static constexpr int kRecomputeModes = 4;
-
   class Sink;
 
   // What became of a layout that divides states among all replicas. HSDP, which divides among a
@@ -65,13 +62,7 @@ class Selection {
     double mfu = 0.0;      // where it fits
   };
 
-  // Of the layouts that follow each other in a search and differ in no other axis.
-  static size_t ModeOf(const Layout& layout) {
-    return static_cast<size_t>(layout.zero * kRecomputeModes) +
-           static_cast<size_t>(layout.recompute);
-  }
-
-  void Visit(const ValidPoint& point);
+  void Visit(const ValidPoint& point, bool is_staged);
   void Drop(const Violation& violation, int64_t points, PointOrder order);
   void CountInvalid(Rule rule, int64_t points);
   std::optional<Violation> CheckRunner(Layout layout) const;
@@ -86,7 +77,7 @@ class Selection {
   // The following take a layout that keeps every rule; Costs know its memory and time
   // (planner/search/point_costs.h).
   template <typename Costs>
-  void Select(const Layout& layout, const Costs& costs);
+  void Select(const ValidPoint& point, const Costs& costs);
   template <typename Costs>
   bool IsNoFaster(const Layout& layout, const Costs& costs, const Undivided& undivided) const;
   template <typename Costs>
@@ -104,14 +95,16 @@ class Selection {
   const int64_t allowed_bytes_;
   const int64_t trial_bytes_;
   const bool has_hsdp_;
-  std::optional<StagedEstimate> staged_;  // where it covers the profile
-  PointOrder order_ = 0;                  // of the layout at hand
-  size_t way_ = 0;                        // to divide states, of the layout at hand
+  StagedEstimate staged_;
+  PointOrder order_ = 0;  // of the layout at hand
+  size_t way_ = 0;        // to divide states, of the layout at hand
   Funnel funnel_;
   Ranking ranking_;
   Ranking trials_{kMostTrials};
   bool keeping_all_is_over_ = false;  // of the layout at hand, the memory without recompute
-  std::array<Undivided, kZeroModes * kRecomputeModes> undivided_{};  // by ModeOf()
+  // Of the layouts that differ from the one at hand in no other axis, by ZeRO stage and number of
+  // recompute.
+  std::array<std::array<Undivided, kSearchedRecomputes.size()>, kMostZero + 1> undivided_{};
   TieFinder ties_;
   std::optional<Standing> mine_;
   Layout nearest_;

@@ -10,8 +10,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int32_t kMostZero = 3;
-
 std::vector<int32_t> DivisorsOf(int64_t value) {
   std::vector<int32_t> divisors;
   for (int64_t d = 1; d * d <= value; ++d) {

@@ -27,6 +27,8 @@ inline constexpr int32_t kShardRanksStep = 4;
 // By how many layers the first and the last stage may be shorter than the others.
 inline constexpr int64_t kMostFewerLayers = 2;
 
+inline constexpr int32_t kMostZero = 3;
+
 // The recompute modes of a search, in the order of its points.
 inline constexpr std::array kSearchedRecomputes = {Recompute::kNone, Recompute::kSelective,
                                                    Recompute::kFull};

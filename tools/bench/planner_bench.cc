@@ -78,12 +78,13 @@ class EstimatesAll {
   void EnterMesh(size_t ways_to_divide) { staged_.EnterMesh(ways_to_divide); }
   void Drop(const planner::Violation&, int64_t points, planner::PointOrder) { points_ += points; }
   bool GoesOn(int64_t) { return true; }
-  void Visit(const planner::ValidPoint& point) {
+  int64_t Visit(const planner::ValidPoint& point) {
     if (point.is_first) staged_.EnterCell(point.layout, point.pipeline);
     const auto bytes = static_cast<double>(staged_.MemoryBytes(point.layout, point.way));
     step_s_ += staged_.StepSeconds(point.layout, point.way, bytes / device_bytes_);
     ++valid_;
     ++points_;
+    return 1;
   }
 
   int64_t valid() const { return valid_; }

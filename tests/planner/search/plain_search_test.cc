@@ -222,14 +222,15 @@ class ComparesEstimates {
   void EnterMesh(size_t ways_to_divide) { staged_.EnterMesh(ways_to_divide); }
   void Drop(const Violation&, int64_t, PointOrder) {}
   bool GoesOn(int64_t) { return true; }
-  void Visit(const ValidPoint& point) {
-    if (point.layout.offload.any()) return;
+  int64_t Visit(const ValidPoint& point) {
+    if (!StagedEstimate::Covers(context_, point.layout)) return 1;
     if (point.is_first) staged_.EnterCell(point.layout, point.pipeline);
     Compare(point.layout, point.way);
-    if (point.layout.recompute != Recompute::kFull) return;
+    if (point.layout.recompute != Recompute::kFull) return 1;
     for (int64_t layers = 1; layers < staged_.MostLayersOfAChunk(); ++layers) {
       Compare(WithBlockRecompute(point.layout, layers), point.way);
     }
+    return 1;
   }
 
   int64_t compared = 0;
@@ -255,7 +256,6 @@ TEST(StagedEstimate, IsThatOfEachLayout) {
   for (uint32_t seed = 1001; seed <= 1000 + kProblems; ++seed) {
     RandomProblem problem(seed);
     const SearchRequest request = problem.Request();
-    if (!StagedEstimate::Covers(ContextOf(request))) continue;
     SCOPED_TRACE(Describe(seed, request));
     const SearchSpace space(request.model, request.devices, request.training.global_batch,
                             request.profile, request.offloads);

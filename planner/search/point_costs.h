@@ -29,6 +29,7 @@ inline double MostMfuOf(const EstimateContext& context, const Layout& layout) {
 // it.
 class StagedCosts {
  public:
+  static constexpr bool kIsSlow = false;  // milliseconds
   StagedCosts(StagedEstimate& staged, const Layout& layout, size_t way, const ClusterSpec& cluster)
       : staged_(&staged), layout_(&layout), way_(way), cluster_(&cluster) {}
 
@@ -62,6 +63,7 @@ class StagedCosts {
 // don't say what becomes of it.
 class PlannedCosts {
  public:
+  static constexpr bool kIsSlow = true;
   PlannedCosts(const EstimateContext& context, const Layout& layout, int64_t allowed_bytes)
       : planned_(context, layout), allowed_bytes_(allowed_bytes) {}
 

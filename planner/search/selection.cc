@@ -72,6 +72,7 @@ class Selection::Sink {
 };
 
 bool Selection::VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on) {
+  goes_on_ = &goes_on;
   Sink sink(*this, goes_on);
   return MeshWalk(searched_, space_, sink).Walk(mesh);
 }
@@ -173,18 +174,22 @@ void Selection::RecomputeLess(const Layout& full, const Costs& costs) {
   const Layout one = WithBlockRecompute(full, 1);
   if (CheckLayout(searched_, one) || CheckRunner(one)) return;
   if (!Matches(request_.where, one)) return;
+  bool stops = false;  // what was found until then is not the answer
   const auto fits = [&](const Layout& layout) {
-    return costs.Of(layout).LeastBytes() <= allowed_bytes_;
+    stops = stops || (Costs::kIsSlow && !(*goes_on_)(0));
+    return stops || costs.Of(layout).LeastBytes() <= allowed_bytes_;
   };
-  if (!fits(WithBlockRecompute(one, most - 1))) return;
+  if (!fits(WithBlockRecompute(one, most - 1)) || stops) return;
+  const double most_mfu = (1.0 + kMfuSlack) * costs.Of(one).MostMfu();
+  const bool matters = IsListed(most_mfu) || MayBeatMine(most_mfu);
+  const Layout least = matters ? LeastBlockRecompute(one, most - 1, fits) : one;
+  if (stops) return;
   ++order_;
   ++funnel_.enumerated;
-  const double most_mfu = (1.0 + kMfuSlack) * costs.Of(one).MostMfu();
-  if (!IsListed(most_mfu) && !MayBeatMine(most_mfu)) {
+  if (!matters) {
     ++funnel_.evaluated;
     return;
   }
-  const Layout least = LeastBlockRecompute(one, most - 1, fits);
   const Costs of_least = costs.Of(least);
   Rank(least, of_least, of_least.LeastBytes());
 }

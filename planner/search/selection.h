@@ -96,8 +96,9 @@ class Selection {
   const int64_t trial_bytes_;
   const bool has_hsdp_;
   StagedEstimate staged_;
-  PointOrder order_ = 0;  // of the layout at hand
-  size_t way_ = 0;        // to divide states, of the layout at hand
+  const std::function<bool(int64_t)>* goes_on_ = nullptr;  // of the mesh at hand
+  PointOrder order_ = 0;                                   // of the layout at hand
+  size_t way_ = 0;  // to divide states, of the layout at hand
   Funnel funnel_;
   Ranking ranking_;
   Ranking trials_{kMostTrials};

@@ -18,8 +18,11 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   query.top = request.top() == 0 ? kDefaultTop : request.top();
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.offload = request.offload();
+  query.where = request.where();
+  if (request.has_time_limit_s()) query.time_limit_s = request.time_limit_s();
   query.mine = request.mine();
-  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer, recommend(query, host_cores, cancelled));
+  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
+                   recommend(query, host_cores, {.cancelled = cancelled}));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
@@ -51,7 +54,7 @@ absl::Status ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
   ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   agent::ReadScale(request, query);
   ASSIGN_OR_RETURN(const planner::ScaleAnswer answer,
-                   planner::AnswerScale(query, host_cores, cancelled));
+                   planner::AnswerScale(query, host_cores, {.cancelled = cancelled}));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }

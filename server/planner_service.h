@@ -13,7 +13,7 @@ namespace meshwright::server {
 
 // As AnswerRecommend().
 using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
-    const planner::PlanQuery& query, int32_t host_cores, const planner::Cancelled& cancelled)>;
+    const planner::PlanQuery& query, int32_t host_cores, const planner::SearchRun& run)>;
 
 class PlannerService final : public v1::Planner::CallbackService {
  public:

@@ -68,7 +68,7 @@ absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
   ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
-  search.cancelled = cancelled;
+  search.run.cancelled = cancelled;
   ASSIGN_OR_RETURN(const NewSweep made,
                    BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
   if (request.validate_only()) {

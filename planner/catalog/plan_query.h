@@ -29,7 +29,9 @@ struct PlanQuery {
   int32_t top = 10;
   std::optional<double> max_oom_probability = std::nullopt;  // as in SearchRequest
   std::string offload = "";  // SearchRequest::offloads as ParseOffloads() reads them
-  std::string mine = "";     // text form of the layout whose standing is asked for; empty: none
+  std::string where = "";    // SearchRequest::where as ParseFilter() reads it
+  std::optional<double> time_limit_s = std::nullopt;  // as in SearchRequest
+  std::string mine = "";  // text form of the layout whose standing is asked for; empty: none
 
   friend bool operator==(const PlanQuery&, const PlanQuery&) = default;
 };

@@ -27,12 +27,12 @@ struct Reduction {
 };
 
 // What one micro-batch communicates under ZeRO 2 and 3: unit by unit, each with its own latency.
-struct UnitTimes {
+struct UnitTraffic {
   double gather_s = 0.0;
   double scatter_s = 0.0;
 };
 
-UnitTimes PerMicroBatch(const StepShape& step, const Reduction& reduction) {
+UnitTraffic PerMicroBatch(const StepShape& step, const Reduction& reduction) {
   const Layout& layout = step.layout;
   const auto layers = static_cast<double>(step.context.model.layers());
   // The layers of a rank, and the embedding or the head.
@@ -54,9 +54,7 @@ double CopiesTime(const StepShape& step, const Reduction& reduction) {
 
 // How often ZeRO 2 reduces a layer's gradients in a step, and ZeRO 3 gathers its weights as well:
 // behind one micro-batch, behind all of them under layered accumulation, or behind a group of them.
-double Passes(const StepShape& step, int64_t micro_batches) {
-  const FrameworkProfile& profile = step.context.profile;
-  const Layout& layout = step.layout;
+double Passes(const FrameworkProfile& profile, const Layout& layout, int64_t micro_batches) {
   if (profile.supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst) {
     return 1.0;
   }
@@ -91,42 +89,49 @@ double ShardedGradients(const StepShape& step, const Reduction& reduction) {
          buckets * ReduceScatterTime(step.network, shards, gradient_bytes / buckets);
 }
 
-// Of a step that reduces `passes` times.
-double ReductionTime(const StepShape& step, const Reduction& reduction, double passes) {
-  if (reduction.parameters == 0.0) return 0.0;
+StateTraffic TrafficOf(const StepShape& step, const Reduction& reduction) {
+  if (reduction.parameters == 0.0) return {};
   switch (step.layout.zero) {
     case 0:
-      return AllReducedGradients(step, reduction);
+      return {.per_step_s = AllReducedGradients(step, reduction)};
     case 1:
-      return ShardedGradients(step, reduction);
+      return {.per_step_s = ShardedGradients(step, reduction)};
     case 2:
-      return passes * PerMicroBatch(step, reduction).scatter_s +
-             AllGatherTime(step.network, reduction.zero.shards,
-                           reduction.parameters * WeightBytes(step)) +
-             CopiesTime(step, reduction);
+      return {.per_pass_s = PerMicroBatch(step, reduction).scatter_s,
+              .per_step_s = AllGatherTime(step.network, reduction.zero.shards,
+                                          reduction.parameters * WeightBytes(step)) +
+                            CopiesTime(step, reduction)};
     default: {
-      const UnitTimes times = PerMicroBatch(step, reduction);
-      return passes * (2.0 * times.gather_s + times.scatter_s) + CopiesTime(step, reduction);
+      const UnitTraffic times = PerMicroBatch(step, reduction);
+      return {.per_pass_s = 2.0 * times.gather_s + times.scatter_s,
+              .per_step_s = CopiesTime(step, reduction)};
     }
   }
 }
 
 }  // namespace
 
-double ExposedDataParallelTime(const StepShape& step, const UnitParameters& parameters,
-                               int64_t micro_batches, double window_s) {
-  const double passes = Passes(step, micro_batches);
-  const double per_pass = static_cast<double>(micro_batches) / passes;
-  window_s *= step.layout.zero >= 2 ? static_cast<double>(micro_batches) : per_pass;
+StateTraffic StateTrafficOf(const StepShape& step, const UnitParameters& parameters) {
   const auto experts = static_cast<double>(parameters.experts);
-  const Reduction dense = {.parameters = static_cast<double>(parameters.all) - experts,
-                           .replicas = step.dp_group,
-                           .zero = step.zero};
-  const Reduction expert = {.parameters = experts,
-                            .replicas = step.experts.replicas,
-                            .zero = {.shards = step.experts.replicas, .copies = {}}};
-  const double total_s = ReductionTime(step, dense, passes) + ReductionTime(step, expert, passes);
-  const double overlap = step.context.profile.communication.data_parallel_overlap;
+  const StateTraffic dense =
+      TrafficOf(step, {.parameters = static_cast<double>(parameters.all) - experts,
+                       .replicas = step.dp_group,
+                       .zero = step.zero});
+  const StateTraffic expert =
+      TrafficOf(step, {.parameters = experts,
+                       .replicas = step.experts.replicas,
+                       .zero = {.shards = step.experts.replicas, .copies = {}}});
+  return {.per_pass_s = dense.per_pass_s + expert.per_pass_s,
+          .per_step_s = dense.per_step_s + expert.per_step_s};
+}
+
+double ExposedTraffic(const FrameworkProfile& profile, const Layout& layout,
+                      const StateTraffic& traffic, int64_t micro_batches, double window_s) {
+  const double passes = Passes(profile, layout, micro_batches);
+  const double per_pass = static_cast<double>(micro_batches) / passes;
+  window_s *= layout.zero >= 2 ? static_cast<double>(micro_batches) : per_pass;
+  const double total_s = passes * traffic.per_pass_s + traffic.per_step_s;
+  const double overlap = profile.communication.data_parallel_overlap;
   return total_s - std::min(overlap * total_s, window_s);
 }
 

@@ -1,48 +1,61 @@
 #include "planner/cost/stage_time.h"
 
-#include <algorithm>
-
 #include "planner/memory/chunks_in_flight.h"
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
 namespace {
 
-void Add(const LayerTime& layer, double count, StageTime& time) {
-  time.parts[TimePart::kCompute] += count * layer.compute_s();
-  time.parts[TimePart::kRecompute] += count * layer.recompute_s;
-  time.parts[TimePart::kTp] +=
-      count * (layer.tp_forward_s + layer.tp_backward_s + layer.tp_recompute_s);
-  time.parts[TimePart::kCp] +=
-      count * (layer.cp_forward_s + layer.cp_backward_s + layer.cp_recompute_s);
-  time.parts[TimePart::kEp] +=
-      count * (layer.ep_forward_s + layer.ep_backward_s + layer.ep_recompute_s);
-  time.durations.forward_s +=
-      count * (layer.forward_s + layer.tp_forward_s + layer.cp_forward_s + layer.ep_forward_s);
-  time.durations.input_gradient_s +=
-      count *
-      (layer.input_gradient_s + layer.tp_backward_s + layer.cp_backward_s + layer.ep_backward_s +
-       layer.recompute_s + layer.tp_recompute_s + layer.cp_recompute_s + layer.ep_recompute_s);
-  time.durations.weight_gradient_s += count * layer.weight_gradient_s;
+StageTime TimeOf(const LayerTime& layer) {
+  StageTime time;
+  time.parts[TimePart::kCompute] = layer.compute_s();
+  time.parts[TimePart::kRecompute] = layer.recompute_s;
+  time.parts[TimePart::kTp] = layer.tp_forward_s + layer.tp_backward_s + layer.tp_recompute_s;
+  time.parts[TimePart::kCp] = layer.cp_forward_s + layer.cp_backward_s + layer.cp_recompute_s;
+  time.parts[TimePart::kEp] = layer.ep_forward_s + layer.ep_backward_s + layer.ep_recompute_s;
+  time.durations.forward_s =
+      layer.forward_s + layer.tp_forward_s + layer.cp_forward_s + layer.ep_forward_s;
+  time.durations.input_gradient_s =
+      layer.input_gradient_s + layer.tp_backward_s + layer.cp_backward_s + layer.ep_backward_s +
+      layer.recompute_s + layer.tp_recompute_s + layer.cp_recompute_s + layer.ep_recompute_s;
+  time.durations.weight_gradient_s = layer.weight_gradient_s;
+  return time;
 }
 
-void Add(const CopyTime& copy, double count, StageTime& time) {
-  time.parts[TimePart::kOffload] += count * (copy.forward_s + copy.backward_s);
-  time.durations.forward_s += count * copy.forward_s;
-  time.durations.input_gradient_s += count * copy.backward_s;
+StageTime TimeOf(const CopyTime& copy) {
+  StageTime time;
+  time.parts[TimePart::kOffload] = copy.forward_s + copy.backward_s;
+  time.durations.forward_s = copy.forward_s;
+  time.durations.input_gradient_s = copy.backward_s;
+  return time;
 }
 
 }  // namespace
 
-StageTimes::StageTimes(const StepShape& step)
-    : step_(step), head_(EstimateHead(step)), embedding_(EstimateEmbedding(step)) {
+UnitTimes::UnitTimes(const StepShape& step)
+    : head(TimeOf(EstimateHead(step))), embedding(TimeOf(EstimateEmbedding(step))) {
   for (size_t group = 0; group < step.context.model.groups.size(); ++group) {
     const size_t alike = step.planned.FirstAlikeGroup(group);
-    layers_.push_back(alike < group ? layers_[alike] : EstimateLayer(step, group));
-    recomputed_.push_back(Recomputed(layers_.back()));
-    copies_.push_back(ExposedCopies(step, step.planned.block(group), layers_.back()));
+    if (alike < group) {
+      layers.push_back(layers[alike]);
+      recomputed.push_back(recomputed[alike]);
+      copies.push_back(copies[alike]);
+      continue;
+    }
+    const LayerTime layer = EstimateLayer(step, group);
+    layers.push_back(TimeOf(layer));
+    recomputed.push_back(TimeOf(Recomputed(layer)));
+    copies.push_back(TimeOf(ExposedCopies(step, step.planned.block(group), layer)));
   }
-  if (step.context.model.mtp_layers > 0) mtp_ = EstimateMtp(step);
+  if (step.context.model.mtp_layers > 0) mtp = TimeOf(EstimateMtp(step));
+}
+
+void UnitTimes::AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const {
+  const auto further = static_cast<double>(model.mtp_layers);
+  time.Add(head, 1.0 + further);
+  if (further == 0.0) return;
+  time.Add(mtp, further);
+  time.Add(layout.recompute == Recompute::kFull ? recomputed.back() : layers.back(), further);
 }
 
 void StageTimes::AddStage(int32_t stage, StageTime& time) const {
@@ -50,22 +63,15 @@ void StageTimes::AddStage(int32_t stage, StageTime& time) const {
   const StageLayers& held = step_.planned.Stage(stage);
   OffloadedLayers offloaded(layout);
   ForEachGroup(step_.context.model, held, [&](size_t group, int64_t count) {
-    Add(copies_[group], static_cast<double>(offloaded.Of(count)), time);
-    int64_t again = 0;
-    if (layout.recompute == Recompute::kFull) again = count;
-    if (layout.recompute == Recompute::kBlock) {
-      again = std::min<int64_t>(count, layout.recompute_layers);
+    if (const int64_t moved = offloaded.Of(count); moved > 0) {
+      time.Add(units_.copies[group], static_cast<double>(moved));
     }
-    Add(layers_[group], static_cast<double>(count - again), time);
-    if (again > 0) Add(recomputed_[group], static_cast<double>(again), time);
+    const int64_t again = RecomputedLayers(layout, count);
+    time.Add(units_.layers[group], static_cast<double>(count - again));
+    if (again > 0) time.Add(units_.recomputed[group], static_cast<double>(again));
   });
-  if (held.has_embedding) Add(embedding_, 1.0, time);
-  if (!held.has_head) return;
-  const auto further = static_cast<double>(step_.context.model.mtp_layers);
-  Add(head_, 1.0 + further, time);
-  if (further == 0.0) return;
-  Add(mtp_, further, time);
-  Add(layout.recompute == Recompute::kFull ? recomputed_.back() : layers_.back(), further, time);
+  if (held.has_embedding) time.Add(units_.embedding, 1.0);
+  if (held.has_head) units_.AddHead(step_.context.model, layout, time);
 }
 
 StageTime StageTimes::OfStage(int32_t stage) const {
@@ -92,10 +98,18 @@ std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, con
   return durations;
 }
 
+double HopBytes(const StepShape& step) {
+  return step.HiddenBytes() / static_cast<double>(step.SequenceDivisor());
+}
+
+double HopTime(const EstimateContext& context, const Network& network,
+               const RankGroup& pipeline_group, double hop_bytes) {
+  return SendTime(network, pipeline_group, hop_bytes) +
+         context.profile.communication.pipeline_hop_s;
+}
+
 double HopTime(const StepShape& step) {
-  return SendTime(step.network, step.pipeline_group,
-                  step.HiddenBytes() / static_cast<double>(step.SequenceDivisor())) +
-         step.context.profile.communication.pipeline_hop_s;
+  return HopTime(step.context, step.network, step.pipeline_group, HopBytes(step));
 }
 
 double HopTime(const EstimateContext& context, const Layout& layout) {

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "planner/cost/layer_time.h"
 #include "planner/cost/offload_time.h"
 #include "planner/cost/step_shape.h"
@@ -19,13 +18,35 @@ struct StageTime {
                              // input gradient
 
   double total_s() const { return parts.total_s(); }
+  // Adds `count` times what `other` takes.
+  void Add(const StageTime& other, double count) {
+    parts.Add(other.parts, count);
+    durations.forward_s += count * other.durations.forward_s;
+    durations.input_gradient_s += count * other.durations.input_gradient_s;
+    durations.weight_gradient_s += count * other.durations.weight_gradient_s;
+  }
+};
+
+// What the stages of a layout are made of, one of each.
+struct UnitTimes {
+  explicit UnitTimes(const StepShape& step);
+
+  // What a stage with the head takes for it, and for layers that predict further tokens.
+  void AddHead(const ModelSpec& model, const Layout& layout, StageTime& time) const;
+
+  std::vector<StageTime> layers;      // by layer group
+  std::vector<StageTime> recomputed;  // the same under full recompute
+  std::vector<StageTime> copies;      // that an offloaded layer waits for
+  StageTime head;
+  StageTime embedding;
+  StageTime mtp;  // only of models that predict further tokens
 };
 
 // A layout's layers, worked out once for all of its stages. Refers to the shape, which must outlive
 // it.
 class StageTimes {
  public:
-  explicit StageTimes(const StepShape& step);
+  explicit StageTimes(const StepShape& step) : step_(step), units_(step) {}
 
   // Stage `stage` of pp * vpp; all chunks of pipeline rank `rank`.
   StageTime OfStage(int32_t stage) const;
@@ -35,18 +56,17 @@ class StageTimes {
   void AddStage(int32_t stage, StageTime& time) const;
 
   const StepShape& step_;
-  absl::InlinedVector<LayerTime, 4> layers_;      // by layer group
-  absl::InlinedVector<LayerTime, 4> recomputed_;  // the same under full recompute
-  absl::InlinedVector<CopyTime, 4> copies_;       // that an offloaded layer waits for
-  LayerTime head_;
-  LayerTime embedding_;
-  LayerTime mtp_;  // only of models that predict further tokens
+  const UnitTimes units_;
 };
 
 // One micro-batch on every stage, for the schedules' simulator.
 std::vector<StageDurations> StageDurationsOf(const EstimateContext& context, const Layout& layout);
 
-// Seconds of one hop of an activation to the next stage.
+// Bytes of an activation on its way to the next stage, of one rank.
+double HopBytes(const StepShape& step);
+// Seconds of one hop of it among the ranks of a pipeline.
+double HopTime(const EstimateContext& context, const Network& network,
+               const RankGroup& pipeline_group, double hop_bytes);
 double HopTime(const StepShape& step);
 double HopTime(const EstimateContext& context, const Layout& layout);
 

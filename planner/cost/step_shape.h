@@ -15,6 +15,22 @@
 
 namespace meshwright::planner {
 
+// What one rank has of a device where ranks share processor cores.
+inline double CoreShare(const ClusterSpec& cluster, int64_t devices) {
+  return ThroughputShare(cluster, FillNodes(devices, cluster.devices_per_node).per_node);
+}
+
+// The links between `devices` devices, as the framework's runs drive them.
+inline Network NetworkOf(const EstimateContext& context, int64_t devices) {
+  const Communication& communication = context.profile.communication;
+  return {.cluster = context.cluster,
+          .share = communication.network_share,
+          .contention = communication.network_contention,
+          .devices = devices,
+          .step_s = communication.network_step_s,
+          .has_trees = communication.tree_all_reduce};
+}
+
 struct StepShape {
   explicit StepShape(const PlannedLayout& p)
       : StepShape(p, p.context(), p.layout(),
@@ -48,16 +64,9 @@ struct StepShape {
       : planned(p),
         context(c),
         layout(l),
-        device{
-            c.cluster.device, c.training.formats(),
-            ThroughputShare(c.cluster, FillNodes(l.devices(), c.cluster.devices_per_node).per_node),
-            c.profile.traffic.matmul_share},
-        network{.cluster = c.cluster,
-                .share = c.profile.communication.network_share,
-                .contention = c.profile.communication.network_contention,
-                .devices = l.devices(),
-                .step_s = c.profile.communication.network_step_s,
-                .has_trees = c.profile.communication.tree_all_reduce},
+        device{c.cluster.device, c.training.formats(), CoreShare(c.cluster, l.devices()),
+               c.profile.traffic.matmul_share},
+        network(NetworkOf(c, l.devices())),
         tokens(c.training.seq_len / l.cp * l.micro_batch),
         wire_bytes(static_cast<double>(BytesOf(device.formats.wire))),
         tp_group(mesh.GroupOf(GroupRole::kTensor)),

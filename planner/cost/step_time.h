@@ -2,19 +2,10 @@
 // pipeline's idle time, the gradient reduction and the optimizer.
 #pragma once
 
-#include "planner/cost/time_part.h"
+#include "planner/cost/pipeline_time.h"
 #include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
-
-// Seconds of one optimizer step by part, on the slowest device.
-struct TimeEstimate : TimeParts {
-  using TimeParts::TimeParts;
-
-  double step_s() const { return total_s(); }
-
-  friend bool operator==(const TimeEstimate&, const TimeEstimate&) = default;
-};
 
 // Returns the estimate; `fraction_of_device` is the share of its memory that the fullest device
 // fills.

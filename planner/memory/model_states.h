@@ -26,6 +26,8 @@ struct ModelStateBytes {
   int64_t weights_bytes = 0;
   int64_t gradients_bytes = 0;
   int64_t optimizer_bytes = 0;
+
+  int64_t total_bytes() const { return weights_bytes + gradients_bytes + optimizer_bytes; }
 };
 
 // Returns the bytes of one parameter's main gradient. Gradients that have the width of the

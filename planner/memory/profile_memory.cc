@@ -8,17 +8,46 @@
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
+
+// 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive; GPipe and
+// breadth-first hold all.
+int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
+                  const BlockSums& ends) {
+  const KeptActivations& kept = context.profile.kept;
+  const int64_t boundary_bytes = ends.checkpoint_bytes;
+  const auto peak_bytes =
+      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * ends.logits));
+  const auto kept_bytes =
+      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * ends.logits));
+  const bool all_alive =
+      layout.schedule == ScheduleKind::kGpipe || layout.schedule == ScheduleKind::kBreadthFirst;
+  const int64_t alive = all_alive ? micro_batches : 1;
+  // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
+  const int64_t inputs =
+      layout.schedule == ScheduleKind::kZbH1 ? std::min<int64_t>(micro_batches, layout.pp) : alive;
+  // Each further token has a loss of its own, one after the other.
+  const int64_t further = alive * context.model.mtp_layers;
+  return peak_bytes + (alive - 1 + further) * kept_bytes +
+         (alive + inputs + 2 * further) * boundary_bytes;
+}
+
+int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
+                      int64_t rank_parameters) {
+  int64_t summed = largest_unit;
+  if (context.profile.ReducesGroups(layout)) {
+    summed = std::max(summed, rank_parameters / layout.vpp);
+  }
+  const int64_t weights =
+      layout.zero == 3 ? 2 * largest_unit * BytesOf(context.training.formats().weights) : 0;
+  return weights + summed * GradientBytes(context);
+}
+
 ProfileMemory::ProfileMemory(const PlannedLayout& planned)
     : planned_(planned),
       context_(planned.context()),
       layout_(planned.layout()),
       micro_batches_(layout_.MicroBatches(context_.training.global_batch)),
       boundary_bytes_(planned.ends().checkpoint_bytes) {}
-
-int64_t ProfileMemory::KeptPerMicroBatch(const BlockSums& block, int64_t layers) const {
-  const int64_t recomputed = RecomputedLayers(layout_, layers);
-  return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
-}
 
 // What one pass over a chunk with offloaded layers holds beyond what its other layers keep.
 int64_t ProfileMemory::CopyBuffers(int32_t pipeline_rank) const {
@@ -38,28 +67,6 @@ int64_t ProfileMemory::CopyBuffers(int32_t pipeline_rank) const {
     most = std::max(most, std::min(all, 2 * largest) - stay);
   }
   return most;
-}
-
-// Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
-// output. 1F1B and interleaved 1F1B run the loss's backward at once, so one micro-batch is alive;
-// GPipe and breadth-first hold all.
-int64_t ProfileMemory::LossBytes() const {
-  const KeptActivations& kept = context_.profile.kept;
-  const auto peak_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_peak_bytes_per_logit * planned_.ends().logits));
-  const auto kept_bytes =
-      static_cast<int64_t>(std::llround(kept.loss_kept_bytes_per_logit * planned_.ends().logits));
-  const bool all_alive =
-      layout_.schedule == ScheduleKind::kGpipe || layout_.schedule == ScheduleKind::kBreadthFirst;
-  const int64_t alive = all_alive ? micro_batches_ : 1;
-  // Under ZB-H1 the head's weight gradient waits: its inputs stay for every micro-batch in flight.
-  const int64_t inputs = layout_.schedule == ScheduleKind::kZbH1
-                             ? std::min<int64_t>(micro_batches_, layout_.pp)
-                             : alive;
-  // Each further token has a loss of its own, one after the other.
-  const int64_t further = alive * context_.model.mtp_layers;
-  return peak_bytes + (alive - 1 + further) * kept_bytes +
-         (alive + inputs + 2 * further) * boundary_bytes_;
 }
 
 HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
@@ -82,20 +89,6 @@ HeldParameters ProfileMemory::HeldOnRank(int32_t pipeline_rank) const {
   return held;
 }
 
-// ZeRO-2 and 3 hold what is on its way: the gradients of one unit, or of a chunk where groups of
-// micro-batches are reduced together, and under ZeRO-3 the weights of two units.
-int64_t ProfileMemory::GatheredBytes(int32_t pipeline_rank) const {
-  if (layout_.zero < 2) return 0;
-  const int64_t unit = planned_.LargestUnit();
-  int64_t summed = unit;
-  if (context_.profile.ReducesGroups(layout_)) {
-    summed = std::max(summed, planned_.ParametersOnRank(pipeline_rank).all / layout_.vpp);
-  }
-  const int64_t weights =
-      layout_.zero == 3 ? 2 * unit * BytesOf(context_.training.formats().weights) : 0;
-  return weights + summed * GradientBytes(context_);
-}
-
 ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   ActivationBytes bytes;
   int64_t score_bytes = 0;
@@ -107,13 +100,13 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
     ForEachGroup(context_.model, stage, [&](size_t group, int64_t layers) {
       const BlockSums& block = planned_.block(group);
       const int64_t moved = offloaded.Of(layers);
-      bytes.kept_bytes += in_flight * KeptPerMicroBatch(block, layers - moved);
+      bytes.kept_bytes += in_flight * KeptBytes(layout_, block, layers - moved);
       bytes.host_bytes += in_flight * moved * block.kept_bytes;
       bytes.workspace_bytes = std::max(bytes.workspace_bytes, block.workspace.working_bytes);
       score_bytes = std::max(score_bytes, block.workspace.score_bytes);
     });
     if (const int64_t further = context_.model.mtp_layers; stage.has_head && further > 0) {
-      bytes.kept_bytes += in_flight * (KeptPerMicroBatch(planned_.last_block(), further) +
+      bytes.kept_bytes += in_flight * (KeptBytes(layout_, planned_.last_block(), further) +
                                        further * planned_.ends().mtp_kept_bytes);
     }
   }
@@ -122,12 +115,16 @@ ActivationBytes ProfileMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   if (layout_.pp > 1) bytes.workspace_bytes += 2 * boundary_bytes_;
   if (pipeline_rank == PlaceOfStage(layout_, StageCount(layout_) - 1).rank) {
     // The loss's backward is over before the first block's begins: they take turns.
-    bytes.loss_bytes = LossBytes();
+    bytes.loss_bytes = LossBytes(context_, layout_, micro_batches_, planned_.ends());
     bytes.workspace_bytes = std::max<int64_t>(0, bytes.workspace_bytes - bytes.loss_bytes);
   }
   // But score matrices split the large blocks that the loss leaves behind, which then do not come
   // together again: these two add up.
-  bytes.workspace_bytes += score_bytes + GatheredBytes(pipeline_rank);
+  bytes.workspace_bytes += score_bytes;
+  if (layout_.zero >= 2) {
+    bytes.workspace_bytes += GatheredBytes(context_, layout_, planned_.LargestUnit(),
+                                           planned_.ParametersOnRank(pipeline_rank).all);
+  }
   return bytes;
 }
 

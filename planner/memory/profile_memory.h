@@ -10,10 +10,30 @@
 
 #include <cstdint>
 
+#include "planner/memory/chunks_in_flight.h"
 #include "planner/memory/memory_model.h"
 #include "planner/profile/planned_layout.h"
 
 namespace meshwright::planner {
+
+// The terms of a rank's memory, for callers that work out some of them for many layouts at once.
+
+// Of one micro-batch in `layers` layers of a chunk.
+inline int64_t KeptBytes(const Layout& layout, const BlockSums& block, int64_t layers) {
+  const int64_t recomputed = RecomputedLayers(layout, layers);
+  return recomputed * block.checkpoint_bytes + (layers - recomputed) * block.kept_bytes;
+}
+
+// Logits of one micro-batch at the peak of the cross entropy, and the final norm's input and
+// output, on the rank of the last stage; `ends` are the sums of the model's ends.
+int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t micro_batches,
+                  const BlockSums& ends);
+
+// What is on its way under ZeRO-2 and 3 on a rank with so many parameters: the gradients of one
+// unit, or of a chunk where groups of micro-batches are reduced together, and under ZeRO-3 the
+// weights of two units. Requires one of the two.
+int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
+                      int64_t rank_parameters);
 
 // Refers to the planned layout, which must outlive it.
 class ProfileMemory final : public MemoryModel {
@@ -28,10 +48,7 @@ class ProfileMemory final : public MemoryModel {
   bool OuterRanksAreFullest() const override { return false; }
 
  private:
-  int64_t KeptPerMicroBatch(const BlockSums& block, int64_t layers) const;
   int64_t CopyBuffers(int32_t pipeline_rank) const;
-  int64_t LossBytes() const;
-  int64_t GatheredBytes(int32_t pipeline_rank) const;
 
   const PlannedLayout& planned_;
   const EstimateContext& context_;

@@ -11,11 +11,8 @@
 namespace meshwright::planner {
 namespace {
 
-// The optimizer step comes when the activations are gone; what it holds for itself counts where it
-// is more than they were.
 void AddOptimizerStep(const FrameworkProfile& profile, int64_t parameters, MemoryEstimate& memory) {
-  const auto step_bytes = static_cast<int64_t>(profile.states.step_bytes_per_parameter *
-                                               static_cast<double>(parameters));
+  const int64_t step_bytes = OptimizerStepBytes(profile, parameters);
   if (step_bytes <= memory.activations_bytes + memory.loss_bytes + memory.workspace_bytes) return;
   memory.activations_bytes = 0;
   memory.loss_bytes = 0;
@@ -76,18 +73,11 @@ class RankMemory {
                              .pipeline_rank = pipeline_rank};
     if (!layout_.offload.optimizer) AddOptimizerStep(context_.profile, held.whole, memory);
     memory.workspace_bytes += model_.LibraryBytes();
-    memory.fragmentation_bytes = FragmentationBytes(memory);
+    memory.fragmentation_bytes =
+        FragmentationBytes(context_.profile, layout_, memory.activations_bytes);
     memory.overhead_bytes =
         context_.cluster.device.context_bytes + model_.CommunicatorBytes(pipeline_rank);
     return memory;
-  }
-
-  // Blocks that the caching allocator reserves and can't hand out. Micro-batches that run one after
-  // the other take and return the same blocks in a stack's order and leave no gaps.
-  int64_t FragmentationBytes(const MemoryEstimate& memory) const {
-    if (layout_.pp == 1) return 0;
-    return static_cast<int64_t>(context_.profile.kept.fragmentation *
-                                static_cast<double>(memory.activations_bytes));
   }
 
   const EstimateContext& context_;
@@ -127,6 +117,17 @@ int64_t MostOfANode(const PlannedLayout& planned, const std::vector<int64_t>& by
 }
 
 }  // namespace
+
+int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
+                           int64_t activations_bytes) {
+  if (layout.pp == 1) return 0;
+  return static_cast<int64_t>(profile.kept.fragmentation * static_cast<double>(activations_bytes));
+}
+
+int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters) {
+  return static_cast<int64_t>(profile.states.step_bytes_per_parameter *
+                              static_cast<double>(parameters));
+}
 
 int64_t HostBytesOfNode(const PlannedLayout& planned) {
   if (!planned.layout().offload.any()) return 0;

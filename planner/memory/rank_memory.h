@@ -66,6 +66,16 @@ inline MemoryEstimate EstimateMemory(const EstimateContext& context, const Layou
   return EstimateMemory(PlannedLayout(context, layout));
 }
 
+// Blocks that the caching allocator reserves and can't hand out, where a rank keeps so many bytes
+// of activations. Micro-batches that run one after the other take and return the same blocks in a
+// stack's order and leave no gaps.
+int64_t FragmentationBytes(const FrameworkProfile& profile, const Layout& layout,
+                           int64_t activations_bytes);
+
+// What the optimizer step of so many parameters holds for itself. It comes when the activations are
+// gone, and counts in their place where it is more than they were.
+int64_t OptimizerStepBytes(const FrameworkProfile& profile, int64_t parameters);
+
 // Lower and upper bounds of the bytes that the fullest device holds.
 struct MemoryBounds {
   int64_t least_bytes = 0;

@@ -43,8 +43,11 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.cpu_operators = context.cluster.device_kind() == DeviceKind::kCpu;
   shape.tp = layout.tp;
   shape.cp = layout.cp;
-  shape.ep = layout.ep;
-  shape.etp = layout.etp;
+  // Layers without experts are the same however others divide theirs.
+  if (group.ffn.has_experts()) {
+    shape.ep = layout.ep;
+    shape.etp = layout.etp;
+  }
   shape.expert_load = training.expert_load;
   shape.routing_bytes = profile.kept.routing_bytes;
   shape.keeps_expert_output = profile.kept.keeps_expert_output;

@@ -3,16 +3,14 @@
 #include "planner/profile/layer_shape.h"
 
 namespace meshwright::planner {
-namespace {
 
-size_t FirstOfShape(const std::vector<LayerGroup>& groups, size_t i) {
+size_t FirstGroupOfShape(const ModelSpec& model, size_t group) {
+  const std::vector<LayerGroup>& groups = model.groups;
   const auto alike = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& other) {
-    return other.attention == groups[i].attention && other.ffn == groups[i].ffn;
+    return other.attention == groups[group].attention && other.ffn == groups[group].ffn;
   });
   return static_cast<size_t>(alike - groups.begin());
 }
-
-}  // namespace
 
 PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layout)
     : context_(context),
@@ -24,7 +22,7 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
                                 .score_bytes = kept.score_work_bytes};
   const std::vector<LayerGroup>& groups = context.model.groups;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const size_t alike = FirstOfShape(groups, i);
+    const size_t alike = FirstGroupOfShape(context.model, i);
     blocks_.push_back(alike < i ? blocks_[alike]
                                 : BlockSumsOf(LayerShape(context, layout, groups[i]),
                                               layout.recompute, layout.recompute_modules, rates));

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "planner/block/stage_partition.h"
@@ -18,6 +19,9 @@
 #include "planner/schedule/placement.h"
 
 namespace meshwright::planner {
+
+// Returns the first of the model's groups with layers of the same shape as `group`.
+size_t FirstGroupOfShape(const ModelSpec& model, size_t group);
 
 class PlannedLayout {
  public:
@@ -38,8 +42,11 @@ class PlannedLayout {
     return stages_->alike[static_cast<size_t>(pipeline_rank)];
   }
 
-  // A layer of the model's group `group`.
+  // A layer of the model's group `group`; of all groups.
   const BlockSums& block(size_t group) const { return *blocks_[group]; }
+  std::vector<std::shared_ptr<const BlockSums>> blocks() const {
+    return {blocks_.begin(), blocks_.end()};
+  }
   // The first group with layers of the same shape: kinds of layers may alternate.
   size_t FirstAlikeGroup(size_t group) const;
   // That of the layers that predict further tokens, too, which stand beside the head.

@@ -7,6 +7,7 @@ namespace meshwright::planner {
 nlohmann::ordered_json ToJson(const StandingReport& report) { return WriteOrderedJson(report); }
 
 nlohmann::ordered_json ToJson(const Ties& ties) { return WriteOrderedJson(ties); }
+nlohmann::ordered_json ToJson(const SearchProgress& progress) { return WriteOrderedJson(progress); }
 
 nlohmann::ordered_json ToJson(const RestsOn& rests_on) { return WriteOrderedJson(rests_on); }
 

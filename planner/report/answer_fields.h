@@ -136,6 +136,12 @@ void VisitFields(Tied& ties, Visitor& visit) {
   visit("simplest", ties.simplest);
 }
 
+template <ConstOr<SearchProgress> Progress, typename Visitor>
+void VisitFields(Progress& progress, Visitor& visit) {
+  visit("seen", progress.seen);
+  visit("of", progress.of);
+}
+
 template <ConstOr<RecommendAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   auto& result = answer.result;
@@ -150,6 +156,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("rests_on", answer.rests_on);
   visit("mine", answer.mine);
   visit("ties", result.ties);
+  visit("partial", result.partial);
 }
 
 template <ConstOr<EstimateAnswer> Answer, typename Visitor>

@@ -25,9 +25,9 @@ RestsOn RestsOnOf(const PlanQuery& query, const SearchRequest& request) {
 }
 
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
-                                                Cancelled cancelled) {
+                                                SearchRun run) {
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(query, host_cores));
-  request.cancelled = std::move(cancelled);
+  request.run = std::move(run);
   ASSIGN_OR_RETURN(SearchResult result, Search(request));
   RecommendAnswer answer;
   if (request.mine) answer.mine = Report(*request.mine, result, MemoryCriterion(query));

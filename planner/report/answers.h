@@ -41,6 +41,7 @@ struct EstimateAnswer {
 
 // By their fields (planner/report/answer_fields.h).
 nlohmann::ordered_json ToJson(const Ties& ties);
+nlohmann::ordered_json ToJson(const SearchProgress& progress);
 
 struct PresetNames {
   std::vector<std::string> models;
@@ -48,10 +49,10 @@ struct PresetNames {
   std::vector<std::string> profiles;
 };
 
-// Cancelled once `cancelled` says so.
+// Errors as Search() and Resolve() have them.
 absl::StatusOr<RecommendAnswer> AnswerRecommend(const PlanQuery& query, int32_t host_cores,
-                                                Cancelled cancelled = {});
-// `layout` is the text form. Cancelled as above.
+                                                SearchRun run = {});
+// `layout` is the text form. Cancelled once `cancelled` says so.
 absl::StatusOr<EstimateAnswer> AnswerEstimate(const PlanQuery& query, std::string_view layout,
                                               int32_t host_cores, const Cancelled& cancelled = {});
 PresetNames AnswerPresets();

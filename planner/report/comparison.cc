@@ -115,7 +115,7 @@ absl::StatusOr<CompareAnswer> AnswerCompare(const PlanQuery& query,
   RETURN_IF_ERROR(CheckRange("layouts", static_cast<int64_t>(layouts.size()), 1,
                              static_cast<int64_t>(kMostCompared)));
   ASSIGN_OR_RETURN(const SearchRequest request, Resolve(query, host_cores));
-  RETURN_IF_ERROR(ValidateRequest(request));
+  RETURN_IF_ERROR(ValidateProblem(request));
   CompareAnswer answer;
   answer.allowed_bytes = AllowedBytes(request);
   answer.within = StepSpread(request.cluster, request.profile) - 1.0;

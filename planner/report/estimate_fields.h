@@ -106,6 +106,7 @@ template <ConstOr<Funnel> Counts, typename Visitor>
 void VisitFields(Counts& funnel, Visitor& visit) {
   visit("enumerated", funnel.enumerated);
   visit("invalid", funnel.invalid);
+  visit("left_out", funnel.left_out);
   visit("memory", funnel.memory);
   visit("evaluated", funnel.evaluated);
   OrderedMap<int64_t> by_name = InvalidByName(funnel);

@@ -121,15 +121,15 @@ void SayWhatTheBudgetBuys(const ScaleAnswer& answer, const Budget& budget,
 
 }  // namespace
 
-absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_cores,
-                                        Cancelled cancelled, const ScaleProgress& progress) {
+absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_cores, SearchRun run,
+                                        const ScaleProgress& progress) {
   RETURN_IF_ERROR(CheckRange("gpus", query.devices.low, 1, kMostDevicesOfARange));
   RETURN_IF_ERROR(CheckRange("gpus", query.devices.high, query.devices.low, kMostDevicesOfARange));
   RETURN_IF_ERROR(Validate(query.budget));
   PlanQuery plan = query.plan;
   plan.devices = query.devices.low;
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(plan, host_cores));
-  request.cancelled = std::move(cancelled);
+  request.run = std::move(run);
   ScaleAnswer answer;
   if (query.refine) {
     ASSIGN_OR_RETURN(answer.points,

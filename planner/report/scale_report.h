@@ -39,8 +39,7 @@ struct ScaleAnswer {
 };
 
 absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_cores,
-                                        Cancelled cancelled = {},
-                                        const ScaleProgress& progress = {});
+                                        SearchRun run = {}, const ScaleProgress& progress = {});
 
 // Tokens a second and device, share of exposed time and tokens a joule over the number of devices,
 // as the text of an SVG file.

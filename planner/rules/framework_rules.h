@@ -47,55 +47,103 @@ inline bool HasSchedule(const Supports& supports, ScheduleKind schedule) {
   return SchedulesOf(supports).Has(schedule);
 }
 
-inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& operands) {
+inline bool Lacks(FrameworkPart part, int64_t bound, Operands& operands) {
+  return Broken(static_cast<int64_t>(part), bound, operands);
+}
+
+// The rule by what it looks at beside the model, the training and the profile.
+
+inline bool LacksForModel(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
   const Supports& has = input.profile.supports;
-  const Layout& l = layout;
-  const auto lacks = [&operands](FrameworkPart part, int64_t bound = 0) {
-    return Broken(static_cast<int64_t>(part), bound, operands);
-  };
   if (input.training.quantisation().narrows() && !has.has_fp8) {
-    return lacks(FrameworkPart::kFp8, static_cast<int64_t>(input.training.precision));
+    return Lacks(FrameworkPart::kFp8, static_cast<int64_t>(input.training.precision), operands);
   }
-  if (!has.has_experts && input.model.has_experts()) return lacks(FrameworkPart::kExperts);
-  if (!has.has_muon && input.training.optimizer.orthogonalises()) {
-    return lacks(FrameworkPart::kOptimizer);
+  if (!has.has_experts && input.model.has_experts()) {
+    return Lacks(FrameworkPart::kExperts, 0, operands);
   }
-  if (l.zero > has.max_zero) return lacks(FrameworkPart::kZeroStage, has.max_zero);
-  if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline)
-    return lacks(FrameworkPart::kZeroPipeline);
+  return !has.has_muon && input.training.optimizer.orthogonalises() &&
+         Lacks(FrameworkPart::kOptimizer, 0, operands);
+}
+
+// ZeRO, and the axes of the mesh.
+inline bool LacksZero(const RuleInput& input, const Layout& l, Operands& operands) {
+  const Supports& has = input.profile.supports;
+  if (l.zero > has.max_zero) return Lacks(FrameworkPart::kZeroStage, has.max_zero, operands);
+  if (l.zero >= 2 && l.pp > 1 && !has.zero23_with_pipeline) {
+    return Lacks(FrameworkPart::kZeroPipeline, 0, operands);
+  }
   const bool only_replicates = l.zero == 0 && l.devices() == l.dp;
-  if (l.zero < has.min_zero && GroupSize(GroupRole::kReplicas, l) > 1 && !only_replicates) {
-    return lacks(FrameworkPart::kZeroMinimum, has.min_zero);
+  return l.zero < has.min_zero && GroupSize(GroupRole::kReplicas, l) > 1 && !only_replicates &&
+         Lacks(FrameworkPart::kZeroMinimum, has.min_zero, operands);
+}
+
+inline bool LacksSequenceParallel(const RuleInput& input, const Layout& layout,
+                                  Operands& operands) {
+  const Supports& has = input.profile.supports;
+  if (layout.sequence_parallel && !has.has_sequence_parallel) {
+    return Lacks(FrameworkPart::kSequence, 0, operands);
   }
-  if (l.sequence_parallel && !has.has_sequence_parallel) return lacks(FrameworkPart::kSequence);
-  if (l.tp > 1 && !l.sequence_parallel && has.tp_needs_sequence_parallel) {
-    return lacks(FrameworkPart::kSequenceNeeded);
+  return layout.tp > 1 && !layout.sequence_parallel && has.tp_needs_sequence_parallel &&
+         Lacks(FrameworkPart::kSequenceNeeded, 0, operands);
+}
+
+inline bool LacksHsdp(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return layout.shard_ranks > 0 && !input.profile.supports.has_hsdp &&
+         Lacks(FrameworkPart::kHsdp, 0, operands);
+}
+
+inline bool LacksStages(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return !layout.stages.empty() && !input.profile.supports.has_stages &&
+         Lacks(FrameworkPart::kStages, 0, operands);
+}
+
+inline bool LacksContextParallel(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return layout.cp > 1 && !input.profile.supports.has_context_parallel &&
+         Lacks(FrameworkPart::kContext, 0, operands);
+}
+
+inline bool LacksRecompute(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const Supports& has = input.profile.supports;
+  if (layout.recompute == Recompute::kBlock && !has.has_block_recompute) {
+    return Lacks(FrameworkPart::kBlock, 0, operands);
   }
-  if (l.recompute == Recompute::kBlock && !has.has_block_recompute)
-    return lacks(FrameworkPart::kBlock);
-  if (l.recompute == Recompute::kModules &&
-      !l.recompute_modules.Without(has.recompute_modules).empty()) {
-    return lacks(FrameworkPart::kModules, has.recompute_modules.bits());
+  if (layout.recompute == Recompute::kModules &&
+      !layout.recompute_modules.Without(has.recompute_modules).empty()) {
+    return Lacks(FrameworkPart::kModules, has.recompute_modules.bits(), operands);
   }
-  if (l.shard_ranks > 0 && !has.has_hsdp) return lacks(FrameworkPart::kHsdp);
-  if (!l.stages.empty() && !has.has_stages) return lacks(FrameworkPart::kStages);
-  if (l.cp > 1 && !has.has_context_parallel) return lacks(FrameworkPart::kContext);
-  if (l.recompute != Recompute::kNone && !has.has_recompute)
-    return lacks(FrameworkPart::kRecompute);
-  if (l.offload.optimizer && !has.has_optimizer_offload) {
-    return lacks(FrameworkPart::kOptimizerOffload);
+  return layout.recompute != Recompute::kNone && !has.has_recompute &&
+         Lacks(FrameworkPart::kRecompute, 0, operands);
+}
+
+// Offload, the pipeline and recompute.
+inline bool LacksOffload(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const Supports& has = input.profile.supports;
+  if (layout.offload.optimizer && !has.has_optimizer_offload) {
+    return Lacks(FrameworkPart::kOptimizerOffload, 0, operands);
   }
-  if (l.offload.activation_layers > 0) {
-    if (!has.has_activation_offload) return lacks(FrameworkPart::kActivationOffload);
-    if (l.pp > 1 && !has.activation_offload_with_pipeline) {
-      return lacks(FrameworkPart::kOffloadPipeline, l.pp);
-    }
-    if (l.recompute != Recompute::kNone && !has.activation_offload_with_recompute) {
-      return lacks(FrameworkPart::kOffloadRecompute);
-    }
+  if (layout.offload.activation_layers == 0) return false;
+  if (!has.has_activation_offload) {
+    return Lacks(FrameworkPart::kActivationOffload, 0, operands);
   }
-  const EnumSet<ScheduleKind> schedules = SchedulesOf(has);
-  return !schedules.Has(l.schedule) && lacks(FrameworkPart::kSchedule, schedules.bits());
+  if (layout.pp > 1 && !has.activation_offload_with_pipeline) {
+    return Lacks(FrameworkPart::kOffloadPipeline, layout.pp, operands);
+  }
+  return layout.recompute != Recompute::kNone && !has.activation_offload_with_recompute &&
+         Lacks(FrameworkPart::kOffloadRecompute, 0, operands);
+}
+
+inline bool LacksSchedule(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const EnumSet<ScheduleKind> schedules = SchedulesOf(input.profile.supports);
+  return !schedules.Has(layout.schedule) &&
+         Lacks(FrameworkPart::kSchedule, schedules.bits(), operands);
+}
+
+inline bool FrameworkLacksIt(const RuleInput& input, const Layout& layout, Operands& operands) {
+  return LacksForModel(input, layout, operands) || LacksZero(input, layout, operands) ||
+         LacksSequenceParallel(input, layout, operands) || LacksHsdp(input, layout, operands) ||
+         LacksStages(input, layout, operands) || LacksContextParallel(input, layout, operands) ||
+         LacksRecompute(input, layout, operands) || LacksOffload(input, layout, operands) ||
+         LacksSchedule(input, layout, operands);
 }
 
 // Returns a sentence that says what the framework lacks and what it has instead.

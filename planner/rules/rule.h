@@ -101,6 +101,19 @@ struct Violation {
   Operands operands;
 };
 
+// How many of a layout's axes say whether it breaks a rule, in the order in which a search fixes
+// them. Of layouts without offload, named kernels and rc=block:N, which only kLayout takes into
+// account.
+enum class RuleLevel : uint8_t {
+  kMesh,        // the axes of the mesh, ep and etp
+  kPipeline,    // and schedule, vpp and stages=
+  kMicroBatch,  // and the micro-batch
+  kSequence,    // and sequence parallel
+  kStates,      // ZeRO and hs= with the mesh
+  kRecompute,   // recompute alone
+  kLayout,      // all of it
+};
+
 struct RuleEntry {
   Rule rule = Rule::kCount;
   // Stable identifier for counters and JSON, such as "heads_division".
@@ -110,6 +123,7 @@ struct RuleEntry {
   // The sentence, in which $0 is the value and $1 the divisor. Empty where `describe` makes it.
   std::string_view text;
   std::string (*describe)(const Operands& operands) = nullptr;
+  RuleLevel level = RuleLevel::kMesh;
 };
 
 }  // namespace meshwright::planner

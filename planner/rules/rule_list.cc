@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kDevices, "devices", DevicesDiffer, "tp * cp * pp * dp is $0, but there are $1 devices"},
-    {Rule::kStages, "stages", StagesDoNotFit, "", DescribeStages},
+    {Rule::kStages, "stages", StagesDoNotFit, "", DescribeStages, RuleLevel::kPipeline},
     {Rule::kLayersDivision, "layers_division", LayersDoNotDivide,
-     "$0 layers can't be divided over pp * vpp = $1 stages"},
+     "$0 layers can't be divided over pp * vpp = $1 stages", nullptr, RuleLevel::kPipeline},
     {Rule::kHeadsDivision, "heads_division", HeadsDoNotDivide,
      "$0 attention heads are not a multiple of tp = $1"},
     {Rule::kKvHeadsDivision, "kv_heads_division", KvHeadsDoNotDivide,
@@ -39,76 +39,90 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kExpertSequenceParallel, "experts_without_sequence_parallel",
      ExpertsLackSequenceParallel,
      "experts under tp$0 need sequence parallel (sp1): without it all tp ranks route the same "
-     "tokens"},
+     "tokens",
+     nullptr, RuleLevel::kSequence},
     {Rule::kExpertHsdp, "hs_with_experts", ExpertsUnderHsdp,
-     "hs=$0 is not planned for models with experts, only ZeRO over all ranks"},
+     "hs=$0 is not planned for models with experts, only ZeRO over all ranks", nullptr,
+     RuleLevel::kStates},
     {Rule::kVocabDivision, "vocab_division", VocabDoesNotDivide,
      "vocabulary $0 is not a multiple of tp = $1"},
     {Rule::kContextDivision, "context_division", ContextDoesNotDivide,
      "sequence length $0 is not a multiple of 2 * cp = $1"},
     {Rule::kSequenceParallelTp, "sequence_parallel_without_tp", SequenceParallelLacksTp,
-     "sequence parallel (sp1) needs tp of at least 2"},
+     "sequence parallel (sp1) needs tp of at least 2", nullptr, RuleLevel::kSequence},
     {Rule::kSequenceParallelDivision, "sequence_parallel_division", SequenceDoesNotDivide,
-     "sequence length $0 is not a multiple of tp * cp = $1"},
+     "sequence length $0 is not a multiple of tp * cp = $1", nullptr, RuleLevel::kSequence},
     {Rule::kScheduleChunks, "schedule_chunks", ChunksDoNotFit,
      "vpp = $0 does not go with the schedule and pp = $1: interleaved takes vpp and pp of at "
-     "least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1"},
+     "least 2, zb_v vpp 2, gpipe, 1f1b and zb_h1 vpp 1",
+     nullptr, RuleLevel::kPipeline},
     {Rule::kRecomputeLayers, "recompute_layers", RecomputesMoreThanAChunk,
-     "rc=block:$0 recomputes more layers than the $1 of a chunk"},
+     "rc=block:$0 recomputes more layers than the $1 of a chunk", nullptr, RuleLevel::kLayout},
     {Rule::kRecomputeModules, "recompute_modules", RecomputesMissingModules, "",
-     DescribeMissingModules},
-    {Rule::kRecomputeTwice, "recompute_twice", RecomputesTwice, "", DescribeTwice},
+     DescribeMissingModules, RuleLevel::kRecompute},
+    {Rule::kRecomputeTwice, "recompute_twice", RecomputesTwice, "", DescribeTwice,
+     RuleLevel::kRecompute},
     {Rule::kRecomputeScales, "recompute_scales", RecomputesUnderDelayedScales, "",
-     DescribeDelayedScales},
+     DescribeDelayedScales, RuleLevel::kRecompute},
     {Rule::kZeroRanks, "zero_without_ranks", ZeroLacksRanks,
-     "zero$0 has nothing to shard over: dp * cp is 1"},
+     "zero$0 has nothing to shard over: dp * cp is 1", nullptr, RuleLevel::kStates},
     {Rule::kHsdpZero, "hs_without_zero", HsdpLacksZero,
-     "hs=$0 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3"},
+     "hs=$0 says over how many ranks ZeRO divides states: it needs zero1, 2 or 3", nullptr,
+     RuleLevel::kStates},
     {Rule::kHsdpDivision, "hs_division", ReplicasDoNotDivide,
-     "dp * cp = $0 ranks can't be divided into groups of hs=$1"},
+     "dp * cp = $0 ranks can't be divided into groups of hs=$1", nullptr, RuleLevel::kStates},
     {Rule::kOffloadLayers, "offload_layers", OffloadsMoreThanAChunk,
-     "offload=act:$0 moves the activations of more layers than the $1 of a chunk"},
+     "offload=act:$0 moves the activations of more layers than the $1 of a chunk", nullptr,
+     RuleLevel::kLayout},
     {Rule::kOffloadRecompute, "offload_with_recompute", OffloadsRecomputed,
      "offload=act:$0 moves what layers keep, and under rc=full and rc=block they keep only their "
-     "input: it needs rc=none, selective or modules"},
+     "input: it needs rc=none, selective or modules",
+     nullptr, RuleLevel::kLayout},
     {Rule::kOffloadOptimizer, "offload_optimizer", OffloadsOrthogonalised,
      "offload=opt updates weights on the host, where the products of Muon are not planned, only "
-     "AdamW"},
+     "AdamW",
+     nullptr, RuleLevel::kLayout},
     {Rule::kDeviceFormat, "device_format", DeviceLacksFormat, "", DescribeDeviceFormat},
-    {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework},
+    {Rule::kFramework, "framework", FrameworkLacksIt, "", DescribeFramework, RuleLevel::kLayout},
     // Behind the framework's own, which says more where no cluster would help.
-    {Rule::kHostFigures, "host_figures", LacksHostFigures, "", DescribeHostFigures},
+    {Rule::kHostFigures, "host_figures", LacksHostFigures, "", DescribeHostFigures,
+     RuleLevel::kLayout},
     {Rule::kPrecision, "precision", LacksPrecision, "", DescribePrecision},
     {Rule::kFfnKind, "ffn_kind", LacksFfn, "", DescribeFfn},
     {Rule::kQkNorm, "qk_norm", LacksQkNorm,
      "the worker can't run qk_norm = true; it runs qk_norm = false"},
     {Rule::kModelPart, "model_part", LacksModelPart, "", DescribeModelPart},
     {Rule::kHeadDim, "head_dim", LacksHeadDim, "", DescribeHeadDim},
-    {Rule::kAttentionKernel, "attention_kernel", LacksAttention, "", DescribeAttention},
-    {Rule::kNormKernel, "norm_kernel", LacksNorm, "", DescribeNorm},
+    {Rule::kAttentionKernel, "attention_kernel", LacksAttention, "", DescribeAttention,
+     RuleLevel::kLayout},
+    {Rule::kNormKernel, "norm_kernel", LacksNorm, "", DescribeNorm, RuleLevel::kLayout},
     {Rule::kOneHeadDim, "one_head_dim", LacksSeveralHeadDims,
      "the worker can't run head_dim = $0 and $1; it runs one head_dim for all layers"},
     {Rule::kCudaHeadDim, "cuda_head_dim", LacksHeadDimOnCuda, "", DescribeHeadDimOnCuda},
     {Rule::kMaxCp, "max_cp", HasTooManyContextRanks,
      "the worker can't run cp$0; it runs cp up to $1"},
-    {Rule::kMaxVpp, "max_vpp", HasTooManyChunks,
-     "the worker can't run vpp$0; it runs vpp up to $1"},
+    {Rule::kMaxVpp, "max_vpp", HasTooManyChunks, "the worker can't run vpp$0; it runs vpp up to $1",
+     nullptr, RuleLevel::kPipeline},
     {Rule::kTooLarge, "too_large", IsTooLarge,
-     "sequence length $0 with this model and micro-batch is too large"},
+     "sequence length $0 with this model and micro-batch is too large", nullptr,
+     RuleLevel::kMicroBatch},
     // These last, so that a layout which breaks one of them would run with another global batch.
     {Rule::kBatchDivision, "batch_division", BatchDoesNotDivide,
-     "global batch $0 is not a multiple of dp * micro-batch = $1"},
+     "global batch $0 is not a multiple of dp * micro-batch = $1", nullptr, RuleLevel::kMicroBatch},
     {Rule::kZeroBubbleBatches, "zero_bubble_batches", TooFewMicroBatches,
      "$0 micro-batches are fewer than the $1 that hide the bubble: zb_h1 needs pp, zb_v "
-     "2 * pp - 1"},
+     "2 * pp - 1",
+     nullptr, RuleLevel::kMicroBatch},
     {Rule::kInterleaveBatches, "interleave_batches", RoundsAreNotWhole,
-     "$0 micro-batches are not a multiple of pp = $1, as interleaving needs"},
+     "$0 micro-batches are not a multiple of pp = $1, as interleaving needs", nullptr,
+     RuleLevel::kMicroBatch},
     // Asked of a layout that could run but for this, as it needs its memory.
-    {Rule::kHostMemory, "host_memory", OverfillsHost, "", DescribeHostMemory},
+    {Rule::kHostMemory, "host_memory", OverfillsHost, "", DescribeHostMemory, RuleLevel::kLayout},
     // Can run: whoever asks for it gets an estimate.
     {Rule::kDominated, "dominated", IsDominated,
      "rc=selective frees nothing here, for attention keeps no scores: rc=none is as small and "
-     "faster"},
+     "faster",
+     nullptr, RuleLevel::kRecompute},
 }};
 
 // Where in the list each rule is.
@@ -146,6 +160,62 @@ template <size_t... kPlace>
   return (Breaks<kPlace>(input, layout, violation) || ...);
 }
 
+// A rule, or the part of one that is of a level.
+struct RuleCheck {
+  size_t place = kRuleCount;
+  RuleLevel level = RuleLevel::kLayout;
+  bool (*broken)(const RuleInput& input, const Layout& layout, Operands& operands) = nullptr;
+};
+
+// What a framework lacks is told by every axis, but not by all of them together.
+constexpr std::array<RuleCheck, 8> kFrameworkChecks = {{
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kMesh, LacksForModel},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kMesh, LacksContextParallel},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kPipeline, LacksStages},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kPipeline, LacksSchedule},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kSequence, LacksSequenceParallel},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kStates, LacksZero},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kStates, LacksHsdp},
+    {kPlaces[static_cast<size_t>(Rule::kFramework)], RuleLevel::kRecompute, LacksRecompute},
+}};
+
+// Every check once, in the order of the rules.
+constexpr auto Checks() {
+  std::array<RuleCheck, kRuleCount + kFrameworkChecks.size()> checks{};
+  size_t count = 0;
+  for (size_t place = 0; place < kRuleCount; ++place) {
+    checks[count++] = {place, kRules[place].level, kRules[place].broken};
+    if (kRules[place].rule != Rule::kFramework) continue;
+    for (const RuleCheck& check : kFrameworkChecks) checks[count++] = check;
+  }
+  return checks;
+}
+constexpr auto kChecks = Checks();
+
+template <RuleLevel kLevel, size_t... kCheck>
+[[gnu::flatten]] RuleVerdict FirstOf(const RuleInput& input, const Layout& layout, size_t before,
+                                     std::index_sequence<kCheck...> /*all*/) {
+  RuleVerdict verdict;
+  const auto ends = [&]<size_t kNumber>(std::integral_constant<size_t, kNumber>) {
+    constexpr RuleCheck kOne = kChecks[kNumber];
+    if constexpr (kOne.level == kLevel) {
+      if (kOne.place >= before) return true;
+      if (!kOne.broken(input, layout, verdict.operands)) return false;
+      verdict.place = kOne.place;
+      return true;
+    } else {
+      return false;
+    }
+  };
+  (ends(std::integral_constant<size_t, kCheck>()) || ...);
+  return verdict;
+}
+
+template <RuleLevel kLevel>
+RuleVerdict FirstOf(const RuleInput& input, const Layout& layout, size_t before) {
+  return FirstOf<kLevel>(input, layout, before, std::make_index_sequence<kChecks.size()>());
+}
+
 const RuleEntry& EntryOf(Rule rule) { return kRules[kPlaces[static_cast<size_t>(rule)]]; }
 
 }  // namespace
@@ -166,6 +236,34 @@ std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layou
   std::optional<Violation> found(std::in_place);  // filled in place, not copied
   if (!BreaksAny(input, layout, *found, std::make_index_sequence<kRuleCount>())) found.reset();
   return found;
+}
+
+RuleVerdict CheckLevel(RuleLevel level, const RuleInput& input, const Layout& layout,
+                       size_t before) {
+  switch (level) {
+    case RuleLevel::kMesh:
+      return FirstOf<RuleLevel::kMesh>(input, layout, before);
+    case RuleLevel::kPipeline:
+      return FirstOf<RuleLevel::kPipeline>(input, layout, before);
+    case RuleLevel::kMicroBatch:
+      return FirstOf<RuleLevel::kMicroBatch>(input, layout, before);
+    case RuleLevel::kSequence:
+      return FirstOf<RuleLevel::kSequence>(input, layout, before);
+    case RuleLevel::kStates:
+      return FirstOf<RuleLevel::kStates>(input, layout, before);
+    case RuleLevel::kRecompute:
+      return FirstOf<RuleLevel::kRecompute>(input, layout, before);
+    case RuleLevel::kLayout:
+      break;
+  }
+  return FirstOf<RuleLevel::kLayout>(input, layout, before);
+}
+
+size_t FirstPlaceOf(RuleLevel level) {
+  for (const RuleCheck& check : kChecks) {
+    if (check.level == level) return check.place;
+  }
+  return kRuleCount;
 }
 
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices) {

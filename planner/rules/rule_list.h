@@ -30,6 +30,21 @@ std::string Describe(const Violation& violation);
 // Returns the first rule that `layout` breaks, or nullopt where it can run. Allocates nothing.
 std::optional<Violation> CheckLayout(const RuleInput& input, const Layout& layout);
 
+// The first rule of a level that a layout breaks.
+struct RuleVerdict {
+  size_t place = kRuleCount;  // in Rules(); kRuleCount where it breaks none
+  Operands operands = {};
+};
+
+// Returns the verdict of the level's rules, as far as they stand before `before` in the list. The
+// first of all levels' verdicts is CheckLayout(), for layouts without offload, named kernels and
+// rc=block:N.
+RuleVerdict CheckLevel(RuleLevel level, const RuleInput& input, const Layout& layout,
+                       size_t before);
+
+// Returns where the first rule of the level stands; kRuleCount where there is none.
+size_t FirstPlaceOf(RuleLevel level);
+
 // Returns the input of rules for layouts on `devices` under an estimate's specs, which must outlive
 // it.
 RuleInput RuleInputOf(const EstimateContext& context, int64_t devices);

@@ -37,7 +37,7 @@ using ScaleProgress = std::function<void(int64_t done, int64_t of, int64_t devic
 
 // Searches each of `sizes`, which grow, in place of `request.devices`. The request's global batch
 // is that of the first under weak scaling. InvalidArgument as Search() gives it, where it is not
-// about a size alone; Cancelled once the request says so.
+// about a size alone; Cancelled once the request's run says so.
 absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const std::vector<int64_t>& sizes,
                                                    ScalingMode mode,

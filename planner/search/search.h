@@ -1,117 +1,20 @@
 // The search: enumerates every layout, drops those that can't run or don't fit, and ranks the rest.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "planner/estimate/estimate.h"
-#include "planner/rules/rule_list.h"
-#include "planner/search/ranked_layout.h"
+#include "planner/search/search_request.h"
 
 namespace meshwright::planner {
 
-// The 80 % rule: the share of a device's memory that an estimate may fill. Below it none of 454
-// experiments went out of memory (Fujii et al., arXiv 2411.06465).
-inline constexpr double kMemoryShare = 0.8;
-
-// A layout that the memory criterion drops is worth a trial while its probability of running out of
-// memory is below kTrialOomProbability. A search lists at most kMostTrials of them.
-inline constexpr double kTrialOomProbability = 0.5;
-inline constexpr int32_t kMostTrials = 5;
-
-// The most points that a search goes through. Rules drop most of them at once: on 2 cores 74
-// million points of llama-3-405b on 6,720 devices take 2.3 s, and 11 s where memory is that of the
-// worker. 16,384 devices make a few million points; numbers of devices with hundreds of divisors
-// make billions.
-inline constexpr int64_t kMostPoints = 100'000'000;
-
-// The most layouts that one answer lists.
-inline constexpr int32_t kMostLayouts = 1000;
-
-// Returns true once nobody waits for the answer any more. May be empty. The searching thread calls
-// it every kPointsPerPoll points.
-using Cancelled = std::function<bool()>;
-inline constexpr int64_t kPointsPerPoll = 64;
-
-// How many points each pass dropped. enumerated == invalid + memory + evaluated.
-struct Funnel {
-  int64_t enumerated = 0;
-  int64_t invalid = 0;
-  int64_t memory = 0;
-  int64_t evaluated = 0;
-  std::array<int64_t, static_cast<size_t>(Rule::kCount)> invalid_by_rule{};
-
-  friend bool operator==(const Funnel&, const Funnel&) = default;
-};
-
-// The place of a layout that the caller names among those that a search evaluates.
-struct Standing {
-  std::optional<Violation> violation;  // why it can't run; the other members are then not set
-  Estimate estimate;
-  int64_t over_bytes = 0;  // beyond what a device may hold; 0 where it fits
-  int64_t faster = 0;      // evaluated layouts that are faster
-};
-
-// The program that is to run the layouts, where it is not the framework that they are planned for.
-struct Runner {
-  FrameworkProfile profile;
-  // The attention kernel that it runs for a layout that names none.
-  AttentionKernel attention = AttentionKernel::kDefault;
-};
-
-struct SearchRequest {
-  ModelSpec model;
-  ClusterSpec cluster;
-  TrainingSpec training;
-  FrameworkProfile profile;
-  int64_t devices = 0;
-  int32_t top = 10;
-  // If set, a layout must pass the rules under the runner's profile as well.
-  std::optional<Runner> runner = std::nullopt;
-  // The largest probability of running out of memory that a kept layout may have, above 0 and at
-  // most 1. Without it the 80 % rule decides.
-  std::optional<double> max_oom_probability = std::nullopt;
-  // What the search may move to the hosts, each in place of nothing. Empty: nothing is moved.
-  std::vector<Offload> offloads = {};
-  // A layout whose standing is asked for; it need not be in the search space.
-  std::optional<Layout> mine = std::nullopt;
-  Cancelled cancelled = {};
-};
-
-// Returns a context that refers to the request's specs, which must outlive it.
-inline EstimateContext ContextOf(const SearchRequest& request) {
-  return {request.model, request.cluster, request.training, request.profile};
-}
-
-struct SearchResult {
-  Funnel funnel;
-  std::vector<RankedLayout> layouts;  // best MFU first, at most `top`
-  Ties ties;
-  // Dropped by the memory criterion, faster than all that were kept, and more likely to fit than
-  // not: best MFU first, at most kMostTrials.
-  std::vector<RankedLayout> worth_a_trial;
-  std::optional<RankedLayout> nearest;  // when none fits: the one that is over by the least
-  int64_t nearest_over_bytes = 0;       // by how much
-  std::optional<Standing> mine;         // of the layout that the request names
-};
-
-// Returns the bytes of a device that an estimate may fill under the 80 % rule.
-int64_t AllowedBytes(const ClusterSpec& cluster);
-
-// The same under the memory criterion of `request`: its OOM probability, where it gives one.
-int64_t AllowedBytes(const SearchRequest& request);
-
-// InvalidArgument for a spec or a number that is out of range, naming the field.
-absl::Status ValidateRequest(const SearchRequest& request);
+// InvalidArgument for a spec or a number of the problem that is out of range, naming the field.
+absl::Status ValidateProblem(const SearchRequest& request);
 
 // Runs the search. InvalidArgument for a spec or a number that is out of range, for a search space
 // of more than kMostPoints, and where no enumerated layout is valid (the message names the rule
-// that dropped the most). Cancelled once `cancelled` returns true. A search in which nothing fits
-// is OK: `layouts` is then empty and `nearest` set, and `worth_a_trial` may still have entries.
+// that dropped the most). Cancelled once `run.cancelled` returns true, with what was seen until
+// then; DeadlineExceeded where the time limit came before the first valid layout. A search in which
+// nothing fits is OK: `layouts` is then empty and `nearest` set, and `worth_a_trial` may still have
+// entries. Memory is constant but for the ties, 8 bytes each (planner/search/ties.h).
 absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 
 // Returns the estimate of one layout. InvalidArgument where it can't run, naming the rule.

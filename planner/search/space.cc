@@ -10,10 +10,6 @@
 namespace meshwright::planner {
 namespace {
 
-constexpr int64_t kModes = 3 * 2;   // recompute, sequence parallel
-constexpr int64_t kZeroStages = 4;  // over all replicas
-constexpr int64_t kHsdpStages = 3;  // for each size of groups
-
 std::vector<int32_t> DivisorsOf(int64_t value) {
   std::vector<int32_t> divisors;
   for (int64_t d = 1; d * d <= value; ++d) {
@@ -144,11 +140,10 @@ int64_t ExpertsOf(const ModelSpec& model) {
 
 }  // namespace
 
-std::vector<SearchSpace::Pipeline> SearchSpace::PipelinesOf(const ModelSpec& model,
-                                                            const FrameworkProfile& profile,
-                                                            int32_t pp) {
+std::vector<PipelineChoice> SearchSpace::PipelinesOf(const ModelSpec& model,
+                                                     const FrameworkProfile& profile, int32_t pp) {
   const Supports& has = profile.supports;
-  std::vector<Pipeline> pipelines;
+  std::vector<PipelineChoice> pipelines;
   // With the framework's own stages, then with those that it can be told.
   const auto add = [&](ScheduleKind schedule, int32_t vpp, bool own) {
     if (own) return pipelines.push_back({.schedule = schedule, .vpp = vpp, .stages = {}});
@@ -187,7 +182,7 @@ SearchSpace::SearchSpace(const ModelSpec& model, int64_t devices, int64_t global
   for (const Layout& mesh : meshes_) {
     std::vector<int32_t>& sizes = micro_batches_[mesh.dp];
     if (sizes.empty()) sizes = MicroBatchesOf(mesh.dp, global_batch);
-    std::vector<Pipeline>& pipelines = pipelines_[mesh.pp];
+    std::vector<PipelineChoice>& pipelines = pipelines_[mesh.pp];
     if (pipelines.empty()) pipelines = PipelinesOf(model, profile, mesh.pp);
   }
 }
@@ -206,13 +201,24 @@ std::vector<int32_t> SearchSpace::ShardGroupsOf(const Layout& mesh) const {
   return groups;
 }
 
+std::vector<DividedStates> SearchSpace::WaysToDivide(const Layout& mesh) const {
+  const std::vector<int32_t> groups = ShardGroupsOf(mesh);
+  std::vector<DividedStates> ways;
+  for (int32_t zero = 0; zero <= kMostZero; ++zero) {
+    ways.push_back({.zero = zero, .shard_ranks = 0});
+    if (zero == 0) continue;
+    for (const int32_t ranks : groups) ways.push_back({.zero = zero, .shard_ranks = ranks});
+  }
+  return ways;
+}
+
 int64_t SearchSpace::size() const {
+  constexpr int64_t kModes = 2 * int64_t{kSearchedRecomputes.size()};  // with sequence parallel
   int64_t points = 0;
   for (const Layout& mesh : meshes_) {
-    points += static_cast<int64_t>(pipelines_.at(mesh.pp).size()) *
-              static_cast<int64_t>(micro_batches_.at(mesh.dp).size()) * kModes *
-              static_cast<int64_t>(offloads_.size()) *
-              (kZeroStages + kHsdpStages * static_cast<int64_t>(ShardGroupsOf(mesh).size()));
+    points += static_cast<int64_t>(pipelines(mesh).size() * micro_batches(mesh).size() *
+                                   offloads_.size() * WaysToDivide(mesh).size()) *
+              kModes;
   }
   return points;
 }

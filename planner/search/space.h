@@ -1,6 +1,8 @@
 // The search space: every combination of the axes' values for a number of devices.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -25,6 +27,25 @@ inline constexpr int32_t kShardRanksStep = 4;
 // By how many layers the first and the last stage may be shorter than the others.
 inline constexpr int64_t kMostFewerLayers = 2;
 
+inline constexpr int32_t kMostZero = 3;
+
+// The recompute modes of a search, in the order of its points.
+inline constexpr std::array kSearchedRecomputes = {Recompute::kNone, Recompute::kSelective,
+                                                   Recompute::kFull};
+
+// What a pipeline runs, and how its stages are cut.
+struct PipelineChoice {
+  ScheduleKind schedule = ScheduleKind::k1f1b;
+  int32_t vpp = 1;
+  StageSplit stages;
+};
+
+// How a layout divides states: its ZeRO stage and hs=.
+struct DividedStates {
+  int32_t zero = 0;
+  int32_t shard_ranks = 0;
+};
+
 // Every axis but dp takes divisors of the number of devices, and dp takes what remains.
 // Micro-batches are the divisors of what the global batch leaves each data-parallel rank, up to
 // kMaxMicroBatch; 1 where dp does not divide the batch. rc=block:N is not a point: how many layers
@@ -43,88 +64,74 @@ class SearchSpace {
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,
               const FrameworkProfile& profile, const std::vector<Offload>& offloads = {});
 
-  // Calls visit(layout) for every point, in the same order each time. Points that differ in their
-  // recompute alone follow each other: none, selective, full.
+  // The points of the space are those of its meshes, one mesh after the other, and of a mesh every
+  // combination of the lists below, the last of which runs fastest: pipelines, micro-batches,
+  // offloads, without and with sequence parallel, ways to divide states, kSearchedRecomputes.
+  size_t meshes() const { return meshes_.size(); }
+  // tp, cp, pp, dp, ep and etp of mesh `number`, the rest at its default.
+  const Layout& mesh(size_t number) const { return meshes_[number]; }
+  const std::vector<PipelineChoice>& pipelines(const Layout& mesh) const {
+    return pipelines_.at(mesh.pp);
+  }
+  const std::vector<int32_t>& micro_batches(const Layout& mesh) const {
+    return micro_batches_.at(mesh.dp);
+  }
+  const std::vector<Offload>& offloads() const { return offloads_; }  // that of nothing first
+  // Division among all replicas comes before that among a part of them (HSDP).
+  std::vector<DividedStates> WaysToDivide(const Layout& mesh) const;
+
+  // Calls visit(layout) for every point in this order.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
-    ForEachWhile([&visit](const Layout& layout) {
-      visit(layout);
-      return true;
-    });
-  }
-
-  // The same until visit(layout) returns false. Returns whether it never did.
-  template <typename Visit>
-  bool ForEachWhile(const Visit& visit) const {
     for (const Layout& mesh : meshes_) {
       Layout layout = mesh;
-      const std::vector<int32_t>& micro_batches = micro_batches_.at(mesh.dp);
-      const std::vector<int32_t> groups = ShardGroupsOf(mesh);
-      for (const Pipeline& pipeline : pipelines_.at(mesh.pp)) {
+      const std::vector<DividedStates> ways = WaysToDivide(mesh);
+      for (const PipelineChoice& pipeline : pipelines(mesh)) {
         layout.vpp = pipeline.vpp;
         layout.schedule = pipeline.schedule;
         layout.stages = pipeline.stages;
-        for (const int32_t micro_batch : micro_batches) {
+        for (const int32_t micro_batch : micro_batches(mesh)) {
           layout.micro_batch = micro_batch;
           for (const Offload& offload : offloads_) {
             layout.offload = offload;
-            if (!VisitModes(layout, groups, visit)) return false;
+            VisitModes(layout, ways, visit);
           }
         }
       }
     }
-    return true;
   }
 
   // Returns the number of points, without enumerating them.
   int64_t size() const;
 
  private:
-  // What a pipeline runs, and how its stages are cut.
-  struct Pipeline {
-    ScheduleKind schedule = ScheduleKind::k1f1b;
-    int32_t vpp = 1;
-    StageSplit stages;
-  };
-
-  static std::vector<Pipeline> PipelinesOf(const ModelSpec& model, const FrameworkProfile& profile,
-                                           int32_t pp);
+  static std::vector<PipelineChoice> PipelinesOf(const ModelSpec& model,
+                                                 const FrameworkProfile& profile, int32_t pp);
 
   template <typename Visit>
-  static bool VisitModes(Layout layout, const std::vector<int32_t>& groups, const Visit& visit) {
+  static void VisitModes(Layout layout, const std::vector<DividedStates>& ways,
+                         const Visit& visit) {
     for (const bool sequence_parallel : {false, true}) {
       layout.sequence_parallel = sequence_parallel;
-      for (int32_t zero = 0; zero <= 3; ++zero) {
-        layout.zero = zero;
-        layout.shard_ranks = 0;
-        if (!VisitRecompute(layout, visit)) return false;
-        if (zero == 0) continue;
-        for (const int32_t ranks : groups) {
-          layout.shard_ranks = ranks;
-          if (!VisitRecompute(layout, visit)) return false;
+      for (const DividedStates& way : ways) {
+        layout.zero = way.zero;
+        layout.shard_ranks = way.shard_ranks;
+        for (const Recompute recompute : kSearchedRecomputes) {
+          layout.recompute = recompute;
+          visit(static_cast<const Layout&>(layout));
         }
       }
     }
-    return true;
-  }
-
-  template <typename Visit>
-  static bool VisitRecompute(Layout layout, const Visit& visit) {
-    for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
-      layout.recompute = recompute;
-      if (!visit(static_cast<const Layout&>(layout))) return false;
-    }
-    return true;
   }
 
   // The sizes of groups that HSDP may divide states in, all replicas together not among them.
   std::vector<int32_t> ShardGroupsOf(const Layout& mesh) const;
 
   const bool has_hsdp_;
-  std::vector<Offload> offloads_{Offload()};  // that which moves nothing comes first
-  std::vector<Layout> meshes_;                // every (tp, cp, pp, dp), the rest at its default
-  std::map<int32_t, std::vector<int32_t>> micro_batches_;  // by dp
-  std::map<int32_t, std::vector<Pipeline>> pipelines_;     // by pp
+  std::vector<Offload> offloads_{Offload()};
+  std::vector<Layout> meshes_;
+  std::map<int32_t, std::vector<int32_t>> micro_batches_;     // by dp
+  std::map<int32_t, std::vector<PipelineChoice>> pipelines_;  // by pp
 };
 
 }  // namespace meshwright::planner

@@ -20,15 +20,26 @@ Complexity ComplexityOf(const Layout& layout) {
   return complexity;
 }
 
-void TieFinder::Offer(const Layout& layout, double mfu) {
+void TieFinder::Offer(const Layout& layout, double mfu, PointOrder order) {
   if (!Takes(mfu)) return;
   best_mfu_ = std::max(best_mfu_, mfu);
   mfus_.push_back(mfu);
-  Fastest& fastest = fastest_[ComplexityOf(layout)];
-  if (mfu > fastest.mfu) fastest = {mfu, layout};
+  Keep(ComplexityOf(layout), {mfu, layout, order});
   if (mfus_.size() < forget_at_) return;
   Forget();
   forget_at_ = std::max(forget_at_, 2 * mfus_.size());
+}
+
+void TieFinder::Merge(const TieFinder& other) {
+  best_mfu_ = std::max(best_mfu_, other.best_mfu_);
+  mfus_.insert(mfus_.end(), other.mfus_.begin(), other.mfus_.end());
+  for (const auto& [complexity, candidate] : other.fastest_) Keep(complexity, candidate);
+}
+
+void TieFinder::Keep(const Complexity& complexity, const Fastest& candidate) {
+  Fastest& fastest = fastest_[complexity];
+  const bool earlier = candidate.mfu == fastest.mfu && candidate.order < fastest.order;
+  if (candidate.mfu > fastest.mfu || earlier) fastest = candidate;
 }
 
 void TieFinder::Forget() {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "planner/search/ranked_layout.h"
+#include "planner/search/ranking.h"
 
 namespace meshwright::planner {
 
@@ -42,7 +42,9 @@ class TieFinder {
 
   // Whether a layout of this MFU would tie with the fastest so far.
   bool Takes(double mfu) const { return mfu * spread_ >= best_mfu_; }
-  void Offer(const Layout& layout, double mfu);
+  void Offer(const Layout& layout, double mfu, PointOrder order);
+  // Takes what another part of the same search found.
+  void Merge(const TieFinder& other);
 
   // Returns the ties with their estimates under `context`. None before the first offer.
   Ties Take(const EstimateContext& context);
@@ -51,8 +53,10 @@ class TieFinder {
   struct Fastest {
     double mfu = 0.0;
     Layout layout;
+    PointOrder order = 0;
   };
 
+  void Keep(const Complexity& complexity, const Fastest& candidate);
   void Forget();  // those that no longer tie
 
   const double spread_;

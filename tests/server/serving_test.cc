@@ -105,9 +105,9 @@ class SlowSearches {
  public:
   Recommender recommender() {
     return [this](const planner::PlanQuery&, int32_t,
-                  const planner::Cancelled& cancelled) -> absl::StatusOr<planner::RecommendAnswer> {
+                  const planner::SearchRun& run) -> absl::StatusOr<planner::RecommendAnswer> {
       ++running_;
-      while (!released_.load() && !cancelled()) absl::SleepFor(absl::Milliseconds(2));
+      while (!released_.load() && !run.cancelled()) absl::SleepFor(absl::Milliseconds(2));
       --running_;
       if (!released_.load()) return absl::CancelledError("the search was cancelled");
       return planner::RecommendAnswer{};

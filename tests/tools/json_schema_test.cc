@@ -43,6 +43,7 @@ TEST(JsonSchema, DescribesRecommendations) {
   EXPECT_EQ(fits["schema_version"], 1);
   EXPECT_FALSE(fits["worth_a_trial"].empty());
   ExpectDescribed("recommend", Ask("recommend", {"--mine", "tp3.pp4.dp2"}));
+  ExpectDescribed("recommend", Ask("recommend", {"--where", "tp <= 4", "--time-limit", "1000"}));
   ExpectDescribed("recommend",
                   {"recommend", "--model", "llama-3-405b", "--cluster", "a100-40", "--gpus", "8",
                    "--seq-len", "4096", "--global-batch", "8"},

@@ -1,12 +1,16 @@
-// How long the planner takes: a whole search, one estimate, and one schedule event by event.
+// How long the planner takes: a whole search, all estimates of one, a single estimate, and one
+// schedule event by event.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
 #include <string>
 
 #include "planner/catalog/plan_query.h"
+#include "planner/estimate/staged_estimate.h"
 #include "planner/schedule/check.h"
 #include "planner/schedule/simulator.h"
+#include "planner/search/mesh_walk.h"
+#include "planner/search/space.h"
 
 namespace meshwright::bench {
 namespace {
@@ -46,6 +50,102 @@ BENCHMARK_CAPTURE(SearchLlama3_70b, meshwright, "meshwright")
     ->Arg(512)
     ->Arg(4096)
     ->Unit(benchmark::kMillisecond);
+
+// The named problems: a model on the devices that it was trained on, or as many as it may be.
+struct Problem {
+  const char* model;
+  int64_t devices;
+  int64_t global_batch;
+};
+constexpr Problem kDense = {"llama-3-70b", 512, 1024};
+constexpr Problem kLargest = {"llama-3-405b", 16384, 2048};
+constexpr Problem kExperts = {"deepseek-v3", 2048, 1024};
+
+planner::SearchRequest Request(const Problem& problem) {
+  planner::SearchRequest request = Request(problem.model, "h100", problem.devices);
+  request.training.global_batch = problem.global_batch;
+  return request;
+}
+
+// Works out memory and time of every layout that can run, and nothing else.
+class EstimatesAll {
+ public:
+  explicit EstimatesAll(const planner::SearchRequest& request)
+      : context_(planner::ContextOf(request)),
+        staged_(context_, request.devices),
+        device_bytes_(static_cast<double>(request.cluster.device.memory_bytes)) {}
+
+  void EnterMesh(size_t ways_to_divide) { staged_.EnterMesh(ways_to_divide); }
+  void Drop(const planner::Violation&, int64_t points, planner::PointOrder) { points_ += points; }
+  bool GoesOn(int64_t) { return true; }
+  int64_t Visit(const planner::ValidPoint& point) {
+    if (point.is_first) staged_.EnterCell(point.layout, point.pipeline);
+    const auto bytes = static_cast<double>(staged_.MemoryBytes(point.layout, point.way));
+    step_s_ += staged_.StepSeconds(point.layout, point.way, bytes / device_bytes_);
+    ++valid_;
+    ++points_;
+    return 1;
+  }
+
+  int64_t valid() const { return valid_; }
+  int64_t points() const { return points_; }
+  double step_s() const { return step_s_; }
+
+ private:
+  const planner::EstimateContext context_;
+  planner::StagedEstimate staged_;
+  const double device_bytes_;
+  int64_t valid_ = 0;
+  int64_t points_ = 0;
+  double step_s_ = 0.0;
+};
+
+// Memory and time of all layouts that can run, on one core: how many of them a second, and how many
+// points the space has.
+void EstimateAllLayouts(benchmark::State& state, const Problem& problem) {
+  const planner::SearchRequest request = Request(problem);
+  int64_t valid = 0;
+  int64_t points = 0;
+  for (auto _ : state) {
+    const planner::SearchSpace space(request.model, request.devices, request.training.global_batch,
+                                     request.profile);
+    planner::RuleInput rules = planner::RuleInputOf(planner::ContextOf(request), request.devices);
+    rules.drops_dominated = true;
+    EstimatesAll sink(request);
+    planner::MeshWalk walk(rules, space, sink);
+    for (size_t mesh = 0; mesh < space.meshes(); ++mesh) walk.Walk(mesh);
+    benchmark::DoNotOptimize(sink.step_s());
+    valid += sink.valid();
+    points = sink.points();
+  }
+  state.counters["points"] = static_cast<double>(points);
+  state.counters["valid_layouts_per_s_and_core"] =
+      benchmark::Counter(static_cast<double>(valid), benchmark::Counter::kIsRate);
+}
+BENCHMARK_CAPTURE(EstimateAllLayouts, llama_3_70b_on_512, kDense)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(EstimateAllLayouts, llama_3_405b_on_16384, kLargest)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(EstimateAllLayouts, deepseek_v3_on_2048, kExperts)->Unit(benchmark::kMillisecond);
+
+// A whole search of the same on two cores.
+void SearchOnTwoCores(benchmark::State& state, const Problem& problem) {
+  planner::SearchRequest request = Request(problem);
+  request.run.threads = 2;
+  for (auto _ : state) {
+    const planner::SearchResult result = planner::Search(request).value();
+    benchmark::DoNotOptimize(result.layouts.data());
+    state.counters["points"] = static_cast<double>(result.funnel.enumerated);
+  }
+}
+BENCHMARK_CAPTURE(SearchOnTwoCores, llama_3_70b_on_512, kDense)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(SearchOnTwoCores, llama_3_405b_on_16384, kLargest)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(SearchOnTwoCores, deepseek_v3_on_2048, kExperts)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 void EstimateOneLayout(benchmark::State& state) {
   const planner::SearchRequest request = Request("llama-3-70b", "h100", 512);

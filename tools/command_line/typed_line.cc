@@ -24,7 +24,9 @@ std::string FieldName(std::string name) {
 
 // "memory_limit" of "memory_limit_bytes" and of "memory_limit_gib".
 std::string WithoutUnit(absl::string_view field) {
-  if (!absl::ConsumeSuffix(&field, "_bytes")) absl::ConsumeSuffix(&field, "_gib");
+  for (const absl::string_view unit : {"_bytes", "_gib", "_s"}) {
+    if (absl::ConsumeSuffix(&field, unit)) break;
+  }
   return std::string(field);
 }
 

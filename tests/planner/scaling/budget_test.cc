@@ -93,7 +93,7 @@ TEST(ScaleCurve, StopsWhenNobodyWaits) {
                            .training = test.training,
                            .profile = test.profile};
   int sizes = 0;
-  request.cancelled = [&sizes] { return sizes > 1; };
+  request.run.cancelled = [&sizes] { return sizes > 1; };
   const auto points = ScaleCurve(request, {64, 128, 256}, ScalingMode::kStrong,
                                  [&sizes](int64_t, int64_t, int64_t) { ++sizes; });
   EXPECT_TRUE(absl::IsCancelled(points.status()));

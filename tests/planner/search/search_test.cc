@@ -227,7 +227,7 @@ TEST(Search, RefusesASpaceThatIsTooLargeBeforeItWalksIt) {
   TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64, "meshwright");
   context.model.groups.front().count = 5040;
   SearchRequest request = MakeRequest(context, 720720);
-  request.cancelled = [] {
+  request.run.cancelled = [] {
     ADD_FAILURE() << "the space is walked";
     return true;
   };
@@ -246,20 +246,6 @@ TEST(Search, TakesAsManyDevicesAsTheLargestClustersHave) {
     const TestContext context = MakeContext("llama-3-405b", "h100", 8192, 2048);
     EXPECT_LE(SearchSpace(context.model, devices, 2048, context.profile).size(), kMostPoints);
   }
-}
-
-TEST(Search, EndsSoonOnceItIsCancelled) {
-  const TestContext context = MakeContext("llama-3-8b", "h100", 8192, 64);
-  SearchRequest request = MakeRequest(context, 64);
-  int polls = 0;
-  request.cancelled = [&polls] { return ++polls == 3; };
-  EXPECT_TRUE(absl::IsCancelled(Search(request).status()));
-  EXPECT_EQ(polls, 3);
-  // Nobody cancels: the answer is the same as without the question.
-  request.cancelled = [] { return false; };
-  const SearchResult asked = Search(request).value();
-  request.cancelled = nullptr;
-  EXPECT_EQ(Search(request)->funnel, asked.funnel);
 }
 
 TEST(Search, NamesFasterLayoutsThatAreMoreLikelyToFitThanNot) {
@@ -327,6 +313,14 @@ TEST(SearchInput, OutOfRangeIsRefusedNamingTheField) {
   request = MakeRequest(context, 8);
   request.top = 0;
   EXPECT_EQ(field_of(request), "top");
+  request = MakeRequest(context, 8);
+  request.run.threads = 0;
+  EXPECT_EQ(field_of(request), "threads");
+  for (const double seconds : {0.0, -1.0, std::nan("")}) {
+    request = MakeRequest(context, 8);
+    request.time_limit_s = seconds;
+    EXPECT_EQ(field_of(request), "time_limit_s");
+  }
   for (const double probability : {0.0, -0.5, 1.5, std::nan("")}) {
     request = MakeRequest(context, 8);
     request.max_oom_probability = probability;

@@ -1,41 +1,93 @@
+#include <algorithm>
+#include <ostream>
+#include <thread>
+
+#include "absl/strings/str_format.h"
+#include "tools/cli/io/terminal.h"
+#include "tools/cli/io/text.h"
 #include "tools/cli/plan/planner_api.h"
 
 namespace meshwright::cli {
 namespace {
 
+// Seconds before a search says how far it is, and between two times that it does.
+constexpr double kSecondsBetweenLines = 1.0;
+
+// One line of a terminal that is written over and over, and gone when this ends.
+class SearchLine {
+ public:
+  explicit SearchLine(const CommandContext& context)
+      : context_(context),
+        is_terminal_(TerminalOf(context.err).is_terminal),
+        next_s_(context.now_s() + kSecondsBetweenLines) {}
+  ~SearchLine() {
+    if (shown_) context_.err << kClearLine << std::flush;
+  }
+  SearchLine(const SearchLine&) = delete;
+  SearchLine& operator=(const SearchLine&) = delete;
+
+  void Show(const planner::SearchProgress& progress) {
+    if (!is_terminal_ || context_.now_s() < next_s_) return;
+    next_s_ = context_.now_s() + kSecondsBetweenLines;
+    shown_ = true;
+    const double share =
+        static_cast<double>(progress.seen) / static_cast<double>(std::max<int64_t>(1, progress.of));
+    context_.err << kClearLine << "searched " << FormatPercent(share) << " of "
+                 << FormatCount(progress.of) << " layouts" << std::flush;
+  }
+
+ private:
+  static constexpr const char* kClearLine = "\r\x1b[K";
+
+  const CommandContext& context_;
+  const bool is_terminal_;
+  double next_s_;
+  bool shown_ = false;
+};
+
 class InProcessPlanner : public PlannerApi {
  public:
-  InProcessPlanner(int32_t host_cores, const std::atomic<bool>& interrupted)
-      : host_cores_(host_cores), interrupted_(interrupted) {}
+  explicit InProcessPlanner(const CommandContext& context) : context_(context) {}
 
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
-    return planner::AnswerRecommend(query, host_cores_, [this] { return interrupted_.load(); });
+    SearchLine line(context_);
+    planner::SearchRun run = {
+        .threads = Threads(),
+        .cancelled = Cancelled(),
+        .progress = [&line](const planner::SearchProgress& progress) { line.Show(progress); }};
+    return planner::AnswerRecommend(query, context_.host_cores, std::move(run));
   }
   absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
                                                    std::string_view layout) override {
-    return planner::AnswerEstimate(query, layout, host_cores_,
-                                   [this] { return interrupted_.load(); });
+    return planner::AnswerEstimate(query, layout, context_.host_cores, Cancelled());
   }
   absl::StatusOr<planner::CompareAnswer> Compare(const planner::PlanQuery& query,
                                                  const std::vector<std::string>& layouts) override {
-    return planner::AnswerCompare(query, layouts, host_cores_);
+    return planner::AnswerCompare(query, layouts, context_.host_cores);
   }
   absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
                                              const planner::ScaleProgress& progress) override {
-    return planner::AnswerScale(
-        query, host_cores_, [this] { return interrupted_.load(); }, progress);
+    return planner::AnswerScale(query, context_.host_cores,
+                                {.threads = Threads(), .cancelled = Cancelled()}, progress);
   }
   absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
 
  private:
-  const int32_t host_cores_;
-  const std::atomic<bool>& interrupted_;
+  static int32_t Threads() {
+    const auto cores = static_cast<int32_t>(std::thread::hardware_concurrency());
+    return std::clamp(cores, 1, planner::kMostThreads);
+  }
+  planner::Cancelled Cancelled() const {
+    return [this] { return context_.interrupted.load(); };
+  }
+
+  const CommandContext& context_;
 };
 
 }  // namespace
 
-std::unique_ptr<PlannerApi> LocalPlanner(int32_t host_cores, const std::atomic<bool>& interrupted) {
-  return std::make_unique<InProcessPlanner>(host_cores, interrupted);
+std::unique_ptr<PlannerApi> LocalPlanner(const CommandContext& context) {
+  return std::make_unique<InProcessPlanner>(context);
 }
 
 }  // namespace meshwright::cli

@@ -1,7 +1,6 @@
 // The planner as the commands see it: in this process, or a running server.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,8 +28,10 @@ class PlannerApi {
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 
-// A search of either ends with Cancelled once `interrupted`, which outlives it, turns true.
-std::unique_ptr<PlannerApi> LocalPlanner(int32_t host_cores, const std::atomic<bool>& interrupted);
+// A search of either ends with Cancelled once `context.interrupted` turns true. The context
+// outlives them. One in this process takes every core, and says on a terminal behind `context.err`
+// how far it is once that takes a while.
+std::unique_ptr<PlannerApi> LocalPlanner(const CommandContext& context);
 
 // `server` is HOST:PORT; empty means in this process.
 std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context);

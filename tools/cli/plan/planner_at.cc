@@ -4,8 +4,7 @@
 namespace meshwright::cli {
 
 std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context) {
-  return server.empty() ? LocalPlanner(context.host_cores, context.interrupted)
-                        : RemotePlanner(server, context.interrupted);
+  return server.empty() ? LocalPlanner(context) : RemotePlanner(server, context.interrupted);
 }
 
 }  // namespace meshwright::cli

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
@@ -18,6 +19,7 @@
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
 #include "tools/cli/plan/scale_command.h"
+#include "tools/cli/plan/where_flags.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -30,8 +32,10 @@ struct PlanFlags {
   std::string layout;
   std::string offload;
   std::string mine;
+  WhereFlags where;
   int32_t top = 10;
   std::optional<double> max_oom_probability;
+  std::optional<double> time_limit_s;
   bool exit_zero = false;
 };
 
@@ -59,10 +63,12 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(const planner::Budget budget, flags.budget.ToBudget());
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    flags.query.ToQuery(context.files, flags.output.server));
+  query.max_oom_probability = flags.max_oom_probability;
+  query.time_limit_s = flags.time_limit_s;
+  ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
+  query.offload = flags.offload;
   if (!range.is_one() || budget.tokens) {
     RETURN_IF_ERROR(CheckOneSize(flags));
-    query.max_oom_probability = flags.max_oom_probability;
-    query.offload = flags.offload;
     return RunScale({.plan = query, .devices = range, .refine = true, .budget = budget},
                     flags.output, OutputFile(), flags.exit_zero, context);
   }
@@ -70,8 +76,6 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   const double start_s = context.now_s();
   query.devices = range.low;
   query.top = flags.top;
-  query.max_oom_probability = flags.max_oom_probability;
-  query.offload = flags.offload;
   query.mine = flags.mine;
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
                    PlannerAt(flags.output.server, context)->Recommend(query));
@@ -165,6 +169,11 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
       ->option_text("LAYOUT");
   flags->budget.Add(*command);
+  flags->where.Add(*command);
+  command
+      ->add_option("--time-limit", flags->time_limit_s,
+                   "Seconds after which the best layouts so far are the answer")
+      ->option_text("S");
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
   flags->output.AddServer(*command);

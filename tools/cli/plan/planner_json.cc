@@ -41,6 +41,8 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
   ordered_json request = RequestToJson(query);
   if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
   if (!query.offload.empty()) request["offload"] = query.offload;
+  if (!query.where.empty()) request["where"] = query.where;
+  if (query.time_limit_s) request["time_limit_s"] = *query.time_limit_s;
   ordered_json object = {{"request", std::move(request)},
                          {"parameters", answer.parameters},
                          {"rests_on", ToJson(answer.rests_on)},
@@ -55,6 +57,7 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
     object["nearest"] = planner::LayoutToJson(result.nearest->layout, result.nearest->estimate);
     object["nearest"]["over_bytes"] = result.nearest_over_bytes;
   }
+  if (result.partial) object["partial"] = planner::ToJson(*result.partial);
   if (answer.mine) object["mine"] = ToJson(*answer.mine);
   return object;
 }
@@ -87,6 +90,7 @@ ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer
   request["gpus"] = query.devices.low;
   request["gpus_high"] = query.devices.high;
   request["weak"] = query.weak;
+  if (!query.plan.where.empty()) request["where"] = query.plan.where;
   const planner::Budget& budget = query.budget;
   if (budget.tokens) request["tokens"] = *budget.tokens;
   if (budget.within_s) request["within_s"] = *budget.within_s;

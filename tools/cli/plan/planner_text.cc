@@ -52,12 +52,14 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
 
 namespace {
 
-void PrintFunnel(const planner::PlanQuery& query, const planner::Funnel& funnel, double elapsed_s,
-                 std::ostream& out) {
+void PrintFunnel(const planner::PlanQuery& query, const planner::SearchResult& result,
+                 double elapsed_s, std::ostream& out) {
+  const planner::Funnel& funnel = result.funnel;
   out << FormatCount(funnel.enumerated) << " layouts enumerated in " << FormatSeconds(elapsed_s)
-      << ": " << FormatCount(funnel.invalid) << " invalid, " << FormatCount(funnel.memory)
-      << " over " << planner::MemoryCriterion(query) << ", " << FormatCount(funnel.evaluated)
-      << " evaluated\n";
+      << ": " << FormatCount(funnel.invalid) << " invalid, ";
+  if (!query.where.empty()) out << FormatCount(funnel.left_out) << " left out, ";
+  out << FormatCount(funnel.memory) << " over " << planner::MemoryCriterion(query) << ", "
+      << FormatCount(funnel.evaluated) << " evaluated\n";
   std::vector<std::pair<int64_t, planner::Rule>> rules;
   for (size_t i = 0; i < funnel.invalid_by_rule.size(); ++i) {
     if (funnel.invalid_by_rule[i] > 0) {
@@ -73,6 +75,10 @@ void PrintFunnel(const planner::PlanQuery& query, const planner::Funnel& funnel,
     separator = ", ";
   }
   out << "\n";
+  if (!result.partial) return;
+  out << "The time limit ended the search: " << FormatCount(result.partial->seen) << " of "
+      << FormatCount(result.partial->of)
+      << " layouts were seen, and those below are the best of them.\n";
 }
 
 void PrintRanking(const planner::PlanQuery& query,
@@ -239,7 +245,7 @@ void PrintRecommendation(const planner::PlanQuery& query, const planner::Recomme
   std::ostream& out = text.stream();
   PrintHeadline(query, answer.parameters, out);
   PrintNotes(answer.rests_on, answer.notes, out);
-  PrintFunnel(query, answer.result.funnel, elapsed_s, out);
+  PrintFunnel(query, answer.result, elapsed_s, out);
   out << "\n";
   if (answer.result.layouts.empty()) {
     PrintNearest(answer.result, answer.allowed_bytes, out);

@@ -21,6 +21,8 @@ class GrpcPlanner final : public PlannerApi {
     request.set_top(query.top);
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
     request.set_offload(query.offload);
+    request.set_where(query.where);
+    if (query.time_limit_s) request.set_time_limit_s(*query.time_limit_s);
     request.set_mine(query.mine);
     grpc::ClientContext context;
     SetDeadline(context);

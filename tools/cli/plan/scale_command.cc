@@ -18,6 +18,7 @@
 #include "tools/cli/plan/planner_api.h"
 #include "tools/cli/plan/planner_json.h"
 #include "tools/cli/plan/planner_text.h"
+#include "tools/cli/plan/where_flags.h"
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
@@ -27,6 +28,7 @@ struct ScaleFlags {
   QueryFlags query;
   OutputFlags output;
   BudgetFlags budget;
+  WhereFlags where;
   bool weak = false;
   bool strong = false;
   std::string plot;
@@ -105,6 +107,7 @@ absl::Status Run(const ScaleFlags& flags, CommandContext& context) {
   ASSIGN_OR_RETURN(query.devices, flags.query.Range());
   ASSIGN_OR_RETURN(query.budget, flags.budget.ToBudget());
   ASSIGN_OR_RETURN(query.plan, flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(query.plan.where, flags.where.ToWhere());
   return RunScale(query, flags.output, plot, flags.exit_zero, context);
 }
 
@@ -168,6 +171,7 @@ void AddScaleCommand(CLI::App& app, CommandContext& context) {
                         "The batch grows with the devices; B is that of the smallest size "
                         "(the default)");
   command->add_flag("--strong", flags->strong, "All sizes train the same batch")->excludes(weak);
+  flags->where.Add(*command);
   flags->budget.Add(*command);
   AddPlot(*command, flags->plot,
           "Draw throughput, exposed time and energy over the sizes into this SVG file");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -14,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> Recommend(std::string model, std::string cluster, std::string gpus,
                                    std::string seq_len, std::string batch,
@@ -286,6 +288,44 @@ TEST(RecommendText, ByRiskMatchesTheGoldenFile) {
   ExpectGolden("recommend_by_risk.txt", run.out);
 }
 
+// One condition of both flags: what it takes is listed, what else could run is counted.
+TEST(RecommendCommand, SearchesWhatAConditionTakes) {
+  const auto ask = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--format", "json", "--top", "50"});
+    return json::parse(RunCommand(Recommend("llama-3-8b", "h100", "16", "8192", "64", more)).out);
+  };
+  const json all = ask({});
+  EXPECT_EQ(all["funnel"]["left_out"], 0);
+  EXPECT_FALSE(all["request"].contains("where"));
+  const json some = ask({"--where", "tp <= 2 or schedule = 1f1b", "--fix", "pp=2"});
+  EXPECT_EQ(some["request"]["where"], "(tp <= 2 or sched = 1f1b) and (pp = 2)");
+  EXPECT_GT(some["funnel"]["left_out"], 0);
+  ASSERT_FALSE(some["layouts"].empty());
+  for (const json& layout : some["layouts"]) {
+    EXPECT_EQ(layout["axes"]["pp"], 2);
+    EXPECT_TRUE(layout["axes"]["tp"] <= 2 || layout["axes"]["schedule"] == "1f1b") << layout;
+  }
+}
+
+TEST(RecommendCommand, SaysThatItsTimeLimitEndedTheSearch) {
+  const CommandOutput whole =
+      RunCommand(Recommend("llama-3-8b", "h100", "16", "8192", "64", {"--time-limit", "100000"}));
+  EXPECT_EQ(whole.exit_code, 0);
+  EXPECT_THAT(whole.out, Not(HasSubstr("time limit")));
+  const CommandOutput none =
+      RunCommand(Recommend("llama-3-8b", "h100", "16", "8192", "64", {"--time-limit", "1e-9"}));
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("the time limit of 1e-09 s ended the search: 0 of "));
+}
+
+TEST(RecommendCommand, SaysWhatItSawWhenItIsInterrupted) {
+  const std::atomic<bool> interrupted{true};
+  const CommandOutput run =
+      RunCommand(Recommend("llama-3-8b", "h100", "16", "8192", "64"), "/nonexistent", interrupted);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_THAT(run.err, HasSubstr("the search was cancelled: 0 of "));
+}
+
 TEST(ListCommand, PrintsPresets) {
   EXPECT_THAT(RunCommand({"list", "clusters"}).out, HasSubstr("local-cpu\n"));
   EXPECT_EQ(RunCommand({"list", "pets"}).exit_code, 2);
@@ -356,6 +396,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NoRisk",
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--max-oom-probability", "0"}),
                  "--max-oom-probability 0: must be above 0 and at most 1"},
+        BadInput{
+            "NoField", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--where", "tq = 8"}),
+            "--where tq = 8: at character 1 there is tq, where tp, cp, pp, dp, ep, etp, mb, vpp, "},
+        BadInput{"FixedToNothing",
+                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--fix", "tp="}),
+                 "--fix tp=: at character 4 the text ends, where a whole number must be"},
+        BadInput{"NothingLeft",
+                 Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--where", "tp = 3"}),
+                 "--where tp = 3: takes none of the "},
+        BadInput{"NoTime", Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--time-limit", "0"}),
+                 "--time-limit 0: time_limit_s = 0: must be a positive number"},
         BadInput{"MineIsNoLayout",
                  Recommend("llama-3-8b", "h100", "8", "8192", "8", {"--mine", "tp2.pp2"}),
                  "dp is missing"},

@@ -64,6 +64,12 @@ TEST_P(RemotePlannerTest, RecommendsByRisk) {
   ExpectSame(Ask("recommend", {"--max-oom-probability", "0.1"}));
 }
 
+TEST_P(RemotePlannerTest, RecommendsWhatAConditionTakes) {
+  ExpectSame(Ask("recommend", {"--where", "tp <= 4 and not sched = 1f1b"}));
+  ExpectSame(Ask("recommend", {"--where", "tp ~ 4"}));
+  ExpectSame(Ask("recommend", {"--fix", "pp=4", "--time-limit", "1000"}));
+}
+
 TEST_P(RemotePlannerTest, PlacesMyOwnLayout) {
   for (const char* mine :
        {"tp8.pp4.dp2.mb1.zero1.sp1", "tp4.pp4.dp4.mb2.zero1.sp1", "tp3.pp4.dp2", "no layout"}) {

@@ -1,0 +1,93 @@
+// Memory and time of one layout of a search, as far as the search needs them to say what becomes of
+// it: worked out for many layouts together, or for one layout by itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "planner/estimate/estimate.h"
+#include "planner/estimate/staged_estimate.h"
+#include "planner/memory/rank_memory.h"
+#include "planner/search/block_recompute.h"
+
+namespace meshwright::planner {
+
+// By how much of it an MFU may be off; far more than StagedEstimate is (kStagedError).
+inline constexpr double kMfuSlack = 1e-9;
+
+struct MfuRange {
+  double least = 0.0;
+  double most = 0.0;
+};
+
+// Returns the MFU that a layout would have if it filled nothing of its device.
+inline double MostMfuOf(const EstimateContext& context, const Layout& layout) {
+  return EstimateLayout(PlannedLayout(context, layout), MemoryEstimate()).mfu;
+}
+
+// Of a layout of the cell that `staged` is in, which divides states in the way `way`. Both outlive
+// it.
+class StagedCosts {
+ public:
+  static constexpr bool kIsSlow = false;  // milliseconds
+  StagedCosts(StagedEstimate& staged, const Layout& layout, size_t way, const ClusterSpec& cluster)
+      : staged_(&staged), layout_(&layout), way_(way), cluster_(&cluster) {}
+
+  // Of a layout that differs in recompute.
+  StagedCosts Of(const Layout& layout) const { return {*staged_, layout, way_, *cluster_}; }
+
+  // A lower bound of the memory, which is above what is allowed exactly where the memory is.
+  int64_t LeastBytes() const { return staged_->MemoryBytes(*layout_, way_); }
+  // With nothing of the device filled.
+  double MostMfu() const { return MfuOf(0.0); }
+  // With at least so many bytes of it filled.
+  MfuRange MfuAt(int64_t least_bytes) const {
+    const double mfu = MfuOf(static_cast<double>(least_bytes) /
+                             static_cast<double>(cluster_->device.memory_bytes));
+    return {.least = (1.0 - kMfuSlack) * mfu, .most = (1.0 + kMfuSlack) * mfu};
+  }
+  int64_t MostLayersOfAChunk() const { return staged_->MostLayersOfAChunk(); }
+
+ private:
+  double MfuOf(double fraction_of_device) const {
+    return staged_->MfuOf(staged_->StepSeconds(*layout_, way_, fraction_of_device));
+  }
+
+  StagedEstimate* staged_;
+  const Layout* layout_;
+  size_t way_;
+  const ClusterSpec* cluster_;
+};
+
+// The same of a layout by itself. Memory in full, the slowest part, is worked out only where bounds
+// don't say what becomes of it.
+class PlannedCosts {
+ public:
+  static constexpr bool kIsSlow = true;
+  PlannedCosts(const EstimateContext& context, const Layout& layout, int64_t allowed_bytes)
+      : planned_(context, layout), allowed_bytes_(allowed_bytes) {}
+
+  PlannedCosts Of(const Layout& layout) const {
+    return {planned_.context(), layout, allowed_bytes_};
+  }
+
+  int64_t LeastBytes() const {
+    const MemoryBounds bounds = BoundMemory(planned_);
+    if (bounds.least_bytes > allowed_bytes_ || bounds.most_bytes <= allowed_bytes_) {
+      return bounds.least_bytes;
+    }
+    return EstimateMemory(planned_).total_bytes();
+  }
+  double MostMfu() const { return EstimateLayout(planned_, MemoryEstimate()).mfu; }
+  // How much more than the least it fills is not known.
+  MfuRange MfuAt(int64_t /*least_bytes*/) const {
+    return {.least = 0.0, .most = (1.0 + kMfuSlack) * MostMfu()};
+  }
+  int64_t MostLayersOfAChunk() const { return meshwright::planner::MostLayersOfAChunk(planned_); }
+
+ private:
+  const PlannedLayout planned_;
+  int64_t allowed_bytes_;
+};
+
+}  // namespace meshwright::planner

@@ -1,0 +1,352 @@
+#include "planner/search/selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/estimate/step_interval.h"
+#include "planner/layout/filter_match.h"
+#include "planner/search/block_recompute.h"
+#include "planner/search/module_recompute.h"
+#include "planner/search/point_costs.h"
+
+namespace meshwright::planner {
+namespace {
+
+RecomputeModules ModulesThatRun(const SearchRequest& request, const RuleInput& planned) {
+  const RecomputeModules modules = SearchedModules(planned);
+  if (!request.runner) return modules;
+  return modules.And(request.runner->profile.supports.recompute_modules);
+}
+
+RuleInput Searched(RuleInput input) {
+  input.drops_dominated = true;
+  return input;
+}
+
+}  // namespace
+
+void Dropped::Merge(const Dropped& other) {
+  by_runner += other.by_runner;
+  if (other.by_kernels && (!by_kernels || other.by_kernels_order < by_kernels_order)) {
+    by_kernels = other.by_kernels;
+    by_kernels_order = other.by_kernels_order;
+  }
+  if (smallest_batch == 0 || (other.smallest_batch > 0 && other.smallest_batch < smallest_batch)) {
+    smallest_batch = other.smallest_batch;
+  }
+}
+
+Selection::Selection(const SearchRequest& request, const SearchSpace& space)
+    : request_(request),
+      space_(space),
+      context_(ContextOf(request)),
+      planned_(RuleInputOf(context_, request.devices)),
+      searched_(Searched(planned_)),
+      modules_(ModulesThatRun(request, planned_)),
+      allowed_bytes_(AllowedBytes(request)),
+      trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
+      has_hsdp_(request.profile.supports.has_hsdp),
+      staged_(context_, request.devices),
+      ranking_(request.top),
+      ties_(StepSpread(request.cluster, request.profile)) {
+  if (request.mine) mine_ = Place(*request.mine);
+}
+
+// What a walk tells, in words of a selection.
+class Selection::Sink {
+ public:
+  Sink(Selection& selection, const std::function<bool(int64_t)>& goes_on)
+      : selection_(selection), goes_on_(goes_on) {}
+
+  void EnterMesh(size_t ways_to_divide) { selection_.staged_.EnterMesh(ways_to_divide); }
+  void Drop(const Violation& violation, int64_t points, PointOrder order) {
+    selection_.funnel_.enumerated += points;
+    selection_.Drop(violation, points, order);
+  }
+  // One that is estimated by itself may take milliseconds.
+  int64_t Visit(const ValidPoint& point) {
+    const bool is_staged = StagedEstimate::Covers(selection_.context_, point.layout);
+    selection_.Visit(point, is_staged);
+    return is_staged ? 1 : kPointsPerPoll;
+  }
+  bool GoesOn(int64_t points) const { return goes_on_(points); }
+
+ private:
+  Selection& selection_;
+  const std::function<bool(int64_t)>& goes_on_;
+};
+
+bool Selection::VisitMesh(size_t mesh, const std::function<bool(int64_t)>& goes_on) {
+  goes_on_ = &goes_on;
+  Sink sink(*this, goes_on);
+  return MeshWalk(searched_, space_, sink).Walk(mesh);
+}
+
+void Selection::Visit(const ValidPoint& point, bool is_staged) {
+  const Layout& layout = point.layout;
+  order_ = point.order;
+  ++funnel_.enumerated;
+  if (point.is_first) {
+    undivided_ = {};
+    if (is_staged) staged_.EnterCell(layout, point.pipeline);
+  }
+  if (point.is_first || point.way != way_) keeping_all_is_over_ = false;
+  way_ = point.way;
+  if (const auto violation = CheckRunner(layout)) {
+    ++dropped_.by_runner;
+    return Drop(*violation, 1, order_);
+  }
+  if (!Matches(request_.where, layout)) {
+    ++funnel_.left_out;
+    return;
+  }
+  if (is_staged) {
+    Select(point, StagedCosts(staged_, layout, point.way, request_.cluster));
+  } else {
+    Select(point, PlannedCosts(context_, layout, allowed_bytes_));
+  }
+}
+
+template <typename Costs>
+void Selection::Select(const ValidPoint& point, const Costs& costs) {
+  const Layout& layout = point.layout;
+  Undivided& undivided = undivided_[static_cast<size_t>(layout.zero)][point.recompute];
+  if (layout.shard_ranks > 0) {
+    if (undivided.is_over) {
+      ++funnel_.memory;
+      if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
+      return;
+    }
+    if (IsNoFaster(layout, costs, undivided)) return CountInvalid(Rule::kDominated, 1);
+  }
+  const int64_t least_bytes = costs.LeastBytes();
+  if (layout.shard_ranks == 0) {
+    undivided.is_over = least_bytes > std::max(allowed_bytes_, trial_bytes_);
+    if (has_hsdp_ && least_bytes <= allowed_bytes_) undivided.mfu = costs.MostMfu();
+  }
+  if (least_bytes <= allowed_bytes_) {
+    Rank(layout, costs, least_bytes);
+    if (layout.recompute == Recompute::kFull && keeping_all_is_over_) {
+      RecomputeLess(layout, costs);
+      RecomputeModulesAlone(layout, costs);
+    }
+  } else {
+    PutOver(layout, costs, least_bytes);
+    if (layout.recompute == Recompute::kNone) keeping_all_is_over_ = true;
+  }
+}
+
+// What is closer than the costs know is asked of single estimates.
+template <typename Costs>
+bool Selection::IsNoFaster(const Layout& layout, const Costs& costs,
+                           const Undivided& undivided) const {
+  const double mfu = costs.MostMfu();
+  if (std::abs(mfu - undivided.mfu) > kMfuSlack * mfu) return mfu <= undivided.mfu;
+  Layout whole = layout;
+  whole.shard_ranks = 0;
+  return MostMfuOf(context_, layout) <= MostMfuOf(context_, whole);
+}
+
+void Selection::CountInvalid(Rule rule, int64_t points) {
+  funnel_.invalid += points;
+  funnel_.invalid_by_rule[static_cast<size_t>(rule)] += points;
+}
+
+void Selection::Drop(const Violation& violation, int64_t points, PointOrder order) {
+  CountInvalid(violation.rule, points);
+  const int64_t divisor = violation.operands.divisor;
+  if (violation.rule == Rule::kBatchDivision &&
+      (dropped_.smallest_batch == 0 || divisor < dropped_.smallest_batch)) {
+    dropped_.smallest_batch = divisor;
+  }
+  if (!dropped_.by_kernels && IsAboutKernels(violation.rule)) {
+    dropped_.by_kernels = violation;
+    dropped_.by_kernels_order = order;
+  }
+}
+
+std::optional<Violation> Selection::CheckRunner(Layout layout) const {
+  if (!request_.runner) return std::nullopt;
+  if (layout.attention == AttentionKernel::kDefault) layout.attention = request_.runner->attention;
+  const EstimateContext runs = {request_.model, request_.cluster, request_.training,
+                                request_.runner->profile};
+  return CheckLayout(runs, request_.devices, layout);
+}
+
+// Between recomputing nothing, which is over, and `full`, which fits. Looks for the number of
+// layers only where a single one would be fast enough to matter.
+template <typename Costs>
+void Selection::RecomputeLess(const Layout& full, const Costs& costs) {
+  const int64_t most = costs.MostLayersOfAChunk();
+  if (most < 2) return;
+  const Layout one = WithBlockRecompute(full, 1);
+  if (CheckLayout(searched_, one) || CheckRunner(one)) return;
+  if (!Matches(request_.where, one)) return;
+  bool stops = false;  // what was found until then is not the answer
+  const auto fits = [&](const Layout& layout) {
+    stops = stops || (Costs::kIsSlow && !(*goes_on_)(0));
+    return stops || costs.Of(layout).LeastBytes() <= allowed_bytes_;
+  };
+  if (!fits(WithBlockRecompute(one, most - 1)) || stops) return;
+  const double most_mfu = (1.0 + kMfuSlack) * costs.Of(one).MostMfu();
+  const bool matters = IsListed(most_mfu) || MayBeatMine(most_mfu);
+  const Layout least = matters ? LeastBlockRecompute(one, most - 1, fits) : one;
+  if (stops) return;
+  ++order_;
+  ++funnel_.enumerated;
+  if (!matters) {
+    ++funnel_.evaluated;
+    return;
+  }
+  const Costs of_least = costs.Of(least);
+  Rank(least, of_least, of_least.LeastBytes());
+}
+
+// Likewise for the modules of every layer. No set of them is faster than recomputing nothing.
+template <typename Costs>
+void Selection::RecomputeModulesAlone(const Layout& full, const Costs& costs) {
+  const Layout all = WithAllModules(WithModules(full, {}), modules_);
+  if (modules_.empty() || !Matches(request_.where, all)) return;
+  bool stops = false;
+  const auto fits = [&](const Layout& layout) {
+    stops = stops || (Costs::kIsSlow && !(*goes_on_)(0));
+    return stops || costs.Of(layout).LeastBytes() <= allowed_bytes_;
+  };
+  if (!fits(all) || stops) return;
+  const Layout none = WithModules(full, {});
+  const double most_mfu = (1.0 + kMfuSlack) * costs.Of(none).MostMfu();
+  const bool matters = IsListed(most_mfu) || MayBeatMine(most_mfu);
+  const Layout least = matters ? LeastModules(none, modules_, fits) : all;
+  if (stops) return;
+  ++order_;
+  ++funnel_.enumerated;
+  if (!matters) {
+    ++funnel_.evaluated;
+    return;
+  }
+  const Costs of_least = costs.Of(least);
+  Rank(least, of_least, of_least.LeastBytes());
+}
+
+Standing Selection::Place(const Layout& layout) const {
+  Standing standing;
+  standing.violation = CheckLayout(planned_, layout);
+  if (!standing.violation) standing.violation = CheckRunner(layout);
+  if (standing.violation) return standing;
+  standing.estimate = EstimateLayout(context_, layout);
+  const int64_t bytes = standing.estimate.memory.total_bytes();
+  standing.over_bytes = std::max<int64_t>(0, bytes - allowed_bytes_);
+  return standing;
+}
+
+// Only a layout that seems faster than those it competes with is worked out in full.
+template <typename Costs>
+void Selection::Rank(const Layout& layout, const Costs& costs, int64_t least_bytes) {
+  ++funnel_.evaluated;
+  const MfuRange mfu = costs.MfuAt(least_bytes);
+  if (!IsListed(mfu.most)) {
+    if (!MayBeatMine(mfu.most)) return;
+    if (MayBeatMine(mfu.least)) {
+      ++mine_->faster;
+      return;
+    }
+  }
+  const Estimate estimate = EstimateLayout(context_, layout);
+  if (MayBeatMine(estimate.mfu)) ++mine_->faster;
+  ties_.Offer(layout, estimate.mfu, order_);
+  ranking_.Offer(layout, estimate, order_);
+}
+
+// The nearest is asked for only where nothing fits, and a trial only of what beats all that does.
+template <typename Costs>
+void Selection::PutOver(const Layout& layout, const Costs& costs, int64_t least_bytes) {
+  ++funnel_.memory;
+  if (funnel_.evaluated == 0 && least_bytes < nearest_bytes_) {
+    const int64_t bytes = EstimateMemory(context_, layout).total_bytes();
+    if (bytes < nearest_bytes_) {
+      nearest_bytes_ = bytes;
+      nearest_ = layout;
+      nearest_order_ = order_;
+    }
+  }
+  if (least_bytes >= trial_bytes_) return;
+  const double most_mfu = costs.MfuAt(least_bytes).most;
+  if (most_mfu <= ranking_.BestMfu() || !trials_.Takes(most_mfu)) return;
+  const Estimate estimate = EstimateLayout(context_, layout);
+  if (estimate.memory.total_bytes() < trial_bytes_) trials_.Offer(layout, estimate, order_);
+}
+
+void Selection::Merge(Selection&& other) {
+  funnel_.Add(other.funnel_);
+  ranking_.Merge(std::move(other.ranking_));
+  trials_.Merge(std::move(other.trials_));
+  ties_.Merge(other.ties_);
+  if (mine_) mine_->faster += other.mine_->faster;
+  dropped_.Merge(other.dropped_);
+  const auto nearness = [](const Selection& selection) {
+    return std::pair(selection.nearest_bytes_, selection.nearest_order_);
+  };
+  if (nearness(other) < nearness(*this)) {
+    nearest_bytes_ = other.nearest_bytes_;
+    nearest_ = other.nearest_;
+    nearest_order_ = other.nearest_order_;
+  }
+}
+
+// One sentence for a search space without a single valid layout. Points that only break a rule
+// about the batch would run with another one; where there are none, the devices do not divide the
+// model.
+absl::Status Selection::NoValidLayout() const {
+  if (funnel_.left_out > 0) {
+    return FieldError("where", FormatFilter(request_.where),
+                      absl::StrCat("takes none of the ", funnel_.left_out, " layouts of ",
+                                   request_.devices, " devices that can run"));
+  }
+  const std::string none = absl::StrCat("none of ", funnel_.enumerated, " layouts of ",
+                                        request_.devices, " devices can run this model");
+  if (dropped_.by_runner > 0) {
+    return FieldError("framework", request_.profile.name,
+                      absl::StrCat("the worker runs none of the ", dropped_.by_runner,
+                                   " layouts of ", request_.devices,
+                                   " devices that it allows; must be planned as "
+                                   "meshwright-worker --capabilities says"));
+  }
+  if (dropped_.by_kernels) {
+    return FieldError("framework", request_.profile.name, Describe(*dropped_.by_kernels));
+  }
+  if (dropped_.smallest_batch > 0) {
+    return FieldError("global_batch", request_.training.global_batch,
+                      absl::StrCat(none, " with this batch; must be a multiple of ",
+                                   dropped_.smallest_batch, " (dp * micro-batch)"));
+  }
+  const auto most =
+      std::max_element(funnel_.invalid_by_rule.begin(), funnel_.invalid_by_rule.end());
+  const auto rule = static_cast<Rule>(most - funnel_.invalid_by_rule.begin());
+  std::string problem = absl::StrCat(none, "; ", *most, " of them break the rule ");
+  problem.append(RuleName(rule));
+  absl::StrAppend(&problem, "; must be a product of tp that divides ",
+                  request_.model.groups.front().attention.heads, " heads, pp that divides ",
+                  request_.model.layers(), " layers, cp and dp");
+  return FieldError("gpus", request_.devices, problem);
+}
+
+absl::StatusOr<SearchResult> Selection::Take() {
+  if (funnel_.evaluated + funnel_.memory == 0) return NoValidLayout();
+  SearchResult result;
+  result.funnel = funnel_;
+  trials_.DropSlowerThan(ranking_.BestMfu());
+  result.worth_a_trial = trials_.Take();
+  result.layouts = ranking_.Take();
+  result.ties = ties_.Take(context_);
+  result.mine = mine_;
+  if (result.layouts.empty()) {
+    result.nearest = RankedLayout{nearest_, EstimateLayout(context_, nearest_)};
+    result.nearest_over_bytes = nearest_bytes_ - allowed_bytes_;
+  }
+  return result;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,115 @@
+// Search problems made of random parts of models, frameworks and clusters: small enough for a loop
+// over all points, and with everything that a search may meet.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <random>
+
+#include "planner/layout/filter_parser.h"
+#include "planner/layout/offload.h"
+#include "tests/planner/test_specs.h"
+
+namespace meshwright::planner {
+
+class RandomProblem {
+ public:
+  explicit RandomProblem(uint32_t seed) : random_(seed) {
+    context_ = MakeContext(
+        OneOf<const char*>({"llama-3-8b", "llama-2-7b", "mixtral-8x7b", "deepseek-v3",
+                            "deepseek-v2-lite", "gpt-oss-20b", "llama-3.2-1b", "llama-4-scout",
+                            "qwen3-30b-a3b"}),
+        OneOf<const char*>({"h100", "a100-40", "gb200", "local-cpu"}),
+        OneOf<int64_t>({1024, 4096, 6144}), OneOf<int64_t>({8, 12, 32, 64, 96}),
+        OneOf<const char*>({"megatron", "megatron", "nemo", "torchtitan-fsdp", "nanotron",
+                            "megatron-deepep", "aleph-alpha-scaling", "meshwright"}));
+    devices_ = OneOf<int64_t>({1, 2, 4, 6, 8, 12, 16, 24, 32});
+    if (context_.profile.engine == Engine::kWorker) devices_ = std::min<int64_t>(devices_, 8);
+    ChangeModel();
+    ChangeProfile();
+    context_.cluster.device.memory_bytes = static_cast<int64_t>(std::pow(2.0, Between(31.0, 37.0)));
+    context_.cluster.device.straggler_sigma = Flip() ? 0.0 : 0.02;
+  }
+
+  const TestContext& context() const { return context_; }
+
+  SearchRequest Request() {
+    SearchRequest request = MakeRequest(context_, devices_);
+    request.top = OneOf<int32_t>({1, 5, 40});
+    if (Flip()) request.max_oom_probability = Between(0.05, 1.0);
+    if (OneIn(4)) request.offloads = ParseOffloads("act:1,opt").value();
+    if (OneIn(4)) {
+      request.runner = Runner{.profile = context_.profile};
+      request.runner->profile.supports.max_zero = OneOf<int32_t>({0, 1, 3});
+      request.runner->profile.supports.tp_needs_sequence_parallel = Flip();
+    }
+    if (OneIn(3)) {
+      request.where =
+          ParseFilter("where", OneOf<const char*>({"tp <= 2 and not rc = block", "hs > 0 or pp = 2",
+                                                   "sp = 0", "sched != 1f1b and zero >= 1"}))
+              .value();
+    }
+    request.run.threads = OneOf<int32_t>({1, 1, 2, 3});
+    return request;
+  }
+
+  size_t Index(size_t size) { return std::uniform_int_distribution<size_t>(0, size - 1)(random_); }
+  bool Flip() { return OneIn(2); }
+  bool OneIn(size_t count) { return Index(count) == 0; }
+
+ private:
+  template <typename T>
+  T OneOf(std::initializer_list<T> values) {
+    return *(values.begin() + Index(values.size()));
+  }
+  double Between(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+
+  // A few layers of each kind, so that few devices hold some of them.
+  void ChangeModel() {
+    ModelSpec& model = context_.model;
+    if (model.groups.size() > 4) model.groups.resize(4);
+    for (LayerGroup& group : model.groups) group.count = OneOf<int64_t>({1, 2, 3, 4, 6});
+    if (model.groups.size() == 1) model.groups.front().count = OneOf<int64_t>({4, 6, 8, 10, 12});
+    model.tied_embeddings = Flip();
+  }
+
+  void ChangeProfile() {
+    FrameworkProfile& profile = context_.profile;
+    Supports& has = profile.supports;
+    has.has_block_recompute = Flip();
+    if (OneIn(3)) has.recompute_modules = {};
+    has.has_breadth_first = OneIn(3);
+    has.has_zb_h1 = OneIn(3);
+    has.has_zb_v = OneIn(3);
+    has.has_stages = OneIn(3);
+    has.has_hsdp = Flip();
+    has.max_zero = std::max(has.min_zero, OneOf<int32_t>({1, 2, 3, 3}));
+    has.zero23_with_pipeline = Flip();
+    has.kv_replication = Flip();
+    if (OneIn(3)) {
+      has.stage_partition = OneOf({StagePartition::kItems, StagePartition::kByCost});
+    }
+    if (profile.engine == Engine::kWorker) return;
+    profile.kept.pressure_slope = Flip() ? 0.0 : 1.0;
+    profile.kept.pressure_from = Between(0.1, 0.8);
+    profile.kept.selective_recompute =
+        OneOf({SelectiveRecompute::kCoreAttention, SelectiveRecompute::kNormsAndActivation});
+    profile.states.step_bytes_per_parameter = Flip() ? 0.0 : 6.0;
+    profile.communication.data_parallel_overlap = OneOf({0.0, 0.5, 1.0});
+    profile.communication.reduces_interleaved_groups = Flip();
+    if (OneIn(3)) {
+      profile.communication.mesh_order = {Axis::kTp, Axis::kPp, Axis::kCp, Axis::kDp};
+    }
+  }
+
+  std::mt19937 random_;
+  TestContext context_;
+  int64_t devices_ = 1;
+};
+
+}  // namespace meshwright::planner

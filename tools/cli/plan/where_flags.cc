@@ -1,0 +1,27 @@
+#include "tools/cli/plan/where_flags.h"
+
+#include <utility>
+
+#include "planner/base/status_macros.h"
+#include "planner/layout/filter_parser.h"
+
+namespace meshwright::cli {
+
+void WhereFlags::Add(CLI::App& app) {
+  app.add_option("--where", where,
+                 "Search only layouts for which this holds, such as 'tp <= 8 and sched in (1f1b, "
+                 "interleaved)'")
+      ->option_text("CONDITION");
+  app.add_option("--fix", fix, "Search only layouts with these values, such as tp=8,pp=4")
+      ->option_text("VALUES");
+}
+
+absl::StatusOr<std::string> WhereFlags::ToWhere() const {
+  ASSIGN_OR_RETURN(const planner::Filter fixed, planner::ParseFixed("fix", fix));
+  if (fixed.takes_all()) return where;
+  ASSIGN_OR_RETURN(planner::Filter condition, planner::ParseFilter("where", where));
+  if (condition.takes_all()) return planner::FormatFilter(fixed);
+  return planner::FormatFilter({.parts = {std::move(condition), fixed}});
+}
+
+}  // namespace meshwright::cli

@@ -201,8 +201,8 @@ struct Supports {
   bool has_recompute = true;
   bool has_block_recompute = true;
   RecomputeModules recompute_modules = {};  // that rc= may name
-  bool has_hsdp = false;    // ZeRO inside groups of hs= ranks, copies outside
-  bool has_stages = false;  // stages= of as many layers as a layout says
+  bool has_hsdp = false;                    // ZeRO inside groups of hs= ranks, copies outside
+  bool has_stages = false;                  // stages= of as many layers as a layout says
   // Whether it runs the recipes of fp8 and fp4 (planner/spec/quantisation.h).
   bool has_fp8 = false;
   bool has_experts = false;

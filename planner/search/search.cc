@@ -60,6 +60,8 @@ class Walk {
 
   // Returns what was found, by all threads together.
   Selection Run() {
+    // Before any thread: a walk that may not begin sees nothing, however fast the others are.
+    Look();
     std::vector<std::unique_ptr<Selection>> others;
     std::vector<std::thread> threads;
     for (int32_t thread = 1; thread < request_.run.threads; ++thread) {
@@ -152,18 +154,19 @@ absl::StatusOr<SearchResult> Search(const SearchRequest& request) {
   RETURN_IF_ERROR(CheckSize(request, space));
   Walk walk(request, space);
   Selection selection = walk.Run();
+  const SearchProgress progress = walk.progress();
   if (walk.stop() == Stop::kCancelled) {
     return absl::CancelledError(
-        absl::StrCat("the search was cancelled: ", SeenText(walk.progress(), selection)));
+        absl::StrCat("the search was cancelled: ", SeenText(progress, selection)));
   }
   const bool partial = walk.stop() == Stop::kOutOfTime;
   if (partial && selection.funnel().memory + selection.funnel().evaluated == 0) {
     return absl::DeadlineExceededError(
         absl::StrCat("the time limit of ", *request.time_limit_s,
-                     " s ended the search: ", SeenText(walk.progress(), selection)));
+                     " s ended the search: ", SeenText(progress, selection)));
   }
   ASSIGN_OR_RETURN(SearchResult result, selection.Take());
-  if (partial) result.partial = walk.progress();
+  if (partial) result.partial = progress;
   return result;
 }
 

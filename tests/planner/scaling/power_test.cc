@@ -10,10 +10,10 @@ namespace {
 Estimate StepOf(double compute_s, double exposed_s, double idle_s) {
   Estimate estimate;
   estimate.time = {{TimePart::kCompute, compute_s / 2.0},
-                         {TimePart::kOptimizer, compute_s / 2.0},
-                         {TimePart::kDp, exposed_s / 2.0},
-                         {TimePart::kBubble, exposed_s / 2.0},
-                         {TimePart::kPressure, idle_s}};
+                   {TimePart::kOptimizer, compute_s / 2.0},
+                   {TimePart::kDp, exposed_s / 2.0},
+                   {TimePart::kBubble, exposed_s / 2.0},
+                   {TimePart::kPressure, idle_s}};
   estimate.tokens_per_s = 1000.0;
   return estimate;
 }

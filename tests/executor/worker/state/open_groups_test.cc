@@ -46,7 +46,8 @@ TEST(OpenGroupsTest, AreThoseThatThePlannerCounts) {
     for (const bool tied : {false, true}) {
       for (int32_t rank = 0; rank < layout.devices(); ++rank) {
         EXPECT_EQ(OpenedBy(layout, tied, rank),
-                  planner::CommunicatorsOf(layout, {.tied_embeddings = tied}, CoordinatesOf(layout, rank).pp))
+                  planner::CommunicatorsOf(layout, {.tied_embeddings = tied},
+                                           CoordinatesOf(layout, rank).pp))
             << text << " rank " << rank << (tied ? " tied" : "");
       }
     }

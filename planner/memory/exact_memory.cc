@@ -111,7 +111,8 @@ WorkerStages WorkerStagesOf(const PlannedLayout& planned) {
   for (size_t group = 0; group < context.model.groups.size(); ++group) {
     shapes.push_back({.block = planned.block(group).shape, .threads = threads});
   }
-  return WorkerStages(shapes, layout.recompute, layout.recompute_layers);
+  return WorkerStages(shapes, layout.recompute, layout.recompute_layers,
+                      layout.offload.activation_layers);
 }
 
 }  // namespace
@@ -174,6 +175,20 @@ HeldParameters ExactMemory::HeldOnRank(int32_t pipeline_rank) const {
          FewestOnAShard(matrices.experts, ExpertPart(block.layer, layout_), formats));
   });
   return held;
+}
+
+// Of the largest unit its gradients, and weights in the format that they come back in.
+int64_t ExactMemory::HostUpdateBytes(int32_t pipeline_rank) const {
+  if (!layout_.offload.optimizer) return 0;
+  const NumberFormats formats = context_.training.formats();
+  int64_t most = 0;
+  planned_.ForEachUnit(pipeline_rank, [&](const UnitParameters& unit, int64_t) {
+    for (SharedPart part : {DensePart(unit, layout_), ExpertPart(unit, layout_)}) {
+      if (layout_.zero == 0) part.ranks = 1;
+      most = std::max(most, part.ShardOf(formats));
+    }
+  });
+  return most * (BytesOf(formats.gradients) + BytesOf(formats.weights));
 }
 
 // Units are updated one after the other.
@@ -261,7 +276,8 @@ WorkerRank ExactMemory::RankOf(int32_t pipeline_rank) const {
                      .micro_batches = micro_batches_,
                      .rope_table_bytes = rope_table_bytes_,
                      .transient = transient_,
-                     .update_bytes = UpdateBytes(pipeline_rank)};
+                     .update_bytes = UpdateBytes(pipeline_rank),
+                     .host_update_bytes = HostUpdateBytes(pipeline_rank)};
   for (int32_t chunk = 0; chunk < layout_.vpp; ++chunk) {
     rank.chunks.push_back(&StageOnRank(pipeline_rank, chunk));
   }
@@ -270,7 +286,7 @@ WorkerRank ExactMemory::RankOf(int32_t pipeline_rank) const {
 
 ActivationBytes ExactMemory::ActivationsOnRank(int32_t pipeline_rank) const {
   const WorkerActivations peak = PeakWorkerActivations(layout_, RankOf(pipeline_rank));
-  return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
+  return {peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes, peak.host_bytes};
 }
 
 absl::StatusOr<ActivationBytes> ExactMemory::RoutedActivationsOnRank(
@@ -297,7 +313,7 @@ absl::StatusOr<ActivationBytes> ExactMemory::RoutedActivationsOnRank(
                      micro_batches_, " micro-batches in each layer with experts of the rank"));
   }
   const WorkerActivations peak = PeakWorkerActivations(layout_, rank);
-  return ActivationBytes{peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes};
+  return ActivationBytes{peak.kept_bytes, peak.loss_bytes, peak.workspace_bytes, peak.host_bytes};
 }
 
 int64_t ExactMemory::LibraryBytes() const {

@@ -51,6 +51,8 @@ class ExactMemory final : public MemoryModel {
   int64_t MostTransientBytes(int64_t layers) const;
   // Of the optimizer's update of matrices, where it needs them whole.
   int64_t UpdateBytes(int32_t pipeline_rank) const;
+  // On the host while it updates the units one after the other.
+  int64_t HostUpdateBytes(int32_t pipeline_rank) const;
 
   const PlannedLayout& planned_;
   const EstimateContext& context_;

@@ -20,7 +20,7 @@ BlockPlace PlaceOf(const WorkerStageBytes& stage, int64_t index) {
   int64_t split_before = 0;
   size_t i = 0;
   while (index >= stage.runs[i].count) {
-    kept_before += stage.runs[i].count * stage.runs[i].block.kept;
+    kept_before += stage.runs[i].count * stage.runs[i].kept_on_device();
     split_before += stage.runs[i].count * stage.runs[i].block.split;
     index -= stage.runs[i++].count;
   }
@@ -30,7 +30,7 @@ BlockPlace PlaceOf(const WorkerStageBytes& stage, int64_t index) {
     split_behind += stage.runs[i].count * stage.runs[i].block.split;
   }
   return {.block = run.block,
-          .kept_before = kept_before + index * run.block.kept,
+          .kept_before = kept_before + index * run.kept_on_device(),
           .split_before = split_before + index * run.block.split,
           .split_behind = split_behind};
 }
@@ -118,8 +118,11 @@ WorkerActivations ActionPeak(const WorkerStageBytes& stage, ActionKind kind) {
 }  // namespace
 
 WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute,
-                           int64_t recompute_layers)
-    : recompute_(recompute), recompute_layers_(recompute_layers), ends_(EndBytes(shapes.front())) {
+                           int64_t recompute_layers, int64_t offloaded_layers)
+    : recompute_(recompute),
+      recompute_layers_(recompute_layers),
+      offloaded_layers_(offloaded_layers),
+      ends_(EndBytes(shapes.front())) {
   for (const WorkerShape& shape : shapes) {
     Group& group = groups_.emplace_back();
     group.shape = shape;
@@ -141,12 +144,13 @@ class StageSum {
     bytes_.kept_split = {WaitingBytes(bytes_), bytes_.ends.head_split, 0};
   }
 
-  void Add(const WorkerBlockBytes& block, int32_t group, int64_t count) {
-    if (count == 0) return;
-    bytes_.runs.push_back({.block = block, .count = count, .group = group});
-    bytes_.layers += count;
-    bytes_.kept.kept_bytes += count * block.kept;
-    bytes_.kept_split.kept_bytes += count * block.split;
+  void Add(const WorkerRun& run) {
+    if (run.count == 0) return;
+    bytes_.runs.push_back(run);
+    bytes_.layers += run.count;
+    bytes_.kept.kept_bytes += run.count * run.kept_on_device();
+    bytes_.kept.host_bytes += run.count * run.kept_on_host();
+    bytes_.kept_split.kept_bytes += run.count * run.block.split;
   }
 
   WorkerStageBytes WithPeaks() && {
@@ -166,12 +170,17 @@ class StageSum {
 WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage) const {
   StageSum sum(stage, ends_);
   int64_t to_recompute = RecomputesSome() ? recompute_layers_ : 0;
+  int64_t to_offload = offloaded_layers_;
   for (const WorkerLayers& layers : stage.layers) {
     const int64_t recomputed = std::min(to_recompute, layers.count);
+    const int64_t offloaded = std::min(to_offload, layers.count - recomputed);
+    const int64_t others = layers.count - recomputed - offloaded;
     const Group& group = groups_[static_cast<size_t>(layers.group)];
-    sum.Add(group.recomputed, layers.group, recomputed);
-    sum.Add(group.other, layers.group, layers.count - recomputed);
+    sum.Add({.block = group.recomputed, .count = recomputed, .group = layers.group});
+    sum.Add({.block = group.other, .count = offloaded, .group = layers.group, .offloaded = true});
+    sum.Add({.block = group.other, .count = others, .group = layers.group});
     to_recompute -= recomputed;
+    to_offload -= offloaded;
   }
   return std::move(sum).WithPeaks();
 }
@@ -180,14 +189,18 @@ WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage,
                                        absl::Span<const ExpertRows> rows) const {
   StageSum sum(stage, ends_);
   int64_t to_recompute = RecomputesSome() ? recompute_layers_ : 0;
+  int64_t to_offload = offloaded_layers_;
   for (const WorkerLayers& layers : stage.layers) {
     WorkerShape shape = groups_[static_cast<size_t>(layers.group)].shape;
-    for (int64_t i = 0; i < layers.count; ++i, --to_recompute) {
+    for (int64_t i = 0; i < layers.count; ++i, --to_recompute, --to_offload) {
       if (shape.block.has_experts()) {
         shape.block.expert_rows = rows.front();
         rows.remove_prefix(1);
       }
-      sum.Add(BlockBytes(shape, to_recompute > 0 ? Recompute::kFull : OfOthers()), layers.group, 1);
+      sum.Add({.block = BlockBytes(shape, to_recompute > 0 ? Recompute::kFull : OfOthers()),
+               .count = 1,
+               .group = layers.group,
+               .offloaded = to_offload > 0});
     }
   }
   return std::move(sum).WithPeaks();

@@ -8,14 +8,15 @@
 //                         (planner/memory/worker_block.h). The output of a block is the kept input
 //                         of the next one; that of the last block is the head's input or a message.
 //   always                a RoPE table of seq_len / cp rows of head_dim statistics; on the last
-//   stage
-//                         a loss accumulator of 8 bytes.
+//                         stage a loss accumulator of 8 bytes.
+//   offloaded layers      what a block keeps leaves at the end of its forward and is back right
+//                         before its backward, or the input part of a split one. What the input
+//                         part leaves for the weight part stays.
 //   messages              each has the size of the rank's part of the residual stream. A message
-//   that
-//                         was sent is held until OpenSends() later actions that send on its lane
-//                         have computed, or until the step ends. The buffer of the next message to
-//                         receive is held as long as there is one, and each message to another
-//                         chunk of the same rank until that chunk takes it.
+//                         that was sent is held until OpenSends() later actions that send on its
+//                         lane have computed, or until the step ends. The buffer of the next
+//                         message to receive is held as long as there is one, and each message to
+//                         another chunk of the same rank until that chunk takes it.
 //   ZeRO 2 and 3          buckets of a unit's gradients in the accumulator type, padded as in
 //                         planner/memory/unit_shards.h. Two are held: the bucket that a part of an
 //                         action fills, and the one before it, which is under reduction and is held
@@ -48,6 +49,7 @@ struct WorkerActivations {
   int64_t kept_bytes = 0;       // blocks and token ids of micro-batches in flight
   int64_t loss_bytes = 0;       // head and loss
   int64_t workspace_bytes = 0;  // everything else
+  int64_t host_bytes = 0;       // of offloaded layers, on the host; not part of the total
 
   int64_t total_bytes() const { return kept_bytes + loss_bytes + workspace_bytes; }
 
@@ -59,6 +61,11 @@ struct WorkerRun {
   WorkerBlockBytes block = {};
   int64_t count = 0;
   int32_t group = 0;
+  bool offloaded = false;  // what the blocks keep is on the host between forward and backward
+
+  // Of one block, between forward and backward.
+  int64_t kept_on_device() const { return offloaded ? 0 : block.kept; }
+  int64_t kept_on_host() const { return offloaded ? block.kept : 0; }
 };
 
 // The bytes of one micro-batch in one stage.
@@ -80,8 +87,10 @@ struct WorkerStageBytes {
 class WorkerStages {
  public:
   // `shapes` has one shape per layer group, at least one. Under kBlock the first `recompute_layers`
-  // layers of each stage are recomputed as a whole.
-  WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute, int64_t recompute_layers);
+  // layers of each stage are recomputed as a whole. Of the first `offloaded_layers`, which are not,
+  // the host holds what they keep.
+  WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute, int64_t recompute_layers,
+               int64_t offloaded_layers = 0);
 
   WorkerStageBytes BytesOf(const WorkerStage& stage) const;
   // Of a micro-batch whose tokens went to experts as `rows` says: of each layer with experts, in
@@ -101,6 +110,7 @@ class WorkerStages {
 
   const Recompute recompute_;
   const int64_t recompute_layers_;
+  const int64_t offloaded_layers_;
   WorkerEndBytes ends_;
   absl::InlinedVector<Group, 4> groups_;
 };

@@ -70,7 +70,12 @@ class Walk {
                        [&](const Instruction& instruction) { Run(instruction); });
   }
 
-  const WorkerActivations& peak() const { return peak_; }
+  // Of the device, with the most that the host holds at any time.
+  WorkerActivations peak() const {
+    WorkerActivations peak = peak_;
+    peak.host_bytes = host_peak_;
+    return peak;
+  }
 
  private:
   // Messages of one kind that this rank holds.
@@ -154,6 +159,9 @@ class Walk {
     switch (action.kind) {
       case ActionKind::kForward:
         Add(kept_, bytes.kept, times);
+        // Nothing else adds to the host, and what leaves a chunk's layers does not return before
+        // its end.
+        host_peak_ = std::max(host_peak_, kept_.host_bytes);
         break;
       case ActionKind::kBackward:
         Add(kept_, bytes.kept, -times);
@@ -183,6 +191,7 @@ class Walk {
   static void Add(WorkerActivations& sum, const WorkerActivations& part, int64_t times) {
     sum.kept_bytes += times * part.kept_bytes;
     sum.loss_bytes += times * part.loss_bytes;
+    sum.host_bytes += times * part.host_bytes;
   }
 
   const WorkerRank& rank_;
@@ -196,6 +205,7 @@ class Walk {
   std::optional<ShardedPeaks> sharded_;
   std::optional<TransientStates> layered_;
   WorkerActivations peak_;
+  int64_t host_peak_ = 0;
 };
 
 }  // namespace
@@ -205,7 +215,10 @@ WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& 
   walk.Run();
   WorkerActivations peak = walk.peak();
   const int64_t behind_actions = kGradientNormBytes + rank.update_bytes;
-  if (peak.total_bytes() < behind_actions) peak = {.workspace_bytes = behind_actions};
+  if (peak.total_bytes() < behind_actions) {
+    peak = {.workspace_bytes = behind_actions, .host_bytes = peak.host_bytes};
+  }
+  peak.host_bytes = std::max(peak.host_bytes, rank.host_update_bytes);
   peak.workspace_bytes += rank.rope_table_bytes;
   for (const WorkerStageBytes* stage : rank.chunks) {
     if (stage->last) peak.workspace_bytes += kLossAccumulatorBytes;

@@ -36,6 +36,8 @@ struct WorkerRank {
   std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
   // Held while the optimizer updates, after the step's last action, beside the sums of the norm.
   int64_t update_bytes = 0;
+  // Held on the host meanwhile.
+  int64_t host_update_bytes = 0;
 
   const WorkerStageBytes& StageOf(const Action& action) const {
     const auto chunk = static_cast<size_t>(action.chunk);

@@ -109,14 +109,7 @@ absl::Status Validate(const FrameworkProfile& profile) {
     return FieldError("mesh_order", FormatMeshOrder(order),
                       "is not that of Meshwright's worker, " + FormatMeshOrder(kDefaultMeshOrder));
   }
-  const Supports& supports = profile.supports;
-  if (profile.engine == Engine::kWorker &&
-      (supports.has_activation_offload || supports.has_optimizer_offload)) {
-    return FieldError(
-        supports.has_activation_offload ? "has_activation_offload" : "has_optimizer_offload",
-        "true", "is not something that Meshwright's worker has; must be false");
-  }
-  return Check(supports);
+  return Check(profile.supports);
 }
 
 }  // namespace meshwright::planner

@@ -1,24 +1,13 @@
 #include "executor/worker/comm/cpu_device.h"
 
-#include <ATen/Parallel.h>
 #include <stdlib.h>
 
 #include "executor/host/host.h"
 #include "executor/worker/comm/gloo_communicator.h"
+#include "executor/worker/comm/host_kernels.h"
 
 namespace meshwright::worker {
-namespace {
-
-kernels::Parallel TorchParallel() {
-  return {[](int64_t count, int64_t grain, kernels::RangeBody body, void* state) {
-    at::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) { body(state, begin, end); });
-  }};
-}
-
-}  // namespace
-
-CpuDevice::CpuDevice(ThreadHub* hub)
-    : hub_(hub), kernels_(kernels::MakeCpuKernels(TorchParallel())), scope_(&account_) {
+CpuDevice::CpuDevice(ThreadHub* hub) : hub_(hub), kernels_(MakeHostKernels()), scope_(&account_) {
   InstallAccountingAllocator();
 }
 

@@ -126,6 +126,7 @@ at::Tensor Stage::Forward(int32_t micro_batch, at::Tensor input, const TokenSour
   for (size_t i = 0; i < blocks_.size(); ++i) {
     WithWeights(WeightsOfBlock(i),
                 [&] { input = blocks_[i].Forward(std::move(input), state.blocks.emplace_back()); });
+    Offload(state, i);
   }
   if (!head_.has_value()) return input;
   WithWeights(weight_groups_.back(), [&] {
@@ -141,6 +142,7 @@ at::Tensor Stage::Backward(int32_t micro_batch, at::Tensor gradient) {
                 [&] { WithHeadGradients([&] { gradient = head_->Backward(*state.head); }); });
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
+    Return(state, i);
     WithWeights(WeightsOfBlock(i), [&] {
       WithGradients(blocks_[i],
                     [&] { gradient = blocks_[i].Backward(std::move(gradient), state.blocks[i]); });
@@ -157,6 +159,7 @@ at::Tensor Stage::BackwardInput(int32_t micro_batch, at::Tensor gradient) {
     WithWeights(weight_groups_.back(), [&] { gradient = head_->BackwardInput(*state.head); });
   }
   for (size_t i = blocks_.size(); i-- > 0;) {
+    Return(state, i);
     WithWeights(WeightsOfBlock(i),
                 [&] { gradient = blocks_[i].BackwardInput(std::move(gradient), state.blocks[i]); });
   }
@@ -172,6 +175,15 @@ void Stage::BackwardWeight(int32_t micro_batch) {
   }
   if (embedding_.has_value()) BackwardEmbedding(state, state.embedding_gradient);
   in_flight_.erase(micro_batch);
+}
+
+void Stage::Offload(MicroBatch& state, size_t block) {
+  if (static_cast<int64_t>(block) >= context_.layout.offload.activation_layers) return;
+  state.offloaded.emplace_back(context_, state.blocks[block]);
+}
+
+void Stage::Return(MicroBatch& state, size_t block) {
+  if (block < state.offloaded.size()) state.offloaded[block].Return();
 }
 
 void Stage::BackwardEmbedding(const MicroBatch& state, const at::Tensor& gradient) {

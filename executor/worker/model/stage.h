@@ -12,6 +12,7 @@
 #include "executor/worker/model/block.h"
 #include "executor/worker/model/embedding_layer.h"
 #include "executor/worker/model/head_layer.h"
+#include "executor/worker/model/offloaded_block.h"
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/model/token_source.h"
 #include "executor/worker/state/flat_unit.h"
@@ -64,6 +65,7 @@ class Stage {
     at::Tensor tokens;              // inputs, on the first stage
     at::Tensor embedding_gradient;  // between the parts of a split backward
     std::vector<BlockSaved> blocks;
+    std::vector<OffloadedBlock> offloaded;  // of the first blocks
     std::optional<HeadSaved> head;
   };
 
@@ -77,6 +79,9 @@ class Stage {
   const WeightGroup& WeightsOfBlock(size_t block) const {
     return weight_groups_[block + (layers_.has_embedding ? 1 : 0)];
   }
+  // What the block keeps goes to the host where the layout says so, and comes back.
+  void Offload(MicroBatch& state, size_t block);
+  static void Return(MicroBatch& state, size_t block);
   // Calls body, which adds the head's weight gradients.
   template <typename Body>
   void WithHeadGradients(const Body& body);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/worker/comm/host_kernels.h"
 #include "executor/worker/state/random.h"
 #include "executor/worker/state/release_storage.h"
 #include "planner/memory/unit_shards.h"
@@ -74,7 +75,7 @@ std::vector<at::Tensor> Views(const at::Tensor& flat, const ParameterUnit& unit,
 
 }  // namespace
 
-FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const Replicas& replicas)
+FlatUnit::FlatUnit(RankContext& context, ParameterUnit parameters, const Replicas& replicas)
     : parameters_(std::move(parameters)),
       replicas_(replicas),
       zero_(replicas.shards == nullptr ? 0 : context.layout.zero),
@@ -93,18 +94,27 @@ FlatUnit::FlatUnit(const RankContext& context, ParameterUnit parameters, const R
       padded_elements_(zero_ == 0 ? elements_ : shard_elements_ * replicas.shards->size()),
       own_begin_(zero_ == 0 ? 0 : replicas.shards->rank() * shard_elements_),
       keeps_weights_(zero_ <= 2),
-      keeps_gradients_(zero_ <= 1) {
+      keeps_gradients_(zero_ <= 1),
+      states_on_host_(context.layout.offload.optimizer) {
   const at::TensorOptions wide = context.options_of(context.accumulator_dtype());
   AllocateWeights(context.options());
   AllocateGradients(wide);
-  first_moment_ = at::zeros({shard_elements_}, wide);
+  first_moment_ = NewState(context, shard_elements_);
   // The last shard has the fewest of the matrices, which come first.
   const int64_t last_shard = zero_ == 0 ? 0 : replicas.shards->size() - 1;
   const int64_t one_moment =
       PartOnShard({.begin = 0, .end = orthogonal_elements_}, last_shard).count();
-  second_moment_ = at::zeros({shard_elements_ - one_moment}, wide);
-  if (context.dtype() != context.accumulator_dtype()) master_ = at::zeros({shard_elements_}, wide);
+  second_moment_ = NewState(context, shard_elements_ - one_moment);
+  if (context.dtype() != context.accumulator_dtype()) {
+    master_ = NewState(context, shard_elements_);
+  }
   Initialize(context);
+}
+
+at::Tensor FlatUnit::NewState(RankContext& context, int64_t elements) const {
+  const at::ScalarType wide = context.accumulator_dtype();
+  if (!states_on_host_) return at::zeros({elements}, context.options_of(wide));
+  return context.host_memory.Allocate(elements, wide, context.device->torch_device()).zero_();
 }
 
 void FlatUnit::AllocateWeights(const at::TensorOptions& options) {
@@ -296,7 +306,28 @@ void FlatUnit::UpdateAlong(const ElementRange& part, const at::Tensor& direction
   });
 }
 
-void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, int64_t step) {
+void FlatUnit::Update(RankContext& context, const AdamWOptions& options, int64_t step) {
+  const kernels::ElementType type = context.element();
+  if (!states_on_host_) {
+    UpdateWith(context.device->kernels(), type, options, step, own_gradients_, own_weights_);
+    return;
+  }
+  const auto on_host = [&](const at::Tensor& tensor) {
+    return context.host_memory.Allocate(tensor.numel(), tensor.scalar_type(),
+                                        context.device->torch_device());
+  };
+  const at::Tensor gradients = on_host(own_gradients_);
+  const at::Tensor weights = on_host(own_weights_);
+  gradients.copy_(own_gradients_);
+  // With a master copy they are only written.
+  if (!master_.defined()) weights.copy_(own_weights_);
+  UpdateWith(HostKernels(), type, options, step, gradients, weights);
+  own_weights_.copy_(weights);
+}
+
+void FlatUnit::UpdateWith(const kernels::Kernels& kernels, kernels::ElementType type,
+                          const AdamWOptions& options, int64_t step, const at::Tensor& gradients,
+                          const at::Tensor& weights) const {
   const auto from = [](const at::Tensor& own, int64_t offset) -> void* {
     if (!own.defined()) return nullptr;
     return static_cast<char*>(own.mutable_data_ptr()) +
@@ -307,20 +338,19 @@ void FlatUnit::Update(const RankContext& context, const AdamWOptions& options, i
   const auto run = [&](int64_t begin, int64_t end, double weight_decay) {
     const auto [offset, count] = OwnRangeOf(begin, end);
     if (count <= 0) return;
-    context.device->kernels().Run(
-        kernels::AdamW{.type = context.element(),
-                       .count = count,
-                       .learning_rate = options.learning_rate,
-                       .beta1 = options.beta1,
-                       .beta2 = options.beta2,
-                       .epsilon = options.epsilon,
-                       .weight_decay = weight_decay,
-                       .step = step,
-                       .gradient = from(own_gradients_, offset),
-                       .first_moment = from(first_moment_, offset),
-                       .second_moment = from(second_moment_, offset - without_second),
-                       .master = from(master_, offset),
-                       .weights = from(own_weights_, offset)});
+    kernels.Run(kernels::AdamW{.type = type,
+                               .count = count,
+                               .learning_rate = options.learning_rate,
+                               .beta1 = options.beta1,
+                               .beta2 = options.beta2,
+                               .epsilon = options.epsilon,
+                               .weight_decay = weight_decay,
+                               .step = step,
+                               .gradient = from(gradients, offset),
+                               .first_moment = from(first_moment_, offset),
+                               .second_moment = from(second_moment_, offset - without_second),
+                               .master = from(master_, offset),
+                               .weights = from(weights, offset)});
   };
   const int64_t decayed_elements = matrix_elements_ + router_elements_;
   run(orthogonal_elements_, decayed_elements, options.weight_decay);

@@ -59,7 +59,7 @@ class FlatUnit {
   // gives it, per parameter the weight, and in the accumulator dtype a gradient, two moments (of
   // orthogonalised matrices one) and, beside bf16 weights, a master copy. The communicators of
   // `replicas` outlive it; none where this rank alone has the parameters.
-  FlatUnit(const RankContext& context, ParameterUnit parameters, const Replicas& replicas);
+  FlatUnit(RankContext& context, ParameterUnit parameters, const Replicas& replicas);
 
   const ParameterUnit& parameters() const { return parameters_; }
   int64_t elements() const { return elements_; }
@@ -135,7 +135,8 @@ class FlatUnit {
                    const AdamWOptions& options, const at::Tensor& scratch);
 
   // One AdamW update of what this rank owns but orthogonalised matrices; `step` counts from 1.
-  void Update(const RankContext& context, const AdamWOptions& options, int64_t step);
+  // Offloaded states are updated on the host: own gradients go there, own weights come back.
+  void Update(RankContext& context, const AdamWOptions& options, int64_t step);
   // Makes the weights whole from all shards: when the operation is over, until
   // ReleaseWeights() where the unit does not hold them. Nothing where there are no shards.
   Pending GatherWeights();
@@ -148,6 +149,12 @@ class FlatUnit {
     int64_t count = 0;  // not positive where it doesn't
   };
 
+  // What the device keeps of the optimizer's states, or the host where they are offloaded: zeros.
+  at::Tensor NewState(RankContext& context, int64_t elements) const;
+  // Of the own elements.
+  void UpdateWith(const kernels::Kernels& kernels, kernels::ElementType type,
+                  const AdamWOptions& options, int64_t step, const at::Tensor& gradients,
+                  const at::Tensor& weights) const;
   void AllocateWeights(const at::TensorOptions& options);
   void AllocateGradients(const at::TensorOptions& options);
   // The whole gradients of vectors, and what pads them.
@@ -173,6 +180,7 @@ class FlatUnit {
   const int64_t own_begin_;
   const bool keeps_weights_;  // whole
   const bool keeps_gradients_;
+  const bool states_on_host_;
   int32_t users_ = 0;
   at::Tensor weights_;  // undefined while they are not whole
   at::Tensor own_weights_;

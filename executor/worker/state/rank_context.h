@@ -11,6 +11,7 @@
 #include "executor/worker/comm/communicator.h"
 #include "executor/worker/comm/coordinates.h"
 #include "executor/worker/comm/device.h"
+#include "executor/worker/comm/host_memory.h"
 #include "executor/worker/observe/expert_traffic.h"
 #include "executor/worker/observe/phase_clock.h"
 #include "executor/worker/observe/step_recorder.h"
@@ -81,6 +82,8 @@ struct RankContext {
   int32_t rank = 0;
   RankCoordinates coordinates;
   std::unique_ptr<Device> device;
+  // Of what the layout offloads.
+  HostMemory host_memory;
   PhaseClock clock;
   StepRecorder recorder{clock};
   RankGroups groups;

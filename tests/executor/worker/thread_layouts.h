@@ -31,13 +31,16 @@ class ThreadLayoutsTest : public testing::TestWithParam<trial::LayoutCase> {
     return fullest;
   }
 
-  int64_t PredictedBytes(int32_t pipeline_rank) {
+  planner::MemoryEstimate Predicted(int32_t pipeline_rank) {
     const trial::TrialPlan& plan = run_.plan();
     const auto cores = static_cast<int32_t>(plan.layout.devices());
     const planner::ClusterSpec cluster = planner::FindCluster("local-cpu", cores).value();
     const planner::FrameworkProfile profile = planner::FindProfile("meshwright").value();
     const planner::EstimateContext context{plan.model, cluster, plan.training, profile};
-    return planner::EstimateRankMemory(context, plan.layout, pipeline_rank).allocator_bytes();
+    return planner::EstimateRankMemory(context, plan.layout, pipeline_rank);
+  }
+  int64_t PredictedBytes(int32_t pipeline_rank) {
+    return Predicted(pipeline_rank).allocator_bytes();
   }
 
   void ExpectExact(planner::Precision precision, double tolerance) {

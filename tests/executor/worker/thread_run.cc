@@ -63,6 +63,7 @@ void Train(const trial::TrialPlan& plan, int32_t rank, const ThreadRunOptions& o
     result.peak_in_flight = trainer.peak_in_flight();
   }
   result.peak_bytes = context.device->PeakMemory().allocated_bytes;
+  result.host_peak_bytes = context.host_memory.peak_bytes();
   CloseGroups(context);
 }
 

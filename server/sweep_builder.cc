@@ -114,6 +114,7 @@ db::TrialRecord DescribeTrial(const planner::SearchRequest& request, const Sweep
   plan.estimated_bytes = planner::EstimateAllocatorBytes(planner::ContextOf(request), plan.layout);
   plan.estimated_communicator_bytes =
       planner::EstimateCommunicatorBytes(planner::ContextOf(request), plan.layout);
+  plan.estimated_host_bytes = planner::EstimateHostBytes(planner::ContextOf(request), plan.layout);
   db::TrialRecord trial;
   trial.layout = planner::FormatLayout(plan.layout);
   trial.requested = candidate.requested;

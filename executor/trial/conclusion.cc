@@ -87,17 +87,20 @@ TrialResult Measured(const TrialPlan& plan, const std::vector<RankRecord>& recor
     if (const auto norm = GradientNormOf(records, step)) result.gradient_norms.push_back(*norm);
   }
   for (const RankRecord& record : records) {
-    result.ranks.push_back({.rank = record.rank,
-                            .pipeline_rank = record.pipeline_rank,
-                            .peak_bytes = record.peak_bytes,
-                            .estimated_bytes = OnRank(plan.estimated_bytes, record.pipeline_rank),
-                            .peak_in_flight = record.peak_in_flight,
-                            .device_memory = record.device_memory,
-                            .estimated_communicator_bytes =
-                                OnRank(plan.estimated_communicator_bytes, record.pipeline_rank),
-                            .expert_load = record.expert_load,
-                            .expert_tokens = record.expert_tokens,
-                            .estimated_routed_bytes = record.estimated_routed_bytes});
+    result.ranks.push_back(
+        {.rank = record.rank,
+         .pipeline_rank = record.pipeline_rank,
+         .peak_bytes = record.peak_bytes,
+         .estimated_bytes = OnRank(plan.estimated_bytes, record.pipeline_rank),
+         .peak_host_bytes = record.peak_host_bytes,
+         .estimated_host_bytes = OnRank(plan.estimated_host_bytes, record.pipeline_rank),
+         .peak_in_flight = record.peak_in_flight,
+         .device_memory = record.device_memory,
+         .estimated_communicator_bytes =
+             OnRank(plan.estimated_communicator_bytes, record.pipeline_rank),
+         .expert_load = record.expert_load,
+         .expert_tokens = record.expert_tokens,
+         .estimated_routed_bytes = record.estimated_routed_bytes});
     if (result.host.empty()) result.host = record.host;
     if (result.worker_version.empty()) result.worker_version = record.version;
   }

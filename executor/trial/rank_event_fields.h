@@ -104,6 +104,7 @@ void VisitFields(Event& event, Visitor& visit) {
   visit(planner::Needed("stop_reason"), event.stop_reason, kStopReasonNames);
   visit(planner::Needed("peak_bytes"), event.peak_bytes);
   visit(planner::Inside("device_memory"), event.device_memory);
+  visit(planner::OnlyIf(event.peak_host_bytes > 0, "peak_host_bytes"), event.peak_host_bytes);
   visit(planner::Needed("peak_in_flight"), event.peak_in_flight);
   visit(planner::Needed("measured_peak_flops"), event.measured_peak_flops);
   visit(planner::OnlyIf(event.expert_load > 0.0, "expert_load"), event.expert_load);

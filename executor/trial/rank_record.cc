@@ -59,6 +59,7 @@ void Apply(DoneEvent event, RankRecord& record) {
   record.stop_reason = event.stop_reason;
   record.peak_bytes = event.peak_bytes;
   record.device_memory = event.device_memory;
+  record.peak_host_bytes = event.peak_host_bytes;
   record.peak_in_flight = event.peak_in_flight;
   record.measured_peak_flops = event.measured_peak_flops;
   record.expert_load = event.expert_load;

@@ -38,6 +38,7 @@ struct RankRecord {
   StopReason stop_reason = StopReason::kNone;
   int64_t peak_bytes = 0;
   std::optional<DeviceMemoryUse> device_memory;
+  int64_t peak_host_bytes = 0;
   int32_t peak_in_flight = 0;
   double measured_peak_flops = 0.0;
   double expert_load = 0.0;

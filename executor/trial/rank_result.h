@@ -13,10 +13,12 @@ namespace meshwright::trial {
 struct RankResult {
   int32_t rank = 0;
   int32_t pipeline_rank = 0;
-  int64_t peak_bytes = 0;       // most that tensors held at once
-  int64_t estimated_bytes = 0;  // the plan's figure for the same thing, 0 where it has none
-  int32_t peak_in_flight = 0;   // most micro-batches between forward and backward
-  PhaseSeconds phases = {};     // of a step: means over the timed steps
+  int64_t peak_bytes = 0;            // most that tensors held at once
+  int64_t estimated_bytes = 0;       // the plan's figure for the same thing, 0 where it has none
+  int64_t peak_host_bytes = 0;       // most that it held on its host, of what its layout offloads
+  int64_t estimated_host_bytes = 0;  // the plan's figure for that, 0 where it has none
+  int32_t peak_in_flight = 0;        // most micro-batches between forward and backward
+  PhaseSeconds phases = {};          // of a step: means over the timed steps
   std::vector<CommunicationTotal> communication = {};           // likewise
   std::optional<DeviceMemoryUse> device_memory = std::nullopt;  // nothing on a CPU
   int64_t estimated_communicator_bytes = 0;  // the plan's figure for communicators' buffers

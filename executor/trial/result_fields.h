@@ -54,6 +54,9 @@ void VisitFields(Rank& rank, Visitor& visit) {
   visit(planner::Needed("peak_bytes"), rank.peak_bytes);
   visit(planner::Needed("estimated_bytes"), rank.estimated_bytes);
   visit("estimated_communicator_bytes", rank.estimated_communicator_bytes);
+  visit(planner::OnlyIf(rank.peak_host_bytes > 0, "peak_host_bytes"), rank.peak_host_bytes);
+  visit(planner::OnlyIf(rank.estimated_host_bytes > 0, "estimated_host_bytes"),
+        rank.estimated_host_bytes);
   visit("peak_in_flight", rank.peak_in_flight);
   visit(planner::OnlyIf(rank.expert_load > 0.0, "expert_load"), rank.expert_load);
   visit(planner::OnlyIf(!rank.expert_tokens.empty(), "expert_tokens"), rank.expert_tokens);

@@ -39,6 +39,8 @@ void VisitFields(Form& form, Visitor& visit) {
   visit("peak_flops", plan.peak_flops);
   visit("estimated_bytes", plan.estimated_bytes);
   visit("estimated_communicator_bytes", plan.estimated_communicator_bytes);
+  visit(planner::OnlyIf(!plan.estimated_host_bytes.empty(), "estimated_host_bytes"),
+        plan.estimated_host_bytes);
   visit("slice", plan.slice);
   visit("trace", plan.trace);
 }

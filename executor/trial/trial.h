@@ -41,10 +41,11 @@ struct TrialPlan {
   double known_peak_flops = 0.0;
   // FLOP/s of a rank that the cluster is said to have, which predictions are against.
   std::optional<double> peak_flops;
-  // What the planner expects the allocator to count, and communicators to take beside it, by
-  // pipeline rank; may be empty.
+  // What the planner expects the allocator to count, communicators to take beside it, and the host
+  // to hold of what the layout offloads, by pipeline rank; may be empty.
   std::vector<int64_t> estimated_bytes;
   std::vector<int64_t> estimated_communicator_bytes;
+  std::vector<int64_t> estimated_host_bytes;
   // Whether the ranks run one by one, each as if the others were there (executor/trial/
   // slice_runner.h).
   bool slice = false;

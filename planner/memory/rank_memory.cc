@@ -166,6 +166,16 @@ std::vector<int64_t> EstimateAllocatorBytes(const EstimateContext& context, cons
   });
 }
 
+std::vector<int64_t> EstimateHostBytes(const EstimateContext& context, const Layout& layout) {
+  std::vector<int64_t> bytes;
+  if (!layout.offload.any()) return bytes;
+  WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {
+    for (int32_t rank = 0; rank < layout.pp; ++rank)
+      bytes.push_back(memory.OnRank(rank).host_bytes);
+  });
+  return bytes;
+}
+
 std::vector<int64_t> EstimateCommunicatorBytes(const EstimateContext& context,
                                                const Layout& layout) {
   return WithMemory(PlannedLayout(context, layout), [&](const RankMemory& memory) {

@@ -392,4 +392,30 @@ std::vector<LayoutCase> AllCases() {
   return all;
 }
 
+std::vector<LayoutCase> OffloadCases() {
+  return {{"tp1.pp1.dp1.mb2.offload=act:4"},
+          {"tp1.pp1.dp1.mb2.offload=act:1"},
+          {"tp2.pp1.dp1.sp1.offload=act:3", {.tied = true}},
+          {"tp2.pp1.dp1.offload=act:2", {.qkv_bias = true, .qk_norm = true}},
+          {"tp1.cp2.pp1.dp1.offload=act:2"},
+          {"tp1.pp1.dp2.zero2.offload=act:2", {.odd = true}},
+          {"tp1.pp1.dp2.zero3.offload=act:3"},
+          {"tp1.pp1.dp1.mb2.rc=selective.offload=act:2"},
+          {"tp1.pp2.dp1.offload=act:1"},
+          {"tp1.pp2.dp2.zero1.sched=gpipe.offload=act:2"},
+          {"tp1.pp2.dp1.vpp2.sched=interleaved.offload=act:1"},
+          {"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first.offload=act:1"},
+          {"tp1.pp2.dp1.sched=zb_h1.offload=act:1", {.tied = true}},
+          {"tp1.pp2.dp1.vpp2.sched=zb_v.offload=act:1"},
+          {"tp1.pp1.dp1.offload=opt"},
+          {"tp2.pp1.dp2.zero1.sp1.offload=opt", {.tied = true}},
+          {"tp1.pp1.dp2.zero2.offload=opt", {.odd = true}},
+          {"tp1.pp2.dp2.zero3.offload=opt"},
+          {"tp1.pp1.dp4.zero1.hs=2.offload=opt"},
+          {"tp1.pp1.dp1.mb2.offload=act:3+opt"},
+          {"tp2.pp2.dp1.sp1.offload=act:2+opt"},
+          {"tp1.pp2.dp2.vpp2.zero1.sched=interleaved.offload=act:1+opt"},
+          {"tp1.pp2.dp2.zero2.sched=zb_h1.offload=act:1+opt"}};
+}
+
 }  // namespace meshwright::trial

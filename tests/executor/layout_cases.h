@@ -185,6 +185,9 @@ std::vector<LayoutCase> MuonExpertCases();
 // All of the above.
 std::vector<LayoutCase> AllCases();
 
+// What layouts offload, of models that a GPU runs.
+std::vector<LayoutCase> OffloadCases();
+
 // Stages that hold an end of the model and no layer.
 std::vector<LayoutCase> EndStageCases();
 

@@ -97,6 +97,7 @@ void Train(RankContext& context, const trial::TrialPlan& plan, planner::Schedule
   trial::DoneEvent done{.stop_reason = stop,
                         .peak_bytes = peaks.allocated_bytes,
                         .device_memory = peaks.device,
+                        .peak_host_bytes = context.host_memory.peak_bytes(),
                         .peak_in_flight = trainer.peak_in_flight(),
                         .measured_peak_flops = peak_flops,
                         .expert_load = context.expert_traffic.load,

@@ -21,7 +21,7 @@ struct ThreadRank {
   int32_t pipeline_rank = 0;
   std::vector<double> losses;  // on ranks that know them
   std::vector<double> gradient_square_sums;
-  int64_t peak_bytes = 0;  // of the rank on a CPU; threads of one GPU share an allocator
+  int64_t peak_bytes = 0;       // of the rank on a CPU; threads of one GPU share an allocator
   int64_t host_peak_bytes = 0;  // of what the layout offloads
   int32_t peak_in_flight = 0;
   std::vector<trial::StepRecord> records;                     // of each step

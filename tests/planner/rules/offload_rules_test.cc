@@ -98,7 +98,7 @@ TEST(OffloadRules, AskTheFramework) {
     EXPECT_EQ(sentence(framework, "tp1.pp1.dp8.zero1.rc=selective.offload=act:8"),
               "the framework does not combine offload=act:N with recompute, only with rc=none");
   }
-  for (const char* framework : {"torchtitan-fsdp", "meshwright"}) {
+  for (const char* framework : {"torchtitan-fsdp", "llm-foundry-fsdp"}) {
     EXPECT_EQ(sentence(framework, "tp1.pp1.dp8.zero3.offload=act:8"),
               "offloaded activations (offload=act:N) are not planned for this framework, only ones "
               "on the device");

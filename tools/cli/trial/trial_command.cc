@@ -114,6 +114,7 @@ absl::Status EstimateMemoryHere(const TrialFlags& flags, const planner::SearchRe
   planner::EstimateContext context = planner::ContextOf(here);
   context.ranks_run_alone = flags.slice;
   plan.estimated_bytes = planner::EstimateAllocatorBytes(context, plan.layout);
+  plan.estimated_host_bytes = planner::EstimateHostBytes(context, plan.layout);
   // A slice is connected to nobody.
   if (!flags.slice) {
     plan.estimated_communicator_bytes = planner::EstimateCommunicatorBytes(context, plan.layout);

@@ -135,12 +135,20 @@ void PrintMemory(const std::vector<trial::RankResult>& ranks, std::ostream& out)
   });
   std::vector<std::string> columns = {"rank", "pipeline rank", "peak bytes measured", "estimated"};
   if (routed) columns.push_back("as tokens went");
+  const bool offloads = std::any_of(ranks.begin(), ranks.end(), [](const trial::RankResult& rank) {
+    return rank.peak_host_bytes > 0;
+  });
+  if (offloads) columns.insert(columns.end(), {"on the host", "estimated"});
   Table table(columns);
   for (const trial::RankResult& rank : ranks) {
     std::vector<std::string> row = {std::to_string(rank.rank), std::to_string(rank.pipeline_rank),
                                     FormatCount(rank.peak_bytes),
                                     FormatCount(rank.estimated_bytes)};
     if (routed) row.push_back(FormatCount(rank.estimated_routed_bytes.value_or(0)));
+    if (offloads) {
+      row.push_back(FormatCount(rank.peak_host_bytes));
+      row.push_back(FormatCount(rank.estimated_host_bytes));
+    }
     table.Add(row);
   }
   table.Print(out);

@@ -60,46 +60,19 @@ TEST_P(OffloadLayoutsTest, Bf16IsNearTheReferenceAndItsMemoryWithinTwoPercent) {
   ExpectTheBitsWithoutOffload();
 }
 
+INSTANTIATE_TEST_SUITE_P(All, OffloadLayoutsTest, testing::ValuesIn(trial::OffloadCases()),
+                         [](const auto& test) { return trial::CaseName(test.param); });
+
+// Blocks that keep more than a Llama's.
 INSTANTIATE_TEST_SUITE_P(
-    Activations, OffloadLayoutsTest,
-    testing::Values(LayoutCase{"tp1.pp1.dp1.mb2.offload=act:4"},
-                    LayoutCase{"tp1.pp1.dp1.mb2.offload=act:1"},
-                    LayoutCase{"tp2.pp1.dp1.sp1.offload=act:3", {.tied = true}},
-                    LayoutCase{"tp2.pp1.dp1.offload=act:2", {.qkv_bias = true, .qk_norm = true}},
-                    LayoutCase{"tp1.cp2.pp1.dp1.offload=act:2"},
-                    LayoutCase{"tp1.pp1.dp2.zero2.offload=act:2", {.odd = true}},
-                    LayoutCase{"tp1.pp1.dp2.zero3.offload=act:3"},
-                    LayoutCase{"tp1.pp1.dp1.mb2.rc=selective.offload=act:2"},
-                    LayoutCase{"tp1.pp2.dp1.offload=act:1"},
-                    LayoutCase{"tp1.pp2.dp2.zero1.sched=gpipe.offload=act:2"},
-                    LayoutCase{"tp1.pp2.dp1.vpp2.sched=interleaved.offload=act:1"},
-                    LayoutCase{"tp1.pp2.dp2.vpp2.zero3.sched=breadth_first.offload=act:1"},
-                    LayoutCase{"tp1.pp2.dp1.sched=zb_h1.offload=act:1", {.tied = true}},
-                    LayoutCase{"tp1.pp2.dp1.vpp2.sched=zb_v.offload=act:1"},
-                    LayoutCase{"tp1.pp1.dp1.mb2.offload=act:2", {.latent = true}},
+    Parts, OffloadLayoutsTest,
+    testing::Values(LayoutCase{"tp1.pp1.dp1.mb2.offload=act:2", {.latent = true}},
                     LayoutCase{"tp1.pp1.dp1.mb2.offload=act:4", {.window = 6}},
                     LayoutCase{"tp1.pp1.dp2.ep2.offload=act:2", {.experts = 4, .balanced = true}},
                     LayoutCase{"tp2.pp2.dp1.ep2.sp1.offload=act:2",
-                               {.experts = 8, .top_k = 3, .shared = true, .balanced = true}}),
-    [](const auto& test) { return trial::CaseName(test.param); });
-
-INSTANTIATE_TEST_SUITE_P(Optimizer, OffloadLayoutsTest,
-                         testing::Values(LayoutCase{"tp1.pp1.dp1.offload=opt"},
-                                         LayoutCase{"tp2.pp1.dp2.zero1.sp1.offload=opt",
-                                                    {.tied = true}},
-                                         LayoutCase{"tp1.pp1.dp2.zero2.offload=opt", {.odd = true}},
-                                         LayoutCase{"tp1.pp2.dp2.zero3.offload=opt"},
-                                         LayoutCase{"tp1.pp1.dp4.zero1.hs=2.offload=opt"},
-                                         LayoutCase{"tp1.pp1.dp2.ep2.zero1.offload=opt",
-                                                    {.experts = 4, .balanced = true}}),
-                         [](const auto& test) { return trial::CaseName(test.param); });
-
-INSTANTIATE_TEST_SUITE_P(
-    Both, OffloadLayoutsTest,
-    testing::Values(LayoutCase{"tp1.pp1.dp1.mb2.offload=act:3+opt"},
-                    LayoutCase{"tp2.pp2.dp1.sp1.offload=act:2+opt"},
-                    LayoutCase{"tp1.pp2.dp2.vpp2.zero1.sched=interleaved.offload=act:1+opt"},
-                    LayoutCase{"tp1.pp2.dp2.zero2.sched=zb_h1.offload=act:1+opt"}),
+                               {.experts = 8, .top_k = 3, .shared = true, .balanced = true}},
+                    LayoutCase{"tp1.pp1.dp2.ep2.zero1.offload=opt",
+                               {.experts = 4, .balanced = true}}),
     [](const auto& test) { return trial::CaseName(test.param); });
 
 }  // namespace

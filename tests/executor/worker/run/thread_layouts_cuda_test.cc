@@ -68,6 +68,8 @@ INSTANTIATE_TEST_SUITE_P(NamedStages, ThreadLayoutsCudaTest,
                          testing::ValuesIn(trial::NamedStageCases()), NameOf);
 INSTANTIATE_TEST_SUITE_P(AllAxes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AllAxesCases()),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(Offload, ThreadLayoutsCudaTest, testing::ValuesIn(trial::OffloadCases()),
+                         NameOf);
 INSTANTIATE_TEST_SUITE_P(HeadNorms, ThreadLayoutsCudaTest,
                          testing::ValuesIn(trial::HeadNormCases()), NameOf);
 

@@ -48,7 +48,7 @@ TEST(FlatUnitTest, ShardsBeginAtLinesOfMemory) {
   for (const planner::Precision precision :
        {planner::Precision::kBf16, planner::Precision::kFp32, planner::Precision::kFp64}) {
     for (int32_t replica = 0; replica < kReplicas; ++replica) {
-      const OneUnit one(/*zero=*/1, replica, precision);
+      OneUnit one(/*zero=*/1, replica, precision);
       const FlatUnit& unit = *one.unit;
       EXPECT_EQ(unit.padded_elements() % kReplicas, 0);
       for (const at::ScalarType type : {one.context.dtype(), one.context.accumulator_dtype()}) {
@@ -65,7 +65,7 @@ TEST(FlatUnitTest, ShardsBeginAtLinesOfMemory) {
 
 // Experts, for one, are held by fewer ranks than the other parameters of a layer.
 TEST(FlatUnitTest, IsDividedAmongItsOwnReplicas) {
-  const OneUnit one(/*zero=*/3);
+  OneUnit one(/*zero=*/3);
   const auto pair = MakeFakeCommunicator(/*rank=*/1, /*size=*/2, nullptr);
   const FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), {.shards = pair.get()});
   EXPECT_EQ(unit.replicas().shards, pair.get());
@@ -74,7 +74,7 @@ TEST(FlatUnitTest, IsDividedAmongItsOwnReplicas) {
 }
 
 TEST(FlatUnitTest, IsWholeWhereItsRankIsAlone) {
-  const OneUnit one(/*zero=*/3);
+  OneUnit one(/*zero=*/3);
   FlatUnit unit(one.context, LayerUnit(one.context.model, 0, 0, 1), Replicas());
   EXPECT_EQ(unit.zero(), 0);
   EXPECT_EQ(unit.padded_elements(), unit.elements());
@@ -85,7 +85,7 @@ TEST(FlatUnitTest, IsWholeWhereItsRankIsAlone) {
 }
 
 TEST(FlatUnitTest, IsWholeWhereOthersAreItsCopies) {
-  const OneUnit one(/*zero=*/3);
+  OneUnit one(/*zero=*/3);
   const auto pair = MakeFakeCommunicator(/*rank=*/1, /*size=*/2, nullptr);
   const FlatUnit whole(one.context, LayerUnit(one.context.model, 0, 0, 1), {.copies = pair.get()});
   EXPECT_EQ(whole.zero(), 0);

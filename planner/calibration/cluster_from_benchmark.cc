@@ -84,6 +84,19 @@ absl::Status SetMemory(const DeviceBenchmark& benchmark, const BenchmarkBase& ba
   return absl::OkStatus();
 }
 
+// The host of processes on its own cores is the memory that they compute in.
+void SetHostOfCores(const DeviceBenchmark& benchmark, ClusterSpec& cluster) {
+  const double rate = cluster.device.memory_bytes_per_s * cluster.device.memory_efficiency;
+  const auto devices = static_cast<double>(benchmark.devices);
+  cluster.host = {.link_bytes_per_s = rate / 2.0,
+                  .link_efficiency = 1.0,
+                  .memory_bytes = benchmark.memory_bytes,
+                  .memory_bytes_per_s = rate * devices * ShareOf(benchmark, cluster),
+                  .source =
+                      "the memory that the processes compute in, as measured; copies read "
+                      "and write it, and memory_bytes is what one of them may take"};
+}
+
 // What a matmul's time depends on, as constants under fit: the rate of long products in fp32 and in
 // bf16, and the inner dimension that halves it.
 enum MatmulConstant { kFp32Rate, kBf16Rate, kHalfK };
@@ -294,6 +307,7 @@ absl::StatusOr<BenchmarkedCluster> ClusterFromBenchmark(const DeviceBenchmark& b
   made.cluster.name = name;
   SetIdentity(benchmark, base, made.cluster);
   RETURN_IF_ERROR(SetMemory(benchmark, base, made.cluster));
+  if (SharesCores(benchmark.device_kind())) SetHostOfCores(benchmark, made.cluster);
   ASSIGN_OR_RETURN(made.matmuls, SetMatmuls(benchmark, base, made.cluster));
   ASSIGN_OR_RETURN(made.collectives, SetLinks(benchmark, base, made.cluster));
   made.cluster.source = SourceOf(benchmark, base, made);

@@ -191,6 +191,18 @@ TEST(ClusterFromBenchmark, SaysWhereItWasMeasuredAndSurvivesJson) {
   EXPECT_EQ(*read, made->cluster);
 }
 
+// Offloading there moves bytes inside the memory that was measured.
+TEST(ClusterFromBenchmark, TheHostOfCoresIsTheirMemory) {
+  const auto made = ClusterFromBenchmark(Measure(SomeCores(), 4, 128), CoresBase(), "here");
+  ASSERT_TRUE(made.ok()) << made.status();
+  const HardwareProfile& device = made->cluster.device;
+  const HostProfile& host = made->cluster.host;
+  EXPECT_DOUBLE_EQ(host.link_bytes_per_s,
+                   device.memory_bytes_per_s * device.memory_efficiency / 2.0);
+  EXPECT_GE(host.memory_bytes_per_s, 2.0 * host.link_bytes_per_s);
+  EXPECT_GT(host.memory_bytes, 0);
+}
+
 TEST(ClusterFromBenchmark, NeedsAProductAndACopyOfAllDevices) {
   DeviceBenchmark benchmark = Measure(SomeCores(), 4, 128);
   for (MatmulTiming& matmul : benchmark.matmuls) matmul.ranks = 1;

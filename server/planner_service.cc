@@ -59,6 +59,17 @@ absl::Status ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
   return absl::OkStatus();
 }
 
+absl::Status StudyChoices(const v1::StudyRequest& request, int32_t host_cores,
+                          const planner::Cancelled& cancelled, v1::StudyResponse* response) {
+  ASSIGN_OR_RETURN(planner::PlanQuery query,
+                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  query.where = request.where();
+  ASSIGN_OR_RETURN(const planner::StudyAnswer answer,
+                   planner::AnswerStudy(query, host_cores, {.cancelled = cancelled}));
+  *response = agent::ToWire(answer);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
@@ -92,6 +103,15 @@ grpc::ServerUnaryReactor* PlannerService::Scale(grpc::CallbackServerContext* con
   return calls_->AnswerWithSearch(context, *request,
                                   [=, this](const planner::Cancelled& cancelled) {
                                     return ScaleOver(*request, host_cores_, cancelled, response);
+                                  });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Study(grpc::CallbackServerContext* context,
+                                                const v1::StudyRequest* request,
+                                                v1::StudyResponse* response) {
+  return calls_->AnswerWithSearch(context, *request,
+                                  [=, this](const planner::Cancelled& cancelled) {
+                                    return StudyChoices(*request, host_cores_, cancelled, response);
                                   });
 }
 

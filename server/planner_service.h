@@ -33,6 +33,9 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Scale(grpc::CallbackServerContext* context,
                                   const v1::ScaleRequest* request,
                                   v1::ScaleResponse* response) override;
+  grpc::ServerUnaryReactor* Study(grpc::CallbackServerContext* context,
+                                  const v1::StudyRequest* request,
+                                  v1::StudyResponse* response) override;
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
                                         const v1::ListPresetsRequest* request,
                                         v1::ListPresetsResponse* response) override;

@@ -180,6 +180,14 @@ absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response)
   return ReadMessage<planner::ScaleAnswer>(response);
 }
 
+v1::StudyResponse ToWire(const planner::StudyAnswer& answer) {
+  return WriteMessage<v1::StudyResponse>(answer);
+}
+
+absl::StatusOr<planner::StudyAnswer> FromWire(const v1::StudyResponse& response) {
+  return ReadMessage<planner::StudyAnswer>(response);
+}
+
 v1::Funnel ToWire(const planner::Funnel& funnel) { return WriteMessage<v1::Funnel>(funnel); }
 
 planner::Funnel FromWire(const v1::Funnel& funnel) {

@@ -24,6 +24,7 @@
 #include "planner/report/comparison.h"
 #include "planner/report/explain.h"
 #include "planner/report/scale_report.h"
+#include "planner/report/study_report.h"
 #include "planner/search/search.h"
 
 namespace meshwright::agent {
@@ -55,6 +56,9 @@ v1::ScaleRequest ToWire(const planner::ScaleQuery& query);
 void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query);
 v1::ScaleResponse ToWire(const planner::ScaleAnswer& answer);
 absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response);
+
+v1::StudyResponse ToWire(const planner::StudyAnswer& answer);
+absl::StatusOr<planner::StudyAnswer> FromWire(const v1::StudyResponse& response);
 
 v1::Funnel ToWire(const planner::Funnel& funnel);
 planner::Funnel FromWire(const v1::Funnel& funnel);

@@ -53,7 +53,8 @@ std::vector<std::string_view> FilterWords(FilterField field) {
   std::vector<std::string_view> words;
   if (field == FilterField::kRecompute) {
     for (const Recompute recompute :
-         {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock}) {
+         {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock,
+          Recompute::kModules}) {
       words.push_back(RecomputeName(recompute));
     }
   }

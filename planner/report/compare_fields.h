@@ -5,6 +5,7 @@
 #include "planner/report/answer_fields.h"
 #include "planner/report/comparison.h"
 #include "planner/report/scale_report.h"
+#include "planner/report/study_report.h"
 
 namespace meshwright::planner {
 
@@ -75,6 +76,34 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);
   visit("rests_on", answer.rests_on);
+}
+
+template <ConstOr<Arm> OneArm, typename Visitor>
+void VisitFields(OneArm& arm, Visitor& visit) {
+  visit("name", arm.name);
+  visit("recommended", arm.recommended);
+  visit("problem", arm.problem);
+  visit(OrNull("estimate"), arm.best);
+}
+
+template <ConstOr<Ablation> OneAblation, typename Visitor>
+void VisitFields(OneAblation& ablation, Visitor& visit) {
+  visit("name", ablation.name);
+  visit("recommendation", ablation.recommendation);
+  visit("arms", ablation.arms);
+  visit("verdict", ablation.verdict, kVerdictNames);
+  visit(OrNull("gain"), ablation.gain);
+  visit("sentence", ablation.sentence);
+}
+
+template <ConstOr<StudyAnswer> Answer, typename Visitor>
+void VisitFields(Answer& answer, Visitor& visit) {
+  visit("ablations", answer.ablations);
+  visit("within", answer.within);
+  visit("notes", answer.notes);
+  visit("parameters", answer.parameters);
+  visit("rests_on", answer.rests_on);
+  visit("sentence", answer.sentence);
 }
 
 }  // namespace meshwright::planner

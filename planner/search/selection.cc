@@ -99,14 +99,34 @@ void Selection::Visit(const ValidPoint& point, bool is_staged) {
     ++dropped_.by_runner;
     return Drop(*violation, 1, order_);
   }
-  if (!Matches(request_.where, layout)) {
+  const bool asked = Matches(request_.where, layout);
+  if (!asked) {
     ++funnel_.left_out;
-    return;
+    if (!AsksForPartsOf(layout)) return;
   }
   if (is_staged) {
-    Select(point, StagedCosts(staged_, layout, point.way, request_.cluster));
+    const StagedCosts costs(staged_, layout, point.way, request_.cluster);
+    asked ? Select(point, costs) : LookAtParts(layout, costs);
   } else {
-    Select(point, PlannedCosts(context_, layout, allowed_bytes_));
+    const PlannedCosts costs(context_, layout, allowed_bytes_);
+    asked ? Select(point, costs) : LookAtParts(layout, costs);
+  }
+}
+
+bool Selection::AsksForPartsOf(const Layout& layout) const {
+  const bool is_end = layout.recompute == Recompute::kNone || layout.recompute == Recompute::kFull;
+  return is_end && (Matches(request_.where, WithBlockRecompute(layout, 1)) ||
+                    Matches(request_.where, WithAllModules(WithModules(layout, {}), modules_)));
+}
+
+template <typename Costs>
+void Selection::LookAtParts(const Layout& layout, const Costs& costs) {
+  const bool fits = costs.LeastBytes() <= allowed_bytes_;
+  if (layout.recompute == Recompute::kNone) {
+    keeping_all_is_over_ = !fits;
+  } else if (fits && keeping_all_is_over_) {
+    RecomputeLess(layout, costs);
+    RecomputeModulesAlone(layout, costs);
   }
 }
 

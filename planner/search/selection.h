@@ -78,6 +78,11 @@ class Selection {
   // (planner/search/point_costs.h).
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
+  // Whether the condition takes layouts that recompute a part of what this one does, which
+  // recomputes nothing or all; it need not take the layout itself.
+  bool AsksForPartsOf(const Layout& layout) const;
+  template <typename Costs>
+  void LookAtParts(const Layout& layout, const Costs& costs);
   template <typename Costs>
   bool IsNoFaster(const Layout& layout, const Costs& costs, const Undivided& undivided) const;
   template <typename Costs>

@@ -70,6 +70,11 @@ TEST(JsonSchema, DescribesSizes) {
   ExpectDescribed("scale", range);
 }
 
+TEST(JsonSchema, DescribesStudies) {
+  ExpectDescribed("study", Ask("study", {}));
+  ExpectDescribed("study", Ask("study", {"--where", "tp = 2"}));
+}
+
 TEST(JsonSchema, DescribesListsLaunchesAndSchedules) {
   for (const char* kind : {"models", "clusters", "profiles"}) {
     ExpectDescribed("list", {"list", kind});

@@ -15,6 +15,7 @@
 #include "tools/cli/plan/compare_command.h"
 #include "tools/cli/plan/planner_commands.h"
 #include "tools/cli/plan/scale_command.h"
+#include "tools/cli/plan/study_command.h"
 #include "tools/cli/schedule/schedule_command.h"
 #include "tools/cli/serve/serve_command.h"
 #include "tools/cli/sweep/sweep_commands.h"
@@ -106,6 +107,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddEstimateCommand(*app, context);
   AddCompareCommand(*app, context);
   AddScaleCommand(*app, context);
+  AddStudyCommand(*app, context);
   AddExportCommand(*app, context);
   AddScheduleCommand(*app, context);
   AddTrialCommand(*app, context);

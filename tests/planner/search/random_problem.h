@@ -49,7 +49,8 @@ class RandomProblem {
     if (OneIn(3)) {
       request.where =
           ParseFilter("where", OneOf<const char*>({"tp <= 2 and not rc = block", "hs > 0 or pp = 2",
-                                                   "sp = 0", "sched != 1f1b and zero >= 1"}))
+                                                   "sp = 0", "sched != 1f1b and zero >= 1",
+                                                   "rc in (block, modules)", "rc = modules"}))
               .value();
     }
     request.run.threads = OneOf<int32_t>({1, 1, 2, 3});

@@ -13,6 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
+#include "planner/layout/filter_match.h"
+#include "planner/layout/filter_parser.h"
 #include "planner/search/module_recompute.h"
 #include "planner/search/space.h"
 #include "tests/planner/search/dominated.h"
@@ -388,6 +390,25 @@ TEST(Search, MineMayBeWhatTheRunnerLacks) {
   request.runner->attention = AttentionKernel::kDefault;
   request.runner->profile.supports.tp_needs_sequence_parallel = true;
   EXPECT_EQ(Search(request)->mine->violation->rule, Rule::kFramework);
+}
+
+// They lie between recomputing nothing and recomputing all, which need not be asked for.
+TEST(SearchWhere, FindsPartsThatAreRecomputedWithoutTheirEnds) {
+  const TestContext test = MakeContext("llama-3-70b", "h100", 8192, 256);
+  SearchRequest request = MakeRequest(test, 64);
+  request.top = 1000;
+  const SearchResult all = Search(request).value();
+  for (const char* words : {"rc = block", "rc = modules", "rc in (block, modules)"}) {
+    request.where = ParseFilter("where", words).value();
+    const SearchResult parts = Search(request).value();
+    std::vector<RankedLayout> expected;
+    for (const RankedLayout& one : all.layouts) {
+      if (Matches(request.where, one.layout)) expected.push_back(one);
+    }
+    ASSERT_GT(expected.size(), 10u) << words;
+    ASSERT_GE(parts.layouts.size(), expected.size()) << words;
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(parts.layouts[i], expected[i]) << words;
+  }
 }
 
 }  // namespace

@@ -70,6 +70,11 @@ class InProcessPlanner : public PlannerApi {
     return planner::AnswerScale(query, context_.host_cores,
                                 {.threads = Threads(), .cancelled = Cancelled()}, progress);
   }
+  absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
+                                             const planner::StudyProgress& progress) override {
+    return planner::AnswerStudy(query, context_.host_cores,
+                                {.threads = Threads(), .cancelled = Cancelled()}, progress);
+  }
   absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
 
  private:

@@ -10,6 +10,7 @@
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
 #include "planner/report/scale_report.h"
+#include "planner/report/study_report.h"
 #include "tools/cli/common/context.h"
 
 namespace meshwright::cli {
@@ -25,6 +26,9 @@ class PlannerApi {
   // `progress` may not be called.
   virtual absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
                                                      const planner::ScaleProgress& progress) = 0;
+  // Likewise.
+  virtual absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
+                                                     const planner::StudyProgress& progress) = 0;
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 

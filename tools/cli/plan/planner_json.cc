@@ -84,6 +84,15 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::CompareAnswe
   return object;
 }
 
+ordered_json ToJson(const planner::PlanQuery& query, const planner::StudyAnswer& answer,
+                    double elapsed_s) {
+  ordered_json request = RequestToJson(query);
+  if (!query.where.empty()) request["where"] = query.where;
+  ordered_json object = {{"request", std::move(request)}, {"elapsed_s", elapsed_s}};
+  object.update(planner::WriteOrderedJson(answer));
+  return object;
+}
+
 ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                     double elapsed_s) {
   ordered_json request = RequestToJson(query.plan);

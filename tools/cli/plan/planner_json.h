@@ -5,6 +5,7 @@
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
 #include "planner/report/scale_report.h"
+#include "planner/report/study_report.h"
 
 namespace meshwright::cli {
 
@@ -15,6 +16,8 @@ nlohmann::ordered_json ToJson(const planner::PlanQuery& query,
                               const planner::EstimateAnswer& answer, double elapsed_s);
 
 nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::CompareAnswer& answer,
+                              double elapsed_s);
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::StudyAnswer& answer,
                               double elapsed_s);
 nlohmann::ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                               double elapsed_s);

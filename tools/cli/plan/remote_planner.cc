@@ -72,6 +72,20 @@ class GrpcPlanner final : public PlannerApi {
     return agent::FromWire(response);
   }
 
+  absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
+                                             const planner::StudyProgress& /*progress*/) override {
+    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
+    v1::StudyRequest request;
+    *request.mutable_plan() = agent::ToWire(query);
+    request.set_where(query.where);
+    grpc::ClientContext context;
+    SetDeadline(context);
+    const InterruptGuard guard(interrupted_, context);
+    v1::StudyResponse response;
+    RETURN_IF_ERROR(CallStatus(stub->Study(&context, request, &response)));
+    return agent::FromWire(response);
+  }
+
   absl::StatusOr<planner::PresetNames> Presets() override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     grpc::ClientContext context;

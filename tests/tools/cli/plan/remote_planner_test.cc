@@ -83,6 +83,11 @@ TEST_P(RemotePlannerTest, Compares) {
   ExpectSame(Ask("compare", {"no layout"}));
 }
 
+TEST_P(RemotePlannerTest, StudiesChoices) {
+  ExpectSame(Ask("study", {}));
+  ExpectSame(Ask("study", {"--where", "zero = 1"}));
+}
+
 TEST_P(RemotePlannerTest, LooksAtSizes) {
   std::vector<std::string> range = Ask("scale", {"--strong"});
   range[6] = "8..64";

@@ -1,0 +1,34 @@
+// What published recommendations about layouts are worth for one model and cluster: the answer of
+// `meshwright study`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/rests_on.h"
+#include "planner/study/ablation.h"
+
+namespace meshwright::planner {
+
+struct StudyAnswer {
+  std::vector<Ablation> ablations;
+  double within = 0.0;  // a difference of throughput up to this share is a tie
+  std::vector<std::string> notes;
+  int64_t parameters = 0;  // of the model
+  RestsOn rests_on;
+  std::string sentence;  // how many of the recommendations hold
+
+  bool any_fits() const;
+};
+
+absl::StatusOr<StudyAnswer> AnswerStudy(const PlanQuery& query, int32_t host_cores,
+                                        SearchRun run = {}, const StudyProgress& progress = {});
+
+// The throughput of each arm as a bar, those recommended in a colour of their own, as the text of
+// an SVG file.
+std::string StudySvg(const StudyAnswer& answer);
+
+}  // namespace meshwright::planner

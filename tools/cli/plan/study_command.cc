@@ -1,0 +1,114 @@
+#include "tools/cli/plan/study_command.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/drawing.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/progress.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/terminal.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/plan/planner_api.h"
+#include "tools/cli/plan/planner_json.h"
+#include "tools/cli/plan/planner_text.h"
+#include "tools/cli/plan/where_flags.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct StudyFlags {
+  QueryFlags query;
+  OutputFlags output;
+  WhereFlags where;
+  std::string plot;
+  bool exit_zero = false;
+};
+
+void PrintArms(const planner::Ablation& ablation, std::ostream& out) {
+  Table table({"  ", "fastest layout", "GiB/device", "step", "MFU", "tokens/s/GPU"});
+  for (const planner::Arm& arm : ablation.arms) {
+    const std::string name = (arm.recommended ? "* " : "  ") + arm.name;
+    if (!arm.best) {
+      table.Add({name, arm.problem, "-", "-", "-", "-"});
+      continue;
+    }
+    const planner::Estimate& estimate = arm.best->estimate;
+    table.Add({name, planner::FormatLayout(arm.best->layout),
+               FormatGib(estimate.memory.total_bytes()), FormatSeconds(estimate.time.step_s()),
+               FormatPercent(estimate.mfu),
+               FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu))});
+  }
+  table.Print(out);
+}
+
+void PrintStudy(const planner::PlanQuery& query, const planner::StudyAnswer& answer,
+                std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  PrintHeadline(query, answer.parameters, out);
+  PrintNotes(answer.rests_on, answer.notes, out);
+  out << "\nRecommendations of arXiv 2311.05610, and the fastest layout that fits with each choice "
+         "(* recommended):\n";
+  for (const planner::Ablation& ablation : answer.ablations) {
+    out << "\n" << ablation.recommendation << ".\n" << ablation.sentence << "\n";
+    PrintArms(ablation, out);
+  }
+  out << "\n" << answer.sentence << "\n";
+}
+
+absl::Status Run(const StudyFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
+  const double start_s = context.now_s();
+  ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
+  ASSIGN_OR_RETURN(planner::PlanQuery query,
+                   flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
+  ProgressLine line(context.err);
+  const bool shows = TerminalOf(context.err).is_terminal;
+  const auto progress = [&](int64_t done, int64_t of) {
+    if (shows) line.Update(done, of, "searching");
+  };
+  ASSIGN_OR_RETURN(const planner::StudyAnswer answer,
+                   PlannerAt(flags.output.server, context)->Study(query, progress));
+  line.Finish();
+  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::StudySvg(answer)));
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
+  } else {
+    PrintStudy(query, answer, context.out);
+  }
+  context.exit_code = answer.any_fits() || flags.exit_zero ? kExitOk : kExitNothingFits;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddStudyCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<StudyFlags>();
+  CLI::App* command = app.add_subcommand(
+      "study", "Whether published recommendations about layouts hold for this model and cluster");
+  flags->query.AddModel(*command);
+  flags->query.AddCluster(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  flags->where.Add(*command);
+  AddPlot(*command, flags->plot, "Draw the MFU of each choice into this SVG file");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command);
+  command_line::AddExample(
+      *command,
+      "meshwright study --model hagemann-13b --cluster a100-80 --gpus 64 --seq-len 2048 "
+      "--global-batch 2048 --framework aleph-alpha-scaling");
+  command->callback(
+      [flags, &context] { Finish(context, flags->output.format, Run(*flags, context)); });
+}
+
+}  // namespace meshwright::cli

@@ -52,9 +52,8 @@ std::string FormatFilter(const Filter& filter) {
 std::vector<std::string_view> FilterWords(FilterField field) {
   std::vector<std::string_view> words;
   if (field == FilterField::kRecompute) {
-    for (const Recompute recompute :
-         {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kBlock,
-          Recompute::kModules}) {
+    for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull,
+                                      Recompute::kBlock, Recompute::kModules}) {
       words.push_back(RecomputeName(recompute));
     }
   }

@@ -97,7 +97,8 @@ std::string PairWhere(int64_t tp, int64_t pp) {
 AblationPlan ModelParallel(int64_t devices) {
   AblationPlan plan = {
       .name = "model_parallel",
-      .recommendation = "Take the least tensor and pipeline parallel with which the model fits without recompute",
+      .recommendation =
+          "Take the least tensor and pipeline parallel with which the model fits without recompute",
       .arms = {},
       .recommends_first_that_fits = true};
   for (const int64_t product : Products(devices)) {

@@ -70,6 +70,17 @@ absl::Status StudyChoices(const v1::StudyRequest& request, int32_t host_cores,
   return absl::OkStatus();
 }
 
+absl::Status FindShortest(const v1::FastestRequest& request, int32_t host_cores,
+                          const planner::Cancelled& cancelled, v1::FastestResponse* response) {
+  planner::FastestQuery query;
+  ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  agent::ReadFastest(request, query);
+  ASSIGN_OR_RETURN(const planner::FastestAnswer answer,
+                   planner::AnswerFastest(query, host_cores, {.cancelled = cancelled}));
+  *response = agent::ToWire(answer);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
@@ -112,6 +123,15 @@ grpc::ServerUnaryReactor* PlannerService::Study(grpc::CallbackServerContext* con
   return calls_->AnswerWithSearch(context, *request,
                                   [=, this](const planner::Cancelled& cancelled) {
                                     return StudyChoices(*request, host_cores_, cancelled, response);
+                                  });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Fastest(grpc::CallbackServerContext* context,
+                                                  const v1::FastestRequest* request,
+                                                  v1::FastestResponse* response) {
+  return calls_->AnswerWithSearch(context, *request,
+                                  [=, this](const planner::Cancelled& cancelled) {
+                                    return FindShortest(*request, host_cores_, cancelled, response);
                                   });
 }
 

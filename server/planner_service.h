@@ -36,6 +36,9 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Study(grpc::CallbackServerContext* context,
                                   const v1::StudyRequest* request,
                                   v1::StudyResponse* response) override;
+  grpc::ServerUnaryReactor* Fastest(grpc::CallbackServerContext* context,
+                                    const v1::FastestRequest* request,
+                                    v1::FastestResponse* response) override;
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
                                         const v1::ListPresetsRequest* request,
                                         v1::ListPresetsResponse* response) override;

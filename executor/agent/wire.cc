@@ -180,6 +180,33 @@ absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response)
   return ReadMessage<planner::ScaleAnswer>(response);
 }
 
+v1::FastestRequest ToWire(const planner::FastestQuery& query) {
+  v1::FastestRequest request;
+  *request.mutable_plan() = ToWire(query.plan);
+  request.set_gpus_low(query.devices.low);
+  request.set_gpus_high(query.devices.high);
+  request.set_tokens(query.critical.tokens);
+  request.set_critical_batch(query.critical.batch);
+  request.set_overlap(query.overlap);
+  request.set_where(query.plan.where);
+  return request;
+}
+
+void ReadFastest(const v1::FastestRequest& request, planner::FastestQuery& query) {
+  query.devices = {request.gpus_low(), request.gpus_high()};
+  query.critical = {.tokens = request.tokens(), .batch = request.critical_batch()};
+  if (request.has_overlap()) query.overlap = request.overlap();
+  query.plan.where = request.where();
+}
+
+v1::FastestResponse ToWire(const planner::FastestAnswer& answer) {
+  return WriteMessage<v1::FastestResponse>(answer);
+}
+
+absl::StatusOr<planner::FastestAnswer> FromWire(const v1::FastestResponse& response) {
+  return ReadMessage<planner::FastestAnswer>(response);
+}
+
 v1::StudyResponse ToWire(const planner::StudyAnswer& answer) {
   return WriteMessage<v1::StudyResponse>(answer);
 }

@@ -23,6 +23,7 @@
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
 #include "planner/report/explain.h"
+#include "planner/report/fastest_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 #include "planner/search/search.h"
@@ -56,6 +57,12 @@ v1::ScaleRequest ToWire(const planner::ScaleQuery& query);
 void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query);
 v1::ScaleResponse ToWire(const planner::ScaleAnswer& answer);
 absl::StatusOr<planner::ScaleAnswer> FromWire(const v1::ScaleResponse& response);
+
+v1::FastestRequest ToWire(const planner::FastestQuery& query);
+// All but the plan, which services read with their defaults.
+void ReadFastest(const v1::FastestRequest& request, planner::FastestQuery& query);
+v1::FastestResponse ToWire(const planner::FastestAnswer& answer);
+absl::StatusOr<planner::FastestAnswer> FromWire(const v1::FastestResponse& response);
 
 v1::StudyResponse ToWire(const planner::StudyAnswer& answer);
 absl::StatusOr<planner::StudyAnswer> FromWire(const v1::StudyResponse& response);

@@ -20,6 +20,14 @@ inline std::string Seconds(double seconds) {
 }
 
 // 1,234,567
+inline std::string Duration(double seconds) {
+  constexpr double kHour = 3600.0;
+  constexpr double kDay = 24.0 * kHour;
+  if (seconds >= kDay) return absl::StrFormat("%.1f days", seconds / kDay);
+  if (seconds >= kHour) return absl::StrFormat("%.1f h", seconds / kHour);
+  return Seconds(seconds);
+}
+
 inline std::string Grouped(int64_t value) {
   std::string digits = std::to_string(value);
   for (auto i = static_cast<int64_t>(digits.size()) - 3; i > (value < 0 ? 1 : 0); i -= 3) {

@@ -55,9 +55,7 @@ double CopiesTime(const StepShape& step, const Reduction& reduction) {
 // How often ZeRO 2 reduces a layer's gradients in a step, and ZeRO 3 gathers its weights as well:
 // behind one micro-batch, behind all of them under layered accumulation, or behind a group of them.
 double Passes(const FrameworkProfile& profile, const Layout& layout, int64_t micro_batches) {
-  if (profile.supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst) {
-    return 1.0;
-  }
+  if (profile.AccumulatesByLayer(layout)) return 1.0;
   if (profile.ReducesGroups(layout)) {
     return std::ceil(static_cast<double>(micro_batches) / layout.pp);
   }

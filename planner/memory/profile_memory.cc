@@ -33,12 +33,15 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
 
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
                       int64_t rank_parameters) {
+  const bool by_layer = context.profile.AccumulatesByLayer(layout);
   int64_t summed = largest_unit;
-  if (context.profile.ReducesGroups(layout)) {
+  if (by_layer || context.profile.ReducesGroups(layout)) {
     summed = std::max(summed, rank_parameters / layout.vpp);
   }
+  // Layered accumulation passes all micro-batches through a chunk before its weights may go.
+  const int64_t gathered = largest_unit + (by_layer ? summed : largest_unit);
   const int64_t weights =
-      layout.zero == 3 ? 2 * largest_unit * BytesOf(context.training.formats().weights) : 0;
+      layout.zero == 3 ? gathered * BytesOf(context.training.formats().weights) : 0;
   return weights + summed * GradientBytes(context);
 }
 

@@ -30,8 +30,9 @@ int64_t LossBytes(const EstimateContext& context, const Layout& layout, int64_t 
                   const BlockSums& ends);
 
 // What is on its way under ZeRO-2 and 3 on a rank with so many parameters: the gradients of one
-// unit, or of a chunk where groups of micro-batches are reduced together, and under ZeRO-3 the
-// weights of two units. Requires one of the two.
+// unit, or of a chunk where several micro-batches are reduced together, and under ZeRO-3 the
+// weights of two units, or of a chunk and one more unit under layered accumulation. Requires one of
+// the two.
 int64_t GatheredBytes(const EstimateContext& context, const Layout& layout, int64_t largest_unit,
                       int64_t rank_parameters);
 

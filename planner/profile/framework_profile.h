@@ -252,6 +252,11 @@ struct FrameworkProfile {
     return kept.gathered_inputs == GatheredInputs::kAlways ||
            (kept.gathered_inputs == GatheredInputs::kWithoutPipeline && layout.pp == 1);
   }
+  // Whether the gradients of all micro-batches of a layer go out at once, and ZeRO-3 gathers a layer
+  // once per pass.
+  bool AccumulatesByLayer(const Layout& layout) const {
+    return supports.layered_accumulation && layout.schedule == ScheduleKind::kBreadthFirst;
+  }
   bool ReducesGroups(const Layout& layout) const {
     return communication.reduces_interleaved_groups && layout.zero == 2 &&
            layout.schedule == ScheduleKind::kInterleaved;

@@ -4,6 +4,7 @@
 #include "planner/codec/fields.h"
 #include "planner/report/answer_fields.h"
 #include "planner/report/comparison.h"
+#include "planner/report/fastest_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 
@@ -104,6 +105,43 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("parameters", answer.parameters);
   visit("rests_on", answer.rests_on);
   visit("sentence", answer.sentence);
+}
+
+template <ConstOr<SizedRun> Run, typename Visitor>
+void VisitFields(Run& run, Visitor& visit) {
+  visit("gpus", run.devices);
+  visit("global_batch", run.global_batch);
+  visit("problem", run.problem);
+  visit(OrNull("estimate"), run.best);
+  visit("seconds", run.seconds);
+  visit("network_bytes_per_s", run.network_bytes_per_s);
+  visit("slow_network_factor", run.slow_network_factor);
+}
+
+template <ConstOr<ShortestRun> Shortest, typename Visitor>
+void VisitFields(Shortest& shortest, Visitor& visit) {
+  visit("strategy", shortest.strategy, kStrategyNames);
+  visit("runs", shortest.runs);
+  visit(OrNull("shortest"), shortest.shortest);
+}
+
+template <ConstOr<Claim> OneClaim, typename Visitor>
+void VisitFields(OneClaim& claim, Visitor& visit) {
+  visit("name", claim.name);
+  visit("claim", claim.text);
+  visit("verdict", claim.verdict, kVerdictNames);
+  visit("sentence", claim.sentence);
+}
+
+template <ConstOr<FastestAnswer> Answer, typename Visitor>
+void VisitFields(Answer& answer, Visitor& visit) {
+  visit("strategies", answer.strategies);
+  visit("claims", answer.claims);
+  visit("device_bytes", answer.device_bytes);
+  visit("network_bytes_per_s", answer.network_bytes_per_s);
+  visit("notes", answer.notes);
+  visit("parameters", answer.parameters);
+  visit("rests_on", answer.rests_on);
 }
 
 }  // namespace meshwright::planner

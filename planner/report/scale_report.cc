@@ -19,14 +19,6 @@ constexpr double kDiminished = 0.75;
 
 std::string Signed(double share) { return absl::StrFormat("%+.1f %%", share * 100.0); }
 
-std::string Duration(double seconds) {
-  constexpr double kHour = 3600.0;
-  constexpr double kDay = 24.0 * kHour;
-  if (seconds >= kDay) return absl::StrFormat("%.1f days", seconds / kDay);
-  if (seconds >= kHour) return absl::StrFormat("%.1f h", seconds / kHour);
-  return Seconds(seconds);
-}
-
 const ScalePoint* FirstThatFits(const std::vector<ScalePoint>& points) {
   const auto found = std::find_if(points.begin(), points.end(),
                                   [](const ScalePoint& point) { return point.best.has_value(); });

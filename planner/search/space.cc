@@ -158,11 +158,12 @@ std::vector<PipelineChoice> SearchSpace::PipelinesOf(const ModelSpec& model,
     for (const int32_t vpp : chunks) {
       add(vpp == 1 ? ScheduleKind::k1f1b : ScheduleKind::kInterleaved, vpp, own);
     }
-    // Zero-bubble schedules and breadth-first are for pipelines: with pp 1 they equal 1F1B.
-    if (pp == 1) return;
-    if (has.has_breadth_first) {
+    // With pp 1 breadth-first is worth something where gradients accumulate layer by layer.
+    if (has.has_breadth_first && (pp > 1 || has.layered_accumulation)) {
       for (const int32_t vpp : chunks) add(ScheduleKind::kBreadthFirst, vpp, own);
     }
+    // Zero-bubble schedules are for pipelines: with pp 1 they equal 1F1B.
+    if (pp == 1) return;
     if (has.has_zb_h1) add(ScheduleKind::kZbH1, 1, own);
     if (has.has_zb_v) add(ScheduleKind::kZbV, 2, own);
   };

@@ -75,6 +75,12 @@ TEST(JsonSchema, DescribesStudies) {
   ExpectDescribed("study", Ask("study", {"--where", "tp = 2"}));
 }
 
+TEST(JsonSchema, DescribesShortestRuns) {
+  ExpectDescribed("fastest",
+                  {"fastest", "--model", "llama-2-7b", "--cluster", "h100", "--gpus", "8..16",
+                   "--seq-len", "4096", "--tokens", "1T", "--critical-batch", "16"});
+}
+
 TEST(JsonSchema, DescribesListsLaunchesAndSchedules) {
   for (const char* kind : {"models", "clusters", "profiles"}) {
     ExpectDescribed("list", {"list", kind});

@@ -21,6 +21,7 @@ TEST(MessageNamesTest, OfAnswersAreThoseOfTheirMessages) {
   ExpectSameFields<planner::EstimateAnswer, v1::EstimateResponse>();
   ExpectSameFields<planner::CompareAnswer, v1::CompareResponse>();
   ExpectSameFields<planner::ScaleAnswer, v1::ScaleResponse>();
+  ExpectSameFields<planner::FastestAnswer, v1::FastestResponse>();
   ExpectSameFields<planner::StudyAnswer, v1::StudyResponse>();
 }
 

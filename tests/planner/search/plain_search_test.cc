@@ -192,9 +192,8 @@ void ExpectSameTies(const PlainSearch& plain, const Ties& ties) {
     simplest.push_back(ranked);
   }
   EXPECT_EQ(Texts(ties.simplest, kMostSimplest), Texts(simplest, kMostSimplest));
-  EXPECT_EQ(
-      ties.within,
-      plain.fit.front().estimate.step_high_s / plain.fit.front().estimate.time.step_s() - 1.0);
+  const Estimate& fastest_fit = plain.fit.front().estimate;
+  EXPECT_DOUBLE_EQ(1.0 + ties.within, fastest_fit.step_high_s / fastest_fit.time.step_s());
 }
 
 TEST(PlainSearch, FindsWhatTheSearchFinds) {

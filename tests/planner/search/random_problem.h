@@ -96,6 +96,7 @@ class RandomProblem {
       has.stage_partition = OneOf({StagePartition::kItems, StagePartition::kByCost});
     }
     if (profile.engine == Engine::kWorker) return;
+    has.layered_accumulation = Flip();
     profile.kept.pressure_slope = Flip() ? 0.0 : 1.0;
     profile.kept.pressure_from = Between(0.1, 0.8);
     profile.kept.selective_recompute =

@@ -174,5 +174,18 @@ TEST(SearchSpace, HasTheSchedulesOfTheFramework) {
   EXPECT_EQ(schedules(false), plain);
 }
 
+// Every micro-batch passes a chunk before the next one: that needs no pipeline.
+TEST(SearchSpace, AccumulatesByLayerWithoutAPipeline) {
+  FrameworkProfile profile;
+  profile.supports.has_breadth_first = true;
+  profile.supports.layered_accumulation = true;
+  std::set<int32_t> chunks;
+  SearchSpace(FindModel("llama-2-7b").value(), 8, 16, profile).ForEach([&](const Layout& layout) {
+    if (layout.pp == 1 && layout.schedule == ScheduleKind::kBreadthFirst) chunks.insert(layout.vpp);
+  });
+  EXPECT_TRUE(chunks.contains(1));
+  EXPECT_TRUE(chunks.contains(32));
+}
+
 }  // namespace
 }  // namespace meshwright::planner

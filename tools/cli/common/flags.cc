@@ -123,11 +123,28 @@ void QueryFlags::AddModel(CLI::App& app) {
       ->option_text("FILE|MODEL");
 }
 
-void QueryFlags::AddTraining(CLI::App& app) {
+namespace {
+
+void AddSequence(CLI::App& app, int64_t& seq_len) {
   app.add_option("--seq-len", seq_len, "Tokens per sequence")->required()->option_text("S");
+}
+
+}  // namespace
+
+void QueryFlags::AddTraining(CLI::App& app) {
+  AddSequence(app, seq_len);
   app.add_option("--global-batch", global_batch, "Sequences per optimizer step")
       ->required()
       ->option_text("B");
+  AddArithmetic(app);
+}
+
+void QueryFlags::AddTrainingWithoutBatch(CLI::App& app) {
+  AddSequence(app, seq_len);
+  AddArithmetic(app);
+}
+
+void QueryFlags::AddArithmetic(CLI::App& app) {
   command_line::TakeWords(
       app.add_option("--dtype", dtype,
                      "Number format of the matrix products; default bf16, on processor cores "

@@ -46,6 +46,7 @@ struct QueryFlags {
 
   void AddModel(CLI::App& app);
   void AddTraining(CLI::App& app);
+  void AddTrainingWithoutBatch(CLI::App& app);
   void AddCluster(CLI::App& app);
   void AddClusterOfSizes(CLI::App& app);  // --gpus takes N or A..B
   void AddFramework(CLI::App& app);
@@ -57,6 +58,9 @@ struct QueryFlags {
   // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.
   absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files,
                                              const std::string& server = "") const;
+
+ private:
+  void AddArithmetic(CLI::App& app);
 };
 
 }  // namespace meshwright::cli

@@ -75,6 +75,11 @@ class InProcessPlanner : public PlannerApi {
     return planner::AnswerStudy(query, context_.host_cores,
                                 {.threads = Threads(), .cancelled = Cancelled()}, progress);
   }
+  absl::StatusOr<planner::FastestAnswer> Fastest(
+      const planner::FastestQuery& query, const planner::ShortestProgress& progress) override {
+    return planner::AnswerFastest(query, context_.host_cores,
+                                  {.threads = Threads(), .cancelled = Cancelled()}, progress);
+  }
   absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
 
  private:

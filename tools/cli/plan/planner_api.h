@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
+#include "planner/report/fastest_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 #include "tools/cli/common/context.h"
@@ -29,6 +30,9 @@ class PlannerApi {
   // Likewise.
   virtual absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
                                                      const planner::StudyProgress& progress) = 0;
+  // Likewise.
+  virtual absl::StatusOr<planner::FastestAnswer> Fastest(
+      const planner::FastestQuery& query, const planner::ShortestProgress& progress) = 0;
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 

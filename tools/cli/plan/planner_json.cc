@@ -93,6 +93,21 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::StudyAnswer&
   return object;
 }
 
+ordered_json ToJson(const planner::FastestQuery& query, const planner::FastestAnswer& answer,
+                    double elapsed_s) {
+  ordered_json request = RequestToJson(query.plan);
+  request.erase("global_batch");
+  request["gpus"] = query.devices.low;
+  request["gpus_high"] = query.devices.high;
+  request["tokens"] = query.critical.tokens;
+  request["critical_batch"] = query.critical.batch;
+  request["overlap"] = query.overlap;
+  if (!query.plan.where.empty()) request["where"] = query.plan.where;
+  ordered_json object = {{"request", std::move(request)}, {"elapsed_s", elapsed_s}};
+  object.update(planner::WriteOrderedJson(answer));
+  return object;
+}
+
 ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                     double elapsed_s) {
   ordered_json request = RequestToJson(query.plan);

@@ -4,6 +4,7 @@
 #include "nlohmann/json.hpp"
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
+#include "planner/report/fastest_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 
@@ -19,6 +20,8 @@ nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::Co
                               double elapsed_s);
 nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::StudyAnswer& answer,
                               double elapsed_s);
+nlohmann::ordered_json ToJson(const planner::FastestQuery& query,
+                              const planner::FastestAnswer& answer, double elapsed_s);
 nlohmann::ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                               double elapsed_s);
 

@@ -44,10 +44,9 @@ void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRa
   out << query.model.name << " (" << FormatParameters(parameters) << " parameters) on "
       << FormatCount(range.low);
   if (!range.is_one()) out << " to " << FormatCount(range.high);
-  out << " x " << query.cluster.name << ", sequence " << FormatCount(query.training.seq_len)
-      << ", global batch " << FormatCount(query.training.global_batch) << " (" << batch << "), "
-      << planner::PrecisionName(query.training.precision) << ", framework " << query.framework.name
-      << "\n";
+  out << " x " << query.cluster.name << ", sequence " << FormatCount(query.training.seq_len) << ", "
+      << batch << ", " << planner::PrecisionName(query.training.precision) << ", framework "
+      << query.framework.name << "\n";
 }
 
 namespace {

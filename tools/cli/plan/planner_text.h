@@ -12,6 +12,7 @@ namespace meshwright::cli {
 
 // Lines that begin every answer: the question, and what its figures rest on.
 void PrintHeadline(const planner::PlanQuery& query, int64_t parameters, std::ostream& out);
+// `batch` says in words which batches the sizes train.
 void PrintScaleHeadline(const planner::PlanQuery& query, const planner::DeviceRange& range,
                         int64_t parameters, const std::string& batch, std::ostream& out);
 void PrintNotes(const planner::RestsOn& rests_on, const std::vector<std::string>& notes,

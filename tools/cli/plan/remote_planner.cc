@@ -86,6 +86,18 @@ class GrpcPlanner final : public PlannerApi {
     return agent::FromWire(response);
   }
 
+  absl::StatusOr<planner::FastestAnswer> Fastest(
+      const planner::FastestQuery& query, const planner::ShortestProgress& /*progress*/) override {
+    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
+    const v1::FastestRequest request = agent::ToWire(query);
+    grpc::ClientContext context;
+    SetDeadline(context);
+    const InterruptGuard guard(interrupted_, context);
+    v1::FastestResponse response;
+    RETURN_IF_ERROR(CallStatus(stub->Fastest(&context, request, &response)));
+    return agent::FromWire(response);
+  }
+
   absl::StatusOr<planner::PresetNames> Presets() override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     grpc::ClientContext context;

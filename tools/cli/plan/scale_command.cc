@@ -84,8 +84,9 @@ void PrintScale(const planner::ScaleQuery& query, const planner::ScaleAnswer& an
                 std::ostream& to) {
   FoldedText text(to);
   std::ostream& out = text.stream();
-  const std::string batch =
-      query.weak ? "a batch that grows with the devices" : "the same batch for all";
+  const std::string batch = absl::StrCat(
+      "global batch ", FormatCount(query.plan.training.global_batch),
+      query.weak ? " (a batch that grows with the devices)" : " (the same batch for all)");
   PrintScaleHeadline(query.plan, query.devices, answer.parameters, batch, out);
   PrintNotes(answer.rests_on, answer.notes, out);
   out << "\nThe fastest layout that fits at each size; exposed: communication that compute does "

@@ -88,6 +88,18 @@ TEST_P(RemotePlannerTest, StudiesChoices) {
   ExpectSame(Ask("study", {"--where", "zero = 1"}));
 }
 
+TEST_P(RemotePlannerTest, LooksForTheShortest) {
+  std::vector<std::string> shortest = {"fastest", "--model",  "llama-2-7b", "--cluster",
+                                       "h100",    "--gpus",   "8..16",      "--seq-len",
+                                       "4096",    "--tokens", "1T",         "--critical-batch",
+                                       "16"};
+  ExpectSame(shortest);
+  shortest.insert(shortest.end(), {"--overlap", "0", "--where", "tp = 1"});
+  ExpectSame(shortest);
+  shortest[12] = "0";
+  ExpectSame(shortest);
+}
+
 TEST_P(RemotePlannerTest, LooksAtSizes) {
   std::vector<std::string> range = Ask("scale", {"--strong"});
   range[6] = "8..64";

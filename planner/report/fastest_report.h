@@ -1,0 +1,61 @@
+// In how short a time a model can be trained on a cluster, however many of its devices that takes,
+// and what layered gradient accumulation changes about it: the answer of `meshwright fastest`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/rests_on.h"
+#include "planner/scaling/device_range.h"
+#include "planner/scaling/shortest.h"
+#include "planner/study/ablation.h"
+
+namespace meshwright::planner {
+
+struct FastestQuery {
+  PlanQuery plan;  // its devices and its batch aside
+  DeviceRange devices;
+  CriticalBatch critical;
+  double overlap = 1.0;  // as in ShortestRequest
+};
+
+// What Lamy-Poirier (arXiv 2106.02679) says of the layered strategy, in its abstract; what it takes
+// for "about half", "fast" and "small" is chosen here.
+inline constexpr double kAboutHalf = 0.6;
+// Of a device, one way: 400 Gb/s for a node of eight.
+inline constexpr double kSlowBytesPerS = 6.25e9;
+inline constexpr double kSmallShareOfMemory = 0.25;
+
+struct Claim {
+  std::string name;  // "half_the_time"
+  std::string text;  // in words
+  Verdict verdict = Verdict::kOpen;
+  std::string sentence = {};  // the verdict with its numbers
+};
+
+struct FastestAnswer {
+  std::vector<ShortestRun> strategies;  // in the order of kStrategyNames
+  std::vector<Claim> claims;
+  int64_t device_bytes = 0;          // memory of a device
+  double network_bytes_per_s = 0.0;  // of a device between nodes, one way
+  std::vector<std::string> notes;
+  int64_t parameters = 0;  // of the model
+  RestsOn rests_on;
+
+  bool any_fits() const;
+  // Of all strategies; null where nothing fits.
+  const ShortestRun* Shortest() const;
+};
+
+// InvalidArgument where a field is out of range.
+absl::StatusOr<FastestAnswer> AnswerFastest(const FastestQuery& query, int32_t host_cores,
+                                            SearchRun run = {},
+                                            const ShortestProgress& progress = {});
+
+// A run's time over the number of devices, one line for each strategy, as the text of an SVG file.
+std::string FastestSvg(const FastestAnswer& answer);
+
+}  // namespace meshwright::planner

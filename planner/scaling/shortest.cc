@@ -1,0 +1,209 @@
+#include "planner/scaling/shortest.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/amounts.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/layout/filter_parser.h"
+
+namespace meshwright::planner {
+namespace {
+
+// The network's share that a need is looked for down to, and how closely.
+constexpr double kLeastNetwork = 1.0 / 64.0;
+constexpr double kShareStep = 1.02;
+
+// By how much a batch may be smaller than the critical one, and larger.
+constexpr double kSmallestBatch = 1.0 / 64.0;
+constexpr double kLargestBatch = 4.0;
+constexpr double kMostBatch = 1e9;
+
+const char* WhereOf(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::kContiguous:
+      return "vpp = 1 and schedule != breadth_first";
+    case Strategy::kStandard:
+      return "schedule != breadth_first";
+    case Strategy::kLayered:
+      break;
+  }
+  return "schedule = breadth_first";
+}
+
+absl::StatusOr<SearchRequest> SearchOf(const ShortestRequest& request, Strategy strategy) {
+  SearchRequest search = request.search;
+  search.top = 1;
+  ASSIGN_OR_RETURN(Filter where, ParseFilter("where", WhereOf(strategy)));
+  search.where = search.where.takes_all() ? std::move(where)
+                                          : Filter{.kind = Filter::Kind::kAll,
+                                                   .parts = {search.where, std::move(where)}};
+  search.profile.communication.data_parallel_overlap = request.overlap;
+  Supports& has = search.profile.supports;
+  has.has_breadth_first = strategy == Strategy::kLayered;
+  if (strategy == Strategy::kLayered) {
+    has.layered_accumulation = true;
+    has.zero23_with_pipeline = true;
+  }
+  return search;
+}
+
+// A size without valid layouts, or a batch that it can't divide, says nothing about others.
+bool IsAboutOneSize(const absl::Status& status) {
+  constexpr std::array<std::string_view, 3> kFields = {"gpus", "global_batch", "where"};
+  return absl::IsInvalidArgument(status) &&
+         std::find(kFields.begin(), kFields.end(), FieldOf(status)) != kFields.end();
+}
+
+// The searches of one strategy.
+class StrategySearch {
+ public:
+  StrategySearch(SearchRequest search, const CriticalBatch& critical)
+      : search_(std::move(search)),
+        critical_(critical),
+        bandwidth_(search_.cluster.scale_out.bytes_per_s) {}
+
+  // The shortest of the batches.
+  absl::StatusOr<SizedRun> At(int64_t devices, const std::vector<int64_t>& batches) {
+    SizedRun shortest;
+    for (const int64_t batch : batches) {
+      ASSIGN_OR_RETURN(SizedRun run, With(devices, batch));
+      const bool is_shorter = run.best && run.seconds < shortest.seconds;
+      if (is_shorter || !shortest.best) shortest = std::move(run);
+    }
+    return shortest;
+  }
+
+  // The time of that run's devices and batch where the network has this share of its bandwidth.
+  absl::StatusOr<double> SecondsOnNetwork(const SizedRun& run, double share) {
+    search_.cluster.scale_out.bytes_per_s = bandwidth_ * share;
+    absl::StatusOr<SizedRun> slower = With(run.devices, run.global_batch);
+    search_.cluster.scale_out.bytes_per_s = bandwidth_;
+    RETURN_IF_ERROR(slower.status());
+    return slower->seconds;
+  }
+
+  double bandwidth() const { return bandwidth_; }
+  // Set once a search had a valid layout.
+  bool any_valid() const { return any_valid_; }
+  const absl::Status& refused() const { return refused_; }
+
+ private:
+  absl::StatusOr<SizedRun> With(int64_t devices, int64_t batch) {
+    search_.devices = devices;
+    search_.training.global_batch = batch;
+    SizedRun run = {.devices = devices, .global_batch = batch, .best = {}, .problem = {}};
+    const absl::StatusOr<SearchResult> result = Search(search_);
+    if (!result.ok()) {
+      if (!IsAboutOneSize(result.status())) return result.status();
+      refused_ = result.status();
+      run.problem = std::string(refused_.message());
+      return run;
+    }
+    any_valid_ = true;
+    if (result->layouts.empty()) {
+      run.problem = absl::StrCat("nothing fits: ", FormatLayout(result->nearest->layout),
+                                 " is over by ", Gib(result->nearest_over_bytes));
+      return run;
+    }
+    run.best = result->layouts.front();
+    run.seconds = critical_.TokensWith(batch) / run.best->estimate.tokens_per_s;
+    return run;
+  }
+
+  SearchRequest search_;
+  const CriticalBatch critical_;
+  const double bandwidth_;
+  bool any_valid_ = false;
+  absl::Status refused_;
+};
+
+// The least share of the network with which the run is at most kNearShortest longer; 0 where the
+// least that is looked at is enough. A slower network makes no layout faster, so that halving finds
+// it.
+absl::StatusOr<double> LeastNetworkShare(StrategySearch& search, const SizedRun& run) {
+  const double most_s = run.seconds * (1.0 + kNearShortest);
+  ASSIGN_OR_RETURN(const double least_s, search.SecondsOnNetwork(run, kLeastNetwork));
+  if (least_s <= most_s) return 0.0;
+  double low = kLeastNetwork;
+  double high = 1.0;
+  while (high / low > kShareStep) {
+    const double share = std::sqrt(low * high);
+    ASSIGN_OR_RETURN(const double seconds, search.SecondsOnNetwork(run, share));
+    (seconds <= most_s ? high : low) = share;
+  }
+  return high;
+}
+
+absl::Status MeasureNetwork(StrategySearch& search, SizedRun& run) {
+  ASSIGN_OR_RETURN(const double share, LeastNetworkShare(search, run));
+  run.network_bytes_per_s = share * search.bandwidth();
+  ASSIGN_OR_RETURN(const double slow_s, search.SecondsOnNetwork(run, kSlowNetwork));
+  run.slow_network_factor = slow_s / run.seconds;
+  return absl::OkStatus();
+}
+
+absl::Status Validate(const ShortestRequest& request) {
+  RETURN_IF_ERROR(CheckPositive("tokens", request.critical.tokens));
+  RETURN_IF_ERROR(CheckPositive("critical_batch", request.critical.batch));
+  if (request.critical.batch > kMostBatch) {
+    return FieldError("critical_batch", absl::StrCat(request.critical.batch),
+                      "must be at most 1000000000 sequences");
+  }
+  if (request.overlap >= 0.0 && request.overlap <= 1.0) return absl::OkStatus();
+  return FieldError("overlap", absl::StrCat(request.overlap), "must be a share from 0 to 1");
+}
+
+}  // namespace
+
+std::vector<int64_t> BatchesAround(double critical_batch) {
+  const double least = std::max(1.0, kSmallestBatch * critical_batch);
+  const double most = std::max(1.0, kLargestBatch * critical_batch);
+  std::vector<int64_t> batches;
+  for (int64_t power = 1; static_cast<double>(power) <= most; power *= 2) {
+    for (const int64_t batch : {power, power + power / 2}) {
+      const auto size = static_cast<double>(batch);
+      if (size >= least && size <= most && (batches.empty() || batches.back() < batch)) {
+        batches.push_back(batch);
+      }
+    }
+  }
+  return batches;
+}
+
+absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
+                                                      const ShortestProgress& progress) {
+  RETURN_IF_ERROR(Validate(request));
+  const std::vector<int64_t> batches = BatchesAround(request.critical.batch);
+  const auto of = static_cast<int64_t>(kStrategyNames.size() * request.sizes.size());
+  int64_t done = 0;
+  bool any_valid = false;
+  absl::Status refused;
+  std::vector<ShortestRun> strategies;
+  for (const auto& [strategy, name] : kStrategyNames) {
+    ASSIGN_OR_RETURN(SearchRequest for_strategy, SearchOf(request, strategy));
+    StrategySearch search(std::move(for_strategy), request.critical);
+    ShortestRun shortest = {.strategy = strategy, .runs = {}, .shortest = std::nullopt};
+    for (const int64_t devices : request.sizes) {
+      if (progress) progress(done++, of, devices);
+      ASSIGN_OR_RETURN(SizedRun run, search.At(devices, batches));
+      if (run.best) RETURN_IF_ERROR(MeasureNetwork(search, run));
+      const SizedRun* before = shortest.Shortest();
+      if (run.best && (before == nullptr || run.seconds < before->seconds)) {
+        shortest.shortest = static_cast<int64_t>(shortest.runs.size());
+      }
+      shortest.runs.push_back(std::move(run));
+    }
+    any_valid = any_valid || search.any_valid();
+    if (!search.refused().ok()) refused = search.refused();
+    strategies.push_back(std::move(shortest));
+  }
+  if (!any_valid && !refused.ok()) return refused;
+  return strategies;
+}
+
+}  // namespace meshwright::planner

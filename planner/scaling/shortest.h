@@ -1,0 +1,101 @@
+// The shortest time in which a model trains on a cluster, over numbers of devices and over batches,
+// by how micro-batches pass the layers (Lamy-Poirier, arXiv 2106.02679).
+//
+// More devices than a batch keeps busy need a larger batch, and a larger batch needs more tokens
+// for the same loss: a run has a shortest time, whatever the number of devices. How far a batch can
+// be divided, and with which pipelines, decides where that time is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/base/enum_names.h"
+#include "planner/search/search.h"
+
+namespace meshwright::planner {
+
+// How micro-batches pass the layers.
+enum class Strategy : uint8_t {
+  // One stage of neighbouring layers a pipeline rank.
+  kContiguous,
+  // Every schedule that the framework has but breadth-first: interleaved stages too.
+  kStandard,
+  // Breadth-first with layered gradient accumulation: all micro-batches pass a chunk before the
+  // next
+  // one, whatever the framework has, and ZeRO gathers and reduces each chunk once. A chunk of one
+  // layer is the paper's modular pipeline.
+  kLayered,
+};
+inline constexpr EnumNames<Strategy, 3> kStrategyNames = {{
+    {Strategy::kContiguous, "contiguous"},
+    {Strategy::kStandard, "standard"},
+    {Strategy::kLayered, "layered"},
+}};
+
+// What a batch costs in tokens: E(B) = E_min (1 + B / B_c), of McCandlish et al. (arXiv 1812.06162)
+// as Lamy-Poirier takes it.
+struct CriticalBatch {
+  double tokens = 0.0;  // E_min: of a run in the smallest batches, for the same loss
+  double batch = 0.0;   // B_c, sequences: twice the tokens, and twice the fewest steps
+
+  double TokensWith(int64_t global_batch) const {
+    return tokens * (1.0 + static_cast<double>(global_batch) / batch);
+  }
+};
+
+struct ShortestRequest {
+  SearchRequest search;  // its devices and its batch aside
+  std::vector<int64_t> sizes;
+  CriticalBatch critical;
+  // The largest share of data-parallel communication that compute hides, in place of the profile's
+  // figure, for every strategy alike. The paper takes 1.
+  double overlap = 1.0;
+};
+
+// The shortest run on one number of devices.
+struct SizedRun {
+  int64_t devices = 0;
+  int64_t global_batch = 0;
+  std::optional<RankedLayout> best;  // not set where nothing fits; `problem` then says why
+  std::string problem;
+  double seconds = 0.0;  // of the whole run
+  // With its devices and its batch and any layout: bytes per second and device, one way, between
+  // nodes, with which it is at most kNearShortest longer; 0 where the least that was looked at is
+  // enough.
+  double network_bytes_per_s = 0.0;
+  // Likewise: its time on the slow network over that on the cluster's.
+  double slow_network_factor = 1.0;
+};
+
+// A run's time may grow by this share on the slowest network that is fast enough.
+inline constexpr double kNearShortest = 0.05;
+// The slow network: this share of the cluster's bandwidth between nodes.
+inline constexpr double kSlowNetwork = 0.25;
+
+struct ShortestRun {
+  Strategy strategy = Strategy::kContiguous;
+  std::vector<SizedRun> runs;       // one for each size
+  std::optional<int64_t> shortest;  // its place in `runs`; not set where nothing fits
+
+  const SizedRun* Shortest() const {
+    return shortest ? &runs[static_cast<size_t>(*shortest)] : nullptr;
+  }
+};
+
+// The batches that are looked at: powers of two and three times those, from a 64th of the critical
+// one to four of them.
+std::vector<int64_t> BatchesAround(double critical_batch);
+
+using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
+
+// The shortest run of each strategy. InvalidArgument where the critical batch, its tokens or the
+// overlap is out of range, and as Search() gives it where it is not about a size or a batch alone;
+// Cancelled once the request's run says so.
+absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
+                                                      const ShortestProgress& progress = {});
+
+}  // namespace meshwright::planner

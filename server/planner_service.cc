@@ -19,6 +19,9 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.offload = request.offload();
   query.where = request.where();
+  query.objective = request.objective();
+  query.pareto = request.pareto();
+  query.best_per = request.best_per();
   if (request.has_time_limit_s()) query.time_limit_s = request.time_limit_s();
   query.mine = request.mine();
   ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,

@@ -155,6 +155,7 @@ v1::ScaleRequest ToWire(const planner::ScaleQuery& query) {
   request.set_weak(query.weak);
   request.set_refine(query.refine);
   request.set_where(query.plan.where);
+  request.set_objective(query.plan.objective);
   const planner::Budget& budget = query.budget;
   if (budget.tokens) request.set_tokens(*budget.tokens);
   if (budget.within_s) request.set_within_s(*budget.within_s);
@@ -167,6 +168,7 @@ void ReadScale(const v1::ScaleRequest& request, planner::ScaleQuery& query) {
   query.weak = request.weak();
   query.refine = request.refine();
   query.plan.where = request.where();
+  query.plan.objective = request.objective();
   if (request.has_tokens()) query.budget.tokens = request.tokens();
   if (request.has_within_s()) query.budget.within_s = request.within_s();
   if (request.has_price_per_h()) query.budget.price_per_h = request.price_per_h();

@@ -57,6 +57,15 @@ absl::StatusOr<SearchRequest> Resolve(const PlanQuery& query, int32_t host_cores
   request.max_oom_probability = query.max_oom_probability;
   request.time_limit_s = query.time_limit_s;
   ASSIGN_OR_RETURN(request.where, ParseFilter("where", query.where));
+  if (!query.objective.empty()) {
+    ASSIGN_OR_RETURN(request.objective, ParseObjective("objective", query.objective));
+  }
+  if (!query.pareto.empty()) {
+    ASSIGN_OR_RETURN(request.pareto, ParseMerits("pareto", query.pareto));
+  }
+  if (!query.best_per.empty()) {
+    ASSIGN_OR_RETURN(request.best_per, ParseGroupFields("best_per", query.best_per));
+  }
   ASSIGN_OR_RETURN(request.offloads, ParseOffloads(query.offload));
   if (!query.mine.empty()) {
     absl::StatusOr<Layout> mine = ParseLayout(query.mine);

@@ -1,6 +1,7 @@
 #include "planner/estimate/estimate.h"
 
 #include "planner/block/parameters.h"
+#include "planner/estimate/power.h"
 #include "planner/estimate/step_interval.h"
 #include "planner/memory/oom_probability.h"
 
@@ -42,6 +43,9 @@ Estimate EstimateLayout(const PlannedLayout& planned, const MemoryEstimate& memo
   const double spread = StepSpread(context.cluster, context.profile);
   estimate.step_low_s = step_s / spread;
   estimate.step_high_s = step_s * spread;
+  estimate.tokens_per_joule =
+      EnergyOf(context.cluster, layout.devices(), estimate.time, estimate.tokens_per_s)
+          .tokens_per_joule;
   return estimate;
 }
 

@@ -29,6 +29,9 @@ struct Estimate {
   // (planner/estimate/step_interval.h).
   double step_low_s = 0.0;
   double step_high_s = 0.0;
+  // Of all devices of the nodes that the layout takes (planner/estimate/power.h); 0 where the
+  // cluster does not say what its devices draw.
+  double tokens_per_joule = 0.0;
 
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };

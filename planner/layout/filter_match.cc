@@ -3,9 +3,8 @@
 #include <algorithm>
 
 namespace meshwright::planner {
-namespace {
 
-int64_t ValueOf(FilterField field, const Layout& layout) {
+int64_t FilterValueOf(FilterField field, const Layout& layout) {
   switch (field) {
     case FilterField::kTp:
       return layout.tp;
@@ -37,8 +36,10 @@ int64_t ValueOf(FilterField field, const Layout& layout) {
   return 0;
 }
 
+namespace {
+
 bool Compare(const Filter& filter, const Layout& layout) {
-  const int64_t value = ValueOf(filter.field, layout);
+  const int64_t value = FilterValueOf(filter.field, layout);
   const int64_t other = filter.values.front();
   switch (filter.comparison) {
     case Comparison::kEqual:

@@ -142,6 +142,13 @@ void VisitFields(Progress& progress, Visitor& visit) {
   visit("of", progress.of);
 }
 
+template <ConstOr<GroupBest> Group, typename Visitor>
+void VisitFields(Group& group, Visitor& visit) {
+  visit("group", group.group);
+  visit("fit", group.fit);
+  visit("estimate", group.best);
+}
+
 template <ConstOr<RecommendAnswer> Answer, typename Visitor>
 void VisitFields(Answer& answer, Visitor& visit) {
   auto& result = answer.result;
@@ -157,6 +164,8 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("mine", answer.mine);
   visit("ties", result.ties);
   visit("partial", result.partial);
+  visit("front", result.front);
+  visit("groups", result.groups);
 }
 
 template <ConstOr<EstimateAnswer> Answer, typename Visitor>

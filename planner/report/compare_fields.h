@@ -66,6 +66,7 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit(OrNull("fewest_that_fit"), answer.fewest_that_fit);
   visit(OrNull("fewest_in_time"), answer.fewest_in_time);
   visit(OrNull("cheapest"), answer.cheapest);
+  visit(OrNull("best"), answer.best);
 }
 
 template <ConstOr<ScaleAnswer> Answer, typename Visitor>

@@ -81,6 +81,7 @@ void VisitFields(Ranked& ranked, Visitor& visit) {
   visit("step_low_s", estimate.step_low_s);
   visit("step_high_s", estimate.step_high_s);
   visit("host_node_bytes", estimate.host_node_bytes);
+  visit("tokens_per_joule", estimate.tokens_per_joule);
 }
 
 // `invalid_by_rule` by the rules' names; those that dropped nothing are left out.

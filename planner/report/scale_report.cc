@@ -97,6 +97,11 @@ void SayWhatTheBudgetBuys(const ScaleAnswer& answer, const Budget& budget,
     return;
   }
   out.push_back(absl::StrCat("Fewest that fit: ", size(*found.fewest_that_fit), "."));
+  if (found.best) {
+    out.push_back(absl::StrCat(
+        "Best by ", std::string(meshwright::NameOf(kObjectiveNames, *budget.objective)),
+        budget.within_s ? " of those in time: " : ": ", size(*found.best), "."));
+  }
   if (!budget.tokens) return;
   if (budget.within_s && !found.fewest_in_time) {
     out.push_back(absl::StrCat("No size finishes within ", Duration(*budget.within_s), "."));
@@ -118,24 +123,30 @@ absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_co
   RETURN_IF_ERROR(CheckRange("gpus", query.devices.low, 1, kMostDevicesOfARange));
   RETURN_IF_ERROR(CheckRange("gpus", query.devices.high, query.devices.low, kMostDevicesOfARange));
   RETURN_IF_ERROR(Validate(query.budget));
+  if (!query.plan.pareto.empty() || !query.plan.best_per.empty()) {
+    return FieldError(query.plan.pareto.empty() ? "best_per" : "pareto",
+                      query.plan.pareto.empty() ? query.plan.best_per : query.plan.pareto,
+                      "is about one number of devices; a range has one layout for each");
+  }
   PlanQuery plan = query.plan;
   plan.devices = query.devices.low;
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(plan, host_cores));
   request.run = std::move(run);
+  Budget budget = query.budget;
+  if (!query.plan.objective.empty()) budget.objective = request.objective;
   ScaleAnswer answer;
   if (query.refine) {
-    ASSIGN_OR_RETURN(answer.points,
-                     PointsForBudget(request, query.devices, query.budget, progress));
+    ASSIGN_OR_RETURN(answer.points, PointsForBudget(request, query.devices, budget, progress));
   } else {
     ASSIGN_OR_RETURN(answer.points,
                      ScaleCurve(request, query.devices.Sizes(),
                                 query.weak ? ScalingMode::kWeak : ScalingMode::kStrong, progress));
   }
   for (const ScalePoint& point : answer.points) {
-    answer.costs.push_back(CostOfRun(point, query.budget));
+    answer.costs.push_back(CostOfRun(point, budget));
   }
-  answer.answer = Answer(answer.points, query.budget);
-  SayWhatTheBudgetBuys(answer, query.budget, answer.sentences);
+  answer.answer = Answer(answer.points, budget);
+  SayWhatTheBudgetBuys(answer, budget, answer.sentences);
   SayWhatScaleCosts(answer.points, answer.sentences);
   SayWhereTheKindChanges(answer.points, answer.sentences);
   answer.notes = NotesOn(plan, request);

@@ -101,13 +101,21 @@ absl::Status Validate(const Budget& budget) {
 BudgetAnswer Answer(const std::vector<ScalePoint>& points, const Budget& budget) {
   BudgetAnswer answer;
   double least_hours = 0.0;
+  double best_score = 0.0;
   for (int64_t i = 0; i < static_cast<int64_t>(points.size()); ++i) {
     const ScalePoint& point = points[static_cast<size_t>(i)];
     if (!point.best) continue;
     if (!answer.fewest_that_fit) answer.fewest_that_fit = i;
-    if (!budget.tokens) continue;
     const RunCost cost = CostOfRun(point, budget);
     if (budget.within_s && cost.seconds > *budget.within_s) continue;
+    if (budget.objective) {
+      const double score = ScoreOf(*budget.objective, point.best->estimate);
+      if (!answer.best || score > best_score) {
+        answer.best = i;
+        best_score = score;
+      }
+    }
+    if (!budget.tokens) continue;
     if (budget.within_s && !answer.fewest_in_time) answer.fewest_in_time = i;
     if (!answer.cheapest || cost.device_hours < least_hours) {
       answer.cheapest = i;

@@ -14,9 +14,10 @@
 namespace meshwright::planner {
 
 struct Budget {
-  std::optional<double> tokens;       // of the whole run
-  std::optional<double> within_s;     // in which it has to end; needs tokens
-  std::optional<double> price_per_h;  // of one device, in whatever currency
+  std::optional<double> tokens;                       // of the whole run
+  std::optional<double> within_s;                     // in which it has to end; needs tokens
+  std::optional<double> price_per_h;                  // of one device, in whatever currency
+  std::optional<Objective> objective = std::nullopt;  // what ranks the sizes
 };
 
 // "1T", "300B", "15e12": tokens. "10d", "36h", "2w", "90m", "30s": seconds. "2.5/h": price of a
@@ -41,6 +42,7 @@ struct BudgetAnswer {
   std::optional<int64_t> fewest_in_time;
   std::optional<int64_t> cheapest;  // by price where there is one, else by device-hours; in time
                                     // where that is asked
+  std::optional<int64_t> best = std::nullopt;  // by the budget's objective; in time likewise
 };
 
 // InvalidArgument where the budget asks for a time or a price without tokens.

@@ -39,7 +39,7 @@ absl::StatusOr<ScalePoint> PointAt(const SearchRequest& request) {
   }
   point.best = result->layouts.front();
   const Estimate& estimate = point.best->estimate;
-  point.energy = EnergyOf(request.cluster, request.devices, estimate);
+  point.energy = EnergyOf(request.cluster, request.devices, estimate.time, estimate.tokens_per_s);
   point.exposed = TimeIn(DeviceState::kExposed, estimate.time) / estimate.time.step_s();
   return point;
 }

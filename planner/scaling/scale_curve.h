@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "planner/scaling/power.h"
+#include "planner/estimate/power.h"
 #include "planner/search/search.h"
 
 namespace meshwright::planner {
@@ -20,7 +20,8 @@ enum class ScalingMode : uint8_t { kStrong, kWeak };
 struct ScalePoint {
   int64_t devices = 0;
   int64_t global_batch = 0;
-  // The fastest layout that fits; not set where there is none, and `problem` then says why.
+  // The best layout that fits, by the request's objective; not set where there is none, and
+  // `problem` then says why.
   std::optional<RankedLayout> best;
   std::string problem;
   Energy energy;

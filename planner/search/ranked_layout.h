@@ -20,11 +20,11 @@ struct RankedLayout {
 // The most layouts that an answer lists of those that tie.
 inline constexpr size_t kMostSimplest = 3;
 
-// The layouts that fit and that the estimate can't tell from the fastest (planner/search/ties.h).
+// The layouts that fit and that the estimate can't tell from the best (planner/search/ties.h).
 struct Ties {
-  int64_t count = 0;    // with the fastest itself; 0 where nothing fits
-  double within = 0.0;  // a layout ties that is slower than the fastest by at most this share
-  // The simplest first. Each of the others is the fastest of its kind, and faster than those before
+  int64_t count = 0;    // with the best itself; 0 where nothing fits, and where memory decides
+  double within = 0.0;  // a layout ties that is worse than the best by at most this share
+  // The simplest first. Each of the others is the best of its kind, and better than those before
   // it. At most kMostSimplest.
   std::vector<RankedLayout> simplest;
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "planner/search/objective.h"
 #include "planner/search/ranked_layout.h"
 
 namespace meshwright::planner {
@@ -15,13 +16,16 @@ namespace meshwright::planner {
 // threads that share a search come to the answer of one.
 using PointOrder = uint64_t;
 
-// The best by MFU of the layouts that were offered, which come in their order.
+// The best by one merit of the layouts that were offered, which come in their order.
 class Ranking {
  public:
-  explicit Ranking(int32_t top) : top_(static_cast<size_t>(top)) { best_.reserve(top_ + 1); }
+  Ranking(int32_t top, Merit merit) : top_(static_cast<size_t>(top)), merit_(merit) {
+    best_.reserve(top_ + 1);
+  }
 
   void Offer(const Layout& layout, const Estimate& estimate, PointOrder order) {
-    if (Takes(estimate.mfu)) Insert({{layout, estimate}, order});
+    const double score = ScoresOf(estimate)[merit_];
+    if (Takes(score)) Insert({{layout, estimate}, score, order});
   }
 
   // Takes what another part of the same search found.
@@ -29,14 +33,14 @@ class Ranking {
     for (Entry& entry : other.best_) Insert(std::move(entry));
   }
 
-  // Whether a layout with this MFU that stands behind all that were offered would be among them.
-  bool Takes(double mfu) const { return best_.size() < top_ || mfu > best_.back().mfu(); }
+  // Whether a layout with this score that stands behind all that were offered would be among them.
+  bool Takes(double score) const { return best_.size() < top_ || score > best_.back().score; }
 
   const RankedLayout* best() const { return best_.empty() ? nullptr : &best_.front().ranked; }
-  // The fastest that was offered; 0 before the first.
-  double BestMfu() const { return best_.empty() ? 0.0 : best_.front().mfu(); }
-  void DropSlowerThan(double mfu) {
-    std::erase_if(best_, [mfu](const Entry& entry) { return entry.mfu() <= mfu; });
+  // That of the best that was offered; 0 before the first.
+  double BestScore() const { return best_.empty() ? 0.0 : best_.front().score; }
+  void DropNoBetterThan(double score) {
+    std::erase_if(best_, [score](const Entry& entry) { return entry.score <= score; });
   }
 
   std::vector<RankedLayout> Take() {
@@ -49,14 +53,13 @@ class Ranking {
  private:
   struct Entry {
     RankedLayout ranked;
+    double score = 0.0;
     PointOrder order = 0;
-
-    double mfu() const { return ranked.estimate.mfu; }
   };
 
   void Insert(Entry entry) {
     const auto before = [](const Entry& a, const Entry& b) {
-      return a.mfu() != b.mfu() ? a.mfu() > b.mfu() : a.order < b.order;
+      return a.score != b.score ? a.score > b.score : a.order < b.order;
     };
     const auto place = std::upper_bound(best_.begin(), best_.end(), entry, before);
     best_.insert(place, std::move(entry));
@@ -64,6 +67,7 @@ class Ranking {
   }
 
   size_t top_;
+  Merit merit_;
   std::vector<Entry> best_;  // in order
 };
 

@@ -1,5 +1,6 @@
 #include "planner/search/search.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -30,6 +31,13 @@ absl::Status ValidateRequest(const SearchRequest& request) {
   RETURN_IF_ERROR(ValidateProblem(request));
   RETURN_IF_ERROR(CheckRange("top", request.top, 1, kMostLayouts));
   RETURN_IF_ERROR(CheckRange("threads", request.run.threads, 1, kMostThreads));
+  if (MeritOf(request.objective) == Merit::kEnergy) {
+    RETURN_IF_ERROR(CheckPower("objective", request.cluster));
+  }
+  if (std::find(request.pareto.begin(), request.pareto.end(), Merit::kEnergy) !=
+      request.pareto.end()) {
+    RETURN_IF_ERROR(CheckPower("pareto", request.cluster));
+  }
   if (request.max_oom_probability) {
     RETURN_IF_ERROR(CheckShare("max_oom_probability", *request.max_oom_probability));
   }
@@ -139,7 +147,7 @@ std::string SeenText(const SearchProgress& progress, const Selection& selection)
                                   funnel.left_out + funnel.memory + funnel.evaluated,
                                   " of them can run, ", funnel.evaluated, " fit");
   if (const RankedLayout* best = selection.best()) {
-    absl::StrAppend(&text, "; the fastest so far is ", FormatLayout(best->layout),
+    absl::StrAppend(&text, "; the best so far is ", FormatLayout(best->layout),
                     absl::StrFormat(" with an MFU of %.1f %%", 100.0 * best->estimate.mfu));
   }
   return text;

@@ -9,6 +9,8 @@
 #include "planner/estimate/estimate.h"
 #include "planner/layout/filter.h"
 #include "planner/rules/rule_list.h"
+#include "planner/search/group_bests.h"
+#include "planner/search/objective.h"
 #include "planner/search/ranked_layout.h"
 #include "planner/search/search_run.h"
 
@@ -77,6 +79,12 @@ struct SearchRequest {
   std::vector<Offload> offloads = {};
   // What layouts it is about.
   Filter where = {};
+  // What ranks them.
+  Objective objective = Objective::kMfu;
+  // If not empty, the layouts that no other beats in all of these are looked for as well.
+  std::vector<Merit> pareto = {};
+  // If not empty, the best layout for each of the values that these have together.
+  std::vector<FilterField> best_per = {};
   // A layout whose standing is asked for; it need not be in the search space.
   std::optional<Layout> mine = std::nullopt;
   // After so many seconds, above 0, the best so far is the answer.
@@ -91,11 +99,15 @@ inline EstimateContext ContextOf(const SearchRequest& request) {
 
 struct SearchResult {
   Funnel funnel;
-  std::vector<RankedLayout> layouts;  // best MFU first, at most `top`
+  std::vector<RankedLayout> layouts;  // best first, at most `top`
   Ties ties;
-  // Dropped by the memory criterion, faster than all that were kept, and more likely to fit than
-  // not: best MFU first, at most kMostTrials.
+  // Where speed decides: dropped by the memory criterion, faster than all that were kept, and more
+  // likely to fit than not. Best MFU first, at most kMostTrials.
   std::vector<RankedLayout> worth_a_trial;
+  // Where the request asks for them: the best by the first merit first, and the group of the best
+  // layout first. At most kMostLayouts each, of the front those that divide it evenly.
+  std::vector<RankedLayout> front;
+  std::vector<GroupBest> groups;
   std::optional<RankedLayout> nearest;  // when none fits: the one that is over by the least
   int64_t nearest_over_bytes = 0;       // by how much
   std::optional<Standing> mine;         // of the layout that the request names

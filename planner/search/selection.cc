@@ -26,6 +26,24 @@ RuleInput Searched(RuleInput input) {
   return input;
 }
 
+// A device draws least while it waits: no layout makes more tokens of a joule than one whose step,
+// with nothing of the device filled, were all waiting.
+double MostEnergyPerMfu(const SearchRequest& request) {
+  const bool asked = MeritOf(request.objective) == Merit::kEnergy ||
+                     std::find(request.pareto.begin(), request.pareto.end(), Merit::kEnergy) !=
+                         request.pareto.end();
+  if (!asked) return 0.0;
+  const auto devices = static_cast<double>(request.devices);
+  const PowerProfile& power = request.cluster.power;
+  const double least_w = devices * std::min(power.compute_w, power.exposed_w);
+  const TrainingSpec& training = request.training;
+  const double flops_per_s =
+      devices * RankPeakFlops(request.cluster, training.precision, request.devices);
+  const double tokens =
+      static_cast<double>(training.global_batch) * static_cast<double>(training.seq_len);
+  return tokens * flops_per_s / StepFlopsOf(request.model, training).palm / least_w;
+}
+
 }  // namespace
 
 void Dropped::Merge(const Dropped& other) {
@@ -50,7 +68,11 @@ Selection::Selection(const SearchRequest& request, const SearchSpace& space)
       trial_bytes_(BytesAtOomProbability(request, kTrialOomProbability)),
       has_hsdp_(request.profile.supports.has_hsdp),
       staged_(context_, request.devices),
-      ranking_(request.top),
+      merit_(MeritOf(request.objective)),
+      most_energy_per_mfu_((1.0 + kMfuSlack) * MostEnergyPerMfu(request)),
+      ranking_(request.top, merit_),
+      front_(request.pareto),
+      groups_(request.best_per, merit_),
       ties_(StepSpread(request.cluster, request.profile)) {
   if (request.mine) mine_ = Place(*request.mine);
 }
@@ -131,6 +153,15 @@ void Selection::LookAtParts(const Layout& layout, const Costs& costs) {
 }
 
 template <typename Costs>
+Scores Selection::MostScores(const Costs& costs, double most_mfu, int64_t least_bytes) const {
+  Scores most;
+  most[Merit::kSpeed] = most_mfu;
+  most[Merit::kMemory] = -static_cast<double>(least_bytes);
+  if (most_energy_per_mfu_ > 0.0) most[Merit::kEnergy] = most_energy_per_mfu_ * costs.MostMfu();
+  return most;
+}
+
+template <typename Costs>
 void Selection::Select(const ValidPoint& point, const Costs& costs) {
   const Layout& layout = point.layout;
   Undivided& undivided = undivided_[static_cast<size_t>(layout.zero)][point.recompute];
@@ -206,21 +237,21 @@ void Selection::RecomputeLess(const Layout& full, const Costs& costs) {
   if (CheckLayout(searched_, one) || CheckRunner(one)) return;
   if (!Matches(request_.where, one)) return;
   bool stops = false;  // what was found until then is not the answer
+  int64_t bytes = 0;   // of the last one that was asked about
   const auto fits = [&](const Layout& layout) {
     stops = stops || (Costs::kIsSlow && !(*goes_on_)(0));
-    return stops || costs.Of(layout).LeastBytes() <= allowed_bytes_;
+    if (!stops) bytes = costs.Of(layout).LeastBytes();
+    return stops || bytes <= allowed_bytes_;
   };
   if (!fits(WithBlockRecompute(one, most - 1)) || stops) return;
-  const double most_mfu = (1.0 + kMfuSlack) * costs.Of(one).MostMfu();
-  const bool matters = IsListed(most_mfu) || MayBeatMine(most_mfu);
+  const Costs of_one = costs.Of(one);
+  const double most_mfu = (1.0 + kMfuSlack) * of_one.MostMfu();
+  const bool matters = IsListed(one, MostScores(of_one, most_mfu, bytes)) || MayBeatMine(most_mfu);
   const Layout least = matters ? LeastBlockRecompute(one, most - 1, fits) : one;
   if (stops) return;
   ++order_;
   ++funnel_.enumerated;
-  if (!matters) {
-    ++funnel_.evaluated;
-    return;
-  }
+  if (!matters) return CountFit(one);
   const Costs of_least = costs.Of(least);
   Rank(least, of_least, of_least.LeastBytes());
 }
@@ -231,22 +262,22 @@ void Selection::RecomputeModulesAlone(const Layout& full, const Costs& costs) {
   const Layout all = WithAllModules(WithModules(full, {}), modules_);
   if (modules_.empty() || !Matches(request_.where, all)) return;
   bool stops = false;
+  int64_t bytes = 0;
   const auto fits = [&](const Layout& layout) {
     stops = stops || (Costs::kIsSlow && !(*goes_on_)(0));
-    return stops || costs.Of(layout).LeastBytes() <= allowed_bytes_;
+    if (!stops) bytes = costs.Of(layout).LeastBytes();
+    return stops || bytes <= allowed_bytes_;
   };
   if (!fits(all) || stops) return;
   const Layout none = WithModules(full, {});
-  const double most_mfu = (1.0 + kMfuSlack) * costs.Of(none).MostMfu();
-  const bool matters = IsListed(most_mfu) || MayBeatMine(most_mfu);
+  const Costs of_none = costs.Of(none);
+  const double most_mfu = (1.0 + kMfuSlack) * of_none.MostMfu();
+  const bool matters = IsListed(all, MostScores(of_none, most_mfu, bytes)) || MayBeatMine(most_mfu);
   const Layout least = matters ? LeastModules(none, modules_, fits) : all;
   if (stops) return;
   ++order_;
   ++funnel_.enumerated;
-  if (!matters) {
-    ++funnel_.evaluated;
-    return;
-  }
+  if (!matters) return CountFit(all);
   const Costs of_least = costs.Of(least);
   Rank(least, of_least, of_least.LeastBytes());
 }
@@ -262,12 +293,17 @@ Standing Selection::Place(const Layout& layout) const {
   return standing;
 }
 
-// Only a layout that seems faster than those it competes with is worked out in full.
+void Selection::CountFit(const Layout& layout) {
+  ++funnel_.evaluated;
+  groups_.Count(layout);
+}
+
+// Only a layout that seems better than those it competes with is worked out in full.
 template <typename Costs>
 void Selection::Rank(const Layout& layout, const Costs& costs, int64_t least_bytes) {
-  ++funnel_.evaluated;
+  CountFit(layout);
   const MfuRange mfu = costs.MfuAt(least_bytes);
-  if (!IsListed(mfu.most)) {
+  if (!IsListed(layout, MostScores(costs, mfu.most, least_bytes))) {
     if (!MayBeatMine(mfu.most)) return;
     if (MayBeatMine(mfu.least)) {
       ++mine_->faster;
@@ -276,8 +312,10 @@ void Selection::Rank(const Layout& layout, const Costs& costs, int64_t least_byt
   }
   const Estimate estimate = EstimateLayout(context_, layout);
   if (MayBeatMine(estimate.mfu)) ++mine_->faster;
-  ties_.Offer(layout, estimate.mfu, order_);
+  if (has_ties()) ties_.Offer(layout, ScoresOf(estimate)[merit_], order_);
   ranking_.Offer(layout, estimate, order_);
+  front_.Offer(layout, estimate, order_);
+  groups_.Offer(layout, estimate, order_);
 }
 
 // The nearest is asked for only where nothing fits, and a trial only of what beats all that does.
@@ -292,9 +330,9 @@ void Selection::PutOver(const Layout& layout, const Costs& costs, int64_t least_
       nearest_order_ = order_;
     }
   }
-  if (least_bytes >= trial_bytes_) return;
+  if (least_bytes >= trial_bytes_ || merit_ != Merit::kSpeed) return;
   const double most_mfu = costs.MfuAt(least_bytes).most;
-  if (most_mfu <= ranking_.BestMfu() || !trials_.Takes(most_mfu)) return;
+  if (most_mfu <= ranking_.BestScore() || !trials_.Takes(most_mfu)) return;
   const Estimate estimate = EstimateLayout(context_, layout);
   if (estimate.memory.total_bytes() < trial_bytes_) trials_.Offer(layout, estimate, order_);
 }
@@ -304,6 +342,8 @@ void Selection::Merge(Selection&& other) {
   ranking_.Merge(std::move(other.ranking_));
   trials_.Merge(std::move(other.trials_));
   ties_.Merge(other.ties_);
+  front_.Merge(std::move(other.front_));
+  groups_.Merge(std::move(other.groups_));
   if (mine_) mine_->faster += other.mine_->faster;
   dropped_.Merge(other.dropped_);
   const auto nearness = [](const Selection& selection) {
@@ -357,8 +397,10 @@ absl::StatusOr<SearchResult> Selection::Take() {
   if (funnel_.evaluated + funnel_.memory == 0) return NoValidLayout();
   SearchResult result;
   result.funnel = funnel_;
-  trials_.DropSlowerThan(ranking_.BestMfu());
+  trials_.DropNoBetterThan(ranking_.BestScore());
   result.worth_a_trial = trials_.Take();
+  result.front = EvenlySpread(front_.Take(), kMostLayouts);
+  result.groups = groups_.Take(kMostLayouts);
   result.layouts = ranking_.Take();
   result.ties = ties_.Take(context_);
   result.mine = mine_;

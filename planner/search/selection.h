@@ -15,6 +15,8 @@
 #include "absl/status/statusor.h"
 #include "planner/estimate/staged_estimate.h"
 #include "planner/rules/rule_list.h"
+#include "planner/search/front.h"
+#include "planner/search/group_bests.h"
 #include "planner/search/mesh_walk.h"
 #include "planner/search/ranking.h"
 #include "planner/search/search_request.h"
@@ -45,7 +47,7 @@ class Selection {
   // Takes what another selection of the same request found.
   void Merge(Selection&& other);
 
-  // The fastest that fits so far, if any.
+  // The best that fits so far, if any.
   const RankedLayout* best() const { return ranking_.best(); }
   const Funnel& funnel() const { return funnel_; }
 
@@ -64,18 +66,28 @@ class Selection {
 
   void Visit(const ValidPoint& point, bool is_staged);
   void Drop(const Violation& violation, int64_t points, PointOrder order);
+  void CountFit(const Layout& layout);
   void CountInvalid(Rule rule, int64_t points);
   std::optional<Violation> CheckRunner(Layout layout) const;
   bool MayBeatMine(double mfu) const {
     return mine_ && !mine_->violation && mfu > mine_->estimate.mfu;
   }
-  // Whether a layout of at most this MFU may have a place in the answer's lists.
-  bool IsListed(double mfu) const { return ranking_.Takes(mfu) || ties_.Takes(mfu); }
+  // Whether a layout of at most these scores may have a place in the answer's lists.
+  bool IsListed(const Layout& layout, const Scores& most) const {
+    const double score = most[merit_];
+    return ranking_.Takes(score) || (has_ties() && ties_.Takes(score)) || front_.Takes(most) ||
+           groups_.Takes(layout, most);
+  }
+  // Bytes are certain enough for every layout to differ.
+  bool has_ties() const { return merit_ != Merit::kMemory; }
   Standing Place(const Layout& layout) const;
   absl::Status NoValidLayout() const;
 
   // The following take a layout that keeps every rule; Costs know its memory and time
   // (planner/search/point_costs.h).
+  // The most that a layout's scores may be where it fills so many bytes or more.
+  template <typename Costs>
+  Scores MostScores(const Costs& costs, double most_mfu, int64_t least_bytes) const;
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
   // Whether the condition takes layouts that recompute a part of what this one does, which
@@ -108,8 +120,14 @@ class Selection {
   PointOrder order_ = 0;                                   // of the layout at hand
   size_t way_ = 0;  // to divide states, of the layout at hand
   Funnel funnel_;
+  const Merit merit_;
+  // A layout of so much MFU, if nothing of its device were filled, makes at most this many times as
+  // many tokens a joule; 0 where nobody asks for them.
+  const double most_energy_per_mfu_;
   Ranking ranking_;
-  Ranking trials_{kMostTrials};
+  Ranking trials_{kMostTrials, Merit::kSpeed};
+  Front front_;
+  GroupBests groups_;
   bool keeping_all_is_over_ = false;  // of the layout at hand, the memory without recompute
   // Of the layouts that differ from the one at hand in no other axis, by ZeRO stage and number of
   // recompute.

@@ -57,8 +57,9 @@ struct DividedStates {
 // add hs = cp * smaller divisors of dp, from kLeastShardRanks to kMostShardRanks, each at least
 // kShardRanksStep times the one before; the search drops those that are no faster than dividing
 // among all replicas where that fits. Frameworks that have them add breadth-first with any number
-// of chunks (without a pipeline only where it accumulates gradients layer by layer), ZB-H1 and ZB-V. Nothing is moved to the hosts but in the copies of the space that the
-// caller asks for, one for each of `offloads`.
+// of chunks (without a pipeline only where it accumulates gradients layer by layer), ZB-H1 and
+// ZB-V. Nothing is moved to the hosts but in the copies of the space that the caller asks for, one
+// for each of `offloads`.
 class SearchSpace {
  public:
   SearchSpace(const ModelSpec& model, int64_t devices, int64_t global_batch,

@@ -20,43 +20,43 @@ Complexity ComplexityOf(const Layout& layout) {
   return complexity;
 }
 
-void TieFinder::Offer(const Layout& layout, double mfu, PointOrder order) {
-  if (!Takes(mfu)) return;
-  best_mfu_ = std::max(best_mfu_, mfu);
-  mfus_.push_back(mfu);
-  Keep(ComplexityOf(layout), {mfu, layout, order});
-  if (mfus_.size() < forget_at_) return;
+void TieFinder::Offer(const Layout& layout, double score, PointOrder order) {
+  if (!Takes(score)) return;
+  best_score_ = std::max(best_score_, score);
+  scores_.push_back(score);
+  Keep(ComplexityOf(layout), {score, layout, order});
+  if (scores_.size() < forget_at_) return;
   Forget();
-  forget_at_ = std::max(forget_at_, 2 * mfus_.size());
+  forget_at_ = std::max(forget_at_, 2 * scores_.size());
 }
 
 void TieFinder::Merge(const TieFinder& other) {
-  best_mfu_ = std::max(best_mfu_, other.best_mfu_);
-  mfus_.insert(mfus_.end(), other.mfus_.begin(), other.mfus_.end());
-  for (const auto& [complexity, candidate] : other.fastest_) Keep(complexity, candidate);
+  best_score_ = std::max(best_score_, other.best_score_);
+  scores_.insert(scores_.end(), other.scores_.begin(), other.scores_.end());
+  for (const auto& [complexity, candidate] : other.best_) Keep(complexity, candidate);
 }
 
-void TieFinder::Keep(const Complexity& complexity, const Fastest& candidate) {
-  Fastest& fastest = fastest_[complexity];
-  const bool earlier = candidate.mfu == fastest.mfu && candidate.order < fastest.order;
-  if (candidate.mfu > fastest.mfu || earlier) fastest = candidate;
+void TieFinder::Keep(const Complexity& complexity, const Best& candidate) {
+  Best& best = best_[complexity];
+  const bool earlier = candidate.score == best.score && candidate.order < best.order;
+  if (candidate.score > best.score || earlier) best = candidate;
 }
 
 void TieFinder::Forget() {
-  std::erase_if(mfus_, [this](double mfu) { return !Takes(mfu); });
+  std::erase_if(scores_, [this](double score) { return !Takes(score); });
 }
 
 Ties TieFinder::Take(const EstimateContext& context) {
   Forget();
   Ties ties;
-  ties.count = static_cast<int64_t>(mfus_.size());
+  ties.count = static_cast<int64_t>(scores_.size());
   ties.within = spread_ - 1.0;
-  double fastest = 0.0;
-  for (const auto& [complexity, candidate] : fastest_) {
+  double best = 0.0;
+  for (const auto& [complexity, candidate] : best_) {
     if (ties.simplest.size() == kMostSimplest) break;
-    // What is less simple and no faster has nothing for it.
-    if (!Takes(candidate.mfu) || candidate.mfu <= fastest) continue;
-    fastest = candidate.mfu;
+    // What is less simple and no better has nothing for it.
+    if (!Takes(candidate.score) || candidate.score <= best) continue;
+    best = candidate.score;
     ties.simplest.push_back({candidate.layout, EstimateLayout(context, candidate.layout)});
   }
   return ties;

@@ -1,8 +1,9 @@
-// Layouts that the estimate can't tell from the fastest one, and the simplest among them.
+// Layouts that the estimate can't tell from the best one, and the simplest among them.
 //
 // A predicted step has an interval that 80 % of runs fall into. A layout that is slower than the
 // fastest by less than half of that interval ties with it: which of the two is faster, only a run
-// can say. Then the simpler one is the better choice.
+// can say. Then the simpler one is the better choice. The same holds for tokens a joule, which are
+// as uncertain as the step.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,9 @@ class TieFinder {
   // `spread` is the upper end of the interval over the predicted step, at least 1.
   explicit TieFinder(double spread) : spread_(spread) {}
 
-  // Whether a layout of this MFU would tie with the fastest so far.
-  bool Takes(double mfu) const { return mfu * spread_ >= best_mfu_; }
-  void Offer(const Layout& layout, double mfu, PointOrder order);
+  // Whether a layout of this score, 0 or more, would tie with the best so far.
+  bool Takes(double score) const { return score * spread_ >= best_score_; }
+  void Offer(const Layout& layout, double score, PointOrder order);
   // Takes what another part of the same search found.
   void Merge(const TieFinder& other);
 
@@ -50,20 +51,20 @@ class TieFinder {
   Ties Take(const EstimateContext& context);
 
  private:
-  struct Fastest {
-    double mfu = 0.0;
+  struct Best {
+    double score = 0.0;
     Layout layout;
     PointOrder order = 0;
   };
 
-  void Keep(const Complexity& complexity, const Fastest& candidate);
+  void Keep(const Complexity& complexity, const Best& candidate);
   void Forget();  // those that no longer tie
 
   const double spread_;
-  double best_mfu_ = 0.0;
-  std::vector<double> mfus_;  // of those that tied when they were offered
-  size_t forget_at_ = 1024;   // as many of them as make it worth looking for some to forget
-  std::map<Complexity, Fastest> fastest_;
+  double best_score_ = 0.0;
+  std::vector<double> scores_;  // of those that tied when they were offered
+  size_t forget_at_ = 1024;     // as many of them as make it worth looking for some to forget
+  std::map<Complexity, Best> best_;
 };
 
 }  // namespace meshwright::planner

@@ -70,6 +70,14 @@ TEST(JsonSchema, DescribesSizes) {
   ExpectDescribed("scale", range);
 }
 
+TEST(JsonSchema, DescribesFrontsAndGroups) {
+  ExpectDescribed("recommend", Ask("recommend", {"--objective", "energy", "--pareto", "mfu,memory",
+                                                 "--best-per", "tp,sched"}));
+  std::vector<std::string> range = Ask("recommend", {"--objective", "cost"});
+  range[6] = "8..64";
+  ExpectDescribed("scale", range);
+}
+
 TEST(JsonSchema, DescribesStudies) {
   ExpectDescribed("study", Ask("study", {}));
   ExpectDescribed("study", Ask("study", {"--where", "tp = 2"}));

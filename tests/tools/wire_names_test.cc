@@ -195,7 +195,10 @@ TEST(WireNames, OfRecommendationsAreThoseOfTheJson) {
   const auto response = Filled<v1::RecommendResponse>();
   const auto answer = agent::FromWire(response);
   ASSERT_TRUE(answer.ok()) << answer.status();
-  ExpectSameNames(*response.GetDescriptor(), json(ToJson(planner::PlanQuery(), *answer, 0.0)));
+  planner::PlanQuery query;
+  query.pareto = "mfu,memory";
+  query.best_per = "tp";
+  ExpectSameNames(*response.GetDescriptor(), json(ToJson(query, *answer, 0.0)));
 }
 
 TEST(WireNames, OfEstimatesAreThoseOfTheJson) {

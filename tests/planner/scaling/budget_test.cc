@@ -70,6 +70,25 @@ TEST(Answer, LeavesOutWhatIsTooLate) {
   EXPECT_FALSE(Answer(points, budget).cheapest.has_value());
 }
 
+TEST(Answer, TakesTheBestByAnObjective) {
+  auto points = Points({{16, 10.0}, {32, 19.0}, {64, 30.0}});
+  for (ScalePoint& point : points) {
+    point.best->estimate.tokens_per_s_per_gpu =
+        point.best->estimate.tokens_per_s / static_cast<double>(point.devices);
+    point.best->estimate.memory.weights_bytes = 1000 / point.devices;
+  }
+  Budget budget;
+  EXPECT_FALSE(Answer(points, budget).best.has_value());
+  budget.objective = Objective::kCost;
+  EXPECT_EQ(Answer(points, budget).best, 0);
+  budget.objective = Objective::kTokensPerS;
+  EXPECT_EQ(Answer(points, budget).best, 2);
+  budget.objective = Objective::kMemory;
+  EXPECT_EQ(Answer(points, budget).best, 2);
+  budget = {.tokens = 300.0, .within_s = 20.0, .price_per_h = {}, .objective = Objective::kCost};
+  EXPECT_EQ(Answer(points, budget).best, 1);  // 16 would be too late
+}
+
 TEST(PointsForBudget, LookBetweenTheSizes) {
   const TestContext test = MakeContext("llama-3-70b", "h100", 4096, 1024);
   SearchRequest request = {.model = test.model,

@@ -40,18 +40,25 @@ class PlainSearch {
     SearchSpace(request.model, request.devices, request.training.global_batch, request.profile,
                 request.offloads)
         .ForEach([this](const Layout& layout) { Visit(layout); });
-    const auto by_mfu = [](const RankedLayout& a, const RankedLayout& b) {
-      return a.estimate.mfu > b.estimate.mfu;
+    in_order = fit;
+    const auto is_better = [this](const RankedLayout& a, const RankedLayout& b) {
+      return Score(a) > Score(b);
     };
-    std::stable_sort(fit.begin(), fit.end(), by_mfu);
-    std::stable_sort(trials.begin(), trials.end(), by_mfu);
-    const double best = fit.empty() ? 0.0 : fit.front().estimate.mfu;
-    std::erase_if(trials, [best](const RankedLayout& one) { return one.estimate.mfu <= best; });
+    std::stable_sort(fit.begin(), fit.end(), is_better);
+    std::stable_sort(trials.begin(), trials.end(), is_better);
+    const double best = fit.empty() ? 0.0 : Score(fit.front());
+    std::erase_if(trials, [&](const RankedLayout& one) { return Score(one) <= best; });
     if (trials.size() > static_cast<size_t>(kMostTrials)) trials.resize(kMostTrials);
+    if (MeritOf(request.objective) != Merit::kSpeed) trials.clear();
+  }
+
+  double Score(const RankedLayout& ranked) const {
+    return ScoresOf(ranked.estimate)[MeritOf(request_.objective)];
   }
 
   Funnel funnel;
-  std::vector<RankedLayout> fit;  // best first
+  std::vector<RankedLayout> in_order;  // of the space; those that fit
+  std::vector<RankedLayout> fit;       // best first
   std::vector<RankedLayout> trials;
   std::optional<RankedLayout> nearest;
 
@@ -176,11 +183,11 @@ std::vector<std::string> Texts(const std::vector<RankedLayout>& layouts, size_t 
 }
 
 void ExpectSameTies(const PlainSearch& plain, const Ties& ties) {
-  const double best_mfu = plain.fit.front().estimate.mfu;
+  const double best = plain.Score(plain.fit.front());
   int64_t count = 0;
   std::map<Complexity, RankedLayout> fastest;  // what comes first is the fastest of its kind
   for (const RankedLayout& ranked : plain.fit) {
-    if (ranked.estimate.mfu * (1.0 + ties.within) < best_mfu) break;
+    if (plain.Score(ranked) * (1.0 + ties.within) < best) break;
     ++count;
     fastest.try_emplace(ComplexityOf(ranked.layout), ranked);
   }
@@ -188,7 +195,7 @@ void ExpectSameTies(const PlainSearch& plain, const Ties& ties) {
   std::vector<RankedLayout> simplest;
   for (const auto& [complexity, ranked] : fastest) {
     if (simplest.size() == kMostSimplest) break;
-    if (!simplest.empty() && ranked.estimate.mfu <= simplest.back().estimate.mfu) continue;
+    if (!simplest.empty() && plain.Score(ranked) <= plain.Score(simplest.back())) continue;
     simplest.push_back(ranked);
   }
   EXPECT_EQ(Texts(ties.simplest, kMostSimplest), Texts(simplest, kMostSimplest));
@@ -196,7 +203,48 @@ void ExpectSameTies(const PlainSearch& plain, const Ties& ties) {
   EXPECT_DOUBLE_EQ(1.0 + ties.within, fastest_fit.step_high_s / fastest_fit.time.step_s());
 }
 
+// Every layout that no other one equals or beats in all merits, but for the first of equals.
+std::vector<RankedLayout> PlainFront(const PlainSearch& plain, const std::vector<Merit>& merits) {
+  const auto covers = [&](const RankedLayout& a, const RankedLayout& b) {
+    return std::all_of(merits.begin(), merits.end(), [&](Merit merit) {
+      return ScoresOf(a.estimate)[merit] >= ScoresOf(b.estimate)[merit];
+    });
+  };
+  std::vector<RankedLayout> front;
+  for (size_t i = 0; !merits.empty() && i < plain.in_order.size(); ++i) {
+    bool beaten = false;
+    for (size_t j = 0; j < plain.in_order.size() && !beaten; ++j) {
+      const RankedLayout& own = plain.in_order[i];
+      const RankedLayout& other = plain.in_order[j];
+      beaten = i != j && covers(other, own) && (j < i || !covers(own, other));
+    }
+    if (!beaten) front.push_back(plain.in_order[i]);
+  }
+  return front;
+}
+
+void ExpectSameGroups(const PlainSearch& plain, const SearchResult& found,
+                      const std::vector<FilterField>& fields) {
+  int64_t fit = 0;
+  double before = std::numeric_limits<double>::infinity();
+  for (const GroupBest& group : found.groups) {
+    const Filter condition = ParseFilter("group", group.group).value();
+    const auto is_in = [&condition](const RankedLayout& one) {
+      return Matches(condition, one.layout);
+    };
+    EXPECT_EQ(group.fit, std::count_if(plain.fit.begin(), plain.fit.end(), is_in));
+    EXPECT_EQ(group.best, *std::find_if(plain.fit.begin(), plain.fit.end(), is_in));
+    EXPECT_LE(plain.Score(group.best), before);
+    before = plain.Score(group.best);
+    fit += group.fit;
+  }
+  EXPECT_EQ(fit, fields.empty() ? 0 : plain.funnel.evaluated);
+}
+
 TEST(PlainSearch, FindsWhatTheSearchFinds) {
+  int64_t fronts = 0;
+  int64_t groups = 0;
+  int64_t others = 0;
   int64_t fit = 0;
   int64_t over = 0;
   int64_t left_out = 0;
@@ -223,7 +271,13 @@ TEST(PlainSearch, FindsWhatTheSearchFinds) {
       ASSERT_TRUE(found->nearest.has_value());
       EXPECT_EQ(*found->nearest, *plain.nearest);
     } else {
-      ExpectSameTies(plain, found->ties);
+      if (MeritOf(request.objective) != Merit::kMemory) ExpectSameTies(plain, found->ties);
+      EXPECT_THAT(found->front,
+                  testing::UnorderedElementsAreArray(PlainFront(plain, request.pareto)));
+      ExpectSameGroups(plain, *found, request.best_per);
+      fronts += static_cast<int64_t>(found->front.size());
+      groups += static_cast<int64_t>(found->groups.size());
+      others += MeritOf(request.objective) != Merit::kSpeed ? 1 : 0;
       const double mine = found->mine->estimate.mfu;
       EXPECT_EQ(found->mine->faster,
                 std::count_if(plain.fit.begin(), plain.fit.end(),
@@ -244,6 +298,9 @@ TEST(PlainSearch, FindsWhatTheSearchFinds) {
   EXPECT_GT(blocks, 40);
   EXPECT_GT(modules, 60);
   EXPECT_GT(experts, 10);
+  EXPECT_GT(fronts, 60);
+  EXPECT_GT(groups, 100);
+  EXPECT_GT(others, 8);
 }
 
 // Compares every valid point with a single estimate.

@@ -53,6 +53,21 @@ class RandomProblem {
                                                    "rc in (block, modules)", "rc = modules"}))
               .value();
     }
+    request.cluster.power = {
+        .compute_w = 700.0, .exposed_w = Between(300.0, 700.0), .idle_w = 90.0, .source = {}};
+    request.objective = OneOf({Objective::kMfu, Objective::kMfu, Objective::kMfu, Objective::kCost,
+                               Objective::kEnergy, Objective::kMemory});
+    if (Flip()) {
+      request.pareto = ParseMerits("pareto", OneOf<const char*>({"mfu,memory", "memory,energy,mfu",
+                                                                 "energy,memory", "energy,mfu"}))
+                           .value();
+    }
+    if (Flip()) {
+      request.best_per =
+          ParseGroupFields("best_per",
+                           OneOf<const char*>({"tp,pp", "rc", "mb,sched", "zero,hs,sp,vpp"}))
+              .value();
+    }
     request.run.threads = OneOf<int32_t>({1, 1, 2, 3});
     return request;
   }

@@ -120,7 +120,7 @@ TEST(SearchRun, SaysHowFarItIsAndWhatItSawWhenItIsCancelled) {
   ASSERT_TRUE(absl::IsCancelled(status));
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr(absl::StrCat(" of ", of, " layouts were seen, ")),
-                    HasSubstr("; the fastest so far is tp")));
+                    HasSubstr("; the best so far is tp")));
 }
 
 }  // namespace

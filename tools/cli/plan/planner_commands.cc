@@ -36,6 +36,9 @@ struct PlanFlags {
   int32_t top = 10;
   std::optional<double> max_oom_probability;
   std::optional<double> time_limit_s;
+  std::string objective;
+  std::string pareto;
+  std::string best_per;
   bool exit_zero = false;
 };
 
@@ -67,6 +70,9 @@ absl::Status RunRecommend(const PlanFlags& flags, CommandContext& context) {
   query.time_limit_s = flags.time_limit_s;
   ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
   query.offload = flags.offload;
+  query.objective = flags.objective;
+  query.pareto = flags.pareto;
+  query.best_per = flags.best_per;
   if (!range.is_one() || budget.tokens) {
     RETURN_IF_ERROR(CheckOneSize(flags));
     return RunScale({.plan = query, .devices = range, .refine = true, .budget = budget},
@@ -168,6 +174,20 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--mine", flags->mine, "Say where this layout would rank, and why it is slower")
       ->option_text("LAYOUT");
+  command_line::TakeWords(
+      command->add_option("--objective", flags->objective,
+                          "What ranks layouts, and the sizes of a range; the default is mfu"),
+      {"mfu", "tokens_per_s", "cost", "time_to_loss", "energy", "memory"});
+  command
+      ->add_option("--pareto", flags->pareto,
+                   "Show as well what no layout beats in all of these: two or three of mfu, energy "
+                   "and memory")
+      ->option_text("LIST");
+  command
+      ->add_option("--best-per", flags->best_per,
+                   "Show as well the best layout for each of the values of these axes, such as "
+                   "tp,pp")
+      ->option_text("LIST");
   flags->budget.Add(*command);
   flags->where.Add(*command);
   command

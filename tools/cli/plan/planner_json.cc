@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/codec/json_codec.h"
+#include "planner/report/answer_fields.h"
 #include "planner/report/compare_fields.h"
 #include "planner/report/estimate_json.h"
 #include "planner/report/explain_json.h"
@@ -43,6 +44,9 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
   if (!query.offload.empty()) request["offload"] = query.offload;
   if (!query.where.empty()) request["where"] = query.where;
   if (query.time_limit_s) request["time_limit_s"] = *query.time_limit_s;
+  if (!query.objective.empty()) request["objective"] = query.objective;
+  if (!query.pareto.empty()) request["pareto"] = query.pareto;
+  if (!query.best_per.empty()) request["best_per"] = query.best_per;
   ordered_json object = {{"request", std::move(request)},
                          {"parameters", answer.parameters},
                          {"rests_on", ToJson(answer.rests_on)},
@@ -58,6 +62,14 @@ ordered_json ToJson(const planner::PlanQuery& query, const planner::RecommendAns
     object["nearest"]["over_bytes"] = result.nearest_over_bytes;
   }
   if (result.partial) object["partial"] = planner::ToJson(*result.partial);
+  if (!query.pareto.empty()) object["front"] = LayoutsToJson(result.front);
+  if (!query.best_per.empty()) {
+    ordered_json groups = ordered_json::array();
+    for (const planner::GroupBest& group : result.groups) {
+      groups.push_back(planner::WriteOrderedJson(group));
+    }
+    object["groups"] = std::move(groups);
+  }
   if (answer.mine) object["mine"] = ToJson(*answer.mine);
   return object;
 }
@@ -115,6 +127,7 @@ ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer
   request["gpus_high"] = query.devices.high;
   request["weak"] = query.weak;
   if (!query.plan.where.empty()) request["where"] = query.plan.where;
+  if (!query.plan.objective.empty()) request["objective"] = query.plan.objective;
   const planner::Budget& budget = query.budget;
   if (budget.tokens) request["tokens"] = *budget.tokens;
   if (budget.within_s) request["within_s"] = *budget.within_s;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "planner/search/front.h"
 #include "tools/cli/io/folded_text.h"
 #include "tools/cli/io/table.h"
 #include "tools/cli/io/text.h"
@@ -80,13 +81,19 @@ void PrintFunnel(const planner::PlanQuery& query, const planner::SearchResult& r
       << " layouts were seen, and those below are the best of them.\n";
 }
 
+bool IsAbout(const planner::PlanQuery& query, std::string_view objective) {
+  return query.objective == objective || query.pareto.find(objective) != std::string::npos;
+}
+
 void PrintRanking(const planner::PlanQuery& query,
                   const std::vector<planner::RankedLayout>& layouts, std::ostream& out) {
   const bool by_risk = query.max_oom_probability.has_value();
+  const bool by_energy = IsAbout(query, "energy");
   std::vector<std::string> header = {"#", "layout", "GiB/device", "of device"};
   if (by_risk) header.emplace_back("P(OOM)");
   header.insert(header.end(),
                 {"step", "MFU", "TFLOP/s/GPU", "tokens/s/GPU", "causal MFU", "tokens/s"});
+  if (by_energy) header.emplace_back("tokens/J");
   Table table(std::move(header));
   for (size_t i = 0; i < layouts.size(); ++i) {
     const planner::Estimate& e = layouts[i].estimate;
@@ -99,6 +106,7 @@ void PrintRanking(const planner::PlanQuery& query,
                 absl::StrFormat("%.1f", e.tflops_per_gpu),
                 FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu)),
                 FormatPercent(e.mfu_causal), FormatCount(static_cast<int64_t>(e.tokens_per_s))});
+    if (by_energy) row.push_back(absl::StrFormat("%.4g", e.tokens_per_joule));
     table.Add(std::move(row));
   }
   table.Print(out);
@@ -127,6 +135,41 @@ void PrintTies(const planner::SearchResult& result, std::ostream& out) {
   }
   table.Print(out);
   out << "\n";
+}
+
+std::string RankedBy(const planner::PlanQuery& query) {
+  if (query.objective == "memory") return "predicted memory; MFU";
+  if (query.objective == "energy") return "predicted tokens a joule; MFU";
+  return "predicted MFU";
+}
+
+// The whole front in as many lines as the query's `top`, its ends among them.
+void PrintFront(const planner::PlanQuery& query, const planner::SearchResult& result,
+                std::ostream& out) {
+  if (query.pareto.empty()) return;
+  const std::vector<planner::RankedLayout> shown =
+      planner::EvenlySpread(result.front, std::max<size_t>(2, static_cast<size_t>(query.top)));
+  out << "\nNo layout beats any of these " << FormatCount(static_cast<int64_t>(result.front.size()))
+      << " in all of " << query.pareto;
+  if (shown.size() < result.front.size()) {
+    out << "; " << shown.size() << " that divide them evenly (--top shows more)";
+  }
+  out << ":\n";
+  PrintRanking(query, shown, out);
+}
+
+void PrintGroups(const planner::PlanQuery& query, const planner::SearchResult& result,
+                 std::ostream& out) {
+  if (query.best_per.empty()) return;
+  out << "\nThe best layout for each " << query.best_per << " that fits:\n";
+  Table table({"group", "fit", "best layout", "GiB/device", "step", "MFU", "tokens/s/GPU"});
+  for (const planner::GroupBest& group : result.groups) {
+    const planner::Estimate& e = group.best.estimate;
+    table.Add({group.group, FormatCount(group.fit), planner::FormatLayout(group.best.layout),
+               FormatGib(e.memory.total_bytes()), FormatSeconds(e.time.step_s()),
+               FormatPercent(e.mfu), FormatCount(static_cast<int64_t>(e.tokens_per_s_per_gpu))});
+  }
+  table.Print(out);
 }
 
 // What the memory criterion dropped although it would be faster.
@@ -252,9 +295,12 @@ void PrintRecommendation(const planner::PlanQuery& query, const planner::Recomme
     PrintWorthATrial(query, answer.result, out);
     return;
   }
-  PrintTies(answer.result, out);
-  out << "Ranked by predicted MFU (PaLM definition; causal MFU counts half of the attention):\n";
+  if (query.objective != "memory") PrintTies(answer.result, out);
+  out << "Ranked by " << RankedBy(query)
+      << " (PaLM definition; causal MFU counts half of the attention):\n";
   PrintRanking(query, answer.result.layouts, out);
+  PrintFront(query, answer.result, out);
+  PrintGroups(query, answer.result, out);
   PrintMine(answer.mine, out);
   PrintWorthATrial(query, answer.result, out);
   out << "\nMemory of the fullest device, GiB:\n";

@@ -22,6 +22,9 @@ class GrpcPlanner final : public PlannerApi {
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
     request.set_offload(query.offload);
     request.set_where(query.where);
+    request.set_objective(query.objective);
+    request.set_pareto(query.pareto);
+    request.set_best_per(query.best_per);
     if (query.time_limit_s) request.set_time_limit_s(*query.time_limit_s);
     request.set_mine(query.mine);
     grpc::ClientContext context;

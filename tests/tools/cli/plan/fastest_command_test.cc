@@ -23,7 +23,7 @@ std::vector<std::string> TrillionParameters(std::vector<std::string> more = {}) 
   std::vector<std::string> arguments = {
       "fastest",     "--model",   folder + "/tests/golden/gpt-1.3t.json",
       "--cluster",   "a100-80",   "--gpus",
-      "2048..65536", "--seq-len", "2560",
+      "8192..65536", "--seq-len", "2560",
       "--tokens",    "300B",      "--critical-batch",
       "2400"};
   arguments.insert(arguments.end(), more.begin(), more.end());

@@ -70,6 +70,17 @@ TEST_P(RemotePlannerTest, RecommendsWhatAConditionTakes) {
   ExpectSame(Ask("recommend", {"--fix", "pp=4", "--time-limit", "1000"}));
 }
 
+TEST_P(RemotePlannerTest, RanksByAnObjective) {
+  ExpectSame(Ask("recommend", {"--objective", "memory", "--top", "2"}));
+  ExpectSame(Ask("recommend",
+                 {"--objective", "energy", "--pareto", "mfu,memory", "--best-per", "tp,sched"}));
+  ExpectSame(Ask("recommend", {"--pareto", "mfu,cost"}));
+  ExpectSame(Ask("recommend", {"--best-per", "width"}));
+  std::vector<std::string> range = Ask("recommend", {"--objective", "cost"});
+  range[6] = "16..64";
+  ExpectSame(range);
+}
+
 TEST_P(RemotePlannerTest, PlacesMyOwnLayout) {
   for (const char* mine :
        {"tp8.pp4.dp2.mb1.zero1.sp1", "tp4.pp4.dp4.mb2.zero1.sp1", "tp3.pp4.dp2", "no layout"}) {

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "planner/estimate/estimate.h"
+#include "planner/cost/step_time.h"
 #include "planner/spec/cluster_spec.h"
 
 namespace meshwright::planner {
@@ -28,7 +28,9 @@ struct Energy {
   double tokens_per_joule = 0.0;
 };
 
-// All 0 where the cluster does not say what its devices draw.
-Energy EnergyOf(const ClusterSpec& cluster, int64_t devices, const Estimate& estimate);
+// Of steps that make so many tokens a second on so many devices. All 0 where the cluster does not
+// say what its devices draw.
+Energy EnergyOf(const ClusterSpec& cluster, int64_t devices, const TimeEstimate& time,
+                double tokens_per_s);
 
 }  // namespace meshwright::planner

@@ -1,4 +1,4 @@
-#include "planner/scaling/power.h"
+#include "planner/estimate/power.h"
 
 #include <gtest/gtest.h>
 
@@ -24,22 +24,26 @@ ClusterSpec Cluster() {
   return cluster;
 }
 
+Energy Of(const ClusterSpec& cluster, int64_t devices, const Estimate& estimate) {
+  return EnergyOf(cluster, devices, estimate.time, estimate.tokens_per_s);
+}
+
 TEST(EnergyOf, WeighsStatesByTheirTime) {
-  const Energy energy = EnergyOf(Cluster(), 8, StepOf(5.0, 4.0, 1.0));
+  const Energy energy = Of(Cluster(), 8, StepOf(5.0, 4.0, 1.0));
   EXPECT_DOUBLE_EQ(energy.device_w, (5.0 * 700.0 + 4.0 * 600.0 + 100.0) / 10.0);
   EXPECT_DOUBLE_EQ(energy.all_w, 8.0 * energy.device_w);
   EXPECT_DOUBLE_EQ(energy.tokens_per_joule, 1000.0 / energy.all_w);
 }
 
 TEST(EnergyOf, CountsTheIdleDevicesOfTheLastNode) {
-  const Energy energy = EnergyOf(Cluster(), 12, StepOf(1.0, 0.0, 0.0));
+  const Energy energy = Of(Cluster(), 12, StepOf(1.0, 0.0, 0.0));
   EXPECT_DOUBLE_EQ(energy.all_w, 12.0 * 700.0 + 4.0 * 100.0);
 }
 
 TEST(EnergyOf, IsNothingWhereNobodySaid) {
   ClusterSpec cluster = Cluster();
   cluster.power = PowerProfile();
-  EXPECT_EQ(EnergyOf(cluster, 8, StepOf(1.0, 1.0, 0.0)).all_w, 0.0);
+  EXPECT_EQ(Of(cluster, 8, StepOf(1.0, 1.0, 0.0)).all_w, 0.0);
 }
 
 TEST(DeviceStates, CoverEveryPartOnce) {
@@ -59,9 +63,9 @@ TEST(DeviceStates, CoverEveryPartOnce) {
 TEST(EnergyOf, SaysWhatThePaperMeasured) {
   const ClusterSpec cluster = FindCluster("h100", 2).value();
   const double compute = 0.95;
-  const Energy before = EnergyOf(cluster, 128, StepOf(compute, 1.0 - compute, 0.0));
+  const Energy before = Of(cluster, 128, StepOf(compute, 1.0 - compute, 0.0));
   const double longer = 1.0 / (1.0 - 0.3722);  // the step, for the same tokens
-  const Energy after = EnergyOf(cluster, 2048, StepOf(compute, longer - compute, 0.0));
+  const Energy after = Of(cluster, 2048, StepOf(compute, longer - compute, 0.0));
   EXPECT_NEAR(after.device_w / before.device_w - 1.0, -0.0587, 0.01);
 }
 

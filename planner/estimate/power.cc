@@ -1,4 +1,4 @@
-#include "planner/scaling/power.h"
+#include "planner/estimate/power.h"
 
 #include "planner/spec/node_placement.h"
 
@@ -33,10 +33,10 @@ double TimeIn(DeviceState state, const TimeEstimate& time) {
   return seconds;
 }
 
-Energy EnergyOf(const ClusterSpec& cluster, int64_t devices, const Estimate& estimate) {
+Energy EnergyOf(const ClusterSpec& cluster, int64_t devices, const TimeEstimate& time,
+                double tokens_per_s) {
   const PowerProfile& power = cluster.power;
   if (power.compute_w <= 0.0) return {};
-  const TimeEstimate& time = estimate.time;
   const double joules = power.compute_w * TimeIn(DeviceState::kCompute, time) +
                         power.exposed_w * TimeIn(DeviceState::kExposed, time) +
                         power.idle_w * TimeIn(DeviceState::kIdle, time);
@@ -46,7 +46,7 @@ Energy EnergyOf(const ClusterSpec& cluster, int64_t devices, const Estimate& est
   const int64_t idle = int64_t{placed.nodes} * placed.per_node - devices;
   energy.all_w =
       static_cast<double>(devices) * energy.device_w + static_cast<double>(idle) * power.idle_w;
-  energy.tokens_per_joule = estimate.tokens_per_s / energy.all_w;
+  energy.tokens_per_joule = tokens_per_s / energy.all_w;
   return energy;
 }
 

@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nlohmann/json.hpp"
+#include "tests/tools/command_runner.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> Ask(std::vector<std::string> more) {
+  std::vector<std::string> arguments = {"recommend", "--model",        "llama-2-13b", "--cluster",
+                                        "h100",      "--gpus",         "64",          "--seq-len",
+                                        "4096",      "--global-batch", "128"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+json Answer(std::vector<std::string> more) {
+  more.insert(more.end(), {"--format", "json"});
+  const CommandOutput run = RunCommand(Ask(more));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return json::parse(run.out);
+}
+
+std::string Text(const std::vector<std::string>& more) {
+  const CommandOutput run = RunCommand(Ask(more));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return run.out;
+}
+
+TEST(ObjectiveCommand, SaysWhatRanks) {
+  EXPECT_THAT(Text({}), HasSubstr("Ranked by predicted MFU (PaLM"));
+  EXPECT_THAT(Text({"--objective", "cost"}), HasSubstr("Ranked by predicted MFU (PaLM"));
+  const std::string energy = Text({"--objective", "energy"});
+  EXPECT_THAT(energy, HasSubstr("Ranked by predicted tokens a joule"));
+  EXPECT_THAT(energy, HasSubstr("tokens/J"));
+  const std::string memory = Text({"--objective", "memory"});
+  EXPECT_THAT(memory, HasSubstr("Ranked by predicted memory"));
+  EXPECT_THAT(memory, Not(HasSubstr("layouts tie")));
+}
+
+TEST(ObjectiveCommand, PrintsAFront) {
+  const json answer = Answer({"--pareto", "mfu,memory"});
+  ASSERT_GT(answer["front"].size(), 3u);
+  EXPECT_EQ(answer["front"].front(), answer["layouts"].front());
+  for (size_t i = 1; i < answer["front"].size(); ++i) {
+    const json& before = answer["front"][i - 1];
+    const json& one = answer["front"][i];
+    EXPECT_GT(before["mfu"], one["mfu"]);
+    EXPECT_GT(before["memory"]["total_bytes"], one["memory"]["total_bytes"]);
+  }
+  EXPECT_EQ(answer["request"]["pareto"], "mfu,memory");
+  const std::string text = Text({"--pareto", "mfu,memory", "--top", "3"});
+  EXPECT_THAT(text, HasSubstr("in all of mfu,memory; 3 that divide them evenly"));
+  EXPECT_THAT(text, HasSubstr(answer["front"].back()["layout"].get<std::string>()));
+}
+
+// The condition of a group is one that --where takes, and its best layout the search's own.
+TEST(ObjectiveCommand, PrintsTheBestOfEachGroup) {
+  const json answer = Answer({"--best-per", "tp,sched"});
+  ASSERT_GT(answer["groups"].size(), 2u);
+  int64_t fit = 0;
+  for (const json& group : answer["groups"]) fit += group["fit"].get<int64_t>();
+  EXPECT_EQ(fit, answer["funnel"]["evaluated"]);
+  const json& group = answer["groups"][1];
+  const json alone = Answer({"--where", group["group"], "--top", "1"});
+  EXPECT_EQ(alone["layouts"][0], group["estimate"]);
+  EXPECT_EQ(alone["funnel"]["evaluated"], group["fit"]);
+  EXPECT_THAT(Text({"--best-per", "tp,sched"}), HasSubstr(group["group"].get<std::string>()));
+}
+
+TEST(ObjectiveCommand, NamesTheBestSize) {
+  std::vector<std::string> arguments = Ask({"--objective", "cost"});
+  arguments[6] = "16..64";
+  EXPECT_THAT(RunCommand(arguments).out, HasSubstr("Best by cost: "));
+  arguments = Ask({"--pareto", "mfu,memory"});
+  arguments[6] = "16..64";
+  const CommandOutput refused = RunCommand(arguments);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--pareto mfu,memory: is about one number of devices"));
+}
+
+TEST(ObjectiveCommand, NeedsPowerForEnergy) {
+  std::vector<std::string> arguments = Ask({"--objective", "energy"});
+  arguments[4] = "local-cpu";
+  const CommandOutput run = RunCommand(arguments);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("needs what a device draws"));
+}
+
+}  // namespace
+}  // namespace meshwright::cli

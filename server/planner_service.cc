@@ -84,6 +84,20 @@ absl::Status FindShortest(const v1::FastestRequest& request, int32_t host_cores,
   return absl::OkStatus();
 }
 
+absl::Status FindLimits(const v1::FitRequest& request, int32_t host_cores,
+                        const planner::Cancelled& cancelled, v1::FitResponse* response) {
+  ASSIGN_OR_RETURN(planner::PlanQuery query,
+                   ReadPlan(request.plan(), kDefaultFramework, host_cores));
+  if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
+  query.offload = request.offload();
+  query.where = request.where();
+  ASSIGN_OR_RETURN(
+      const planner::FitAnswer answer,
+      planner::AnswerFit(query, request.layout(), host_cores, {.cancelled = cancelled}));
+  *response = agent::ToWire(answer);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
@@ -135,6 +149,15 @@ grpc::ServerUnaryReactor* PlannerService::Fastest(grpc::CallbackServerContext* c
   return calls_->AnswerWithSearch(context, *request,
                                   [=, this](const planner::Cancelled& cancelled) {
                                     return FindShortest(*request, host_cores_, cancelled, response);
+                                  });
+}
+
+grpc::ServerUnaryReactor* PlannerService::Fit(grpc::CallbackServerContext* context,
+                                              const v1::FitRequest* request,
+                                              v1::FitResponse* response) {
+  return calls_->AnswerWithSearch(context, *request,
+                                  [=, this](const planner::Cancelled& cancelled) {
+                                    return FindLimits(*request, host_cores_, cancelled, response);
                                   });
 }
 

@@ -39,6 +39,8 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Fastest(grpc::CallbackServerContext* context,
                                     const v1::FastestRequest* request,
                                     v1::FastestResponse* response) override;
+  grpc::ServerUnaryReactor* Fit(grpc::CallbackServerContext* context, const v1::FitRequest* request,
+                                v1::FitResponse* response) override;
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
                                         const v1::ListPresetsRequest* request,
                                         v1::ListPresetsResponse* response) override;

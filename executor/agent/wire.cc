@@ -209,6 +209,14 @@ absl::StatusOr<planner::FastestAnswer> FromWire(const v1::FastestResponse& respo
   return ReadMessage<planner::FastestAnswer>(response);
 }
 
+v1::FitResponse ToWire(const planner::FitAnswer& answer) {
+  return WriteMessage<v1::FitResponse>(answer);
+}
+
+absl::StatusOr<planner::FitAnswer> FromWire(const v1::FitResponse& response) {
+  return ReadMessage<planner::FitAnswer>(response);
+}
+
 v1::StudyResponse ToWire(const planner::StudyAnswer& answer) {
   return WriteMessage<v1::StudyResponse>(answer);
 }

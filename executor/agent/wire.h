@@ -24,6 +24,7 @@
 #include "planner/report/comparison.h"
 #include "planner/report/explain.h"
 #include "planner/report/fastest_report.h"
+#include "planner/report/limits_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 #include "planner/search/search.h"
@@ -63,6 +64,9 @@ v1::FastestRequest ToWire(const planner::FastestQuery& query);
 void ReadFastest(const v1::FastestRequest& request, planner::FastestQuery& query);
 v1::FastestResponse ToWire(const planner::FastestAnswer& answer);
 absl::StatusOr<planner::FastestAnswer> FromWire(const v1::FastestResponse& response);
+
+v1::FitResponse ToWire(const planner::FitAnswer& answer);
+absl::StatusOr<planner::FitAnswer> FromWire(const v1::FitResponse& response);
 
 v1::StudyResponse ToWire(const planner::StudyAnswer& answer);
 absl::StatusOr<planner::StudyAnswer> FromWire(const v1::StudyResponse& response);

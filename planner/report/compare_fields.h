@@ -5,6 +5,7 @@
 #include "planner/report/answer_fields.h"
 #include "planner/report/comparison.h"
 #include "planner/report/fastest_report.h"
+#include "planner/report/limits_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 
@@ -140,6 +141,28 @@ void VisitFields(Answer& answer, Visitor& visit) {
   visit("claims", answer.claims);
   visit("device_bytes", answer.device_bytes);
   visit("network_bytes_per_s", answer.network_bytes_per_s);
+  visit("notes", answer.notes);
+  visit("parameters", answer.parameters);
+  visit("rests_on", answer.rests_on);
+}
+
+template <ConstOr<Limit> OneLimit, typename Visitor>
+void VisitFields(OneLimit& limit, Visitor& visit) {
+  visit("kind", limit.kind, kLimitKindNames);
+  visit(OrNull("asked"), limit.asked);
+  visit(OrNull("largest"), limit.largest);
+  visit(OrNull("estimate"), limit.best);
+  visit("parameters", limit.parameters);
+  visit(OrNull("next"), limit.next);
+  visit(OrNull("over_bytes"), limit.over_bytes);
+  visit("problem", limit.problem);
+}
+
+template <ConstOr<FitAnswer> Answer, typename Visitor>
+void VisitFields(Answer& answer, Visitor& visit) {
+  visit("limits", answer.limits);
+  visit("allowed_bytes", answer.allowed_bytes);
+  visit("sentences", answer.sentences);
   visit("notes", answer.notes);
   visit("parameters", answer.parameters);
   visit("rests_on", answer.rests_on);

@@ -89,6 +89,11 @@ TEST(JsonSchema, DescribesShortestRuns) {
                    "--seq-len", "4096", "--tokens", "1T", "--critical-batch", "16"});
 }
 
+TEST(JsonSchema, DescribesWhatFits) {
+  ExpectDescribed("fit", Ask("fit", {"--where", "tp = 2"}));
+  ExpectDescribed("fit", Ask("fit", {"--layout", "tp8.pp4.dp2.mb1.zero1.sp1"}));
+}
+
 TEST(JsonSchema, DescribesListsLaunchesAndSchedules) {
   for (const char* kind : {"models", "clusters", "profiles"}) {
     ExpectDescribed("list", {"list", kind});

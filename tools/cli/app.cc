@@ -14,6 +14,7 @@
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/plan/compare_command.h"
 #include "tools/cli/plan/fastest_command.h"
+#include "tools/cli/plan/fit_command.h"
 #include "tools/cli/plan/planner_commands.h"
 #include "tools/cli/plan/scale_command.h"
 #include "tools/cli/plan/study_command.h"
@@ -110,6 +111,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddScaleCommand(*app, context);
   AddStudyCommand(*app, context);
   AddFastestCommand(*app, context);
+  AddFitCommand(*app, context);
   AddExportCommand(*app, context);
   AddScheduleCommand(*app, context);
   AddTrialCommand(*app, context);

@@ -22,6 +22,7 @@ TEST(MessageNamesTest, OfAnswersAreThoseOfTheirMessages) {
   ExpectSameFields<planner::CompareAnswer, v1::CompareResponse>();
   ExpectSameFields<planner::ScaleAnswer, v1::ScaleResponse>();
   ExpectSameFields<planner::FastestAnswer, v1::FastestResponse>();
+  ExpectSameFields<planner::FitAnswer, v1::FitResponse>();
   ExpectSameFields<planner::StudyAnswer, v1::StudyResponse>();
 }
 

@@ -80,6 +80,11 @@ class InProcessPlanner : public PlannerApi {
     return planner::AnswerFastest(query, context_.host_cores,
                                   {.threads = Threads(), .cancelled = Cancelled()}, progress);
   }
+  absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
+                                         std::string_view layout) override {
+    return planner::AnswerFit(query, layout, context_.host_cores,
+                              {.threads = Threads(), .cancelled = Cancelled()});
+  }
   absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
 
  private:

@@ -10,6 +10,7 @@
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
 #include "planner/report/fastest_report.h"
+#include "planner/report/limits_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 #include "tools/cli/common/context.h"
@@ -33,6 +34,9 @@ class PlannerApi {
   // Likewise.
   virtual absl::StatusOr<planner::FastestAnswer> Fastest(
       const planner::FastestQuery& query, const planner::ShortestProgress& progress) = 0;
+  // `layout` may be empty.
+  virtual absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
+                                                 std::string_view layout) = 0;
   virtual absl::StatusOr<planner::PresetNames> Presets() = 0;
 };
 

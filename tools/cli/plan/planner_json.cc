@@ -120,6 +120,17 @@ ordered_json ToJson(const planner::FastestQuery& query, const planner::FastestAn
   return object;
 }
 
+ordered_json ToJson(const planner::PlanQuery& query, const planner::FitAnswer& answer,
+                    double elapsed_s) {
+  ordered_json request = RequestToJson(query);
+  if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
+  if (!query.offload.empty()) request["offload"] = query.offload;
+  if (!query.where.empty()) request["where"] = query.where;
+  ordered_json object = {{"request", std::move(request)}, {"elapsed_s", elapsed_s}};
+  object.update(planner::WriteOrderedJson(answer));
+  return object;
+}
+
 ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                     double elapsed_s) {
   ordered_json request = RequestToJson(query.plan);

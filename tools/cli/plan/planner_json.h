@@ -5,6 +5,7 @@
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
 #include "planner/report/fastest_report.h"
+#include "planner/report/limits_report.h"
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 
@@ -22,6 +23,8 @@ nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::St
                               double elapsed_s);
 nlohmann::ordered_json ToJson(const planner::FastestQuery& query,
                               const planner::FastestAnswer& answer, double elapsed_s);
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::FitAnswer& answer,
+                              double elapsed_s);
 nlohmann::ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                               double elapsed_s);
 

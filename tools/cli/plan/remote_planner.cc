@@ -101,6 +101,23 @@ class GrpcPlanner final : public PlannerApi {
     return agent::FromWire(response);
   }
 
+  absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
+                                         std::string_view layout) override {
+    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
+    v1::FitRequest request;
+    *request.mutable_plan() = agent::ToWire(query);
+    request.set_layout(std::string(layout));
+    if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
+    request.set_offload(query.offload);
+    request.set_where(query.where);
+    grpc::ClientContext context;
+    SetDeadline(context);
+    const InterruptGuard guard(interrupted_, context);
+    v1::FitResponse response;
+    RETURN_IF_ERROR(CallStatus(stub->Fit(&context, request, &response)));
+    return agent::FromWire(response);
+  }
+
   absl::StatusOr<planner::PresetNames> Presets() override {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
     grpc::ClientContext context;

@@ -42,8 +42,8 @@ bool SaysPower(const planner::ScaleAnswer& answer) {
 
 void PrintPoints(const planner::ScaleAnswer& answer, std::ostream& out) {
   const bool power = SaysPower(answer);
-  std::vector<std::string> header = {"GPUs", "batch",        "best layout", "step",
-                                     "MFU",  "tokens/s/GPU", "exposed"};
+  std::vector<std::string> header = {"GPUs", "batch", "best layout",  "GiB/device",
+                                     "step", "MFU",   "tokens/s/GPU", "exposed"};
   for (const planner::TimePart part : planner::kTimeParts) {
     if (planner::StateOf(part) == planner::DeviceState::kExposed) {
       header.emplace_back(planner::PartName(part));
@@ -62,10 +62,11 @@ void PrintPoints(const planner::ScaleAnswer& answer, std::ostream& out) {
     }
     const planner::Estimate& estimate = point.best->estimate;
     const double step_s = estimate.time.step_s();
-    row.insert(row.end(), {planner::FormatLayout(point.best->layout), FormatSeconds(step_s),
-                           FormatPercent(estimate.mfu),
-                           FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
-                           FormatPercent(point.exposed)});
+    row.insert(row.end(),
+               {planner::FormatLayout(point.best->layout), FormatGib(estimate.memory.total_bytes()),
+                FormatSeconds(step_s), FormatPercent(estimate.mfu),
+                FormatCount(static_cast<int64_t>(estimate.tokens_per_s_per_gpu)),
+                FormatPercent(point.exposed)});
     for (const planner::TimePart part : planner::kTimeParts) {
       if (planner::StateOf(part) != planner::DeviceState::kExposed) continue;
       row.push_back(FormatPercent(estimate.time[part] / step_s));

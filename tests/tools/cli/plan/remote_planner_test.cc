@@ -111,6 +111,12 @@ TEST_P(RemotePlannerTest, LooksForTheShortest) {
   ExpectSame(shortest);
 }
 
+TEST_P(RemotePlannerTest, FindsWhatFits) {
+  ExpectSame(Ask("fit", {"--where", "tp = 8"}));
+  ExpectSame(Ask("fit", {"--layout", "tp8.pp4.dp2.mb1.zero1.sp1", "--max-oom-probability", "0.3"}));
+  ExpectSame(Ask("fit", {"--layout", "no layout"}));
+}
+
 TEST_P(RemotePlannerTest, LooksAtSizes) {
   std::vector<std::string> range = Ask("scale", {"--strong"});
   range[6] = "8..64";

@@ -1,0 +1,37 @@
+// How large a micro-batch, a sequence and a model may be before nothing fits: the answer of
+// `meshwright fit`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "planner/catalog/plan_query.h"
+#include "planner/report/rests_on.h"
+#include "planner/scaling/limits.h"
+
+namespace meshwright::planner {
+
+struct FitAnswer {
+  std::vector<Limit> limits;           // in the order of kLimitKindNames
+  int64_t allowed_bytes = 0;           // per device under the query's memory criterion
+  std::vector<std::string> sentences;  // one for each limit
+  std::vector<std::string> notes;
+  int64_t parameters = 0;  // of the model as it is asked about
+  RestsOn rests_on;
+
+  bool any_fits() const;
+};
+
+// `layout` is the text form; empty: any layout of a search. Errors as Resolve() and Search() have
+// them.
+absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
+                                    int32_t host_cores, SearchRun run = {},
+                                    const LimitProgress& progress = {});
+
+// For each limit the value asked for, the largest that fits and the next that does not as bars, as
+// the text of an SVG file.
+std::string FitSvg(const FitAnswer& answer);
+
+}  // namespace meshwright::planner

@@ -1,0 +1,247 @@
+#include "planner/scaling/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/block/parameters.h"
+#include "planner/layout/filter_parser.h"
+#include "planner/search/space.h"
+
+namespace meshwright::planner {
+namespace {
+
+constexpr int64_t kMostSequence = int64_t{1} << 24;  // that Validate() takes
+constexpr int64_t kMostDepth = 4096;
+// The longest pattern of layers that a model is taken to repeat.
+constexpr int64_t kMostPeriod = 16;
+
+// What happens at one value.
+struct Probe {
+  std::optional<RankedLayout> best;  // where something fits
+  std::optional<int64_t> over_bytes;
+  std::string problem;
+};
+
+// Whether an error is about the value and not about the question.
+bool IsAboutValue(const absl::Status& status) {
+  constexpr std::array<std::string_view, 6> kFields = {
+      "gpus", "global_batch", "where", "layout", "seq_len", "num_hidden_layers"};
+  return absl::IsInvalidArgument(status) &&
+         std::find(kFields.begin(), kFields.end(), FieldOf(status)) != kFields.end();
+}
+
+absl::StatusOr<Probe> ProbeLayout(const SearchRequest& request, const Layout& layout) {
+  Probe probe;
+  const absl::StatusOr<Estimate> estimate = CheckAndEstimate(request, layout);
+  if (!estimate.ok()) {
+    if (!IsAboutValue(estimate.status())) return estimate.status();
+    probe.problem = std::string(estimate.status().message());
+    return probe;
+  }
+  const int64_t over = estimate->memory.total_bytes() - AllowedBytes(request);
+  if (over > 0) {
+    probe.over_bytes = over;
+  } else {
+    probe.best = RankedLayout{layout, *estimate};
+  }
+  return probe;
+}
+
+absl::StatusOr<Probe> ProbeAll(const SearchRequest& request) {
+  Probe probe;
+  absl::StatusOr<SearchResult> result = Search(request);
+  if (!result.ok()) {
+    if (!IsAboutValue(result.status())) return result.status();
+    probe.problem = std::string(result.status().message());
+  } else if (result->layouts.empty()) {
+    probe.over_bytes = result->nearest_over_bytes;
+  } else {
+    probe.best = std::move(result->layouts.front());
+  }
+  return probe;
+}
+
+// The values of one kind in rising order: multiples of a step, or those listed.
+struct Values {
+  int64_t step = 1;
+  int64_t count = 0;
+  std::vector<int64_t> listed = {};
+
+  int64_t At(int64_t place) const {
+    return listed.empty() ? step * (place + 1) : listed[static_cast<size_t>(place)];
+  }
+  // Of the largest value up to `value`; the first where all are larger.
+  int64_t PlaceOf(int64_t value) const {
+    if (listed.empty()) return std::clamp<int64_t>(value / step - 1, 0, count - 1);
+    const auto above = std::upper_bound(listed.begin(), listed.end(), value);
+    return std::max<int64_t>(0, above - listed.begin() - 1);
+  }
+};
+
+Values StepsUpTo(int64_t step, int64_t most) { return {.step = step, .count = most / step}; }
+
+// Each value asks the same question but for itself.
+class LimitSearch {
+ public:
+  LimitSearch(const SearchRequest& request, const std::optional<Layout>& layout,
+              const LimitProgress& progress)
+      : request_(request), layout_(layout), progress_(progress) {
+    request_.top = 1;
+    request_.mine.reset();
+  }
+
+  absl::StatusOr<Limit> Find(LimitKind kind) {
+    const Values values = ValuesOf(kind);
+    Limit limit;
+    limit.kind = kind;
+    limit.asked = AskedOf(kind);
+    int64_t low = -1;  // fits
+    int64_t high = values.count;
+    int64_t place = values.PlaceOf(limit.asked.value_or(1));
+    while (low + 1 < high) {
+      const int64_t value = values.At(place);
+      if (progress_) progress_(kind, value);
+      ASSIGN_OR_RETURN(Probe probe, ProbeAt(kind, value));
+      if (probe.best) {
+        low = place;
+        limit.largest = value;
+        limit.best = std::move(probe.best);
+      } else {
+        high = place;
+        limit.next = value;
+        limit.over_bytes = probe.over_bytes;
+        limit.problem = std::move(probe.problem);
+      }
+      // Doubles until something does not fit, and halves until something does.
+      place = high == values.count ? std::min(2 * low + 1, values.count - 1) : (low + high) / 2;
+      place = std::max(place, low + 1);
+    }
+    if (kind == LimitKind::kSequence && !limit.next && request_.model.learned_positions > 0) {
+      limit.problem = absl::StrCat("the model has learned ", request_.model.learned_positions,
+                                   " positions and no more");
+    }
+    if (limit.largest) {
+      limit.parameters = Parameters(
+          kind == LimitKind::kDepth ? WithDepth(request_.model, *limit.largest) : request_.model);
+    }
+    return limit;
+  }
+
+ private:
+  Values ValuesOf(LimitKind kind) const {
+    const TrainingSpec& training = request_.training;
+    if (kind == LimitKind::kSequence) {
+      const int64_t learned = request_.model.learned_positions;
+      return StepsUpTo(std::gcd(training.seq_len, kMostSequenceStep),
+                       learned > 0 ? learned : kMostSequence);
+    }
+    if (kind == LimitKind::kDepth) {
+      const int64_t step = layout_ ? int64_t{layout_->pp} * layout_->vpp : kDepthStep;
+      return StepsUpTo(step, kMostDepth);
+    }
+    Values values;
+    const int64_t batch = layout_ ? training.global_batch / layout_->dp : training.global_batch;
+    for (int64_t size = 1; size <= kMaxMicroBatch; ++size) {
+      if (batch % size == 0) values.listed.push_back(size);
+    }
+    values.count = static_cast<int64_t>(values.listed.size());
+    return values;
+  }
+
+  std::optional<int64_t> AskedOf(LimitKind kind) const {
+    if (kind == LimitKind::kSequence) return request_.training.seq_len;
+    if (kind == LimitKind::kDepth) return request_.model.layers();
+    return layout_ ? std::optional<int64_t>(layout_->micro_batch) : std::nullopt;
+  }
+
+  absl::StatusOr<Probe> ProbeAt(LimitKind kind, int64_t value) const {
+    SearchRequest at = request_;
+    std::optional<Layout> layout = layout_;
+    if (kind == LimitKind::kSequence) {
+      at.training.seq_len = value;
+    } else if (kind == LimitKind::kDepth) {
+      at.model = WithDepth(request_.model, value);
+    } else if (layout) {
+      layout->micro_batch = static_cast<int32_t>(value);
+    } else {
+      ASSIGN_OR_RETURN(Filter size, ParseFilter("where", absl::StrCat("mb = ", value)));
+      at.where = {.kind = Filter::Kind::kAll, .parts = {request_.where, std::move(size)}};
+    }
+    return layout ? ProbeLayout(at, *layout) : ProbeAll(at);
+  }
+
+  SearchRequest request_;
+  const std::optional<Layout> layout_;
+  const LimitProgress& progress_;
+};
+
+// By layer, where its group stands.
+std::vector<size_t> GroupsByLayer(const ModelSpec& model) {
+  std::vector<size_t> groups;
+  for (size_t group = 0; group < model.groups.size(); ++group) {
+    groups.insert(groups.end(), static_cast<size_t>(model.groups[group].count), group);
+  }
+  return groups;
+}
+
+bool IsSameLayer(const LayerGroup& a, const LayerGroup& b) {
+  return a.attention == b.attention && a.ffn == b.ffn;
+}
+
+// Of the last layers: the fewest that come a second time before them.
+int64_t PeriodOf(const ModelSpec& model, const std::vector<size_t>& groups) {
+  const auto layers = static_cast<int64_t>(groups.size());
+  const auto layer = [&](int64_t number) -> const LayerGroup& {
+    return model.groups[groups[static_cast<size_t>(number)]];
+  };
+  for (int64_t period = 1; period <= std::min(kMostPeriod, layers / 2); ++period) {
+    bool repeats = true;
+    for (int64_t back = 1; back <= period && repeats; ++back) {
+      repeats = IsSameLayer(layer(layers - back), layer(layers - back - period));
+    }
+    if (repeats) return period;
+  }
+  return 1;
+}
+
+}  // namespace
+
+ModelSpec WithDepth(const ModelSpec& model, int64_t layers) {
+  std::vector<size_t> groups = GroupsByLayer(model);
+  const auto period = static_cast<size_t>(PeriodOf(model, groups));
+  while (static_cast<int64_t>(groups.size()) < layers) {
+    groups.push_back(groups[groups.size() - period]);
+  }
+  groups.resize(static_cast<size_t>(layers));
+  ModelSpec deep = model;
+  deep.groups.clear();
+  for (const size_t group : groups) {
+    const LayerGroup& shape = model.groups[group];
+    if (deep.groups.empty() || !IsSameLayer(deep.groups.back(), shape)) {
+      deep.groups.push_back(shape);
+      deep.groups.back().count = 0;
+    }
+    ++deep.groups.back().count;
+  }
+  return deep;
+}
+
+absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
+                                              const std::optional<Layout>& layout,
+                                              const LimitProgress& progress) {
+  RETURN_IF_ERROR(ValidateProblem(request));
+  LimitSearch search(request, layout, progress);
+  std::vector<Limit> limits;
+  for (const auto& [kind, name] : kLimitKindNames) {
+    ASSIGN_OR_RETURN(Limit limit, search.Find(kind));
+    limits.push_back(std::move(limit));
+  }
+  return limits;
+}
+
+}  // namespace meshwright::planner

@@ -1,0 +1,142 @@
+#include "tools/cli/plan/fit_command.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/drawing.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/io/folded_text.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/table.h"
+#include "tools/cli/io/text.h"
+#include "tools/cli/plan/planner_api.h"
+#include "tools/cli/plan/planner_json.h"
+#include "tools/cli/plan/planner_text.h"
+#include "tools/cli/plan/where_flags.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+struct FitFlags {
+  QueryFlags query;
+  OutputFlags output;
+  WhereFlags where;
+  std::string layout;
+  std::string offload;
+  std::optional<double> max_oom_probability;
+  std::string plot;
+  bool exit_zero = false;
+};
+
+std::string OrDash(const std::optional<int64_t>& value) {
+  return value ? FormatCount(*value) : "-";
+}
+
+std::string KindText(planner::LimitKind kind) {
+  return std::string(meshwright::NameOf(planner::kLimitKindNames, kind));
+}
+
+void PrintLimits(const planner::FitAnswer& answer, std::ostream& out) {
+  Table table({"", "asked", "largest", "best layout", "GiB/device", "of device", "step", "MFU",
+               "does not fit", "over by"});
+  for (const planner::Limit& limit : answer.limits) {
+    std::vector<std::string> row = {KindText(limit.kind), OrDash(limit.asked),
+                                    OrDash(limit.largest)};
+    if (limit.best) {
+      const planner::Estimate& estimate = limit.best->estimate;
+      row.insert(row.end(), {planner::FormatLayout(limit.best->layout),
+                             FormatGib(estimate.memory.total_bytes()),
+                             FormatPercent(estimate.fraction_of_device),
+                             FormatSeconds(estimate.time.step_s()), FormatPercent(estimate.mfu)});
+    } else {
+      row.insert(row.end(), {"nothing fits", "-", "-", "-", "-"});
+    }
+    row.push_back(OrDash(limit.next));
+    row.push_back(limit.over_bytes ? FormatBytes(*limit.over_bytes) : "-");
+    table.Add(std::move(row));
+  }
+  table.Print(out);
+}
+
+void PrintFitAnswer(const planner::PlanQuery& query, const planner::FitAnswer& answer,
+                    std::ostream& to) {
+  FoldedText text(to);
+  std::ostream& out = text.stream();
+  PrintHeadline(query, answer.parameters, out);
+  PrintNotes(answer.rests_on, answer.notes, out);
+  out << "\nThe largest under " << planner::MemoryCriterion(query) << " ("
+      << FormatBytes(answer.allowed_bytes) << " a device), everything else as asked:\n";
+  PrintLimits(answer, out);
+  out << "\n";
+  for (const std::string& sentence : answer.sentences) out << sentence << "\n";
+}
+
+absl::StatusOr<planner::PlanQuery> QueryOf(const FitFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(planner::PlanQuery query,
+                   flags.query.ToQuery(context.files, flags.output.server));
+  ASSIGN_OR_RETURN(query.where, flags.where.ToWhere());
+  query.offload = flags.offload;
+  query.max_oom_probability = flags.max_oom_probability;
+  return query;
+}
+
+absl::Status Run(const FitFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
+  const double start_s = context.now_s();
+  ASSIGN_OR_RETURN(const OutputFile plot, ClaimPlot(context.files, flags.plot));
+  ASSIGN_OR_RETURN(const planner::PlanQuery query, QueryOf(flags, context));
+  ASSIGN_OR_RETURN(const planner::FitAnswer answer,
+                   PlannerAt(flags.output.server, context)->Fit(query, flags.layout));
+  if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::FitSvg(answer)));
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
+  } else {
+    PrintFitAnswer(query, answer, context.out);
+  }
+  context.exit_code = answer.any_fits() || flags.exit_zero ? kExitOk : kExitNothingFits;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddFitCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<FitFlags>();
+  CLI::App* command = app.add_subcommand(
+      "fit", "The largest micro-batch, the longest sequence and the deepest model that fit");
+  flags->query.AddModel(*command);
+  flags->query.AddCluster(*command);
+  flags->query.AddTraining(*command);
+  flags->query.AddFramework(*command);
+  command
+      ->add_option("--layout", flags->layout,
+                   "About this layout alone; without it about every layout")
+      ->option_text("LAYOUT");
+  command
+      ->add_option("--max-oom-probability", flags->max_oom_probability,
+                   "What fits may run out of memory with this probability, in place of the 80 % "
+                   "rule")
+      ->option_text("P");
+  command
+      ->add_option("--offload", flags->offload,
+                   "Search layouts as well that move this to the hosts' memory, such as "
+                   "act:8,opt,act:8+opt")
+      ->option_text("LIST");
+  flags->where.Add(*command);
+  AddPlot(*command, flags->plot, "Draw what fits and what does not into this SVG file");
+  command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
+  flags->output.AddFormat(*command);
+  flags->output.AddServer(*command);
+  command_line::AddExample(
+      *command,
+      "meshwright fit --model llama-3-70b --cluster h100 --gpus 64 --seq-len 4096 --global-batch "
+      "128");
+  command->callback(
+      [flags, &context] { Finish(context, flags->output.format, Run(*flags, context)); });
+}
+
+}  // namespace meshwright::cli

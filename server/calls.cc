@@ -27,7 +27,7 @@ grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,
 
 grpc::ServerUnaryReactor* Calls::AnswerWithSearch(
     grpc::CallbackServerContext* context, const google::protobuf::Message& request,
-    std::function<absl::Status(const planner::Cancelled&)> search) const {
+    std::function<absl::Status(const planner::SearchRun&)> search) const {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   if (const absl::Status status = Admit(request); !status.ok()) {
     reactor->Finish(Reply(status));
@@ -39,7 +39,10 @@ grpc::ServerUnaryReactor* Calls::AnswerWithSearch(
   };
   searches_->Submit(
       {.cancelled = cancelled,
-       .work = [search = std::move(search), cancelled] { return search(cancelled); },
+       .work =
+           [search = std::move(search), cancelled](int32_t threads) {
+             return search({.threads = threads, .cancelled = cancelled});
+           },
        .done =
            [reactor, stopping = stopping_](const absl::Status& status) {
              const bool stopped = absl::IsCancelled(status) && stopping->load();

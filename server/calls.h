@@ -33,11 +33,11 @@ class Calls {
                                    const google::protobuf::Message& request,
                                    const std::function<absl::Status()>& work) const;
 
-  // The same on a thread for searches. `search` is to end soon once what it is given says that the
-  // client is gone, its deadline has passed, or the server stops.
+  // The same on a thread for searches. `search` is to end soon once the run that it is given says
+  // that the client is gone, its deadline has passed, or the server stops.
   grpc::ServerUnaryReactor* AnswerWithSearch(
       grpc::CallbackServerContext* context, const google::protobuf::Message& request,
-      std::function<absl::Status(const planner::Cancelled&)> search) const;
+      std::function<absl::Status(const planner::SearchRun&)> search) const;
 
  private:
   SearchPool* const searches_;

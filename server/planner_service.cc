@@ -11,7 +11,7 @@ constexpr char kDefaultFramework[] = "megatron";
 constexpr int32_t kDefaultTop = 10;
 
 absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
-                       const Recommender& recommend, const planner::Cancelled& cancelled,
+                       const Recommender& recommend, const planner::SearchRun& run,
                        v1::RecommendResponse* response) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
@@ -24,18 +24,17 @@ absl::Status Recommend(const v1::RecommendRequest& request, int32_t host_cores,
   query.best_per = request.best_per();
   if (request.has_time_limit_s()) query.time_limit_s = request.time_limit_s();
   query.mine = request.mine();
-  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer,
-                   recommend(query, host_cores, {.cancelled = cancelled}));
+  ASSIGN_OR_RETURN(const planner::RecommendAnswer answer, recommend(query, host_cores, run));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
 absl::Status EstimateOne(const v1::EstimateRequest& request, int32_t host_cores,
-                         const planner::Cancelled& cancelled, v1::EstimateResponse* response) {
+                         const planner::SearchRun& run, v1::EstimateResponse* response) {
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   ASSIGN_OR_RETURN(const planner::EstimateAnswer answer,
-                   planner::AnswerEstimate(query, request.layout(), host_cores, cancelled));
+                   planner::AnswerEstimate(query, request.layout(), host_cores, run.cancelled));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
@@ -52,48 +51,45 @@ absl::Status CompareAll(const v1::CompareRequest& request, int32_t host_cores,
 }
 
 absl::Status ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
-                       const planner::Cancelled& cancelled, v1::ScaleResponse* response) {
+                       const planner::SearchRun& run, v1::ScaleResponse* response) {
   planner::ScaleQuery query;
   ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   agent::ReadScale(request, query);
-  ASSIGN_OR_RETURN(const planner::ScaleAnswer answer,
-                   planner::AnswerScale(query, host_cores, {.cancelled = cancelled}));
+  ASSIGN_OR_RETURN(const planner::ScaleAnswer answer, planner::AnswerScale(query, host_cores, run));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
 absl::Status StudyChoices(const v1::StudyRequest& request, int32_t host_cores,
-                          const planner::Cancelled& cancelled, v1::StudyResponse* response) {
+                          const planner::SearchRun& run, v1::StudyResponse* response) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   query.where = request.where();
-  ASSIGN_OR_RETURN(const planner::StudyAnswer answer,
-                   planner::AnswerStudy(query, host_cores, {.cancelled = cancelled}));
+  ASSIGN_OR_RETURN(const planner::StudyAnswer answer, planner::AnswerStudy(query, host_cores, run));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
 absl::Status FindShortest(const v1::FastestRequest& request, int32_t host_cores,
-                          const planner::Cancelled& cancelled, v1::FastestResponse* response) {
+                          const planner::SearchRun& run, v1::FastestResponse* response) {
   planner::FastestQuery query;
   ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   agent::ReadFastest(request, query);
   ASSIGN_OR_RETURN(const planner::FastestAnswer answer,
-                   planner::AnswerFastest(query, host_cores, {.cancelled = cancelled}));
+                   planner::AnswerFastest(query, host_cores, run));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
 absl::Status FindLimits(const v1::FitRequest& request, int32_t host_cores,
-                        const planner::Cancelled& cancelled, v1::FitResponse* response) {
+                        const planner::SearchRun& run, v1::FitResponse* response) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   if (request.has_max_oom_probability()) query.max_oom_probability = request.max_oom_probability();
   query.offload = request.offload();
   query.where = request.where();
-  ASSIGN_OR_RETURN(
-      const planner::FitAnswer answer,
-      planner::AnswerFit(query, request.layout(), host_cores, {.cancelled = cancelled}));
+  ASSIGN_OR_RETURN(const planner::FitAnswer answer,
+                   planner::AnswerFit(query, request.layout(), host_cores, run));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
@@ -103,19 +99,17 @@ absl::Status FindLimits(const v1::FitRequest& request, int32_t host_cores,
 grpc::ServerUnaryReactor* PlannerService::Recommend(grpc::CallbackServerContext* context,
                                                     const v1::RecommendRequest* request,
                                                     v1::RecommendResponse* response) {
-  return calls_->AnswerWithSearch(
-      context, *request, [=, this](const planner::Cancelled& cancelled) {
-        return server::Recommend(*request, host_cores_, recommend_, cancelled, response);
-      });
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return server::Recommend(*request, host_cores_, recommend_, run, response);
+  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Estimate(grpc::CallbackServerContext* context,
                                                    const v1::EstimateRequest* request,
                                                    v1::EstimateResponse* response) {
-  return calls_->AnswerWithSearch(context, *request,
-                                  [=, this](const planner::Cancelled& cancelled) {
-                                    return EstimateOne(*request, host_cores_, cancelled, response);
-                                  });
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return EstimateOne(*request, host_cores_, run, response);
+  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Compare(grpc::CallbackServerContext* context,
@@ -128,37 +122,33 @@ grpc::ServerUnaryReactor* PlannerService::Compare(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* PlannerService::Scale(grpc::CallbackServerContext* context,
                                                 const v1::ScaleRequest* request,
                                                 v1::ScaleResponse* response) {
-  return calls_->AnswerWithSearch(context, *request,
-                                  [=, this](const planner::Cancelled& cancelled) {
-                                    return ScaleOver(*request, host_cores_, cancelled, response);
-                                  });
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return ScaleOver(*request, host_cores_, run, response);
+  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Study(grpc::CallbackServerContext* context,
                                                 const v1::StudyRequest* request,
                                                 v1::StudyResponse* response) {
-  return calls_->AnswerWithSearch(context, *request,
-                                  [=, this](const planner::Cancelled& cancelled) {
-                                    return StudyChoices(*request, host_cores_, cancelled, response);
-                                  });
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return StudyChoices(*request, host_cores_, run, response);
+  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Fastest(grpc::CallbackServerContext* context,
                                                   const v1::FastestRequest* request,
                                                   v1::FastestResponse* response) {
-  return calls_->AnswerWithSearch(context, *request,
-                                  [=, this](const planner::Cancelled& cancelled) {
-                                    return FindShortest(*request, host_cores_, cancelled, response);
-                                  });
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return FindShortest(*request, host_cores_, run, response);
+  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::Fit(grpc::CallbackServerContext* context,
                                               const v1::FitRequest* request,
                                               v1::FitResponse* response) {
-  return calls_->AnswerWithSearch(context, *request,
-                                  [=, this](const planner::Cancelled& cancelled) {
-                                    return FindLimits(*request, host_cores_, cancelled, response);
-                                  });
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return FindLimits(*request, host_cores_, run, response);
+  });
 }
 
 grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContext* context,

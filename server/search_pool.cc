@@ -15,9 +15,10 @@ absl::Status Stopping() { return absl::UnavailableError("the server stops"); }
 
 }  // namespace
 
-SearchPool::SearchPool(int32_t threads, int32_t most_waiting)
-    : most_tasks_(static_cast<size_t>(threads) + static_cast<size_t>(most_waiting)) {
-  for (int32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+SearchPool::SearchPool(int32_t searches, int32_t most_waiting, int32_t cores)
+    : most_tasks_(static_cast<size_t>(searches) + static_cast<size_t>(most_waiting)),
+      cores_(cores) {
+  for (int32_t i = 0; i < searches; ++i) threads_.emplace_back([this] { Run(); });
 }
 
 std::vector<SearchTask> SearchPool::TakeAbandoned() {
@@ -52,6 +53,7 @@ void SearchPool::Submit(SearchTask task) {
 void SearchPool::Run() {
   while (true) {
     std::optional<SearchTask> task;
+    int32_t share = 1;
     {
       absl::MutexLock lock(&mutex_);
       mutex_.Await(absl::Condition(this, &SearchPool::HasWorkOrStops));
@@ -59,8 +61,9 @@ void SearchPool::Run() {
       task = std::move(waiting_.front());
       waiting_.pop_front();
       ++running_;
+      share = std::max(1, cores_ / static_cast<int32_t>(running_));
     }
-    const absl::Status status = task->cancelled() ? Abandoned() : task->work();
+    const absl::Status status = task->cancelled() ? Abandoned() : task->work(share);
     {
       // Before the client hears of it: who asks next finds room.
       absl::MutexLock lock(&mutex_);

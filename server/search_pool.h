@@ -17,7 +17,9 @@ namespace meshwright::server {
 
 struct SearchTask {
   planner::Cancelled cancelled;  // whether its client is gone; required
-  std::function<absl::Status()> work;
+  // Is told on how many threads it may search: of the cores an equal share of what runs as it
+  // begins, at least one.
+  std::function<absl::Status(int32_t threads)> work;
   std::function<void(const absl::Status&)> done;
 };
 
@@ -26,8 +28,8 @@ struct SearchTask {
 // turn, Unavailable where the pool has stopped.
 class SearchPool {
  public:
-  // At most `most_waiting` tasks wait for one of `threads` threads.
-  SearchPool(int32_t threads, int32_t most_waiting);
+  // `searches` tasks run at once on `cores`, and at most `most_waiting` wait for their turn.
+  SearchPool(int32_t searches, int32_t most_waiting, int32_t cores);
   ~SearchPool() { Stop(); }
 
   void Submit(SearchTask task);
@@ -47,6 +49,7 @@ class SearchPool {
   std::vector<SearchTask> TakeAbandoned() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t most_tasks_;  // running and waiting
+  const int32_t cores_;
   absl::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   size_t running_ ABSL_GUARDED_BY(mutex_) = 0;

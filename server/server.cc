@@ -34,7 +34,7 @@ absl::Status CheckListenAddress(const std::string& listen, bool insecure) {
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
-      searches_(options_.search_threads, options_.most_waiting_searches),
+      searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
       calls_(&searches_, &stopping_),
       planner_service_(&calls_, options_.host_cores, options_.recommend),
       sweeps_service_(&calls_),

@@ -35,7 +35,8 @@ struct ServerOptions {
   host::MonotonicClock monotonic_clock = host::MonotonicNow;
   EngineOptions engine;
   // Two, so that a short search need not wait for a long one.
-  int32_t search_threads = 2;
+  int32_t searches_at_once = 2;
+  int32_t search_cores = 1;  // that they share
   int32_t most_waiting_searches = 32;
   Recommender recommend = planner::AnswerRecommend;
 };

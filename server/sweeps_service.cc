@@ -63,12 +63,12 @@ absl::StatusOr<db::SweepRecord> SweepsService::Find(const std::string& name) con
 }
 
 absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
-                                   const planner::Cancelled& cancelled, v1::Sweep* response) const {
+                                   const planner::SearchRun& run, v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
   ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
-  search.run.cancelled = cancelled;
+  search.run = run;
   ASSIGN_OR_RETURN(const NewSweep made,
                    BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
   if (request.validate_only()) {
@@ -145,10 +145,9 @@ absl::Status SweepsService::Trial(const v1::GetTrialRequest& request, v1::Trial*
 grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext* context,
                                                      const v1::CreateSweepRequest* request,
                                                      v1::Sweep* response) {
-  return calls_->AnswerWithSearch(context, *request,
-                                  [=, this](const planner::Cancelled& cancelled) {
-                                    return Create(*request, cancelled, response);
-                                  });
+  return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
+    return Create(*request, run, response);
+  });
 }
 
 grpc::ServerUnaryReactor* SweepsService::GetSweep(grpc::CallbackServerContext* context,

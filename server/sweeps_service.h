@@ -63,7 +63,7 @@ class SweepsService final : public v1::Sweeps::CallbackService {
  private:
   // By resource name; NotFound lists the nearest names.
   absl::StatusOr<db::SweepRecord> Find(const std::string& name) const;
-  absl::Status Create(const v1::CreateSweepRequest& request, const planner::Cancelled& cancelled,
+  absl::Status Create(const v1::CreateSweepRequest& request, const planner::SearchRun& run,
                       v1::Sweep* response) const;
   absl::Status Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const;
   absl::Status List(const v1::ListSweepsRequest& request, v1::ListSweepsResponse* response) const;

@@ -1,9 +1,11 @@
 // How a search runs, apart from what it looks for: its threads, who waits for it, and until when.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <thread>
 
 namespace meshwright::planner {
 
@@ -36,5 +38,10 @@ struct SearchRun {
 };
 
 inline constexpr int32_t kMostThreads = 1024;
+
+// Returns how many threads take every core of this machine.
+inline int32_t ThreadsOfThisMachine() {
+  return std::clamp(static_cast<int32_t>(std::thread::hardware_concurrency()), 1, kMostThreads);
+}
 
 }  // namespace meshwright::planner

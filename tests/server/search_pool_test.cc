@@ -18,7 +18,8 @@ class Search {
   SearchTask Task() {
     return {.cancelled = [this] { return gone.load(); },
             .work =
-                [this] {
+                [this](int32_t threads) {
+                  share = threads;
                   running.Notify();
                   released.WaitForNotification();
                   return absl::OkStatus();
@@ -35,13 +36,14 @@ class Search {
   absl::Notification released;
   absl::Notification ended;
   absl::Status end;
+  int32_t share = 0;
 };
 
 TEST(SearchPool, RunsAsManyAsItHasThreadsAndRefusesBeyondWhatMayWait) {
   Search first;
   Search waits;
   Search refused;
-  SearchPool pool(/*threads=*/1, /*most_waiting=*/1);
+  SearchPool pool(/*searches=*/1, /*most_waiting=*/1, /*cores=*/1);
   pool.Submit(first.Task());
   first.running.WaitForNotification();
   pool.Submit(waits.Task());
@@ -57,11 +59,25 @@ TEST(SearchPool, RunsAsManyAsItHasThreadsAndRefusesBeyondWhatMayWait) {
   EXPECT_TRUE(waits.end.ok());
 }
 
+TEST(SearchPool, SharesTheCoresAmongWhatRuns) {
+  Search first;
+  Search second;
+  SearchPool pool(/*searches=*/2, /*most_waiting=*/1, /*cores=*/5);
+  pool.Submit(first.Task());
+  first.running.WaitForNotification();
+  pool.Submit(second.Task());
+  second.running.WaitForNotification();
+  EXPECT_EQ(first.share, 5);
+  EXPECT_EQ(second.share, 2);
+  first.released.Notify();
+  second.released.Notify();
+}
+
 TEST(SearchPool, ATaskWhoseClientLeftMakesRoom) {
   Search first;
   Search left;
   Search next;
-  SearchPool pool(1, 1);
+  SearchPool pool(1, 1, 1);
   pool.Submit(first.Task());
   first.running.WaitForNotification();
   pool.Submit(left.Task());
@@ -80,7 +96,7 @@ TEST(SearchPool, StopDropsWhatWaitsAndWaitsForWhatRuns) {
   Search first;
   Search waits;
   Search late;
-  SearchPool pool(1, 1);
+  SearchPool pool(1, 1, 1);
   pool.Submit(first.Task());
   first.running.WaitForNotification();
   pool.Submit(waits.Task());

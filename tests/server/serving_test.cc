@@ -154,7 +154,7 @@ class SearchLoadTest : public ServingTest {
 TEST_F(SearchLoadTest, EverythingElseAnswersBesideFourSearches) {
   ServerOptions options = Options();
   options.recommend = slow_.recommender();
-  options.search_threads = 4;
+  options.searches_at_once = 4;
   options.most_waiting_searches = 1;
   Start(std::move(options));
   Ask(4);
@@ -214,7 +214,7 @@ TEST_F(SearchLoadTest, ASearchEndsWithItsCallsDeadlineOrCancellation) {
 TEST_F(SearchLoadTest, AServerThatStopsEndsItsSearches) {
   ServerOptions options = Options();
   options.recommend = slow_.recommender();
-  options.search_threads = 1;
+  options.searches_at_once = 1;
   Start(std::move(options));
   Ask(3);
   ASSERT_TRUE(WaitFor([&] { return slow_.running() == 1; }));

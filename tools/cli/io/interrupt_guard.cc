@@ -1,6 +1,5 @@
 #include "tools/cli/io/interrupt_guard.h"
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 namespace meshwright::cli {
@@ -16,18 +15,16 @@ InterruptGuard::InterruptGuard(const std::atomic<bool>& interrupted, grpc::Clien
     return;
   }
   thread_ = std::thread([this, &interrupted, &call] {
-    while (!done_.load()) {
-      if (interrupted.load()) {
-        call.TryCancel();
-        return;
-      }
-      absl::SleepFor(kPoll);
-    }
+    do {
+      if (!interrupted.load()) continue;
+      call.TryCancel();
+      return;
+    } while (!done_.WaitForNotificationWithTimeout(kPoll));
   });
 }
 
 InterruptGuard::~InterruptGuard() {
-  done_.store(true);
+  done_.Notify();
   if (thread_.joinable()) thread_.join();
 }
 

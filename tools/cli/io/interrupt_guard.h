@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "absl/synchronization/notification.h"
 #include "grpcpp/client_context.h"
 
 namespace meshwright::cli {
@@ -18,7 +19,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  std::atomic<bool> done_{false};
+  absl::Notification done_;
   std::thread thread_;
 };
 

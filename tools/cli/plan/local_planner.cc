@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <ostream>
-#include <thread>
 
 #include "absl/strings/str_format.h"
 #include "tools/cli/io/terminal.h"
@@ -52,7 +51,7 @@ class InProcessPlanner : public PlannerApi {
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
     SearchLine line(context_);
     planner::SearchRun run = {
-        .threads = Threads(),
+        .threads = planner::ThreadsOfThisMachine(),
         .cancelled = Cancelled(),
         .progress = [&line](const planner::SearchProgress& progress) { line.Show(progress); }};
     return planner::AnswerRecommend(query, context_.host_cores, std::move(run));
@@ -67,31 +66,31 @@ class InProcessPlanner : public PlannerApi {
   }
   absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
                                              const planner::ScaleProgress& progress) override {
-    return planner::AnswerScale(query, context_.host_cores,
-                                {.threads = Threads(), .cancelled = Cancelled()}, progress);
+    return planner::AnswerScale(
+        query, context_.host_cores,
+        {.threads = planner::ThreadsOfThisMachine(), .cancelled = Cancelled()}, progress);
   }
   absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
                                              const planner::StudyProgress& progress) override {
-    return planner::AnswerStudy(query, context_.host_cores,
-                                {.threads = Threads(), .cancelled = Cancelled()}, progress);
+    return planner::AnswerStudy(
+        query, context_.host_cores,
+        {.threads = planner::ThreadsOfThisMachine(), .cancelled = Cancelled()}, progress);
   }
   absl::StatusOr<planner::FastestAnswer> Fastest(
       const planner::FastestQuery& query, const planner::ShortestProgress& progress) override {
-    return planner::AnswerFastest(query, context_.host_cores,
-                                  {.threads = Threads(), .cancelled = Cancelled()}, progress);
+    return planner::AnswerFastest(
+        query, context_.host_cores,
+        {.threads = planner::ThreadsOfThisMachine(), .cancelled = Cancelled()}, progress);
   }
   absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
                                          std::string_view layout) override {
-    return planner::AnswerFit(query, layout, context_.host_cores,
-                              {.threads = Threads(), .cancelled = Cancelled()});
+    return planner::AnswerFit(
+        query, layout, context_.host_cores,
+        {.threads = planner::ThreadsOfThisMachine(), .cancelled = Cancelled()});
   }
   absl::StatusOr<planner::PresetNames> Presets() override { return planner::AnswerPresets(); }
 
  private:
-  static int32_t Threads() {
-    const auto cores = static_cast<int32_t>(std::thread::hardware_concurrency());
-    return std::clamp(cores, 1, planner::kMostThreads);
-  }
   planner::Cancelled Cancelled() const {
     return [this] { return context_.interrupted.load(); };
   }

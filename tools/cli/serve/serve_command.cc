@@ -36,6 +36,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.listen = flags.listen;
   options.insecure_listen = flags.insecure_listen;
   options.host_cores = context.host_cores;
+  options.search_cores = planner::ThreadsOfThisMachine();
   options.version = std::string(trial::WorkerVersion());
   options.clock = absl::Now;
   options.engine.lease = absl::Seconds(flags.lease_s);

@@ -25,14 +25,9 @@ grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,
   return reactor;
 }
 
-grpc::ServerUnaryReactor* Calls::AnswerWithSearch(
-    grpc::CallbackServerContext* context, const google::protobuf::Message& request,
-    std::function<absl::Status(const planner::SearchRun&)> search) const {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  if (const absl::Status status = Admit(request); !status.ok()) {
-    reactor->Finish(Reply(status));
-    return reactor;
-  }
+void Calls::Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
+                   SearchCall search, std::function<void(const absl::Status&)> done) const {
+  if (const absl::Status status = Admit(request); !status.ok()) return done(status);
   // gRPC cancels a call whose deadline has passed.
   const planner::Cancelled cancelled = [context, stopping = stopping_] {
     return stopping->load() || context->IsCancelled();
@@ -44,10 +39,18 @@ grpc::ServerUnaryReactor* Calls::AnswerWithSearch(
              return search({.threads = threads, .cancelled = cancelled});
            },
        .done =
-           [reactor, stopping = stopping_](const absl::Status& status) {
+           [done = std::move(done), stopping = stopping_](const absl::Status& status) {
              const bool stopped = absl::IsCancelled(status) && stopping->load();
-             reactor->Finish(Reply(stopped ? absl::UnavailableError("the server stops") : status));
+             done(stopped ? absl::UnavailableError("the server stops") : status);
            }});
+}
+
+grpc::ServerUnaryReactor* Calls::AnswerWithSearch(grpc::CallbackServerContext* context,
+                                                  const google::protobuf::Message& request,
+                                                  SearchCall search) const {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  Search(context, request, std::move(search),
+         [reactor](const absl::Status& status) { reactor->Finish(Reply(status)); });
   return reactor;
 }
 

@@ -33,11 +33,17 @@ class Calls {
                                    const google::protobuf::Message& request,
                                    const std::function<absl::Status()>& work) const;
 
-  // The same on a thread for searches. `search` is to end soon once the run that it is given says
-  // that the client is gone, its deadline has passed, or the server stops.
-  grpc::ServerUnaryReactor* AnswerWithSearch(
-      grpc::CallbackServerContext* context, const google::protobuf::Message& request,
-      std::function<absl::Status(const planner::SearchRun&)> search) const;
+  // Runs `search` on a thread for searches and then, once, `done` with what it returned, or with
+  // why it never began. `search` is to end soon once the run that it is given says that the client
+  // is gone, its deadline has passed, or the server stops.
+  using SearchCall = std::function<absl::Status(const planner::SearchRun&)>;
+  void Search(grpc::CallbackServerContext* context, const google::protobuf::Message& request,
+              SearchCall search, std::function<void(const absl::Status&)> done) const;
+
+  // Answers with what such a search returns.
+  grpc::ServerUnaryReactor* AnswerWithSearch(grpc::CallbackServerContext* context,
+                                             const google::protobuf::Message& request,
+                                             SearchCall search) const;
 
  private:
   SearchPool* const searches_;

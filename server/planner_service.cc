@@ -1,7 +1,11 @@
 #include "server/planner_service.h"
 
+#include <memory>
+
 #include "executor/agent/wire.h"
+#include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "server/ask_stream.h"
 #include "server/plan_request.h"
 
 namespace meshwright::server {
@@ -51,32 +55,37 @@ absl::Status CompareAll(const v1::CompareRequest& request, int32_t host_cores,
 }
 
 absl::Status ScaleOver(const v1::ScaleRequest& request, int32_t host_cores,
-                       const planner::SearchRun& run, v1::ScaleResponse* response) {
+                       const planner::SearchRun& run, const planner::ScaleProgress& progress,
+                       v1::ScaleResponse* response) {
   planner::ScaleQuery query;
   ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   agent::ReadScale(request, query);
-  ASSIGN_OR_RETURN(const planner::ScaleAnswer answer, planner::AnswerScale(query, host_cores, run));
+  ASSIGN_OR_RETURN(const planner::ScaleAnswer answer,
+                   planner::AnswerScale(query, host_cores, run, progress));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
 absl::Status StudyChoices(const v1::StudyRequest& request, int32_t host_cores,
-                          const planner::SearchRun& run, v1::StudyResponse* response) {
+                          const planner::SearchRun& run, const planner::StudyProgress& progress,
+                          v1::StudyResponse* response) {
   ASSIGN_OR_RETURN(planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, host_cores));
   query.where = request.where();
-  ASSIGN_OR_RETURN(const planner::StudyAnswer answer, planner::AnswerStudy(query, host_cores, run));
+  ASSIGN_OR_RETURN(const planner::StudyAnswer answer,
+                   planner::AnswerStudy(query, host_cores, run, progress));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
 
 absl::Status FindShortest(const v1::FastestRequest& request, int32_t host_cores,
-                          const planner::SearchRun& run, v1::FastestResponse* response) {
+                          const planner::SearchRun& run, const planner::ShortestProgress& progress,
+                          v1::FastestResponse* response) {
   planner::FastestQuery query;
   ASSIGN_OR_RETURN(query.plan, ReadPlan(request.plan(), kDefaultFramework, host_cores));
   agent::ReadFastest(request, query);
   ASSIGN_OR_RETURN(const planner::FastestAnswer answer,
-                   planner::AnswerFastest(query, host_cores, run));
+                   planner::AnswerFastest(query, host_cores, run, progress));
   *response = agent::ToWire(answer);
   return absl::OkStatus();
 }
@@ -123,7 +132,7 @@ grpc::ServerUnaryReactor* PlannerService::Scale(grpc::CallbackServerContext* con
                                                 const v1::ScaleRequest* request,
                                                 v1::ScaleResponse* response) {
   return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return ScaleOver(*request, host_cores_, run, response);
+    return ScaleOver(*request, host_cores_, run, /*progress=*/{}, response);
   });
 }
 
@@ -131,7 +140,7 @@ grpc::ServerUnaryReactor* PlannerService::Study(grpc::CallbackServerContext* con
                                                 const v1::StudyRequest* request,
                                                 v1::StudyResponse* response) {
   return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return StudyChoices(*request, host_cores_, run, response);
+    return StudyChoices(*request, host_cores_, run, /*progress=*/{}, response);
   });
 }
 
@@ -139,7 +148,7 @@ grpc::ServerUnaryReactor* PlannerService::Fastest(grpc::CallbackServerContext* c
                                                   const v1::FastestRequest* request,
                                                   v1::FastestResponse* response) {
   return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return FindShortest(*request, host_cores_, run, response);
+    return FindShortest(*request, host_cores_, run, /*progress=*/{}, response);
   });
 }
 
@@ -161,6 +170,53 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
     response->mutable_profiles()->Add(names.profiles.begin(), names.profiles.end());
     return absl::OkStatus();
   });
+}
+
+absl::Status PlannerService::Find(const v1::AskRequest& request, planner::SearchRun run,
+                                  const Teller& tell, v1::AskResponse* response) const {
+  const auto of_sizes = [&tell](int64_t done, int64_t of, int64_t gpus) { tell(done, of, gpus); };
+  switch (request.question_case()) {
+    case v1::AskRequest::kRecommend:
+      run.progress = [&tell](const planner::SearchProgress& search) {
+        tell(search.seen, search.of, 0);
+      };
+      return server::Recommend(request.recommend(), host_cores_, recommend_, run,
+                               response->mutable_recommend());
+    case v1::AskRequest::kScale:
+      return ScaleOver(request.scale(), host_cores_, run, of_sizes, response->mutable_scale());
+    case v1::AskRequest::kStudy:
+      return StudyChoices(
+          request.study(), host_cores_, run,
+          [&tell](int64_t done, int64_t of) { tell(done, of, 0); }, response->mutable_study());
+    case v1::AskRequest::kFastest:
+      return FindShortest(request.fastest(), host_cores_, run, of_sizes,
+                          response->mutable_fastest());
+    case v1::AskRequest::kFit:
+      return FindLimits(request.fit(), host_cores_, run, response->mutable_fit());
+    case v1::AskRequest::QUESTION_NOT_SET:
+      break;
+  }
+  return FieldError("question", "", "must be one of recommend, scale, study, fastest and fit");
+}
+
+grpc::ServerWriteReactor<v1::AskResponse>* PlannerService::Ask(grpc::CallbackServerContext* context,
+                                                               const v1::AskRequest* request) {
+  auto* stream = new AskStream(now_);
+  auto answer = std::make_shared<v1::AskResponse>();
+  calls_->Search(
+      context, *request,
+      [=, this](const planner::SearchRun& run) {
+        const Teller tell = [stream](int64_t done, int64_t of, int64_t gpus) {
+          v1::Progress progress;
+          progress.set_done(done);
+          progress.set_of(of);
+          progress.set_gpus(gpus);
+          stream->Tell(progress);
+        };
+        return Find(*request, run, tell, answer.get());
+      },
+      [=](const absl::Status& status) { stream->End(status, std::move(*answer)); });
+  return stream;
 }
 
 }  // namespace meshwright::server

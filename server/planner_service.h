@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "executor/host/monotonic_time.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "planner/report/answers.h"
 #include "server/calls.h"
@@ -18,8 +19,12 @@ using Recommender = std::function<absl::StatusOr<planner::RecommendAnswer>(
 class PlannerService final : public v1::Planner::CallbackService {
  public:
   // `calls` outlives it.
-  PlannerService(const Calls* calls, int32_t host_cores, Recommender recommend)
-      : calls_(calls), host_cores_(host_cores), recommend_(std::move(recommend)) {}
+  PlannerService(const Calls* calls, int32_t host_cores, Recommender recommend,
+                 host::MonotonicClock now)
+      : calls_(calls),
+        host_cores_(host_cores),
+        recommend_(std::move(recommend)),
+        now_(std::move(now)) {}
 
   grpc::ServerUnaryReactor* Recommend(grpc::CallbackServerContext* context,
                                       const v1::RecommendRequest* request,
@@ -41,14 +46,22 @@ class PlannerService final : public v1::Planner::CallbackService {
                                     v1::FastestResponse* response) override;
   grpc::ServerUnaryReactor* Fit(grpc::CallbackServerContext* context, const v1::FitRequest* request,
                                 v1::FitResponse* response) override;
+  grpc::ServerWriteReactor<v1::AskResponse>* Ask(grpc::CallbackServerContext* context,
+                                                 const v1::AskRequest* request) override;
   grpc::ServerUnaryReactor* ListPresets(grpc::CallbackServerContext* context,
                                         const v1::ListPresetsRequest* request,
                                         v1::ListPresetsResponse* response) override;
 
  private:
+  // Says how far a search is, and at which number of devices; 0 where it is not about sizes.
+  using Teller = std::function<void(int64_t done, int64_t of, int64_t gpus)>;
+  absl::Status Find(const v1::AskRequest& request, planner::SearchRun run, const Teller& tell,
+                    v1::AskResponse* response) const;
+
   const Calls* const calls_;
   const int32_t host_cores_;
   const Recommender recommend_;
+  const host::MonotonicClock now_;
 };
 
 }  // namespace meshwright::server

@@ -36,7 +36,7 @@ Server::Server(ServerOptions options)
     : options_(std::move(options)),
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
       calls_(&searches_, &stopping_),
-      planner_service_(&calls_, options_.host_cores, options_.recommend),
+      planner_service_(&calls_, options_.host_cores, options_.recommend, options_.monotonic_clock),
       sweeps_service_(&calls_),
       agents_service_(&calls_) {}
 

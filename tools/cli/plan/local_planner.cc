@@ -1,48 +1,9 @@
-#include <algorithm>
-#include <ostream>
 
-#include "absl/strings/str_format.h"
-#include "tools/cli/io/terminal.h"
-#include "tools/cli/io/text.h"
 #include "tools/cli/plan/planner_api.h"
+#include "tools/cli/plan/search_line.h"
 
 namespace meshwright::cli {
 namespace {
-
-// Seconds before a search says how far it is, and between two times that it does.
-constexpr double kSecondsBetweenLines = 1.0;
-
-// One line of a terminal that is written over and over, and gone when this ends.
-class SearchLine {
- public:
-  explicit SearchLine(const CommandContext& context)
-      : context_(context),
-        is_terminal_(TerminalOf(context.err).is_terminal),
-        next_s_(context.now_s() + kSecondsBetweenLines) {}
-  ~SearchLine() {
-    if (shown_) context_.err << kClearLine << std::flush;
-  }
-  SearchLine(const SearchLine&) = delete;
-  SearchLine& operator=(const SearchLine&) = delete;
-
-  void Show(const planner::SearchProgress& progress) {
-    if (!is_terminal_ || context_.now_s() < next_s_) return;
-    next_s_ = context_.now_s() + kSecondsBetweenLines;
-    shown_ = true;
-    const double share =
-        static_cast<double>(progress.seen) / static_cast<double>(std::max<int64_t>(1, progress.of));
-    context_.err << kClearLine << "searched " << FormatPercent(share) << " of "
-                 << FormatCount(progress.of) << " layouts" << std::flush;
-  }
-
- private:
-  static constexpr const char* kClearLine = "\r\x1b[K";
-
-  const CommandContext& context_;
-  const bool is_terminal_;
-  double next_s_;
-  bool shown_ = false;
-};
 
 class InProcessPlanner : public PlannerApi {
  public:
@@ -50,10 +11,11 @@ class InProcessPlanner : public PlannerApi {
 
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
     SearchLine line(context_);
-    planner::SearchRun run = {
-        .threads = planner::ThreadsOfThisMachine(),
-        .cancelled = Cancelled(),
-        .progress = [&line](const planner::SearchProgress& progress) { line.Show(progress); }};
+    planner::SearchRun run = {.threads = planner::ThreadsOfThisMachine(),
+                              .cancelled = Cancelled(),
+                              .progress = [&line](const planner::SearchProgress& progress) {
+                                line.Show(progress.seen, progress.of);
+                              }};
     return planner::AnswerRecommend(query, context_.host_cores, std::move(run));
   }
   absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,

@@ -25,7 +25,7 @@ class PlannerApi {
                                                            std::string_view layout) = 0;
   virtual absl::StatusOr<planner::CompareAnswer> Compare(
       const planner::PlanQuery& query, const std::vector<std::string>& layouts) = 0;
-  // `progress` may not be called.
+  // `progress` is called now and then, and may be empty.
   virtual absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
                                                      const planner::ScaleProgress& progress) = 0;
   // Likewise.
@@ -41,8 +41,8 @@ class PlannerApi {
 };
 
 // A search of either ends with Cancelled once `context.interrupted` turns true. The context
-// outlives them. One in this process takes every core, and says on a terminal behind `context.err`
-// how far it is once that takes a while.
+// outlives them. They say on a terminal behind `context.err` how far a search is once that takes a
+// while. One in this process takes every core.
 std::unique_ptr<PlannerApi> LocalPlanner(const CommandContext& context);
 
 // `server` is HOST:PORT; empty means in this process.

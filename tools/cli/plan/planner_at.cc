@@ -4,7 +4,7 @@
 namespace meshwright::cli {
 
 std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context) {
-  return server.empty() ? LocalPlanner(context) : RemotePlanner(server, context.interrupted);
+  return server.empty() ? LocalPlanner(context) : RemotePlanner(server, context);
 }
 
 }  // namespace meshwright::cli

@@ -1,22 +1,26 @@
 #include "tools/cli/plan/remote_planner.h"
 
+#include <functional>
+#include <memory>
+
 #include "executor/agent/wire.h"
 #include "meshwright/v1/planner.grpc.pb.h"
 #include "planner/base/status_macros.h"
 #include "tools/cli/common/server_client.h"
 #include "tools/cli/io/interrupt_guard.h"
+#include "tools/cli/plan/search_line.h"
 
 namespace meshwright::cli {
 namespace {
 
 class GrpcPlanner final : public PlannerApi {
  public:
-  GrpcPlanner(std::string server, const std::atomic<bool>& interrupted)
-      : server_(std::move(server)), interrupted_(interrupted) {}
+  GrpcPlanner(std::string server, const CommandContext& context)
+      : server_(std::move(server)), context_(context) {}
 
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
-    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
-    v1::RecommendRequest request;
+    v1::AskRequest ask;
+    v1::RecommendRequest& request = *ask.mutable_recommend();
     *request.mutable_plan() = agent::ToWire(query);
     request.set_top(query.top);
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
@@ -27,12 +31,11 @@ class GrpcPlanner final : public PlannerApi {
     request.set_best_per(query.best_per);
     if (query.time_limit_s) request.set_time_limit_s(*query.time_limit_s);
     request.set_mine(query.mine);
-    grpc::ClientContext context;
-    SetDeadline(context);
-    const InterruptGuard guard(interrupted_, context);
-    v1::RecommendResponse response;
-    RETURN_IF_ERROR(CallStatus(stub->Recommend(&context, request, &response)));
-    return agent::FromWire(response);
+    SearchLine line(context_);
+    ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&line](const v1::Progress& progress) {
+                       line.Show(progress.done(), progress.of());
+                     }));
+    return agent::FromWire(answer.recommend());
   }
 
   absl::StatusOr<planner::EstimateAnswer> Estimate(const planner::PlanQuery& query,
@@ -43,7 +46,7 @@ class GrpcPlanner final : public PlannerApi {
     request.set_layout(std::string(layout));
     grpc::ClientContext context;
     SetDeadline(context);
-    const InterruptGuard guard(interrupted_, context);
+    const InterruptGuard guard(context_.interrupted, context);
     v1::EstimateResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Estimate(&context, request, &response)));
     return agent::FromWire(response);
@@ -57,65 +60,54 @@ class GrpcPlanner final : public PlannerApi {
     request.mutable_layouts()->Add(layouts.begin(), layouts.end());
     grpc::ClientContext context;
     SetDeadline(context);
-    const InterruptGuard guard(interrupted_, context);
+    const InterruptGuard guard(context_.interrupted, context);
     v1::CompareResponse response;
     RETURN_IF_ERROR(CallStatus(stub->Compare(&context, request, &response)));
     return agent::FromWire(response);
   }
 
   absl::StatusOr<planner::ScaleAnswer> Scale(const planner::ScaleQuery& query,
-                                             const planner::ScaleProgress& /*progress*/) override {
-    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
-    const v1::ScaleRequest request = agent::ToWire(query);
-    grpc::ClientContext context;
-    SetDeadline(context);
-    const InterruptGuard guard(interrupted_, context);
-    v1::ScaleResponse response;
-    RETURN_IF_ERROR(CallStatus(stub->Scale(&context, request, &response)));
-    return agent::FromWire(response);
+                                             const planner::ScaleProgress& progress) override {
+    v1::AskRequest ask;
+    *ask.mutable_scale() = agent::ToWire(query);
+    ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&progress](const v1::Progress& at) {
+                       if (progress) progress(at.done(), at.of(), at.gpus());
+                     }));
+    return agent::FromWire(answer.scale());
   }
 
   absl::StatusOr<planner::StudyAnswer> Study(const planner::PlanQuery& query,
-                                             const planner::StudyProgress& /*progress*/) override {
-    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
-    v1::StudyRequest request;
-    *request.mutable_plan() = agent::ToWire(query);
-    request.set_where(query.where);
-    grpc::ClientContext context;
-    SetDeadline(context);
-    const InterruptGuard guard(interrupted_, context);
-    v1::StudyResponse response;
-    RETURN_IF_ERROR(CallStatus(stub->Study(&context, request, &response)));
-    return agent::FromWire(response);
+                                             const planner::StudyProgress& progress) override {
+    v1::AskRequest ask;
+    *ask.mutable_study()->mutable_plan() = agent::ToWire(query);
+    ask.mutable_study()->set_where(query.where);
+    ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&progress](const v1::Progress& at) {
+                       if (progress) progress(at.done(), at.of());
+                     }));
+    return agent::FromWire(answer.study());
   }
 
   absl::StatusOr<planner::FastestAnswer> Fastest(
-      const planner::FastestQuery& query, const planner::ShortestProgress& /*progress*/) override {
-    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
-    const v1::FastestRequest request = agent::ToWire(query);
-    grpc::ClientContext context;
-    SetDeadline(context);
-    const InterruptGuard guard(interrupted_, context);
-    v1::FastestResponse response;
-    RETURN_IF_ERROR(CallStatus(stub->Fastest(&context, request, &response)));
-    return agent::FromWire(response);
+      const planner::FastestQuery& query, const planner::ShortestProgress& progress) override {
+    v1::AskRequest ask;
+    *ask.mutable_fastest() = agent::ToWire(query);
+    ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [&progress](const v1::Progress& at) {
+                       if (progress) progress(at.done(), at.of(), at.gpus());
+                     }));
+    return agent::FromWire(answer.fastest());
   }
 
   absl::StatusOr<planner::FitAnswer> Fit(const planner::PlanQuery& query,
                                          std::string_view layout) override {
-    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
-    v1::FitRequest request;
+    v1::AskRequest ask;
+    v1::FitRequest& request = *ask.mutable_fit();
     *request.mutable_plan() = agent::ToWire(query);
     request.set_layout(std::string(layout));
     if (query.max_oom_probability) request.set_max_oom_probability(*query.max_oom_probability);
     request.set_offload(query.offload);
     request.set_where(query.where);
-    grpc::ClientContext context;
-    SetDeadline(context);
-    const InterruptGuard guard(interrupted_, context);
-    v1::FitResponse response;
-    RETURN_IF_ERROR(CallStatus(stub->Fit(&context, request, &response)));
-    return agent::FromWire(response);
+    ASSIGN_OR_RETURN(const v1::AskResponse answer, Ask(ask, [](const v1::Progress&) {}));
+    return agent::FromWire(answer.fit());
   }
 
   absl::StatusOr<planner::PresetNames> Presets() override {
@@ -135,15 +127,32 @@ class GrpcPlanner final : public PlannerApi {
     return v1::Planner::NewStub(channel);
   }
 
+  // Tells how far the search is until the answer is there, which is returned.
+  absl::StatusOr<v1::AskResponse> Ask(
+      const v1::AskRequest& request,
+      const std::function<void(const v1::Progress&)>& on_progress) const {
+    ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
+    grpc::ClientContext call;
+    SetDeadline(call);
+    const InterruptGuard guard(context_.interrupted, call);
+    const std::unique_ptr<grpc::ClientReader<v1::AskResponse>> stream = stub->Ask(&call, request);
+    v1::AskResponse response;
+    while (stream->Read(&response)) {
+      if (response.has_progress()) on_progress(response.progress());
+    }
+    RETURN_IF_ERROR(CallStatus(stream->Finish()));
+    return response;
+  }
+
   const std::string server_;
-  const std::atomic<bool>& interrupted_;
+  const CommandContext& context_;
 };
 
 }  // namespace
 
 std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server,
-                                          const std::atomic<bool>& interrupted) {
-  return std::make_unique<GrpcPlanner>(server, interrupted);
+                                          const CommandContext& context) {
+  return std::make_unique<GrpcPlanner>(server, context);
 }
 
 }  // namespace meshwright::cli

@@ -8,8 +8,8 @@
 
 namespace meshwright::cli {
 
-// `server` is HOST:PORT; every call connects anew and fails with a sentence for people.
-std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server,
-                                          const std::atomic<bool>& interrupted);
+// `server` is HOST:PORT; every call connects anew and fails with a sentence for people. The context
+// outlives it.
+std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server, const CommandContext& context);
 
 }  // namespace meshwright::cli

@@ -1,0 +1,36 @@
+#include "tools/cli/plan/search_line.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "tools/cli/io/terminal.h"
+#include "tools/cli/io/text.h"
+
+namespace meshwright::cli {
+namespace {
+
+// Before the first line, and between two of them.
+constexpr double kSecondsBetweenLines = 1.0;
+constexpr const char* kClearLine = "\r\x1b[K";
+
+}  // namespace
+
+SearchLine::SearchLine(const CommandContext& context)
+    : context_(context),
+      is_terminal_(TerminalOf(context.err).is_terminal),
+      next_s_(context.now_s() + kSecondsBetweenLines) {}
+
+SearchLine::~SearchLine() {
+  if (shown_) context_.err << kClearLine << std::flush;
+}
+
+void SearchLine::Show(int64_t seen, int64_t of) {
+  if (!is_terminal_ || context_.now_s() < next_s_) return;
+  next_s_ = context_.now_s() + kSecondsBetweenLines;
+  shown_ = true;
+  const double share = static_cast<double>(seen) / static_cast<double>(std::max<int64_t>(1, of));
+  context_.err << kClearLine << "searched " << FormatPercent(share) << " of " << FormatCount(of)
+               << " layouts" << std::flush;
+}
+
+}  // namespace meshwright::cli

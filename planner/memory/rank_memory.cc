@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "planner/base/status_macros.h"
 #include "planner/layout/mesh.h"
 #include "planner/memory/exact_memory.h"
@@ -196,6 +197,25 @@ MemoryBounds BoundMemory(const PlannedLayout& planned) {
       bounds.most_bytes = std::max(bounds.most_bytes, on_rank.most_bytes);
     });
     return bounds;
+  });
+}
+
+int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes) {
+  return WithMemory(planned, [&](const RankMemory& memory) {
+    int64_t least = 0;
+    absl::InlinedVector<int32_t, 8> open;  // ranks that may be over or not
+    memory.ForEachCandidate([&](int32_t rank) {
+      const MemoryBounds bounds = memory.BoundsOnRank(rank);
+      least = std::max(least, bounds.least_bytes);
+      if (bounds.least_bytes <= allowed_bytes && bounds.most_bytes > allowed_bytes) {
+        open.push_back(rank);
+      }
+    });
+    for (const int32_t rank : open) {
+      if (least > allowed_bytes) break;
+      least = std::max(least, memory.OnRank(rank).total_bytes());
+    }
+    return least;
   });
 }
 

@@ -93,6 +93,11 @@ inline MemoryBounds BoundMemory(const EstimateContext& context, const Layout& la
   return BoundMemory(PlannedLayout(context, layout));
 }
 
+// Returns a lower bound of EstimateMemory().total_bytes() that is above `allowed_bytes` exactly
+// where the estimate is. Of the worker's exact memory it works out only ranks about which their
+// bounds say too little, and none behind the first that is over.
+int64_t BoundMemoryAgainst(const PlannedLayout& planned, int64_t allowed_bytes);
+
 // Returns the bytes that the devices of the node with the most of them hold in their host's memory.
 int64_t HostBytesOfNode(const PlannedLayout& planned);
 

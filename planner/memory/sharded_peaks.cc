@@ -27,6 +27,11 @@ int64_t LastUse(const WorkerStageBytes& stage, ActionKind kind) {
 
 int64_t Step(ActionKind kind) { return kind == ActionKind::kForward ? 1 : -1; }
 
+// A stage may be without layers and ends.
+bool IsEmpty(const WorkerStageBytes& stage) {
+  return stage.layers == 0 && !stage.first && !stage.last;
+}
+
 // Where what a part takes can be the most: what blocks keep grows evenly, and transient states are
 // those of like layers, but at the ends and where the kind of block changes.
 bool IsCorner(const WorkerStageBytes& stage, int64_t part) {
@@ -82,29 +87,45 @@ int64_t ShardedPeaks::SharedBytes(const Place& use, const Place& next) const {
 }
 
 // Follows the uses behind the last one until one needs what the use before it does not leave whole.
-void ShardedPeaks::LookAhead(size_t index, Case& next) const {
+void ShardedPeaks::FindMissing(size_t index) {
   Place use = last_use_;
-  bool is_next = true;
-  for (size_t i = index + 1; i < actions_.size(); ++i) {
-    const Action& other = actions_[i];
+  for (missing_.action = index + 1; missing_.action < actions_.size(); ++missing_.action) {
+    const Action& other = actions_[missing_.action];
     const WorkerStageBytes& stage = *chunks_[other.chunk];
     if (!UsesWeights(stage, other.kind)) continue;
     const int64_t end = LastUse(stage, other.kind) + Step(other.kind);
     for (int64_t part = FirstUse(stage, other.kind); part != end; part += Step(other.kind)) {
       const Place later = {.chunk = other.chunk, .part = part};
-      const int64_t left_bytes = SharedBytes(use, later);
-      const int64_t missing_bytes = WeightBytes(stage, part) - left_bytes;
-      if (is_next) next.between_bytes = left_bytes;
-      is_next = false;
+      missing_.left_bytes = SharedBytes(use, later);
+      missing_.bytes = WeightBytes(stage, part) - missing_.left_bytes;
+      if (missing_.bytes > 0) return;
       use = later;
-      if (missing_bytes == 0) continue;
-      // The head's final norm is not gathered again while it is whole.
-      const bool still_whole = left_bytes > 0 && IsHead(last_use_);
-      if (!still_whole) next.ahead_bytes = missing_bytes;
-      next.between_bytes += next.ahead_bytes;
-      return;
     }
   }
+  missing_.bytes = 0;
+}
+
+// Of the weights that an action leaves, those that the next use has in common.
+int64_t ShardedPeaks::LeftForNextUse(size_t index) const {
+  for (size_t i = index + 1; i < actions_.size(); ++i) {
+    const Action& other = actions_[i];
+    const WorkerStageBytes& stage = *chunks_[other.chunk];
+    if (!UsesWeights(stage, other.kind) || IsEmpty(stage)) continue;
+    return SharedBytes(last_use_, {.chunk = other.chunk, .part = FirstUse(stage, other.kind)});
+  }
+  return 0;
+}
+
+void ShardedPeaks::LookAhead(size_t index, Case& next) {
+  // All uses up to the missing one follow on each other whichever of them is the last. What an
+  // empty stage leaves is not among them.
+  const bool is_known = missing_.action > index && !IsEmpty(*next.stage);
+  if (!is_known) FindMissing(index);
+  next.between_bytes = LeftForNextUse(index);
+  // The head's final norm is not gathered again while it is whole.
+  const bool still_whole = missing_.left_bytes > 0 && IsHead(last_use_);
+  if (missing_.bytes > 0 && !still_whole) next.ahead_bytes = missing_.bytes;
+  next.between_bytes += next.ahead_bytes;
 }
 
 ShardedPeaks::Solved ShardedPeaks::Solve(const Case& of) const {

@@ -57,10 +57,19 @@ class ShardedPeaks {
     friend bool operator==(const Place&, const Place&) = default;
   };
 
+  // The first use behind the last one whose weights are not all whole then.
+  struct Missing {
+    size_t action = 0;       // that it is of; all of them where there is none
+    int64_t bytes = 0;       // that have to be gathered
+    int64_t left_bytes = 0;  // that the use before it leaves
+  };
+
   bool IsHead(const Place& use) const { return use.part == HeadPart(*chunks_[use.chunk]); }
   // Weights that two uses that follow on each other have in common.
   int64_t SharedBytes(const Place& use, const Place& next) const;
-  void LookAhead(size_t index, Case& next) const;
+  void FindMissing(size_t index);
+  int64_t LeftForNextUse(size_t index) const;
+  void LookAhead(size_t index, Case& next);
   int64_t WeightBytes(const WorkerStageBytes& stage, int64_t part) const;
   int64_t GradientBytes(const WorkerStageBytes& stage, int64_t part) const;
   // Of the buckets that a part fills, the one whose reduction begins last.
@@ -74,6 +83,7 @@ class ShardedPeaks {
   std::vector<Solved> solved_;
   size_t next_ = 0;
   Place last_use_;  // of weights, when the next action is over
+  Missing missing_;
   int64_t newest_bytes_ = 0;
   int64_t older_bytes_ = 0;
 };

@@ -71,13 +71,7 @@ class PlannedCosts {
     return {planned_.context(), layout, allowed_bytes_};
   }
 
-  int64_t LeastBytes() const {
-    const MemoryBounds bounds = BoundMemory(planned_);
-    if (bounds.least_bytes > allowed_bytes_ || bounds.most_bytes <= allowed_bytes_) {
-      return bounds.least_bytes;
-    }
-    return EstimateMemory(planned_).total_bytes();
-  }
+  int64_t LeastBytes() const { return BoundMemoryAgainst(planned_, allowed_bytes_); }
   double MostMfu() const { return EstimateLayout(planned_, MemoryEstimate()).mfu; }
   // How much more than the least it fills is not known.
   MfuRange MfuAt(int64_t /*least_bytes*/) const {

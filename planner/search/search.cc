@@ -64,7 +64,7 @@ enum class Stop : uint8_t { kNone, kCancelled, kOutOfTime };
 class Walk {
  public:
   Walk(const SearchRequest& request, const SearchSpace& space)
-      : request_(request), space_(space), start_s_(request.run.now_s()) {}
+      : request_(request), space_(space), points_(space.size()), start_s_(request.run.now_s()) {}
 
   // Returns what was found, by all threads together.
   Selection Run() {
@@ -92,7 +92,7 @@ class Walk {
   }
 
   Stop stop() const { return stop_.load(); }
-  SearchProgress progress() const { return {.seen = seen_.load(), .of = space_.size()}; }
+  SearchProgress progress() const { return {.seen = seen_.load(), .of = points_}; }
 
  private:
   // Between two looks of the calling thread once it has nothing left to visit.
@@ -131,6 +131,7 @@ class Walk {
 
   const SearchRequest& request_;
   const SearchSpace& space_;
+  const int64_t points_;
   const double start_s_;
   std::atomic<size_t> next_mesh_{0};
   std::atomic<int64_t> seen_{0};

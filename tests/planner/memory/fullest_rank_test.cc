@@ -48,6 +48,14 @@ TEST(WorkerPeak, IsThatOfTheFullestRankAndWithinItsBounds) {
           const MemoryBounds bounds = BoundMemory(context.get(), layout);
           ASSERT_LE(bounds.least_bytes, most);
           ASSERT_GE(bounds.most_bytes, most);
+          const EstimateContext specs = context.get();
+          const PlannedLayout planned(specs, layout);
+          for (const int64_t allowed : {most, most - 1, bounds.least_bytes - 1, bounds.most_bytes,
+                                        (bounds.least_bytes + most) / 2}) {
+            const int64_t bound = BoundMemoryAgainst(planned, allowed);
+            ASSERT_LE(bound, most);
+            ASSERT_EQ(bound > allowed, most > allowed) << bound << " against " << allowed;
+          }
           ++found;
         }
       }

@@ -10,6 +10,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/layout/filter_parser.h"
+#include "planner/search/best_layout.h"
 #include "planner/search/space.h"
 
 namespace meshwright::planner {
@@ -20,27 +21,16 @@ constexpr int64_t kMostDepth = 4096;
 // The longest pattern of layers that a model is taken to repeat.
 constexpr int64_t kMostPeriod = 16;
 
-// What happens at one value.
-struct Probe {
-  std::optional<RankedLayout> best;  // where something fits
-  std::optional<int64_t> over_bytes;
-  std::string problem;
-};
+// What an error may be about that is about the value and not about the question.
+constexpr std::array<std::string_view, 6> kAboutValue = {
+    "gpus", "global_batch", "where", "layout", "seq_len", "num_hidden_layers"};
 
-// Whether an error is about the value and not about the question.
-bool IsAboutValue(const absl::Status& status) {
-  constexpr std::array<std::string_view, 6> kFields = {
-      "gpus", "global_batch", "where", "layout", "seq_len", "num_hidden_layers"};
-  return absl::IsInvalidArgument(status) &&
-         std::find(kFields.begin(), kFields.end(), FieldOf(status)) != kFields.end();
-}
-
-absl::StatusOr<Probe> ProbeLayout(const SearchRequest& request, const Layout& layout) {
-  Probe probe;
+absl::StatusOr<BestLayout> ProbeLayout(const SearchRequest& request, const Layout& layout) {
+  BestLayout probe;
   const absl::StatusOr<Estimate> estimate = CheckAndEstimate(request, layout);
   if (!estimate.ok()) {
-    if (!IsAboutValue(estimate.status())) return estimate.status();
-    probe.problem = std::string(estimate.status().message());
+    if (!IsAbout(estimate.status(), kAboutValue)) return estimate.status();
+    probe.refused = estimate.status();
     return probe;
   }
   const int64_t over = estimate->memory.total_bytes() - AllowedBytes(request);
@@ -48,20 +38,6 @@ absl::StatusOr<Probe> ProbeLayout(const SearchRequest& request, const Layout& la
     probe.over_bytes = over;
   } else {
     probe.best = RankedLayout{layout, *estimate};
-  }
-  return probe;
-}
-
-absl::StatusOr<Probe> ProbeAll(const SearchRequest& request) {
-  Probe probe;
-  absl::StatusOr<SearchResult> result = Search(request);
-  if (!result.ok()) {
-    if (!IsAboutValue(result.status())) return result.status();
-    probe.problem = std::string(result.status().message());
-  } else if (result->layouts.empty()) {
-    probe.over_bytes = result->nearest_over_bytes;
-  } else {
-    probe.best = std::move(result->layouts.front());
   }
   return probe;
 }
@@ -91,7 +67,6 @@ class LimitSearch {
   LimitSearch(const SearchRequest& request, const std::optional<Layout>& layout,
               const LimitProgress& progress)
       : request_(request), layout_(layout), progress_(progress) {
-    request_.top = 1;
     request_.mine.reset();
   }
 
@@ -106,7 +81,7 @@ class LimitSearch {
     while (low + 1 < high) {
       const int64_t value = values.At(place);
       if (progress_) progress_(kind, value);
-      ASSIGN_OR_RETURN(Probe probe, ProbeAt(kind, value));
+      ASSIGN_OR_RETURN(BestLayout probe, ProbeAt(kind, value));
       if (probe.best) {
         low = place;
         limit.largest = value;
@@ -115,7 +90,7 @@ class LimitSearch {
         high = place;
         limit.next = value;
         limit.over_bytes = probe.over_bytes;
-        limit.problem = std::move(probe.problem);
+        limit.problem = std::string(probe.refused.message());
       }
       // Doubles until something does not fit, and halves until something does.
       place = high == values.count ? std::min(2 * low + 1, values.count - 1) : (low + high) / 2;
@@ -159,7 +134,7 @@ class LimitSearch {
     return layout_ ? std::optional<int64_t>(layout_->micro_batch) : std::nullopt;
   }
 
-  absl::StatusOr<Probe> ProbeAt(LimitKind kind, int64_t value) const {
+  absl::StatusOr<BestLayout> ProbeAt(LimitKind kind, int64_t value) const {
     SearchRequest at = request_;
     std::optional<Layout> layout = layout_;
     if (kind == LimitKind::kSequence) {
@@ -172,7 +147,7 @@ class LimitSearch {
       ASSIGN_OR_RETURN(Filter size, ParseFilter("where", absl::StrCat("mb = ", value)));
       at.where = {.kind = Filter::Kind::kAll, .parts = {request_.where, std::move(size)}};
     }
-    return layout ? ProbeLayout(at, *layout) : ProbeAll(at);
+    return layout ? ProbeLayout(at, *layout) : FindBest(at, kAboutValue);
   }
 
   SearchRequest request_;

@@ -1,43 +1,28 @@
 #include "planner/scaling/scale_curve.h"
 
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/amounts.h"
-#include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
+#include "planner/search/best_layout.h"
 
 namespace meshwright::planner {
 namespace {
 
 // A size that has no valid layout, or a batch that it can't divide, is a point without a layout;
 // anything else that is wrong is wrong with every size.
-bool IsAboutOneSize(const absl::Status& status) {
-  if (!absl::IsInvalidArgument(status)) return false;
-  const std::string field = FieldOf(status);
-  return field == "gpus" || field == "global_batch";
-}
-
-std::string OverSentence(const SearchResult& result) {
-  return absl::StrCat("nothing fits: ", FormatLayout(result.nearest->layout), " is over by ",
-                      Gib(result.nearest_over_bytes));
-}
+constexpr std::array<std::string_view, 2> kAboutOneSize = {"gpus", "global_batch"};
 
 absl::StatusOr<ScalePoint> PointAt(const SearchRequest& request) {
+  ASSIGN_OR_RETURN(BestLayout found, FindBest(request, kAboutOneSize));
   ScalePoint point;
   point.devices = request.devices;
   point.global_batch = request.training.global_batch;
-  const absl::StatusOr<SearchResult> result = Search(request);
-  if (!result.ok()) {
-    if (!IsAboutOneSize(result.status())) return result.status();
-    point.problem = std::string(result.status().message());
-    return point;
-  }
-  if (result->layouts.empty()) {
-    point.problem = OverSentence(*result);
-    return point;
-  }
-  point.best = result->layouts.front();
+  point.best = std::move(found.best);
+  point.problem = std::move(found.problem);
+  if (!point.best) return point;
   const Estimate& estimate = point.best->estimate;
   point.energy = EnergyOf(request.cluster, request.devices, estimate.time, estimate.tokens_per_s);
   point.exposed = TimeIn(DeviceState::kExposed, estimate.time) / estimate.time.step_s();
@@ -89,7 +74,6 @@ absl::StatusOr<std::vector<ScalePoint>> ScaleCurve(const SearchRequest& request,
                                                    const ScaleProgress& progress) {
   std::vector<ScalePoint> points;
   SearchRequest at = request;
-  at.top = 1;
   for (const int64_t devices : sizes) {
     if (progress) {
       progress(static_cast<int64_t>(points.size()), static_cast<int64_t>(sizes.size()), devices);

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "planner/base/amounts.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/layout/filter_parser.h"
+#include "planner/search/best_layout.h"
 
 namespace meshwright::planner {
 namespace {
@@ -37,7 +37,6 @@ const char* WhereOf(Strategy strategy) {
 
 absl::StatusOr<SearchRequest> SearchOf(const ShortestRequest& request, Strategy strategy) {
   SearchRequest search = request.search;
-  search.top = 1;
   ASSIGN_OR_RETURN(Filter where, ParseFilter("where", WhereOf(strategy)));
   search.where = search.where.takes_all() ? std::move(where)
                                           : Filter{.kind = Filter::Kind::kAll,
@@ -53,11 +52,7 @@ absl::StatusOr<SearchRequest> SearchOf(const ShortestRequest& request, Strategy 
 }
 
 // A size without valid layouts, or a batch that it can't divide, says nothing about others.
-bool IsAboutOneSize(const absl::Status& status) {
-  constexpr std::array<std::string_view, 3> kFields = {"gpus", "global_batch", "where"};
-  return absl::IsInvalidArgument(status) &&
-         std::find(kFields.begin(), kFields.end(), FieldOf(status)) != kFields.end();
-}
+constexpr std::array<std::string_view, 3> kAboutOneSize = {"gpus", "global_batch", "where"};
 
 // The searches of one strategy.
 class StrategySearch {
@@ -96,21 +91,17 @@ class StrategySearch {
   absl::StatusOr<SizedRun> With(int64_t devices, int64_t batch) {
     search_.devices = devices;
     search_.training.global_batch = batch;
-    SizedRun run = {.devices = devices, .global_batch = batch, .best = {}, .problem = {}};
-    const absl::StatusOr<SearchResult> result = Search(search_);
-    if (!result.ok()) {
-      if (!IsAboutOneSize(result.status())) return result.status();
-      refused_ = result.status();
-      run.problem = std::string(refused_.message());
-      return run;
+    ASSIGN_OR_RETURN(BestLayout found, FindBest(search_, kAboutOneSize));
+    SizedRun run = {.devices = devices,
+                    .global_batch = batch,
+                    .best = std::move(found.best),
+                    .problem = std::move(found.problem)};
+    if (found.refused.ok()) {
+      any_valid_ = true;
+    } else {
+      refused_ = found.refused;
     }
-    any_valid_ = true;
-    if (result->layouts.empty()) {
-      run.problem = absl::StrCat("nothing fits: ", FormatLayout(result->nearest->layout),
-                                 " is over by ", Gib(result->nearest_over_bytes));
-      return run;
-    }
-    run.best = result->layouts.front();
+    if (!run.best) return run;
     run.seconds = critical_.TokensWith(batch) / run.best->estimate.tokens_per_s;
     return run;
   }

@@ -85,9 +85,6 @@ class Selection {
 
   // The following take a layout that keeps every rule; Costs know its memory and time
   // (planner/search/point_costs.h).
-  // The most that a layout's scores may be where it fills so many bytes or more.
-  template <typename Costs>
-  Scores MostScores(const Costs& costs, double most_mfu, int64_t least_bytes) const;
   template <typename Costs>
   void Select(const ValidPoint& point, const Costs& costs);
   // Whether the condition takes layouts that recompute a part of what this one does, which
@@ -103,6 +100,9 @@ class Selection {
   void RecomputeModulesAlone(const Layout& full, const Costs& costs);
   template <typename Costs>
   void Rank(const Layout& layout, const Costs& costs, int64_t least_bytes);
+  // The most that its scores may be where it fills so many bytes or more.
+  template <typename Costs>
+  Scores MostScores(const Costs& costs, double most_mfu, int64_t least_bytes) const;
   template <typename Costs>
   void PutOver(const Layout& layout, const Costs& costs, int64_t least_bytes);
 

@@ -1,6 +1,7 @@
 #include "planner/study/ablation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "planner/base/amounts.h"
 #include "planner/base/status_macros.h"
 #include "planner/layout/filter_parser.h"
+#include "planner/search/best_layout.h"
 
 namespace meshwright::planner {
 namespace {
@@ -136,24 +138,18 @@ Filter Both(const Filter& a, Filter b) {
 
 absl::StatusOr<Arm> Searched(const SearchRequest& request, const ArmPlan& plan) {
   SearchRequest search = request;
-  search.top = 1;
   ASSIGN_OR_RETURN(Filter where, ParseFilter("where", plan.where));
   search.where = Both(request.where, std::move(where));
   Supports& supports = search.profile.supports;
   if (plan.attention != AttentionKernel::kDefault) supports.attention = plan.attention;
   if (plan.norm != NormKernel::kDefault) supports.norm = plan.norm;
+  // The request itself was searched before: what is refused is this value.
+  constexpr std::array<std::string_view, 4> kAboutValue = {"gpus", "global_batch", "where",
+                                                           "framework"};
+  ASSIGN_OR_RETURN(BestLayout found, FindBest(std::move(search), kAboutValue));
   Arm arm = {.name = plan.name, .recommended = plan.recommended, .best = {}, .problem = ""};
-  const absl::StatusOr<SearchResult> result = Search(search);
-  if (!result.ok()) {
-    // The request itself was searched before: what is refused is this value.
-    if (!absl::IsInvalidArgument(result.status())) return result.status();
-    arm.problem = "no such layout can run";
-  } else if (result->layouts.empty()) {
-    arm.problem = absl::StrCat("nothing fits: ", FormatLayout(result->nearest->layout),
-                               " is over by ", Gib(result->nearest_over_bytes));
-  } else {
-    arm.best = result->layouts.front();
-  }
+  arm.problem = found.refused.ok() ? std::move(found.problem) : "no such layout can run";
+  arm.best = std::move(found.best);
   return arm;
 }
 

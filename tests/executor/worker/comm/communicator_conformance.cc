@@ -240,6 +240,7 @@ TEST_P(CommunicatorTest, SendsArriveInOrder) {
         EXPECT_TRUE(AllAre(tensor, i));
       }
     }
+    world->Close();
   });
 }
 
@@ -274,6 +275,7 @@ TEST_P(CommunicatorTest, ASendReturnsBeforeItsReceive) {
       world->Receive(tensor, 0).Wait();
       EXPECT_TRUE(AllAre(tensor, 3.0));
     }
+    world->Close();
   });
 }
 
@@ -294,6 +296,7 @@ TEST_P(CommunicatorTest, AReceiveReturnsBeforeItsSend) {
       issued.wait();
       world->Send(Filled(rank, 100, 3.0, at::kBFloat16), 1).Wait();
     }
+    world->Close();
   });
 }
 
@@ -301,7 +304,7 @@ TEST_P(CommunicatorTest, AReceiveReturnsBeforeItsSend) {
 TEST_P(CommunicatorTest, MessagesBothWaysMayBeUnderWay) {
   OnEveryRank([&](int32_t rank) {
     const auto world = JoinWorld(rank);
-    if (rank > 1) return;
+    if (rank > 1) return world->Close();
     const at::Tensor there = Filled(rank, 1'000'000, rank + 1.0);
     const at::Tensor back = Filled(rank, 1'000'000, rank + 5.0);
     Pending first = rank == 0 ? world->Send(there, 1) : world->Receive(there, 0);
@@ -310,6 +313,7 @@ TEST_P(CommunicatorTest, MessagesBothWaysMayBeUnderWay) {
     second.Wait();
     EXPECT_TRUE(AllAre(there, 1.0));
     EXPECT_TRUE(AllAre(back, 6.0));
+    world->Close();
   });
 }
 
@@ -328,6 +332,7 @@ TEST_P(CommunicatorTest, ExchangesAroundARing) {
       here = incoming;
       EXPECT_TRUE(AllAre(here, (rank + ranks() - hops % ranks()) % ranks())) << hops;
     }
+    world->Close();
   });
 }
 
@@ -347,6 +352,7 @@ TEST_P(CommunicatorTest, TwoRanksExchangeWithEachOther) {
       exchanges[i].sent.Wait();
       EXPECT_TRUE(AllAre(incoming[i], 10.0 * i + 1 - rank));
     }
+    pair->Close();
   });
 }
 

@@ -1,0 +1,36 @@
+#include "planner/search/best_layout.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/amounts.h"
+#include "planner/base/field_error.h"
+
+namespace meshwright::planner {
+
+bool IsAbout(const absl::Status& status, absl::Span<const std::string_view> fields) {
+  return absl::IsInvalidArgument(status) &&
+         std::find(fields.begin(), fields.end(), FieldOf(status)) != fields.end();
+}
+
+absl::StatusOr<BestLayout> FindBest(SearchRequest request,
+                                    absl::Span<const std::string_view> fields) {
+  request.top = 1;
+  BestLayout found;
+  absl::StatusOr<SearchResult> result = Search(request);
+  if (!result.ok()) {
+    if (!IsAbout(result.status(), fields)) return result.status();
+    found.refused = result.status();
+    found.problem = std::string(found.refused.message());
+  } else if (result->layouts.empty()) {
+    found.over_bytes = result->nearest_over_bytes;
+    found.problem = absl::StrCat("nothing fits: ", FormatLayout(result->nearest->layout),
+                                 " is over by ", Gib(*found.over_bytes));
+  } else {
+    found.best = std::move(result->layouts.front());
+  }
+  return found;
+}
+
+}  // namespace meshwright::planner

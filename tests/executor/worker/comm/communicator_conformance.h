@@ -69,13 +69,19 @@ class CommunicatorTest : public testing::TestWithParam<Implementation> {
 
   std::unique_ptr<Communicator> Join(const char* group, std::vector<int32_t> members, int32_t rank,
                                      std::chrono::milliseconds timeout = kCommunicatorTimeout);
-  std::unique_ptr<Communicator> JoinWorld(int32_t rank);
+  // Of all ranks. It stays until all of them are done: Gloo cuts off who still receives when the
+  // sender's end is gone.
+  std::shared_ptr<Communicator> JoinWorld(int32_t rank);
 
   // On the device of `rank`.
   at::Tensor Filled(int32_t rank, int64_t count, double value,
                     at::ScalarType type = at::kFloat) const;
 
   MeetingPlace place_;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Communicator>> worlds_;  // guarded by mutex_
 };
 
 // What only those have that run on this process's CPU: an account of its memory, and errors that

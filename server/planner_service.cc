@@ -174,7 +174,18 @@ grpc::ServerUnaryReactor* PlannerService::ListPresets(grpc::CallbackServerContex
 
 absl::Status PlannerService::Find(const v1::AskRequest& request, planner::SearchRun run,
                                   const Teller& tell, v1::AskResponse* response) const {
-  const auto of_sizes = [&tell](int64_t done, int64_t of, int64_t gpus) { tell(done, of, gpus); };
+  // A message may be left out where the one before it was a moment ago, so that each look at the
+  // clock says it again.
+  v1::Progress last;
+  const auto of_sizes = [&](int64_t done, int64_t of, int64_t gpus) {
+    last.set_done(done);
+    last.set_of(of);
+    last.set_gpus(gpus);
+    tell(done, of, gpus);
+  };
+  run.progress = [&](const planner::SearchProgress&) {
+    if (last.of() > 0) tell(last.done(), last.of(), last.gpus());
+  };
   switch (request.question_case()) {
     case v1::AskRequest::kRecommend:
       run.progress = [&tell](const planner::SearchProgress& search) {
@@ -187,7 +198,7 @@ absl::Status PlannerService::Find(const v1::AskRequest& request, planner::Search
     case v1::AskRequest::kStudy:
       return StudyChoices(
           request.study(), host_cores_, run,
-          [&tell](int64_t done, int64_t of) { tell(done, of, 0); }, response->mutable_study());
+          [&](int64_t done, int64_t of) { of_sizes(done, of, 0); }, response->mutable_study());
     case v1::AskRequest::kFastest:
       return FindShortest(request.fastest(), host_cores_, run, of_sizes,
                           response->mutable_fastest());

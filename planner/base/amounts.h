@@ -19,7 +19,6 @@ inline std::string Seconds(double seconds) {
                         : absl::StrFormat("%.1f ms", seconds * 1e3);
 }
 
-// 1,234,567
 inline std::string Duration(double seconds) {
   constexpr double kHour = 3600.0;
   constexpr double kDay = 24.0 * kHour;
@@ -28,6 +27,7 @@ inline std::string Duration(double seconds) {
   return Seconds(seconds);
 }
 
+// 1,234,567
 inline std::string Grouped(int64_t value) {
   std::string digits = std::to_string(value);
   for (auto i = static_cast<int64_t>(digits.size()) - 3; i > (value < 0 ? 1 : 0); i -= 3) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "planner/base/amounts.h"
+#include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/block/parameters.h"
 #include "planner/layout/layout.h"
@@ -31,7 +32,8 @@ std::string WhyNotNext(const Limit& limit) {
   if (!limit.next) return limit.problem.empty() ? "nothing larger was looked at" : limit.problem;
   std::string text = Amount(limit.kind, *limit.next);
   if (limit.over_bytes) {
-    absl::StrAppend(&text, " are over by ", Gib(*limit.over_bytes), " or more");
+    absl::StrAppend(&text, *limit.next == 1 && limit.kind == LimitKind::kDepth ? " is" : " are",
+                    " over by ", Gib(*limit.over_bytes), " or more");
   } else {
     absl::StrAppend(&text, " can't run: ", limit.problem);
   }
@@ -57,16 +59,22 @@ bool FitAnswer::any_fits() const {
 }
 
 absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
-                                    int32_t host_cores, SearchRun run,
-                                    const LimitProgress& progress) {
+                                    int32_t host_cores, SearchRun run) {
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(query, host_cores));
   request.run = std::move(run);
   std::optional<Layout> one;
   if (!layout.empty()) {
+    if (!query.where.empty()) {
+      return FieldError("where", query.where, "is about a search, and this is about one layout");
+    }
+    if (!query.offload.empty()) {
+      return FieldError("offload", query.offload,
+                        "is about a search; a layout says itself what it moves");
+    }
     ASSIGN_OR_RETURN(one, ParseLayout(layout));
   }
   FitAnswer answer;
-  ASSIGN_OR_RETURN(answer.limits, FindLimits(request, one, progress));
+  ASSIGN_OR_RETURN(answer.limits, FindLimits(request, one));
   for (const Limit& limit : answer.limits) answer.sentences.push_back(SentenceOf(limit));
   answer.allowed_bytes = AllowedBytes(request);
   answer.notes = NotesOn(query, request);

@@ -27,8 +27,7 @@ struct FitAnswer {
 // `layout` is the text form; empty: any layout of a search. Errors as Resolve() and Search() have
 // them.
 absl::StatusOr<FitAnswer> AnswerFit(const PlanQuery& query, std::string_view layout,
-                                    int32_t host_cores, SearchRun run = {},
-                                    const LimitProgress& progress = {});
+                                    int32_t host_cores, SearchRun run = {});
 
 // For each limit the value asked for, the largest that fits and the next that does not as bars, as
 // the text of an SVG file.

@@ -132,6 +132,11 @@ absl::StatusOr<ScaleAnswer> AnswerScale(const ScaleQuery& query, int32_t host_co
   plan.devices = query.devices.low;
   ASSIGN_OR_RETURN(SearchRequest request, Resolve(plan, host_cores));
   request.run = std::move(run);
+  if (query.budget.tokens && MeritOf(request.objective) != Merit::kSpeed) {
+    return FieldError("objective", query.plan.objective,
+                      "does not go with tokens: a run's time and price are those of the fastest "
+                      "layout of each size");
+  }
   Budget budget = query.budget;
   if (!query.plan.objective.empty()) budget.objective = request.objective;
   ScaleAnswer answer;

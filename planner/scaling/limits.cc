@@ -42,31 +42,54 @@ absl::StatusOr<BestLayout> ProbeLayout(const SearchRequest& request, const Layou
   return probe;
 }
 
-// The values of one kind in rising order: multiples of a step, or those listed.
+// The values of one kind in rising order: at even steps, or those listed.
 struct Values {
+  int64_t first = 1;
   int64_t step = 1;
   int64_t count = 0;
   std::vector<int64_t> listed = {};
 
   int64_t At(int64_t place) const {
-    return listed.empty() ? step * (place + 1) : listed[static_cast<size_t>(place)];
+    return listed.empty() ? first + step * place : listed[static_cast<size_t>(place)];
   }
   // Of the largest value up to `value`; the first where all are larger.
   int64_t PlaceOf(int64_t value) const {
-    if (listed.empty()) return std::clamp<int64_t>(value / step - 1, 0, count - 1);
-    const auto above = std::upper_bound(listed.begin(), listed.end(), value);
-    return std::max<int64_t>(0, above - listed.begin() - 1);
+    return std::clamp<int64_t>((value - first) / step, 0, count - 1);
   }
 };
 
-Values StepsUpTo(int64_t step, int64_t most) { return {.step = step, .count = most / step}; }
+// Steps through `asked` up to `most`.
+Values StepsThrough(int64_t asked, int64_t step, int64_t most) {
+  const int64_t first = asked % step == 0 ? step : asked % step;
+  return {.first = first, .step = step, .count = (most - first) / step + 1};
+}
+
+// Places to look at before those between them: of a list all, of steps what doubling and halving
+// `asked` meets.
+std::vector<int64_t> CoarsePlaces(const Values& values, int64_t asked) {
+  std::vector<int64_t> places;
+  if (!values.listed.empty()) {
+    places.resize(values.listed.size());
+    std::iota(places.begin(), places.end(), 0);
+    return places;
+  }
+  for (int64_t value = asked; value > values.first; value /= 2) {
+    places.push_back(values.PlaceOf(value));
+  }
+  for (int64_t value = asked; value <= values.At(values.count - 1); value *= 2) {
+    places.push_back(values.PlaceOf(value));
+  }
+  places.push_back(0);
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
 
 // Each value asks the same question but for itself.
 class LimitSearch {
  public:
-  LimitSearch(const SearchRequest& request, const std::optional<Layout>& layout,
-              const LimitProgress& progress)
-      : request_(request), layout_(layout), progress_(progress) {
+  LimitSearch(const SearchRequest& request, const std::optional<Layout>& layout)
+      : request_(request), layout_(layout) {
     request_.mine.reset();
   }
 
@@ -77,24 +100,15 @@ class LimitSearch {
     limit.asked = AskedOf(kind);
     int64_t low = -1;  // fits
     int64_t high = values.count;
-    int64_t place = values.PlaceOf(limit.asked.value_or(1));
+    const std::vector<int64_t> coarse = CoarsePlaces(values, limit.asked.value_or(1));
+    for (auto place = coarse.rbegin(); place != coarse.rend() && low < 0; ++place) {
+      ASSIGN_OR_RETURN(const bool fits, Try(values.At(*place), limit));
+      (fits ? low : high) = *place;
+    }
     while (low + 1 < high) {
-      const int64_t value = values.At(place);
-      if (progress_) progress_(kind, value);
-      ASSIGN_OR_RETURN(BestLayout probe, ProbeAt(kind, value));
-      if (probe.best) {
-        low = place;
-        limit.largest = value;
-        limit.best = std::move(probe.best);
-      } else {
-        high = place;
-        limit.next = value;
-        limit.over_bytes = probe.over_bytes;
-        limit.problem = std::string(probe.refused.message());
-      }
-      // Doubles until something does not fit, and halves until something does.
-      place = high == values.count ? std::min(2 * low + 1, values.count - 1) : (low + high) / 2;
-      place = std::max(place, low + 1);
+      const int64_t place = (low + high) / 2;
+      ASSIGN_OR_RETURN(const bool fits, Try(values.At(place), limit));
+      (fits ? low : high) = place;
     }
     if (kind == LimitKind::kSequence && !limit.next && request_.model.learned_positions > 0) {
       limit.problem = absl::StrCat("the model has learned ", request_.model.learned_positions,
@@ -112,12 +126,12 @@ class LimitSearch {
     const TrainingSpec& training = request_.training;
     if (kind == LimitKind::kSequence) {
       const int64_t learned = request_.model.learned_positions;
-      return StepsUpTo(std::gcd(training.seq_len, kMostSequenceStep),
-                       learned > 0 ? learned : kMostSequence);
+      return StepsThrough(training.seq_len, std::gcd(training.seq_len, kMostSequenceStep),
+                          learned > 0 ? learned : kMostSequence);
     }
     if (kind == LimitKind::kDepth) {
       const int64_t step = layout_ ? int64_t{layout_->pp} * layout_->vpp : kDepthStep;
-      return StepsUpTo(step, kMostDepth);
+      return StepsThrough(request_.model.layers(), step, kMostDepth);
     }
     Values values;
     const int64_t batch = layout_ ? training.global_batch / layout_->dp : training.global_batch;
@@ -132,6 +146,20 @@ class LimitSearch {
     if (kind == LimitKind::kSequence) return request_.training.seq_len;
     if (kind == LimitKind::kDepth) return request_.model.layers();
     return layout_ ? std::optional<int64_t>(layout_->micro_batch) : std::nullopt;
+  }
+
+  // Notes in `limit` whether something fits at the value.
+  absl::StatusOr<bool> Try(int64_t value, Limit& limit) const {
+    ASSIGN_OR_RETURN(BestLayout probe, ProbeAt(limit.kind, value));
+    if (probe.best) {
+      limit.largest = value;
+      limit.best = std::move(probe.best);
+      return true;
+    }
+    limit.next = value;
+    limit.over_bytes = probe.over_bytes;
+    limit.problem = std::string(probe.refused.message());
+    return false;
   }
 
   absl::StatusOr<BestLayout> ProbeAt(LimitKind kind, int64_t value) const {
@@ -152,7 +180,6 @@ class LimitSearch {
 
   SearchRequest request_;
   const std::optional<Layout> layout_;
-  const LimitProgress& progress_;
 };
 
 // By layer, where its group stands.
@@ -207,10 +234,9 @@ ModelSpec WithDepth(const ModelSpec& model, int64_t layers) {
 }
 
 absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
-                                              const std::optional<Layout>& layout,
-                                              const LimitProgress& progress) {
+                                              const std::optional<Layout>& layout) {
   RETURN_IF_ERROR(ValidateProblem(request));
-  LimitSearch search(request, layout, progress);
+  LimitSearch search(request, layout);
   std::vector<Limit> limits;
   for (const auto& [kind, name] : kLimitKindNames) {
     ASSIGN_OR_RETURN(Limit limit, search.Find(kind));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,18 +34,18 @@ struct Limit {
 };
 
 // Sequences are looked at in multiples of the largest power of two up to this that divides the one
-// asked for, and depths, from a search, in multiples of kDepthStep: others have few pipelines.
+// asked for, and depths, from a search, at steps of kDepthStep from the model's own: others have
+// few pipelines.
 inline constexpr int64_t kMostSequenceStep = 1024;
 inline constexpr int64_t kDepthStep = 8;
 
-using LimitProgress = std::function<void(LimitKind kind, int64_t value)>;
-
-// One limit of each kind, each by doubling and halving: a larger value is taken to fit only where
-// smaller ones do. With a `layout` about that one alone, but for the micro-batch whose limit is
-// asked. Errors as Search() has them where they are not about one of the three.
+// One limit of each kind. Every micro-batch is looked at; of the others first what doubling and
+// halving the value asked for meets, and then, between the largest of these that fits and the next
+// one, halves: a value beyond that the layouts' divisors suit better may fit as well. With a
+// `layout` about that one alone, but for the micro-batch whose limit is asked. Errors as Search()
+// has them where they are not about one of the three.
 absl::StatusOr<std::vector<Limit>> FindLimits(const SearchRequest& request,
-                                              const std::optional<Layout>& layout,
-                                              const LimitProgress& progress = {});
+                                              const std::optional<Layout>& layout);
 
 // Returns the model with so many layers: the first ones of it, and behind its last one copies of
 // its shortest period of layers. Requires layers > 0.

@@ -21,7 +21,8 @@ constexpr double kShareStep = 1.02;
 // By how much a batch may be smaller than the critical one, and larger.
 constexpr double kSmallestBatch = 1.0 / 64.0;
 constexpr double kLargestBatch = 4.0;
-constexpr double kMostBatch = 1e9;
+constexpr double kMostBatch = 1 << 22;  // of which kLargestBatch are a batch that can be trained
+constexpr double kMostTokens = 1e30;
 
 const char* WhereOf(Strategy strategy) {
   switch (strategy) {
@@ -52,7 +53,8 @@ absl::StatusOr<SearchRequest> SearchOf(const ShortestRequest& request, Strategy 
 }
 
 // A size without valid layouts, or a batch that it can't divide, says nothing about others.
-constexpr std::array<std::string_view, 3> kAboutOneSize = {"gpus", "global_batch", "where"};
+constexpr std::array<std::string_view, 4> kAboutOneSize = {"gpus", "global_batch", "where",
+                                                           "framework"};
 
 // The searches of one strategy.
 class StrategySearch {
@@ -139,11 +141,13 @@ absl::Status MeasureNetwork(StrategySearch& search, SizedRun& run) {
 }
 
 absl::Status Validate(const ShortestRequest& request) {
-  RETURN_IF_ERROR(CheckPositive("tokens", request.critical.tokens));
-  RETURN_IF_ERROR(CheckPositive("critical_batch", request.critical.batch));
-  if (request.critical.batch > kMostBatch) {
+  if (!(request.critical.tokens > 0.0 && request.critical.tokens < kMostTokens)) {
+    return FieldError("tokens", absl::StrCat(request.critical.tokens),
+                      "must be above 0 and below 1e30");
+  }
+  if (!(request.critical.batch >= 1.0 && request.critical.batch <= kMostBatch)) {
     return FieldError("critical_batch", absl::StrCat(request.critical.batch),
-                      "must be at most 1000000000 sequences");
+                      "must be from 1 to 4194304 sequences");
   }
   if (request.overlap >= 0.0 && request.overlap <= 1.0) return absl::OkStatus();
   return FieldError("overlap", absl::StrCat(request.overlap), "must be a share from 0 to 1");
@@ -166,10 +170,22 @@ std::vector<int64_t> BatchesAround(double critical_batch) {
   return batches;
 }
 
+std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch) {
+  int64_t odd = devices;
+  while (odd % 2 == 0) odd /= 2;
+  std::vector<int64_t> batches = BatchesAround(critical_batch);
+  const size_t around = batches.size();
+  for (size_t i = 0; i < around && odd > 1; ++i) {
+    batches.push_back(std::max(odd, (batches[i] + odd / 2) / odd * odd));
+  }
+  std::sort(batches.begin(), batches.end());
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
+  return batches;
+}
+
 absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& request,
                                                       const ShortestProgress& progress) {
   RETURN_IF_ERROR(Validate(request));
-  const std::vector<int64_t> batches = BatchesAround(request.critical.batch);
   const auto of = static_cast<int64_t>(kStrategyNames.size() * request.sizes.size());
   int64_t done = 0;
   bool any_valid = false;
@@ -181,7 +197,8 @@ absl::StatusOr<std::vector<ShortestRun>> ShortestRuns(const ShortestRequest& req
     ShortestRun shortest = {.strategy = strategy, .runs = {}, .shortest = std::nullopt};
     for (const int64_t devices : request.sizes) {
       if (progress) progress(done++, of, devices);
-      ASSIGN_OR_RETURN(SizedRun run, search.At(devices, batches));
+      ASSIGN_OR_RETURN(SizedRun run,
+                       search.At(devices, BatchesFor(devices, request.critical.batch)));
       if (run.best) RETURN_IF_ERROR(MeasureNetwork(search, run));
       const SizedRun* before = shortest.Shortest();
       if (run.best && (before == nullptr || run.seconds < before->seconds)) {

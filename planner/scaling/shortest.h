@@ -86,9 +86,13 @@ struct ShortestRun {
   }
 };
 
-// The batches that are looked at: powers of two and three times those, from a 64th of the critical
+// Batches around the critical one: powers of two and three times those, from a 64th of the critical
 // one to four of them.
 std::vector<int64_t> BatchesAround(double critical_batch);
+
+// The same, and of each the nearest multiple of what is odd in the number of devices, which
+// pipelines and replicas of such numbers need.
+std::vector<int64_t> BatchesFor(int64_t devices, double critical_batch);
 
 using ShortestProgress = std::function<void(int64_t done, int64_t of, int64_t devices)>;
 

@@ -22,6 +22,9 @@ absl::Status ValidateProblem(const SearchRequest& request) {
   RETURN_IF_ERROR(Validate(request.cluster));
   RETURN_IF_ERROR(Validate(request.training));
   RETURN_IF_ERROR(Validate(request.profile));
+  if (request.max_oom_probability) {
+    RETURN_IF_ERROR(CheckShare("max_oom_probability", *request.max_oom_probability));
+  }
   return CheckRange("gpus", request.devices, 1, 1 << 20);
 }
 
@@ -38,8 +41,10 @@ absl::Status ValidateRequest(const SearchRequest& request) {
       request.pareto.end()) {
     RETURN_IF_ERROR(CheckPower("pareto", request.cluster));
   }
-  if (request.max_oom_probability) {
-    RETURN_IF_ERROR(CheckShare("max_oom_probability", *request.max_oom_probability));
+  if (request.mine && MeritOf(request.objective) != Merit::kSpeed) {
+    return FieldError(
+        "mine", FormatLayout(*request.mine),
+        "stands among layouts by their speed, and these are ranked by something else");
   }
   return request.time_limit_s ? CheckPositive("time_limit_s", *request.time_limit_s)
                               : absl::OkStatus();

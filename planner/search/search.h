@@ -14,7 +14,8 @@ absl::Status ValidateProblem(const SearchRequest& request);
 // that dropped the most). Cancelled once `run.cancelled` returns true, with what was seen until
 // then; DeadlineExceeded where the time limit came before the first valid layout. A search in which
 // nothing fits is OK: `layouts` is then empty and `nearest` set, and `worth_a_trial` may still have
-// entries. Memory is constant but for the ties, 8 bytes each (planner/search/ties.h).
+// entries. Memory is constant but for the ties, 8 bytes each (planner/search/ties.h),
+// and where the request asks for them the front and a layout for each group.
 absl::StatusOr<SearchResult> Search(const SearchRequest& request);
 
 // Returns the estimate of one layout. InvalidArgument where it can't run, naming the rule.

@@ -108,6 +108,23 @@ TEST_F(LimitsTest, SayWhyALayoutCantRun) {
   }
 }
 
+// What can't run between two values that can is no limit.
+TEST_F(LimitsTest, SkipMicroBatchesThatDoNotDivide) {
+  request_ = MakeRequest(MakeContext("llama-3-8b", "h100", 2048, 24), 8);
+  request_.where = ParseFilter("where", "dp = 8").value();
+  const auto limits = FindLimits(request_, std::nullopt).value();
+  EXPECT_EQ(Of(limits, LimitKind::kMicroBatch).largest, 3);
+}
+
+TEST_F(LimitsTest, LookAtTheDepthThatIsAsked) {
+  request_ = MakeRequest(MakeContext("llama-3-405b", "h100", 8192, 512), 448);
+  request_.where = ParseFilter("where", "pp = 7").value();
+  const auto limits = FindLimits(request_, std::nullopt).value();
+  const Limit& depth = Of(limits, LimitKind::kDepth);
+  EXPECT_EQ(depth.asked, 126);
+  EXPECT_GE(depth.largest.value_or(0), 126);
+}
+
 TEST_F(LimitsTest, HoldForTheLayoutsOfACondition) {
   const auto any = FindLimits(request_, std::nullopt).value();
   request_.where = ParseFilter("where", "rc = none and cp = 1").value();
@@ -119,6 +136,10 @@ TEST_F(LimitsTest, HoldForTheLayoutsOfACondition) {
 TEST_F(LimitsTest, RefuseAProblemThatIsNone) {
   request_.training.seq_len = 0;
   EXPECT_EQ(FieldOf(FindLimits(request_, std::nullopt).status()), "seq_len");
+  request_.training.seq_len = 4096;
+  request_.max_oom_probability = -1.0;
+  EXPECT_EQ(FieldOf(FindLimits(request_, MakeLayout("tp2.pp2.dp2")).status()),
+            "max_oom_probability");
 }
 
 TEST(WithDepth, RepeatsTheLastPattern) {

@@ -94,7 +94,7 @@ absl::Status Run(const FitFlags& flags, CommandContext& context) {
                    PlannerAt(flags.output.server, context)->Fit(query, flags.layout));
   if (plot.wanted()) RETURN_IF_ERROR(plot.Write(planner::FitSvg(answer)));
   if (flags.output.format == OutputFormat::kJson) {
-    PrintJson(ToJson(query, answer, context.now_s() - start_s), context.out);
+    PrintJson(ToJson(query, flags.layout, answer, context.now_s() - start_s), context.out);
   } else {
     PrintFitAnswer(query, answer, context.out);
   }

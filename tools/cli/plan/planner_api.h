@@ -41,8 +41,8 @@ class PlannerApi {
 };
 
 // A search of either ends with Cancelled once `context.interrupted` turns true. The context
-// outlives them. They say on a terminal behind `context.err` how far a search is once that takes a
-// while. One in this process takes every core.
+// outlives them. They say, but for Fit(), on a terminal behind `context.err` how far a search is
+// once that takes a while. One in this process takes every core.
 std::unique_ptr<PlannerApi> LocalPlanner(const CommandContext& context);
 
 // `server` is HOST:PORT; empty means in this process.

@@ -120,9 +120,10 @@ ordered_json ToJson(const planner::FastestQuery& query, const planner::FastestAn
   return object;
 }
 
-ordered_json ToJson(const planner::PlanQuery& query, const planner::FitAnswer& answer,
-                    double elapsed_s) {
+ordered_json ToJson(const planner::PlanQuery& query, const std::string& layout,
+                    const planner::FitAnswer& answer, double elapsed_s) {
   ordered_json request = RequestToJson(query);
+  if (!layout.empty()) request["layout"] = layout;
   if (query.max_oom_probability) request["max_oom_probability"] = *query.max_oom_probability;
   if (!query.offload.empty()) request["offload"] = query.offload;
   if (!query.where.empty()) request["where"] = query.where;

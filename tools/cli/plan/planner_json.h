@@ -1,6 +1,8 @@
 // The planner's answers as JSON.
 #pragma once
 
+#include <string>
+
 #include "nlohmann/json.hpp"
 #include "planner/report/answers.h"
 #include "planner/report/comparison.h"
@@ -23,8 +25,8 @@ nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::St
                               double elapsed_s);
 nlohmann::ordered_json ToJson(const planner::FastestQuery& query,
                               const planner::FastestAnswer& answer, double elapsed_s);
-nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const planner::FitAnswer& answer,
-                              double elapsed_s);
+nlohmann::ordered_json ToJson(const planner::PlanQuery& query, const std::string& layout,
+                              const planner::FitAnswer& answer, double elapsed_s);
 nlohmann::ordered_json ToJson(const planner::ScaleQuery& query, const planner::ScaleAnswer& answer,
                               double elapsed_s);
 

@@ -132,8 +132,8 @@ class GrpcPlanner final : public PlannerApi {
       const v1::AskRequest& request,
       const std::function<void(const v1::Progress&)>& on_progress) const {
     ASSIGN_OR_RETURN(const std::unique_ptr<v1::Planner::Stub> stub, Stub());
+    // Without a deadline: it tells how far it is, and Ctrl-C ends it.
     grpc::ClientContext call;
-    SetDeadline(call);
     const InterruptGuard guard(context_.interrupted, call);
     const std::unique_ptr<grpc::ClientReader<v1::AskResponse>> stream = stub->Ask(&call, request);
     v1::AskResponse response;

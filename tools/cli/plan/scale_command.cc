@@ -90,7 +90,7 @@ void PrintScale(const planner::ScaleQuery& query, const planner::ScaleAnswer& an
       query.weak ? " (a batch that grows with the devices)" : " (the same batch for all)");
   PrintScaleHeadline(query.plan, query.devices, answer.parameters, batch, out);
   PrintNotes(answer.rests_on, answer.notes, out);
-  out << "\nThe fastest layout that fits at each size; exposed: communication that compute does "
+  out << "\nThe best layout that fits at each size; exposed: communication that compute does "
          "not "
          "hide, bubble and waiting, by part\nas shares of the step; return: throughput gained over "
          "devices added since the size before:\n";

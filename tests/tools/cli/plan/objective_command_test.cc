@@ -84,6 +84,15 @@ TEST(ObjectiveCommand, NamesTheBestSize) {
   EXPECT_THAT(refused.err, HasSubstr("--pareto mfu,memory: is about one number of devices"));
 }
 
+// A run's time is that of its fastest layouts, and so is a layout's standing.
+TEST(ObjectiveCommand, RefusesWhatIsAboutSpeed) {
+  std::vector<std::string> arguments = Ask({"--objective", "memory", "--tokens", "1T"});
+  arguments[6] = "16..64";
+  EXPECT_THAT(RunCommand(arguments).err, HasSubstr("--objective memory: does not go with tokens"));
+  EXPECT_THAT(RunCommand(Ask({"--objective", "memory", "--mine", "tp8.pp1.dp8.mb1.zero1.sp1"})).err,
+              HasSubstr("ranked by something else"));
+}
+
 TEST(ObjectiveCommand, NeedsPowerForEnergy) {
   std::vector<std::string> arguments = Ask({"--objective", "energy"});
   arguments[4] = "local-cpu";

@@ -89,6 +89,8 @@ void SweepWatch::OnCancel() {
 
 void SweepWatch::OnDone() {
   subscription_.reset();
+  // gRPC may be done before who ended the call has let go of the lock.
+  { const absl::MutexLock lock(&mutex_); }
   delete this;
 }
 

@@ -9,7 +9,6 @@
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "planner/block/parameters.h"
-#include "planner/layout/filter_parser.h"
 #include "planner/search/best_layout.h"
 #include "planner/search/space.h"
 
@@ -172,8 +171,7 @@ class LimitSearch {
     } else if (layout) {
       layout->micro_batch = static_cast<int32_t>(value);
     } else {
-      ASSIGN_OR_RETURN(Filter size, ParseFilter("where", absl::StrCat("mb = ", value)));
-      at.where = {.kind = Filter::Kind::kAll, .parts = {request_.where, std::move(size)}};
+      ASSIGN_OR_RETURN(at, Narrowed(std::move(at), absl::StrCat("mb = ", value)));
     }
     return layout ? ProbeLayout(at, *layout) : FindBest(at, kAboutValue);
   }

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "planner/layout/filter_parser.h"
 #include "planner/search/best_layout.h"
 
 namespace meshwright::planner {
@@ -37,11 +36,7 @@ const char* WhereOf(Strategy strategy) {
 }
 
 absl::StatusOr<SearchRequest> SearchOf(const ShortestRequest& request, Strategy strategy) {
-  SearchRequest search = request.search;
-  ASSIGN_OR_RETURN(Filter where, ParseFilter("where", WhereOf(strategy)));
-  search.where = search.where.takes_all() ? std::move(where)
-                                          : Filter{.kind = Filter::Kind::kAll,
-                                                   .parts = {search.where, std::move(where)}};
+  ASSIGN_OR_RETURN(SearchRequest search, Narrowed(request.search, WhereOf(strategy)));
   search.profile.communication.data_parallel_overlap = request.overlap;
   Supports& has = search.profile.supports;
   has.has_breadth_first = strategy == Strategy::kLayered;

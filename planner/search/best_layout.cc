@@ -6,8 +6,21 @@
 #include "absl/strings/str_cat.h"
 #include "planner/base/amounts.h"
 #include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/layout/filter_parser.h"
 
 namespace meshwright::planner {
+
+absl::StatusOr<SearchRequest> Narrowed(SearchRequest request, std::string_view where) {
+  ASSIGN_OR_RETURN(Filter further, ParseFilter("where", where));
+  if (request.where.takes_all()) {
+    request.where = std::move(further);
+  } else if (!further.takes_all()) {
+    request.where = {.kind = Filter::Kind::kAll,
+                     .parts = {std::move(request.where), std::move(further)}};
+  }
+  return request;
+}
 
 bool IsAbout(const absl::Status& status, absl::Span<const std::string_view> fields) {
   return absl::IsInvalidArgument(status) &&

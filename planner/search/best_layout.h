@@ -20,6 +20,10 @@ struct BestLayout {
   std::optional<int64_t> over_bytes;  // by how much the nearest is over, where some can run
 };
 
+// Returns the same question about those of its layouts that `where` takes as well, whose text
+// ParseFilter() reads; empty: about all of them.
+absl::StatusOr<SearchRequest> Narrowed(SearchRequest request, std::string_view where);
+
 // Whether a search was refused for one of these fields of its request.
 bool IsAbout(const absl::Status& status, absl::Span<const std::string_view> fields);
 

@@ -9,7 +9,6 @@
 #include "absl/strings/str_format.h"
 #include "planner/base/amounts.h"
 #include "planner/base/status_macros.h"
-#include "planner/layout/filter_parser.h"
 #include "planner/search/best_layout.h"
 
 namespace meshwright::planner {
@@ -131,15 +130,8 @@ AblationPlan TensorOrPipeline(const Layout& best, int64_t devices) {
   return plan;
 }
 
-Filter Both(const Filter& a, Filter b) {
-  if (a.takes_all()) return b;
-  return {.kind = Filter::Kind::kAll, .parts = {a, std::move(b)}};
-}
-
 absl::StatusOr<Arm> Searched(const SearchRequest& request, const ArmPlan& plan) {
-  SearchRequest search = request;
-  ASSIGN_OR_RETURN(Filter where, ParseFilter("where", plan.where));
-  search.where = Both(request.where, std::move(where));
+  ASSIGN_OR_RETURN(SearchRequest search, Narrowed(request, plan.where));
   Supports& supports = search.profile.supports;
   if (plan.attention != AttentionKernel::kDefault) supports.attention = plan.attention;
   if (plan.norm != NormKernel::kDefault) supports.norm = plan.norm;

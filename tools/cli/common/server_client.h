@@ -20,7 +20,7 @@ absl::Status CheckServerAddress(const std::string& server);
 // no server answers there.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const std::string& server);
 
-// Gives a call at most as long as the longest search takes.
+// Gives a call two minutes. What may search for longer tells how far it is and has no deadline.
 void SetDeadline(grpc::ClientContext& context);
 
 // The status of a call, with the field that it names as planner/spec/field_error.h reads it.

@@ -74,6 +74,10 @@ nlohmann::json WorkerCapabilities() {
     return can.has_recompute &&
            (can.has_block_recompute || recompute != planner::Recompute::kBlock);
   };
+  std::vector<std::string> modules;
+  can.recompute_modules.ForEach([&](planner::RecomputeModule module) {
+    modules.emplace_back(planner::RecomputeModuleName(module));
+  });
   std::vector<std::string> attention;
   kernels.cuda_attention.ForEach([&](planner::AttentionKernel kernel) {
     attention.emplace_back(planner::AttentionKernelName(kernel));
@@ -90,6 +94,7 @@ nlohmann::json WorkerCapabilities() {
            kSchedules, [&](planner::ScheduleKind kind) { return planner::HasSchedule(can, kind); },
            planner::ScheduleName)},
       {"recompute", Names(kRecompute, recomputes, planner::RecomputeName)},
+      {"recompute_modules", std::move(modules)},
       {"attention", std::move(attention)},
       {"max_zero", can.max_zero},
       {"hsdp", can.has_hsdp},

@@ -1,38 +1,47 @@
-// Recompute modes as edits of a block's operators: what they no longer save, and which of them run
-// their forward again.
+// What the backward of a layer makes again: the one list of it. The planner edits a block's
+// operators by it, from which follow bytes and time; Meshwright's worker drops behind the forward,
+// and runs before the backward, what it names.
 #pragma once
 
+#include "planner/base/enum_set.h"
 #include "planner/block/block_shape.h"
 #include "planner/block/operator_list.h"
-#include "planner/layout/layout.h"
+#include "planner/layout/recompute.h"
 
 namespace meshwright::planner {
 
-// Attention runs again, so that its score matrix need not be kept (Korthikanti et al., arXiv
-// 2205.05198).
-void RecomputeCoreAttention(OperatorList& block);
+struct RecomputedParts {
+  EnumSet<KeptTensor> frees;   // what operators save no longer
+  EnumSet<OperatorName> runs;  // whose forward runs again
 
-// The block's two norms and the FFN's activation run again.
-void RecomputeNormsAndActivation(OperatorList& block);
+  // Whether the block's second half begins with what the first makes again.
+  bool joins_halves() const { return frees.Has(KeptTensor::kFfnResidual); }
 
-// The whole block runs again from its input, the down projection and what follows it included,
-// although backward needs nothing of theirs. A checkpoint that calls the block as one function, as
-// Megatron-LM's does, runs them; one that stops at the last tensor that backward needs, as
-// PyTorch's non-reentrant checkpoint and Meshwright's worker do, does not, and its recompute_s is
-// too high by their time. The frameworks' profiles are fitted with the whole forward, so that the
-// fit has absorbed the difference. Memory counts what is allocated: planner/memory/liveness.h stops
-// where the worker stops.
-void RecomputeAll(OperatorList& block);
+  friend bool operator==(const RecomputedParts&, const RecomputedParts&) = default;
+};
 
 // One part of a block runs again (planner/layout/recompute.h), as Megatron-Core's selective
 // recompute has it: a part without products is freed behind what reads it and runs as far as
 // backward needs; an FFN runs as a whole, its down projection and its collectives included. Norms
 // that Transformer Engine fuses with the projection behind them, in front of attention without
 // latents and of dense FFNs, are no modules: they stay, or run again with `mlp`.
-void Apply(RecomputeModule module, const BlockShape& shape, OperatorList& block);
+RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape);
 
-// Applies the mode to a layer that it recomputes. Under kBlock these are the first layers of a
-// chunk, which the caller picks; kModules is applied module by module.
-void Apply(Recompute recompute, const BlockShape& shape, OperatorList& block);
+// All that runs again of a layer of this shape.
+//
+// kSelective: attention, so that its score matrix need not be kept (Korthikanti et al., arXiv
+// 2205.05198); or with selective_drops_operators the block's two norms and the FFN's activation.
+//
+// kFull and kBlock: the whole block from its input, the down projection and what follows it
+// included, although backward needs nothing of theirs. A checkpoint that calls the block as one
+// function, as Megatron-LM's does, runs them; one that stops at the last tensor that backward
+// needs, as PyTorch's non-reentrant checkpoint and Meshwright's worker do, does not, and its
+// recompute_s is too high by their time. The frameworks' profiles are fitted with the whole
+// forward, so that the fit has absorbed the difference. Memory counts what is allocated:
+// planner/memory/liveness.h stops where the worker stops.
+RecomputedParts PartsOf(const LayerRecompute& recompute, const BlockShape& shape);
+
+// Edits the operators of a block.
+void Apply(const RecomputedParts& parts, OperatorList& block);
 
 }  // namespace meshwright::planner

@@ -111,8 +111,7 @@ WorkerStages WorkerStagesOf(const PlannedLayout& planned) {
   for (size_t group = 0; group < context.model.groups.size(); ++group) {
     shapes.push_back({.block = planned.block(group).shape, .threads = threads});
   }
-  return WorkerStages(shapes, layout.recompute, layout.recompute_layers,
-                      layout.offload.activation_layers);
+  return WorkerStages(shapes, layout);
 }
 
 }  // namespace

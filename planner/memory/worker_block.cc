@@ -121,10 +121,10 @@ void AddHead(const WorkerShape& shape, WorkerEndBytes& bytes) {
   bytes.head_weight = liveness.most_bytes() - bytes.head_split;
 }
 
-WorkerBlockBytes WorkOut(const WorkerShape& shape, Recompute recompute) {
+WorkerBlockBytes WorkOut(const WorkerShape& shape, const LayerRecompute& recompute) {
   const OperatorList operators = BlockOperators(shape.block);
   OperatorList kept = operators;
-  Apply(recompute, shape.block, kept);
+  Apply(PartsOf(recompute, shape.block), kept);
   Block block(operators, kept, shape);
   WorkerBlockBytes bytes;
   bytes.kept = block.kept_bytes();
@@ -146,14 +146,14 @@ WorkerEndBytes WorkOutEnds(const WorkerShape& shape) {
 
 struct BlockKey {
   WorkerShape shape;
-  Recompute recompute = Recompute::kNone;
+  LayerRecompute recompute;
 
   friend bool operator==(const BlockKey&, const BlockKey&) = default;
 };
 
 }  // namespace
 
-WorkerBlockBytes BlockBytes(const WorkerShape& shape, Recompute recompute) {
+WorkerBlockBytes BlockBytes(const WorkerShape& shape, const LayerRecompute& recompute) {
   thread_local Memo<BlockKey, WorkerBlockBytes, kShapesOfASearch> known;
   return known.Get({shape, recompute}, [&] { return WorkOut(shape, recompute); });
 }

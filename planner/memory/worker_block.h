@@ -32,7 +32,7 @@ struct WorkerBlockBytes {
   Halves weight = {};
 };
 
-WorkerBlockBytes BlockBytes(const WorkerShape& shape, Recompute recompute);
+WorkerBlockBytes BlockBytes(const WorkerShape& shape, const LayerRecompute& recompute);
 
 // The bytes that one micro-batch takes in the embedding and the head.
 struct WorkerEndBytes {

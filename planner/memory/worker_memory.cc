@@ -117,17 +117,13 @@ WorkerActivations ActionPeak(const WorkerStageBytes& stage, ActionKind kind) {
 
 }  // namespace
 
-WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute,
-                           int64_t recompute_layers, int64_t offloaded_layers)
-    : recompute_(recompute),
-      recompute_layers_(recompute_layers),
-      offloaded_layers_(offloaded_layers),
-      ends_(EndBytes(shapes.front())) {
+WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& layout)
+    : layout_(layout), ends_(EndBytes(shapes.front())) {
   for (const WorkerShape& shape : shapes) {
     Group& group = groups_.emplace_back();
     group.shape = shape;
-    group.other = BlockBytes(shape, OfOthers());
-    if (RecomputesSome()) group.recomputed = BlockBytes(shape, Recompute::kFull);
+    group.other = BlockBytes(shape, layout.RecomputeOf(FirstLayers()));
+    if (FirstLayers() > 0) group.first = BlockBytes(shape, layout.RecomputeOf(0));
   }
 }
 
@@ -169,17 +165,17 @@ class StageSum {
 
 WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage) const {
   StageSum sum(stage, ends_);
-  int64_t to_recompute = RecomputesSome() ? recompute_layers_ : 0;
-  int64_t to_offload = offloaded_layers_;
+  int64_t first = FirstLayers();
+  int64_t to_offload = layout_.offload.activation_layers;
   for (const WorkerLayers& layers : stage.layers) {
-    const int64_t recomputed = std::min(to_recompute, layers.count);
-    const int64_t offloaded = std::min(to_offload, layers.count - recomputed);
-    const int64_t others = layers.count - recomputed - offloaded;
+    const int64_t unlike = std::min(first, layers.count);
+    const int64_t offloaded = std::min(to_offload, layers.count - unlike);
+    const int64_t others = layers.count - unlike - offloaded;
     const Group& group = groups_[static_cast<size_t>(layers.group)];
-    sum.Add({.block = group.recomputed, .count = recomputed, .group = layers.group});
+    sum.Add({.block = group.first, .count = unlike, .group = layers.group});
     sum.Add({.block = group.other, .count = offloaded, .group = layers.group, .offloaded = true});
     sum.Add({.block = group.other, .count = others, .group = layers.group});
-    to_recompute -= recomputed;
+    first -= unlike;
     to_offload -= offloaded;
   }
   return std::move(sum).WithPeaks();
@@ -188,19 +184,18 @@ WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage) const {
 WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage,
                                        absl::Span<const ExpertRows> rows) const {
   StageSum sum(stage, ends_);
-  int64_t to_recompute = RecomputesSome() ? recompute_layers_ : 0;
-  int64_t to_offload = offloaded_layers_;
+  int64_t layer = 0;
   for (const WorkerLayers& layers : stage.layers) {
     WorkerShape shape = groups_[static_cast<size_t>(layers.group)].shape;
-    for (int64_t i = 0; i < layers.count; ++i, --to_recompute, --to_offload) {
+    for (int64_t i = 0; i < layers.count; ++i, ++layer) {
       if (shape.block.has_experts()) {
         shape.block.expert_rows = rows.front();
         rows.remove_prefix(1);
       }
-      sum.Add({.block = BlockBytes(shape, to_recompute > 0 ? Recompute::kFull : OfOthers()),
+      sum.Add({.block = BlockBytes(shape, layout_.RecomputeOf(layer)),
                .count = 1,
                .group = layers.group,
-               .offloaded = to_offload > 0});
+               .offloaded = layer < layout_.offload.activation_layers});
     }
   }
   return std::move(sum).WithPeaks();

@@ -86,11 +86,9 @@ struct WorkerStageBytes {
 // Computes the bytes of a layout's stages from those of one block of each layer group.
 class WorkerStages {
  public:
-  // `shapes` has one shape per layer group, at least one. Under kBlock the first `recompute_layers`
-  // layers of each stage are recomputed as a whole. Of the first `offloaded_layers`, which are not,
-  // the host holds what they keep.
-  WorkerStages(absl::Span<const WorkerShape> shapes, Recompute recompute, int64_t recompute_layers,
-               int64_t offloaded_layers = 0);
+  // `shapes` has one shape per layer group, at least one. Of `layout` counts what its layers
+  // recompute and offload.
+  WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& layout);
 
   WorkerStageBytes BytesOf(const WorkerStage& stage) const;
   // Of a micro-batch whose tokens went to experts as `rows` says: of each layer with experts, in
@@ -98,19 +96,19 @@ class WorkerStages {
   WorkerStageBytes BytesOf(const WorkerStage& stage, absl::Span<const ExpertRows> rows) const;
 
  private:
-  // Blocks of a layer group: those that kBlock recomputes, and the others.
+  // Blocks of a layer group: the first of a chunk, which kBlock recomputes, and the others.
   struct Group {
     WorkerShape shape;
-    WorkerBlockBytes recomputed;
+    WorkerBlockBytes first;
     WorkerBlockBytes other;
   };
 
-  bool RecomputesSome() const { return recompute_ == Recompute::kBlock; }
-  Recompute OfOthers() const { return RecomputesSome() ? Recompute::kNone : recompute_; }
+  // How many blocks of a chunk are not like its others.
+  int64_t FirstLayers() const {
+    return layout_.recompute == Recompute::kBlock ? layout_.recompute_layers : 0;
+  }
 
-  const Recompute recompute_;
-  const int64_t recompute_layers_;
-  const int64_t offloaded_layers_;
+  const Layout layout_;
   WorkerEndBytes ends_;
   absl::InlinedVector<Group, 4> groups_;
 };

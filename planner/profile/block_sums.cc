@@ -12,8 +12,7 @@ namespace {
 
 struct Key {
   BlockShape shape;
-  Recompute recompute = Recompute::kNone;
-  RecomputeModules modules;
+  LayerRecompute recompute;
   WorkspaceRates rates;
 
   friend bool operator==(const Key&, const Key&) = default;
@@ -52,9 +51,9 @@ KeptShares SharesOf(const BlockShape& shape, const OperatorList& operators) {
 // Each module runs again right before its own backward and is gone when the next one does.
 Workspace LargestModule(const Key& key, const KeptForBackward& all) {
   Workspace largest;
-  key.modules.ForEach([&](RecomputeModule module) {
+  key.recompute.modules.ForEach([&](RecomputeModule module) {
     OperatorList operators = BlockOperators(key.shape);
-    Apply(module, key.shape, operators);
+    Apply(PartsOf(module, key.shape), operators);
     const Workspace again = RecomputedBytes(all, KeptForBackward(operators));
     largest.working_bytes = std::max(largest.working_bytes, again.working_bytes);
     largest.score_bytes = std::max(largest.score_bytes, again.score_bytes);
@@ -71,21 +70,17 @@ void AddLayer(const Key& key, BlockSums& sums) {
   sums.kept_shares = SharesOf(key.shape, operators);
   sums.checkpoint_bytes = KeptBytes(operators, KeptTensor::kAttentionResidual);
   sums.workspace = WorkspaceOf(operators, key.rates);
-  if (key.recompute == Recompute::kNone) {
+  const Recompute mode = key.recompute.mode;
+  if (mode == Recompute::kNone) {
     sums.layer_cost = CostOf(operators);
     return;
   }
-  const bool in_part =
-      key.recompute == Recompute::kSelective || key.recompute == Recompute::kModules;
+  const bool in_part = mode == Recompute::kSelective || mode == Recompute::kModules;
   // Full recompute runs the whole forward again, which is timed as such.
   if (!in_part) sums.layer_cost = CostOf(operators);
-  if (key.recompute == Recompute::kModules) {
-    sums.workspace += LargestModule(key, all);
-    key.modules.ForEach([&](RecomputeModule module) { Apply(module, key.shape, operators); });
-  } else {
-    Apply(key.recompute, key.shape, operators);
-    sums.workspace += RecomputedBytes(all, KeptForBackward(operators));
-  }
+  Apply(PartsOf(key.recompute, key.shape), operators);
+  sums.workspace += mode == Recompute::kModules ? LargestModule(key, all)
+                                                : RecomputedBytes(all, KeptForBackward(operators));
   if (!in_part) return;
   const KeptForBackward edited(operators);
   sums.kept_bytes = edited.all_bytes;
@@ -95,11 +90,11 @@ void AddLayer(const Key& key, BlockSums& sums) {
 
 }  // namespace
 
-std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape, Recompute recompute,
-                                             const RecomputeModules& modules,
+std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape,
+                                             const LayerRecompute& recompute,
                                              const WorkspaceRates& rates) {
   thread_local Memo<Key, std::shared_ptr<const BlockSums>, kShapesOfASearch> known;
-  const Key key = {.shape = shape, .recompute = recompute, .modules = modules, .rates = rates};
+  const Key key = {.shape = shape, .recompute = recompute, .rates = rates};
   return known.Get(key, [&] {
     auto sums = std::make_shared<BlockSums>();
     sums->shape = shape;

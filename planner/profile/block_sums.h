@@ -51,8 +51,8 @@ struct BlockSums {
 
 // Remembers the last shapes, which a search comes back to with each of its schedules and numbers of
 // replicas. May be called from any thread.
-std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape, Recompute recompute,
-                                             const RecomputeModules& modules,
+std::shared_ptr<const BlockSums> BlockSumsOf(const BlockShape& shape,
+                                             const LayerRecompute& recompute,
                                              const WorkspaceRates& rates);
 
 }  // namespace meshwright::planner

@@ -27,6 +27,11 @@ std::string DescribeFramework(const Operands& operands) {
       return absl::StrCat("the framework recomputes no other modules than ",
                           NamesOf(modules, RecomputeModuleName));
     }
+    case FrameworkPart::kScores:
+      return absl::StrCat(
+          "the framework's attention keeps no scores, which rc=core_attn would free; it "
+          "recomputes ",
+          NamesOf(RecomputeModules::FromBits(bound), RecomputeModuleName));
     case FrameworkPart::kZeroPipeline:
       return "the framework does not combine ZeRO 2 and 3 with pipeline parallel, only "
              "ZeRO 0 and 1";

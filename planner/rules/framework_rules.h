@@ -6,6 +6,7 @@
 
 #include "planner/base/enum_set.h"
 #include "planner/layout/mesh.h"
+#include "planner/profile/layer_shape.h"
 #include "planner/rules/operands.h"
 #include "planner/rules/rule.h"
 
@@ -20,6 +21,7 @@ enum class FrameworkPart : int64_t {
   kSequenceNeeded,
   kBlock,
   kModules,
+  kScores,
   kContext,
   kSchedule,
   kHsdp,
@@ -102,17 +104,26 @@ inline bool LacksContextParallel(const RuleInput& input, const Layout& layout, O
          Lacks(FrameworkPart::kContext, 0, operands);
 }
 
+// A framework whose attention keeps no scores may have nothing that core_attn would free.
+inline bool LacksModules(const RuleInput& input, const Layout& layout, Operands& operands) {
+  if (layout.recompute != Recompute::kModules) return false;
+  const RecomputeModules has = input.profile.supports.recompute_modules;
+  const RecomputeModules missing = layout.recompute_modules.Without(has);
+  if (missing.empty()) return false;
+  const bool lacks_scores = !has.empty() && missing.Has(RecomputeModule::kCoreAttn) &&
+                            !KeepsScores(input.profile, layout);
+  return Lacks(lacks_scores ? FrameworkPart::kScores : FrameworkPart::kModules, has.bits(),
+               operands);
+}
+
 inline bool LacksRecompute(const RuleInput& input, const Layout& layout, Operands& operands) {
   const Supports& has = input.profile.supports;
   if (layout.recompute == Recompute::kBlock && !has.has_block_recompute) {
     return Lacks(FrameworkPart::kBlock, 0, operands);
   }
-  if (layout.recompute == Recompute::kModules &&
-      !layout.recompute_modules.Without(has.recompute_modules).empty()) {
-    return Lacks(FrameworkPart::kModules, has.recompute_modules.bits(), operands);
-  }
-  return layout.recompute != Recompute::kNone && !has.has_recompute &&
-         Lacks(FrameworkPart::kRecompute, 0, operands);
+  return LacksModules(input, layout, operands) ||
+         (layout.recompute != Recompute::kNone && !has.has_recompute &&
+          Lacks(FrameworkPart::kRecompute, 0, operands));
 }
 
 // Offload, the pipeline and recompute.

@@ -182,7 +182,12 @@ std::vector<LayoutCase> BalancedExpertCases();
 std::vector<LayoutCase> LearnedExpertCases();
 std::vector<LayoutCase> MuonExpertCases();
 
-// All of the above.
+// In module_layout_cases.cc: each module that a layout may name in rc=, and several.
+std::vector<LayoutCase> DenseModuleCases();
+std::vector<LayoutCase> BalancedModuleCases();
+std::vector<LayoutCase> LearnedModuleCases();
+
+// All of models without experts, but for modules.
 std::vector<LayoutCase> AllCases();
 
 // What layouts offload, of models that a GPU runs.

@@ -8,6 +8,8 @@
 #include <ATen/core/Tensor.h>
 
 #include "executor/worker/model/attention_core.h"
+#include "planner/base/enum_set.h"
+#include "planner/block/operator.h"
 
 namespace meshwright::worker {
 
@@ -44,10 +46,10 @@ class AttentionBranch {
 
   // residual [stream tokens, hidden] -> what is to be added to it, a new tensor of its shape.
   virtual at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const = 0;
-  // What norms made, which selective recompute does not keep.
-  virtual void DropNormed(AttentionSaved& saved) const = 0;
-  // Computes it again, before the backward.
-  virtual void RecomputeNormed(AttentionSaved& saved) const = 0;
+  // Computes again, before the backward, what norms in `runs`, and of latent attention its
+  // projections in it, save.
+  virtual void Recompute(const EnumSet<planner::OperatorName>& runs,
+                         AttentionSaved& saved) const = 0;
   // Gradient of residual plus output -> gradient of the residual, a new tensor. Adds all weight
   // gradients, their products beside the TP group's communication, and releases `saved`.
   virtual at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const = 0;

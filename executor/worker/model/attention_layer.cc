@@ -116,9 +116,9 @@ at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) c
   return output;
 }
 
-void AttentionLayer::DropNormed(AttentionSaved& saved) const { saved.norm_output.reset(); }
-
-void AttentionLayer::RecomputeNormed(AttentionSaved& saved) const {
+void AttentionLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
+                               AttentionSaved& saved) const {
+  if (!runs.Has(planner::OperatorName::kAttentionNorm)) return;
   saved.norm_rstd.reset();
   NormOutput norm = norm_.Forward(saved.residual);
   saved.norm_output = std::move(norm.y);

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "executor/trial/capabilities.h"
 #include "executor/worker/model/attention_layer.h"
+#include "executor/worker/model/kept_tensors.h"
 #include "executor/worker/model/latent_attention_layer.h"
 
 namespace meshwright::worker {
@@ -17,6 +19,15 @@ std::unique_ptr<const AttentionBranch> MakeAttention(RankContext& context,
   return std::make_unique<AttentionLayer>(context, attention, unit, rope);
 }
 
+// What of a layer runs again, as the profile of the worker has it.
+planner::RecomputedParts RecomputedPartsOf(const RankContext& context,
+                                           const planner::LayerGroup& group, int64_t index) {
+  planner::BlockShape shape = planner::WholeShape(context.model, group, context.training.seq_len);
+  shape.selective_drops_operators = trial::WorkerProfile().kept.selective_recompute ==
+                                    planner::SelectiveRecompute::kNormsAndActivation;
+  return planner::PartsOf(context.layout.RecomputeOf(index), shape);
+}
+
 }  // namespace
 
 Block::Block(RankContext& context, const planner::LayerGroup& group, std::vector<FlatUnit*> units,
@@ -24,52 +35,27 @@ Block::Block(RankContext& context, const planner::LayerGroup& group, std::vector
     : units_(std::move(units)),
       attention_(MakeAttention(context, group.attention, *units_.front(), rope)),
       ffn_(context, group.ffn, *units_.front(), units_.size() > 1 ? units_.back() : nullptr),
-      keeps_(KeepsOf(context.layout, index)) {}
-
-Block::Keeps Block::KeepsOf(const planner::Layout& layout, int64_t index) {
-  switch (layout.recompute) {
-    case planner::Recompute::kNone:
-    case planner::Recompute::kModules:  // refused by the rules of the worker's profile
-      return Keeps::kAll;
-    case planner::Recompute::kSelective:
-      return Keeps::kSelected;
-    case planner::Recompute::kFull:
-      return Keeps::kInput;
-    case planner::Recompute::kBlock:
-      return index < layout.recompute_layers ? Keeps::kInput : Keeps::kAll;
-  }
-  return Keeps::kAll;
-}
+      again_(RecomputedPartsOf(context, group, index)) {}
 
 at::Tensor Block::Forward(at::Tensor input, BlockSaved& saved) const {
-  if (keeps_ == Keeps::kInput) {
-    saved.attention.residual = input;
-    at::Tensor attention;
-    {
-      AttentionSaved dropped;
-      attention = attention_->Forward(input, dropped);
-    }
-    FfnSaved dropped;
-    return ffn_.Forward(input, std::move(attention), dropped);
-  }
   at::Tensor attention = attention_->Forward(std::move(input), saved.attention);
-  if (keeps_ == Keeps::kSelected) attention_->DropNormed(saved.attention);
+  Drop(again_.frees, saved.attention);
   at::Tensor output = ffn_.Forward(saved.attention.residual, std::move(attention), saved.ffn);
-  if (keeps_ == Keeps::kSelected) ffn_.DropNormAndProduct(saved.ffn);
+  Drop(again_.frees, saved.ffn);
   return output;
 }
 
 void Block::RecomputeForFfn(BlockSaved& saved) const {
-  if (keeps_ == Keeps::kSelected) ffn_.RecomputeNormAndProduct(saved.ffn);
-  if (keeps_ != Keeps::kInput) return;
-  at::Tensor input = std::exchange(saved.attention.residual, {});
-  at::Tensor attention = attention_->Forward(std::move(input), saved.attention);
-  // The block's output is known to whoever needed it: no down projection.
-  ffn_.Recompute(saved.attention.residual, std::move(attention), saved.ffn);
+  at::Tensor attention;
+  if (again_.joins_halves()) {
+    at::Tensor input = std::exchange(saved.attention.residual, {});
+    attention = attention_->Forward(std::move(input), saved.attention);
+  }
+  ffn_.Recompute(again_.runs, saved.attention.residual, std::move(attention), saved.ffn);
 }
 
 void Block::RecomputeForAttention(BlockSaved& saved) const {
-  if (keeps_ == Keeps::kSelected) attention_->RecomputeNormed(saved.attention);
+  if (!again_.joins_halves()) attention_->Recompute(again_.runs, saved.attention);
 }
 
 at::Tensor Block::Backward(at::Tensor gradient, BlockSaved& saved) const {

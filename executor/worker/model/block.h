@@ -12,11 +12,12 @@
 #include "executor/worker/model/rope_table.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
+#include "planner/block/recompute.h"
 
 namespace meshwright::worker {
 
-// What one micro-batch keeps. Its tensors are those that planner/block/block.h saves: all of
-// them, those of selective recompute, or the block's input (attention.residual) alone.
+// What one micro-batch keeps. Its tensors are those that planner/block/block.h saves, but for what
+// planner/block/recompute.h says that the layer's recompute frees.
 struct BlockSaved {
   AttentionSaved attention;
   FfnSaved ffn;
@@ -24,7 +25,7 @@ struct BlockSaved {
 
 class Block {
  public:
-  // The `index`-th block of its chunk, which decides whether rc=block:N recomputes it. `group`,
+  // The `index`-th block of its chunk, which decides whether rc=block:N makes it again. `group`,
   // `rope` and the units outlive it: the layer's, and that of its experts where it has any.
   Block(RankContext& context, const planner::LayerGroup& group, std::vector<FlatUnit*> units,
         const RopeTable& rope, int64_t index);
@@ -41,17 +42,14 @@ class Block {
   void BackwardWeight(BlockSaved& saved) const;
 
  private:
-  enum class Keeps : uint8_t { kAll, kSelected, kInput };
-
-  static Keeps KeepsOf(const planner::Layout& layout, int64_t index);
-  // What the FFN's backward needs, and with Keeps::kInput what attention's needs too.
+  // What the FFN's backward needs, and what attention's needs too where that makes its input.
   void RecomputeForFfn(BlockSaved& saved) const;
   void RecomputeForAttention(BlockSaved& saved) const;
 
   std::vector<FlatUnit*> units_;
   std::unique_ptr<const AttentionBranch> attention_;
   FfnLayer ffn_;
-  Keeps keeps_;
+  planner::RecomputedParts again_;
 };
 
 }  // namespace meshwright::worker

@@ -99,7 +99,7 @@ at::Tensor ExpertLayer::TokensOfRows(at::Tensor expert_rows, const ExpertRouting
   return sums;
 }
 
-void ExpertLayer::Recompute(const at::Tensor& norm_output, ExpertsSaved& saved) const {
+void ExpertLayer::RunGateUp(const at::Tensor& norm_output, ExpertsSaved& saved) const {
   Route(norm_output, saved);
   const ExpertRouting& routing = saved.routing;
   at::Tensor weights = at::empty({routing.sent_rows(), 1}, saved.weights.options());
@@ -115,10 +115,10 @@ void ExpertLayer::Recompute(const at::Tensor& norm_output, ExpertsSaved& saved) 
   saved.input = ToExperts(context_, routing, RowsOfTokens(norm_output, routing));
   saved.gate_up =
       GroupedForward(saved.input, experts_.weight(kExpertGateUpWeight), routing.expert_rows);
-  RecomputeProduct(saved);
+  Activate(saved);
 }
 
-void ExpertLayer::RecomputeProduct(ExpertsSaved& saved) const {
+void ExpertLayer::Activate(ExpertsSaved& saved) const {
   const int64_t width = saved.gate_up.size(1) / 2;
   saved.product = at::empty({saved.gate_up.size(0), width}, saved.gate_up.options());
   context_.device->kernels().Run(
@@ -130,8 +130,17 @@ void ExpertLayer::RecomputeProduct(ExpertsSaved& saved) const {
                                    .product = saved.product.mutable_data_ptr()});
 }
 
+void ExpertLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
+                            const at::Tensor& norm_output, ExpertsSaved& saved) const {
+  if (runs.Has(planner::OperatorName::kExpertGateUpProjection)) {
+    RunGateUp(norm_output, saved);
+  } else if (runs.Has(planner::OperatorName::kExpertActivation)) {
+    Activate(saved);
+  }
+}
+
 at::Tensor ExpertLayer::Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const {
-  Recompute(norm_output, saved);
+  RunGateUp(norm_output, saved);
   const ExpertRouting& routing = saved.routing;
   context_.expert_traffic.Add(
       {.sent = routing.sent_rows(), .padded = routing.padded, .routed = routing.rows()},

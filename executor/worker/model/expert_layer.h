@@ -12,6 +12,8 @@
 #include "executor/worker/model/expert_routing.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
+#include "planner/base/enum_set.h"
+#include "planner/block/operator.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::worker {
@@ -36,10 +38,10 @@ class ExpertLayer {
 
   // [stream tokens, hidden], normed -> what the experts make of them, a new tensor.
   at::Tensor Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // Computes what Forward() saves, and not its result.
-  void Recompute(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  void DropProduct(ExpertsSaved& saved) const { saved.product.reset(); }
-  void RecomputeProduct(ExpertsSaved& saved) const;
+  // Computes again, before the backward, what the experts' operators in `runs` save: all, or the
+  // activation's alone. Not what Forward() returns, which backward does not need.
+  void Recompute(const EnumSet<planner::OperatorName>& runs, const at::Tensor& norm_output,
+                 ExpertsSaved& saved) const;
   // Gradient of the output -> gradient of the normed input, a new tensor. Adds all weight gradients
   // and releases `saved`.
   at::Tensor Backward(const at::Tensor& gradient, const at::Tensor& norm_output,
@@ -51,6 +53,9 @@ class ExpertLayer {
  private:
   at::Tensor RouterWeight() const;
   void Route(const at::Tensor& norm_output, ExpertsSaved& saved) const;
+  // All that is saved.
+  void RunGateUp(const at::Tensor& norm_output, ExpertsSaved& saved) const;
+  void Activate(ExpertsSaved& saved) const;
   // One row for each slot, of its token's: [sent rows, width].
   at::Tensor RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const;
   // What experts made of rows -> of each token the sum of its rows.

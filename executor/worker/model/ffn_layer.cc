@@ -49,11 +49,22 @@ at::Tensor FfnLayer::RunDown(FfnSaved& saved) const {
   return output;
 }
 
-at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+void FfnLayer::RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
   NormOutput norm = norm_.ForwardOfSum(input, attention);
   saved.residual = std::move(attention);
   saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
+}
+
+void FfnLayer::RecomputeNorm(FfnSaved& saved) const {
+  saved.norm_rstd.reset();
+  NormOutput norm = norm_.Forward(saved.residual);
+  saved.norm_output = std::move(norm.y);
+  saved.norm_rstd = std::move(norm.rstd);
+}
+
+at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+  RunNorm(input, std::move(attention), saved);
   at::Tensor output;
   if (experts_.has_value()) output = experts_->Forward(saved.norm_output, saved.experts);
   if (is_dense()) {
@@ -64,28 +75,20 @@ at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnS
   return output;
 }
 
-void FfnLayer::Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
-  NormOutput norm = norm_.ForwardOfSum(input, attention);
-  saved.residual = std::move(attention);
-  saved.norm_output = std::move(norm.y);
-  saved.norm_rstd = std::move(norm.rstd);
-  if (experts_.has_value()) experts_->Recompute(saved.norm_output, saved.experts);
-  if (is_dense()) RunGateUp(saved);
-}
-
-void FfnLayer::DropNormAndProduct(FfnSaved& saved) const {
-  saved.norm_output.reset();
-  if (saved.gate_up.defined()) saved.product.reset();
-  if (experts_.has_value()) experts_->DropProduct(saved.experts);
-}
-
-void FfnLayer::RecomputeNormAndProduct(FfnSaved& saved) const {
-  saved.norm_rstd.reset();
-  NormOutput norm = norm_.Forward(saved.residual);
-  saved.norm_output = std::move(norm.y);
-  saved.norm_rstd = std::move(norm.rstd);
-  if (experts_.has_value()) experts_->RecomputeProduct(saved.experts);
-  if (is_dense() && !saved.product.defined()) Activate(saved);
+void FfnLayer::Recompute(const EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
+                         at::Tensor attention, FfnSaved& saved) const {
+  if (attention.defined()) {
+    RunNorm(input, std::move(attention), saved);
+  } else if (runs.Has(planner::OperatorName::kFfnNorm)) {
+    RecomputeNorm(saved);
+  }
+  if (experts_.has_value()) experts_->Recompute(runs, saved.norm_output, saved.experts);
+  if (!is_dense()) return;
+  if (runs.Has(planner::OperatorName::kGateUpProjection)) {
+    RunGateUp(saved);
+  } else if (runs.Has(planner::OperatorName::kFfnActivation)) {
+    Activate(saved);
+  }
 }
 
 void FfnLayer::BackwardProduct(FfnSaved& saved) const {

@@ -14,6 +14,8 @@
 #include "executor/worker/model/norm_layer.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
+#include "planner/base/enum_set.h"
+#include "planner/block/operator.h"
 #include "planner/spec/model_spec.h"
 
 namespace meshwright::worker {
@@ -41,13 +43,11 @@ class FfnLayer {
 
   // The block's input and attention's output [stream tokens, hidden] -> the same, a new tensor.
   at::Tensor Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
-  // Forgets what selective recompute does not keep: the normed input, and the product where
-  // gate_up is there to make it again.
-  void DropNormAndProduct(FfnSaved& saved) const;
-  // Computes again, before the backward, what a recompute mode did not keep: everything, or what
-  // was dropped, from saved.residual and saved.gate_up.
-  void Recompute(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
-  void RecomputeNormAndProduct(FfnSaved& saved) const;
+  // Computes again, before the backward, what the operators of the FFN in `runs` save, as far as
+  // their results are needed. Where `attention` was made again too, so is the residual, of it and
+  // `input`; else it is undefined.
+  void Recompute(const EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
+                 at::Tensor attention, FfnSaved& saved) const;
   // Gradient of the output -> gradient of the residual, a new tensor. Adds all weight gradients,
   // their products beside the TP group's communication, and releases `saved`.
   at::Tensor Backward(at::Tensor gradient, FfnSaved& saved) const;
@@ -59,6 +59,9 @@ class FfnLayer {
  private:
   // Whether there is an FFN that every token passes.
   bool is_dense() const { return ffn_.dense_hidden() > 0; }
+  // The sum of the block's input and what attention made of it, and its norm.
+  void RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
+  // Of the residual that is there.
   void RecomputeNorm(FfnSaved& saved) const;
   void Activate(FfnSaved& saved) const;
   // What the FFN that every token passes makes of the norm's output, but for its last product.

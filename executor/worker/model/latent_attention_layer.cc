@@ -95,6 +95,20 @@ void LatentAttentionLayer::NormLatents(AttentionSaved& saved) const {
   TurnedPart(latent.normed).copy_(TurnedPart(latent.latents));
 }
 
+void LatentAttentionLayer::ProjectLatents(AttentionSaved& saved) const {
+  LatentSaved& latent = saved.latent;
+  {
+    const at::Tensor latents = EnterTensorParallel(context_, latent.normed);
+    latent.query = LinearForward(QueryLatent(latents), unit_.weight(query_), {});
+    saved.qkv = LinearForward(KeyLatent(latents), unit_.weight(kQkvWeight), {});
+    latent.turned_key = at::empty({latents.size(0), attention_.rotary_dim}, context_.options());
+    latent.turned_key.copy_(TurnedPart(latents));
+  }
+  Turn(QueryHeads(latent.query).narrow(3, plain_dim(), attention_.rotary_dim), /*inverse=*/false);
+  Turn(latent.turned_key.view({shape_.batch, shape_.seq_len, 1, attention_.rotary_dim}),
+       /*inverse=*/false);
+}
+
 at::Tensor LatentAttentionLayer::AssembledKeys(const AttentionSaved& saved) const {
   const at::Tensor keys =
       at::empty({shape_.batch, shape_.seq_len, shape_.heads, shape_.head_dim}, context_.options());
@@ -110,16 +124,7 @@ at::Tensor LatentAttentionLayer::Forward(at::Tensor residual, AttentionSaved& sa
   NormOutput norm = norm_.Forward(residual);
   latent.latents = LinearForward(norm.y, unit_.weight(down_), {});
   NormLatents(saved);
-  {
-    const at::Tensor latents = EnterTensorParallel(context_, latent.normed);
-    latent.query = LinearForward(QueryLatent(latents), unit_.weight(query_), {});
-    saved.qkv = LinearForward(KeyLatent(latents), unit_.weight(kQkvWeight), {});
-    latent.turned_key = at::empty({latents.size(0), attention_.rotary_dim}, context_.options());
-    latent.turned_key.copy_(TurnedPart(latents));
-  }
-  Turn(QueryHeads(latent.query).narrow(3, plain_dim(), attention_.rotary_dim), /*inverse=*/false);
-  Turn(latent.turned_key.view({shape_.batch, shape_.seq_len, 1, attention_.rotary_dim}),
-       /*inverse=*/false);
+  ProjectLatents(saved);
   {
     const at::Tensor q = QueryHeads(latent.query);
     const at::Tensor k = AssembledKeys(saved);
@@ -136,17 +141,16 @@ at::Tensor LatentAttentionLayer::Forward(at::Tensor residual, AttentionSaved& sa
   return output;
 }
 
-void LatentAttentionLayer::DropNormed(AttentionSaved& saved) const {
-  saved.norm_output.reset();
-  saved.latent.normed.reset();
-}
-
-void LatentAttentionLayer::RecomputeNormed(AttentionSaved& saved) const {
-  saved.norm_rstd.reset();
-  NormOutput norm = norm_.Forward(saved.residual);
-  saved.norm_output = std::move(norm.y);
-  saved.norm_rstd = std::move(norm.rstd);
-  NormLatents(saved);
+void LatentAttentionLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
+                                     AttentionSaved& saved) const {
+  if (runs.Has(planner::OperatorName::kAttentionNorm)) {
+    saved.norm_rstd.reset();
+    NormOutput norm = norm_.Forward(saved.residual);
+    saved.norm_output = std::move(norm.y);
+    saved.norm_rstd = std::move(norm.rstd);
+  }
+  if (runs.Has(planner::OperatorName::kLatentNorm)) NormLatents(saved);
+  if (runs.Has(planner::OperatorName::kQkvProjection)) ProjectLatents(saved);
 }
 
 void LatentAttentionLayer::BackwardHeads(AttentionSaved& saved) const {

@@ -27,8 +27,7 @@ class LatentAttentionLayer final : public AttentionBranch {
   // AttentionSaved::qkv has what comes out of the latent of keys and values: of each head the part
   // of its key that is not turned, then its value.
   at::Tensor Forward(at::Tensor residual, AttentionSaved& saved) const override;
-  void DropNormed(AttentionSaved& saved) const override;
-  void RecomputeNormed(AttentionSaved& saved) const override;
+  void Recompute(const EnumSet<planner::OperatorName>& runs, AttentionSaved& saved) const override;
   at::Tensor Backward(at::Tensor gradient, AttentionSaved& saved) const override;
   at::Tensor BackwardInput(at::Tensor gradient, AttentionSaved& saved) const override;
   void BackwardWeight(AttentionSaved& saved) const override;
@@ -45,6 +44,8 @@ class LatentAttentionLayer final : public AttentionBranch {
   at::Tensor Values(const at::Tensor& key_value) const;
 
   void NormLatents(AttentionSaved& saved) const;
+  // Queries, keys' parts and values out of the normed latents, turned where they are to be.
+  void ProjectLatents(AttentionSaved& saved) const;
   // In place. Heads [batch, seq_len, heads, rotary_dim].
   void Turn(const at::Tensor& heads, bool inverse) const;
   at::Tensor AssembledKeys(const AttentionSaved& saved) const;

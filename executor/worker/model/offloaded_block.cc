@@ -4,53 +4,10 @@
 
 #include <algorithm>
 
+#include "executor/worker/model/kept_tensors.h"
+
 namespace meshwright::worker {
 namespace {
-
-template <typename Visit>
-void ForEachTensor(const AttentionSaved& saved, const Visit& visit) {
-  visit(saved.residual);
-  visit(saved.norm_output);
-  visit(saved.norm_rstd);
-  visit(saved.qkv);
-  visit(saved.attention.output);
-  for (const AttentionStatistics& statistics : saved.attention.statistics) {
-    visit(statistics.log_sum_exp);
-    visit(statistics.random_seed);
-    visit(statistics.random_offset);
-  }
-  visit(saved.latent.latents);
-  visit(saved.latent.query_rstd);
-  visit(saved.latent.key_rstd);
-  visit(saved.latent.normed);
-  visit(saved.latent.query);
-  visit(saved.latent.turned_key);
-}
-
-template <typename Visit>
-void ForEachTensor(const ExpertsSaved& saved, const Visit& visit) {
-  visit(saved.logits);
-  visit(saved.weights);
-  visit(saved.routing.picked);
-  visit(saved.routing.row_of_slot);
-  visit(saved.routing.slot_of_row);
-  visit(saved.routing.place_of_row);
-  visit(saved.routing.slots_of_sequences);
-  visit(saved.row_weights);
-  visit(saved.input);
-  visit(saved.gate_up);
-  visit(saved.product);
-}
-
-template <typename Visit>
-void ForEachTensor(const FfnSaved& saved, const Visit& visit) {
-  visit(saved.residual);
-  visit(saved.norm_output);
-  visit(saved.norm_rstd);
-  visit(saved.gate_up);
-  visit(saved.product);
-  ForEachTensor(saved.experts, visit);
-}
 
 // The memory of a storage as a tensor of bytes.
 at::Tensor BytesOf(const c10::Storage& storage) {
@@ -60,9 +17,9 @@ at::Tensor BytesOf(const c10::Storage& storage) {
 
 }  // namespace
 
-OffloadedBlock::OffloadedBlock(RankContext& context, const BlockSaved& saved) {
+OffloadedBlock::OffloadedBlock(RankContext& context, BlockSaved& saved) {
   const at::Device device = context.device->torch_device();
-  const auto add = [&](const at::Tensor& tensor) {
+  const auto add = [&](planner::KeptTensor, const at::Tensor& tensor) {
     if (!tensor.defined() || tensor.nbytes() == 0 || tensor.device().type() != device.type()) {
       return;
     }

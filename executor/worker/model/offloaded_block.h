@@ -15,7 +15,7 @@ class OffloadedBlock {
   // Copies the memory behind all tensors of `saved` to the host and frees it on the device: until
   // Return() they have their shapes and no values. Copies stand in line with the device's other
   // work, and nothing overlaps them.
-  OffloadedBlock(RankContext& context, const BlockSaved& saved);
+  OffloadedBlock(RankContext& context, BlockSaved& saved);
 
   // Gives the tensors new memory on the device with what they had, and frees the host's.
   void Return();

@@ -178,6 +178,8 @@ TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));
+  EXPECT_THAT(json["recompute_modules"], testing::ElementsAre("layernorm", "moe_act", "mla_up_proj",
+                                                              "shared_experts", "mlp", "moe"));
   EXPECT_EQ(json["max_zero"], 3);
   EXPECT_EQ(json["hsdp"], true);
   EXPECT_EQ(json["qk_norm"], true);

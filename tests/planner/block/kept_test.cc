@@ -32,7 +32,7 @@ int64_t BlockBytes(const BlockShape& shape) { return KeptBytes(BlockOperators(sh
 
 int64_t BytesUnder(Recompute recompute, const BlockShape& shape) {
   OperatorList block = BlockOperators(shape);
-  Apply(recompute, shape, block);
+  Apply(PartsOf({.mode = recompute}, shape), block);
   return KeptBytes(block);
 }
 

@@ -66,16 +66,19 @@ TEST(PassWork, OfWrittenScoresMovesThem) {
 }
 
 TEST(Recompute, RunsAgainWhatItsModeNames) {
-  const auto again = [](void (*edit)(OperatorList&)) {
-    OperatorList block = BlockOperators(Llama8b());
-    edit(block);
+  const auto again = [](Recompute recompute, bool selective_drops_operators) {
+    BlockShape shape = Llama8b();
+    shape.selective_drops_operators = selective_drops_operators;
+    OperatorList block = BlockOperators(shape);
+    Apply(PartsOf({.mode = recompute}, shape), block);
     int count = 0;
     for (const Operator& op : block) count += op.recomputed ? 1 : 0;
     return count;
   };
-  EXPECT_EQ(again(RecomputeCoreAttention), 1);
-  EXPECT_EQ(again(RecomputeNormsAndActivation), 3);
-  EXPECT_EQ(again(RecomputeAll), 11);
+  EXPECT_EQ(again(Recompute::kNone, false), 0);
+  EXPECT_EQ(again(Recompute::kSelective, false), 1);
+  EXPECT_EQ(again(Recompute::kSelective, true), 3);
+  EXPECT_EQ(again(Recompute::kFull, false), 11);
 }
 
 // Four bytes of the hidden width and six of the inner one at work; with recompute all that the
@@ -90,7 +93,7 @@ TEST(Workspace, HoldsGradientsAtWorkAndWhatIsRecomputed) {
   EXPECT_EQ(plain.working_bytes, 8192 * (4 * 4096 + 6 * 14336));
   EXPECT_EQ(plain.score_bytes, 4 * kScores);
   OperatorList edited = block;
-  RecomputeAll(edited);
+  Apply(PartsOf({.mode = Recompute::kFull}, shape), edited);
   const Workspace again = RecomputedBytes(KeptForBackward(block), KeptForBackward(edited));
   EXPECT_EQ(again.score_bytes, 2 * kScores);
   // A token: the second residual, two norm outputs, q, o, k, v, gate, up and product; statistics.

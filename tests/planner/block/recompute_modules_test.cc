@@ -29,7 +29,7 @@ BlockShape ShapeOf(const char* layout, size_t group) {
 int64_t FreedPerToken(RecomputeModule module, const BlockShape& shape) {
   OperatorList block = BlockOperators(shape);
   const int64_t all = KeptBytes(block);
-  Apply(module, shape, block);
+  Apply(PartsOf(module, shape), block);
   return (all - KeptBytes(block)) / kTokens;
 }
 
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(DeepSeek, Modules,
 TEST(RecomputedExperts, FreeMoreThanTheirPartsAndKeepTheirInput) {
   const BlockShape shape = ShapeOf("tp1.pp1.dp8", 1);
   OperatorList block = BlockOperators(shape);
-  Apply(RecomputeModule::kMoe, shape, block);
+  Apply(PartsOf(RecomputeModule::kMoe, shape), block);
   EXPECT_EQ(KeptBytes(block, KeptTensor::kRouterScores, KeptTensor::kFfnProduct), 0);
   EXPECT_EQ(KeptBytes(block, KeptTensor::kFfnNormOutput), 2 * kHidden * kTokens);
   // Rows in and out of the experts, their gate and up.
@@ -80,11 +80,11 @@ TEST(RecomputedExperts, FreeMoreThanTheirPartsAndKeepTheirInput) {
 TEST(RecomputedModules, AddUpInAnyOrder) {
   const BlockShape shape = ShapeOf("tp1.pp1.dp8", 1);
   OperatorList there = BlockOperators(shape);
-  Apply(RecomputeModule::kMlaUpProj, shape, there);
-  Apply(RecomputeModule::kMoeAct, shape, there);
+  Apply(PartsOf(RecomputeModule::kMlaUpProj, shape), there);
+  Apply(PartsOf(RecomputeModule::kMoeAct, shape), there);
   OperatorList back = BlockOperators(shape);
-  Apply(RecomputeModule::kMoeAct, shape, back);
-  Apply(RecomputeModule::kMlaUpProj, shape, back);
+  Apply(PartsOf(RecomputeModule::kMoeAct, shape), back);
+  Apply(PartsOf(RecomputeModule::kMlaUpProj, shape), back);
   ASSERT_EQ(there.size(), back.size());
   for (size_t i = 0; i < there.size(); ++i) {
     EXPECT_EQ(there[i].recomputed, back[i].recomputed);

@@ -35,7 +35,7 @@ class LivenessTest : public testing::Test {
  protected:
   Liveness Of(Recompute recompute) const {
     OperatorList kept = operators_;
-    Apply(recompute, shape_.block, kept);
+    Apply(PartsOf({.mode = recompute}, shape_.block), kept);
     return Liveness(operators_, kept, shape_);
   }
 
@@ -70,7 +70,7 @@ TEST_F(LivenessTest, RecomputeBringsBackAllThatIsSaved) {
   for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull}) {
     Liveness liveness = Of(recompute);
     OperatorList kept = operators_;
-    Apply(recompute, shape_.block, kept);
+    Apply(PartsOf({.mode = recompute}, shape_.block), kept);
     liveness.Start(KeptBytes(kept));
     liveness.Recompute(All());
     EXPECT_EQ(liveness.held_bytes(), KeptBytes(operators_)) << RecomputeName(recompute);

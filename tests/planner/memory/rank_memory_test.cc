@@ -129,7 +129,7 @@ TEST(Recompute, SelectiveKeepsWhatItDoesNotMakeAgain) {
   const BlockShape shape =
       LayerShape(context.get(), MakeLayout("tp2.pp4.dp1"), context.model.groups.front());
   OperatorList block = BlockOperators(shape);
-  Apply(Recompute::kSelective, shape, block);
+  Apply(PartsOf({.mode = Recompute::kSelective}, shape), block);
   EXPECT_EQ(OnRank(context, "tp2.pp4.dp1.rc=selective").activations_bytes,
             4 * 8 * KeptBytes(block));
 }

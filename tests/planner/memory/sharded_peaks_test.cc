@@ -36,7 +36,7 @@ std::vector<WorkerStageBytes> StagesOf(const Layout& layout, int32_t rank, const
                                        .vocab = 640}};
   WorkerShape wide = shape;
   wide.block.ffn_hidden = 480;
-  const WorkerStages all({shape, wide}, recompute, /*recompute_layers=*/2);
+  const WorkerStages all({shape, wide}, {.recompute = recompute, .recompute_layers = 2});
   std::vector<WorkerStageBytes> stages;
   for (int32_t chunk = 0; chunk < layout.vpp; ++chunk) {
     const int32_t number = StageOfChunk(layout, rank, chunk);

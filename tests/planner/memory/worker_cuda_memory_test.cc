@@ -67,7 +67,7 @@ TEST(WorkerOnCuda, AttentionsBackwardHoldsTheKernelsGradientsAndScratch) {
   constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
   constexpr int64_t kKey = 4096 * 8 * 64 * 2;
   // The gradients of the block's input and of attention's output; the kernel's.
-  EXPECT_EQ(BlockBytes(shape, Recompute::kNone).input.attention.workspace,
+  EXPECT_EQ(BlockBytes(shape, {}).input.attention.workspace,
             kHidden + kQuery + kQuery + 2 * kKey + CudaAttentionScratchBytes(shape, 4096, 4096));
 }
 

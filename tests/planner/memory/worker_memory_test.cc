@@ -30,10 +30,10 @@ WorkerShape ShapeOf(int64_t element_bytes) {
 struct Stages {
   WorkerShape shape = ShapeOf(4);
   Recompute recompute = Recompute::kNone;
-  int64_t recompute_layers = 0;
+  int32_t recompute_layers = 0;
 
   WorkerStageBytes BytesOf(bool first, bool last) const {
-    return WorkerStages({shape}, recompute, recompute_layers)
+    return WorkerStages({shape}, {.recompute = recompute, .recompute_layers = recompute_layers})
         .BytesOf({.layers = {{.group = 0, .count = 2}}, .first = first, .last = last});
   }
 };
@@ -112,9 +112,9 @@ TEST(WorkerMemory, GpipeHoldsTheHeadOfEveryMicroBatch) {
 TEST(WorkerMemory, NormedHeadsAreMadeAgainForTheBackwardOfAttention) {
   WorkerShape shape = ShapeOf(4);
   shape.block.keeps_head_norm_input = false;
-  const WorkerBlockBytes plain = BlockBytes(shape, Recompute::kNone);
+  const WorkerBlockBytes plain = BlockBytes(shape, {});
   shape.block.head_norm = true;
-  const WorkerBlockBytes normed = BlockBytes(shape, Recompute::kNone);
+  const WorkerBlockBytes normed = BlockBytes(shape, {});
   EXPECT_EQ(normed.kept, plain.kept);
   EXPECT_EQ(normed.split, plain.split);
   EXPECT_EQ(normed.input.attention.workspace - plain.input.attention.workspace,
@@ -153,7 +153,7 @@ TEST(WorkerMemory, SelectiveRecomputeBringsBackOneNormAndOneProduct) {
 // What the FFN's backward takes beside what is kept and the gradient that comes in.
 int64_t FfnGradientWords(const BlockShape& block) {
   const auto words = [&](int64_t bytes) { return bytes / block.element_bytes; };
-  const WorkerBlockBytes bytes = BlockBytes({.block = block}, Recompute::kNone);
+  const WorkerBlockBytes bytes = BlockBytes({.block = block}, {});
   return words(bytes.backward.ffn.workspace) - block.tokens * block.hidden / block.stream_ranks();
 }
 

@@ -52,9 +52,16 @@ TEST(RecomputeModules, NeedScalesThatAForwardMakesItself) {
 
 TEST(RecomputeModules, AskTheFramework) {
   EXPECT_EQ(Sentence("llama-3-8b", "mlp", "nemo"), "");
-  EXPECT_EQ(Sentence("llama-3-8b", "mlp", "meshwright"),
+  EXPECT_EQ(Sentence("llama-3-8b", "mlp", "torchtitan-fsdp"),
             "recompute of named modules is not planned for this framework, only rc=none, "
             "selective, full or block:N");
+}
+
+TEST(RecomputeModules, LeaveOutScoresThatAreNotKept) {
+  EXPECT_EQ(Sentence("llama-3-8b", "mlp", "meshwright"), "");
+  EXPECT_EQ(Sentence("llama-3-8b", "mlp+core_attn", "meshwright"),
+            "the framework's attention keeps no scores, which rc=core_attn would free; it "
+            "recomputes layernorm, moe_act, mla_up_proj, shared_experts, mlp, moe");
 }
 
 }  // namespace

@@ -60,6 +60,17 @@ Case GptBlock(const char* name, const planner::Layout& layout) {
           .other_biases = true};
 }
 
+planner::Layout WithModules(planner::Layout layout, const planner::RecomputeModules& modules) {
+  layout.recompute = planner::Recompute::kModules;
+  layout.recompute_modules = modules;
+  return layout;
+}
+
+constexpr planner::RecomputeModules kNorms = {planner::RecomputeModule::kLayerNorm};
+constexpr planner::RecomputeModules kUpProjection = {planner::RecomputeModule::kMlaUpProj};
+constexpr planner::RecomputeModules kFfn = {planner::RecomputeModule::kMlp};
+constexpr planner::RecomputeModules kAllModules = kNorms.With(kUpProjection).With(kFfn);
+
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
 
 template <typename T>
@@ -190,7 +201,7 @@ class BlockOperatorsTest : public OperatorsTest {
     unit_ = &AddUnit(LayerUnit(context_.model, 0, 0, context_.layout.tp));
     whole_ = planner::BlockOperators(shape_);
     kept_ = whole_;
-    planner::Apply(context_.layout.recompute, shape_, kept_);
+    planner::Apply(planner::PartsOf(context_.layout.RecomputeOf(0), shape_), kept_);
     ASSERT_NO_FATAL_FAILURE(ExpectPositions());
     ASSERT_FALSE(HasFailure());
     rope_.emplace(context_);
@@ -312,7 +323,7 @@ TEST_P(BlockOperatorsTest, AWholeBackwardRunsBothOfItsParts) {
 
 TEST_P(BlockOperatorsTest, HoldsWhatTheListsTensorsTakeWhileTheyLive) {
   const planner::WorkerBlockBytes bytes =
-      planner::BlockBytes({.block = shape_}, context_.layout.recompute);
+      planner::BlockBytes({.block = shape_}, context_.layout.RecomputeOf(0));
   const auto most = [](const planner::WorkerBlockBytes::Halves& halves) {
     return std::max(halves.ffn.kept + halves.ffn.workspace,
                     halves.attention.kept + halves.attention.workspace);
@@ -424,6 +435,37 @@ INSTANTIATE_TEST_SUITE_P(
         GptBlock("SequenceParallelGptBlock", {.tp = 2, .sequence_parallel = true}),
         GptBlock("SelectiveRecomputeGptBlock", {.recompute = planner::Recompute::kSelective}),
         GptBlock("FullRecomputeGptBlock", {.tp = 2, .recompute = planner::Recompute::kFull})),
+    [](const auto& test) { return std::string(test.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Modules, BlockOperatorsTest,
+    testing::Values(
+        Case{.name = "Ffn", .layout = WithModules({}, kFfn)},
+        Case{.name = "SequenceParallelFfn",
+             .layout = WithModules({.tp = 2, .sequence_parallel = true}, kFfn),
+             .qk_norm = true},
+        Case{.name = "ReluFfn",
+             .layout = WithModules({.tp = 2}, kFfn),
+             .ffn = planner::FfnKind::kRelu},
+        GptBlock("GptFfn", WithModules({.tp = 2, .sequence_parallel = true}, kFfn)),
+        Case{.name = "LatentNorms", .layout = WithModules({}, kNorms), .value_dim = 8},
+        Case{.name = "UpProjection", .layout = WithModules({}, kUpProjection), .value_dim = 8},
+        Case{.name = "Fp64UpProjection",
+             .layout = WithModules({}, kUpProjection),
+             .precision = planner::Precision::kFp64,
+             .value_dim = 12},
+        Case{.name = "TensorParallelUpProjection",
+             .layout = WithModules({.tp = 2}, kUpProjection),
+             .value_dim = 8},
+        Case{.name = "SequenceParallelUpProjection",
+             .layout = WithModules({.tp = 2, .sequence_parallel = true}, kUpProjection),
+             .value_dim = 8},
+        Case{.name = "ContextParallelUpProjectionAndFfn",
+             .layout = WithModules({.cp = 2}, kUpProjection.With(kFfn)),
+             .value_dim = 8},
+        Case{.name = "AllModules",
+             .layout = WithModules({.tp = 2, .cp = 2, .sequence_parallel = true}, kAllModules),
+             .value_dim = 8}),
     [](const auto& test) { return std::string(test.param.name); });
 
 class EndOperatorsTest : public OperatorsTest {};

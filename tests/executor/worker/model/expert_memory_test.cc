@@ -31,6 +31,7 @@ struct Case {
   planner::Layout layout = {};
   planner::Experts experts = {.count = 4, .top_k = 2};
   planner::Precision precision = planner::Precision::kFp32;
+  bool latent = false;
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
@@ -44,6 +45,7 @@ class ExpertMemoryTest : public testing::TestWithParam<Case> {
     planner::LayerGroup& group = Group();
     group.ffn.hidden = 24;
     group.ffn.experts = GetParam().experts;
+    if (GetParam().latent) group.attention = trial::TinyLatentAttention(/*value_dim=*/8);
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -86,7 +88,7 @@ class ExpertMemoryTest : public testing::TestWithParam<Case> {
   }
 
   planner::WorkerBlockBytes Listed() const {
-    return planner::BlockBytes({.block = shape_}, context_.layout.recompute);
+    return planner::BlockBytes({.block = shape_}, context_.layout.RecomputeOf(0));
   }
 
   static int64_t MostOf(const planner::WorkerBlockBytes::Halves& halves) {
@@ -150,6 +152,43 @@ std::vector<Case> Cases() {
   add("Full", {.dp = 2, .ep = 2, .recompute = Recompute::kFull});
   add("SequenceParallelFull",
       {.tp = 2, .ep = 2, .sequence_parallel = true, .recompute = Recompute::kFull});
+  using planner::RecomputeModule;
+  const auto with = [](planner::Layout layout, const planner::RecomputeModules& modules) {
+    layout.recompute = Recompute::kModules;
+    layout.recompute_modules = modules;
+    return layout;
+  };
+  const planner::Layout expert_parallel = {.dp = 2, .ep = 2};
+  const planner::Layout sequence_parallel = {.tp = 2, .ep = 2, .sequence_parallel = true};
+  add("Norms", with(expert_parallel, {RecomputeModule::kLayerNorm}));
+  add("Activation", with(expert_parallel, {RecomputeModule::kMoeAct}));
+  add("NormsAndActivation",
+      with(sequence_parallel, {RecomputeModule::kLayerNorm, RecomputeModule::kMoeAct}));
+  add("Moe", with({}, {RecomputeModule::kMoe}));
+  add("ExpertParallelMoe", with(expert_parallel, {RecomputeModule::kMoe}));
+  add("BothParallelMoe", with({.dp = 4, .ep = 2, .etp = 2}, {RecomputeModule::kMoe}));
+  add("NormsAndMoe", with(sequence_parallel, {RecomputeModule::kLayerNorm, RecomputeModule::kMoe}));
+  cases.push_back({.name = "SharedExperts",
+                   .layout = with(sequence_parallel, {RecomputeModule::kSharedExperts}),
+                   .experts = kShared});
+  for (const planner::Precision precision :
+       {planner::Precision::kFp32, planner::Precision::kFp64}) {
+    const std::string name(PrecisionName(precision));
+    cases.push_back({.name = "LatentParts_" + name,
+                     .layout = with(sequence_parallel,
+                                    {RecomputeModule::kLayerNorm, RecomputeModule::kMoeAct,
+                                     RecomputeModule::kMlaUpProj, RecomputeModule::kSharedExperts}),
+                     .experts = kShared,
+                     .precision = precision,
+                     .latent = true});
+    cases.push_back(
+        {.name = "LatentMoe_" + name,
+         .layout = with(sequence_parallel, {RecomputeModule::kLayerNorm,
+                                            RecomputeModule::kMlaUpProj, RecomputeModule::kMoe}),
+         .experts = kShared,
+         .precision = precision,
+         .latent = true});
+  }
   cases.push_back({.name = "Fp64",
                    .layout = {.dp = 2, .ep = 2},
                    .experts = kShared,

@@ -129,17 +129,30 @@ size_t RecomputeEnd(const OperatorList& operators) {
   return end;
 }
 
+// The halves of a block, each with what it makes again in front: of both where the second half's
+// input is not kept.
 RankRun InputGradientOf(const OperatorList& kept, const OperatorList& whole,
                         const planner::Layout& layout) {
   Lister lister(layout);
   const size_t recompute_end = RecomputeEnd(whole);
-  for (size_t i = 0; i < recompute_end; ++i) {
-    if (kept[i].recomputed) lister.Add(kept[i], PassKind::kForward);
-  }
-  for (size_t i = kept.size(); i-- > 0;) {
-    if (kept[i].repeats_forward) lister.Add(kept[i], PassKind::kForward);
-    lister.Add(kept[i], PassKind::kInputGradient);
-  }
+  const auto recompute = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < std::min(end, recompute_end); ++i) {
+      if (kept[i].recomputed) lister.Add(kept[i], PassKind::kForward);
+    }
+  };
+  const auto backward = [&](size_t begin, size_t end) {
+    for (size_t i = end; i-- > begin;) {
+      if (kept[i].repeats_forward) lister.Add(kept[i], PassKind::kForward);
+      lister.Add(kept[i], PassKind::kInputGradient);
+    }
+  };
+  size_t half = 0;
+  while (half < kept.size() && kept[half].name <= OperatorName::kAttentionResidual) ++half;
+  const bool joined = planner::KeptBytes(kept, planner::KeptTensor::kFfnResidual) == 0;
+  recompute(joined ? 0 : half, kept.size());
+  backward(half, kept.size());
+  if (!joined) recompute(0, half);
+  backward(0, half);
   Sort(lister.run());
   return lister.run();
 }

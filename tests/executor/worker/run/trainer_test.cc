@@ -314,7 +314,7 @@ TEST_P(KeptBytesTest, AllThatAMicroBatchKeepsIsInTheTables) {
   const int64_t before = device.HeldBytes();
   const planner::WorkerShape shape = {.block = ShapeOf(*context)};
   const planner::WorkerStageBytes expected =
-      planner::WorkerStages({shape}, recompute, context->layout.recompute_layers)
+      planner::WorkerStages({shape}, context->layout)
           .BytesOf({.layers = {{.group = 0, .count = context->model.layers()}},
                     .first = true,
                     .last = true});

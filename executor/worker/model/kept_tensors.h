@@ -1,0 +1,72 @@
+// The tensors that a block keeps from forward to backward, each under the name that
+// planner/block/operator.h has for it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "executor/worker/model/attention_branch.h"
+#include "executor/worker/model/ffn_layer.h"
+#include "planner/base/enum_set.h"
+#include "planner/block/operator.h"
+
+namespace meshwright::worker {
+
+// Calls visit(name, tensor) for each, also where it is undefined. Of those that a buffer puts
+// together it has the name of the last: kValue of queries, keys and values, kUp of gate and up.
+template <typename Visit>
+void ForEachTensor(AttentionSaved& saved, const Visit& visit) {
+  using planner::KeptTensor;
+  visit(KeptTensor::kAttentionResidual, saved.residual);
+  visit(KeptTensor::kAttentionNormOutput, saved.norm_output);
+  visit(KeptTensor::kAttentionNormRstd, saved.norm_rstd);
+  visit(KeptTensor::kValue, saved.qkv);
+  visit(KeptTensor::kAttentionOutput, saved.attention.output);
+  for (AttentionStatistics& statistics : saved.attention.statistics) {
+    visit(KeptTensor::kLogSumExp, statistics.log_sum_exp);
+    visit(KeptTensor::kLogSumExp, statistics.random_seed);
+    visit(KeptTensor::kLogSumExp, statistics.random_offset);
+  }
+  visit(KeptTensor::kLatent, saved.latent.latents);
+  visit(KeptTensor::kLatentRstd, saved.latent.query_rstd);
+  visit(KeptTensor::kLatentRstd, saved.latent.key_rstd);
+  visit(KeptTensor::kLatentNormOutput, saved.latent.normed);
+  visit(KeptTensor::kQuery, saved.latent.query);
+  visit(KeptTensor::kTurnedKey, saved.latent.turned_key);
+}
+
+template <typename Visit>
+void ForEachTensor(ExpertsSaved& saved, const Visit& visit) {
+  using planner::KeptTensor;
+  visit(KeptTensor::kRouterScores, saved.logits);
+  visit(KeptTensor::kRouting, saved.weights);
+  visit(KeptTensor::kRouting, saved.routing.picked);
+  visit(KeptTensor::kRouting, saved.routing.row_of_slot);
+  visit(KeptTensor::kRouting, saved.routing.slot_of_row);
+  visit(KeptTensor::kRouting, saved.routing.place_of_row);
+  visit(KeptTensor::kRouting, saved.routing.slots_of_sequences);
+  visit(KeptTensor::kRouting, saved.row_weights);
+  visit(KeptTensor::kExpertInput, saved.input);
+  visit(KeptTensor::kExpertUp, saved.gate_up);
+  visit(KeptTensor::kExpertProduct, saved.product);
+}
+
+template <typename Visit>
+void ForEachTensor(FfnSaved& saved, const Visit& visit) {
+  using planner::KeptTensor;
+  visit(KeptTensor::kFfnResidual, saved.residual);
+  visit(KeptTensor::kFfnNormOutput, saved.norm_output);
+  visit(KeptTensor::kFfnNormRstd, saved.norm_rstd);
+  visit(KeptTensor::kUp, saved.gate_up);
+  visit(KeptTensor::kFfnProduct, saved.product);
+  ForEachTensor(saved.experts, visit);
+}
+
+// Lets go of those in `frees`.
+template <typename Saved>
+void Drop(const EnumSet<planner::KeptTensor>& frees, Saved& saved) {
+  ForEachTensor(saved, [&frees](planner::KeptTensor name, at::Tensor& tensor) {
+    if (frees.Has(name)) tensor.reset();
+  });
+}
+
+}  // namespace meshwright::worker

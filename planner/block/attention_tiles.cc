@@ -63,7 +63,7 @@ void AddTiles(const AttentionSpan& span, const Piece& queries, const Piece& keys
   int64_t end = queries.position;
   while (end < seen_until) {
     const int64_t begin = end;
-    end = std::min(begin + kWindowTileQueries, seen_until);
+    end = span.tile_queries > 0 ? std::min(begin + span.tile_queries, seen_until) : seen_until;
     // All queries of a tile begin to see at the same place.
     if (span.chunked) end = std::min(end, SeenUntil(span, begin));
     const int64_t keys_begin = std::max(keys.position, OldestKey(span, begin));

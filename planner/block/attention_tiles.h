@@ -15,8 +15,8 @@
 
 namespace meshwright::planner {
 
-// With a window a kernel is called for at most so many queries at once, and the mask that it takes
-// has no more rows.
+// With a window a kernel on a CPU is called for at most so many queries at once, and the mask that
+// it takes has no more rows. One on a device knows windows itself.
 inline constexpr int64_t kWindowTileQueries = 256;
 
 // A sequence and how it is attended to.
@@ -25,6 +25,10 @@ struct AttentionSpan {
   int32_t cp = 1;
   int64_t window = 0;    // newest keys that a query sees; 0: all before it
   bool chunked = false;  // it sees those of its own chunk of `window` tokens instead
+  int64_t tile_queries = kWindowTileQueries;  // of a call with a window, at most; 0: no limit
+
+  // Whether one call attends to the whole sequence.
+  bool is_one_tile() const { return cp == 1 && (window == 0 || (!chunked && tile_queries == 0)); }
 };
 
 // How far the keys are from home at each stop of the ring, ascending; home, 0, is the first.
@@ -38,6 +42,15 @@ struct TokenRange {
   int64_t count = 0;
 
   friend bool operator==(const TokenRange&, const TokenRange&) = default;
+};
+
+// The keys from `older` before a query's place to `newer` behind it, where the last query's place
+// is that of the last key: how flash attention on a device counts them.
+struct KeyBand {
+  int64_t older = 0;
+  int64_t newer = 0;
+
+  friend bool operator==(const KeyBand&, const KeyBand&) = default;
 };
 
 struct AttentionTile {
@@ -54,6 +67,11 @@ struct AttentionTile {
   // Whether some query does not see some key for the window.
   bool masked() const {
     return window > 0 && (lead + queries.count > window || lead < keys.count - 1);
+  }
+  // What queries see of a tile that is masked.
+  KeyBand band() const {
+    const int64_t newer = lead + queries.count - keys.count;
+    return {.older = window - 1 - newer, .newer = newer};
   }
   // Whether the mask is the same.
   bool LooksLike(const AttentionTile& other) const {

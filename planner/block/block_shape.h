@@ -123,7 +123,11 @@ struct BlockShape {
   // Of the latents that queries, keys and values come out of; the turned key is beside them.
   int64_t latent_width() const { return query_rank + kv_rank; }
   AttentionSpan attention_span() const {
-    return {.seq_len = keys, .cp = static_cast<int32_t>(cp), .window = window, .chunked = chunked};
+    return {.seq_len = keys,
+            .cp = static_cast<int32_t>(cp),
+            .window = window,
+            .chunked = chunked,
+            .tile_queries = cpu_operators ? kWindowTileQueries : 0};
   }
   int64_t inner_width() const { return ffn_hidden / tp; }
   int64_t gate_up_width() const { return (ffn == FfnKind::kSwiGlu ? 2 : 1) * inner_width(); }

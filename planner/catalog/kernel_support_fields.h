@@ -28,6 +28,8 @@ void VisitFields(Kernels& kernels, Visitor& visit) {
   visit(OnlyIf(!kernels.parts.empty(), "model_parts"), kernels.parts, kModelPartText);
   visit(OnlyIf(!kernels.cpu_only_parts.empty(), "cpu_only_parts"), kernels.cpu_only_parts,
         kModelPartText);
+  visit(OnlyIf(!kernels.cuda_flash2_parts.empty(), "cuda_flash2_parts"), kernels.cuda_flash2_parts,
+        kModelPartText);
   visit(OnlyIf(kernels.head_dim_multiple != 1, "head_dim_multiple"), kernels.head_dim_multiple);
   visit(OnlyIf(kernels.one_head_dim, "one_head_dim"), kernels.one_head_dim);
   visit(OnlyIf(!kernels.cpu_precisions.empty(), "cpu_precisions"), kernels.cpu_precisions,

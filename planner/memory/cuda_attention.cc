@@ -21,7 +21,7 @@ int64_t CudaAttentionScratchBytes(const WorkerShape& shape, int64_t queries, int
   const int64_t heads = (TakesAllQueryHeads(s) ? s.heads : s.kv_heads) / s.tp;
   if (!IsBf16(s)) {
     const int64_t log_sum_exp = batch * heads * RoundUp(queries, 32) * kFp32Bytes;
-    const int64_t products = batch * heads * queries * s.head_dim * kFp32Bytes;
+    const int64_t products = batch * heads * queries * s.value_head_dim() * kFp32Bytes;
     return log_sum_exp + products + batch * heads * queries * kFp32Bytes;
   }
   const int64_t rounded_queries = RoundUp(queries, 128);

@@ -23,8 +23,8 @@ bool TakesAllQueryHeads(const BlockShape& shape);
 //          for each query head. Dao's FlashAttention-2 as ATen has it (mha_bwd in flash_api.cpp of
 //          Torch 2.11). cuDNN keeps the same in its workspace (sdpa_backward of cudnn-frontend 1);
 //          what its engine adds is not known.
-//   fp32   the log-sum-exp again, queries to 32; output times gradient, and its sums. ATen's
-//          memory-efficient attention (_efficient_attention_backward).
+//   fp32   the log-sum-exp again, queries to 32; output times gradient, as wide as values, and its
+//          sums. ATen's memory-efficient attention (_efficient_attention_backward).
 int64_t CudaAttentionScratchBytes(const WorkerShape& shape, int64_t queries, int64_t keys);
 
 }  // namespace meshwright::planner

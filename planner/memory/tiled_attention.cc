@@ -28,7 +28,7 @@ class TiledWalk {
         message_(s_.tokens * (s_.key_width() + s_.value_width()) * s_.element_bytes) {}
 
   int64_t Local() {
-    if (s_.window == 0) return OneCall();
+    if (span_.is_one_tile()) return OneCall();
     Take(width_ * message_);
     const std::vector<AttentionTile> tiles = AttentionTiles(span_, 0, 0);
     for (int64_t call = 0; call < calls_; ++call) {
@@ -63,10 +63,11 @@ class TiledWalk {
 
  private:
   bool TakesGroupedQueries() const { return !s_.cpu_operators && TakesAllQueryHeads(s_); }
-  // Flash attention has one width for queries, keys and values.
+  // Flash attention has one width for queries, keys and values. On CUDA it is in bf16 alone.
   bool FillsUp() const {
-    const bool takes_one = s_.cpu_operators || s_.element_bytes < s_.accumulator_bytes();
-    return takes_one && s_.value_head_dim() < s_.head_dim;
+    const bool is_flash =
+        s_.element_bytes < s_.accumulator_bytes() && s_.attention != AttentionKernel::kCudnn;
+    return (s_.cpu_operators || is_flash) && s_.value_head_dim() < s_.head_dim;
   }
 
   void Take(int64_t bytes) {
@@ -95,18 +96,20 @@ class TiledWalk {
     const Parts parts = {.query = Heads(queries, heads, s_.head_dim),
                          .key = Heads(keys, s_.rank_kv_heads(), s_.head_dim),
                          .value = Heads(keys, s_.rank_kv_heads(), value_dim)};
-    // Values, the output and its gradient filled up; or a dense copy of that gradient alone.
+    // Values, the output and its gradient filled up; or a dense copy of that gradient, on CUDA of
+    // the output too.
     const bool dense = calls_ == 1 && (batch_ == 1 || queries == s_.keys / s_.cp);
+    const int64_t attended = Heads(queries, heads, s_.value_head_dim());
     const int64_t copies = FillsUp() ? parts.value + 2 * parts.query
                            : dense   ? 0
-                                     : Heads(queries, heads, s_.value_head_dim());
+                                     : (s_.cpu_operators ? 1 : 2) * attended;
     Touch(copies);
     Take(parts.all());
     Touch(copies + FlashScratchBytes(shape_, queries, keys));
     return parts;
   }
 
-  // Without a window the kernel's own gradients are the result.
+  // The kernel's own gradients are the result.
   int64_t OneCall() {
     Call(s_.keys, s_.keys);
     return most_;

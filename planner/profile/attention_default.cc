@@ -1,5 +1,7 @@
 #include "planner/profile/attention_default.h"
 
+#include "planner/profile/model_part.h"
+
 namespace meshwright::planner {
 
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
@@ -8,6 +10,8 @@ AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterS
   if (profile.engine != Engine::kWorker || on_cores || precision != Precision::kBf16) {
     return profile.supports.attention;
   }
+  const EnumSet<ModelPart> of_flash2 = profile.supports.kernels.cuda_flash2_parts;
+  if (!PartsOf(model).And(of_flash2).empty()) return profile.supports.attention;
   const int64_t head_dim = model.groups.front().attention.head_dim;
   for (const LayerGroup& group : model.groups) {
     if (group.attention.head_dim != head_dim) return profile.supports.attention;

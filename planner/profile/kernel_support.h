@@ -33,7 +33,8 @@ struct KernelSupport {
   EnumSet<FfnKind> ffn;
   bool qk_norm = true;
   EnumSet<ModelPart> parts;
-  EnumSet<ModelPart> cpu_only_parts;  // of these
+  EnumSet<ModelPart> cpu_only_parts;     // of these
+  EnumSet<ModelPart> cuda_flash2_parts;  // of these, on CUDA in bf16 with flash2 alone
   int64_t head_dim_multiple = 1;
   bool one_head_dim = false;  // whether all layers must have heads of one size
   EnumSet<Precision> cpu_precisions;

@@ -47,15 +47,22 @@ std::string DescribeFfn(const Operands& operands) {
 }
 
 std::string DescribeModelPart(const Operands& operands) {
-  if (operands.more[0] != 0) {
-    const std::string parts = NamesOf(EnumSet<ModelPart>::FromBits(operands.value), ModelPartName);
-    return WorkerCannot(absl::StrCat("a model with ", parts, " on cuda"), "it on cpu");
+  const std::string model = absl::StrCat(
+      "a model with ", NamesOf(EnumSet<ModelPart>::FromBits(operands.value), ModelPartName));
+  switch (static_cast<RunsPart>(operands.more[0])) {
+    case RunsPart::kNowhere:
+      break;
+    case RunsPart::kOnCpu:
+      return WorkerCannot(model + " on cuda", "it on cpu");
+    case RunsPart::kWithFlash2:
+      return WorkerCannot(
+          absl::StrCat(model, " on cuda in ", Named(static_cast<Precision>(operands.more[1])),
+                       " with attn=", Named(static_cast<AttentionKernel>(operands.more[2]))),
+          "it there in bf16 with attn=flash2, and on cpu");
   }
   return WorkerCannot(
-      absl::StrCat("a model with ",
-                   NamesOf(EnumSet<ModelPart>::FromBits(operands.value), ModelPartName)),
-      absl::StrCat("models of ",
-                   NamesOf(EnumSet<ModelPart>::FromBits(operands.divisor), ModelPartName)));
+      model, absl::StrCat("models of ",
+                          NamesOf(EnumSet<ModelPart>::FromBits(operands.divisor), ModelPartName)));
 }
 
 std::string DescribeHeadDim(const Operands& operands) {

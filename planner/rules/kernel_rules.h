@@ -40,17 +40,29 @@ inline bool LacksQkNorm(const RuleInput& input, const Layout& /*layout*/, Operan
   });
 }
 
-inline bool LacksModelPart(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
-  const EnumSet<ModelPart> has = input.profile.supports.kernels.parts;
+// Where a part of the model runs that does not run here.
+enum class RunsPart : int64_t { kNowhere, kOnCpu, kWithFlash2 };
+
+inline bool LacksModelPart(const RuleInput& input, const Layout& layout, Operands& operands) {
+  const KernelSupport& kernels = input.profile.supports.kernels;
+  const EnumSet<ModelPart> has = kernels.parts;
   if (has.empty()) return false;
   const int64_t parts = PartsOf(input.model).bits();
   const int64_t lacking = parts & ~has.bits();
   if (lacking != 0) return Broken(lacking, has.bits(), operands);
   if (input.device != DeviceKind::kCuda) return false;
-  const int64_t only_on_cpu = parts & input.profile.supports.kernels.cpu_only_parts.bits();
-  if (only_on_cpu == 0) return false;
-  operands = {.value = only_on_cpu, .divisor = only_on_cpu, .more = {1, 0, 0}};
-  return true;
+  const auto runs = [&](RunsPart where, int64_t those) {
+    operands = {
+        .value = those,
+        .divisor = those,
+        .more = {static_cast<int64_t>(where), static_cast<int64_t>(input.training.precision),
+                 static_cast<int64_t>(input.profile.AttentionOf(layout))}};
+    return those != 0;
+  };
+  if (runs(RunsPart::kOnCpu, parts & kernels.cpu_only_parts.bits())) return true;
+  const bool is_flash2 = input.training.precision == Precision::kBf16 &&
+                         input.profile.AttentionOf(layout) == AttentionKernel::kFlash2;
+  return !is_flash2 && runs(RunsPart::kWithFlash2, parts & kernels.cuda_flash2_parts.bits());
 }
 
 inline bool LacksHeadDim(const RuleInput& input, const Layout& /*layout*/, Operands& operands) {
@@ -71,14 +83,20 @@ inline bool LacksSeveralHeadDims(const RuleInput& input, const Layout& /*layout*
   });
 }
 
+// Values are filled up to the keys' width for flash attention, and have one of their own for
+// others.
 inline bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Operands& operands) {
   if (input.device != DeviceKind::kCuda) return false;
   const AttentionKernel attention = input.profile.AttentionOf(layout);
   for (const HeadSizes& sizes : input.profile.supports.kernels.cuda_head_sizes) {
     if (sizes.precision != input.training.precision) continue;
     if (sizes.attention.value_or(attention) != attention) continue;
+    const bool fills_up =
+        sizes.precision == Precision::kBf16 && attention == AttentionKernel::kFlash2;
     return AnyGroup(input.model, [&](const LayerGroup& group) {
-      const int64_t head_dim = group.attention.head_dim;
+      const Attention& heads = group.attention;
+      const bool other_values = heads.is_latent() && !fills_up && !sizes.Take(heads.value_dim);
+      const int64_t head_dim = other_values ? heads.value_dim : heads.head_dim;
       if (sizes.Take(head_dim)) return false;
       const AttentionKernel only = sizes.attention.value_or(AttentionKernel::kDefault);
       operands = {.value = head_dim,

@@ -29,12 +29,13 @@ at::Tensor TokensOf(const planner::TokenRange& range, const at::Tensor& tensor, 
 
 namespace {
 
-KeySight Causal() { return {.causal = true, .mask = {}}; }
-
 std::vector<planner::AttentionTile> TilesOf(const AttentionShape& shape) {
-  return planner::AttentionTiles(
-      {.seq_len = shape.seq_len, .window = shape.window, .chunked = shape.chunked}, /*rank=*/0,
-      /*source=*/0);
+  return planner::AttentionTiles(shape.span(/*cp=*/1), /*rank=*/0, /*source=*/0);
+}
+
+// What queries see in the one call for all of them.
+KeySight SightOfAll(const AttentionShape& shape, const at::Tensor& q) {
+  return BandMask(q).Of(TilesOf(shape).front());
 }
 
 // Of the heads of one call.
@@ -52,15 +53,18 @@ AttentionResult WindowForward(const AttentionShape& shape, const at::Tensor& q, 
   BandMask mask(q);
   for (int64_t call = 0; call < shape.calls(); ++call) {
     const at::Tensor log_sum_exp = NewLogSumExp(shape, q);
+    AttentionStatistics statistics = {
+        .log_sum_exp = log_sum_exp, .random_seed = {}, .random_offset = {}};
     for (const planner::AttentionTile& tile : tiles) {
       const AttendedHeads heads =
           AttendForward(shape.backend, TokensOf(tile.queries, HeadsOfCall(shape, q, call)),
                         TokensOf(tile.keys, k), TokensOf(tile.keys, v), mask.Of(tile));
       TokensOf(tile.queries, HeadsOfCall(shape, output, call)).copy_(heads.output);
       TokensOf(tile.queries, log_sum_exp, 2).copy_(heads.statistics.log_sum_exp);
+      statistics.random_seed = heads.statistics.random_seed;
+      statistics.random_offset = heads.statistics.random_offset;
     }
-    result.statistics.push_back(
-        {.log_sum_exp = log_sum_exp, .random_seed = {}, .random_offset = {}});
+    result.statistics.push_back(std::move(statistics));
   }
   return result;
 }
@@ -99,12 +103,13 @@ AttentionGradient WindowBackward(const AttentionShape& shape, const at::Tensor& 
 
 AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
                                  const at::Tensor& k, const at::Tensor& v) {
-  if (shape.window > 0) return WindowForward(shape, q, k, v);
+  if (!shape.span(/*cp=*/1).is_one_tile()) return WindowForward(shape, q, k, v);
+  const KeySight sight = SightOfAll(shape, q);
   const int64_t tokens = shape.batch * shape.seq_len;
   const int64_t width = shape.heads * shape.value_head_dim();
   AttentionResult result;
   if (shape.calls() == 1) {
-    AttendedHeads heads = AttendForward(shape.backend, q, k, v, Causal());
+    AttendedHeads heads = AttendForward(shape.backend, q, k, v, sight);
     // A view of one head that was filled up would keep what it was filled up with.
     result.output = heads.output.reshape({tokens, width}).contiguous();
     result.statistics.push_back(std::move(heads.statistics));
@@ -113,7 +118,7 @@ AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& 
   result.output = at::empty({tokens, width}, q.options());
   const at::Tensor output = HeadsOfOutput(shape, result.output);
   for (int64_t call = 0; call < shape.calls(); ++call) {
-    AttendedHeads heads = AttendForward(shape.backend, HeadsOfCall(shape, q, call), k, v, Causal());
+    AttendedHeads heads = AttendForward(shape.backend, HeadsOfCall(shape, q, call), k, v, sight);
     HeadsOfCall(shape, output, call).copy_(heads.output);
     result.statistics.push_back(std::move(heads.statistics));
   }
@@ -125,12 +130,15 @@ AttentionGradient AttentionBackward(const AttentionShape& shape, const at::Tenso
                                     const AttentionResult& forward) {
   const at::Tensor dheads = HeadsOfOutput(shape, doutput);
   const at::Tensor heads = HeadsOfOutput(shape, forward.output);
-  if (shape.window > 0) return WindowBackward(shape, dheads, q, k, v, heads, forward);
+  if (!shape.span(/*cp=*/1).is_one_tile()) {
+    return WindowBackward(shape, dheads, q, k, v, heads, forward);
+  }
+  const KeySight sight = SightOfAll(shape, q);
   AttentionGradient gradient;
   for (int64_t call = 0; call < shape.calls(); ++call) {
     AttendedGradient part =
         AttendBackward(shape.backend, HeadsOfCall(shape, dheads, call), HeadsOfCall(shape, q, call),
-                       k, v, HeadsOfCall(shape, heads, call), forward.statistics[call], Causal());
+                       k, v, HeadsOfCall(shape, heads, call), forward.statistics[call], sight);
     gradient.q.push_back(std::move(part.q));
     if (call == 0) {
       gradient.k = std::move(part.k);

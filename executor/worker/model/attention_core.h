@@ -28,6 +28,14 @@ struct AttentionShape {
   // group one after the other, so that keys and values are never repeated.
   int64_t value_head_dim() const { return value_dim > 0 ? value_dim : head_dim; }
   int64_t calls() const { return TakesGroupedQueries(backend) ? 1 : heads / kv_heads; }
+  // The sequence that `cp` ranks share, as the kernel is called for it.
+  planner::AttentionSpan span(int32_t cp) const {
+    return {.seq_len = seq_len * cp,
+            .cp = cp,
+            .window = window,
+            .chunked = chunked,
+            .tile_queries = TakesBands(backend) ? 0 : planner::kWindowTileQueries};
+  }
 };
 
 struct AttentionResult {
@@ -57,7 +65,7 @@ at::Tensor TokensOf(const planner::TokenRange& range, const at::Tensor& tensor,
 
 // q [batch, seq_len, heads, head_dim], k [batch, seq_len, kv_heads, head_dim] and v likewise, with
 // value_head_dim(); views whose last dimension is dense. With a window the kernel is called for one
-// tile of planner/block/attention_tiles.h after the other.
+// tile of planner/block/attention_tiles.h after the other, unless one is all there is.
 AttentionResult AttentionForward(const AttentionShape& shape, const at::Tensor& q,
                                  const at::Tensor& k, const at::Tensor& v);
 

@@ -1,5 +1,7 @@
 #include "executor/worker/model/attention_kernel.h"
 
+#include <ATen/ops/_flash_attention_backward.h>
+#include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
@@ -59,6 +61,29 @@ AttendedHeads FlashForward(const Operands& in, bool causal) {
                          .random_offset = std::get<7>(result)}};
 }
 
+// Tokens before heads, as the caller has them.
+AttendedHeads BandForward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const planner::KeyBand& band) {
+  auto result = at::_flash_attention_forward(q, k, v, /*cum_seq_q=*/{}, /*cum_seq_k=*/{},
+                                             /*max_q=*/q.size(1), /*max_k=*/k.size(1), kNoDropout,
+                                             /*is_causal=*/false, /*return_debug_mask=*/false,
+                                             /*scale=*/{}, band.older, band.newer);
+  return {.output = std::get<0>(result),
+          .statistics = {.log_sum_exp = std::get<1>(result),
+                         .random_seed = std::get<2>(result),
+                         .random_offset = std::get<3>(result)}};
+}
+
+AttendedGradient BandBackward(const at::Tensor& doutput, const at::Tensor& q, const at::Tensor& k,
+                              const at::Tensor& v, const at::Tensor& output,
+                              const AttentionStatistics& statistics, const planner::KeyBand& band) {
+  auto [dq, dk, dv] = at::_flash_attention_backward(
+      doutput, q, k, v, output, statistics.log_sum_exp.contiguous(), /*cum_seq_q=*/{},
+      /*cum_seq_k=*/{}, /*max_q=*/q.size(1), /*max_k=*/k.size(1), kNoDropout, /*is_causal=*/false,
+      statistics.random_seed, statistics.random_offset, /*scale=*/{}, band.older, band.newer);
+  return {.q = std::move(dq), .k = std::move(dk), .v = std::move(dv)};
+}
+
 AttendedHeads CudnnForward(const Operands& in, bool causal) {
   auto result = at::_scaled_dot_product_cudnn_attention(
       in.q, in.k, in.v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, causal);
@@ -102,6 +127,8 @@ AttentionBackend AttentionBackendOf(planner::AttentionKernel kernel, c10::Device
                                                     : AttentionBackend::kFlash;
 }
 
+bool TakesBands(AttentionBackend backend) { return backend == AttentionBackend::kFlash; }
+
 bool TakesGroupedQueries(AttentionBackend backend) {
   return backend == AttentionBackend::kFlash || backend == AttentionBackend::kCudnn;
 }
@@ -110,6 +137,7 @@ namespace {
 
 AttendedHeads ForwardOfEvenWidths(AttentionBackend backend, const at::Tensor& q,
                                   const at::Tensor& k, const at::Tensor& v, const KeySight& sight) {
+  if (sight.band) return BandForward(q, k, v, *sight.band);
   const Operands in = {.q = HeadsFirst(q), .k = HeadsFirst(k), .v = HeadsFirst(v)};
   switch (backend) {
     case AttentionBackend::kCpuFlash:
@@ -129,6 +157,7 @@ AttendedGradient BackwardOfEvenWidths(AttentionBackend backend, const at::Tensor
                                       const at::Tensor& output,
                                       const AttentionStatistics& statistics,
                                       const KeySight& sight) {
+  if (sight.band) return BandBackward(doutput, q, k, v, output, statistics, *sight.band);
   const bool causal = sight.causal;
   const Operands in = {.q = HeadsFirst(q), .k = HeadsFirst(k), .v = HeadsFirst(v)};
   const at::Tensor dout = HeadsFirst(doutput);

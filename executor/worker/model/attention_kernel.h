@@ -6,6 +6,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
+#include "planner/block/attention_tiles.h"
 #include "planner/layout/layout.h"
 
 namespace meshwright::worker {
@@ -15,6 +18,9 @@ enum class AttentionBackend : uint8_t { kCpuFlash, kFlash, kCudnn, kEfficient };
 // What a layout's choice of kernel means for tensors of `dtype` on `device`.
 AttentionBackend AttentionBackendOf(planner::AttentionKernel kernel, c10::Device device,
                                     at::ScalarType dtype);
+
+// Whether its kernel knows bands of keys, so that nobody makes masks for it.
+bool TakesBands(AttentionBackend backend);
 
 // Whether several query heads may share a key/value head in one call.
 bool TakesGroupedQueries(AttentionBackend backend);
@@ -34,7 +40,8 @@ struct AttendedHeads {
 // Which keys a query sees: all of them unless something is set here.
 struct KeySight {
   bool causal = false;   // as many queries as keys, and each sees the keys up to its own place
-  at::Tensor mask = {};  // [queries, keys], accumulator dtype, added to the scores; not on CUDA
+  at::Tensor mask = {};  // [queries, keys], accumulator dtype, added to the scores; on a CPU
+  std::optional<planner::KeyBand> band = {};  // where TakesBands()
 };
 
 // Softmax attention, head by head. q [batch, queries, heads, head_dim], k and v [batch, keys,

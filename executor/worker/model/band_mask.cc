@@ -29,6 +29,7 @@ BandMask::BandMask(const at::Tensor& like)
 
 KeySight BandMask::Of(const planner::AttentionTile& tile) {
   if (!tile.masked()) return {.causal = tile.causal};
+  if (!options_.device().is_cpu()) return {.band = tile.band()};
   if (!mask_.defined() || !of_.LooksLike(tile)) {
     mask_.reset();
     mask_ = at::empty({tile.queries.count, tile.keys.count}, options_);

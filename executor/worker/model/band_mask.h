@@ -1,4 +1,5 @@
-// The mask that a kernel on a CPU takes where queries see a window of the keys.
+// What a kernel takes where queries see a window of the keys: a mask on a CPU, two numbers on a
+// device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +13,7 @@ namespace meshwright::worker {
 // each other along a sequence take the same.
 class BandMask {
  public:
-  // `like` has the dtype of queries; the mask has its accumulator's.
+  // `like` has the device and the dtype of queries; the mask has the dtype's accumulator.
   explicit BandMask(const at::Tensor& like);
 
   KeySight Of(const planner::AttentionTile& tile);

@@ -24,10 +24,7 @@ class Ring {
  public:
   Ring(const RankContext& context, const AttentionShape& shape)
       : group_(*context.groups.cp),
-        span_({.seq_len = shape.seq_len * group_.size(),
-               .cp = group_.size(),
-               .window = shape.window,
-               .chunked = shape.chunked}),
+        span_(shape.span(group_.size())),
         stops_(planner::RingStops(span_)) {}
 
   size_t stops() const { return stops_.size(); }
@@ -201,7 +198,10 @@ class RingOutput {
       statistics_.push_back(std::move(part.statistics));
       return;
     }
-    const at::Tensor log_sum_exp = TokensOf(tile.queries, statistics_[call].log_sum_exp, 2);
+    AttentionStatistics& statistics = statistics_[call];
+    const at::Tensor log_sum_exp = TokensOf(tile.queries, statistics.log_sum_exp, 2);
+    statistics.random_seed = part.statistics.random_seed;
+    statistics.random_offset = part.statistics.random_offset;
     if (tile.first) {
       log_sum_exp.copy_(part.statistics.log_sum_exp);
     } else {

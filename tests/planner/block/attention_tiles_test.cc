@@ -89,12 +89,25 @@ int64_t KeysSeen(const AttentionSpan& span, int64_t position) {
   return std::min(position + 1, span.window);
 }
 
-class AttentionTilesTest : public testing::TestWithParam<std::tuple<int32_t, int64_t, bool>> {};
+// The same of a band, which kernels take where nothing of it is negative.
+bool IsInBand(const AttentionTile& tile, int64_t query, int64_t key) {
+  const KeyBand band = tile.band();
+  if (band.older < 0 || band.newer < 0) return false;
+  const int64_t place = query + tile.keys.count - tile.queries.count;
+  return place - band.older <= key && key <= place + band.newer;
+}
+
+class AttentionTilesTest
+    : public testing::TestWithParam<std::tuple<int32_t, int64_t, bool, int64_t>> {};
 
 TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
-  const auto [cp, window, chunked] = GetParam();
+  const auto [cp, window, chunked, tile_queries] = GetParam();
   if (chunked && window == 0) GTEST_SKIP() << "chunks have a length";
-  const AttentionSpan span = {.seq_len = 1200, .cp = cp, .window = window, .chunked = chunked};
+  const AttentionSpan span = {.seq_len = 1200,
+                              .cp = cp,
+                              .window = window,
+                              .chunked = chunked,
+                              .tile_queries = tile_queries};
   for (int32_t rank = 0; rank < cp; ++rank) {
     const std::vector<int64_t> queries = PositionsOf(span, rank);
     std::vector<int64_t> seen(queries.size(), 0);
@@ -103,8 +116,8 @@ TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
       const int32_t source = (rank + cp - hops) % cp;
       const std::vector<int64_t> keys = PositionsOf(span, source);
       for (const AttentionTile& tile : AttentionTiles(span, rank, source)) {
-        if (window > 0) {
-          EXPECT_LE(tile.queries.count, kWindowTileQueries);
+        if (window > 0 && tile_queries > 0) {
+          EXPECT_LE(tile.queries.count, tile_queries);
         }
         for (int64_t i = 0; i < tile.queries.count; ++i) {
           const int64_t query = tile.queries.begin + i;
@@ -112,6 +125,9 @@ TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
           met[query] = true;
           int64_t of_tile = 0;
           for (int64_t j = 0; j < tile.keys.count; ++j) {
+            if (tile.masked()) {
+              ASSERT_EQ(IsInBand(tile, i, j), Sees(tile, i, j));
+            }
             if (!Sees(tile, i, j)) continue;
             const int64_t ahead = queries[query] - keys[tile.keys.begin + j];
             ASSERT_GE(ahead, 0);
@@ -132,7 +148,17 @@ TEST_P(AttentionTilesTest, HaveEveryQueryAndEveryKeyThatItSeesOnce) {
 INSTANTIATE_TEST_SUITE_P(Spans, AttentionTilesTest,
                          testing::Combine(testing::Values(1, 2, 3, 6),
                                           testing::Values(0, 1, 2, 90, 101, 102, 700),
-                                          testing::Bool()));
+                                          testing::Bool(), testing::Values(0, kWindowTileQueries)));
+
+TEST(AttentionSpans, AreOneTileWhereAKernelKnowsWindows) {
+  AttentionSpan span = {.seq_len = 1200, .window = 700, .tile_queries = 0};
+  EXPECT_TRUE(span.is_one_tile());
+  EXPECT_EQ(AttentionTiles(span, 0, 0).size(), 1u);
+  EXPECT_EQ(AttentionTiles(span, 0, 0).front().band(), (KeyBand{.older = 699, .newer = 0}));
+  span.chunked = true;
+  EXPECT_FALSE(span.is_one_tile());
+  EXPECT_EQ(AttentionTiles(span, 0, 0).size(), 2u);
+}
 
 TEST(AttentionShape, CountsTheKeysOfChunks) {
   AttentionShape shape = {.tokens = 1, .keys = 1000, .window = 250, .chunked = true};

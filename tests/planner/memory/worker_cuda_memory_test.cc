@@ -6,6 +6,7 @@
 #include "planner/memory/communicators.h"
 #include "planner/memory/cuda_attention.h"
 #include "planner/memory/rank_memory.h"
+#include "planner/memory/worker_attention.h"
 #include "planner/memory/worker_block.h"
 #include "planner/memory/worker_matmul.h"
 #include "tests/planner/plain_context.h"
@@ -69,6 +70,67 @@ TEST(WorkerOnCuda, AttentionsBackwardHoldsTheKernelsGradientsAndScratch) {
   // The gradients of the block's input and of attention's output; the kernel's.
   EXPECT_EQ(BlockBytes(shape, {}).input.attention.workspace,
             kHidden + kQuery + kQuery + 2 * kKey + CudaAttentionScratchBytes(shape, 4096, 4096));
+}
+
+int64_t AttentionWorkspace(const WorkerShape& shape) {
+  return BlockBytes(shape, {}).input.attention.workspace;
+}
+
+// The kernel knows windows, and sees the whole sequence at once.
+TEST(WorkerOnCuda, AWindowTakesWhatAllKeysDo) {
+  WorkerShape shape = ShapeOf(2);
+  const int64_t all = AttentionWorkspace(shape);
+  shape.block.window = 1024;
+  EXPECT_EQ(AttentionWorkspace(shape), all);
+}
+
+// Sums of the keys' gradients in fp32, and those of one chunk.
+TEST(WorkerOnCuda, ChunksComeOneAfterAnother) {
+  WorkerShape shape = ShapeOf(2);
+  shape.block.window = 1024;
+  shape.block.chunked = true;
+  constexpr int64_t kHidden = 4096 * 2048 * 2;
+  constexpr int64_t kQuery = 4096 * 32 * 64 * 2;
+  constexpr int64_t kKey = 4096 * 8 * 64 * 2;
+  // The gradients of the block's input and of attention's output come in.
+  EXPECT_EQ(AttentionWorkspace(shape),
+            kHidden + kQuery + 2 * 2 * kKey + kQuery +
+                std::max((kQuery + 2 * kKey) / 4 + CudaAttentionScratchBytes(shape, 1024, 1024),
+                         2 * kKey));
+}
+
+WorkerShape LatentShape(int64_t element_bytes) {
+  WorkerShape shape = ShapeOf(element_bytes);
+  BlockShape& block = shape.block;
+  block.kv_heads = 32;
+  block.head_dim = 96;
+  block.attention_kind = AttentionKind::kLatent;
+  block.query_rank = 512;
+  block.kv_rank = 256;
+  block.rotary_dim = 32;
+  block.value_dim = 64;
+  block.keeps_assembled_keys = false;
+  return shape;
+}
+
+// Of keys that are put together; values, output and its gradient filled up to their width.
+TEST(WorkerOnCuda, FlashAttentionFillsLatentAttentionsValuesUp) {
+  const WorkerShape shape = LatentShape(2);
+  constexpr int64_t kKeys = 4096 * 32 * 96 * 2;
+  EXPECT_EQ(AttentionGradientBytes(shape),
+            kKeys + 3 * kKeys + 3 * kKeys + CudaAttentionScratchBytes(shape, 4096, 4096));
+}
+
+TEST(WorkerOnCuda, OtherKernelsTakeLatentAttentionsValuesAsTheyAre) {
+  constexpr int64_t kTokenHeads = 4096 * 32;
+  WorkerShape cudnn = LatentShape(2);
+  cudnn.block.attention = AttentionKernel::kCudnn;
+  EXPECT_EQ(AttentionGradientBytes(cudnn),
+            kTokenHeads * 2 * (96 + 2 * 96 + 64) + CudaAttentionScratchBytes(cudnn, 4096, 4096));
+  const WorkerShape fp32 = LatentShape(4);
+  EXPECT_EQ(CudaAttentionScratchBytes(fp32, 4096, 4096), kTokenHeads * 4 * (1 + 64 + 1));
+  EXPECT_EQ(AttentionGradientBytes(fp32),
+            kTokenHeads * 4 * (96 + 2 * 96 + 64) + CudaAttentionScratchBytes(fp32, 4096, 4096));
 }
 
 TEST(WorkerOnCuda, ProductsTakeNothingBeside) {

@@ -295,13 +295,14 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
   }
 }
 
-TEST(RuleList, TheWorkerRunsWindowsAndLatentAttentionOnCpusAlone) {
+TEST(RuleList, TheWorkerRunsWindowsOnDevicesWithFlashAttentionAndLatentsWithAny) {
   const FrameworkProfile worker = FindProfile("meshwright").value();
-  const TrainingSpec training{.seq_len = 256, .global_batch = 1};
+  TrainingSpec training{.seq_len = 256, .global_batch = 1};
+  Layout layout;
   const auto check = [&](const ModelSpec& model, DeviceKind device) {
     return CheckLayout(
         {.model = model, .training = training, .profile = worker, .devices = 1, .device = device},
-        Layout());
+        layout);
   };
   ModelSpec windows = FindModel("tinystories-15m").value();
   windows.groups.front().attention.window = 64;
@@ -317,10 +318,26 @@ TEST(RuleList, TheWorkerRunsWindowsAndLatentAttentionOnCpusAlone) {
                .value_dim = 32};
   EXPECT_FALSE(check(windows, DeviceKind::kCpu));
   EXPECT_FALSE(check(latent, DeviceKind::kCpu));
+  EXPECT_FALSE(check(windows, DeviceKind::kCuda));
+  EXPECT_FALSE(check(latent, DeviceKind::kCuda));
+  layout.attention = AttentionKernel::kCudnn;
+  EXPECT_FALSE(check(latent, DeviceKind::kCuda));
   EXPECT_EQ(Describe(*check(windows, DeviceKind::kCuda)),
-            "the worker can't run a model with sliding_window on cuda; it runs it on cpu");
+            "the worker can't run a model with sliding_window on cuda in bf16 with attn=cudnn; it "
+            "runs it there in bf16 with attn=flash2, and on cpu");
+  // Flash attention gets values that are filled up, cuDNN gets them as they are.
+  attention.value_dim = 20;
   EXPECT_EQ(Describe(*check(latent, DeviceKind::kCuda)),
-            "the worker can't run a model with latent_attention on cuda; it runs it on cpu");
+            "the worker can't run head_dim = 20 in bf16 with attn=cudnn on cuda; it runs multiples "
+            "of 8 up to 128");
+  layout.attention = AttentionKernel::kDefault;
+  EXPECT_FALSE(check(latent, DeviceKind::kCuda));
+  training.precision = Precision::kFp32;
+  EXPECT_FALSE(check(latent, DeviceKind::kCuda));
+  EXPECT_THAT(Describe(*check(windows, DeviceKind::kCuda)),
+              testing::HasSubstr("sliding_window on cuda in fp32 with attn=flash2"));
+  training.precision = Precision::kBf16;
+  attention.value_dim = 32;
   attention.query_rank = 0;
   EXPECT_THAT(Describe(*check(latent, DeviceKind::kCpu)),
               testing::HasSubstr("can't run a model with queries_without_latent"));

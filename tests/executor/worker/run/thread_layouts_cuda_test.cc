@@ -17,7 +17,7 @@ class ThreadLayoutsCudaTest : public testing::TestWithParam<trial::LayoutCase> {
  protected:
   ThreadLayoutsCudaTest() : run_(GetParam()) {
     // Heads and sequences that all of a device's attention kernels take, also in a ring of eight.
-    run_.plan().model.groups.front().attention.head_dim = 64;
+    for (planner::LayerGroup& group : run_.plan().model.groups) group.attention.head_dim = 64;
     run_.plan().training.seq_len = 128;
   }
 
@@ -48,8 +48,20 @@ TEST_P(ThreadLayoutsCudaTest, Bf16IsNearTheReference) {
   ExpectReferenceNumbers(planner::Precision::kBf16, 0.1, 0.02);
 }
 
+std::vector<trial::LayoutCase> WithoutWindows(std::vector<trial::LayoutCase> cases) {
+  std::erase_if(cases, [](const trial::LayoutCase& one) { return one.model.window > 0; });
+  return cases;
+}
+
 std::string NameOf(const testing::TestParamInfo<trial::LayoutCase>& test) {
   return trial::CaseName(test.param);
+}
+
+// Of the kernels on a device, one in bf16 alone knows windows.
+class WindowsCudaTest : public ThreadLayoutsCudaTest {};
+
+TEST_P(WindowsCudaTest, Bf16IsNearTheReference) {
+  ExpectReferenceNumbers(planner::Precision::kBf16, 0.1, 0.02);
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, ThreadLayoutsCudaTest, testing::ValuesIn(trial::AxisCases()),
@@ -72,6 +84,11 @@ INSTANTIATE_TEST_SUITE_P(Offload, ThreadLayoutsCudaTest, testing::ValuesIn(trial
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(HeadNorms, ThreadLayoutsCudaTest,
                          testing::ValuesIn(trial::HeadNormCases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Latent, ThreadLayoutsCudaTest,
+                         testing::ValuesIn(WithoutWindows(trial::LatentCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Modules, ThreadLayoutsCudaTest,
+                         testing::ValuesIn(WithoutWindows(trial::DenseModuleCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Windows, WindowsCudaTest, testing::ValuesIn(trial::WindowCases()), NameOf);
 
 }  // namespace
 }  // namespace meshwright::worker

@@ -104,6 +104,12 @@ RecomputedParts WholeBlock() {
 
 }  // namespace
 
+LayerRecompute RecomputeOf(const Layout& layout, int64_t layer) {
+  const bool keeps_all = layout.recompute == Recompute::kBlock && layer >= layout.recompute_layers;
+  return {.mode = keeps_all ? Recompute::kNone : layout.recompute,
+          .modules = layout.recompute_modules};
+}
+
 RecomputedParts PartsOf(RecomputeModule module, const BlockShape& shape) {
   switch (module) {
     case RecomputeModule::kLayerNorm:

@@ -3,12 +3,25 @@
 // and runs before the backward, what it names.
 #pragma once
 
+#include <cstdint>
+
 #include "planner/base/enum_set.h"
 #include "planner/block/block_shape.h"
 #include "planner/block/operator_list.h"
-#include "planner/layout/recompute.h"
+#include "planner/layout/layout.h"
 
 namespace meshwright::planner {
+
+// What of one layer runs again: kBlock stands for a layer that it recomputes.
+struct LayerRecompute {
+  Recompute mode = Recompute::kNone;
+  RecomputeModules modules = {};  // only for kModules
+
+  friend bool operator==(const LayerRecompute&, const LayerRecompute&) = default;
+};
+
+// Of the `layer`-th layer of a chunk.
+LayerRecompute RecomputeOf(const Layout& layout, int64_t layer);
 
 struct RecomputedParts {
   EnumSet<KeptTensor> frees;   // what operators save no longer

@@ -59,12 +59,6 @@ struct Layout {
     return global_batch / (int64_t{dp} * micro_batch);
   }
 
-  // Of the `layer`-th layer of a chunk.
-  LayerRecompute RecomputeOf(int64_t layer) const {
-    const bool keeps_all = recompute == Recompute::kBlock && layer >= recompute_layers;
-    return {.mode = keeps_all ? Recompute::kNone : recompute, .modules = recompute_modules};
-  }
-
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 

@@ -46,14 +46,6 @@ inline constexpr EnumNames<RecomputeModule, 7> kRecomputeModuleNames = {{
     {RecomputeModule::kCoreAttn, "core_attn"},
 }};
 
-// What of one layer runs again: kBlock stands for a layer that it recomputes.
-struct LayerRecompute {
-  Recompute mode = Recompute::kNone;
-  RecomputeModules modules = {};  // only for kModules
-
-  friend bool operator==(const LayerRecompute&, const LayerRecompute&) = default;
-};
-
 std::string_view RecomputeName(Recompute recompute);
 std::string_view RecomputeModuleName(RecomputeModule module);
 

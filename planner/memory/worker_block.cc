@@ -5,7 +5,6 @@
 #include "planner/base/memo.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
-#include "planner/block/recompute.h"
 #include "planner/memory/liveness.h"
 
 namespace meshwright::planner {

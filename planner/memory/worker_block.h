@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "planner/layout/layout.h"
+#include "planner/block/recompute.h"
 #include "planner/memory/worker_shape.h"
 
 namespace meshwright::planner {

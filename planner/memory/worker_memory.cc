@@ -122,8 +122,8 @@ WorkerStages::WorkerStages(absl::Span<const WorkerShape> shapes, const Layout& l
   for (const WorkerShape& shape : shapes) {
     Group& group = groups_.emplace_back();
     group.shape = shape;
-    group.other = BlockBytes(shape, layout.RecomputeOf(FirstLayers()));
-    if (FirstLayers() > 0) group.first = BlockBytes(shape, layout.RecomputeOf(0));
+    group.other = BlockBytes(shape, RecomputeOf(layout, FirstLayers()));
+    if (FirstLayers() > 0) group.first = BlockBytes(shape, RecomputeOf(layout, 0));
   }
 }
 
@@ -192,7 +192,7 @@ WorkerStageBytes WorkerStages::BytesOf(const WorkerStage& stage,
         shape.block.expert_rows = rows.front();
         rows.remove_prefix(1);
       }
-      sum.Add({.block = BlockBytes(shape, layout_.RecomputeOf(layer)),
+      sum.Add({.block = BlockBytes(shape, RecomputeOf(layout_, layer)),
                .count = 1,
                .group = layers.group,
                .offloaded = layer < layout_.offload.activation_layers});

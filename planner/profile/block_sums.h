@@ -9,6 +9,7 @@
 #include "planner/block/list_cost.h"
 #include "planner/block/matrices.h"
 #include "planner/block/parameters.h"
+#include "planner/block/recompute.h"
 #include "planner/block/workspace.h"
 #include "planner/layout/layout.h"
 

@@ -25,7 +25,7 @@ PlannedLayout::PlannedLayout(const EstimateContext& context, const Layout& layou
     const size_t alike = FirstGroupOfShape(context.model, i);
     blocks_.push_back(alike < i ? blocks_[alike]
                                 : BlockSumsOf(LayerShape(context, layout, groups[i]),
-                                              layout.RecomputeOf(/*layer=*/0), rates));
+                                              RecomputeOf(layout, /*layer=*/0), rates));
   }
   for (int32_t rank = 0; rank < layout.pp; ++rank) {
     const int32_t alike = FirstAlike(rank);

@@ -25,7 +25,7 @@ planner::RecomputedParts RecomputedPartsOf(const RankContext& context,
   planner::BlockShape shape = planner::WholeShape(context.model, group, context.training.seq_len);
   shape.selective_drops_operators = trial::WorkerProfile().kept.selective_recompute ==
                                     planner::SelectiveRecompute::kNormsAndActivation;
-  return planner::PartsOf(context.layout.RecomputeOf(index), shape);
+  return planner::PartsOf(planner::RecomputeOf(context.layout, index), shape);
 }
 
 }  // namespace

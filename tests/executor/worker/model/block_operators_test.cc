@@ -201,7 +201,7 @@ class BlockOperatorsTest : public OperatorsTest {
     unit_ = &AddUnit(LayerUnit(context_.model, 0, 0, context_.layout.tp));
     whole_ = planner::BlockOperators(shape_);
     kept_ = whole_;
-    planner::Apply(planner::PartsOf(context_.layout.RecomputeOf(0), shape_), kept_);
+    planner::Apply(planner::PartsOf(planner::RecomputeOf(context_.layout, 0), shape_), kept_);
     ASSERT_NO_FATAL_FAILURE(ExpectPositions());
     ASSERT_FALSE(HasFailure());
     rope_.emplace(context_);
@@ -323,7 +323,7 @@ TEST_P(BlockOperatorsTest, AWholeBackwardRunsBothOfItsParts) {
 
 TEST_P(BlockOperatorsTest, HoldsWhatTheListsTensorsTakeWhileTheyLive) {
   const planner::WorkerBlockBytes bytes =
-      planner::BlockBytes({.block = shape_}, context_.layout.RecomputeOf(0));
+      planner::BlockBytes({.block = shape_}, planner::RecomputeOf(context_.layout, 0));
   const auto most = [](const planner::WorkerBlockBytes::Halves& halves) {
     return std::max(halves.ffn.kept + halves.ffn.workspace,
                     halves.attention.kept + halves.attention.workspace);

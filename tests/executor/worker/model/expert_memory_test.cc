@@ -88,7 +88,7 @@ class ExpertMemoryTest : public testing::TestWithParam<Case> {
   }
 
   planner::WorkerBlockBytes Listed() const {
-    return planner::BlockBytes({.block = shape_}, context_.layout.RecomputeOf(0));
+    return planner::BlockBytes({.block = shape_}, planner::RecomputeOf(context_.layout, 0));
   }
 
   static int64_t MostOf(const planner::WorkerBlockBytes::Halves& halves) {

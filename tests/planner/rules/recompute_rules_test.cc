@@ -52,7 +52,7 @@ TEST(RecomputeModules, NeedScalesThatAForwardMakesItself) {
 
 TEST(RecomputeModules, AskTheFramework) {
   EXPECT_EQ(Sentence("llama-3-8b", "mlp", "nemo"), "");
-  EXPECT_EQ(Sentence("llama-3-8b", "mlp", "torchtitan-fsdp"),
+  EXPECT_EQ(Sentence("llama-3-8b", "mlp", "aleph-alpha-scaling"),
             "recompute of named modules is not planned for this framework, only rc=none, "
             "selective, full or block:N");
 }

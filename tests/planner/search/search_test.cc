@@ -150,9 +150,8 @@ TEST(Search, RecomputesAsFewLayersAsItMust) {
 }
 
 // Of the modules as few as must be, and only where keeping everything does not fit.
-TEST(Search, RecomputesAsFewModulesAsItMust) {
-  const TestContext test = MakeContext("deepseek-v3", "h100", 4096, 2048);
-  SearchRequest request = MakeRequest(test, 512);
+void ExpectAsFewModulesAsItMust(const TestContext& test, int64_t devices) {
+  SearchRequest request = MakeRequest(test, devices);
   request.top = 100;
   const auto fits = [&](const Layout& layout) {
     return EstimateMemory(test.get(), layout).total_bytes() <= AllowedBytes(request);
@@ -162,7 +161,7 @@ TEST(Search, RecomputesAsFewModulesAsItMust) {
   for (const auto& [layout, estimate] : result.layouts) {
     if (layout.recompute != Recompute::kModules) continue;
     ++found;
-    EXPECT_FALSE(CheckLayout(test.get(), 512, layout)) << FormatLayout(layout);
+    EXPECT_FALSE(CheckLayout(test.get(), devices, layout)) << FormatLayout(layout);
     EXPECT_TRUE(fits(layout));
     layout.recompute_modules.ForEach([&, of = layout](RecomputeModule module) {
       RecomputeModules fewer = of.recompute_modules;
@@ -171,6 +170,15 @@ TEST(Search, RecomputesAsFewModulesAsItMust) {
     });
   }
   EXPECT_GT(found, 0);
+}
+
+TEST(Search, RecomputesAsFewModulesAsItMust) {
+  ExpectAsFewModulesAsItMust(MakeContext("deepseek-v3", "h100", 4096, 2048), 512);
+}
+
+// Whose memory is known to the byte.
+TEST(Search, RecomputesAsFewModulesOfTheWorkerAsItMust) {
+  ExpectAsFewModulesAsItMust(MakeContext("mixtral-8x7b", "h100", 4096, 64, "meshwright"), 64);
 }
 
 TEST(Search, GivesTheSameRankingTwice) {

@@ -77,6 +77,47 @@ TEST_F(LivenessTest, RecomputeBringsBackAllThatIsSaved) {
   }
 }
 
+// The same shape with latent attention and, beside its FFN, experts on two ranks.
+WorkerShape LatentExpertShape() {
+  WorkerShape shape = Shape();
+  BlockShape& block = shape.block;
+  block.kv_heads = 4;
+  block.head_dim = 12;
+  block.attention_kind = AttentionKind::kLatent;
+  block.query_rank = 10;
+  block.kv_rank = 6;
+  block.rotary_dim = 4;
+  block.value_dim = 8;
+  block.keeps_assembled_keys = false;
+  block.experts = {.count = 4, .top_k = 2, .shared_hidden = 48};
+  block.expert_hidden = 24;
+  block.routing_bytes = 0.0;
+  block.ep = 2;
+  return shape;
+}
+
+TEST(ModuleLiveness, RecomputeBringsBackAllThatIsSaved) {
+  const WorkerShape shape = LatentExpertShape();
+  const OperatorList operators = BlockOperators(shape.block);
+  RecomputeModules some;
+  for (const auto& [module, name] : kRecomputeModuleNames) {
+    if (module == RecomputeModule::kCoreAttn) continue;  // there are no scores to free
+    some.Add(module);
+    for (const RecomputeModules& modules : {RecomputeModules{module}, some}) {
+      OperatorList kept = operators;
+      Apply(PartsOf({.mode = Recompute::kModules, .modules = modules}, shape.block), kept);
+      Liveness liveness(operators, kept, shape);
+      const Liveness::Part all = {.begin = 0, .end = operators.size()};
+      liveness.Start(liveness.given_bytes());
+      liveness.Forward(all);
+      EXPECT_EQ(liveness.held_bytes(), KeptBytes(kept) + kStream) << name;
+      liveness.Start(KeptBytes(kept));
+      liveness.Recompute(all);
+      EXPECT_EQ(liveness.held_bytes(), KeptBytes(operators)) << name;
+    }
+  }
+}
+
 TEST_F(LivenessTest, ABackwardLeavesTheGradientOfItsInput) {
   Liveness liveness = Of(Recompute::kNone);
   liveness.Start(KeptBytes(operators_) + kStream);

@@ -82,6 +82,7 @@ TEST(Search, FindsWhatAnEstimateOfEveryLayoutFinds) {
     TestContext test = MakeContext("llama-2-7b", "h100", 4096, 16, "meshwright");
     test.cluster.device.memory_bytes = gibibytes << 30;
     test.profile.supports.has_block_recompute = false;  // no points of the space
+    test.profile.supports.recompute_modules = {};       // likewise
     const SearchRequest request = MakeRequest(test, 16);
     const SearchResult found = Search(request).value();
     const EstimateContext context = test.get();

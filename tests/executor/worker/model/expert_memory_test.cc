@@ -31,6 +31,7 @@ struct Case {
   planner::Layout layout = {};
   planner::Experts experts = {.count = 4, .top_k = 2};
   planner::Precision precision = planner::Precision::kFp32;
+  bool biases = false;  // of the router and of experts, which are clamped
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
@@ -44,6 +45,11 @@ class ExpertMemoryTest : public testing::TestWithParam<Case> {
     planner::LayerGroup& group = Group();
     group.ffn.hidden = 24;
     group.ffn.experts = GetParam().experts;
+    if (GetParam().biases) {
+      group.ffn.bias = true;
+      group.ffn.experts.router_bias = true;
+      group.ffn.clamp = 0.125;
+    }
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -150,6 +156,10 @@ std::vector<Case> Cases() {
   add("Full", {.dp = 2, .ep = 2, .recompute = Recompute::kFull});
   add("SequenceParallelFull",
       {.tp = 2, .ep = 2, .sequence_parallel = true, .recompute = Recompute::kFull});
+  cases.push_back({.name = "Biases", .layout = {.dp = 4, .ep = 2, .etp = 2}, .biases = true});
+  cases.push_back({.name = "BiasesFull",
+                   .layout = {.dp = 2, .ep = 2, .recompute = Recompute::kFull},
+                   .biases = true});
   cases.push_back({.name = "Fp64",
                    .layout = {.dp = 2, .ep = 2},
                    .experts = kShared,

@@ -1,0 +1,37 @@
+// Runs a layout of a model with experts over threads and compares its memory with that which the
+// rows that each rank sent and got make of the estimate.
+#pragma once
+
+#include "executor/trial/routed_memory.h"
+#include "tests/executor/worker/thread_layouts.h"
+
+namespace meshwright::worker {
+
+// Ranks get as many tokens as their experts are worth.
+class LearnedExpertsTest : public ThreadLayoutsTest {
+ protected:
+  void ExpectRoutedMemory() {
+    trial::TrialPlan& plan = run_.plan();
+    for (int32_t rank = 0; rank < plan.layout.pp; ++rank) {
+      plan.estimated_bytes.push_back(PredictedBytes(rank));
+    }
+    int64_t uneven = 0;
+    for (const ThreadRank& rank : run_.ranks()) {
+      const absl::StatusOr<int64_t> bytes = trial::RoutedBytes(
+          plan, rank.pipeline_rank, rank.expert_rows, static_cast<int32_t>(plan.layout.devices()));
+      ASSERT_TRUE(bytes.ok()) << bytes.status();
+      EXPECT_EQ(rank.peak_bytes, *bytes);
+      if (*bytes != plan.estimated_bytes[static_cast<size_t>(rank.pipeline_rank)]) ++uneven;
+    }
+    RecordProperty("ranks_off_their_balanced_estimate", static_cast<int>(uneven));
+  }
+
+  void ExpectReferenceAndRoutedMemory() {
+    run_.plan().training.precision = planner::Precision::kFp64;
+    run_.Run();
+    run_.ExpectReferenceNumbers(1e-9, 1e-9);
+    ExpectRoutedMemory();
+  }
+};
+
+}  // namespace meshwright::worker

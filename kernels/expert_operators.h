@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/element.h"
 
@@ -15,8 +16,9 @@ enum class RouterScore : uint8_t { kSoftmax, kSigmoid };
 
 // Picks each token's experts and weighs them. The best scores are picked, the lowest expert first
 // among equals; where there are groups of neighbouring experts, from the `top_groups` groups whose
-// `group_best` best scores have the largest sums. The weights of a token are its scores divided by
-// their sum; a single score stays as it is.
+// `group_best` best scores have the largest sums. A bias of each expert is added to its score for
+// that alone. The weights of a token are its scores divided by their sum; a single score stays as
+// it is.
 struct RouterForward {
   static constexpr int64_t kMostPicks = 32;
   static constexpr int64_t kMostGroups = 32;
@@ -30,10 +32,11 @@ struct RouterForward {
   int64_t top_groups;  // together they have top_k experts
   int64_t group_best;  // at most kMostGroupBest, and no more than a group has
   RouterScore score;
-  bool picks;          // false: `picked` says already which experts are taken
-  const void* logits;  // [rows, experts]
-  int32_t* picked;     // [rows, top_k]
-  void* weights;       // [rows, top_k], acc
+  bool picks;                            // false: `picked` says already which experts are taken
+  const void* selection_bias = nullptr;  // [experts], acc; null: none
+  const void* logits;                    // [rows, experts]
+  int32_t* picked;                       // [rows, top_k]
+  void* weights;                         // [rows, top_k], acc
 };
 
 // What keeps a router in shape, by its gradient. The balance loss is the sum of
@@ -96,11 +99,26 @@ struct SumRows {
   void* y;               // [rows, width]
 };
 
-// product = silu(gate) * up * the row's weight. A row of gate_up is gate, then up.
+// What SwiGLU makes of its two operands: min(gate, limit), whose sigmoid has a slope, and up within
+// [-limit, limit] plus an offset. Beyond the limit there is no gradient.
+struct SwigluForm {
+  double limit = std::numeric_limits<double>::infinity();
+  double slope = 1.0;
+  double offset = 0.0;
+};
+
+// GPT-OSS' (its modeling_gpt_oss.py in transformers).
+constexpr SwigluForm ClampedSwiglu(double limit) {
+  return {.limit = limit, .slope = 1.702, .offset = 1.0};
+}
+
+// product = gate * sigmoid(slope * gate) * (up + offset) * the row's weight, of operands within the
+// form's limit. A row of gate_up is gate, then up.
 struct ExpertSwigluForward {
   ElementType type;
   int64_t rows;
-  int64_t width;        // of gate, of up and of the product
+  int64_t width;  // of gate, of up and of the product
+  SwigluForm form = {};
   const void* gate_up;  // [rows, 2 width]
   const void* weights;  // [rows], acc
   void* product;        // [rows, width]
@@ -111,9 +129,30 @@ struct ExpertSwigluBackward {
   ElementType type;
   int64_t rows;
   int64_t width;
+  SwigluForm form = {};
   const void* dproduct;  // [rows, width]
   void* gate_up;         // [rows, 2 width]
   void* weights;         // [rows], acc
+};
+
+// y += the row's weight * bias: of a product of rows that were weighed before it.
+struct WeighedBias {
+  ElementType type;
+  int64_t rows;
+  int64_t width;
+  const void* weights;  // [rows], acc
+  const void* bias;     // [width]
+  void* y;              // [rows, width]
+};
+
+// The gradient of its weights: dweights += dy . bias. That of the bias is BiasGradient's.
+struct WeighedBiasBackward {
+  ElementType type;
+  int64_t rows;
+  int64_t width;
+  const void* dy;    // [rows, width]
+  const void* bias;  // [width]
+  void* dweights;    // [rows], acc
 };
 
 }  // namespace meshwright::kernels

@@ -32,11 +32,15 @@ class Kernels {
   virtual void Run(const SumRows& args) const = 0;
   virtual void Run(const ExpertSwigluForward& args) const = 0;
   virtual void Run(const ExpertSwigluBackward& args) const = 0;
+  virtual void Run(const WeighedBias& args) const = 0;
+  virtual void Run(const WeighedBiasBackward& args) const = 0;
   virtual void Run(const ActivationForward& args) const = 0;
   virtual void Run(const ActivationBackward& args) const = 0;
   virtual void Run(const BiasGradient& args) const = 0;
   virtual void Run(const Rope& args) const = 0;
   virtual void Run(const AttentionMerge& args) const = 0;
+  virtual void Run(const AttentionSink& args) const = 0;
+  virtual void Run(const AttentionSinkGradient& args) const = 0;
   virtual void Run(const CrossEntropyStatistics& args) const = 0;
   virtual void Run(const CrossEntropyRescale& args) const = 0;
   virtual void Run(const CrossEntropyLoss& args) const = 0;

@@ -153,13 +153,14 @@ struct ActivationBackward {
   void* gradient;        // [count]; may be dproduct or up
 };
 
-// bias_gradient += sum of the rows of dy.
+// bias_gradient += sum of the rows of dy, each times its weight if there are any.
 struct BiasGradient {
   ElementType type;
   int64_t rows;
   int64_t width;
-  const void* dy;       // [rows, width]
-  void* bias_gradient;  // [width], acc
+  const void* dy;                 // [rows, width]
+  const void* weights = nullptr;  // [rows], acc
+  void* bias_gradient;            // [width], acc
 };
 
 // Rotary embedding: the pair (i, i + head_dim / 2) of every head is turned by the angle of its
@@ -205,6 +206,42 @@ struct AttentionMerge {
   HeadStrides part_output_strides;
   const void* part_log_sum_exp;  // acc
   HeadStrides part_log_sum_exp_strides;
+};
+
+// A score of each head, its sink, joins the softmax of every query, in place: the log-sum-exp
+// becomes that of the keys and of the sink, whose value is 0, and the output is what the keys then
+// have a share of (GPT-OSS).
+struct AttentionSink {
+  ElementType type;
+  int64_t batch;
+  int64_t queries;
+  int64_t heads;
+  int64_t head_dim;
+  const void* sinks;  // [heads], sink_stride apart
+  int64_t sink_stride;
+  void* output;  // [batch, queries, heads, head_dim]
+  HeadStrides output_strides;
+  void* log_sum_exp;  // of each query and head, acc
+  HeadStrides log_sum_exp_strides;
+};
+
+// sink_gradient -= sum over queries of exp(sink - log_sum_exp) * (output . doutput), with both as
+// AttentionSink left them.
+struct AttentionSinkGradient {
+  ElementType type;
+  int64_t batch;
+  int64_t queries;
+  int64_t heads;
+  int64_t head_dim;
+  const void* sinks;  // [heads], sink_stride apart, like its gradient
+  int64_t sink_stride;
+  const void* output;  // [batch, queries, heads, head_dim], and its gradient
+  HeadStrides output_strides;
+  const void* doutput;
+  HeadStrides doutput_strides;
+  const void* log_sum_exp;  // of each query and head, acc
+  HeadStrides log_sum_exp_strides;
+  void* sink_gradient;  // acc
 };
 
 // One rank's share of a softmax cross entropy over a vocabulary that is divided over ranks:

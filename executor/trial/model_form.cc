@@ -25,6 +25,7 @@ ModelForm FormOf(const planner::ModelSpec& model) {
     say(group.attention.output_bias, form.attention.output_bias, to.output_bias);
     say(group.attention.window, form.attention.window, to.window);
     say(group.attention.chunked, form.attention.chunked, to.chunked);
+    say(group.attention.sinks, form.attention.sinks, to.sinks);
     say(group.attention.query_rank, form.attention.query_rank, to.query_rank);
     say(group.attention.kv_rank, form.attention.kv_rank, to.kv_rank);
     say(group.attention.rotary_dim, form.attention.rotary_dim, to.rotary_dim);
@@ -46,6 +47,7 @@ planner::ModelSpec ModelOf(const ModelForm& form) {
     attention.output_bias = group.output_bias.value_or(attention.output_bias);
     attention.window = group.window.value_or(attention.window);
     attention.chunked = group.chunked.value_or(attention.chunked);
+    attention.sinks = group.sinks.value_or(attention.sinks);
     attention.query_rank = group.query_rank.value_or(attention.query_rank);
     attention.kv_rank = group.kv_rank.value_or(attention.kv_rank);
     attention.rotary_dim = group.rotary_dim.value_or(attention.rotary_dim);

@@ -23,6 +23,7 @@ struct LayerGroupForm {
   std::optional<bool> output_bias;
   std::optional<int64_t> window;
   std::optional<bool> chunked;
+  std::optional<bool> sinks;
   std::optional<int64_t> query_rank;  // these four of latent attention
   std::optional<int64_t> kv_rank;
   std::optional<int64_t> rotary_dim;
@@ -51,6 +52,7 @@ void VisitFields(Group& group, Visitor& visit) {
   visit("output_bias", group.output_bias);
   visit("window", group.window);
   visit("chunked", group.chunked);
+  visit("sinks", group.sinks);
   visit("query_rank", group.query_rank);
   visit("kv_rank", group.kv_rank);
   visit("rotary_dim", group.rotary_dim);
@@ -74,6 +76,7 @@ void VisitFamilyFields(Form& form, Visitor& visit) {
   visit(OnlyIf(attention.output_bias, "output_bias"), attention.output_bias);
   visit(OnlyIf(attention.window > 0, "window"), attention.window);
   visit(OnlyIf(attention.chunked, "chunked"), attention.chunked);
+  visit(OnlyIf(attention.sinks, "sinks"), attention.sinks);
   visit(OnlyIf(attention.query_rank > 0, "query_rank"), attention.query_rank);
   visit(OnlyIf(attention.kv_rank > 0, "kv_rank"), attention.kv_rank);
   visit(OnlyIf(attention.rotary_dim > 0, "rotary_dim"), attention.rotary_dim);

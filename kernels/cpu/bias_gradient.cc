@@ -9,8 +9,10 @@ void Run(const BiasGradient& args, const Parallel& parallel) {
     RowGroups<A>(args.rows, args.width, static_cast<A*>(args.bias_gradient))
         .Run(parallel, [&](int64_t row, A* sums) {
           const T* dy = static_cast<const T*>(args.dy) + row * args.width;
+          const A weight =
+              args.weights == nullptr ? A{1} : static_cast<const A*>(args.weights)[row];
 #pragma omp simd
-          for (int64_t i = 0; i < args.width; ++i) sums[i] += Widen(dy[i]);
+          for (int64_t i = 0; i < args.width; ++i) sums[i] += weight * Widen(dy[i]);
         });
   });
 }

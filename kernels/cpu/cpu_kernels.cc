@@ -27,11 +27,15 @@ class CpuKernels final : public Kernels {
   void Run(const SumRows& args) const override { variant::Run(args, parallel_); }
   void Run(const ExpertSwigluForward& args) const override { variant::Run(args, parallel_); }
   void Run(const ExpertSwigluBackward& args) const override { variant::Run(args, parallel_); }
+  void Run(const WeighedBias& args) const override { variant::Run(args, parallel_); }
+  void Run(const WeighedBiasBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const ActivationForward& args) const override { variant::Run(args, parallel_); }
   void Run(const ActivationBackward& args) const override { variant::Run(args, parallel_); }
   void Run(const BiasGradient& args) const override { variant::Run(args, parallel_); }
   void Run(const Rope& args) const override { variant::Run(args, parallel_); }
   void Run(const AttentionMerge& args) const override { variant::Run(args, parallel_); }
+  void Run(const AttentionSink& args) const override { variant::Run(args, parallel_); }
+  void Run(const AttentionSinkGradient& args) const override { variant::Run(args, parallel_); }
   void Run(const CrossEntropyStatistics& args) const override { variant::Run(args, parallel_); }
   void Run(const CrossEntropyRescale& args) const override { variant::Run(args, parallel_); }
   void Run(const CrossEntropyLoss& args) const override { variant::Run(args, parallel_); }

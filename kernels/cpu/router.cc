@@ -12,13 +12,6 @@ struct Ranked {
   int64_t index = -1;
 };
 
-// Whether something of that value and index comes behind `previous`, if there is one.
-template <typename A>
-bool IsBehind(A value, int64_t index, const Ranked<A>& previous) {
-  if (previous.index < 0) return true;
-  return value < previous.value || (value == previous.value && index > previous.index);
-}
-
 template <typename T>
 Accumulator<T> Sigmoid(T logit) {
   return 1 / (1 + FastExp(-Widen(logit)));
@@ -41,87 +34,114 @@ Softmax<Accumulator<T>> SoftmaxOf(const T* logits, int64_t experts) {
   return softmax;
 }
 
+// What experts are picked by: their scores and biases, or without these their logits, which rank as
+// scores do.
+template <typename T>
+class Choices {
+  using A = Accumulator<T>;
+
+ public:
+  Choices(const RouterForward& args, const T* row_logits)
+      : logits_(row_logits),
+        bias_(static_cast<const A*>(args.selection_bias)),
+        sigmoid_(args.score == RouterScore::kSigmoid) {
+    if (bias_ != nullptr && !sigmoid_) softmax_ = SoftmaxOf(row_logits, args.experts);
+  }
+
+  bool biased() const { return bias_ != nullptr; }
+  A operator()(int64_t expert) const {
+    if (bias_ == nullptr) return Widen(logits_[expert]);
+    const A score = sigmoid_ ? Sigmoid(logits_[expert])
+                             : FastExp(Widen(logits_[expert]) - softmax_.max) / softmax_.sum;
+    return score + bias_[expert];
+  }
+
+ private:
+  const T* logits_;
+  const A* bias_;
+  const bool sigmoid_;
+  Softmax<A> softmax_;
+};
+
+// The best of what is offered in the order of its index, the lowest index first among equals. Not a
+// number is left out.
+template <typename A, int64_t kMost>
+class Best {
+ public:
+  explicit Best(int64_t most) : most_(most) {}
+
+  void Offer(A value, int64_t index) {
+    if (std::isnan(value) || (count_ == most_ && !(value > items_[most_ - 1].value))) return;
+    int64_t place = count_ == most_ ? most_ - 1 : count_++;
+    for (; place > 0 && value > items_[place - 1].value; --place) items_[place] = items_[place - 1];
+    items_[place] = {value, index};
+  }
+
+  int64_t count() const { return count_; }
+  const Ranked<A>& operator[](int64_t place) const { return items_[place]; }
+
+ private:
+  const int64_t most_;
+  int64_t count_ = 0;
+  Ranked<A> items_[kMost];
+};
+
 // What the group is ranked by: the sum of its best scores, or its best logit where one is enough.
 template <typename T>
-Accumulator<T> RankOfGroup(const RouterForward& a, const T* logits, const Accumulator<T>& max,
-                           int64_t group) {
+Accumulator<T> RankOfGroup(const RouterForward& a, const T* logits, const Choices<T>& choices,
+                           const Accumulator<T>& max, int64_t group) {
   using A = Accumulator<T>;
   const int64_t size = a.experts / a.groups;
-  Ranked<A> previous;
+  Best<A, RouterForward::kMostGroupBest> best(a.group_best);
+  for (int64_t i = group * size; i < (group + 1) * size; ++i) best.Offer(choices(i), i);
+  if (a.group_best == 1) return best.count() > 0 ? best[0].value : A{0};
   A sum = 0;
-  for (int64_t j = 0; j < a.group_best; ++j) {
-    Ranked<A> next;
-    for (int64_t i = group * size; i < (group + 1) * size; ++i) {
-      const A value = Widen(logits[i]);
-      if (IsBehind(value, i, previous) && (next.index < 0 || value > next.value)) {
-        next = {value, i};
-      }
+  for (int64_t j = 0; j < best.count(); ++j) {
+    if (choices.biased()) {
+      sum += best[j].value;
+    } else if (a.score == RouterScore::kSigmoid) {
+      sum += Sigmoid(logits[best[j].index]);
+    } else {
+      sum += FastExp(best[j].value - max);
     }
-    if (next.index < 0) break;
-    previous = next;
-    if (a.group_best == 1) return next.value;
-    sum +=
-        a.score == RouterScore::kSigmoid ? Sigmoid(logits[next.index]) : FastExp(next.value - max);
   }
   return sum;
 }
 
-template <typename A>
-struct GroupRanks {
-  A value[RouterForward::kMostGroups];
+// Whether the experts of each group may be picked.
+struct TakenGroups {
+  bool taken[RouterForward::kMostGroups] = {};
 };
 
 template <typename T>
-GroupRanks<Accumulator<T>> RanksOfGroups(const RouterForward& a, const T* logits) {
+TakenGroups GroupsOf(const RouterForward& a, const T* logits, const Choices<T>& choices) {
   using A = Accumulator<T>;
   A max = Widen(logits[0]);
   for (int64_t i = 1; i < a.experts; ++i) max = Widen(logits[i]) > max ? Widen(logits[i]) : max;
-  GroupRanks<A> ranks;
+  Best<A, RouterForward::kMostGroups> best(a.top_groups);
   for (int64_t group = 0; group < a.groups; ++group) {
-    ranks.value[group] = RankOfGroup(a, logits, max, group);
+    best.Offer(RankOfGroup(a, logits, choices, max, group), group);
   }
-  return ranks;
+  TakenGroups groups;
+  for (int64_t i = 0; i < best.count(); ++i) groups.taken[best[i].index] = true;
+  return groups;
 }
 
-// The last of the groups whose experts may be picked.
-template <typename A>
-Ranked<A> LastGroup(const RouterForward& a, const GroupRanks<A>& ranks) {
-  Ranked<A> last;
-  for (int64_t j = 0; j < a.top_groups; ++j) {
-    Ranked<A> next;
-    for (int64_t group = 0; group < a.groups; ++group) {
-      const A rank = ranks.value[group];
-      if (IsBehind(rank, group, last) && (next.index < 0 || rank > next.value)) {
-        next = {rank, group};
-      }
-    }
-    if (next.index >= 0) last = next;
-  }
-  return last;
-}
-
-// Not a number is picked last, so that it cannot name an expert that is not there.
+// What is not a number never names an expert that is not there.
 template <typename T>
 void Pick(const RouterForward& a, const T* logits, int32_t* picked) {
   using A = Accumulator<T>;
-  GroupRanks<A> ranks = {};
-  if (a.groups > 1) ranks = RanksOfGroups(a, logits);
-  const Ranked<A> last_group = a.groups > 1 ? LastGroup(a, ranks) : Ranked<A>();
+  const Choices<T> choices(a, logits);
+  TakenGroups groups;
+  if (a.groups > 1) groups = GroupsOf(a, logits, choices);
   const int64_t size = a.experts / a.groups;
-  Ranked<A> previous;
+  Best<A, RouterForward::kMostPicks> best(a.top_k);
+  for (int64_t group = 0; group < a.groups; ++group) {
+    if (a.groups > 1 && !groups.taken[group]) continue;
+    for (int64_t i = group * size; i < (group + 1) * size; ++i) best.Offer(choices(i), i);
+  }
   for (int64_t k = 0; k < a.top_k; ++k) {
-    Ranked<A> next;
-    for (int64_t group = 0; group < a.groups; ++group) {
-      if (a.groups > 1 && IsBehind(ranks.value[group], group, last_group)) continue;
-      for (int64_t i = group * size; i < (group + 1) * size; ++i) {
-        const A value = Widen(logits[i]);
-        if (IsBehind(value, i, previous) && (next.index < 0 || value > next.value)) {
-          next = {value, i};
-        }
-      }
-    }
-    picked[k] = static_cast<int32_t>(next.index < 0 ? k : next.index);
-    if (next.index >= 0) previous = next;
+    picked[k] = static_cast<int32_t>(k < best.count() ? best[k].index : k);
   }
 }
 

@@ -8,8 +8,11 @@ __global__ void BiasKernel(BiasGradient a, RowGroups groups) {
   using A = Accumulator<T>;
   ForColumnOfThread(a.rows, a.width, groups, [&](int64_t column, int64_t first, int64_t end) {
     const T* dy = static_cast<const T*>(a.dy) + column;
+    const A* weights = static_cast<const A*>(a.weights);
     A sum = 0;
-    for (int64_t row = first; row < end; ++row) sum += Widen(dy[row * a.width]);
+    for (int64_t row = first; row < end; ++row) {
+      sum += (weights == nullptr ? A{1} : weights[row]) * Widen(dy[row * a.width]);
+    }
     atomicAdd(static_cast<A*>(a.bias_gradient) + column, sum);
   });
 }

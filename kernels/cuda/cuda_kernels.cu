@@ -23,11 +23,15 @@ class CudaKernels final : public Kernels {
   void Run(const SumRows& args) const override { cuda::Launch(args, stream()); }
   void Run(const ExpertSwigluForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const ExpertSwigluBackward& args) const override { cuda::Launch(args, stream()); }
+  void Run(const WeighedBias& args) const override { cuda::Launch(args, stream()); }
+  void Run(const WeighedBiasBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const ActivationForward& args) const override { cuda::Launch(args, stream()); }
   void Run(const ActivationBackward& args) const override { cuda::Launch(args, stream()); }
   void Run(const BiasGradient& args) const override { cuda::Launch(args, stream()); }
   void Run(const Rope& args) const override { cuda::Launch(args, stream()); }
   void Run(const AttentionMerge& args) const override { cuda::Launch(args, stream()); }
+  void Run(const AttentionSink& args) const override { cuda::Launch(args, stream()); }
+  void Run(const AttentionSinkGradient& args) const override { cuda::Launch(args, stream()); }
   void Run(const CrossEntropyStatistics& args) const override { cuda::Launch(args, stream()); }
   void Run(const CrossEntropyRescale& args) const override { cuda::Launch(args, stream()); }
   void Run(const CrossEntropyLoss& args) const override { cuda::Launch(args, stream()); }

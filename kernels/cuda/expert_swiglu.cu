@@ -9,10 +9,30 @@ __device__ A Sigmoid(A x) {
   return FastReciprocal(1 + FastExp(-x));
 }
 
+// Not a number stays what it is.
+template <typename A>
+struct Form {
+  __device__ explicit Form(const SwigluForm& form)
+      : limit(static_cast<A>(form.limit)),
+        slope(static_cast<A>(form.slope)),
+        offset(static_cast<A>(form.offset)) {}
+
+  __device__ A Gate(A gate) const { return gate > limit ? limit : gate; }
+  __device__ A Up(A up) const {
+    return (up > limit ? limit : (up < -limit ? -limit : up)) + offset;
+  }
+  __device__ bool Cuts(A up) const { return up > limit || up < -limit; }
+
+  A limit;
+  A slope;
+  A offset;
+};
+
 // A block takes one row at a time.
 template <typename T, int kPack>
 __global__ void ForwardKernel(ExpertSwigluForward a) {
   using A = Accumulator<T>;
+  const Form<A> form(a.form);
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
     const T* gate_up = static_cast<const T*>(a.gate_up) + row * 2 * a.width;
     T* to = static_cast<T*>(a.product) + row * a.width;
@@ -22,8 +42,9 @@ __global__ void ForwardKernel(ExpertSwigluForward a) {
       const auto ups = Load<kPack>(gate_up + a.width, i);
       Pack<T, kPack> product;
       for (int k = 0; k < kPack; ++k) {
-        const A gate = Widen(gates.values[k]);
-        Narrow(gate * Sigmoid(gate) * Widen(ups.values[k]) * weight, product.values[k]);
+        const A gate = form.Gate(Widen(gates.values[k]));
+        const A up = form.Up(Widen(ups.values[k]));
+        Narrow(gate * Sigmoid(form.slope * gate) * up * weight, product.values[k]);
       }
       Store<kPack>(product, to, i);
     }
@@ -33,6 +54,7 @@ __global__ void ForwardKernel(ExpertSwigluForward a) {
 template <typename T, int kPack>
 __global__ void BackwardKernel(ExpertSwigluBackward a) {
   using A = Accumulator<T>;
+  const Form<A> form(a.form);
   for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
     T* gate_up = static_cast<T*>(a.gate_up) + row * 2 * a.width;
     const T* from = static_cast<const T*>(a.dproduct) + row * a.width;
@@ -44,13 +66,16 @@ __global__ void BackwardKernel(ExpertSwigluBackward a) {
       auto ups = Load<kPack>(gate_up + a.width, i);
       const auto dproduct = Load<kPack>(from, i);
       for (int k = 0; k < kPack; ++k) {
-        const A gate = Widen(gates.values[k]);
-        const A up = Widen(ups.values[k]);
+        const A whole_gate = Widen(gates.values[k]);
+        const A whole_up = Widen(ups.values[k]);
+        const A gate = form.Gate(whole_gate);
+        const A up = form.Up(whole_up);
         const A d = Widen(dproduct.values[k]);
-        const A sigmoid = Sigmoid(gate);
+        const A sigmoid = Sigmoid(form.slope * gate);
         dweight += d * gate * sigmoid * up;
-        Narrow(d * row_weight * up * sigmoid * (1 + gate * (1 - sigmoid)), gates.values[k]);
-        Narrow(d * row_weight * gate * sigmoid, ups.values[k]);
+        const A dgate = d * row_weight * up * sigmoid * (1 + form.slope * gate * (1 - sigmoid));
+        Narrow(whole_gate > form.limit ? A{0} : dgate, gates.values[k]);
+        Narrow(form.Cuts(whole_up) ? A{0} : d * row_weight * gate * sigmoid, ups.values[k]);
       }
       Store<kPack>(gates, gate_up, i);
       Store<kPack>(ups, gate_up + a.width, i);

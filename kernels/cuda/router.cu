@@ -75,11 +75,20 @@ struct Scores {
   A sum = 0;
 };
 
-// What the group is ranked by: the sum of its best scores, or its best logit where one is enough. A
-// softmax's scores are left undivided.
+// What an expert is picked by: its score and bias, or without these its logit, which ranks as
+// scores do.
 template <typename T>
-__device__ Ranked<Accumulator<T>> RankOfGroup(const RouterForward& a, const T* logits,
-                                              const Scores<T>& scores, int group) {
+__device__ Accumulator<T> Choice(const RouterForward& a, const Scores<T>& scores, int64_t expert) {
+  using A = Accumulator<T>;
+  if (a.selection_bias == nullptr) return Widen(scores.logits[expert]);
+  return scores.Of(expert) + static_cast<const A*>(a.selection_bias)[expert];
+}
+
+// What the group is ranked by: the sum of its best scores, or its best logit where one is enough. A
+// softmax's scores are left undivided where nothing is added to them.
+template <typename T>
+__device__ Ranked<Accumulator<T>> RankOfGroup(const RouterForward& a, const Scores<T>& scores,
+                                              int group) {
   using A = Accumulator<T>;
   const int size = static_cast<int>(a.experts) / static_cast<int>(a.groups);
   Ranked<A> previous = {0, kNone};
@@ -87,26 +96,26 @@ __device__ Ranked<Accumulator<T>> RankOfGroup(const RouterForward& a, const T* l
   for (int j = 0; j < a.group_best; ++j) {
     Ranked<A> next = {0, kNone};
     for (int i = group * size; i < (group + 1) * size; ++i) {
-      const A value = Widen(logits[i]);
+      const A value = Choice(a, scores, i);
       if (IsBehind(value, i, previous) && (next.index == kNone || value > next.value)) {
         next = {value, i};
       }
     }
     if (next.index == kNone) return {sum, previous.index == kNone ? kNone : group};
     previous = next;
-    sum = a.group_best == 1 ? next.value : sum + scores.Undivided(next.index);
+    const bool by_choice = a.group_best == 1 || a.selection_bias != nullptr;
+    sum += by_choice ? next.value : scores.Undivided(next.index);
   }
   return {sum, group};
 }
 
 // The groups whose experts may be picked, a bit each. A lane has a group.
 template <typename T>
-__device__ unsigned int TakenGroups(const RouterForward& a, const T* logits,
-                                    const Scores<T>& scores) {
+__device__ unsigned int TakenGroups(const RouterForward& a, const Scores<T>& scores) {
   using A = Accumulator<T>;
   const int lane = threadIdx.x % kWarp;
   Ranked<A> own = {0, kNone};
-  if (lane < a.groups) own = RankOfGroup(a, logits, scores, lane);
+  if (lane < a.groups) own = RankOfGroup(a, scores, lane);
   unsigned int taken = 0;
   for (int j = 0; j < a.top_groups; ++j) {
     const bool is_taken = (taken >> lane & 1u) != 0;
@@ -118,18 +127,17 @@ __device__ unsigned int TakenGroups(const RouterForward& a, const T* logits,
 
 // Not a number is picked last, so that it cannot name an expert that is not there.
 template <typename T>
-__device__ void Pick(const RouterForward& a, const T* logits, const Scores<T>& scores,
-                     int32_t* picked) {
+__device__ void Pick(const RouterForward& a, const Scores<T>& scores, int32_t* picked) {
   using A = Accumulator<T>;
   const int lane = threadIdx.x % kWarp;
   const int size = static_cast<int>(a.experts) / static_cast<int>(a.groups);
-  const unsigned int taken = a.groups > 1 ? TakenGroups(a, logits, scores) : ~0u;
+  const unsigned int taken = a.groups > 1 ? TakenGroups(a, scores) : ~0u;
   Ranked<A> previous = {0, kNone};
   for (int k = 0; k < a.top_k; ++k) {
     Ranked<A> own = {0, kNone};
     for (int i = lane; i < a.experts; i += kWarp) {
       if (a.groups > 1 && (taken >> (i / size) & 1u) == 0) continue;
-      const A value = Widen(logits[i]);
+      const A value = Choice(a, scores, i);
       if (IsBehind(value, i, previous) && (own.index == kNone || value > own.value)) {
         own = {value, i};
       }
@@ -150,7 +158,7 @@ __global__ void ForwardKernel(RouterForward a) {
     const T* logits = static_cast<const T*>(a.logits) + row * a.experts;
     int32_t* picked = a.picked + row * a.top_k;
     const Scores<T> scores(a.score, logits, a.experts);
-    if (a.picks) Pick(a, logits, scores, picked);
+    if (a.picks) Pick(a, scores, picked);
     __syncwarp();
     const A own = lane < a.top_k ? scores.Of(picked[lane]) : A{0};
     const A sum = WarpSum(own);

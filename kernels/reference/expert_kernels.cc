@@ -43,24 +43,34 @@ std::vector<int64_t> Largest(const std::vector<double>& values, int64_t count) {
   return order;
 }
 
+// What experts are picked by: their scores and biases, or without these their logits, which rank as
+// scores do where rounding makes scores of different logits equal.
+std::vector<double> Choices(const RouterForward& a, const std::vector<double>& logits) {
+  if (a.selection_bias == nullptr) return logits;
+  std::vector<double> choices = Scores(a.score, logits);
+  for (size_t i = 0; i < choices.size(); ++i) {
+    choices[i] += GetAcc(a.type, a.selection_bias, static_cast<int64_t>(i));
+  }
+  return choices;
+}
+
 // Experts out of groups that don't count are below all others.
-void LeaveOtherGroupsOut(const RouterForward& a, std::vector<double>& logits) {
+void LeaveOtherGroupsOut(const RouterForward& a, const std::vector<double>& logits,
+                         std::vector<double>& choices) {
   const int64_t size = a.experts / a.groups;
+  // One of them ranks as its logit does, and softmax scores of equal logits are equal.
+  const bool by_scores = a.group_best > 1 && a.selection_bias == nullptr;
+  const std::vector<double> ranks = by_scores ? Scores(a.score, logits) : choices;
   std::vector<double> sums;
   for (int64_t group = 0; group < a.groups; ++group) {
-    std::vector<double> values(logits.begin() + group * size, logits.begin() + (group + 1) * size);
-    // One of them ranks as its logit does, and softmax scores of equal logits are equal.
-    if (a.group_best > 1) {
-      const std::vector<double> scores = Scores(a.score, logits);
-      values.assign(scores.begin() + group * size, scores.begin() + (group + 1) * size);
-    }
+    std::vector<double> values(ranks.begin() + group * size, ranks.begin() + (group + 1) * size);
     std::sort(values.begin(), values.end(), std::greater<>());
     sums.push_back(std::accumulate(values.begin(), values.begin() + a.group_best, 0.0));
   }
   const std::vector<int64_t> taken = Largest(sums, a.top_groups);
   for (int64_t i = 0; i < a.experts; ++i) {
     if (std::find(taken.begin(), taken.end(), i / size) == taken.end()) {
-      logits[static_cast<size_t>(i)] = -INFINITY;
+      choices[static_cast<size_t>(i)] = -INFINITY;
     }
   }
 }
@@ -71,8 +81,8 @@ void RunReference(const RouterForward& a) {
   for (int64_t row = 0; row < a.rows; ++row) {
     const std::vector<double> logits = Logits(a.type, a.logits, row, a.experts);
     if (a.picks) {
-      std::vector<double> eligible = logits;
-      LeaveOtherGroupsOut(a, eligible);
+      std::vector<double> eligible = Choices(a, logits);
+      LeaveOtherGroupsOut(a, logits, eligible);
       const std::vector<int64_t> picked = Largest(eligible, a.top_k);
       for (int64_t k = 0; k < a.top_k; ++k) {
         a.picked[row * a.top_k + k] = static_cast<int32_t>(picked[static_cast<size_t>(k)]);
@@ -182,31 +192,59 @@ void RunReference(const SumRows& a) {
 }
 
 void RunReference(const ExpertSwigluForward& a) {
+  const SwigluForm& form = a.form;
   for (int64_t row = 0; row < a.rows; ++row) {
     const double weight = GetAcc(a.type, a.weights, row);
     for (int64_t i = 0; i < a.width; ++i) {
-      const double gate = Get(a.type, a.gate_up, row * 2 * a.width + i);
-      const double up = Get(a.type, a.gate_up, row * 2 * a.width + a.width + i);
-      Set(a.type, a.product, row * a.width + i, gate * Sigmoid(gate) * up * weight);
+      const int64_t at = row * 2 * a.width + i;
+      const double gate = std::min(Get(a.type, a.gate_up, at), form.limit);
+      const double up = std::clamp(Get(a.type, a.gate_up, at + a.width), -form.limit, form.limit);
+      Set(a.type, a.product, row * a.width + i,
+          gate * Sigmoid(form.slope * gate) * (up + form.offset) * weight);
     }
   }
 }
 
 void RunReference(const ExpertSwigluBackward& a) {
+  const SwigluForm& form = a.form;
   for (int64_t row = 0; row < a.rows; ++row) {
     const double weight = GetAcc(a.type, a.weights, row);
     double dweight = 0.0;
     for (int64_t i = 0; i < a.width; ++i) {
       const int64_t at = row * 2 * a.width + i;
-      const double gate = Get(a.type, a.gate_up, at);
-      const double up = Get(a.type, a.gate_up, at + a.width);
+      const double whole_gate = Get(a.type, a.gate_up, at);
+      const double whole_up = Get(a.type, a.gate_up, at + a.width);
+      const double gate = std::min(whole_gate, form.limit);
+      const double up = std::clamp(whole_up, -form.limit, form.limit) + form.offset;
       const double d = Get(a.type, a.dproduct, row * a.width + i);
-      const double sigmoid = Sigmoid(gate);
+      const double sigmoid = Sigmoid(form.slope * gate);
       dweight += d * gate * sigmoid * up;
-      Set(a.type, a.gate_up, at, d * weight * up * sigmoid * (1.0 + gate * (1.0 - sigmoid)));
-      Set(a.type, a.gate_up, at + a.width, d * weight * gate * sigmoid);
+      const double dgate = d * weight * up * sigmoid * (1.0 + form.slope * gate * (1.0 - sigmoid));
+      Set(a.type, a.gate_up, at, whole_gate > form.limit ? 0.0 : dgate);
+      Set(a.type, a.gate_up, at + a.width,
+          std::abs(whole_up) > form.limit ? 0.0 : d * weight * gate * sigmoid);
     }
     SetAcc(a.type, a.weights, row, dweight);
+  }
+}
+
+void RunReference(const WeighedBias& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    for (int64_t i = 0; i < a.width; ++i) {
+      const int64_t at = row * a.width + i;
+      Set(a.type, a.y, at,
+          Get(a.type, a.y, at) + GetAcc(a.type, a.weights, row) * Get(a.type, a.bias, i));
+    }
+  }
+}
+
+void RunReference(const WeighedBiasBackward& a) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    double dot = 0.0;
+    for (int64_t i = 0; i < a.width; ++i) {
+      dot += Get(a.type, a.dy, row * a.width + i) * Get(a.type, a.bias, i);
+    }
+    AddAcc(a.type, a.dweights, row, dot);
   }
 }
 

@@ -12,5 +12,7 @@ void RunReference(const ScatterRows& args);
 void RunReference(const SumRows& args);
 void RunReference(const ExpertSwigluForward& args);
 void RunReference(const ExpertSwigluBackward& args);
+void RunReference(const WeighedBias& args);
+void RunReference(const WeighedBiasBackward& args);
 
 }  // namespace meshwright::kernels

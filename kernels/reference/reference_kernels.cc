@@ -206,6 +206,8 @@ class ReferenceKernels final : public Kernels {
   void Run(const SumRows& a) const override { RunReference(a); }
   void Run(const ExpertSwigluForward& a) const override { RunReference(a); }
   void Run(const ExpertSwigluBackward& a) const override { RunReference(a); }
+  void Run(const WeighedBias& a) const override { RunReference(a); }
+  void Run(const WeighedBiasBackward& a) const override { RunReference(a); }
 
   void Run(const ActivationForward& a) const override {
     for (int64_t i = 0; i < a.count; ++i) {
@@ -228,7 +230,8 @@ class ReferenceKernels final : public Kernels {
   void Run(const BiasGradient& a) const override {
     for (int64_t row = 0; row < a.rows; ++row) {
       for (int64_t i = 0; i < a.width; ++i) {
-        AddAcc(a.type, a.bias_gradient, i, Get(a.type, a.dy, row * a.width + i));
+        const double weight = a.weights == nullptr ? 1.0 : GetAcc(a.type, a.weights, row);
+        AddAcc(a.type, a.bias_gradient, i, weight * Get(a.type, a.dy, row * a.width + i));
       }
     }
   }
@@ -257,6 +260,42 @@ class ReferenceKernels final : public Kernels {
       for (int64_t query = 0; query < a.queries; ++query) {
         for (int64_t head = 0; head < a.heads; ++head) MergeHead(a, batch, query, head);
       }
+    }
+  }
+
+  void Run(const AttentionSink& a) const override {
+    for (int64_t batch = 0; batch < a.batch; ++batch) {
+      for (int64_t query = 0; query < a.queries; ++query) {
+        for (int64_t head = 0; head < a.heads; ++head) {
+          const int64_t at = OffsetOf(a.log_sum_exp_strides, batch, query, head);
+          const double keys = std::exp(GetAcc(a.type, a.log_sum_exp, at));
+          const double sum = keys + std::exp(Get(a.type, a.sinks, head * a.sink_stride));
+          SetAcc(a.type, a.log_sum_exp, at, std::log(sum));
+          const int64_t output = OffsetOf(a.output_strides, batch, query, head);
+          for (int64_t i = 0; i < a.head_dim; ++i) {
+            Set(a.type, a.output, output + i, Get(a.type, a.output, output + i) * keys / sum);
+          }
+        }
+      }
+    }
+  }
+
+  void Run(const AttentionSinkGradient& a) const override {
+    for (int64_t head = 0; head < a.heads; ++head) {
+      const double sink = Get(a.type, a.sinks, head * a.sink_stride);
+      double sum = 0.0;
+      for (int64_t row = 0; row < a.batch * a.queries; ++row) {
+        const auto at = [&](const HeadStrides& strides) {
+          return OffsetOf(strides, row / a.queries, row % a.queries, head);
+        };
+        const double share =
+            std::exp(sink - GetAcc(a.type, a.log_sum_exp, at(a.log_sum_exp_strides)));
+        for (int64_t i = 0; i < a.head_dim; ++i) {
+          sum += share * Get(a.type, a.output, at(a.output_strides) + i) *
+                 Get(a.type, a.doutput, at(a.doutput_strides) + i);
+        }
+      }
+      AddAcc(a.type, a.sink_gradient, head * a.sink_stride, -sum);
     }
   }
 

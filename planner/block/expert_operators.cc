@@ -139,8 +139,8 @@ class ExpertBuilder : public OperatorBuilder {
     return op;
   }
 
-  void AddBias(Operator& op, std::string_view name, int64_t width, int64_t rank_width) {
-    if (s_.ffn_bias) op.parameters.push_back(OfExperts(s_, Bias(name, width, rank_width)));
+  void AddBias(Operator& op, const OperatorParameter& bias) {
+    if (s_.ffn_bias) op.parameters.push_back(OfExperts(s_, bias));
   }
 
   void GateUpProjection() {
@@ -150,10 +150,10 @@ class ExpertBuilder : public OperatorBuilder {
     if (gated()) {
       op.parameters.push_back(
           OfExperts(s_, Rows("expert_gate", width, s_.expert_width(), s_.hidden)));
-      AddBias(op, "expert_gate_bias", width, s_.expert_width());
+      AddBias(op, Bias("expert_gate_bias", width, s_.expert_width()));
     }
     op.parameters.push_back(OfExperts(s_, Rows("expert_up", width, s_.expert_width(), s_.hidden)));
-    AddBias(op, "expert_up_bias", width, s_.expert_width());
+    AddBias(op, Bias("expert_up_bias", width, s_.expert_width()));
     Save(op, KeptTensor::kExpertInput, KeptInputBytes(RowBytes(s_.routed_rows(), s_.hidden)),
          op.name, kWeightGradient);
   }
@@ -180,7 +180,7 @@ class ExpertBuilder : public OperatorBuilder {
     Operator& op = Product(OperatorName::kExpertDownProjection, s_.hidden, s_.expert_width());
     op.parameters.push_back(
         OfExperts(s_, Columns("expert_down", s_.hidden, s_.expert_hidden, s_.expert_width())));
-    AddBias(op, "expert_down_bias", s_.hidden, s_.hidden);
+    AddBias(op, Vector("expert_down_bias", s_.hidden));
     const int64_t bytes = RowBytes(s_.routed_rows(), s_.expert_width());
     if (s_.keeps_ffn_product) {
       Save(op, KeptTensor::kExpertProduct, KeptInputBytes(bytes), op.name, kWeightGradient);

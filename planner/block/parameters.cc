@@ -112,11 +112,13 @@ void AddMtp(const ModelSpec& model, int64_t seq_len, const Counts& head, double&
 UnitParameters RankParameters(const Operator& op) {
   UnitParameters unit;
   for (const OperatorParameter& parameter : op.parameters) {
-    unit.all += parameter.rank_elements();
-    if (!parameter.matrix || parameter.whole_gradient) unit.vectors += parameter.rank_elements();
-    if (parameter.reduced_over == GroupRole::kExpertReplicas) {
-      unit.experts += parameter.rank_elements();
-    }
+    const int64_t elements = parameter.rank_elements();
+    const bool vector = !parameter.matrix || parameter.whole_gradient;
+    const bool of_experts = parameter.reduced_over == GroupRole::kExpertReplicas;
+    unit.all += elements;
+    if (vector) unit.vectors += elements;
+    if (of_experts) unit.experts += elements;
+    if (vector && of_experts) unit.expert_vectors += elements;
   }
   return unit;
 }

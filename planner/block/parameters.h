@@ -16,11 +16,13 @@ struct UnitParameters {
   int64_t all = 0;
   int64_t vectors = 0;  // those of `all` whose gradients stay whole: of norms, biases, routers
   int64_t experts = 0;  // those of `all` that have copies on GroupRole::kExpertReplicas only
+  int64_t expert_vectors = 0;  // those of both
 
   UnitParameters& operator+=(const UnitParameters& other) {
     all += other.all;
     vectors += other.vectors;
     experts += other.experts;
+    expert_vectors += other.expert_vectors;
     return *this;
   }
 };

@@ -156,6 +156,10 @@ Ffn ReadExpertFfn(JsonFields& fields, const Architecture& architecture) {
   experts.score = architecture.router_score;
   experts.router_bias = architecture.router_bias;
   experts.selection_bias = architecture.selection_bias;
+  if (experts.selection_bias) {
+    experts.bias_update_rate =
+        fields.NumberOr("moe_router_bias_update_rate", experts.bias_update_rate);
+  }
   experts.capacity_factor = fields.NumberOr("moe_expert_capacity_factor", 0.0);
   experts.balance_loss =
       fields.NumberOr("router_aux_loss_coef", fields.NumberOr("aux_loss_alpha", 0.0));

@@ -68,6 +68,8 @@ void VisitFields(MixtureOfExperts& experts, Visitor& visit) {
   visit(OnlyIf(experts.score != plain.score, "score"), experts.score, kRouterScoreNames);
   visit(OnlyIf(experts.router_bias, "router_bias"), experts.router_bias);
   visit(OnlyIf(experts.selection_bias, "selection_bias"), experts.selection_bias);
+  visit(OnlyIf(experts.bias_update_rate != plain.bias_update_rate, "bias_update_rate"),
+        experts.bias_update_rate);
   visit(OnlyIf(experts.groups != plain.groups, "groups"), experts.groups);
   visit(OnlyIf(experts.top_groups != plain.top_groups, "top_groups"), experts.top_groups);
   visit(OnlyIf(experts.capacity_factor > 0.0, "capacity_factor"), experts.capacity_factor);

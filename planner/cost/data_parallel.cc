@@ -5,6 +5,7 @@
 
 #include "planner/block/parameters.h"
 #include "planner/schedule/placement.h"
+#include "planner/spec/selection_bias.h"
 
 namespace meshwright::planner {
 namespace {
@@ -138,6 +139,19 @@ double TiedEmbeddingTime(const StepShape& step) {
   const double bytes = static_cast<double>(EmbeddingParameters(step.context.model)) /
                        step.layout.tp * ReduceBytesPerParameter(step);
   return AllReduceTime(step.network, step.ends_group, bytes);
+}
+
+// Without sequence parallel the ranks of a TP group route the same tokens.
+double SelectionBiasTime(const StepShape& step) {
+  int64_t most = 0;
+  for (int32_t rank = 0; rank < step.layout.pp; ++rank) {
+    most = std::max(most, step.planned.MovedBiasesOnRank(rank));
+  }
+  if (most == 0) return 0.0;
+  const auto bytes = static_cast<double>(most * kSelectionCountBytes);
+  const double tensor_s =
+      step.layout.sequence_parallel ? AllReduceTime(step.network, step.tp_group, bytes) : 0.0;
+  return tensor_s + AllReduceTime(step.network, step.dp_group, bytes);
 }
 
 }  // namespace meshwright::planner

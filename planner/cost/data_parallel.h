@@ -36,4 +36,8 @@ inline double ExposedDataParallelTime(const StepShape& step, const UnitParameter
 // embeddings.
 double TiedEmbeddingTime(const StepShape& step);
 
+// Returns the seconds in which the ranks that route a layer's tokens add up how often experts were
+// picked, where selection biases move: on the rank with the most of them.
+double SelectionBiasTime(const StepShape& step);
+
 }  // namespace meshwright::planner

@@ -47,7 +47,7 @@ TimeEstimate EstimateStepTime(const PlannedLayout& planned, double fraction_of_d
       ExposedDataParallelTime(
           step, parameters, micro_batches,
           layout.zero >= 2 ? pipeline.slowest_s : pipeline.slowest.durations.backward_s()) +
-      TiedEmbeddingTime(step);
+      TiedEmbeddingTime(step) + SelectionBiasTime(step);
   time[TimePart::kOptimizer] = OptimizerTime(step);
   time[TimePart::kOffload] += LongestHostUpdate(step).exposed_copies_s;
   return time;

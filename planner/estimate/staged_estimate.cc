@@ -225,7 +225,7 @@ const StagedEstimate::States& StagedEstimate::FillStates(const Layout& layout, s
   }
   states.largest_unit = planned.LargestUnit();
   states.traffic = StateTrafficOf(step, planned.MostParameters());
-  states.apart_s = OptimizerTime(step) + TiedEmbeddingTime(step);
+  states.apart_s = OptimizerTime(step) + TiedEmbeddingTime(step) + SelectionBiasTime(step);
   return states;
 }
 

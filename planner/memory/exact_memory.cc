@@ -16,6 +16,7 @@
 #include "planner/schedule/placement.h"
 #include "planner/schedule/schedule.h"
 #include "planner/spec/rotary.h"
+#include "planner/spec/selection_bias.h"
 
 namespace meshwright::planner {
 namespace {
@@ -34,11 +35,13 @@ struct SharedPart {
 // A layer's experts are stored and reduced apart from the rest of it.
 SharedPart DensePart(const UnitParameters& unit, const Layout& layout) {
   return {.elements = unit.all - unit.experts,
-          .whole_gradients = unit.vectors,
+          .whole_gradients = unit.vectors - unit.expert_vectors,
           .ranks = ShardRanks(layout)};
 }
 SharedPart ExpertPart(const UnitParameters& unit, const Layout& layout) {
-  return {.elements = unit.experts, .ranks = GroupSize(GroupRole::kExpertReplicas, layout)};
+  return {.elements = unit.experts,
+          .whole_gradients = unit.expert_vectors,
+          .ranks = GroupSize(GroupRole::kExpertReplicas, layout)};
 }
 
 // Those of a unit's matrices on the shard that has the fewest: they come first in a unit. Every
@@ -190,8 +193,18 @@ int64_t ExactMemory::HostUpdateBytes(int32_t pipeline_rank) const {
   return most * (BytesOf(formats.gradients) + BytesOf(formats.weights));
 }
 
-// Units are updated one after the other.
+int64_t ExactMemory::SelectionBiasBytes(int32_t pipeline_rank) const {
+  return planned_.MovedBiasesOnRank(pipeline_rank) *
+         BytesOf(context_.training.formats().accumulator);
+}
+
 int64_t ExactMemory::UpdateBytes(int32_t pipeline_rank) const {
+  return std::max(MatrixUpdateBytes(pipeline_rank),
+                  planned_.MovedBiasesOnRank(pipeline_rank) * kSelectionCountBytes);
+}
+
+// Units are updated one after the other.
+int64_t ExactMemory::MatrixUpdateBytes(int32_t pipeline_rank) const {
   if (!context_.training.optimizer.orthogonalises()) return 0;
   const NumberFormats formats = context_.training.formats();
   int64_t most = 0;
@@ -261,10 +274,11 @@ ActivationBounds ExactMemory::BoundsOnRank(int32_t pipeline_rank) const {
     boundary = std::max(boundary, stage.boundary_bytes());
   }
   const int64_t in_flight = PeakChunksInFlight(layout_, pipeline_rank, micro_batches_);
-  const int64_t least = rope_table_bytes_ + in_flight * least_kept;
+  const int64_t always = rope_table_bytes_ + SelectionBiasBytes(pipeline_rank);
+  const int64_t least = always + in_flight * least_kept;
   const int64_t in_actions = in_flight * most_kept + most_own + MostMessages(in_flight) * boundary +
                              MostTransientBytes(layers);
-  const int64_t most = rope_table_bytes_ + kLossAccumulatorBytes +
+  const int64_t most = always + kLossAccumulatorBytes +
                        std::max(in_actions, kGradientNormBytes + UpdateBytes(pipeline_rank));
   // How much is kept, and so is fragmented, is not known.
   return {.least = {.workspace_bytes = least}, .most = {.kept_bytes = most}};
@@ -274,6 +288,7 @@ WorkerRank ExactMemory::RankOf(int32_t pipeline_rank) const {
   WorkerRank rank = {.pipeline_rank = pipeline_rank,
                      .micro_batches = micro_batches_,
                      .rope_table_bytes = rope_table_bytes_,
+                     .selection_bias_bytes = SelectionBiasBytes(pipeline_rank),
                      .transient = transient_,
                      .update_bytes = UpdateBytes(pipeline_rank),
                      .host_update_bytes = HostUpdateBytes(pipeline_rank)};

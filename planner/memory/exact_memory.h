@@ -49,8 +49,13 @@ class ExactMemory final : public MemoryModel {
   WorkerRank RankOf(int32_t pipeline_rank) const;
   int64_t MostMessages(int64_t in_flight) const;
   int64_t MostTransientBytes(int64_t layers) const;
-  // Of the optimizer's update of matrices, where it needs them whole.
+  // Held behind the step's last action beside the sums of the norm: by the update of matrices or by
+  // that of selection biases, whichever takes more.
   int64_t UpdateBytes(int32_t pipeline_rank) const;
+  // Of the optimizer's update of matrices, where it needs them whole.
+  int64_t MatrixUpdateBytes(int32_t pipeline_rank) const;
+  // Of selection biases that move, which are always held.
+  int64_t SelectionBiasBytes(int32_t pipeline_rank) const;
   // On the host while it updates the units one after the other.
   int64_t HostUpdateBytes(int32_t pipeline_rank) const;
 

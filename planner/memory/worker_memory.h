@@ -8,7 +8,8 @@
 //                         (planner/memory/worker_block.h). The output of a block is the kept input
 //                         of the next one; that of the last block is the head's input or a message.
 //   always                a RoPE table of seq_len / cp rows of head_dim statistics; on the last
-//                         stage a loss accumulator of 8 bytes.
+//                         stage a loss accumulator of 8 bytes; where routing is learned a statistic
+//                         for each expert of layers with selection biases.
 //   offloaded layers      what a block keeps leaves at the end of its forward and is back right
 //                         before its backward, or the input part of a split one. What the input
 //                         part leaves for the weight part stays.
@@ -26,7 +27,8 @@
 //                         accumulation those of a chunk's units and of the next chunk's first one.
 //
 // The optimizer works in place, except for 8 KiB of sums for the norm of the gradients
-// (kGradientNormBytes), and below ZeRO-3 weights are gathered in place. The order of a rank's
+// (kGradientNormBytes), and so do selection biases, except for a count of 8 bytes for each
+// (kSelectionCountBytes). Below ZeRO-3 weights are gathered in place. The order of a rank's
 // actions decides what it holds at once: planner/memory/worker_peak.h, and
 // planner/memory/transient_states.h for ZeRO.
 #pragma once

@@ -219,7 +219,7 @@ WorkerActivations PeakWorkerActivations(const Layout& layout, const WorkerRank& 
     peak = {.workspace_bytes = behind_actions, .host_bytes = peak.host_bytes};
   }
   peak.host_bytes = std::max(peak.host_bytes, rank.host_update_bytes);
-  peak.workspace_bytes += rank.rope_table_bytes;
+  peak.workspace_bytes += rank.rope_table_bytes + rank.selection_bias_bytes;
   for (const WorkerStageBytes* stage : rank.chunks) {
     if (stage->last) peak.workspace_bytes += kLossAccumulatorBytes;
   }

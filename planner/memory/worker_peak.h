@@ -30,11 +30,13 @@ struct WorkerRank {
   int32_t pipeline_rank = 0;
   int64_t micro_batches = 1;
   int64_t rope_table_bytes = 0;
+  int64_t selection_bias_bytes = 0;
   absl::InlinedVector<const WorkerStageBytes*, 8> chunks = {};
   // Where micro-batches differ: of each, its chunks' stages. Otherwise empty.
   std::vector<WorkerStageBytes> by_micro_batch = {};
   std::optional<TransientUnits> transient = std::nullopt;  // under ZeRO 2 and 3
-  // Held while the optimizer updates, after the step's last action, beside the sums of the norm.
+  // Held while the optimizer or selection biases are updated, after the step's last action, beside
+  // the sums of the norm.
   int64_t update_bytes = 0;
   // Held on the host meanwhile.
   int64_t host_update_bytes = 0;

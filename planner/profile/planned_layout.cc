@@ -1,6 +1,7 @@
 #include "planner/profile/planned_layout.h"
 
 #include "planner/profile/layer_shape.h"
+#include "planner/spec/selection_bias.h"
 
 namespace meshwright::planner {
 
@@ -44,6 +45,7 @@ UnitParameters PlannedLayout::CountParameters(int32_t pipeline_rank) const {
     parameters.all += count * unit.all;
     parameters.vectors += count * unit.vectors;
     parameters.experts += count * unit.experts;
+    parameters.expert_vectors += count * unit.expert_vectors;
   });
   return parameters;
 }
@@ -67,6 +69,16 @@ MatrixElements PlannedLayout::MatricesOnRank(int32_t pipeline_rank) const {
     elements.experts += layers * matrices.elements.experts;
   });
   return elements;
+}
+
+int64_t PlannedLayout::MovedBiasesOnRank(int32_t pipeline_rank) const {
+  if (context_.training.routing != Routing::kLearned) return 0;
+  int64_t biases = 0;
+  ForEachLayers(pipeline_rank, [&](const BlockSums& block, int64_t layers) {
+    const Experts& experts = block.shape.experts;
+    if (MovesSelectionBias(experts, context_.training)) biases += layers * experts.count;
+  });
+  return biases;
 }
 
 int64_t PlannedLayout::LargestUnit() const {

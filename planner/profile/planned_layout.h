@@ -70,6 +70,8 @@ class PlannedLayout {
   int64_t LargestUnit() const;
   // Of the matrices of blocks on a device of the pipeline rank.
   MatrixElements MatricesOnRank(int32_t pipeline_rank) const;
+  // Experts of a pipeline rank's layers whose selection biases move.
+  int64_t MovedBiasesOnRank(int32_t pipeline_rank) const;
   // Calls visit(matrices, layers) for those of so many layers.
   template <typename Visit>
   void ForEachMatrices(int32_t pipeline_rank, const Visit& visit) const;

@@ -20,6 +20,11 @@ constexpr int64_t kMaxPositions = int64_t{1} << 24;
 constexpr int64_t kMaxVocab = int64_t{1} << 24;
 
 absl::Status CheckLatent(const Attention& attention) {
+  if (attention.sinks) {
+    return absl::InvalidArgumentError(
+        "kv_lora_rank: attention sinks of latent attention are not planned; must be absent where "
+        "attention has sinks");
+  }
   const int64_t widest = kMaxWidth / attention.heads;
   RETURN_IF_ERROR(CheckRange("q_lora_rank", attention.query_rank, 0, kMaxWidth));
   RETURN_IF_ERROR(CheckRange("kv_lora_rank", attention.kv_rank, 1, kMaxWidth));
@@ -44,6 +49,10 @@ absl::Status CheckLossWeight(std::string_view field, double weight) {
 }
 
 absl::Status Check(const Ffn& ffn) {
+  if (ffn.clamp != 0.0 && (!ffn.gated() || ffn.dense_hidden() > 0)) {
+    return FieldError("swiglu_limit", absl::StrCat(ffn.clamp),
+                      "must be absent, but where all of a layer's FFN is experts with SwiGLU");
+  }
   return ffn.clamp == 0.0 ? absl::OkStatus() : CheckPositive("swiglu_limit", ffn.clamp);
 }
 
@@ -57,6 +66,7 @@ absl::Status Check(const Experts& experts) {
   RETURN_IF_ERROR(CheckRange("topk_group", experts.top_groups, 1, experts.groups));
   RETURN_IF_ERROR(CheckLossWeight("router_aux_loss_coef", experts.balance_loss));
   RETURN_IF_ERROR(CheckLossWeight("router_z_loss_coef", experts.z_loss));
+  RETURN_IF_ERROR(CheckLossWeight("moe_router_bias_update_rate", experts.bias_update_rate));
   const double factor = experts.capacity_factor;
   if (factor == 0.0 || (factor >= 1.0 && factor <= static_cast<double>(experts.count))) {
     return absl::OkStatus();

@@ -74,7 +74,9 @@ struct Experts {
   RouterScore score = RouterScore::kSoftmax;
   bool router_bias = false;     // GPT-OSS: of the router's projection
   bool selection_bias = false;  // DeepSeek-V3: added to scores to pick, not trained by gradients
-  int64_t groups = 1;           // of experts; a token takes them from `top_groups` of these
+  // By so much it goes up or down after a step: DeepSeek-V3's, and Megatron-LM's default.
+  double bias_update_rate = 1e-3;
+  int64_t groups = 1;  // of experts; a token takes them from `top_groups` of these
   int64_t top_groups = 1;
   double capacity_factor = 0.0;  // an expert takes so many times its even share; 0: all that come
   // Weights of two losses that keep a router in shape, beside the loss of the tokens; 0: none. The

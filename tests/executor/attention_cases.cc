@@ -25,6 +25,11 @@ constexpr ModelVariant kEvenLatent = {.latent = true, .value_dim = 12};
 constexpr ModelVariant kOddLatent = {.odd = true, .latent = true};
 constexpr ModelVariant kLatentWindow = {.window = 6, .latent = true};
 
+constexpr ModelVariant kSinks = {.sinks = true};
+constexpr ModelVariant kSinksOfSingles = {.kv_heads = 4, .qkv_bias = true, .sinks = true};
+constexpr ModelVariant kSinksInWindows = {.window = 6, .sinks = true};
+constexpr ModelVariant kSinksMuon = {.muon = true, .sinks = true};
+
 }  // namespace
 
 std::vector<LayoutCase> WindowCases() {
@@ -104,6 +109,35 @@ std::vector<LayoutCase> LatentCases() {
           {"tp2.pp2.dp2.vpp2.zero3.sp1.sched=breadth_first", kLatent},
           {"tp2.cp2.pp2.dp2.zero1.sp1", kLatentTied},
           {"tp2.cp2.pp2.dp2.vpp2.zero2.sp1.sched=zb_v", kLatent}};
+}
+
+// With windows and without them, of grouped and of single queries.
+std::vector<LayoutCase> SinkCases() {
+  return {{"tp1.pp1.dp1.mb2", kSinks},
+          {"tp1.pp1.dp1.mb2", kSinksOfSingles},
+          {"tp1.pp1.dp1.mb2", kSinksInWindows},
+          {"tp2.pp1.dp1.mb2", kSinks},
+          {"tp4.pp1.dp1.sp1", kSinksOfSingles},
+          {"tp2.pp1.dp1.mb2.sp1", kSinksInWindows},
+          {"tp1.cp2.pp1.dp1.mb2", kSinks},
+          {"tp1.cp2.pp1.dp1", kSinksInWindows},
+          {"tp1.cp4.pp1.dp1.mb2", kSinksInWindows},
+          {"tp1.cp8.pp1.dp1", kSinks},
+          {"tp2.cp2.pp1.dp1.sp1", kSinksInWindows},
+          {"tp1.pp2.dp1.sched=gpipe", kSinks},
+          {"tp1.pp2.dp1.vpp2.sched=interleaved", kSinksInWindows},
+          {"tp1.cp2.pp1.dp1.vpp4.sched=breadth_first", kSinksInWindows},
+          {"tp1.pp2.dp1.sched=zb_h1", kSinksInWindows},
+          {"tp2.pp2.dp1.vpp2.sp1.sched=zb_v", kSinksInWindows},
+          {"tp1.pp1.dp1.mb2.rc=selective", kSinks},
+          {"tp1.cp2.pp2.dp1.rc=full.sched=zb_h1", kSinksInWindows},
+          {"tp1.pp2.dp1.rc=block:1", kSinksInWindows},
+          {"tp2.pp1.dp2.zero1.sp1", kSinks},
+          {"tp2.pp1.dp2.zero2.sp1", kSinksInWindows},
+          {"tp1.cp2.pp1.dp2.zero3", kSinks},
+          {"tp1.pp1.dp4.zero3.hs=2", kSinksInWindows},
+          {"tp2.cp2.pp2.dp2.zero3.sp1", kSinksInWindows},
+          {"tp2.pp1.dp2.zero1.sp1", kSinksMuon}};
 }
 
 }  // namespace meshwright::trial

@@ -386,7 +386,7 @@ std::vector<LayoutCase> AllCases() {
   for (const auto& cases :
        {AxisCases(), PairCases(), ScheduleCases(), RecomputeCases(), ZeroCases(), HsdpCases(),
         NamedStageCases(), AllAxesCases(), HeadNormCases(), OtherFamilyCases(), WindowCases(),
-        LatentCases(), MuonCases()}) {
+        LatentCases(), SinkCases(), MuonCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor/trial/trial.h"
+#include "planner/catalog/catalog.h"
 #include "tests/executor/test_models.h"
 
 namespace meshwright::trial {
@@ -40,6 +41,12 @@ struct ModelVariant {
   bool latent = false;
   int64_t value_dim = 8;  // of latent attention, beside keys of 12
   bool muon = false;      // in place of AdamW
+  bool sinks = false;
+  bool selection_bias = false;  // of experts, which moves far enough to send tokens elsewhere
+  // A config.json that the model is read from, whatever else is said of it, and what its cases are
+  // called.
+  const char* config = nullptr;
+  const char* config_name = "";
 };
 
 struct LayoutCase {
@@ -85,6 +92,9 @@ inline std::string CaseName(const LayoutCase& test_case) {
   }
   if (test_case.model.latent) name += "_latent" + std::to_string(test_case.model.value_dim);
   if (test_case.model.muon) name += "_muon";
+  if (test_case.model.sinks) name += "_sinks";
+  if (test_case.model.selection_bias) name += "_selection_bias";
+  if (test_case.model.config != nullptr) name += std::string("_") + test_case.model.config_name;
   if (test_case.global_batch != 8) name += "_gb" + std::to_string(test_case.global_batch);
   return name;
 }
@@ -106,6 +116,10 @@ inline void AddExperts(const ModelVariant& variant, planner::ModelSpec& model) {
   if (variant.sigmoid) {
     experts.ffn.experts.score = planner::RouterScore::kSigmoid;
     experts.ffn.experts.groups = 2;
+  }
+  if (variant.selection_bias) {
+    experts.ffn.experts.selection_bias = true;
+    experts.ffn.experts.bias_update_rate = 0.01;
   }
   model.groups.push_back(experts);
 }
@@ -147,9 +161,14 @@ inline TrialPlan PlanOf(const LayoutCase& test_case, int32_t steps) {
   if (test_case.model.latent) {
     plan.model.groups.front().attention = TinyLatentAttention(test_case.model.value_dim);
   }
+  plan.model.groups.front().attention.sinks = test_case.model.sinks;
   if (test_case.model.window > 0) AlternateWindows(test_case.model, plan.model);
   if (test_case.model.experts > 0) AddExperts(test_case.model, plan.model);
   plan.training = TinyTraining();
+  if (test_case.model.config != nullptr) {
+    plan.model =
+        planner::ModelFromConfig("toy", test_case.model.config, plan.training.seq_len).value();
+  }
   if (!test_case.model.balanced) plan.training.routing = planner::Routing::kLearned;
   if (test_case.model.muon) plan.training.optimizer = planner::kMuon;
   plan.training.global_batch = test_case.global_batch;
@@ -175,6 +194,7 @@ std::vector<LayoutCase> MuonCases();
 // In attention_cases.cc.
 std::vector<LayoutCase> WindowCases();
 std::vector<LayoutCase> LatentCases();
+std::vector<LayoutCase> SinkCases();
 
 // Experts under each axis, schedule, ZeRO stage and recompute mode. Where routing is learned, how
 // much a rank holds depends on it.
@@ -186,6 +206,14 @@ std::vector<LayoutCase> MuonExpertCases();
 std::vector<LayoutCase> DenseModuleCases();
 std::vector<LayoutCase> BalancedModuleCases();
 std::vector<LayoutCase> LearnedModuleCases();
+
+// In gpt_oss_cases.cc: toy models of that family, of which each axis and schedule has one.
+std::vector<LayoutCase> BalancedGptOssCases();
+std::vector<LayoutCase> LearnedGptOssCases();
+std::vector<LayoutCase> MuonGptOssCases();
+
+// In selection_bias_cases.cc: routers whose selection biases move, under learned routing.
+std::vector<LayoutCase> SelectionBiasCases();
 
 // All of models without experts, but for modules.
 std::vector<LayoutCase> AllCases();

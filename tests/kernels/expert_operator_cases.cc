@@ -22,6 +22,7 @@ struct Router {
   double spread = 3.0;  // of the logits; 0 makes them all alike
   bool balance_loss = false;
   double z_scale = 0.0;
+  double bias = 0.0;  // of the selection, to either side
 };
 
 // Of rows that begin in the middle of a sequence.
@@ -42,18 +43,21 @@ std::vector<double> RunRouter(const Kernels& kernels, Memory& memory, ElementTyp
                               const Router& router) {
   Operands o(memory, type);
   void* logits = o.Elements(kRows * router.experts, -router.spread, router.spread);
-  const RouterForward forward{.type = type,
-                              .rows = kRows,
-                              .experts = router.experts,
-                              .top_k = router.top_k,
-                              .groups = router.groups,
-                              .top_groups = router.top_groups,
-                              .group_best = router.group_best,
-                              .score = router.score,
-                              .picks = true,
-                              .logits = logits,
-                              .picked = o.Integers(kRows * router.top_k, 1),
-                              .weights = o.Zeros(kRows * router.top_k)};
+  const RouterForward forward{
+      .type = type,
+      .rows = kRows,
+      .experts = router.experts,
+      .top_k = router.top_k,
+      .groups = router.groups,
+      .top_groups = router.top_groups,
+      .group_best = router.group_best,
+      .score = router.score,
+      .picks = true,
+      .selection_bias =
+          router.bias > 0.0 ? o.Acc(router.experts, -router.bias, router.bias) : nullptr,
+      .logits = logits,
+      .picked = o.Integers(kRows * router.top_k, 1),
+      .weights = o.Zeros(kRows * router.top_k)};
   kernels.Run(forward);
   o.CollectIntegers(forward.picked, kRows * router.top_k);
   o.CollectAcc(forward.weights, kRows * router.top_k);
@@ -146,13 +150,14 @@ std::vector<double> RunMoveRows(const Kernels& kernels, Memory& memory, ElementT
 }
 
 std::vector<double> RunExpertSwiglu(const Kernels& kernels, Memory& memory, ElementType type,
-                                    int64_t width) {
+                                    int64_t width, SwigluForm form) {
   Operands o(memory, type);
   void* gate_up = o.Elements(kRows * 2 * width, -6.0, 6.0);
   void* weights = o.Acc(kRows, 0.0, 1.0);
   const ExpertSwigluForward forward{.type = type,
                                     .rows = kRows,
                                     .width = width,
+                                    .form = form,
                                     .gate_up = gate_up,
                                     .weights = weights,
                                     .product = o.Elements(kRows * width)};
@@ -161,11 +166,42 @@ std::vector<double> RunExpertSwiglu(const Kernels& kernels, Memory& memory, Elem
   kernels.Run(ExpertSwigluBackward{.type = type,
                                    .rows = kRows,
                                    .width = width,
+                                   .form = form,
                                    .dproduct = o.Elements(kRows * width),
                                    .gate_up = gate_up,
                                    .weights = weights});
   o.CollectElements(gate_up, kRows * 2 * width);
   o.CollectAcc(weights, kRows);
+  return o.outputs();
+}
+
+std::vector<double> RunWeighedBias(const Kernels& kernels, Memory& memory, ElementType type,
+                                   int64_t width) {
+  Operands o(memory, type);
+  const WeighedBias forward{.type = type,
+                            .rows = kRows,
+                            .width = width,
+                            .weights = o.Acc(kRows, 0.0, 1.0),
+                            .bias = o.Elements(width),
+                            .y = o.Elements(kRows * width)};
+  kernels.Run(forward);
+  o.CollectElements(forward.y, kRows * width);
+  const WeighedBiasBackward backward{.type = type,
+                                     .rows = kRows,
+                                     .width = width,
+                                     .dy = forward.y,
+                                     .bias = forward.bias,
+                                     .dweights = o.Acc(kRows)};
+  kernels.Run(backward);
+  o.CollectAcc(backward.dweights, kRows);
+  const BiasGradient bias{.type = type,
+                          .rows = kRows,
+                          .width = width,
+                          .dy = forward.y,
+                          .weights = forward.weights,
+                          .bias_gradient = o.Acc(width)};
+  kernels.Run(bias);
+  o.CollectAcc(bias.bias_gradient, width);
   return o.outputs();
 }
 
@@ -205,12 +241,30 @@ std::vector<OperatorCase> ExpertOperatorCases() {
       Router{.experts = 7, .top_k = 1, .balance_loss = true, .z_scale = 0.25});
   add("RouterZLoss", RunRouter, Router{.z_scale = 0.5});
   add("RouterZLossSigmoid", RunRouter, Router{.score = kSigmoid, .z_scale = 0.5});
+  add("RouterSelectionBias", RunRouter, Router{.bias = 0.5});
+  add("RouterSelectionBiasSigmoid", RunRouter,
+      Router{.experts = 130, .top_k = 8, .score = kSigmoid, .bias = 0.25});
+  add("RouterSelectionBiasOfGroups", RunRouter,
+      Router{.experts = 64,
+             .top_k = 6,
+             .groups = 8,
+             .top_groups = 3,
+             .group_best = 2,
+             .score = kSigmoid,
+             .bias = 0.25});
+  add("RouterSelectionBiasOfGroupsSoftmax", RunRouter,
+      Router{
+          .experts = 24, .top_k = 5, .groups = 6, .top_groups = 2, .group_best = 2, .bias = 0.125});
+  add("RouterSelectionBiasDecidesAlone", RunRouter,
+      Router{.experts = 40, .top_k = 4, .spread = 0.0, .bias = 0.25});
   add("RouterOfGivenExperts", RunGivenExperts);
   add("MoveElements", RunMoveRows, int64_t{1});
   for (const int64_t width : {kOddWidth, kEvenWidth}) {
     const std::string suffix = width == kOddWidth ? "" : "Even";
     add("MoveRows" + suffix, RunMoveRows, width);
-    add("ExpertSwiglu" + suffix, RunExpertSwiglu, width);
+    add("ExpertSwiglu" + suffix, RunExpertSwiglu, width, SwigluForm{});
+    add("ExpertSwigluClamped" + suffix, RunExpertSwiglu, width, ClampedSwiglu(3.0));
+    add("WeighedBias" + suffix, RunWeighedBias, width);
   }
   return cases;
 }

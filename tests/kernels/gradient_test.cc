@@ -2,45 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "tests/kernels/gradients.h"
 
 namespace meshwright::kernels {
 namespace {
-
-using Values = std::vector<double>;
-
-constexpr auto kFp64 = ElementType::kFp64;
-
-// Reproducible numbers of either sign.
-Values Numbers(size_t count, double phase) {
-  Values values(count);
-  for (size_t i = 0; i < count; ++i)
-    values[i] = 1.5 * std::sin(2.3 * static_cast<double>(i) + phase);
-  return values;
-}
-
-double Dot(const Values& a, const Values& b) {
-  double sum = 0.0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-// Expects `gradient` to be the gradient of `loss` at `x`, by central differences.
-void ExpectGradient(const Values& gradient, Values x, const std::function<double(Values)>& loss) {
-  constexpr double kStep = 1e-5;
-  ASSERT_EQ(gradient.size(), x.size());
-  for (size_t i = 0; i < x.size(); ++i) {
-    Values above = x;
-    Values below = x;
-    above[i] += kStep;
-    below[i] -= kStep;
-    EXPECT_NEAR(gradient[i], (loss(above) - loss(below)) / (2.0 * kStep), 1e-9) << i;
-  }
-}
 
 class GradientTest : public testing::Test {
  protected:
@@ -234,26 +202,30 @@ TEST_F(GradientTest, ExpertSwiglu) {
   const Values gate_up = Numbers(kRows * 2 * kWidth, 0.5);
   const Values weights = Numbers(kRows, 0.2);
   const Values dproduct = Numbers(kRows * kWidth, 0.6);
-  Values gradient = gate_up;
-  Values dweights = weights;
-  kernels_->Run(ExpertSwigluBackward{.type = kFp64,
-                                     .rows = kRows,
-                                     .width = kWidth,
-                                     .dproduct = dproduct.data(),
-                                     .gate_up = gradient.data(),
-                                     .weights = dweights.data()});
-  const auto loss = [&](const Values& input, const Values& row_weights) {
-    Values product(dproduct.size());
-    kernels_->Run(ExpertSwigluForward{.type = kFp64,
-                                      .rows = kRows,
-                                      .width = kWidth,
-                                      .gate_up = input.data(),
-                                      .weights = row_weights.data(),
-                                      .product = product.data()});
-    return Dot(product, dproduct);
-  };
-  ExpectGradient(gradient, gate_up, [&](const Values& moved) { return loss(moved, weights); });
-  ExpectGradient(dweights, weights, [&](const Values& moved) { return loss(gate_up, moved); });
+  for (const SwigluForm& form : {SwigluForm(), ClampedSwiglu(1.1)}) {
+    Values gradient = gate_up;
+    Values dweights = weights;
+    kernels_->Run(ExpertSwigluBackward{.type = kFp64,
+                                       .rows = kRows,
+                                       .width = kWidth,
+                                       .form = form,
+                                       .dproduct = dproduct.data(),
+                                       .gate_up = gradient.data(),
+                                       .weights = dweights.data()});
+    const auto loss = [&](const Values& input, const Values& row_weights) {
+      Values product(dproduct.size());
+      kernels_->Run(ExpertSwigluForward{.type = kFp64,
+                                        .rows = kRows,
+                                        .width = kWidth,
+                                        .form = form,
+                                        .gate_up = input.data(),
+                                        .weights = row_weights.data(),
+                                        .product = product.data()});
+      return Dot(product, dproduct);
+    };
+    ExpectGradient(gradient, gate_up, [&](const Values& moved) { return loss(moved, weights); });
+    ExpectGradient(dweights, weights, [&](const Values& moved) { return loss(gate_up, moved); });
+  }
 }
 
 TEST_F(GradientTest, Router) {

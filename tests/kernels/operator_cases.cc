@@ -207,6 +207,52 @@ std::vector<double> RunAttentionMerge(const Kernels& kernels, Memory& memory, El
   return o.outputs();
 }
 
+// Heads lie differently in each array, and there are more of them than those that have the sinks:
+// every second one.
+std::vector<double> RunAttentionSink(const Kernels& kernels, Memory& memory, ElementType type,
+                                     int64_t head_dim) {
+  constexpr int64_t kBatch = 2;
+  constexpr int64_t kHeads = 3;
+  const int64_t elements = kBatch * kRows * 2 * kHeads * head_dim;
+  const HeadStrides strides = {
+      .batch = kRows * 2 * kHeads * head_dim, .query = 2 * kHeads * head_dim, .head = 2 * head_dim};
+  Operands o(memory, type);
+  const AttentionSink args{
+      .type = type,
+      .batch = kBatch,
+      .queries = kRows,
+      .heads = kHeads,
+      .head_dim = head_dim,
+      .sinks = o.Elements(2 * kHeads, -3.0, 3.0),
+      .sink_stride = 2,
+      .output = o.Elements(elements),
+      .output_strides = strides,
+      .log_sum_exp = o.Acc(kBatch * kRows * kHeads, -3.0, 3.0),
+      .log_sum_exp_strides = {.batch = kHeads * kRows, .query = 1, .head = kRows}};
+  kernels.Run(args);
+  o.CollectElements(args.output, elements);
+  o.CollectAcc(args.log_sum_exp, kBatch * kRows * kHeads);
+  const AttentionSinkGradient gradient{.type = type,
+                                       .batch = kBatch,
+                                       .queries = kRows,
+                                       .heads = kHeads,
+                                       .head_dim = head_dim,
+                                       .sinks = args.sinks,
+                                       .sink_stride = args.sink_stride,
+                                       .output = args.output,
+                                       .output_strides = strides,
+                                       .doutput = o.Elements(elements / 2),
+                                       .doutput_strides = {.batch = kHeads * kRows * head_dim,
+                                                           .query = head_dim,
+                                                           .head = kRows * head_dim},
+                                       .log_sum_exp = args.log_sum_exp,
+                                       .log_sum_exp_strides = args.log_sum_exp_strides,
+                                       .sink_gradient = o.Acc(2 * kHeads)};
+  kernels.Run(gradient);
+  o.CollectAcc(gradient.sink_gradient, 2 * kHeads);
+  return o.outputs();
+}
+
 std::vector<double> RunCrossEntropy(const Kernels& kernels, Memory& memory, ElementType type,
                                     int64_t width) {
   constexpr int64_t kVocabBegin = 100;
@@ -411,6 +457,7 @@ std::vector<OperatorCase> OperatorCases() {
     add("RopeInPlace" + suffix, RunRope, head_dim, false);
     add("RopeInverse" + suffix, RunRope, head_dim, true);
     add("AttentionMerge" + suffix, RunAttentionMerge, head_dim);
+    add("AttentionSink" + suffix, RunAttentionSink, head_dim);
   }
   add("EmbeddingFours", RunEmbedding, int64_t{2180});
   add("EmbeddingBackwardManyRows", RunManyRowsEmbeddingBackward, Tokens::kEven);

@@ -220,6 +220,88 @@ BenchCase Merge(BenchMemory& m, ElementType t, const BenchShape& s) {
                            3 * s.tokens * heads * AccumulatorSize(t));
 }
 
+BenchCase Sink(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const int64_t heads = s.model.heads;
+  const int64_t width = heads * s.model.head_dim;
+  const AttentionSink args{.type = t,
+                           .batch = 1,
+                           .queries = s.tokens,
+                           .heads = heads,
+                           .head_dim = s.model.head_dim,
+                           .sinks = m.Elements(t, heads),
+                           .sink_stride = 1,
+                           .output = m.Elements(t, s.tokens * width),
+                           .output_strides = {.batch = 0, .query = width, .head = s.model.head_dim},
+                           .log_sum_exp = m.Accumulators(t, s.tokens * heads),
+                           .log_sum_exp_strides = {.batch = 0, .query = 1, .head = s.tokens}};
+  return Running(args, 2 * s.tokens * (width * ElementSize(t) + heads * AccumulatorSize(t)));
+}
+
+BenchCase SinkGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const int64_t heads = s.model.heads;
+  const int64_t width = heads * s.model.head_dim;
+  const HeadStrides strides = {.batch = 0, .query = width, .head = s.model.head_dim};
+  const AttentionSinkGradient args{
+      .type = t,
+      .batch = 1,
+      .queries = s.tokens,
+      .heads = heads,
+      .head_dim = s.model.head_dim,
+      .sinks = m.Elements(t, heads),
+      .sink_stride = 1,
+      .output = m.Elements(t, s.tokens * width),
+      .output_strides = strides,
+      .doutput = m.Elements(t, s.tokens * width),
+      .doutput_strides = strides,
+      .log_sum_exp = m.Accumulators(t, s.tokens * heads),
+      .log_sum_exp_strides = {.batch = 0, .query = 1, .head = s.tokens},
+      .sink_gradient = m.Accumulators(t, heads)};
+  return Running(args, s.tokens * (2 * width * ElementSize(t) + heads * AccumulatorSize(t)));
+}
+
+// Of experts that have all of the tokens between them.
+BenchCase ClampedExperts(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const ExpertSwigluForward args{.type = t,
+                                 .rows = s.tokens,
+                                 .width = s.model.ffn,
+                                 .form = ClampedSwiglu(7.0),
+                                 .gate_up = m.Elements(t, 2 * s.tokens * s.model.ffn),
+                                 .weights = m.Accumulators(t, s.tokens),
+                                 .product = m.Elements(t, s.tokens * s.model.ffn)};
+  return Running(args, 3 * s.tokens * s.model.ffn * ElementSize(t));
+}
+
+BenchCase ClampedExpertsGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const ExpertSwigluBackward args{.type = t,
+                                  .rows = s.tokens,
+                                  .width = s.model.ffn,
+                                  .form = ClampedSwiglu(7.0),
+                                  .dproduct = m.Elements(t, s.tokens * s.model.ffn),
+                                  .gate_up = m.Elements(t, 2 * s.tokens * s.model.ffn),
+                                  .weights = m.Accumulators(t, s.tokens)};
+  return Running(args, 5 * s.tokens * s.model.ffn * ElementSize(t));
+}
+
+BenchCase ExpertBias(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const WeighedBias args{.type = t,
+                         .rows = s.tokens,
+                         .width = s.model.hidden,
+                         .weights = m.Accumulators(t, s.tokens),
+                         .bias = m.Elements(t, s.model.hidden),
+                         .y = m.Elements(t, s.tokens * s.model.hidden)};
+  return Running(args, 2 * s.tokens * s.model.hidden * ElementSize(t));
+}
+
+BenchCase ExpertBiasGradient(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const WeighedBiasBackward args{.type = t,
+                                 .rows = s.tokens,
+                                 .width = s.model.hidden,
+                                 .dy = m.Elements(t, s.tokens * s.model.hidden),
+                                 .bias = m.Elements(t, s.model.hidden),
+                                 .dweights = m.Accumulators(t, s.tokens)};
+  return Running(args, s.tokens * s.model.hidden * ElementSize(t));
+}
+
 BenchCase LossStatistics(BenchMemory& m, ElementType t, const BenchShape& s) {
   const CrossEntropyStatistics args{.type = t,
                                     .rows = s.tokens,
@@ -359,6 +441,12 @@ const std::vector<BenchOperator>& BenchOperators() {
                                       {"HeadNormBackward", HeadNormGradient},
                                       {"Rope", Rotary},
                                       {"AttentionMerge", Merge},
+                                      {"AttentionSink", Sink},
+                                      {"AttentionSinkGradient", SinkGradient},
+                                      {"ExpertSwigluClamped", ClampedExperts},
+                                      {"ExpertSwigluClampedBackward", ClampedExpertsGradient},
+                                      {"WeighedBias", ExpertBias},
+                                      {"WeighedBiasBackward", ExpertBiasGradient},
                                       {"SwigluForward", Swiglu},
                                       {"SwigluBackward", SwigluGradient},
                                       {"GeluBackward", GeluGradient},

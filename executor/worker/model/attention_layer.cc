@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "executor/worker/model/attention_sinks.h"
 #include "executor/worker/model/head_norm.h"
 #include "executor/worker/model/linear.h"
 #include "executor/worker/model/ring_attention.h"
@@ -30,6 +31,7 @@ AttentionLayer::AttentionLayer(RankContext& context, const planner::Attention& a
       rotary_width_(planner::RotaryElements(context.model, attention.head_dim)),
       norm_(context, unit, planner::OperatorName::kAttentionNorm),
       query_norm_(VectorsOf(unit.parameters(), planner::OperatorName::kHeadNorm).weight),
+      sinks_(VectorsOf(unit.parameters(), planner::OperatorName::kAttention).weight),
       qkv_(VectorsOf(unit.parameters(), planner::OperatorName::kQkvProjection)),
       output_(VectorsOf(unit.parameters(), planner::OperatorName::kOutputProjection)) {}
 
@@ -86,13 +88,20 @@ void AttentionLayer::NormAndTurn(ReadyHeads& heads) const {
 }
 
 AttentionResult AttentionLayer::Attend(const ReadyHeads& heads) const {
-  return context_.groups.cp != nullptr
-             ? RingAttentionForward(context_, shape_, heads.q, heads.k, heads.v)
-             : AttentionForward(shape_, heads.q, heads.k, heads.v);
+  AttentionResult attention =
+      context_.groups.cp != nullptr
+          ? RingAttentionForward(context_, shape_, heads.q, heads.k, heads.v)
+          : AttentionForward(shape_, heads.q, heads.k, heads.v);
+  if (attention_.sinks) JoinSinks(context_, shape_, unit_.weight(sinks_), attention);
+  return attention;
 }
 
 AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
                                                  const AttentionResult& forward) const {
+  if (attention_.sinks) {
+    AddSinkGradient(context_, shape_, unit_.weight(sinks_), forward, doutput,
+                    unit_.gradient(sinks_));
+  }
   return context_.groups.cp != nullptr
              ? RingAttentionBackward(context_, shape_, doutput, heads.q, heads.k, heads.v, forward)
              : AttentionBackward(shape_, doutput, heads.q, heads.k, heads.v, forward);

@@ -1,6 +1,6 @@
 // The attention half of a block: Wo attention(RoPE(Wqkv norm(x))), where RoPE turns queries and
 // keys, behind a norm of each of their heads with ModelSpec::qk_norm. Either product may have a
-// bias. The FFN adds the residual x, together with its norm.
+// bias, and the softmax sinks. The FFN adds the residual x, together with its norm.
 //
 // Column parallel Wqkv and row parallel Wo: a TP rank holds heads/t query and kv_heads/t key/value
 // heads (executor/worker/tensor_parallel.h). "Stream tokens" are RankContext::stream_tokens(),
@@ -51,6 +51,7 @@ class AttentionLayer final : public AttentionBranch {
   ReadyHeads Ready(const at::Tensor& qkv) const;
   void NormAndTurn(ReadyHeads& heads) const;
   AttentionResult Attend(const ReadyHeads& heads) const;
+  // Adds the gradient of the sinks.
   AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
                                    const AttentionResult& forward) const;
   // Replaces qkv by its gradient and releases the log-sum-exp. saved.gradient is there.
@@ -74,6 +75,7 @@ class AttentionLayer final : public AttentionBranch {
   const int64_t rotary_width_;  // of a head's elements
   const NormLayer norm_;
   const size_t query_norm_;  // position of its weight; kNowhere without qk_norm
+  const size_t sinks_;       // likewise; kNowhere without sinks
   const VectorPositions qkv_;
   const VectorPositions output_;
 };

@@ -4,9 +4,11 @@
 
 #include <utility>
 
+#include "executor/worker/model/expert_biases.h"
 #include "executor/worker/model/grouped_linear.h"
 #include "executor/worker/model/linear.h"
 #include "executor/worker/model/stream_positions.h"
+#include "planner/spec/selection_bias.h"
 
 namespace meshwright::worker {
 namespace {
@@ -33,6 +35,12 @@ kernels::RouterLosses LossesOf(const RankContext& context, const planner::Expert
           .z_scale = 2.0 * experts.z_loss / step_tokens};
 }
 
+// Where tokens go by force nothing is picked.
+std::optional<size_t> AddSelectionBias(RankContext& context, const planner::Experts& experts) {
+  if (!planner::MovesSelectionBias(experts, context.training)) return std::nullopt;
+  return context.selection_biases.Add(experts, context.options_of(context.accumulator_dtype()));
+}
+
 }  // namespace
 
 ExpertLayer::ExpertLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& layer,
@@ -41,7 +49,14 @@ ExpertLayer::ExpertLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit
       ffn_(ffn),
       layer_(layer),
       experts_(experts),
-      router_(VectorsOf(layer.parameters(), planner::OperatorName::kRouter)) {}
+      router_(VectorsOf(layer.parameters(), planner::OperatorName::kRouter)),
+      selection_bias_(AddSelectionBias(context, ffn.experts)),
+      gate_up_(VectorsOf(experts.parameters(), planner::OperatorName::kExpertGateUpProjection)),
+      down_(VectorsOf(experts.parameters(), planner::OperatorName::kExpertDownProjection)) {}
+
+at::Tensor ExpertLayer::AddedDownBias() const {
+  return context_.expert_tensor_rank() == 0 ? experts_.weight(down_.bias) : at::Tensor();
+}
 
 at::Tensor ExpertLayer::RouterWeight() const {
   return layer_.weight(router_.weight).view({ffn_.experts.count, context_.model.hidden});
@@ -56,19 +71,22 @@ void ExpertLayer::Route(const at::Tensor& norm_output, ExpertsSaved& saved) cons
                                : at::empty({tokens, experts.top_k}, context_.options_of(at::kInt));
   saved.weights =
       at::empty({tokens, experts.top_k}, context_.options_of(context_.accumulator_dtype()));
-  context_.device->kernels().Run(
-      kernels::RouterForward{.type = context_.element(),
-                             .rows = tokens,
-                             .experts = experts.count,
-                             .top_k = experts.top_k,
-                             .groups = experts.groups,
-                             .top_groups = experts.top_groups,
-                             .group_best = experts.group_best(),
-                             .score = ScoreOf(experts),
-                             .picks = !balanced,
-                             .logits = saved.logits.const_data_ptr(),
-                             .picked = picked.mutable_data_ptr<int32_t>(),
-                             .weights = saved.weights.mutable_data_ptr()});
+  context_.device->kernels().Run(kernels::RouterForward{
+      .type = context_.element(),
+      .rows = tokens,
+      .experts = experts.count,
+      .top_k = experts.top_k,
+      .groups = experts.groups,
+      .top_groups = experts.top_groups,
+      .group_best = experts.group_best(),
+      .score = ScoreOf(experts),
+      .picks = !balanced,
+      .selection_bias = selection_bias_.has_value()
+                            ? context_.selection_biases.of(*selection_bias_).const_data_ptr()
+                            : nullptr,
+      .logits = saved.logits.const_data_ptr(),
+      .picked = picked.mutable_data_ptr<int32_t>(),
+      .weights = saved.weights.mutable_data_ptr()});
   saved.routing = MakeRouting(context_, experts, std::move(picked));
 }
 
@@ -115,6 +133,7 @@ void ExpertLayer::RunGateUp(const at::Tensor& norm_output, ExpertsSaved& saved) 
   saved.input = ToExperts(context_, routing, RowsOfTokens(norm_output, routing));
   saved.gate_up =
       GroupedForward(saved.input, experts_.weight(kExpertGateUpWeight), routing.expert_rows);
+  AddExpertBias(experts_.weight(gate_up_.bias), routing.expert_rows, saved.gate_up);
   Activate(saved);
 }
 
@@ -125,6 +144,7 @@ void ExpertLayer::Activate(ExpertsSaved& saved) const {
       kernels::ExpertSwigluForward{.type = context_.element(),
                                    .rows = saved.gate_up.size(0),
                                    .width = width,
+                                   .form = form(),
                                    .gate_up = saved.gate_up.const_data_ptr(),
                                    .weights = saved.row_weights.const_data_ptr(),
                                    .product = saved.product.mutable_data_ptr()});
@@ -145,21 +165,30 @@ at::Tensor ExpertLayer::Forward(const at::Tensor& norm_output, ExpertsSaved& sav
   context_.expert_traffic.Add(
       {.sent = routing.sent_rows(), .padded = routing.padded, .routed = routing.rows()},
       routing.expert_rows, saved.weights.numel() * int64_t{context_.layout.etp});
-  return TokensOfRows(
-      GroupedForward(saved.product, experts_.weight(kExpertDownWeight), routing.expert_rows),
-      routing);
+  if (selection_bias_.has_value() && context_.training.routing == planner::Routing::kLearned) {
+    context_.selection_biases.Count(*selection_bias_, routing.slots_of_experts);
+  }
+  at::Tensor results =
+      GroupedForward(saved.product, experts_.weight(kExpertDownWeight), routing.expert_rows);
+  AddWeighedExpertBias(context_, saved.row_weights, AddedDownBias(), routing.expert_rows, results);
+  return TokensOfRows(std::move(results), routing);
 }
 
 void ExpertLayer::BackwardProduct(ExpertsSaved& saved) const {
   const at::Tensor dproduct = GroupedBackwardInput(
       saved.gradient, experts_.weight(kExpertDownWeight), saved.routing.expert_rows);
+  AddExpertBiasGradient(context_, saved.gradient, saved.routing.expert_rows, saved.row_weights,
+                        experts_.gradient(down_.bias));
   context_.device->kernels().Run(
       kernels::ExpertSwigluBackward{.type = context_.element(),
                                     .rows = dproduct.size(0),
                                     .width = dproduct.size(1),
+                                    .form = form(),
                                     .dproduct = dproduct.const_data_ptr(),
                                     .gate_up = saved.gate_up.mutable_data_ptr(),
                                     .weights = saved.row_weights.mutable_data_ptr()});
+  AddBiasToWeightGradient(context_, saved.gradient, AddedDownBias(), saved.routing.expert_rows,
+                          saved.row_weights);
 }
 
 void ExpertLayer::BackwardDownWeight(ExpertsSaved& saved) const {
@@ -172,6 +201,8 @@ void ExpertLayer::BackwardDownWeight(ExpertsSaved& saved) const {
 void ExpertLayer::BackwardGateUpWeight(ExpertsSaved& saved) const {
   GroupedBackwardWeight(context_, saved.gate_up, saved.input, saved.routing.expert_rows,
                         experts_.TakeMatrixGradient(kExpertGateUpWeight));
+  AddExpertBiasGradient(context_, saved.gate_up, saved.routing.expert_rows, /*weights=*/{},
+                        experts_.gradient(gate_up_.bias));
   saved.gate_up.reset();
   saved.input.reset();
 }

@@ -1,13 +1,19 @@
 // A mixture of experts, between the norm before the FFN and what is added to the residual stream:
-// the sum over a token's experts of weight * Wdown (silu(Wgate x) * (Wup x)).
+// the sum over a token's experts of weight * (Wdown (silu(Wgate x) * (Wup x))), where SwiGLU may be
+// clamped and each product may have a bias.
 //
 // Tokens are those of the rank's share of the stream. Experts are divided over the EP group, and
 // each over the ranks of the expert tensor parallel (executor/worker/model/expert_routing.h). A
-// weight is applied to the product before the down projection, so that the experts' results are not
-// kept.
+// weight is applied to the product before the down projection, and to the bias behind it, so that
+// the experts' results are not kept. Ranks of the expert tensor parallel divide the biases of gate
+// and up. All of them hold that of down and have its gradient, and the first of them adds it to
+// what they add up.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <optional>
 
 #include "executor/worker/model/expert_routing.h"
 #include "executor/worker/state/flat_unit.h"
@@ -52,6 +58,11 @@ class ExpertLayer {
 
  private:
   at::Tensor RouterWeight() const;
+  kernels::SwigluForm form() const {
+    return ffn_.clamp > 0.0 ? kernels::ClampedSwiglu(ffn_.clamp) : kernels::SwigluForm();
+  }
+  // The bias of down as far as this rank is the one that adds it; else undefined.
+  at::Tensor AddedDownBias() const;
   void Route(const at::Tensor& norm_output, ExpertsSaved& saved) const;
   // All that is saved.
   void RunGateUp(const at::Tensor& norm_output, ExpertsSaved& saved) const;
@@ -60,7 +71,8 @@ class ExpertLayer {
   at::Tensor RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const;
   // What experts made of rows -> of each token the sum of its rows.
   at::Tensor TokensOfRows(at::Tensor expert_rows, const ExpertRouting& routing) const;
-  // saved.gradient is there. Replaces gate_up and the rows' weights by their gradients.
+  // saved.gradient is there. Replaces gate_up and the rows' weights by their gradients, and adds
+  // that of the bias of down, which needs these weights.
   void BackwardProduct(ExpertsSaved& saved) const;
   // Adds the router's part to the gradient of the normed input. Replaces the logits by their
   // gradient.
@@ -75,6 +87,9 @@ class ExpertLayer {
   FlatUnit& layer_;
   FlatUnit& experts_;
   const VectorPositions router_;
+  const std::optional<size_t> selection_bias_;  // its place in RankContext::selection_biases
+  const VectorPositions gate_up_;
+  const VectorPositions down_;
 };
 
 }  // namespace meshwright::worker

@@ -121,6 +121,10 @@ std::vector<int64_t> ListSlots(RankContext& context, const planner::Experts& exp
                                ExpertRouting& routing) {
   const at::Tensor picked = routing.picked.cpu();
   const int32_t* of_slots = picked.const_data_ptr<int32_t>();
+  routing.slots_of_experts.assign(static_cast<size_t>(experts.count), 0);
+  for (int64_t slot = 0; slot < picked.numel(); ++slot) {
+    ++routing.slots_of_experts[static_cast<size_t>(of_slots[slot])];
+  }
   std::vector<bool> drops;
   if (experts.balance_loss > 0.0 || experts.capacity_factor > 0.0) {
     const SlotCounts counts(context, experts, of_slots);

@@ -32,6 +32,10 @@ struct ExpertRouting {
   // balance loss.
   at::Tensor slots_of_sequences;
 
+  // On the host: slots of this rank's tokens that picked each expert of the layer, those that were
+  // dropped too.
+  std::vector<int64_t> slots_of_experts;
+
   // Numbers of rows, on the host.
   std::vector<int64_t> sent;         // to each rank of the EP group
   std::vector<int64_t> received;     // from each of them

@@ -2,20 +2,11 @@
 
 #include <ATen/ops/empty.h>
 
+#include "executor/worker/model/expert_groups.h"
 #include "executor/worker/model/linear.h"
 
 namespace meshwright::worker {
 namespace {
-
-// Calls body(expert, first row, rows) for those that have any.
-template <typename Body>
-void ForExperts(const std::vector<int64_t>& rows, const Body& body) {
-  int64_t first = 0;
-  for (size_t expert = 0; expert < rows.size(); ++expert) {
-    if (rows[expert] > 0) body(static_cast<int64_t>(expert), first, rows[expert]);
-    first += rows[expert];
-  }
-}
 
 at::Tensor OfExpert(const at::Tensor& weight, const std::vector<int64_t>& rows, int64_t expert) {
   const int64_t outputs = weight.size(0) / static_cast<int64_t>(rows.size());

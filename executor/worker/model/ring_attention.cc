@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/worker/model/band_mask.h"
+#include "executor/worker/model/head_strides.h"
 
 namespace meshwright::worker {
 namespace {
@@ -76,14 +77,6 @@ at::Tensor Values(const AttentionShape& shape, const at::Tensor& packed) {
   const int64_t width = shape.kv_heads * shape.value_head_dim();
   return packed.narrow(2, packed.size(2) - width, width)
       .unflatten(2, {shape.kv_heads, shape.value_head_dim()});
-}
-
-// Of [batch, queries, heads, head_dim] and of [batch, heads, queries].
-kernels::HeadStrides StridesOfHeads(const at::Tensor& heads) {
-  return {.batch = heads.stride(0), .query = heads.stride(1), .head = heads.stride(2)};
-}
-kernels::HeadStrides StridesOfStatistic(const at::Tensor& statistic) {
-  return {.batch = statistic.stride(0), .query = statistic.stride(2), .head = statistic.stride(1)};
 }
 
 // Adds attention to further keys: output [batch, queries, heads, head_dim] and log_sum_exp [batch,

@@ -16,7 +16,7 @@ int32_t RankIn(const std::unique_ptr<Communicator>& group) {
 ExpertPlace ExpertPlaceOf(const RankContext& context) {
   return {.ep_rank = RankIn(context.groups.ep),
           .ep = context.layout.ep,
-          .etp_rank = RankIn(context.groups.etp),
+          .etp_rank = context.expert_tensor_rank(),
           .etp = context.layout.etp};
 }
 

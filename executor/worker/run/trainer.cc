@@ -42,6 +42,7 @@ StepResult Trainer::Step(int64_t step) {
   const auto [shards, copies] = context_.groups.replicas();
   Pending loss = SumLoss(shards != nullptr ? shards : copies);
   const GradientSquareSum squares = Update(step);
+  MoveSelectionBiases();
   loss.Wait();
   if (shards != nullptr) SumLoss(copies).Wait();
   context_.recorder.EndStep();
@@ -99,6 +100,14 @@ GradientSquareSum Trainer::Update(int64_t step) {
     MatrixUpdate(context_, *unit).Run(AdamWOptions(), MuonOptions());
   }
   return squares;
+}
+
+void Trainer::MoveSelectionBiases() {
+  const ScopedPhase phase(context_.clock, trial::Phase::kOptimizer);
+  // Without sequence parallel the ranks of the TP group route the same tokens.
+  Communicator* tp = context_.layout.sequence_parallel ? context_.groups.tp.get() : nullptr;
+  const auto [shards, copies] = context_.groups.replicas();
+  context_.selection_biases.Move({tp, shards, copies});
 }
 
 Pending Trainer::SumLoss(Communicator* group) {

@@ -72,6 +72,7 @@ class Trainer : private UnitObserver {
   std::vector<FlatUnit*> UnitsToUpdate() const;
   // Returns what the gradients before the update add up to.
   GradientSquareSum Update(int64_t step);
+  void MoveSelectionBiases();
   // Over a group of replicas, on the rank that holds the head.
   Pending SumLoss(Communicator* group);
   std::optional<double> MeanLoss() const;

@@ -65,6 +65,9 @@ class FlatUnit {
   int64_t elements() const { return elements_; }
   int64_t padded_elements() const { return padded_elements_; }
 
+  // Whether it is a layer's experts.
+  bool of_experts() const { return !parameters_.empty() && parameters_.front().of_experts; }
+
   // The ranks that hold the same parameters.
   const Replicas& replicas() const { return replicas_; }
   // The ZeRO stage in effect: 0 where there are no shards.
@@ -101,8 +104,8 @@ class FlatUnit {
   }
   // What this rank updates: its shard, or everything, dense.
   const at::Tensor& own_gradients() const { return own_gradients_; }
-  // The same in dense pieces without padding; parameters that every TP rank holds whole are among
-  // them if `with_replicated`.
+  // The same in dense pieces without padding; parameters that every TP rank holds whole, or of
+  // experts every rank of their tensor parallel, are among them if `with_replicated`.
   std::vector<at::Tensor> DistinctGradients(bool with_replicated) const;
 
   // Forgets the last step's gradients. The next one adds to every matrix's at least once.

@@ -22,7 +22,9 @@ GradientSquareSum::GradientSquareSum(const RankContext& context)
 
 void GradientSquareSum::Add(const FlatUnit& unit) {
   if (!CountsReplica(unit)) return;
-  const bool with_replicated = context_.coordinates.tp == 0;
+  const int32_t tensor_rank =
+      unit.of_experts() ? context_.expert_tensor_rank() : context_.coordinates.tp;
+  const bool with_replicated = tensor_rank == 0;
   for (const at::Tensor& gradients : unit.DistinctGradients(with_replicated)) {
     context_.device->kernels().Run(
         kernels::SumOfSquares{.type = context_.accumulator_element(),

@@ -20,11 +20,13 @@ enum class Place : uint8_t {
   kStreamNorm,
   kHeadNorm,
   kWholeBias,
+  kSinks,
   kBias
 };
 constexpr Place kPlaces[] = {Place::kMatrix,   Place::kQueryMatrix, Place::kWholeMatrix,
                              Place::kRouter,   Place::kRouterBias,  Place::kStreamNorm,
-                             Place::kHeadNorm, Place::kWholeBias,   Place::kBias};
+                             Place::kHeadNorm, Place::kWholeBias,   Place::kSinks,
+                             Place::kBias};
 
 Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& parameter) {
   if (parameter.whole_gradient) return Place::kRouter;
@@ -34,6 +36,7 @@ Place PlaceOf(const planner::Operator& op, const planner::OperatorParameter& par
                                                               : Place::kMatrix;
   }
   if (op.name == planner::OperatorName::kRouter) return Place::kRouterBias;
+  if (op.kind == planner::OperatorKind::kAttention) return Place::kSinks;
   if (op.kind != planner::OperatorKind::kNorm) {
     return parameter.division == planner::Division::kWhole ? Place::kWholeBias : Place::kBias;
   }
@@ -52,8 +55,10 @@ bool IsBlockProduct(const planner::Operator& op) {
          op.name != planner::OperatorName::kHeadProjection;
 }
 
+// Sinks begin as GPT-OSS' do.
 Initial InitialOf(const LocalParameter& parameter) {
-  if (parameter.matrix || parameter.of_router) return Initial::kNormal;
+  const bool sinks = parameter.of == planner::OperatorName::kAttention;
+  if (parameter.matrix || parameter.of_router || sinks) return Initial::kNormal;
   return parameter.bias ? Initial::kZeros : Initial::kOnes;
 }
 
@@ -120,22 +125,32 @@ ParameterPart PartOfExpert(const planner::OperatorParameter& parameter, const st
   return part;
 }
 
-// The matrices of a product of all experts of the rank are one array.
-void AddExperts(const planner::Operator& op, const std::string& prefix, const ExpertPlace& place,
-                ParameterUnit& unit) {
-  LocalParameter matrices = {
-      .parts = {}, .of = op.name, .of_block_product = true, .of_experts = true};
-  int64_t rank_experts = 0;
+// The matrices of a product of all experts of the rank are one array, and so are its biases.
+void AddExperts(const planner::Operator& op, Place place, const std::string& prefix,
+                const ExpertPlace& experts, ParameterUnit& unit) {
+  const bool matrix = place == Place::kMatrix;
+  LocalParameter array = {.parts = {},
+                          .of = op.name,
+                          .matrix = matrix,
+                          .bias = !matrix,
+                          .replicated = place == Place::kWholeBias,
+                          .of_block_product = matrix,
+                          .of_experts = true};
+  std::vector<const planner::OperatorParameter*> parameters;
   for (const planner::OperatorParameter& parameter : op.parameters) {
-    rank_experts = std::max(rank_experts, parameter.rank_experts);
+    const bool whole = !parameter.matrix && parameter.expert_division == planner::Division::kWhole;
+    const Place own = parameter.matrix ? Place::kMatrix : whole ? Place::kWholeBias : Place::kBias;
+    if (parameter.experts > 0 && own == place) parameters.push_back(&parameter);
   }
+  if (parameters.empty()) return;
+  const int64_t rank_experts = parameters.front()->rank_experts;
   for (int64_t index = 0; index < rank_experts; ++index) {
-    for (const planner::OperatorParameter& parameter : op.parameters) {
-      matrices.parts.push_back(
-          PartOfExpert(parameter, prefix, place.ep_rank * rank_experts + index, place.etp_rank));
+    for (const planner::OperatorParameter* parameter : parameters) {
+      array.parts.push_back(PartOfExpert(*parameter, prefix, experts.ep_rank * rank_experts + index,
+                                         experts.etp_rank));
     }
   }
-  if (!matrices.parts.empty()) unit.push_back(std::move(matrices));
+  unit.push_back(std::move(array));
 }
 
 planner::BlockShape ShapeOf(const planner::ModelSpec& model, const planner::LayerGroup& group,
@@ -174,9 +189,12 @@ ParameterUnit ExpertUnit(const planner::ModelSpec& model, int64_t layer, const E
   planner::BlockShape shape = planner::WholeShape(model, model.GroupOf(layer), /*keys=*/1);
   shape.ep = place.ep;
   shape.etp = place.etp;
+  const planner::OperatorList operators = planner::BlockOperators(shape);
   ParameterUnit unit;
-  for (const planner::Operator& op : planner::BlockOperators(shape)) {
-    AddExperts(op, "layers." + std::to_string(layer) + ".", place, unit);
+  for (const Place kind : kPlaces) {
+    for (const planner::Operator& op : operators) {
+      AddExperts(op, kind, "layers." + std::to_string(layer) + ".", place, unit);
+    }
   }
   return unit;
 }

@@ -2,7 +2,7 @@
 //
 // Pure functions of (model, layout, coordinates): the parameters of the operators of
 // planner/block/block.h. A unit (the embedding, a layer, the final norm, the head) is the granule
-// of flat buffers: its matrices come first, then what routers and norms have, then biases. A
+// of flat buffers: its matrices come first, then what routers and norms have, then other vectors. A
 // layer's experts are a unit of their own. AdamW decays matrices and routers alone.
 #pragma once
 
@@ -39,7 +39,7 @@ struct LocalParameter {
   bool matrix = true;
   bool bias = false;  // of a product, or of a norm
   // Every TP rank holds it whole: norms, biases of row parallel products, and the way down to
-  // latents.
+  // latents. Of experts, every rank of their tensor parallel.
   bool replicated = false;
   bool of_block_product = false;  // planner/block/matrices.h lists its parts
   bool of_experts = false;        // divided over their tensor parallelism
@@ -63,7 +63,7 @@ enum EmbeddingParameter : uint8_t { kEmbeddingTable };
 enum HeadParameter : uint8_t { kHeadWeight };
 
 // Positions of the vectors that an operator has in a unit. The weights of the norms of heads and of
-// latents may be two, the keys' behind the queries'.
+// latents may be two, the keys' behind the queries'; attention's are its sinks.
 inline constexpr size_t kNowhere = static_cast<size_t>(-1);
 struct VectorPositions {
   size_t weight = kNowhere;  // a norm's
@@ -84,8 +84,8 @@ struct ExpertPlace {
   int32_t etp_rank = 0;
   int32_t etp = 1;
 };
-// An expert's gate and up stand together, and experts one behind the other. Empty where the layer
-// has none.
+// An expert's gate and up stand together, and so do their biases, and experts one behind the other.
+// Empty where the layer has none.
 ParameterUnit ExpertUnit(const planner::ModelSpec& model, int64_t layer, const ExpertPlace& place);
 ParameterUnit EmbeddingUnit(const planner::ModelSpec& model, int32_t tp_rank, int32_t tp);
 // The output projection. With tied embeddings it is the embedding's unit, so that copies of the

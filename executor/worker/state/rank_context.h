@@ -15,6 +15,7 @@
 #include "executor/worker/observe/expert_traffic.h"
 #include "executor/worker/observe/phase_clock.h"
 #include "executor/worker/observe/step_recorder.h"
+#include "executor/worker/state/selection_biases.h"
 #include "planner/layout/layout.h"
 #include "planner/spec/model_spec.h"
 #include "planner/spec/training_spec.h"
@@ -88,12 +89,16 @@ struct RankContext {
   StepRecorder recorder{clock};
   RankGroups groups;
   ExpertTraffic expert_traffic;
+  SelectionBiases selection_biases;
 
   // Of experts' parameters; ZeRO divides their states among all of them.
   Replicas expert_replicas() const {
     Communicator* replicas = groups.expert_replicas.get();
     return layout.zero == 0 ? Replicas{.copies = replicas} : Replicas{.shards = replicas};
   }
+
+  // Among those that hold other parts of the same experts.
+  int32_t expert_tensor_rank() const { return groups.etp == nullptr ? 0 : groups.etp->rank(); }
 
   int64_t micro_batches() const { return layout.MicroBatches(training.global_batch); }
   // Of one sequence on this rank.

@@ -13,6 +13,7 @@
 #include "planner/schedule/schedule.h"
 #include "tests/executor/bf16_memory.h"
 #include "tests/executor/layout_cases.h"
+#include "tests/executor/toy_gpt_oss.h"
 #include "tests/executor/trial/gradient_comparison.h"
 #include "tests/executor/trial/trial_fixture.h"
 #include "tests/executor/worker/reference_model.h"
@@ -109,6 +110,8 @@ constexpr ModelVariant kRouterLosses = {
 constexpr ModelVariant kBlocksOfGpt = {
     .ffn = planner::FfnKind::kGelu, .norm = planner::StreamNorm::kLayer, .biases = true};
 
+constexpr ModelVariant kGptOss = {.balanced = true, .config = kToyGptOss, .config_name = "gpt_oss"};
+
 std::vector<Case> ExactCases() {
   return {{planner::Precision::kFp32, {"tp1.pp1.dp1.mb2"}},
           {planner::Precision::kFp64, {"tp1.pp1.dp1.mb2"}},
@@ -138,6 +141,7 @@ std::vector<Case> ExactCases() {
           {planner::Precision::kFp32, {"tp2.pp2.dp2.zero2.sp1", {.muon = true}}},
           {planner::Precision::kFp64, {"tp2.pp1.dp2.ep2.zero1.sp1", kExpertsOfMuon}},
           {planner::Precision::kFp64, {"tp2.cp2.pp1.dp1.sp1", {.latent = true}}},
+          {planner::Precision::kFp64, {"tp2.cp2.pp1.dp1.ep2.etp2.zero1.sp1", kGptOss}},
           {planner::Precision::kFp32, {"tp2.pp1.dp1.mb2.sp1", kBlocksOfGpt}},
           {planner::Precision::kFp64, {"tp1.pp2.dp2.zero2", kBlocksOfGpt}},
           {planner::Precision::kFp32,

@@ -88,6 +88,24 @@ TEST(TrialJsonTest, LayersSayTheirWindowsAndLatents) {
   EXPECT_EQ(TrialPlanFromJson(ToJson(plan)).value(), plan);
 }
 
+TEST(TrialJsonTest, LayersSayTheirSinksAndWhatMovesTheirRouters) {
+  TrialPlan plan = FullPlan();
+  planner::LayerGroup layer = plan.model.groups.front();
+  layer.attention.sinks = true;
+  layer.ffn.bias = true;
+  layer.ffn.clamp = 7.0;
+  layer.ffn.experts = {.count = 8, .top_k = 2, .selection_bias = true, .bias_update_rate = 0.5};
+  plan.model.groups.push_back(layer);
+  const nlohmann::json group = ToJson(plan)["model"]["groups"][1];
+  EXPECT_EQ(group["sinks"], true);
+  EXPECT_EQ(group["ffn_clamp"], 7.0);
+  EXPECT_EQ(group["experts"]["bias_update_rate"], 0.5);
+  EXPECT_EQ(TrialPlanFromJson(ToJson(plan)).value(), plan);
+  plan.model.groups = {layer};
+  EXPECT_EQ(ToJson(plan)["model"]["sinks"], true);
+  EXPECT_EQ(TrialPlanFromJson(ToJson(plan)).value(), plan);
+}
+
 // Databases hold this text, and workers of other versions read it.
 constexpr char kPlanText[] =
     R"({"adaptive":true,"beat_step_s":0.5,"device":"cuda","estimated_bytes":[123456789012,5],)"

@@ -17,6 +17,7 @@
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -61,10 +62,11 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
       Add(prefix + "q_norm", {attention.head_dim}, false);
       Add(prefix + "k_norm", {attention.head_dim}, false);
     }
+    if (attention.sinks) Add(prefix + "sinks", {attention.heads}, true);
     if (attention.output_bias) Add(prefix + "o_bias", {hidden}, false);
     const planner::Ffn& inner = model_.GroupOf(layer).ffn;
-    if (inner.bias && inner.gated()) Add(prefix + "gate_bias", {ffn}, false);
-    if (inner.bias) {
+    if (ffn > 0 && inner.bias && inner.gated()) Add(prefix + "gate_bias", {ffn}, false);
+    if (ffn > 0 && inner.bias) {
       Add(prefix + "up_bias", {ffn}, false);
       Add(prefix + "down_bias", {hidden}, false);
     }
@@ -111,6 +113,10 @@ void ReferenceModel::AddExperts(const planner::Ffn& ffn, const std::string& pref
     Add(expert + "expert_gate", {ffn.hidden, model_.hidden}, true);
     Add(expert + "expert_up", {ffn.hidden, model_.hidden}, true);
     Add(expert + "expert_down", {model_.hidden, ffn.hidden}, true);
+    if (!ffn.bias) continue;
+    Add(expert + "expert_gate_bias", {ffn.hidden}, true);
+    Add(expert + "expert_up_bias", {ffn.hidden}, true);
+    Add(expert + "expert_down_bias", {model_.hidden}, true);
   }
 }
 
@@ -193,12 +199,18 @@ at::Tensor ReferenceModel::Hidden(const planner::Attention& attention) const {
   return attention.window > 0 ? future.logical_or(ahead >= attention.window) : future;
 }
 
-// All [batch, heads, seq_len, width].
+// All [batch, heads, seq_len, width]. A sink is one key more, which nothing is attached to.
 at::Tensor ReferenceModel::Softmax(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                   const planner::Attention& attention) const {
-  const at::Tensor scores =
+                                   const planner::Attention& attention,
+                                   const std::string& prefix) const {
+  const at::Tensor products =
       at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(attention.head_dim));
-  const at::Tensor weights = at::softmax(scores.masked_fill(Hidden(attention), -INFINITY), -1);
+  at::Tensor scores = products.masked_fill(Hidden(attention), -INFINITY);
+  if (attention.sinks) {
+    const at::Tensor sinks = weights_.at(prefix + "sinks").view({1, attention.heads, 1, 1});
+    scores = at::cat({scores, sinks.expand({q.size(0), attention.heads, q.size(2), 1})}, -1);
+  }
+  const at::Tensor weights = at::softmax(scores, -1).narrow(-1, 0, k.size(2));
   return at::matmul(weights, v).transpose(1, 2).flatten(2);
 }
 
@@ -217,7 +229,7 @@ at::Tensor ReferenceModel::AttendLatent(const at::Tensor& x, const planner::Atte
   const at::Tensor turned_key = Turn(down.narrow(2, attention.kv_rank, rotary).unsqueeze(1));
   const at::Tensor turned_q = at::cat({q.narrow(3, 0, plain), Turn(q.narrow(3, plain, rotary))}, 3);
   const at::Tensor k = at::cat({kv.narrow(3, 0, plain), turned_key.repeat_interleave(heads, 1)}, 3);
-  return Project(Softmax(turned_q, k, kv.narrow(3, plain, attention.value_dim), attention),
+  return Project(Softmax(turned_q, k, kv.narrow(3, plain, attention.value_dim), attention, prefix),
                  prefix + "o", "");
 }
 
@@ -240,7 +252,7 @@ at::Tensor ReferenceModel::Attend(const at::Tensor& x, const planner::Attention&
   const at::Tensor q = turned("q", attention.heads);
   const at::Tensor k = turned("k", attention.kv_heads).repeat_interleave(group, 1);
   const at::Tensor v = heads("v", attention.kv_heads).repeat_interleave(group, 1);
-  const at::Tensor output = Softmax(q, k, v, attention);
+  const at::Tensor output = Softmax(q, k, v, attention, prefix);
   return Project(output, prefix + "o", attention.output_bias ? prefix + "o_bias" : "");
 }
 
@@ -264,7 +276,7 @@ at::Tensor ReferenceModel::FeedForward(const at::Tensor& x, const planner::Ffn& 
   return project(product(), "down");
 }
 
-// scores [batch, seq_len, experts] -> whether each expert takes each token.
+// scores [batch, seq_len, experts], biases added -> whether each expert takes each token.
 at::Tensor ReferenceModel::PickedExperts(const at::Tensor& scores,
                                          const planner::Experts& experts) const {
   const at::Tensor picked = at::zeros_like(scores, at::kBool);
@@ -321,6 +333,20 @@ at::Tensor ReferenceModel::RouterLoss(const at::Tensor& logits, const at::Tensor
   return experts.balance_loss * balance + experts.z_loss * z;
 }
 
+// What one expert makes of every token.
+at::Tensor ReferenceModel::RunExpert(const at::Tensor& x, const planner::Ffn& ffn,
+                                     const std::string& expert) const {
+  const auto project = [&](const at::Tensor& from, const std::string& name) {
+    return Project(from, expert + name, ffn.bias ? expert + name + "_bias" : "");
+  };
+  at::Tensor gate = project(x, "expert_gate");
+  at::Tensor up = project(x, "expert_up");
+  if (ffn.clamp == 0.0) return project(at::silu(gate) * up, "expert_down");
+  gate = gate.clamp_max(ffn.clamp);
+  up = up.clamp(-ffn.clamp, ffn.clamp);
+  return project((up + 1.0) * gate * at::sigmoid(1.702 * gate), "expert_down");
+}
+
 // Every expert works on every token, and counts where it was picked.
 at::Tensor ReferenceModel::MixExperts(const at::Tensor& x, const planner::Ffn& ffn,
                                       const std::string& prefix) {
@@ -329,7 +355,10 @@ at::Tensor ReferenceModel::MixExperts(const at::Tensor& x, const planner::Ffn& f
   const at::Tensor scores = ffn.experts.score == planner::RouterScore::kSigmoid
                                 ? at::sigmoid(logits)
                                 : at::softmax(logits, -1);
-  const at::Tensor picked = PickedExperts(scores, ffn.experts);
+  at::Tensor& bias = selection_biases_[prefix];
+  if (!bias.defined()) bias = at::zeros({ffn.experts.count}, at::kDouble);
+  const at::Tensor picked = PickedExperts(scores.detach() + bias, ffn.experts);
+  loads_[prefix] = picked.sum(at::IntArrayRef({0, 1}));
   router_losses_.push_back(RouterLoss(logits, scores, picked, ffn.experts));
   const at::Tensor taken = scores * picked.to(dtype_);
   const at::Tensor normed = ffn.experts.top_k > 1 ? taken / taken.sum(-1, true) : taken;
@@ -337,9 +366,7 @@ at::Tensor ReferenceModel::MixExperts(const at::Tensor& x, const planner::Ffn& f
   at::Tensor sum = at::zeros_like(x);
   for (int64_t i = 0; i < ffn.experts.count; ++i) {
     const std::string expert = prefix + "experts." + std::to_string(i) + ".";
-    const at::Tensor product =
-        at::silu(Project(x, expert + "expert_gate", "")) * Project(x, expert + "expert_up", "");
-    sum = sum + weights.narrow(-1, i, 1) * Project(product, expert + "expert_down", "");
+    sum = sum + weights.narrow(-1, i, 1) * RunExpert(x, ffn, expert);
   }
   return sum;
 }
@@ -395,6 +422,7 @@ bool ReferenceModel::Orthogonalises(const std::string& name) const {
 
 void ReferenceModel::Update(int64_t step) {
   const at::NoGradGuard no_grad;
+  MoveSelectionBiases();
   const auto count = static_cast<double>(step + 1);
   for (auto& [name, weight] : weights_) {
     auto& [first, second] = moments_.at(name);
@@ -413,6 +441,21 @@ void ReferenceModel::Update(int64_t step) {
     const at::Tensor unbiased = second / (1.0 - std::pow(0.95, count));
     weight.sub_(first / (1.0 - std::pow(0.9, count)) / (unbiased.sqrt() + 1e-8) * 3e-4);
   }
+}
+
+void ReferenceModel::MoveSelectionBiases() {
+  if (training_.routing == planner::Routing::kBalanced) return;
+  for (int64_t layer = 0; layer < model_.layers(); ++layer) {
+    const planner::Experts& experts = model_.GroupOf(layer).ffn.experts;
+    if (!experts.selection_bias) continue;
+    const std::string prefix = "layers." + std::to_string(layer) + ".";
+    const at::Tensor load = loads_.at(prefix).to(at::kDouble);
+    selection_biases_.at(prefix).add_((load.mean() - load).sign(), experts.bias_update_rate);
+  }
+}
+
+const at::Tensor& ReferenceModel::selection_bias(int64_t layer) const {
+  return selection_biases_.at("layers." + std::to_string(layer) + ".");
 }
 
 double ReferenceModel::GradientNorm() const {

@@ -35,9 +35,12 @@ class ReferenceModel {
   // By the names of executor/worker/parameter_map.h, in the model's shape.
   const at::Tensor& gradient(const std::string& name) const { return weights_.at(name).grad(); }
   double GradientNorm() const;
+  // Of a layer with experts, zeros where it has none: [experts], fp64.
+  const at::Tensor& selection_bias(int64_t layer) const;
   const std::map<std::string, at::Tensor>& weights() const { return weights_; }
 
  private:
+  void MoveSelectionBiases();
   bool Orthogonalises(const std::string& name) const;
   void Add(const std::string& name, std::vector<int64_t> shape, bool random);
   void AddLatentAttention(const std::string& prefix, const planner::Attention& attention);
@@ -49,7 +52,7 @@ class ReferenceModel {
   at::Tensor Turn(const at::Tensor& whole_heads) const;
   at::Tensor Hidden(const planner::Attention& attention) const;
   at::Tensor Softmax(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const planner::Attention& attention) const;
+                     const planner::Attention& attention, const std::string& prefix) const;
   at::Tensor AttendLatent(const at::Tensor& x, const planner::Attention& attention,
                           const std::string& prefix) const;
   at::Tensor Attend(const at::Tensor& x, const planner::Attention& attention,
@@ -59,6 +62,8 @@ class ReferenceModel {
   at::Tensor WithinCapacity(const at::Tensor& picked, const planner::Experts& experts) const;
   at::Tensor RouterLoss(const at::Tensor& logits, const at::Tensor& scores,
                         const at::Tensor& picked, const planner::Experts& experts) const;
+  at::Tensor RunExpert(const at::Tensor& x, const planner::Ffn& ffn,
+                       const std::string& expert) const;
   at::Tensor MixExperts(const at::Tensor& x, const planner::Ffn& ffn, const std::string& prefix);
   at::Tensor FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
                          const std::string& prefix) const;
@@ -70,6 +75,9 @@ class ReferenceModel {
   std::map<std::string, at::Tensor> weights_;
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments_;
   std::vector<at::Tensor> router_losses_;  // of the layers of the step
+  // By the prefix of a layer: of each expert, and how many tokens of the step picked it.
+  std::map<std::string, at::Tensor> selection_biases_;
+  std::map<std::string, at::Tensor> loads_;
 };
 
 }  // namespace meshwright::worker

@@ -61,6 +61,11 @@ void Train(const trial::TrialPlan& plan, int32_t rank, const ThreadRunOptions& o
       result.expert_rows.push_back(std::move(done.expert_rows));
     }
     result.peak_in_flight = trainer.peak_in_flight();
+    for (size_t layer = 0; layer < context.selection_biases.size(); ++layer) {
+      const at::Tensor bias = context.selection_biases.of(layer).to(at::kCPU, at::kDouble);
+      const double* values = bias.const_data_ptr<double>();
+      result.selection_biases.emplace_back(values, values + bias.numel());
+    }
   }
   result.peak_bytes = context.device->PeakMemory().allocated_bytes;
   result.host_peak_bytes = context.host_memory.peak_bytes();

@@ -26,7 +26,9 @@ struct ThreadRank {
   int32_t peak_in_flight = 0;
   std::vector<trial::StepRecord> records;                     // of each step
   std::vector<std::vector<planner::ExpertRows>> expert_rows;  // likewise
-  std::string error;                                          // empty while all is well
+  // Of each layer with experts whose biases move, in the order of the rank's chunks; at the end.
+  std::vector<std::vector<double>> selection_biases;
+  std::string error;  // empty while all is well
 };
 
 // Opens the device of the rank whose thread calls. Its groups are those of `hub`, if any.

@@ -157,6 +157,13 @@ TEST(ExpertOperators, BiasesOfExpertsAreDividedLikeThem) {
   shape.experts.router_bias = true;
   const UnitParameters with = RankParameters(BlockOperators(shape));
   EXPECT_EQ(with.experts, without + 2 * (2 * kWidth + kHidden));
+  EXPECT_EQ(with.expert_vectors, 2 * (2 * kWidth + kHidden));
+}
+
+TEST(ExpertOperators, TheirTensorParallelDividesBiasesButForThatOfSums) {
+  BlockShape shape = Shape(4, 2);
+  shape.ffn_bias = true;
+  EXPECT_EQ(RankParameters(BlockOperators(shape)).expert_vectors, 2 * (kWidth + kHidden));
 }
 
 }  // namespace

@@ -122,6 +122,40 @@ TEST(LayerGroups, GptOssAlternatesWindowsAndHasBiasesAndSinks) {
   EXPECT_TRUE(model.groups[0].attention.output_bias);
   EXPECT_TRUE(model.groups[0].ffn.bias);
   EXPECT_TRUE(model.groups[0].ffn.experts.router_bias);
+  EXPECT_EQ(model.groups[0].ffn.clamp, 7.0);
+}
+
+TEST(LayerGroups, GptOssClampsWhatIsOfExpertsAlone) {
+  json config = {{"model_type", "gpt_oss"}, {"hidden_size", 64},        {"num_hidden_layers", 2},
+                 {"intermediate_size", 96}, {"num_attention_heads", 4}, {"num_key_value_heads", 2},
+                 {"num_local_experts", 8},  {"num_experts_per_tok", 2}, {"vocab_size", 512},
+                 {"swiglu_limit", 5.5}};
+  EXPECT_EQ(Read(config)->groups.front().ffn.clamp, 5.5);
+  config["n_shared_experts"] = 1;
+  EXPECT_THAT(std::string(Read(config).status().message()), HasSubstr("swiglu_limit = 5.5"));
+}
+
+TEST(LayerGroups, ASelectionBiasMovesAtARateOfTheFile) {
+  json config = {{"model_type", "glm4_moe"},
+                 {"hidden_size", 64},
+                 {"num_hidden_layers", 2},
+                 {"intermediate_size", 96},
+                 {"moe_intermediate_size", 32},
+                 {"num_attention_heads", 4},
+                 {"num_key_value_heads", 2},
+                 {"n_routed_experts", 8},
+                 {"num_experts_per_tok", 2},
+                 {"vocab_size", 512},
+                 {"head_dim", 16}};
+  EXPECT_TRUE(Read(config)->groups.back().ffn.experts.selection_bias);
+  EXPECT_EQ(Read(config)->groups.back().ffn.experts.bias_update_rate, 0.001);
+  config["moe_router_bias_update_rate"] = 0.01;
+  EXPECT_EQ(Read(config)->groups.back().ffn.experts.bias_update_rate, 0.01);
+  config["moe_router_bias_update_rate"] = 0.0;
+  EXPECT_EQ(Read(config)->groups.back().ffn.experts.bias_update_rate, 0.0);
+  config["moe_router_bias_update_rate"] = -0.5;
+  EXPECT_THAT(std::string(Read(config).status().message()),
+              HasSubstr("moe_router_bias_update_rate = -0.5"));
 }
 
 TEST(LayerGroups, AWindowCountsWhereItIsShorterThanTheSequence) {

@@ -156,5 +156,30 @@ TEST(TiedEmbeddings, AreReducedBetweenTheEndsOfThePipeline) {
   EXPECT_EQ(seconds("tp2.pp2.dp1"), 0.0);
 }
 
+// 8 bytes for each expert of each of a rank's layers, added up by all holders of the same layers;
+// those of a TP group route different tokens where they share the sequence out.
+TEST(SelectionBiases, CountWhatAllRanksOfTheirLayersPicked) {
+  TestContext test = PlainContext("tinystories-15m", 256, 64);
+  Experts& experts = test.model.groups.front().ffn.experts;
+  experts = {.count = 8, .top_k = 4, .selection_bias = true};
+  test.training.routing = Routing::kLearned;
+  const auto seconds = [&test](const char* text) {
+    const Layout layout = MakeLayout(text);
+    const EstimateContext context = test.get();
+    return SelectionBiasTime(StepShape(context, layout));
+  };
+  const double one = 8.0 * 8.0 * static_cast<double>(test.model.layers());
+  EXPECT_DOUBLE_EQ(seconds("tp1.pp1.dp8"), 2.0 * one * 7.0 / 8.0 / kLinkBytesPerS);
+  EXPECT_DOUBLE_EQ(seconds("tp1.pp2.dp4"), one * 3.0 / 4.0 / kLinkBytesPerS);
+  EXPECT_DOUBLE_EQ(seconds("tp2.pp1.dp4.sp1"),
+                   2.0 * one * (3.0 / 4.0 + 1.0 / 2.0) / kLinkBytesPerS);
+  EXPECT_EQ(seconds("tp1.pp1.dp1"), 0.0);
+  test.training.routing = Routing::kBalanced;
+  EXPECT_EQ(seconds("tp1.pp1.dp8"), 0.0);
+  test.training.routing = Routing::kLearned;
+  experts.bias_update_rate = 0.0;
+  EXPECT_EQ(seconds("tp1.pp1.dp8"), 0.0);
+}
+
 }  // namespace
 }  // namespace meshwright::planner

@@ -62,6 +62,20 @@ TEST_F(RoutedMemoryTest, OneFullMicroBatchCountsOnceWhileItIsInFlight) {
   EXPECT_EQ(Routed(layout, rows).value(), both_layers);
 }
 
+// Of two layers of 128 experts, in fp32.
+TEST_F(RoutedMemoryTest, SelectionBiasesAreHeldWhereRoutingIsLearned) {
+  const char* layout = "tp1.pp2.dp2.ep2.mb1";
+  const int64_t without = Balanced(layout);
+  Experts& experts = context_.model.groups.front().ffn.experts;
+  experts.selection_bias = true;
+  EXPECT_EQ(Balanced(layout), without);
+  context_.training.routing = Routing::kLearned;
+  EXPECT_EQ(Balanced(layout), without + 2 * 128 * 4);
+  EXPECT_EQ(Routed(layout, Even(2, 8)).value(), without + 2 * 128 * 4);
+  experts.bias_update_rate = 0.0;
+  EXPECT_EQ(Balanced(layout), without);
+}
+
 TEST_F(RoutedMemoryTest, FewerRowsTakeLess) {
   const char* layout = "tp1.pp2.dp2.ep2.mb1";
   std::vector<ExpertRows> rows = Even(2, 8);

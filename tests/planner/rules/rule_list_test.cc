@@ -270,6 +270,7 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
       {"parallel_block", [](ModelSpec& m) { m.arrangement = Arrangement::kParallelOneNorm; }},
       {"norm_behind", [](ModelSpec& m) { m.arrangement = Arrangement::kNormBehind; }},
       {"head_bias", [](ModelSpec& m) { m.head_bias = true; }},
+      {"further_tokens", [](ModelSpec& m) { m.mtp_layers = 1; }},
       {"qk_norm_over_width",
        [](ModelSpec& m) {
          m.groups.front().attention.qk_norm = true;
@@ -293,6 +294,22 @@ TEST(ModelPartRule, TheWorkerNamesEveryPartThatItHasNoLayerFor) {
     EXPECT_THAT(Describe(*violation), testing::HasSubstr("the worker can't run a model with " +
                                                          std::string(changed.part)));
   }
+}
+
+TEST(RuleList, TheWorkerRunsGptOssOnCpusAlone) {
+  const FrameworkProfile worker = FindProfile("meshwright").value();
+  const ModelSpec model = FindModel("gpt-oss-20b").value();
+  const TrainingSpec training{.seq_len = 4096, .global_batch = 32};
+  const Layout layout = ParseLayout("tp1.pp1.dp32.ep32").value();
+  const auto check = [&](DeviceKind device) {
+    return CheckLayout(
+        {.model = model, .training = training, .profile = worker, .devices = 32, .device = device},
+        layout);
+  };
+  const auto on_cpu = check(DeviceKind::kCpu);
+  EXPECT_FALSE(on_cpu) << Describe(*on_cpu);
+  EXPECT_THAT(Describe(*check(DeviceKind::kCuda)),
+              testing::HasSubstr("on cuda; it runs it on cpu"));
 }
 
 TEST(RuleList, TheWorkerRunsWindowsOnDevicesWithFlashAttentionAndLatentsWithAny) {

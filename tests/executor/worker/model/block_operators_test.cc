@@ -49,6 +49,7 @@ struct Case {
   planner::Positions positions = planner::Positions::kRotary;
   int64_t window = 0;
   int64_t value_dim = 0;  // of latent attention; 0: it is not latent
+  bool sinks = false;
 };
 
 Case GptBlock(const char* name, const planner::Layout& layout) {
@@ -101,6 +102,7 @@ class OperatorsTest : public testing::TestWithParam<Case> {
     attention.output_bias = GetParam().other_biases;
     if (GetParam().value_dim > 0) attention = trial::TinyLatentAttention(GetParam().value_dim);
     attention.window = GetParam().window;
+    attention.sinks = GetParam().sinks;
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -239,6 +241,9 @@ class BlockOperatorsTest : public OperatorsTest {
     if (attention.qk_norm) {
       vector(of(OperatorName::kHeadNorm).weight, OperatorName::kHeadNorm, 0, 1);
       vector(of(OperatorName::kHeadNorm).weight + 1, OperatorName::kHeadNorm, 1, 1);
+    }
+    if (attention.sinks) {
+      vector(of(OperatorName::kAttention).weight, OperatorName::kAttention, 0, 1);
     }
     if (attention.output_bias) {
       const size_t inner = context_.model.groups.front().ffn.gated() ? 2 : 1;
@@ -412,6 +417,19 @@ INSTANTIATE_TEST_SUITE_P(
              .layout = {.recompute = planner::Recompute::kFull},
              .kv_heads = 4,
              .window = 3},
+        Case{.name = "Sinks", .sinks = true},
+        Case{.name = "SequenceParallelSinksInAWindow",
+             .layout = {.tp = 2, .sequence_parallel = true},
+             .qkv_bias = true,
+             .window = 5,
+             .sinks = true},
+        Case{.name = "ContextParallelMultiHeadSinks",
+             .layout = {.cp = 2},
+             .kv_heads = 4,
+             .sinks = true},
+        Case{.name = "FullRecomputeSinks",
+             .layout = {.tp = 2, .recompute = planner::Recompute::kFull},
+             .sinks = true},
         Case{.name = "Latent", .value_dim = 8}, Case{.name = "EvenLatent", .value_dim = 12},
         Case{.name = "Fp64Latent", .precision = planner::Precision::kFp64, .value_dim = 8},
         Case{.name = "TensorParallelLatent", .layout = {.tp = 2}, .value_dim = 8},

@@ -32,6 +32,7 @@ struct Case {
   planner::Experts experts = {.count = 4, .top_k = 2};
   planner::Precision precision = planner::Precision::kFp32;
   bool latent = false;
+  bool biases = false;  // of the router and of experts, which are clamped
 };
 
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
@@ -46,6 +47,11 @@ class ExpertMemoryTest : public testing::TestWithParam<Case> {
     group.ffn.hidden = 24;
     group.ffn.experts = GetParam().experts;
     if (GetParam().latent) group.attention = trial::TinyLatentAttention(/*value_dim=*/8);
+    if (GetParam().biases) {
+      group.ffn.bias = true;
+      group.ffn.experts.router_bias = true;
+      group.ffn.clamp = 0.125;
+    }
     context_.training = trial::TinyTraining();
     context_.training.precision = GetParam().precision;
     context_.layout = GetParam().layout;
@@ -189,6 +195,10 @@ std::vector<Case> Cases() {
          .precision = precision,
          .latent = true});
   }
+  cases.push_back({.name = "Biases", .layout = {.dp = 4, .ep = 2, .etp = 2}, .biases = true});
+  cases.push_back({.name = "BiasesFull",
+                   .layout = {.dp = 2, .ep = 2, .recompute = Recompute::kFull},
+                   .biases = true});
   cases.push_back({.name = "Fp64",
                    .layout = {.dp = 2, .ep = 2},
                    .experts = kShared,

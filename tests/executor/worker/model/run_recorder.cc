@@ -6,6 +6,7 @@
 #include <ATen/record_function.h>
 #pragma pop_macro("NDEBUG")
 
+#include <cstddef>
 #include <utility>
 
 #include "executor/worker/comm/fake_communicator.h"
@@ -104,6 +105,8 @@ class RecordingKernels final : public kernels::Kernels {
   void Run(const kernels::SumRows& args) const override { kernels_.Run(args); }
   void Run(const kernels::ExpertSwigluForward& args) const override { kernels_.Run(args); }
   void Run(const kernels::ExpertSwigluBackward& args) const override { kernels_.Run(args); }
+  void Run(const kernels::WeighedBias& args) const override { kernels_.Run(args); }
+  void Run(const kernels::WeighedBiasBackward& args) const override { kernels_.Run(args); }
   void Run(const kernels::ActivationForward& args) const override {
     recorder_.Add(ran::kActivation, nullptr, {args.count});
     kernels_.Run(args);
@@ -122,6 +125,15 @@ class RecordingKernels final : public kernels::Kernels {
     kernels_.Run(args);
   }
   void Run(const kernels::AttentionMerge& args) const override { kernels_.Run(args); }
+  // They belong to attention.
+  void Run(const kernels::AttentionSink& args) const override {
+    recorder_.Continue(ran::kAttention, args.sinks, 0);
+    kernels_.Run(args);
+  }
+  void Run(const kernels::AttentionSinkGradient& args) const override {
+    recorder_.Continue(ran::Gradient(ran::kAttention), args.sink_gradient, 0);
+    kernels_.Run(args);
+  }
   void Run(const kernels::CrossEntropyStatistics& args) const override {
     recorder_.Add(ran::kCrossEntropy, nullptr, {args.rows * args.width});
     kernels_.Run(args);
@@ -199,8 +211,10 @@ void RunRecorder::Continue(std::string_view what, const void* parameter, int64_t
     return;
   }
   RanOperator& op = run_.computed.back();
-  if (parameter != nullptr) op.parameters += '+' + ParameterAt(parameter);
   op.size.front() += elements;
+  const std::string name = ParameterAt(parameter);
+  if (name.empty() || name == op.parameters) return;
+  op.parameters += (op.parameters.empty() ? "" : "+") + name;
 }
 
 // Products as executor/worker/model/linear.cc computes them in fp32 and fp64.
@@ -231,10 +245,14 @@ void RunRecorder::AddAten(std::string_view name, c10::ArrayRef<const c10::IValue
 
 std::string RunRecorder::ParameterAt(const void* address) const {
   if (address == nullptr) return "";
+  const auto lies_in = [address](const at::Tensor& tensor) {
+    const auto* begin = static_cast<const std::byte*>(tensor.const_data_ptr());
+    const auto* at = static_cast<const std::byte*>(address);
+    return begin <= at && at < begin + tensor.nbytes();
+  };
   for (const FlatUnit* unit : units_) {
     for (size_t i = 0; i < unit->parameters().size(); ++i) {
-      if (unit->weight(i).const_data_ptr() == address ||
-          unit->gradient(i).const_data_ptr() == address) {
+      if (lies_in(unit->weight(i)) || lies_in(unit->gradient(i))) {
         return NameOf(unit->parameters()[i]);
       }
     }

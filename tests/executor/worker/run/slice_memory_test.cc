@@ -29,7 +29,8 @@ TEST_P(SliceMemoryTest, ARankAloneHoldsWhatItHoldsAmongTheOthers) {
 std::vector<trial::LayoutCase> Some() {
   std::vector<trial::LayoutCase> some;
   for (const std::vector<trial::LayoutCase>& cases :
-       {trial::AllCases(), trial::BalancedExpertCases(), trial::MuonExpertCases()}) {
+       {trial::AllCases(), trial::BalancedExpertCases(), trial::MuonExpertCases(),
+        trial::BalancedGptOssCases()}) {
     for (size_t i = 0; i < cases.size(); i += 4) some.push_back(cases[i]);
   }
   return some;

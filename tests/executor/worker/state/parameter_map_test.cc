@@ -116,6 +116,49 @@ TEST(ParameterMapTest, BiasesOfSumsAreHeldWhole) {
   EXPECT_EQ(VectorsOf(unit, planner::OperatorName::kDownProjection).weight, kNowhere);
 }
 
+TEST(ParameterMapTest, SinksAreDividedLikeHeads) {
+  planner::ModelSpec model = trial::TinyModel();
+  model.groups.front().attention.sinks = true;
+  const ParameterUnit unit = LayerUnit(model, 0, 1, 2);
+  const VectorPositions positions = VectorsOf(unit, planner::OperatorName::kAttention);
+  const LocalParameter& sinks = unit[positions.weight];
+  EXPECT_EQ(sinks.parts[0].name, "layers.0.sinks");
+  EXPECT_EQ(sinks.parts[0].row_begin, 2);
+  EXPECT_EQ(sinks.elements(), 2);
+  EXPECT_FALSE(sinks.replicated || sinks.partial_gradient || sinks.matrix);
+  EXPECT_EQ(positions.bias, kNowhere);
+}
+
+// That of down is whole on every rank of the experts' tensor parallel, and stands before the
+// others.
+TEST(ParameterMapTest, BiasesOfExpertsStandBehindTheirMatrices) {
+  planner::ModelSpec model = trial::TinyModel();
+  planner::Ffn& ffn = model.groups.front().ffn;
+  ffn.experts = {.count = 4, .top_k = 2};
+  ffn.bias = true;
+  const ParameterUnit unit = ExpertUnit(model, 0, {.ep_rank = 1, .ep = 2, .etp_rank = 1, .etp = 2});
+  std::vector<std::string> names;
+  for (const LocalParameter& parameter : unit) {
+    EXPECT_TRUE(parameter.of_experts);
+    for (const ParameterPart& part : parameter.parts) names.push_back(part.name);
+  }
+  using Names = std::vector<std::string>;
+  const std::string two = "layers.0.experts.2.expert_";
+  const std::string three = "layers.0.experts.3.expert_";
+  EXPECT_EQ(names, (Names{two + "gate", two + "up", three + "gate", three + "up", two + "down",
+                          three + "down", two + "down_bias", three + "down_bias", two + "gate_bias",
+                          two + "up_bias", three + "gate_bias", three + "up_bias"}));
+  const VectorPositions gate_up = VectorsOf(unit, planner::OperatorName::kExpertGateUpProjection);
+  const VectorPositions down = VectorsOf(unit, planner::OperatorName::kExpertDownProjection);
+  EXPECT_TRUE(unit[down.bias].replicated);
+  EXPECT_FALSE(unit[gate_up.bias].replicated);
+  EXPECT_EQ(unit[gate_up.bias].parts[0].row_begin, ffn.hidden / 2);
+  EXPECT_EQ(unit[down.bias].parts[0].row_begin, 0);
+  EXPECT_EQ(ReplicatedElements(unit), 2 * model.hidden);
+  EXPECT_EQ(UnitElements(unit), MatrixElements(unit) + 2 * model.hidden + 2 * ffn.hidden);
+  EXPECT_EQ(BlockMatrixElements(unit), MatrixElements(unit));
+}
+
 TEST(ParameterMapTest, EveryPositionHoldsItsOperatorsParameters) {
   const planner::ModelSpec model = trial::TinyModel();
   const ParameterUnit unit = LayerUnit(model, 3, 0, 1);

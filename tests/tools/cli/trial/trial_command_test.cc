@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "nlohmann/json.hpp"
+#include "tests/executor/toy_gpt_oss.h"
 #include "tests/tools/command_runner.h"
 #include "tests/tools/json_schema.h"
 
@@ -86,6 +87,48 @@ TEST(TrialCommand, LearnedRoutingHoldsWhatItsRowsMakeOfTheEstimate) {
   // Of two layers and three steps, without what came above an expert's capacity.
   EXPECT_LE(tokens, 4 * 32 * 2 * 2 * 3);
   EXPECT_GT(tokens, 4 * 32 * 2 * 3);
+}
+
+// Windows, sinks, biases and clamped experts, as a folder that a model was downloaded to has them.
+class ToyGptOss {
+ public:
+  ToyGptOss()
+      : folder_(std::filesystem::temp_directory_path() / ("gpt_oss_" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "config.json") << trial::kToyGptOss;
+  }
+  ~ToyGptOss() { std::filesystem::remove_all(folder_); }
+  ToyGptOss(const ToyGptOss&) = delete;
+  ToyGptOss& operator=(const ToyGptOss&) = delete;
+
+  std::string folder() const { return folder_.string(); }
+
+ private:
+  const std::filesystem::path folder_;
+};
+
+TEST(TrialCommand, RunsGptOssFromItsConfigFile) {
+  const ToyGptOss model;
+  const json one =
+      RunJsonOf(model.folder(), "tp1.pp1.dp1.mb4", {"--steps", "3", "--dtype", "fp32"});
+  const json divided = RunJsonOf(model.folder(), "tp2.pp1.dp2.ep2.etp2.zero1.sp1.mb1",
+                                 {"--steps", "3", "--dtype", "fp32"});
+  EXPECT_EQ(SchemaProblems("trial", divided), "");
+  EXPECT_EQ(divided["outcome"], "ok");
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(divided["losses"][i].get<double>(), one["losses"][i].get<double>(), 1e-4);
+  }
+  for (const json& rank : divided["ranks"]) {
+    EXPECT_EQ(rank["peak_bytes"], rank["estimated_bytes"]) << rank.dump();
+  }
+}
+
+TEST(TrialCommand, SlicesGptOss) {
+  const ToyGptOss model;
+  const json slice = RunJsonOf(model.folder(), "tp1.pp2.dp512.ep4.mb1",
+                               {"--steps", "2", "--dtype", "fp32", "--slice", "--cluster", "h100",
+                                "--global-batch", "1024", "--devices", "cpu:1"});
+  EXPECT_EQ(slice["outcome"], "ok") << slice.dump();
 }
 
 TEST(TrialCommand, HasTheKeysOfTheContract) {

@@ -1,0 +1,133 @@
+#include "kernels/cuda/launch.cuh"
+#include "kernels/head_strides.h"
+
+namespace meshwright::kernels::cuda {
+namespace {
+
+// The keys' share of a query's softmax, and its log-sum-exp with the sink.
+template <typename A>
+struct Joined {
+  A share;
+  A log_sum_exp;
+};
+
+template <typename T>
+__device__ Joined<Accumulator<T>> JoinedOf(const AttentionSink& a, uint32_t batch, uint32_t query,
+                                           uint32_t head) {
+  using A = Accumulator<T>;
+  const A keys =
+      static_cast<const A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, head)];
+  const A sink = Widen(static_cast<const T*>(a.sinks)[head * a.sink_stride]);
+  const A max = keys > sink ? keys : sink;
+  const A of_keys = FastExp(keys - max);
+  const A sum = of_keys + FastExp(sink - max);
+  return {.share = of_keys / sum, .log_sum_exp = max + log(sum)};
+}
+
+// As kernels/cuda/attention_merge.cu shares out its queries: all threads of a block read a
+// log-sum-exp before one replaces it.
+template <typename T, int kPack>
+__global__ void JoinKernel(AttentionSink a) {
+  using A = Accumulator<T>;
+  const auto queries = static_cast<uint32_t>(a.queries);
+  const auto heads = static_cast<uint32_t>(a.heads);
+  const uint32_t rows = static_cast<uint32_t>(a.batch) * queries;
+  const uint32_t packs = static_cast<uint32_t>(a.head_dim) / kPack;
+  const uint32_t width = heads * packs;
+  const uint32_t rows_at_once = width < kThreads ? kThreads / width : 1;
+  for (uint32_t first = blockIdx.x * rows_at_once; first < rows;
+       first += gridDim.x * rows_at_once) {
+    const uint32_t count = first + rows_at_once < rows ? rows_at_once : rows - first;
+    for (uint32_t i = threadIdx.x; i < count * width; i += kThreads) {
+      const uint32_t row = first + i / width;
+      const uint32_t batch = row / queries;
+      const uint32_t query = row % queries;
+      const uint32_t head = i % width / packs;
+      const uint32_t at = i % packs;
+      const A share = JoinedOf<T>(a, batch, query, head).share;
+      T* head_output = static_cast<T*>(a.output) + OffsetOf(a.output_strides, batch, query, head);
+      auto output = Load<kPack>(head_output, at);
+      for (int k = 0; k < kPack; ++k) Narrow(share * Widen(output.values[k]), output.values[k]);
+      Store<kPack>(output, head_output, at);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count * heads; i += kThreads) {
+      const uint32_t row = first + i / heads;
+      const uint32_t batch = row / queries;
+      const uint32_t query = row % queries;
+      static_cast<A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, i % heads)] =
+          JoinedOf<T>(a, batch, query, i % heads).log_sum_exp;
+    }
+  }
+}
+
+constexpr uint32_t kQueriesOfABlock = 256;
+
+// A block has some queries of one head.
+template <typename T, int kPack>
+__global__ void GradientKernel(AttentionSinkGradient a) {
+  using A = Accumulator<T>;
+  const auto queries = static_cast<uint32_t>(a.queries);
+  const uint32_t rows = static_cast<uint32_t>(a.batch) * queries;
+  const uint32_t packs = static_cast<uint32_t>(a.head_dim) / kPack;
+  const uint32_t head = blockIdx.x;
+  const uint32_t first = blockIdx.y * kQueriesOfABlock;
+  const uint32_t count = first + kQueriesOfABlock < rows ? kQueriesOfABlock : rows - first;
+  const A sink = Widen(static_cast<const T*>(a.sinks)[head * a.sink_stride]);
+  A sum = 0;
+  for (uint32_t i = threadIdx.x; i < count * packs; i += kThreads) {
+    const uint32_t row = first + i / packs;
+    const uint32_t batch = row / queries;
+    const uint32_t query = row % queries;
+    const uint32_t at = i % packs;
+    const auto output = Load<kPack>(
+        static_cast<const T*>(a.output) + OffsetOf(a.output_strides, batch, query, head), at);
+    const auto doutput = Load<kPack>(
+        static_cast<const T*>(a.doutput) + OffsetOf(a.doutput_strides, batch, query, head), at);
+    A dot = 0;
+    for (int k = 0; k < kPack; ++k) dot += Widen(output.values[k]) * Widen(doutput.values[k]);
+    const A log_sum_exp =
+        static_cast<const A*>(a.log_sum_exp)[OffsetOf(a.log_sum_exp_strides, batch, query, head)];
+    sum += FastExp(sink - log_sum_exp) * dot;
+  }
+  sum = BlockSum(sum);
+  if (threadIdx.x == 0) atomicAdd(static_cast<A*>(a.sink_gradient) + head * a.sink_stride, -sum);
+}
+
+template <typename T>
+bool PacksHeads(int64_t head_dim, std::initializer_list<const void*> arrays,
+                std::initializer_list<HeadStrides> strides) {
+  bool packs = Packs<T>(head_dim, arrays);
+  for (const HeadStrides& of : strides) {
+    packs = packs && Packs<T>(of.batch, {}) && Packs<T>(of.query, {}) && Packs<T>(of.head, {});
+  }
+  return packs;
+}
+
+}  // namespace
+
+void Launch(const AttentionSink& args, cudaStream_t stream) {
+  WithElement(args.type, [&](auto element) {
+    using T = decltype(element);
+    const bool packs = PacksHeads<T>(args.head_dim, {args.output}, {args.output_strides});
+    WithPack<T>(packs, [&](auto pack) {
+      const int64_t items = args.batch * args.queries * args.heads * args.head_dim / pack();
+      Start(JoinKernel<T, pack()>, BlocksFor(items), 0, stream, args);
+    });
+  });
+}
+
+void Launch(const AttentionSinkGradient& args, cudaStream_t stream) {
+  const int64_t rows = args.batch * args.queries;
+  const dim3 blocks(static_cast<unsigned int>(args.heads),
+                    static_cast<unsigned int>((rows + kQueriesOfABlock - 1) / kQueriesOfABlock));
+  WithElement(args.type, [&](auto element) {
+    using T = decltype(element);
+    const bool packs = PacksHeads<T>(args.head_dim, {args.output, args.doutput},
+                                     {args.output_strides, args.doutput_strides});
+    WithPack<T>(packs,
+                [&](auto pack) { Start(GradientKernel<T, pack()>, blocks, 0, stream, args); });
+  });
+}
+
+}  // namespace meshwright::kernels::cuda

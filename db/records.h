@@ -134,16 +134,46 @@ struct TrialRecord {
   friend bool operator==(const TrialRecord&, const TrialRecord&) = default;
 };
 
+// How an attempt ended that gave no result: its agent vanished, or handed it back.
+inline constexpr std::string_view kLostOutcome = "lost";
+inline constexpr std::string_view kReturnedOutcome = "returned";
+
 struct AttemptRecord {
   int32_t number = 0;  // from 1
   std::string agent;
   std::string host;
   absl::Time start_time;
   std::optional<absl::Time> end_time;
-  std::string outcome;  // name of the trial's final state, or "lost"; empty while it runs
+  std::string outcome;  // name of the trial's final state, or one of the above; empty while it runs
   std::string reason;
 
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
+};
+
+// What of a trial decides what comes next.
+struct TrialHead {
+  int32_t number = 0;
+  std::string layout;
+  TrialState state = TrialState::kPending;
+  int32_t attempt = 1;
+  int32_t lost_attempts = 0;
+  std::string agent;
+  std::string host;
+  bool measured = false;
+  std::optional<double> step_s;
+
+  friend bool operator==(const TrialHead&, const TrialHead&) = default;
+};
+
+// Who was given which attempt, and how it ended.
+struct AttemptHead {
+  int32_t trial = 0;
+  int32_t number = 0;
+  std::string agent;
+  std::string host;
+  std::string outcome;  // as in AttemptRecord
+
+  friend bool operator==(const AttemptHead&, const AttemptHead&) = default;
 };
 
 struct EventRecord {

@@ -62,6 +62,28 @@ void VisitFields(Trial& trial, Visitor& visit) {
   visit("requested", trial.requested);
 }
 
+template <planner::ConstOr<TrialHead> Trial, typename Visitor>
+void VisitFields(Trial& trial, Visitor& visit) {
+  visit("number", trial.number);
+  visit("layout", trial.layout);
+  visit("state", trial.state, kTrialStateNames);
+  visit("attempt", trial.attempt);
+  visit("lost_attempts", trial.lost_attempts);
+  visit("agent", trial.agent);
+  visit("host", trial.host);
+  visit("result_json IS NOT NULL", trial.measured);
+  visit("step_s", trial.step_s);
+}
+
+template <planner::ConstOr<AttemptHead> Attempt, typename Visitor>
+void VisitFields(Attempt& attempt, Visitor& visit) {
+  visit("trial", attempt.trial);
+  visit("number", attempt.number);
+  visit("agent", attempt.agent);
+  visit("host", attempt.host);
+  visit("outcome", attempt.outcome);
+}
+
 template <planner::ConstOr<AttemptRecord> Attempt, typename Visitor>
 void VisitFields(Attempt& attempt, Visitor& visit) {
   visit("number", attempt.number);
@@ -110,6 +132,16 @@ const std::string& AttemptColumns() {
   return *kColumns;
 }
 
+const std::string& TrialHeadColumns() {
+  static const auto* const kColumns = new std::string(ColumnsOf<TrialHead>(kRead));
+  return *kColumns;
+}
+
+const std::string& AttemptHeadColumns() {
+  static const auto* const kColumns = new std::string(ColumnsOf<AttemptHead>(kRead));
+  return *kColumns;
+}
+
 const std::string& EventColumns() {
   static const auto* const kColumns = new std::string(ColumnsOf<EventRecord>(kRead));
   return *kColumns;
@@ -132,6 +164,10 @@ SweepRecord ReadSweep(const SqliteStatement& row) {
 TrialRecord ReadTrial(const SqliteStatement& row) { return ReadRow<TrialRecord>(row); }
 
 AttemptRecord ReadAttempt(const SqliteStatement& row) { return ReadRow<AttemptRecord>(row); }
+
+TrialHead ReadTrialHead(const SqliteStatement& row) { return ReadRow<TrialHead>(row); }
+
+AttemptHead ReadAttemptHead(const SqliteStatement& row) { return ReadRow<AttemptHead>(row); }
 
 EventRecord ReadEvent(const SqliteStatement& row) { return ReadRow<EventRecord>(row); }
 

@@ -15,11 +15,15 @@ int64_t ToMicros(absl::Time time);
 const std::string& SweepColumns();
 const std::string& TrialColumns();
 const std::string& AttemptColumns();
+const std::string& TrialHeadColumns();
+const std::string& AttemptHeadColumns();
 const std::string& EventColumns();
 
 SweepRecord ReadSweep(const SqliteStatement& row);
 TrialRecord ReadTrial(const SqliteStatement& row);
 AttemptRecord ReadAttempt(const SqliteStatement& row);
+TrialHead ReadTrialHead(const SqliteStatement& row);
+AttemptHead ReadAttemptHead(const SqliteStatement& row);
 EventRecord ReadEvent(const SqliteStatement& row);
 
 absl::Status InsertSweep(SqliteConnection* connection, const SweepRecord& sweep);

@@ -17,6 +17,7 @@ namespace meshwright::db {
 namespace {
 
 constexpr int kBusyTimeoutMs = 5000;
+constexpr size_t kMostIdleStatements = 64;
 constexpr mode_t kOwnerOnly = 0600;
 
 // SQLite gives the files beside a database the permissions of the database itself. A file that
@@ -41,6 +42,11 @@ std::string EscapePath(const std::string& path) {
 
 absl::Status CantWrite(const std::string& path, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("can't write ", path, ": ", why));
+}
+
+absl::Status ErrorEnded(const SqliteConnection& connection) {
+  return absl::UnavailableError(
+      absl::StrCat("database ", connection.path(), ": an error has ended the transaction"));
 }
 
 absl::StatusCode CodeOf(int extended) {
@@ -152,7 +158,23 @@ absl::StatusOr<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const s
   return connection;
 }
 
+void SqliteStatement::GiveBack::operator()(sqlite3_stmt* statement) const {
+  if (statement == nullptr) return;
+  // A statement that is not over would keep the read lock.
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  std::unique_ptr<sqlite3_stmt, SqliteConnection::Finalize> idle(statement);
+  if (connection->idle_.size() < kMostIdleStatements) {
+    connection->idle_.emplace(sqlite3_sql(statement), std::move(idle));
+  }
+}
+
 absl::StatusOr<SqliteStatement> SqliteConnection::Prepare(std::string_view sql) {
+  if (const auto idle = idle_.find(sql); idle != idle_.end()) {
+    SqliteStatement again(this, idle->second.release());
+    idle_.erase(idle);
+    return again;
+  }
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
@@ -210,19 +232,36 @@ absl::Status SqliteConnection::Error(int code) const {
   return absl::Status(CodeOf(extended), absl::StrCat("database ", path_, ": ", text));
 }
 
+bool SqliteConnection::InTransaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
+
 absl::StatusOr<SqliteTransaction> SqliteTransaction::Begin(SqliteConnection* connection) {
-  // Immediate: the write lock is taken now, so that no later statement fails for it.
-  RETURN_IF_ERROR(connection->Execute("BEGIN IMMEDIATE"));
-  return SqliteTransaction(connection);
+  const int depth = connection->transactions_;
+  if (depth == 0) {
+    // Immediate: the write lock is taken now, so that no later statement fails for it.
+    RETURN_IF_ERROR(connection->Execute("BEGIN IMMEDIATE"));
+  } else if (connection->InTransaction()) {
+    RETURN_IF_ERROR(connection->Execute(absl::StrCat("SAVEPOINT part", depth)));
+  } else {
+    return ErrorEnded(*connection);
+  }
+  connection->transactions_ = depth + 1;
+  return SqliteTransaction(connection, depth);
 }
 
 SqliteTransaction::~SqliteTransaction() {
+  if (connection_ == nullptr) return;
   // An error that already rolled back (disk full) makes this a no-op that fails; both are fine.
-  if (connection_ != nullptr) connection_->Execute("ROLLBACK").IgnoreError();
+  const std::string undo =
+      depth_ == 0 ? "ROLLBACK" : absl::StrCat("ROLLBACK TO part", depth_, "; RELEASE part", depth_);
+  connection_->Execute(undo).IgnoreError();
+  End();
 }
 
 absl::Status SqliteTransaction::Commit() {
-  RETURN_IF_ERROR(connection_->Execute("COMMIT"));
+  if (!connection_->InTransaction()) return ErrorEnded(*connection_);
+  RETURN_IF_ERROR(
+      connection_->Execute(depth_ == 0 ? "COMMIT" : absl::StrCat("RELEASE part", depth_)));
+  End();
   connection_ = nullptr;
   return absl::OkStatus();
 }

@@ -8,10 +8,13 @@
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,7 +26,8 @@ inline constexpr char kInMemory[] = ":memory:";
 
 class SqliteConnection;
 
-// One prepared statement. Bind, then Step until it returns false.
+// One prepared statement. Bind, then Step until it returns false. Ends before its connection, which
+// keeps what it was compiled to for the next one of the same text.
 class SqliteStatement {
  public:
   // Positions count from 1 in the order of calls.
@@ -48,15 +52,16 @@ class SqliteStatement {
 
  private:
   friend class SqliteConnection;
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  struct GiveBack {
+    SqliteConnection* connection;
+    void operator()(sqlite3_stmt* statement) const;
   };
   SqliteStatement(SqliteConnection* connection, sqlite3_stmt* statement)
-      : connection_(connection), statement_(statement) {}
+      : connection_(connection), statement_(statement, GiveBack{connection}) {}
   void Note(int code);
 
   SqliteConnection* connection_;
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::unique_ptr<sqlite3_stmt, GiveBack> statement_;
   int bound_ = 0;
   int bind_error_ = SQLITE_OK;
 };
@@ -90,10 +95,18 @@ class SqliteConnection {
   int64_t Changes() const;
   const std::string& path() const { return path_; }
 
+  // Whether a transaction is under way: not where an error has ended it.
+  bool InTransaction() const;
+
   // The last error of this connection, `code` being what SQLite returned.
   absl::Status Error(int code) const;
 
  private:
+  friend class SqliteStatement;
+  friend class SqliteTransaction;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
   struct Close {
     void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
   };
@@ -101,22 +114,31 @@ class SqliteConnection {
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> db_;
+  // Compiled statements that nobody uses now, by their text.
+  std::multimap<std::string, std::unique_ptr<sqlite3_stmt, Finalize>, std::less<>> idle_;
+  int transactions_ = 0;  // that are under way, one inside the other
 };
 
-// Rolls back unless Commit() succeeded.
+// Rolls back unless Commit() succeeded. One that begins inside another is a part of it, which can
+// be undone alone and is stored with the whole.
 class SqliteTransaction {
  public:
+  // Unavailable where an error has ended the transaction around it.
   static absl::StatusOr<SqliteTransaction> Begin(SqliteConnection* connection);
   SqliteTransaction(SqliteTransaction&& other) noexcept
-      : connection_(std::exchange(other.connection_, nullptr)) {}
+      : connection_(std::exchange(other.connection_, nullptr)), depth_(other.depth_) {}
   SqliteTransaction& operator=(SqliteTransaction&&) = delete;
   ~SqliteTransaction();
 
   absl::Status Commit();
 
  private:
-  explicit SqliteTransaction(SqliteConnection* connection) : connection_(connection) {}
+  SqliteTransaction(SqliteConnection* connection, int depth)
+      : connection_(connection), depth_(depth) {}
+  void End() { connection_->transactions_ = depth_; }
+
   SqliteConnection* connection_;
+  int depth_;  // transactions around it
 };
 
 // Leaves the database at `path` and the files beside it to their owner alone.

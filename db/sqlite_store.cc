@@ -1,24 +1,17 @@
 #include "db/sqlite_store.h"
 
+#include <utility>
+
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "db/integrity.h"
 #include "db/migrations.h"
-#include "db/row.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::db {
 namespace {
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
-absl::Status SweepNotFound(std::string_view name) {
-  return absl::NotFoundError(absl::StrCat("no sweep is named \"", View(name), "\""));
-}
-
-std::string SelectSweeps(std::string_view rest) {
-  return absl::StrCat("SELECT ", SweepColumns(), " FROM sweeps ", View(rest));
-}
+constexpr size_t kMostIdleReaders = 8;
 
 }  // namespace
 
@@ -37,202 +30,147 @@ absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const s
 
 absl::Status SqliteSweepStore::LimitPages(int64_t pages) {
   absl::MutexLock lock(&mutex_);
-  return connection_->Execute(absl::StrCat("PRAGMA max_page_count = ", pages));
+  return writer_.connection->Execute(absl::StrCat("PRAGMA max_page_count = ", pages));
+}
+
+absl::StatusOr<std::unique_ptr<SqliteSweepStore::Session>> SqliteSweepStore::TakeReader() {
+  {
+    absl::MutexLock lock(&readers_mutex_);
+    if (!idle_readers_.empty()) {
+      std::unique_ptr<Session> reader = std::move(idle_readers_.back());
+      idle_readers_.pop_back();
+      return reader;
+    }
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
+                   SqliteConnection::Open(path_, SqliteConnection::Mode::kReadOnly));
+  return std::make_unique<Session>(std::move(connection));
+}
+
+void SqliteSweepStore::GiveBack(std::unique_ptr<Session> reader) {
+  absl::MutexLock lock(&readers_mutex_);
+  if (idle_readers_.size() < kMostIdleReaders) idle_readers_.push_back(std::move(reader));
+}
+
+template <typename Read>
+auto SqliteSweepStore::Reading(const Read& read) -> decltype(read(std::declval<SqliteSweeps&>())) {
+  if (path_ == kInMemory) {
+    absl::MutexLock lock(&mutex_);
+    return read(writer_.sweeps);
+  }
+  absl::StatusOr<std::unique_ptr<Session>> reader = TakeReader();
+  if (!reader.ok()) return reader.status();
+  auto result = read((*reader)->sweeps);
+  // One that failed may be broken.
+  if (result.ok() || absl::IsNotFound(result.status())) GiveBack(*std::move(reader));
+  return result;
+}
+
+template <typename Write>
+auto SqliteSweepStore::Writing(const Write& write)
+    -> decltype(write(std::declval<SqliteSweeps&>())) {
+  absl::MutexLock lock(&mutex_);
+  auto result = write(writer_.sweeps);
+  writer_.sweeps.TakeEvents();
+  return result;
+}
+
+absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::Atomically(Work work) {
+  absl::MutexLock lock(&mutex_);
+  writer_.sweeps.TakeEvents();
+  RETURN_IF_ERROR(writer_.sweeps.Together(work));
+  return writer_.sweeps.TakeEvents();
+}
+
+absl::Status SqliteSweepStore::Together(Work work) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.Together(work); });
 }
 
 absl::StatusOr<std::string> SqliteSweepStore::StoreId() {
-  absl::MutexLock lock(&mutex_);
-  return connection_->QueryText("SELECT id FROM store");
-}
-
-absl::StatusOr<std::vector<SweepRecord>> SqliteSweepStore::ReadSweeps(SqliteStatement& select) {
-  std::vector<SweepRecord> sweeps;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return sweeps;
-    sweeps.push_back(ReadSweep(select));
-  }
-}
-
-absl::StatusOr<SweepRecord> SqliteSweepStore::ReadSweepById(int64_t id) {
-  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE id = ?")));
-  select.Bind(id);
-  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
-  if (sweeps.empty()) return SweepNotFound(absl::StrCat("#", id));
-  return sweeps.front();
-}
-
-absl::StatusOr<std::string> SqliteSweepStore::NextName(std::string_view stem) {
-  ASSIGN_OR_RETURN(int64_t number, connection_->QueryInt("SELECT coalesce((SELECT seq FROM "
-                                                         "sqlite_sequence WHERE name = 'sweeps'), "
-                                                         "0) + 1"));
-  for (;; ++number) {
-    std::string name = absl::StrCat(View(stem), "-", number);
-    ASSIGN_OR_RETURN(SqliteStatement select,
-                     connection_->Prepare("SELECT 1 FROM sweeps WHERE name = ?"));
-    select.Bind(name);
-    ASSIGN_OR_RETURN(const bool taken, select.Step());
-    if (!taken) return name;
-  }
-}
-
-absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& sweep,
-                                                          const std::vector<TrialRecord>& trials) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
-  if (!sweep.request_id.empty()) {
-    ASSIGN_OR_RETURN(SqliteStatement select,
-                     connection_->Prepare(SelectSweeps("WHERE request_id = ?")));
-    select.Bind(sweep.request_id);
-    ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
-    if (!sweeps.empty()) return sweeps.front();
-  }
-  SweepRecord record = sweep;
-  if (record.name.empty()) {
-    ASSIGN_OR_RETURN(record.name, NextName(record.name_stem));
-  }
-  if (absl::Status status = InsertSweep(connection_.get(), record); !status.ok()) {
-    if (!absl::IsAlreadyExists(status)) return status;
-    return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", record.name, "\" exists"));
-  }
-  record.id = connection_->LastInsertId();
-  ASSIGN_OR_RETURN(const int32_t first_attempt, FirstAttempt(record.name));
-  for (TrialRecord trial : trials) {
-    trial.sweep_id = record.id;
-    trial.attempt = first_attempt;
-    RETURN_IF_ERROR(InsertTrial(connection_.get(), trial));
-  }
-  EventRecord event;
-  event.sweep_id = record.id;
-  event.kind = "sweep_created";
-  event.message = absl::StrCat(trials.size(), " trials of ", record.model);
-  event.time = record.create_time;
-  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
-  RETURN_IF_ERROR(transaction.Commit());
-  return ReadSweepById(record.id);
-}
-
-absl::StatusOr<int32_t> SqliteSweepStore::FirstAttempt(std::string_view name) {
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare("SELECT last_attempt FROM retired_names WHERE name = ?"));
-  select.Bind(name);
-  ASSIGN_OR_RETURN(const bool retired, select.Step());
-  return retired ? static_cast<int32_t>(select.Int(0)) + 1 : 1;
-}
-
-absl::Status SqliteSweepStore::DeleteSweep(int64_t sweep_id) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
-  ASSIGN_OR_RETURN(const SweepRecord sweep, ReadSweepById(sweep_id));
-  if (!HasEnded(sweep.state)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "sweep ", sweep.name, " is ", View(SweepStateName(sweep.state)), " and has not ended"));
-  }
-  ASSIGN_OR_RETURN(SqliteStatement retire,
-                   connection_->Prepare("INSERT OR REPLACE INTO retired_names (name, last_attempt) "
-                                        "SELECT ?1, max("
-                                        "coalesce((SELECT max(attempt) FROM trials "
-                                        "WHERE sweep_id = ?2), 1), "
-                                        "coalesce((SELECT max(number) FROM attempts "
-                                        "WHERE sweep_id = ?2), 1))"));
-  retire.Bind(sweep.name).Bind(sweep_id);
-  RETURN_IF_ERROR(retire.Run());
-  // Trials, attempts and events go with it.
-  ASSIGN_OR_RETURN(SqliteStatement remove, connection_->Prepare("DELETE FROM sweeps WHERE id = ?"));
-  remove.Bind(sweep_id);
-  RETURN_IF_ERROR(remove.Run());
-  return transaction.Commit();
+  return Reading([](SqliteSweeps& sweeps) { return sweeps.StoreId(); });
 }
 
 absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweep(std::string_view name) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE name = ?")));
-  select.Bind(name);
-  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
-  if (sweeps.empty()) return SweepNotFound(name);
-  return sweeps.front();
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.GetSweep(name); });
 }
 
 absl::StatusOr<SweepRecord> SqliteSweepStore::GetSweepById(int64_t id) {
-  absl::MutexLock lock(&mutex_);
-  return ReadSweepById(id);
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.GetSweepById(id); });
 }
 
 absl::StatusOr<std::vector<SweepRecord>> SqliteSweepStore::ListSweeps(int64_t before_id,
                                                                       int32_t limit) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(
-      SqliteStatement select,
-      connection_->Prepare(SelectSweeps("WHERE ?1 = 0 OR id < ?1 ORDER BY id DESC LIMIT ?2")));
-  select.Bind(before_id).Bind(int64_t{limit});
-  return ReadSweeps(select);
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListSweeps(before_id, limit); });
 }
 
 absl::StatusOr<std::vector<SweepRecord>> SqliteSweepStore::ListActiveSweeps() {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(
-      SqliteStatement select,
-      connection_->Prepare(SelectSweeps("WHERE state IN ('pending', 'running') ORDER BY id")));
-  return ReadSweeps(select);
+  return Reading([](SqliteSweeps& sweeps) { return sweeps.ListActiveSweeps(); });
 }
 
 absl::StatusOr<std::vector<std::string>> SqliteSweepStore::ListSweepNames() {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare("SELECT name FROM sweeps ORDER BY id DESC"));
-  std::vector<std::string> names;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return names;
-    names.push_back(select.Text(0));
-  }
+  return Reading([](SqliteSweeps& sweeps) { return sweeps.ListSweepNames(); });
 }
 
-absl::Status SqliteSweepStore::UpdateSweep(const SweepTransition& transition) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
-  ASSIGN_OR_RETURN(SqliteStatement update,
-                   connection_->Prepare("UPDATE sweeps SET state = ?, reason = ?, end_time_us = ? "
-                                        "WHERE id = ? AND state = ?"));
-  std::optional<int64_t> end;
-  if (HasEnded(transition.to_state)) end = ToMicros(transition.time);
-  update.Bind(SweepStateName(transition.to_state)).Bind(transition.reason).Bind(end);
-  update.Bind(transition.sweep_id).Bind(SweepStateName(transition.from_state));
-  RETURN_IF_ERROR(update.Run());
-  if (connection_->Changes() != 1) {
-    return absl::AbortedError(absl::StrCat("sweep #", transition.sweep_id, " is no longer ",
-                                           View(SweepStateName(transition.from_state))));
-  }
-  EventRecord event;
-  event.sweep_id = transition.sweep_id;
-  event.kind = transition.event_kind;
-  event.message = transition.reason;
-  event.time = transition.time;
-  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
-  return transaction.Commit();
+absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrials(int64_t sweep_id,
+                                                                      TrialOrder order,
+                                                                      int32_t offset,
+                                                                      int32_t limit) {
+  return Reading(
+      [&](SqliteSweeps& sweeps) { return sweeps.ListTrials(sweep_id, order, offset, limit); });
 }
 
-absl::StatusOr<int64_t> SqliteSweepStore::AppendEvent(const EventRecord& event) {
-  absl::MutexLock lock(&mutex_);
-  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
-  return connection_->LastInsertId();
+absl::StatusOr<TrialRecord> SqliteSweepStore::GetTrial(int64_t sweep_id, int32_t number) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.GetTrial(sweep_id, number); });
+}
+
+absl::StatusOr<std::vector<AttemptRecord>> SqliteSweepStore::ListAttempts(int64_t sweep_id,
+                                                                          int32_t number) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListAttempts(sweep_id, number); });
+}
+
+absl::StatusOr<std::vector<TrialHead>> SqliteSweepStore::ListTrialHeads(int64_t sweep_id) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListTrialHeads(sweep_id); });
+}
+
+absl::StatusOr<std::vector<AttemptHead>> SqliteSweepStore::ListAttemptHeads(int64_t sweep_id) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.ListAttemptHeads(sweep_id); });
+}
+
+absl::StatusOr<std::string> SqliteSweepStore::GetPlan(int64_t sweep_id, int32_t number) {
+  return Reading([&](SqliteSweeps& sweeps) { return sweeps.GetPlan(sweep_id, number); });
 }
 
 absl::StatusOr<std::vector<EventRecord>> SqliteSweepStore::ListEvents(int64_t sweep_id,
                                                                       int64_t after_sequence,
                                                                       int32_t limit) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteStatement select,
-                   connection_->Prepare(
-                       absl::StrCat("SELECT ", EventColumns(), " FROM events WHERE ",
-                                    "sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
-  select.Bind(sweep_id).Bind(after_sequence).Bind(int64_t{limit});
-  std::vector<EventRecord> events;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return events;
-    events.push_back(ReadEvent(select));
-  }
+  return Reading(
+      [&](SqliteSweeps& sweeps) { return sweeps.ListEvents(sweep_id, after_sequence, limit); });
+}
+
+absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& sweep,
+                                                          const std::vector<TrialRecord>& trials) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.CreateSweep(sweep, trials); });
+}
+
+absl::Status SqliteSweepStore::UpdateSweep(const SweepTransition& transition) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.UpdateSweep(transition); });
+}
+
+absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view reason,
+                                           absl::Time time) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.CancelSweep(sweep_id, reason, time); });
+}
+
+absl::Status SqliteSweepStore::DeleteSweep(int64_t sweep_id) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.DeleteSweep(sweep_id); });
+}
+
+absl::Status SqliteSweepStore::UpdateTrial(const TrialTransition& transition) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.UpdateTrial(transition); });
+}
+
+absl::StatusOr<int64_t> SqliteSweepStore::AppendEvent(const EventRecord& event) {
+  return Writing([&](SqliteSweeps& sweeps) { return sweeps.AppendEvent(event); });
 }
 
 }  // namespace meshwright::db

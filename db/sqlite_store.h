@@ -1,15 +1,18 @@
 // SweepStore in an SQLite file, or in memory.
 //
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
-// of the process and of the machine. One process writes; others may read.
+// of the process and of the machine. One process writes; others may read. Reads of a file have
+// connections of their own and wait for no write; in memory there is one connection for all.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "db/sqlite.h"
+#include "db/sqlite_sweeps.h"
 #include "db/sweep_store.h"
 
 namespace meshwright::db {
@@ -21,54 +24,65 @@ class SqliteSweepStore final : public SweepStore {
   // schema; DataLoss for one that is damaged. Readable for the owner of the process alone.
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(const std::string& path);
 
+  absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) override;
+
   absl::StatusOr<std::string> StoreId() override;
-  absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
-                                          const std::vector<TrialRecord>& trials) override;
   absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;
   absl::StatusOr<SweepRecord> GetSweepById(int64_t id) override;
   absl::StatusOr<std::vector<SweepRecord>> ListSweeps(int64_t before_id, int32_t limit) override;
   absl::StatusOr<std::vector<SweepRecord>> ListActiveSweeps() override;
   absl::StatusOr<std::vector<std::string>> ListSweepNames() override;
-  absl::Status UpdateSweep(const SweepTransition& transition) override;
-  absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) override;
-  absl::Status DeleteSweep(int64_t sweep_id) override;
   absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                       int32_t offset, int32_t limit) override;
   absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
                                                           int32_t number) override;
-  absl::Status UpdateTrial(const TrialTransition& transition) override;
-  absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
+  absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
   absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
                                                       int32_t limit) override;
+
+  absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
+                                          const std::vector<TrialRecord>& trials) override;
+  absl::Status UpdateSweep(const SweepTransition& transition) override;
+  absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) override;
+  absl::Status DeleteSweep(int64_t sweep_id) override;
+  absl::Status UpdateTrial(const TrialTransition& transition) override;
+  absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
+  absl::Status Together(Work work) override;
 
   // The largest size of the file in pages of 4096 bytes; for tests of a full disk.
   absl::Status LimitPages(int64_t pages);
 
  private:
+  // A connection and what is done with it.
+  struct Session {
+    explicit Session(std::unique_ptr<SqliteConnection> opened)
+        : connection(std::move(opened)), sweeps(connection.get()) {}
+
+    const std::unique_ptr<SqliteConnection> connection;
+    SqliteSweeps sweeps;
+  };
+
   explicit SqliteSweepStore(std::unique_ptr<SqliteConnection> connection)
-      : connection_(std::move(connection)) {}
+      : path_(connection->path()), writer_(std::move(connection)) {}
 
-  absl::StatusOr<std::vector<SweepRecord>> ReadSweeps(SqliteStatement& select)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<SweepRecord> ReadSweepById(int64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The name of a sweep that was given none.
-  absl::StatusOr<std::string> NextName(std::string_view stem) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The number that the first attempts of a new sweep get.
-  absl::StatusOr<int32_t> FirstAttempt(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status ApplyTransition(const TrialTransition& transition)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status RecordAttempt(const TrialTransition& transition)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Not ended without `end_us`.
-  absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,
-                          std::optional<int64_t> end_us, std::string_view outcome,
-                          const std::string& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // An idle connection for reading, or a new one.
+  absl::StatusOr<std::unique_ptr<Session>> TakeReader();
+  void GiveBack(std::unique_ptr<Session> reader);
+  // Returns read(SqliteSweeps&).
+  template <typename Read>
+  auto Reading(const Read& read) -> decltype(read(std::declval<SqliteSweeps&>()));
+  // Returns write(SqliteSweeps&), which is alone.
+  template <typename Write>
+  auto Writing(const Write& write) -> decltype(write(std::declval<SqliteSweeps&>()));
 
+  const std::string path_;
   absl::Mutex mutex_;
-  const std::unique_ptr<SqliteConnection> connection_ ABSL_PT_GUARDED_BY(mutex_);
+  Session writer_ ABSL_GUARDED_BY(mutex_);
+  absl::Mutex readers_mutex_;
+  std::vector<std::unique_ptr<Session>> idle_readers_ ABSL_GUARDED_BY(readers_mutex_);
 };
 
 }  // namespace meshwright::db

@@ -1,9 +1,9 @@
-// The part of SqliteSweepStore that is about trials and their attempts.
+// The part of SqliteSweeps that is about trials and their attempts.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "db/row.h"
-#include "db/sqlite_store.h"
+#include "db/sqlite_sweeps.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::db {
@@ -25,7 +25,7 @@ absl::string_view OrderBy(TrialOrder order) {
 
 }  // namespace
 
-absl::StatusOr<TrialRecord> SqliteSweepStore::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
+absl::StatusOr<TrialRecord> SqliteSweeps::ReadTrialByNumber(int64_t sweep_id, int32_t number) {
   ASSIGN_OR_RETURN(SqliteStatement select,
                    connection_->Prepare(absl::StrCat("SELECT ", TrialColumns(), " FROM trials ",
                                                      "WHERE sweep_id = ? AND number = ?")));
@@ -35,16 +35,13 @@ absl::StatusOr<TrialRecord> SqliteSweepStore::ReadTrialByNumber(int64_t sweep_id
   return ReadTrial(select);
 }
 
-absl::StatusOr<TrialRecord> SqliteSweepStore::GetTrial(int64_t sweep_id, int32_t number) {
-  absl::MutexLock lock(&mutex_);
+absl::StatusOr<TrialRecord> SqliteSweeps::GetTrial(int64_t sweep_id, int32_t number) {
   return ReadTrialByNumber(sweep_id, number);
 }
 
-absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrials(int64_t sweep_id,
-                                                                      TrialOrder order,
-                                                                      int32_t offset,
-                                                                      int32_t limit) {
-  absl::MutexLock lock(&mutex_);
+absl::StatusOr<std::vector<TrialRecord>> SqliteSweeps::ListTrials(int64_t sweep_id,
+                                                                  TrialOrder order, int32_t offset,
+                                                                  int32_t limit) {
   const absl::string_view by = OrderBy(order);
   ASSIGN_OR_RETURN(
       SqliteStatement select,
@@ -59,9 +56,8 @@ absl::StatusOr<std::vector<TrialRecord>> SqliteSweepStore::ListTrials(int64_t sw
   }
 }
 
-absl::StatusOr<std::vector<AttemptRecord>> SqliteSweepStore::ListAttempts(int64_t sweep_id,
-                                                                          int32_t number) {
-  absl::MutexLock lock(&mutex_);
+absl::StatusOr<std::vector<AttemptRecord>> SqliteSweeps::ListAttempts(int64_t sweep_id,
+                                                                      int32_t number) {
   ASSIGN_OR_RETURN(
       SqliteStatement select,
       connection_->Prepare(absl::StrCat("SELECT ", AttemptColumns(), " FROM attempts ",
@@ -75,9 +71,47 @@ absl::StatusOr<std::vector<AttemptRecord>> SqliteSweepStore::ListAttempts(int64_
   }
 }
 
-absl::Status SqliteSweepStore::SetAttempt(const TrialTransition& transition, int32_t attempt,
-                                          std::optional<int64_t> end_us, std::string_view outcome,
-                                          const std::string& reason) {
+absl::StatusOr<std::vector<TrialHead>> SqliteSweeps::ListTrialHeads(int64_t sweep_id) {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(absl::StrCat("SELECT ", TrialHeadColumns(),
+                                                     " FROM trials WHERE sweep_id = ? "
+                                                     "ORDER BY number")));
+  select.Bind(sweep_id);
+  std::vector<TrialHead> heads;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return heads;
+    heads.push_back(ReadTrialHead(select));
+  }
+}
+
+absl::StatusOr<std::vector<AttemptHead>> SqliteSweeps::ListAttemptHeads(int64_t sweep_id) {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(absl::StrCat("SELECT ", AttemptHeadColumns(),
+                                                     " FROM attempts WHERE sweep_id = ? "
+                                                     "ORDER BY trial, number")));
+  select.Bind(sweep_id);
+  std::vector<AttemptHead> heads;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return heads;
+    heads.push_back(ReadAttemptHead(select));
+  }
+}
+
+absl::StatusOr<std::string> SqliteSweeps::GetPlan(int64_t sweep_id, int32_t number) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare("SELECT plan_json FROM trials WHERE sweep_id = ? AND number = ?"));
+  select.Bind(sweep_id).Bind(int64_t{number});
+  ASSIGN_OR_RETURN(const bool row, select.Step());
+  if (!row) return absl::NotFoundError(absl::StrCat("the sweep has no trial ", number));
+  return select.Text(0);
+}
+
+absl::Status SqliteSweeps::SetAttempt(const TrialTransition& transition, int32_t attempt,
+                                      std::optional<int64_t> end_us, std::string_view outcome,
+                                      const std::string& reason) {
   ASSIGN_OR_RETURN(
       SqliteStatement update,
       connection_->Prepare("UPDATE attempts SET end_time_us = ?, outcome = ?, reason = ? "
@@ -87,7 +121,7 @@ absl::Status SqliteSweepStore::SetAttempt(const TrialTransition& transition, int
   return update.Run();
 }
 
-absl::Status SqliteSweepStore::RecordAttempt(const TrialTransition& transition) {
+absl::Status SqliteSweeps::RecordAttempt(const TrialTransition& transition) {
   if (transition.to_state == TrialState::kAssigned) {
     ASSIGN_OR_RETURN(SqliteStatement insert,
                      connection_->Prepare("INSERT INTO attempts (sweep_id, trial, number, agent, "
@@ -110,11 +144,11 @@ absl::Status SqliteSweepStore::RecordAttempt(const TrialTransition& transition) 
                       absl::StrCat("the result of attempt ", transition.to_attempt, " came"));
   }
   if (!held || IsHeld(transition.to_state)) return absl::OkStatus();
-  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time), "lost",
-                    transition.reason);
+  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time),
+                    transition.lost ? kLostOutcome : kReturnedOutcome, transition.reason);
 }
 
-absl::Status SqliteSweepStore::ApplyTransition(const TrialTransition& transition) {
+absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
   ASSIGN_OR_RETURN(
       SqliteStatement update,
       connection_->Prepare(
@@ -142,24 +176,21 @@ absl::Status SqliteSweepStore::ApplyTransition(const TrialTransition& transition
       transition.from_attempt));
 }
 
-absl::Status SqliteSweepStore::UpdateTrial(const TrialTransition& transition) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
+absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
+  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   RETURN_IF_ERROR(ApplyTransition(transition));
   RETURN_IF_ERROR(RecordAttempt(transition));
   // Of the two attempts the earlier one is what it is about: the other comes next, or is over.
   const int32_t attempt = std::min(transition.from_attempt, transition.to_attempt);
-  RETURN_IF_ERROR(InsertEvent(
-      connection_.get(),
-      EventRecord{0, transition.sweep_id, transition.number, attempt, transition.event_kind,
-                  transition.event_message, transition.event_data_json, transition.time}));
-  return transaction.Commit();
+  RETURN_IF_ERROR(StoreEvent(EventRecord{0, transition.sweep_id, transition.number, attempt,
+                                         transition.event_kind, transition.event_message,
+                                         transition.event_data_json, transition.time})
+                      .status());
+  return change.Commit();
 }
 
-absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view reason,
-                                           absl::Time time) {
-  absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(connection_.get()));
+absl::Status SqliteSweeps::CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) {
+  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   const std::string text(reason);
   ASSIGN_OR_RETURN(
       SqliteStatement sweep,
@@ -187,8 +218,8 @@ absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view re
   event.kind = "sweep_cancelled";
   event.message = text;
   event.time = time;
-  RETURN_IF_ERROR(InsertEvent(connection_.get(), event));
-  return transaction.Commit();
+  RETURN_IF_ERROR(StoreEvent(event).status());
+  return change.Commit();
 }
 
 }  // namespace meshwright::db

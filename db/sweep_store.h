@@ -1,10 +1,12 @@
 // Where sweeps live: the one interface, with a file and an in-memory implementation.
 //
 // Callers may rely on:
-//   - each call is one transaction: all of it is stored durably or none of it;
+//   - each call is one transaction: all of it is stored durably or none of it; Atomically() makes
+//     one transaction of many calls, so that they share the wait for the disk;
 //   - a trial's state changes only through UpdateTrial, which compares (state, attempt) first;
 //   - every change is recorded as an event in the same transaction, and sequences only grow;
-//   - all functions may be called from any thread.
+//   - all functions of a SweepStore may be called from any thread, and reads of a file don't wait
+//     for writes.
 // Unavailable means that the store could not be written or read now (disk full, locked, read-only).
 #pragma once
 
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -55,19 +58,14 @@ struct SweepTransition {
 // Best first, trials without a measurement last.
 enum class TrialOrder { kNumber, kStepTime, kMeasuredMfu };
 
-class SweepStore {
+// Reads what is stored.
+class SweepReader {
  public:
-  virtual ~SweepStore() = default;
+  virtual ~SweepReader() = default;
 
   // Identity of the stored data, the same for as long as it exists.
   virtual absl::StatusOr<std::string> StoreId() = 0;
 
-  // Stores a sweep, its trials and a first event. An empty name becomes "<name_stem>-<number>",
-  // with the number of the sweep or the first after it that makes a name which is not taken. A
-  // request_id that was seen before returns the sweep it made; AlreadyExists for a name that is
-  // taken. Under the name of a deleted sweep attempts are numbered from where that one's ended.
-  virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
-                                                  const std::vector<TrialRecord>& trials) = 0;
   virtual absl::StatusOr<SweepRecord> GetSweep(std::string_view name) = 0;
   virtual absl::StatusOr<SweepRecord> GetSweepById(int64_t id) = 0;
   // Newest first; only ids below `before_id` where that is not 0.
@@ -75,6 +73,34 @@ class SweepStore {
   // Sweeps that have not ended, oldest first.
   virtual absl::StatusOr<std::vector<SweepRecord>> ListActiveSweeps() = 0;
   virtual absl::StatusOr<std::vector<std::string>> ListSweepNames() = 0;
+
+  virtual absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
+                                                              int32_t offset, int32_t limit) = 0;
+  virtual absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) = 0;
+  virtual absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
+                                                                  int32_t number) = 0;
+  // All trials of a sweep by number, and all of its attempts by trial and number, without their
+  // texts.
+  virtual absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) = 0;
+  virtual absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) = 0;
+  // A trial's plan_json.
+  virtual absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) = 0;
+
+  // Events of a sweep with a larger sequence, oldest first.
+  virtual absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id,
+                                                              int64_t after_sequence,
+                                                              int32_t limit) = 0;
+};
+
+// Reads and changes it.
+class SweepAccess : public SweepReader {
+ public:
+  // Stores a sweep, its trials and a first event. An empty name becomes "<name_stem>-<number>",
+  // with the number of the sweep or the first after it that makes a name which is not taken. A
+  // request_id that was seen before returns the sweep it made; AlreadyExists for a name that is
+  // taken. Under the name of a deleted sweep attempts are numbered from where that one's ended.
+  virtual absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
+                                                  const std::vector<TrialRecord>& trials) = 0;
   // Aborted when the sweep is not in from_state.
   virtual absl::Status UpdateSweep(const SweepTransition& transition) = 0;
   // Cancels the sweep and every trial that has not ended. FailedPrecondition once it has ended.
@@ -83,20 +109,24 @@ class SweepStore {
   // FailedPrecondition while it has not ended.
   virtual absl::Status DeleteSweep(int64_t sweep_id) = 0;
 
-  virtual absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
-                                                              int32_t offset, int32_t limit) = 0;
-  virtual absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) = 0;
-  virtual absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
-                                                                  int32_t number) = 0;
   // Aborted, naming the state found, when the trial is not in (from_state, from_attempt).
   virtual absl::Status UpdateTrial(const TrialTransition& transition) = 0;
 
   // Stores an event that changes no state and returns its sequence.
   virtual absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) = 0;
-  // Events of a sweep with a larger sequence, oldest first.
-  virtual absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id,
-                                                              int64_t after_sequence,
-                                                              int32_t limit) = 0;
+
+  // All that `work` does through the access it is given, or nothing of it where it returns an
+  // error, which is returned. It reads what it changed so far. A call of it that fails leaves
+  // nothing of itself behind, and `work` may go on after it.
+  using Work = absl::FunctionRef<absl::Status(SweepAccess&)>;
+  virtual absl::Status Together(Work work) = 0;
+};
+
+class SweepStore : public SweepAccess {
+ public:
+  // Together() in a transaction of its own, which no other change comes between. Returns the events
+  // that were stored, by sequence.
+  virtual absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) = 0;
 };
 
 }  // namespace meshwright::db

@@ -238,14 +238,14 @@ void AgentStream::Finished(const v1::TrialFinished& message) {
   const absl::Status within = agent::CheckLimits(message);
   const absl::StatusOr<agent::AttemptKey> key = agent::FromWire(message.ref());
   // What is not answered would come again for ever.
-  FinishVerdict verdict{FinishVerdict::Kind::kRefused, ""};
-  if (key.ok()) {
-    verdict = engine_->Finish(
-        agent_, *key, within.ok() ? ReadResult(message.measurement()) : CantBeTaken(within));
-  } else {
-    verdict.reason = std::string(key.status().message());
+  const auto answer = [link = link_, ref = message.ref()](const FinishVerdict& verdict) {
+    if (verdict.kind != FinishVerdict::Kind::kRetry) link->Acknowledge(ref, verdict);
+  };
+  if (!key.ok()) {
+    return answer({FinishVerdict::Kind::kRefused, std::string(key.status().message())});
   }
-  if (verdict.kind != FinishVerdict::Kind::kRetry) link_->Acknowledge(message.ref(), verdict);
+  engine_->Finish(agent_, *key,
+                  within.ok() ? ReadResult(message.measurement()) : CantBeTaken(within), answer);
 }
 
 absl::Status AgentStream::Handle(const v1::AgentMessage& message) {

@@ -1,45 +1,80 @@
-// Tells watchers that a sweep has new events in the store. Carries no events itself: a watcher
-// reads them from the store, so that it can't miss or repeat one.
+// Hands events to those who watch a sweep, once they are stored, and how far running trials are,
+// which nobody stores.
+//
+// Callers may rely on: a watcher that takes what it gets in time misses no event and sees none
+// twice; of one that does not, the hub forgets what it holds and says so. Nobody waits for a
+// watcher.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "db/records.h"
 
 namespace meshwright::server {
 
 class EventHub {
  public:
-  // Ends the subscription when it is destroyed; the callback does not run after that.
+  using Event = std::shared_ptr<const db::EventRecord>;
+
+  // What came since the last time.
+  struct Batch {
+    std::vector<Event> events;    // by sequence
+    std::vector<Event> progress;  // the newest of each trial
+    bool missed = false;          // there were more events than are kept: the store has them
+    bool deleted = false;         // the sweep is gone
+  };
+
+  // Ends when it is destroyed; its callback does not run after that.
   class Subscription {
    public:
     ~Subscription();
     Subscription(const Subscription&) = delete;
     Subscription& operator=(const Subscription&) = delete;
 
+    // May be called from the callback.
+    Batch Take();
+
    private:
     friend class EventHub;
-    Subscription(EventHub* hub, int64_t sweep_id, int64_t id)
-        : hub_(hub), sweep_id_(sweep_id), id_(id) {}
-    EventHub* hub_;
-    int64_t sweep_id_;
-    int64_t id_;
+    Subscription(EventHub* hub, int64_t sweep_id, std::function<void()> callback)
+        : hub_(hub), sweep_id_(sweep_id), callback_(std::move(callback)) {}
+    void Add(const Event& event);
+    void AddProgress(const Event& event);
+    void MarkDeleted();
+
+    EventHub* const hub_;
+    const int64_t sweep_id_;
+    const std::function<void()> callback_;
+    absl::Mutex mutex_;
+    std::deque<Event> events_ ABSL_GUARDED_BY(mutex_);
+    std::map<int32_t, Event> progress_ ABSL_GUARDED_BY(mutex_);
+    bool missed_ ABSL_GUARDED_BY(mutex_) = false;
+    bool deleted_ ABSL_GUARDED_BY(mutex_) = false;
   };
 
-  // `callback` must not block and must not use the hub. The hub must outlive the subscription.
+  // Events of the sweep from now on, and the newest progress of its trials. `callback` says that
+  // there is something to take; it must not block. The hub must outlive the subscription.
   std::unique_ptr<Subscription> Subscribe(int64_t sweep_id, std::function<void()> callback);
-  void Notify(int64_t sweep_id);
+
+  // Events that were stored, by sequence.
+  void Publish(std::vector<db::EventRecord> events);
+  void PublishProgress(db::EventRecord event);
+  void PublishDeleted(int64_t sweep_id);
   // Runs every callback, so that watchers see that the server stops.
   void NotifyAll();
 
  private:
   absl::Mutex mutex_;
-  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<int64_t, std::map<int64_t, std::function<void()>>> callbacks_ ABSL_GUARDED_BY(mutex_);
+  std::multimap<int64_t, Subscription*> subscriptions_ ABSL_GUARDED_BY(mutex_);
+  // Of trials that run, by sweep and number.
+  std::map<int64_t, std::map<int32_t, Event>> progress_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace meshwright::server

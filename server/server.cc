@@ -85,8 +85,9 @@ absl::Status Server::Listen() {
 absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
   store_ = std::move(store);
-  engine_ = std::make_unique<SweepEngine>(store_.get(), &hub_, options_.clock,
-                                          options_.monotonic_clock, options_.engine);
+  ASSIGN_OR_RETURN(engine_,
+                   SweepEngine::Start(store_.get(), &hub_, options_.clock, options_.monotonic_clock,
+                                      options_.engine, options_.log));
   sweeps_service_.Begin({.store = store_.get(),
                          .engine = engine_.get(),
                          .hub = &hub_,

@@ -34,6 +34,7 @@ struct ServerOptions {
   Clock clock;
   host::MonotonicClock monotonic_clock = host::MonotonicNow;
   EngineOptions engine;
+  host::LogFunction log;  // may be empty
   // Two, so that a short search need not wait for a long one.
   int32_t searches_at_once = 2;
   int32_t search_cores = 1;  // that they share

@@ -1,254 +1,438 @@
 #include "server/sweep_engine.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 #include <utility>
 
+#include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "executor/agent/event_details.h"
-#include "planner/base/nearest.h"
+#include "absl/synchronization/notification.h"
+#include "nlohmann/json.hpp"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "server/step_to_beat.h"
+#include "server/digest_result.h"
+#include "server/plan_to_beat.h"
 
 namespace meshwright::server {
+namespace {
+
+// How long a caller waits for a store that can't be written.
+constexpr absl::Duration kStorePatience = absl::Seconds(10);
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+absl::Status CantBeWritten() {
+  return absl::UnavailableError("the store can't be written now: try again");
+}
+
+absl::StatusOr<SweepStored> ReadActive(const db::SweepRecord& sweep, db::SweepReader& store) {
+  ASSIGN_OR_RETURN(std::vector<db::TrialHead> trials, store.ListTrialHeads(sweep.id));
+  ASSIGN_OR_RETURN(std::vector<db::AttemptHead> attempts, store.ListAttemptHeads(sweep.id));
+  return SweepStored{sweep, std::move(trials), std::move(attempts)};
+}
+
+FinishVerdict Retry(const absl::Status& status) {
+  return {FinishVerdict::Kind::kRetry, std::string(status.message())};
+}
+
+absl::Status HasEndedAlready(const db::SweepRecord& sweep, absl::string_view verb) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "sweep ", sweep.name, " can't be ", verb, ": it is ", View(db::SweepStateName(sweep.state))));
+}
+
+}  // namespace
 
 SweepEngine::SweepEngine(db::SweepStore* store, EventHub* hub, Clock clock,
-                         host::MonotonicClock monotonic_clock, EngineOptions options)
+                         host::MonotonicClock monotonic_clock, EngineOptions options,
+                         host::LogFunction log)
     : store_(store),
       hub_(hub),
       clock_(std::move(clock)),
       monotonic_clock_(std::move(monotonic_clock)),
-      options_(std::move(options)),
-      policy_{.max_lost_attempts = options_.max_lost_attempts} {}
+      options_(options),
+      log_(std::move(log)),
+      core_(options),
+      writer_(store,
+              {.events =
+                   [hub](std::vector<db::EventRecord> events) { hub->Publish(std::move(events)); },
+               .failed =
+                   [this](const absl::Status& status) {
+                     Log(absl::StrCat("the store can't be written, what is decided waits: ",
+                                      status.message()),
+                         host::LogLevel::kError);
+                     Decide(StoreFailed());
+                   },
+               .back =
+                   [this] {
+                     Log("the store can be written again");
+                     Decide(StoreBack());
+                   }}) {}
 
-void SweepEngine::Log(const std::string& line, host::LogLevel level) const {
-  if (options_.log) options_.log(level, line);
+SweepEngine::~SweepEngine() { writer_.Stop(); }
+
+absl::StatusOr<std::unique_ptr<SweepEngine>> SweepEngine::Start(
+    db::SweepStore* store, EventHub* hub, Clock clock, host::MonotonicClock monotonic_clock,
+    EngineOptions options, host::LogFunction log) {
+  auto engine = absl::WrapUnique(new SweepEngine(
+      store, hub, std::move(clock), std::move(monotonic_clock), options, std::move(log)));
+  ASSIGN_OR_RETURN(EngineCore core, engine->LoadCore());
+  {
+    absl::MutexLock lock(&engine->mutex_);
+    engine->core_ = std::move(core);
+  }
+  engine->Tick();
+  return engine;
 }
 
-bool SweepEngine::Done(const absl::Status& status, int64_t sweep_id) {
-  if (status.ok()) {
-    hub_->Notify(sweep_id);
-    return true;
+void SweepEngine::Log(const std::string& line, host::LogLevel level) const {
+  if (log_) log_(level, line);
+}
+
+EngineOutput SweepEngine::Decide(EngineEvent event) {
+  absl::MutexLock lock(&mutex_);
+  return DecideLocked(std::move(event));
+}
+
+EngineOutput SweepEngine::DecideLocked(EngineEvent event) {
+  EngineOutput output = Handle(std::move(event));
+  Submit(output, {});
+  return output;
+}
+
+EngineOutput SweepEngine::Handle(EngineEvent event) {
+  EngineOutput output = core_.Handle({clock_(), monotonic_clock_(), std::move(event)});
+  for (const LogLine& line : output.log) Log(line.text, line.level);
+  for (const Message& message : MessagesOf(output.sends_at_once)) Deliver(message);
+  return output;
+}
+
+void SweepEngine::Submit(const EngineOutput& output,
+                         std::function<void(const absl::Status&)> stored) {
+  if (output.ops.empty() && output.sends.empty() && !stored) return;
+  auto messages = std::make_shared<std::vector<Message>>(MessagesOf(output.sends));
+  GroupWriter::Job job;
+  const int64_t number = core_number_.load();
+  if (!output.ops.empty()) {
+    job.store = [this, number, ops = output.ops, messages](db::SweepAccess& access) {
+      if (core_number_.load() != number) return absl::AbortedError("the engine began again");
+      for (const StoreOp& op : ops) RETURN_IF_ERROR(Apply(op, access));
+      return ReadPlans(*messages, access);
+    };
   }
-  // Aborted: somebody else was first, which is how compare-and-set is meant to end.
-  if (!absl::IsAborted(status)) Log(std::string(status.message()), host::LogLevel::kError);
-  return false;
+  job.stored = [this, number, messages, stored = std::move(stored)](const absl::Status& status) {
+    if (status.ok()) {
+      for (const Message& message : *messages) Deliver(message);
+    } else if (!absl::IsCancelled(status) && core_number_.load() == number) {
+      Reload(status);
+    }
+    if (stored) stored(status);
+  };
+  writer_.Submit(std::move(job));
+}
+
+std::vector<SweepEngine::Message> SweepEngine::MessagesOf(const std::vector<Send>& sends) {
+  std::vector<Message> messages;
+  for (const Send& send : sends) {
+    if (const auto link = links_.find(send.connection); link != links_.end()) {
+      messages.push_back({link->second, send, ""});
+    }
+  }
+  return messages;
+}
+
+absl::Status SweepEngine::ReadPlans(std::vector<Message>& messages, db::SweepAccess& access) {
+  for (Message& message : messages) {
+    const auto* assign = std::get_if<AssignOrder>(&message.send.order);
+    if (assign == nullptr) continue;
+    ASSIGN_OR_RETURN(const std::string plan_json,
+                     access.GetPlan(assign->sweep_id, assign->key.trial));
+    message.plan_json = PlanToBeat(plan_json, assign->beat_step_s);
+  }
+  return absl::OkStatus();
+}
+
+void SweepEngine::Deliver(const Message& message) {
+  struct Deliverer {
+    const Message& message;
+
+    void operator()(const WelcomeOrder&) const { message.link->Welcome(); }
+    void operator()(const AssignOrder& order) const {
+      message.link->Assign(order.key, message.plan_json, order.reason);
+    }
+    void operator()(const CancelOrder& order) const {
+      message.link->Cancel(order.key, order.reason);
+    }
+    void operator()(const CloseOrder& order) const { message.link->Close(order.status); }
+  };
+  std::visit(Deliverer{message}, message.send.order);
+}
+
+absl::StatusOr<EngineCore> SweepEngine::LoadCore() const {
+  EngineCore core(options_);
+  ASSIGN_OR_RETURN(const std::vector<db::SweepRecord> sweeps, store_->ListActiveSweeps());
+  for (const db::SweepRecord& sweep : sweeps) {
+    ASSIGN_OR_RETURN(const SweepStored stored, ReadActive(sweep, *store_));
+    core.Load(stored, monotonic_clock_());
+  }
+  return core;
+}
+
+void SweepEngine::Reload(const absl::Status& why) {
+  Log(absl::StrCat("the store holds something else than the engine: it begins again from the "
+                   "store: ",
+                   why.message()),
+      host::LogLevel::kError);
+  absl::StatusOr<EngineCore> core = LoadCore();
+  absl::MutexLock lock(&mutex_);
+  ++core_number_;
+  for (const auto& [connection, link] : links_) {
+    link->Close(absl::UnavailableError("the server begins again from its store"));
+  }
+  links_.clear();
+  if (core.ok()) {
+    core_ = *std::move(core);
+  } else {
+    Log(std::string(core.status().message()), host::LogLevel::kError);
+  }
+}
+
+absl::Status SweepEngine::StoreNow(std::function<absl::Status(db::SweepAccess&)> store,
+                                   std::function<void()> stored) {
+  struct Call {
+    absl::Mutex mutex;
+    bool abandoned ABSL_GUARDED_BY(mutex) = false;
+    absl::Status status = absl::OkStatus();
+    absl::Notification done;
+  };
+  auto call = std::make_shared<Call>();
+  writer_.Submit({.store =
+                      [call, store = std::move(store)](db::SweepAccess& access) {
+                        absl::MutexLock lock(&call->mutex);
+                        return call->abandoned ? absl::CancelledError("nobody waits for it")
+                                               : store(access);
+                      },
+                  .stored =
+                      [call, stored = std::move(stored)](const absl::Status& status) {
+                        call->status = status;
+                        if (status.ok()) stored();
+                        call->done.Notify();
+                      }});
+  if (call->done.WaitForNotificationWithTimeout(kStorePatience)) return call->status;
+  absl::MutexLock lock(&call->mutex);
+  call->abandoned = true;
+  return CantBeWritten();
 }
 
 absl::StatusOr<db::SweepRecord> SweepEngine::Create(const NewSweep& made) {
-  absl::MutexLock lock(&mutex_);
+  auto created = std::make_shared<SweepStored>();
   db::SweepRecord unnamed = made.sweep;
   unnamed.name_stem = SweepIdStem(made.sweep.model);
-  ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->CreateSweep(unnamed, made.trials));
-  Step();
-  return store_->GetSweepById(sweep.id);
+  RETURN_IF_ERROR(StoreNow(
+      [created, unnamed, trials = made.trials](db::SweepAccess& access) -> absl::Status {
+        ASSIGN_OR_RETURN(const db::SweepRecord sweep, access.CreateSweep(unnamed, trials));
+        ASSIGN_OR_RETURN(*created, ReadActive(sweep, access));
+        return absl::OkStatus();
+      },
+      [this, created] { Decide(*created); }));
+  writer_.Flush(kStorePatience);
+  return store_->GetSweepById(created->sweep.id);
 }
 
 absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name) {
-  absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(name));
-  RETURN_IF_ERROR(CancelTrials(sweep));
-  Step();
+  if (db::HasEnded(sweep.state)) return HasEndedAlready(sweep, "cancelled");
+  const EngineOutput output = Decide(CancelRequested{std::string(name)});
+  if (absl::IsNotFound(output.status)) {
+    // It ended just now.
+    writer_.Flush(kStorePatience);
+    ASSIGN_OR_RETURN(const db::SweepRecord ended, store_->GetSweepById(sweep.id));
+    return HasEndedAlready(ended, "cancelled");
+  }
+  RETURN_IF_ERROR(output.status);
+  if (!writer_.Flush(kStorePatience)) return CantBeWritten();
   return store_->GetSweepById(sweep.id);
 }
 
 absl::Status SweepEngine::Delete(std::string_view name, bool force) {
-  absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(name));
   if (!db::HasEnded(sweep.state)) {
     if (!force) {
-      const std::string_view state = db::SweepStateName(sweep.state);
-      return absl::FailedPreconditionError(absl::StrCat(
-          "sweep ", sweep.name, " can't be deleted: it is ",
-          absl::string_view(state.data(), state.size()), "; cancel it first (--force does)"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("sweep ", sweep.name, " can't be deleted: it is ",
+                       View(db::SweepStateName(sweep.state)), "; cancel it first (--force does)"));
     }
-    RETURN_IF_ERROR(CancelTrials(sweep));
+    const absl::Status cancelled = Cancel(name).status();
+    if (!cancelled.ok() && !absl::IsFailedPrecondition(cancelled)) return cancelled;
   }
-  RETURN_IF_ERROR(store_->DeleteSweep(sweep.id));
-  Log(absl::StrCat(FormatSweepName(sweep.name), " was deleted"));
-  hub_->Notify(sweep.id);
-  Step();
-  return absl::OkStatus();
+  return StoreNow([id = sweep.id](db::SweepAccess& access) { return access.DeleteSweep(id); },
+                  [this, id = sweep.id, deleted = sweep.name] {
+                    Log(absl::StrCat(FormatSweepName(deleted), " was deleted"));
+                    hub_->PublishDeleted(id);
+                  });
 }
 
-absl::Status SweepEngine::CancelTrials(const db::SweepRecord& sweep) {
-  db::TrialCounts after = sweep.trial_counts;
-  for (const db::TrialState state :
-       {db::TrialState::kPending, db::TrialState::kAssigned, db::TrialState::kRunning}) {
-    after[db::TrialState::kCancelled] += std::exchange(after[state], 0);
+ConnectionId SweepEngine::ConnectionOf(const AgentLink* link) const {
+  for (const auto& [connection, known] : links_) {
+    if (known.get() == link) return connection;
   }
-  const std::string reason = absl::StrCat("cancelled by request: ", after.ToText());
-  if (absl::Status status = store_->CancelSweep(sweep.id, reason, clock_()); !status.ok()) {
-    if (!absl::IsFailedPrecondition(status)) return status;
-    const std::string_view state = db::SweepStateName(sweep.state);
-    return absl::FailedPreconditionError(
-        absl::StrCat("sweep ", sweep.name, " can't be cancelled: it is ",
-                     absl::string_view(state.data(), state.size())));
-  }
-  hub_->Notify(sweep.id);
-  for (auto& [agent_name, agent] : agents_) {
-    for (const HeldAttempt& held : agent.held) {
-      if (held.key.sweep == sweep.name) agent.link->Cancel(held.key, reason);
-    }
-  }
-  return absl::OkStatus();
+  return 0;
 }
 
-void SweepEngine::Tick() {
+absl::Status SweepEngine::Connect(AgentInfo info, const std::vector<agent::AttemptKey>& held,
+                                  std::shared_ptr<AgentLink> link) {
   absl::MutexLock lock(&mutex_);
-  Step();
+  const ConnectionId connection = ++last_connection_;
+  links_[connection] = std::move(link);
+  const EngineOutput output = DecideLocked(AgentConnected{std::move(info), connection, held});
+  if (!output.status.ok()) links_.erase(connection);
+  return output.status;
 }
 
-absl::StatusOr<PolicyState> SweepEngine::LoadState() {
-  PolicyState state;
-  for (const auto& [name, agent] : agents_) {
-    state.agents.push_back({name, agent.info.device_kind, agent.info.devices, agent.held.empty()});
-  }
-  ASSIGN_OR_RETURN(std::vector<db::SweepRecord> sweeps, store_->ListActiveSweeps());
-  const host::MonotonicTime whole_lease = monotonic_clock_() + options_.lease;
-  std::map<agent::AttemptKey, host::MonotonicTime> lease_ends;
-  for (db::SweepRecord& sweep : sweeps) {
-    ASSIGN_OR_RETURN(std::vector<db::TrialRecord> trials,
-                     store_->ListTrials(sweep.id, db::TrialOrder::kNumber, 0,
-                                        std::numeric_limits<int32_t>::max()));
-    state.sweeps.push_back({std::move(sweep), std::move(trials)});
-    SweepView& view = state.sweeps.back();
-    for (const db::TrialRecord& trial : view.trials) {
-      if (!db::IsHeld(trial.state)) continue;
-      const agent::AttemptKey key{view.sweep.name, trial.number, trial.attempt};
-      const auto known = lease_ends_.find(key);
-      const host::MonotonicTime ends = known == lease_ends_.end() ? whole_lease : known->second;
-      lease_ends[key] = ends;
-      view.lease_ends[trial.number] = ends;
+void SweepEngine::Disconnect(const std::string& agent, const AgentLink* link) {
+  absl::MutexLock lock(&mutex_);
+  const ConnectionId connection = ConnectionOf(link);
+  if (connection == 0) return;
+  DecideLocked(AgentDisconnected{agent, connection});
+  links_.erase(connection);
+}
+
+void SweepEngine::Leave(const std::string& agent, const AgentLink* link,
+                        const std::string& reason) {
+  absl::MutexLock lock(&mutex_);
+  const ConnectionId connection = ConnectionOf(link);
+  if (connection == 0) return;
+  DecideLocked(AgentLeft{agent, connection, reason});
+  links_.erase(connection);
+}
+
+void SweepEngine::Heartbeat(const std::string& agent, const std::vector<agent::AttemptKey>& held) {
+  Decide(HeartbeatCame{agent, held});
+}
+
+void SweepEngine::Started(const std::string& agent, const agent::AttemptKey& key) {
+  Decide(TrialStarted{agent, key});
+}
+
+void SweepEngine::Progress(const std::string& agent, const agent::AttemptKey& key,
+                           const trial::TrialProgress& progress) {
+  EngineOutput output = Decide(TrialProgressed{agent, key, progress});
+  if (output.progress) hub_->PublishProgress(*std::move(output.progress));
+}
+
+std::optional<SweepEngine::TrialPlace> SweepEngine::PlaceOf(const agent::AttemptKey& key) {
+  absl::MutexLock lock(&mutex_);
+  const ActiveSweep* const sweep = core_.FindSweep(key.sweep);
+  if (sweep == nullptr) return std::nullopt;
+  return TrialPlace{sweep->id(), {.devices = sweep->devices(), .steps = sweep->steps()}};
+}
+
+void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
+                         const trial::TrialResult& result, FinishDone done) {
+  const std::optional<TrialPlace> place = PlaceOf(key);
+  auto digested = std::make_shared<DigestedResult>();
+  if (place) {
+    // Without a plan, of a trial that is not there, the result is refused all the same.
+    const absl::StatusOr<std::string> plan = store_->GetPlan(place->sweep_id, key.trial);
+    if (!plan.ok() && !absl::IsNotFound(plan.status())) {
+      return done(Retry(plan.status()));
     }
+    *digested = DigestResult(result, plan.ok() ? *plan : "", place->limits);
+  } else {
+    digested->delivered = result;
   }
-  lease_ends_ = std::move(lease_ends);
-  return state;
-}
-
-void SweepEngine::Step() {
-  DropSilentAgents();
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    const absl::StatusOr<PolicyState> state = LoadState();
-    if (!state.ok()) {
-      Log(std::string(state.status().message()), host::LogLevel::kError);
-      return;
+  EngineOutput output;
+  {
+    absl::MutexLock lock(&mutex_);
+    output = Handle(TrialFinished{agent, key, digested});
+    const bool is_told_later =
+        output.verdict && output.verdict->kind != FinishVerdict::Kind::kRetry;
+    std::function<void(const absl::Status&)> stored;
+    if (is_told_later) {
+      stored = [done, verdict = *output.verdict](const absl::Status& status) {
+        done(status.ok() ? verdict : Retry(status));
+      };
     }
-    for (const PolicyAction& action : NextActions(monotonic_clock_(), *state, policy_)) {
-      changed = Apply(action, *state) || changed;
-    }
+    Submit(output, std::move(stored));
+    if (is_told_later) return;
+  }
+  if (output.result_is_late) {
+    FinishLate(agent, key, digested->delivered, std::move(done));
+  } else {
+    done(*output.verdict);
   }
 }
 
-bool SweepEngine::Apply(const PolicyAction& action, const PolicyState& state) {
-  const auto view = std::find_if(state.sweeps.begin(), state.sweeps.end(),
-                                 [&](const SweepView& v) { return v.sweep.id == action.sweep_id; });
-  switch (action.type) {
-    case ActionType::kAssign:
-      return Assign(action, *view);
-    case ActionType::kRequeue:
-    case ActionType::kFail:
-      return GiveUp(action, view->sweep, view->trials[static_cast<size_t>(action.trial - 1)]);
-    case ActionType::kWait:
-      if (view->sweep.reason != action.reason) {
-        SetSweep(view->sweep, view->sweep.state, action.reason, "sweep_waiting");
-      }
-      return false;
-    case ActionType::kFinish:
-      Log(absl::StrCat(FormatSweepName(view->sweep.name), " finished: ", action.reason));
-      SetSweep(view->sweep, db::SweepState::kFinished, action.reason, "sweep_finished");
-      return false;
+absl::StatusOr<FinishVerdict> SweepEngine::JudgeLate(const std::string& agent,
+                                                     const agent::AttemptKey& key,
+                                                     const trial::TrialResult& result,
+                                                     absl::Time now, db::SweepAccess& access) {
+  constexpr FinishVerdict::Kind kRefused = FinishVerdict::Kind::kRefused;
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, access.GetSweep(key.sweep));
+  ASSIGN_OR_RETURN(const db::TrialRecord trial, access.GetTrial(sweep.id, key.trial));
+  if (trial.measured && trial.attempt == key.attempt) {
+    return FinishVerdict{FinishVerdict::Kind::kStored, "it was stored before"};
   }
-  return false;
-}
-
-bool SweepEngine::Assign(const PolicyAction& action, const SweepView& view) {
-  const db::SweepRecord& sweep = view.sweep;
-  const db::TrialRecord& trial = view.trials[static_cast<size_t>(action.trial - 1)];
-  const auto found = agents_.find(action.agent);
-  if (found == agents_.end()) return false;
-  ConnectedAgent& agent = found->second;
-  db::TrialTransition transition{.sweep_id = sweep.id,
-                                 .number = trial.number,
-                                 .from_state = db::TrialState::kPending,
-                                 .from_attempt = trial.attempt,
-                                 .to_state = db::TrialState::kAssigned,
-                                 .to_attempt = trial.attempt,
-                                 .reason = action.reason,
-                                 .agent = agent.info.name,
-                                 .host = agent.info.host,
-                                 .event_kind = "trial_assigned",
-                                 .event_message = action.reason,
-                                 .time = clock_()};
-  transition.event_data_json =
-      ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
-  if (!Done(store_->UpdateTrial(transition), sweep.id)) return false;
-  Log(absl::StrCat(FormatTrialName(sweep.name, trial.number), ": attempt ", trial.attempt,
-                   " goes to agent ", agent.info.name),
-      host::LogLevel::kDebug);
-  const agent::AttemptKey key{sweep.name, trial.number, trial.attempt};
-  agent.held.push_back({key});
-  agent.link->Assign(key, PlanToBeat(trial.plan_json, BestStep(view)), action.reason);
-  SetRunning(sweep);
-  return true;
-}
-
-void SweepEngine::SetRunning(const db::SweepRecord& sweep) {
-  const std::string running = "its trials run";
-  if (sweep.state == db::SweepState::kRunning && sweep.reason == running) return;
-  SetSweep(sweep, db::SweepState::kRunning, running, "sweep_running");
-}
-
-bool SweepEngine::Unassign(const PolicyAction& action, const db::TrialRecord& trial, bool lost) {
-  const bool failed = action.type == ActionType::kFail;
-  if (const auto sweep = store_->GetSweepById(trial.sweep_id); sweep.ok()) {
-    Log(absl::StrCat(FormatTrialName(sweep->name, trial.number), ": ", action.reason),
-        lost || failed ? host::LogLevel::kWarning : host::LogLevel::kInfo);
+  if (result.outcome == trial::TrialOutcome::kCancelled) {
+    return FinishVerdict{kRefused, "a cancelled attempt has no result"};
   }
-  db::TrialTransition transition{
-      .sweep_id = trial.sweep_id,
-      .number = trial.number,
-      .from_state = trial.state,
-      .from_attempt = trial.attempt,
-      .to_state = failed ? db::TrialState::kFailed : db::TrialState::kPending,
-      .to_attempt = failed ? trial.attempt : trial.attempt + 1,
-      .lost = lost,
-      .reason = action.reason,
-      .event_kind = failed ? "trial_ended" : "trial_requeued",
-      .event_message = action.reason,
-      .time = clock_()};
-  transition.event_data_json =
-      ToJson(agent::TrialLeft{.layout = trial.layout,
-                              .state = std::string(db::TrialStateName(transition.to_state)),
-                              .agent = trial.agent})
-          .dump();
-  return Done(store_->UpdateTrial(transition), trial.sweep_id);
-}
-
-bool SweepEngine::GiveUp(const PolicyAction& action, const db::SweepRecord& sweep,
-                         const db::TrialRecord& trial) {
-  if (!Unassign(action, trial, /*lost=*/true)) return false;
-  const agent::AttemptKey key{sweep.name, trial.number, trial.attempt};
-  CancelOn(trial.agent, key, action.reason);
-  // An agent that is still there says with its next heartbeat whether it is free.
-  if (const auto agent = agents_.find(trial.agent); agent != agents_.end()) {
-    for (HeldAttempt& held : agent->second.held) held.confirmed = held.confirmed || held.key == key;
+  ASSIGN_OR_RETURN(const std::vector<db::AttemptRecord> attempts,
+                   access.ListAttempts(sweep.id, key.trial));
+  const bool was_given =
+      std::any_of(attempts.begin(), attempts.end(),
+                  [&](const db::AttemptRecord& attempt) { return attempt.number == key.attempt; });
+  std::string reason = absl::StrCat("attempt ", key.attempt, " was never given out");
+  if (was_given && trial.measured) {
+    reason = absl::StrCat("attempt ", trial.attempt, " had a result before");
+  } else if (was_given) {
+    reason = absl::StrCat("the sweep is ", View(db::SweepStateName(sweep.state)));
   }
-  return true;
+  db::EventRecord event{.sweep_id = sweep.id,
+                        .trial = key.trial,
+                        .attempt = key.attempt,
+                        .kind = "result_refused",
+                        .time = now};
+  event.message = absl::StrCat("result of agent ", agent, " refused: ", reason);
+  event.data_json = ToJson(result).dump();
+  RETURN_IF_ERROR(access.AppendEvent(event).status());
+  return FinishVerdict{kRefused, std::move(reason)};
 }
 
-bool SweepEngine::SetSweep(const db::SweepRecord& sweep, db::SweepState to,
-                           const std::string& reason, const std::string& event_kind) {
-  return Done(store_->UpdateSweep({.sweep_id = sweep.id,
-                                   .from_state = sweep.state,
-                                   .to_state = to,
-                                   .reason = reason,
-                                   .event_kind = event_kind,
-                                   .time = clock_()}),
-              sweep.id);
+void SweepEngine::FinishLate(const std::string& agent, const agent::AttemptKey& key,
+                             const trial::TrialResult& result, FinishDone done) {
+  auto verdict = std::make_shared<FinishVerdict>();
+  writer_.Submit({.store =
+                      [=, now = clock_()](db::SweepAccess& access) {
+                        const absl::StatusOr<FinishVerdict> judged =
+                            JudgeLate(agent, key, result, now, access);
+                        if (judged.ok()) *verdict = *judged;
+                        return judged.status();
+                      },
+                  .stored =
+                      [verdict, done = std::move(done)](const absl::Status& status) {
+                        if (absl::IsNotFound(status)) {
+                          *verdict = {FinishVerdict::Kind::kRefused, std::string(status.message())};
+                        } else if (!status.ok()) {
+                          *verdict = Retry(status);
+                        }
+                        done(*verdict);
+                      }});
 }
+
+std::vector<AgentStatus> SweepEngine::ListAgents() {
+  absl::MutexLock lock(&mutex_);
+  std::vector<AgentStatus> agents;
+  for (const auto& [name, agent] : core_.agents().all()) {
+    agents.push_back({agent.info, {}});
+    for (const HeldAttempt& held : agent.held) agents.back().held.push_back(held.key);
+  }
+  return agents;
+}
+
+void SweepEngine::CloseAgents(const absl::Status& status) {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [connection, link] : links_) link->Close(status);
+}
+
+void SweepEngine::Tick() { Decide(meshwright::server::Tick()); }
 
 }  // namespace meshwright::server

@@ -11,17 +11,24 @@ namespace {
 
 constexpr int32_t kBatch = 100;
 
+bool EndsTheSweep(const db::EventRecord& event) {
+  return event.kind == "sweep_finished" || event.kind == "sweep_cancelled";
+}
+
 }  // namespace
 
-SweepWatch::SweepWatch(db::SweepStore* store, EventHub* hub, const std::atomic<bool>* stopping,
+SweepWatch::SweepWatch(db::SweepReader* store, EventHub* hub, const std::atomic<bool>* stopping,
                        const db::SweepRecord& sweep, int64_t after_sequence)
     : store_(store),
       stopping_(stopping),
       sweep_id_(sweep.id),
       sweep_name_(sweep.name),
       last_sequence_(after_sequence) {
-  subscription_ = hub->Subscribe(sweep_id_, [this] { Pump(); });
-  Pump();
+  std::unique_ptr<EventHub::Subscription> subscription =
+      hub->Subscribe(sweep_id_, [this] { Pump(); });
+  absl::MutexLock lock(&mutex_);
+  subscription_ = std::move(subscription);
+  PumpLocked();
 }
 
 void SweepWatch::Pump() {
@@ -29,38 +36,66 @@ void SweepWatch::Pump() {
   PumpLocked();
 }
 
-bool SweepWatch::Load(bool* ended) {
+void SweepWatch::Add(const db::EventRecord& event) {
+  if (event.sequence <= last_sequence_) return;
+  last_sequence_ = event.sequence;
+  next_.push_back(ToWire(event, sweep_name_));
+  is_last_ = is_last_ || EndsTheSweep(event);
+}
+
+void SweepWatch::LoadFromStore() {
   // The sweep first: events that come between the two reads are then found, not missed.
   const absl::StatusOr<db::SweepRecord> sweep = store_->GetSweepById(sweep_id_);
   const absl::StatusOr<std::vector<db::EventRecord>> events =
       store_->ListEvents(sweep_id_, last_sequence_, kBatch);
   if (absl::IsNotFound(sweep.status())) {
     End(grpc::Status(grpc::StatusCode::NOT_FOUND, "sweep " + sweep_name_ + " was deleted"));
-    return false;
+    return;
   }
   if (!sweep.ok() || !events.ok()) {
     End(ToGrpcStatus(sweep.ok() ? events.status() : sweep.status()));
-    return false;
+    return;
   }
-  for (const db::EventRecord& event : *events) loaded_.push_back(ToWire(event, sweep_name_));
-  if (!events->empty()) last_sequence_ = events->back().sequence;
-  *ended = db::HasEnded(sweep->state);
-  return !events->empty();
+  for (const db::EventRecord& event : *events) Add(event);
+  reads_store_ = events->size() == static_cast<size_t>(kBatch);
+  if (!reads_store_ && db::HasEnded(sweep->state)) is_last_ = true;
+}
+
+void SweepWatch::LoadFromHub() {
+  const EventHub::Batch batch = subscription_->Take();
+  if (batch.deleted) {
+    End(grpc::Status(grpc::StatusCode::NOT_FOUND, "sweep " + sweep_name_ + " was deleted"));
+    return;
+  }
+  if (batch.missed) {
+    reads_store_ = true;
+    return;
+  }
+  for (const EventHub::Event& event : batch.events) Add(*event);
+  if (is_last_) return;
+  for (const EventHub::Event& event : batch.progress) next_.push_back(ToWire(*event, sweep_name_));
+}
+
+void SweepWatch::Load() {
+  while (next_.empty() && reads_store_ && !is_last_ && !ended_) LoadFromStore();
+  if (next_.empty() && !is_last_ && !ended_) LoadFromHub();
+  if (next_.empty() && reads_store_ && !is_last_ && !ended_) Load();
 }
 
 void SweepWatch::PumpLocked() {
-  if (writing_ || ended_) return;
+  if (subscription_ == nullptr || writing_ || ended_) return;
   if (stopping_->load()) {
     End(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server stops"));
     return;
   }
-  bool sweep_ended = false;
-  if (loaded_.empty() && !Load(&sweep_ended)) {
-    if (sweep_ended) End(grpc::Status::OK);
+  if (next_.empty()) Load();
+  if (ended_) return;
+  if (next_.empty()) {
+    if (is_last_) End(grpc::Status::OK);
     return;
   }
-  sending_ = std::move(loaded_.front());
-  loaded_.pop_front();
+  sending_ = std::move(next_.front());
+  next_.pop_front();
   writing_ = true;
   StartWrite(&sending_);
 }

@@ -1,5 +1,8 @@
-// One WatchSweep call: sends a sweep's events from the store, in order and once each, until the
-// sweep has ended, is deleted (NOT_FOUND) or the server stops.
+// One WatchSweep call: sends a sweep's events in order and once each, and how far its trials are,
+// until the sweep has ended, is deleted (NOT_FOUND) or the server stops.
+//
+// Events that are older than the call come from the store; from then on the hub hands them over.
+// A watcher that reads too slowly is sent back to the store.
 #pragma once
 
 #include <atomic>
@@ -19,7 +22,7 @@ namespace meshwright::server {
 class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  public:
   // All pointers must outlive the call. `stopping` turns true when the server stops.
-  SweepWatch(db::SweepStore* store, EventHub* hub, const std::atomic<bool>* stopping,
+  SweepWatch(db::SweepReader* store, EventHub* hub, const std::atomic<bool>* stopping,
              const db::SweepRecord& sweep, int64_t after_sequence);
 
   void OnWriteDone(bool ok) override;
@@ -29,19 +32,24 @@ class SweepWatch final : public grpc::ServerWriteReactor<v1::SweepEvent> {
  private:
   void Pump();
   void PumpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Reads the next events; false when there are none, and then `ended` says whether more can come.
-  bool Load(bool* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Fills next_ from the store, or from what the hub has.
+  void Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void LoadFromStore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void LoadFromHub() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Add(const db::EventRecord& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  db::SweepStore* const store_;
+  db::SweepReader* const store_;
   const std::atomic<bool>* const stopping_;
   const int64_t sweep_id_;
   const std::string sweep_name_;
 
   absl::Mutex mutex_;
   int64_t last_sequence_ ABSL_GUARDED_BY(mutex_);
-  std::deque<v1::SweepEvent> loaded_ ABSL_GUARDED_BY(mutex_);
-  v1::SweepEvent sending_;  // belongs to gRPC while writing_
+  std::deque<v1::SweepEvent> next_ ABSL_GUARDED_BY(mutex_);
+  bool reads_store_ ABSL_GUARDED_BY(mutex_) = true;  // it may have events that the hub had before
+  bool is_last_ ABSL_GUARDED_BY(mutex_) = false;     // nothing comes behind what is in next_
+  v1::SweepEvent sending_;                           // belongs to gRPC while writing_
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   std::unique_ptr<EventHub::Subscription> subscription_;

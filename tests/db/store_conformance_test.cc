@@ -1,6 +1,7 @@
 // What every store does; run on a file and in memory.
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -323,6 +324,97 @@ TEST_P(StoreConformanceTest, ASweepChangesOnlyFromTheStateThatIsNamed) {
                                .event_kind = "sweep_finished",
                                .time = At(9)};
   EXPECT_TRUE(absl::IsAborted(store_->UpdateSweep(finish)));
+}
+
+TEST_P(StoreConformanceTest, ManyChangesAreOneTransaction) {
+  const SweepRecord sweep = Create("one");
+  const auto events = store_->Atomically([&](SweepAccess& access) {
+    EXPECT_TRUE(access.UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+    EXPECT_EQ(access.GetTrial(sweep.id, 1)->state, TrialState::kAssigned);
+    return access.UpdateTrial(Finish(sweep.id, 1, 1, 0.25));
+  });
+  ASSERT_TRUE(events.ok()) << events.status();
+  ASSERT_EQ(events->size(), 2u);
+  EXPECT_EQ((*events)[0].kind, "trial_assigned");
+  EXPECT_EQ((*events)[1].kind, "trial_ended");
+  EXPECT_EQ(*events, *store_->ListEvents(sweep.id, sweep.last_sequence, 10));
+}
+
+TEST_P(StoreConformanceTest, WhatFailsInsideATransactionIsUndoneAlone) {
+  const SweepRecord sweep = Create("one");
+  const auto events = store_->Atomically([&](SweepAccess& access) {
+    EXPECT_TRUE(access.UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+    EXPECT_TRUE(absl::IsAborted(access.UpdateTrial(Assign(sweep.id, 1, 1))));
+    EXPECT_TRUE(
+        absl::IsAlreadyExists(access.CreateSweep(SomeSweep("one"), SomeTrials(1)).status()));
+    return access.UpdateTrial(Assign(sweep.id, 2, 1));
+  });
+  ASSERT_TRUE(events.ok()) << events.status();
+  EXPECT_EQ(events->size(), 2u);
+  EXPECT_EQ(store_->GetTrial(sweep.id, 2)->state, TrialState::kAssigned);
+}
+
+TEST_P(StoreConformanceTest, AnErrorUndoesTheWholeTransaction) {
+  const SweepRecord sweep = Create("one");
+  const auto events = store_->Atomically([&](SweepAccess& access) {
+    EXPECT_TRUE(access.UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+    return absl::CancelledError("enough");
+  });
+  EXPECT_TRUE(absl::IsCancelled(events.status()));
+  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->state, TrialState::kPending);
+  EXPECT_EQ(store_->ListEvents(sweep.id, 0, 10)->size(), 1u);
+  // And the next one is a new one.
+  EXPECT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+}
+
+TEST_P(StoreConformanceTest, HeadsSayWhatDecides) {
+  const SweepRecord sweep = Create("one", 3);
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Lose(sweep.id, 1, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 2, 1)).ok());
+  ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 2, 1, 0.25, 0.7)).ok());
+  const auto heads = store_->ListTrialHeads(sweep.id);
+  ASSERT_EQ(heads->size(), 3u);
+  EXPECT_EQ((*heads)[0].attempt, 2);
+  EXPECT_EQ((*heads)[0].lost_attempts, 1);
+  EXPECT_FALSE((*heads)[0].measured);
+  EXPECT_EQ((*heads)[1].state, TrialState::kOk);
+  EXPECT_TRUE((*heads)[1].measured);
+  EXPECT_EQ((*heads)[1].step_s, 0.7);
+  EXPECT_EQ((*heads)[2].layout, "layout3");
+  EXPECT_THAT(*store_->ListAttemptHeads(sweep.id),
+              ElementsAre(AttemptHead{1, 1, "a", "h", "lost"}, AttemptHead{2, 1, "a", "h", "ok"}));
+  EXPECT_EQ(*store_->GetPlan(sweep.id, 1), "{}");
+  EXPECT_TRUE(absl::IsNotFound(store_->GetPlan(sweep.id, 9).status()));
+}
+
+TEST_P(StoreConformanceTest, AnAttemptThatWasHandedBackWasNotLost) {
+  const SweepRecord sweep = Create("one");
+  ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
+  TrialTransition returned = Lose(sweep.id, 1, 1);
+  returned.lost = false;
+  ASSERT_TRUE(store_->UpdateTrial(returned).ok());
+  EXPECT_EQ(store_->ListAttempts(sweep.id, 1)->front().outcome, kReturnedOutcome);
+  EXPECT_EQ(store_->GetTrial(sweep.id, 1)->lost_attempts, 0);
+}
+
+TEST_P(StoreConformanceTest, ReadersAndWritersDontDisturbEachOther) {
+  const SweepRecord sweep = Create("one", 40);
+  std::atomic<bool> done{false};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!done.load()) {
+        EXPECT_EQ(store_->ListTrialHeads(sweep.id)->size(), 40u);
+        EXPECT_TRUE(store_->GetSweep("one").ok());
+      }
+    });
+  }
+  for (int32_t number = 1; number <= 40; ++number) {
+    EXPECT_TRUE(store_->UpdateTrial(Assign(sweep.id, number, 1)).ok());
+  }
+  done.store(true);
+  for (std::thread& reader : readers) reader.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreConformanceTest, testing::Values(Kind::kFile, Kind::kMemory),

@@ -86,7 +86,9 @@ TEST_F(OddPeersTest, AnySweepThatIsStoredCanBeReadRunAndCancelled) {
   v1::Sweep sweep;
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
   // As earlier releases named it after its model.
+  server_.reset();
   Execute("UPDATE sweeps SET name = 'org/my model-1'");
+  StartServer("127.0.0.1:0");
   const std::string name = "sweeps/org/my model-1";
   ASSERT_TRUE(Get(name, &sweep).ok());
   EXPECT_EQ(sweep.name(), name);
@@ -97,7 +99,9 @@ TEST_F(OddPeersTest, AnySweepThatIsStoredCanBeReadRunAndCancelled) {
     EXPECT_EQ(Watch(name).back().kind(), v1::SWEEP_EVENT_KIND_SWEEP_FINISHED);
   }
   ASSERT_TRUE(Create(TinySweep(1), &sweep).ok());
+  server_.reset();
   Execute("UPDATE sweeps SET name = 'my model-2' WHERE state = 'pending'");
+  StartServer("127.0.0.1:0");
   grpc::ClientContext context;
   v1::CancelSweepRequest request;
   request.set_name("sweeps/my model-2");

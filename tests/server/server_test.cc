@@ -22,7 +22,12 @@ TEST_F(ServerTest, RunsASweepAndReportsPredictedBesideMeasured) {
   EXPECT_EQ(sweep.dtype(), v1::DTYPE_FP32);
   EXPECT_GT(sweep.funnel().invalid_by_rule().size(), 0u);
   const TestAgent agent(server_->address(), "a", RunAtOnce);
-  const auto events = Watch(sweep.name());
+  auto events = Watch(sweep.name());
+  // How far a trial is has no number, and a watch that comes later does not see it.
+  std::erase_if(events, [](const v1::SweepEvent& event) {
+    EXPECT_EQ(event.sequence() == 0, event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_PROGRESS);
+    return event.sequence() == 0;
+  });
   EXPECT_TRUE(std::is_sorted(events.begin(), events.end(), [](const auto& a, const auto& b) {
     return a.sequence() < b.sequence();
   }));

@@ -1,6 +1,7 @@
 // An engine whose store is in memory, whose clocks a test moves and whose agents it plays.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,65 @@ inline trial::TrialResult OkResult(double mfu) {
   return result;
 }
 
+// An engine each of whose calls returns once all that follows from it is stored and told.
+class SettledEngine {
+ public:
+  explicit SettledEngine(std::unique_ptr<SweepEngine> engine) : engine_(std::move(engine)) {
+    engine_->Flush();
+  }
+
+  auto Create(const NewSweep& made) { return Settled(engine_->Create(made)); }
+  auto Cancel(std::string_view sweep) { return Settled(engine_->Cancel(sweep)); }
+  auto Delete(std::string_view sweep, bool force) { return Settled(engine_->Delete(sweep, force)); }
+  auto Connect(AgentInfo info, const std::vector<agent::AttemptKey>& held,
+               std::shared_ptr<AgentLink> link) {
+    return Settled(engine_->Connect(std::move(info), held, std::move(link)));
+  }
+  void Disconnect(const std::string& agent, const AgentLink* link) {
+    engine_->Disconnect(agent, link);
+    engine_->Flush();
+  }
+  void Leave(const std::string& agent, const AgentLink* link, const std::string& reason) {
+    engine_->Leave(agent, link, reason);
+    engine_->Flush();
+  }
+  void Heartbeat(const std::string& agent, const std::vector<agent::AttemptKey>& held) {
+    engine_->Heartbeat(agent, held);
+    engine_->Flush();
+  }
+  void Started(const std::string& agent, const agent::AttemptKey& key) {
+    engine_->Started(agent, key);
+    engine_->Flush();
+  }
+  void Progress(const std::string& agent, const agent::AttemptKey& key,
+                const trial::TrialProgress& progress) {
+    engine_->Progress(agent, key, progress);
+    engine_->Flush();
+  }
+  FinishVerdict Finish(const std::string& agent, const agent::AttemptKey& key,
+                       const trial::TrialResult& result) {
+    std::optional<FinishVerdict> told;
+    engine_->Finish(agent, key, result, [&](const FinishVerdict& verdict) { told = verdict; });
+    engine_->Flush();
+    return told.value();
+  }
+  void Tick() {
+    engine_->Tick();
+    engine_->Flush();
+  }
+  auto ListAgents() { return engine_->ListAgents(); }
+  SweepEngine* operator*() { return engine_.get(); }
+
+ private:
+  template <typename T>
+  T Settled(T answer) {
+    engine_->Flush();
+    return answer;
+  }
+
+  std::unique_ptr<SweepEngine> engine_;
+};
+
 class SweepEngineTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -53,9 +113,11 @@ class SweepEngineTest : public testing::Test {
     EngineOptions options;
     options.lease = absl::Seconds(30);
     options.reconnect_grace = absl::Seconds(5);
-    engine_ = std::make_unique<SweepEngine>(
+    engine_.reset();
+    engine_ = std::make_unique<SettledEngine>(*SweepEngine::Start(
         store_.get(), &hub_, [this] { return db::At(0) + now_ + wall_ahead_; },
-        [this] { return host::MonotonicTime{now_}; }, options);
+        [this] { return host::MonotonicTime{now_}; }, options,
+        [this](host::LogLevel, const std::string& line) { lines_.push_back(line); }));
   }
   db::SweepRecord Create(const std::string& name, int32_t trials) {
     return *engine_->Create({db::SomeSweep(name), db::SomeTrials(trials)});
@@ -108,7 +170,8 @@ class SweepEngineTest : public testing::Test {
   std::shared_ptr<FakeLink> b_;
   std::unique_ptr<db::SqliteSweepStore> store_;
   EventHub hub_;
-  std::unique_ptr<SweepEngine> engine_;
+  std::vector<std::string> lines_;  // that the engine logged
+  std::unique_ptr<SettledEngine> engine_;
 };
 
 }  // namespace meshwright::server

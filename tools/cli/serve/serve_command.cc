@@ -42,7 +42,7 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   options.engine.lease = absl::Seconds(flags.lease_s);
   options.engine.heartbeat = options.engine.lease / 6;
   options.engine.reconnect_grace = options.engine.lease / 6;
-  options.engine.log = MakeLog(context.err, flags.log_level, absl::Now);
+  options.log = MakeLog(context.err, flags.log_level, absl::Now);
   db::StoreLock lock;  // outlives the server, and with it the store
   const auto open = [&]() -> absl::StatusOr<std::unique_ptr<db::SweepStore>> {
     ASSIGN_OR_RETURN(lock, db::StoreLock::Take(flags.db));

@@ -61,7 +61,8 @@ class Follower {
   }
 
   void Take(const v1::SweepEvent& event) {
-    last_ = event.sequence();
+    const bool is_stored = event.sequence() > 0;  // how far a trial is, nobody stores
+    if (is_stored) last_ = event.sequence();
     const nlohmann::json data = agent::ToJson(agent::DetailsOf(event));
     std::string standing;
     if (event.kind() == v1::SWEEP_EVENT_KIND_TRIAL_ENDED) {
@@ -72,7 +73,7 @@ class Follower {
         event.kind() == v1::SWEEP_EVENT_KIND_SWEEP_CANCELLED) {
       end_kind_ = event.kind();
     }
-    if (last_ > after_) Show(event, data, standing);
+    if (!is_stored || last_ > after_) Show(event, data, standing);
   }
 
  private:

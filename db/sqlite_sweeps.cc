@@ -1,0 +1,236 @@
+#include "db/sqlite_sweeps.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "db/row.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::db {
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+absl::Status SweepNotFound(std::string_view name) {
+  return absl::NotFoundError(absl::StrCat("no sweep is named \"", View(name), "\""));
+}
+
+std::string SelectSweeps(std::string_view rest) {
+  return absl::StrCat("SELECT ", SweepColumns(), " FROM sweeps ", View(rest));
+}
+
+}  // namespace
+
+absl::StatusOr<SqliteSweeps::Change> SqliteSweeps::Change::Begin(SqliteSweeps* sweeps) {
+  ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::Begin(sweeps->connection_));
+  return Change(sweeps, std::move(transaction));
+}
+
+SqliteSweeps::Change::~Change() {
+  if (sweeps_ != nullptr) sweeps_->events_.resize(events_before_);
+}
+
+absl::Status SqliteSweeps::Change::Commit() {
+  RETURN_IF_ERROR(transaction_.Commit());
+  sweeps_ = nullptr;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> SqliteSweeps::StoreId() {
+  return connection_->QueryText("SELECT id FROM store");
+}
+
+absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ReadSweeps(SqliteStatement& select) {
+  std::vector<SweepRecord> sweeps;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return sweeps;
+    sweeps.push_back(ReadSweep(select));
+  }
+}
+
+absl::StatusOr<SweepRecord> SqliteSweeps::ReadSweepById(int64_t id) {
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE id = ?")));
+  select.Bind(id);
+  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
+  if (sweeps.empty()) return SweepNotFound(absl::StrCat("#", id));
+  return sweeps.front();
+}
+
+absl::StatusOr<std::string> SqliteSweeps::NextName(std::string_view stem) {
+  ASSIGN_OR_RETURN(int64_t number, connection_->QueryInt("SELECT coalesce((SELECT seq FROM "
+                                                         "sqlite_sequence WHERE name = 'sweeps'), "
+                                                         "0) + 1"));
+  for (;; ++number) {
+    std::string name = absl::StrCat(View(stem), "-", number);
+    ASSIGN_OR_RETURN(SqliteStatement select,
+                     connection_->Prepare("SELECT 1 FROM sweeps WHERE name = ?"));
+    select.Bind(name);
+    ASSIGN_OR_RETURN(const bool taken, select.Step());
+    if (!taken) return name;
+  }
+}
+
+absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
+                                                      const std::vector<TrialRecord>& trials) {
+  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
+  if (!sweep.request_id.empty()) {
+    ASSIGN_OR_RETURN(SqliteStatement select,
+                     connection_->Prepare(SelectSweeps("WHERE request_id = ?")));
+    select.Bind(sweep.request_id);
+    ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
+    if (!sweeps.empty()) return sweeps.front();
+  }
+  SweepRecord record = sweep;
+  if (record.name.empty()) {
+    ASSIGN_OR_RETURN(record.name, NextName(record.name_stem));
+  }
+  if (absl::Status status = InsertSweep(connection_, record); !status.ok()) {
+    if (!absl::IsAlreadyExists(status)) return status;
+    return absl::AlreadyExistsError(absl::StrCat("a sweep named \"", record.name, "\" exists"));
+  }
+  record.id = connection_->LastInsertId();
+  ASSIGN_OR_RETURN(const int32_t first_attempt, FirstAttempt(record.name));
+  for (TrialRecord trial : trials) {
+    trial.sweep_id = record.id;
+    trial.attempt = first_attempt;
+    RETURN_IF_ERROR(InsertTrial(connection_, trial));
+  }
+  EventRecord event;
+  event.sweep_id = record.id;
+  event.kind = "sweep_created";
+  event.message = absl::StrCat(trials.size(), " trials of ", record.model);
+  event.time = record.create_time;
+  RETURN_IF_ERROR(StoreEvent(event).status());
+  RETURN_IF_ERROR(change.Commit());
+  return ReadSweepById(record.id);
+}
+
+absl::StatusOr<int32_t> SqliteSweeps::FirstAttempt(std::string_view name) {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare("SELECT last_attempt FROM retired_names WHERE name = ?"));
+  select.Bind(name);
+  ASSIGN_OR_RETURN(const bool retired, select.Step());
+  return retired ? static_cast<int32_t>(select.Int(0)) + 1 : 1;
+}
+
+absl::Status SqliteSweeps::DeleteSweep(int64_t sweep_id) {
+  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
+  ASSIGN_OR_RETURN(const SweepRecord sweep, ReadSweepById(sweep_id));
+  if (!HasEnded(sweep.state)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "sweep ", sweep.name, " is ", View(SweepStateName(sweep.state)), " and has not ended"));
+  }
+  ASSIGN_OR_RETURN(SqliteStatement retire,
+                   connection_->Prepare("INSERT OR REPLACE INTO retired_names (name, last_attempt) "
+                                        "SELECT ?1, max("
+                                        "coalesce((SELECT max(attempt) FROM trials "
+                                        "WHERE sweep_id = ?2), 1), "
+                                        "coalesce((SELECT max(number) FROM attempts "
+                                        "WHERE sweep_id = ?2), 1))"));
+  retire.Bind(sweep.name).Bind(sweep_id);
+  RETURN_IF_ERROR(retire.Run());
+  // Trials, attempts and events go with it.
+  ASSIGN_OR_RETURN(SqliteStatement remove, connection_->Prepare("DELETE FROM sweeps WHERE id = ?"));
+  remove.Bind(sweep_id);
+  RETURN_IF_ERROR(remove.Run());
+  return change.Commit();
+}
+
+absl::StatusOr<SweepRecord> SqliteSweeps::GetSweep(std::string_view name) {
+  ASSIGN_OR_RETURN(SqliteStatement select, connection_->Prepare(SelectSweeps("WHERE name = ?")));
+  select.Bind(name);
+  ASSIGN_OR_RETURN(const std::vector<SweepRecord> sweeps, ReadSweeps(select));
+  if (sweeps.empty()) return SweepNotFound(name);
+  return sweeps.front();
+}
+
+absl::StatusOr<SweepRecord> SqliteSweeps::GetSweepById(int64_t id) { return ReadSweepById(id); }
+
+absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ListSweeps(int64_t before_id,
+                                                                  int32_t limit) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(SelectSweeps("WHERE ?1 = 0 OR id < ?1 ORDER BY id DESC LIMIT ?2")));
+  select.Bind(before_id).Bind(int64_t{limit});
+  return ReadSweeps(select);
+}
+
+absl::StatusOr<std::vector<SweepRecord>> SqliteSweeps::ListActiveSweeps() {
+  ASSIGN_OR_RETURN(
+      SqliteStatement select,
+      connection_->Prepare(SelectSweeps("WHERE state IN ('pending', 'running') ORDER BY id")));
+  return ReadSweeps(select);
+}
+
+absl::StatusOr<std::vector<std::string>> SqliteSweeps::ListSweepNames() {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare("SELECT name FROM sweeps ORDER BY id DESC"));
+  std::vector<std::string> names;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return names;
+    names.push_back(select.Text(0));
+  }
+}
+
+absl::Status SqliteSweeps::UpdateSweep(const SweepTransition& transition) {
+  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
+  ASSIGN_OR_RETURN(SqliteStatement update,
+                   connection_->Prepare("UPDATE sweeps SET state = ?, reason = ?, end_time_us = ? "
+                                        "WHERE id = ? AND state = ?"));
+  std::optional<int64_t> end;
+  if (HasEnded(transition.to_state)) end = ToMicros(transition.time);
+  update.Bind(SweepStateName(transition.to_state)).Bind(transition.reason).Bind(end);
+  update.Bind(transition.sweep_id).Bind(SweepStateName(transition.from_state));
+  RETURN_IF_ERROR(update.Run());
+  if (connection_->Changes() != 1) {
+    return absl::AbortedError(absl::StrCat("sweep #", transition.sweep_id, " is no longer ",
+                                           View(SweepStateName(transition.from_state))));
+  }
+  EventRecord event;
+  event.sweep_id = transition.sweep_id;
+  event.kind = transition.event_kind;
+  event.message = transition.reason;
+  event.time = transition.time;
+  RETURN_IF_ERROR(StoreEvent(event).status());
+  return change.Commit();
+}
+
+absl::StatusOr<int64_t> SqliteSweeps::StoreEvent(EventRecord event) {
+  RETURN_IF_ERROR(InsertEvent(connection_, event));
+  event.sequence = connection_->LastInsertId();
+  events_.push_back(std::move(event));
+  return events_.back().sequence;
+}
+
+absl::StatusOr<int64_t> SqliteSweeps::AppendEvent(const EventRecord& event) {
+  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
+  ASSIGN_OR_RETURN(const int64_t sequence, StoreEvent(event));
+  RETURN_IF_ERROR(change.Commit());
+  return sequence;
+}
+
+absl::Status SqliteSweeps::Together(Work work) {
+  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
+  RETURN_IF_ERROR(work(*this));
+  return change.Commit();
+}
+
+absl::StatusOr<std::vector<EventRecord>> SqliteSweeps::ListEvents(int64_t sweep_id,
+                                                                  int64_t after_sequence,
+                                                                  int32_t limit) {
+  ASSIGN_OR_RETURN(SqliteStatement select,
+                   connection_->Prepare(
+                       absl::StrCat("SELECT ", EventColumns(), " FROM events WHERE ",
+                                    "sweep_id = ? AND sequence > ? ORDER BY sequence LIMIT ?")));
+  select.Bind(sweep_id).Bind(after_sequence).Bind(int64_t{limit});
+  std::vector<EventRecord> events;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return events;
+    events.push_back(ReadEvent(select));
+  }
+}
+
+}  // namespace meshwright::db

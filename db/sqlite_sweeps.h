@@ -1,0 +1,93 @@
+// SweepAccess over one SQLite connection. Not thread-safe: callers hold a lock of their own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/sqlite.h"
+#include "db/sweep_store.h"
+
+namespace meshwright::db {
+
+class SqliteSweeps final : public SweepAccess {
+ public:
+  // `connection`, of a database that was migrated, outlives it.
+  explicit SqliteSweeps(SqliteConnection* connection) : connection_(connection) {}
+
+  absl::StatusOr<std::string> StoreId() override;
+  absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
+                                          const std::vector<TrialRecord>& trials) override;
+  absl::StatusOr<SweepRecord> GetSweep(std::string_view name) override;
+  absl::StatusOr<SweepRecord> GetSweepById(int64_t id) override;
+  absl::StatusOr<std::vector<SweepRecord>> ListSweeps(int64_t before_id, int32_t limit) override;
+  absl::StatusOr<std::vector<SweepRecord>> ListActiveSweeps() override;
+  absl::StatusOr<std::vector<std::string>> ListSweepNames() override;
+  absl::Status UpdateSweep(const SweepTransition& transition) override;
+  absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) override;
+  absl::Status DeleteSweep(int64_t sweep_id) override;
+  absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
+                                                      int32_t offset, int32_t limit) override;
+  absl::StatusOr<TrialRecord> GetTrial(int64_t sweep_id, int32_t number) override;
+  absl::StatusOr<std::vector<AttemptRecord>> ListAttempts(int64_t sweep_id,
+                                                          int32_t number) override;
+  absl::StatusOr<std::vector<TrialHead>> ListTrialHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::vector<AttemptHead>> ListAttemptHeads(int64_t sweep_id) override;
+  absl::StatusOr<std::string> GetPlan(int64_t sweep_id, int32_t number) override;
+  absl::Status UpdateTrial(const TrialTransition& transition) override;
+  absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;
+  absl::Status Together(Work work) override;
+  absl::StatusOr<std::vector<EventRecord>> ListEvents(int64_t sweep_id, int64_t after_sequence,
+                                                      int32_t limit) override;
+
+  // The events that were stored since the last call, by sequence. Those of calls that failed are
+  // not among them.
+  std::vector<EventRecord> TakeEvents() { return std::exchange(events_, {}); }
+
+ private:
+  // A transaction, or a part of one that can be undone alone, with the events that it stores.
+  class Change {
+   public:
+    static absl::StatusOr<Change> Begin(SqliteSweeps* sweeps);
+    Change(Change&& other) noexcept
+        : sweeps_(std::exchange(other.sweeps_, nullptr)),
+          transaction_(std::move(other.transaction_)),
+          events_before_(other.events_before_) {}
+    Change& operator=(Change&&) = delete;
+    ~Change();
+
+    absl::Status Commit();
+
+   private:
+    Change(SqliteSweeps* sweeps, SqliteTransaction transaction)
+        : sweeps_(sweeps),
+          transaction_(std::move(transaction)),
+          events_before_(sweeps->events_.size()) {}
+
+    SqliteSweeps* sweeps_;
+    SqliteTransaction transaction_;
+    size_t events_before_;
+  };
+
+  absl::StatusOr<std::vector<SweepRecord>> ReadSweeps(SqliteStatement& select);
+  absl::StatusOr<SweepRecord> ReadSweepById(int64_t id);
+  // The name of a sweep that was given none.
+  absl::StatusOr<std::string> NextName(std::string_view stem);
+  // The number that the first attempts of a new sweep get.
+  absl::StatusOr<int32_t> FirstAttempt(std::string_view name);
+  absl::StatusOr<TrialRecord> ReadTrialByNumber(int64_t sweep_id, int32_t number);
+  absl::Status ApplyTransition(const TrialTransition& transition);
+  absl::Status RecordAttempt(const TrialTransition& transition);
+  // Not ended without `end_us`.
+  absl::Status SetAttempt(const TrialTransition& transition, int32_t attempt,
+                          std::optional<int64_t> end_us, std::string_view outcome,
+                          const std::string& reason);
+  // Returns its sequence.
+  absl::StatusOr<int64_t> StoreEvent(EventRecord event);
+
+  SqliteConnection* const connection_;
+  std::vector<EventRecord> events_;
+};
+
+}  // namespace meshwright::db

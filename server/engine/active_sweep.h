@@ -1,0 +1,85 @@
+// A sweep that has not ended, as the engine keeps it in memory: what decides about its trials, and
+// none of their texts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "executor/host/monotonic_time.h"
+
+namespace meshwright::server {
+
+// An attempt that was given to an agent.
+struct GivenAttempt {
+  int32_t number = 0;
+  std::string agent;
+  std::string host;
+  bool lost = false;  // its agent vanished with it
+};
+
+struct ActiveTrial {
+  int32_t number = 0;
+  std::string layout;
+  db::TrialState state = db::TrialState::kPending;
+  int32_t attempt = 1;  // that runs, comes next or gave the result
+  int32_t lost_attempts = 0;
+  std::string agent;  // of the current or last attempt
+  std::string host;
+  bool measured = false;
+  std::vector<GivenAttempt> given;  // by number
+  // While it is held: when its agent must have been heard of.
+  host::MonotonicTime lease_ends = host::MonotonicTime::Never();
+
+  // Null where it was never given out.
+  GivenAttempt* FindAttempt(int32_t attempt_number);
+  bool WasLostBy(const std::string& agent_name) const;
+};
+
+class ActiveSweep {
+ public:
+  // `trials` by number, from 1 without a gap; `attempts` by trial and number.
+  ActiveSweep(const db::SweepRecord& sweep, const std::vector<db::TrialHead>& trials,
+              const std::vector<db::AttemptHead>& attempts);
+
+  int64_t id() const { return id_; }
+  const std::string& name() const { return name_; }
+  const std::string& device_kind() const { return device_kind_; }
+  int64_t devices() const { return devices_; }
+  int32_t steps() const { return steps_; }  // of a trial, at most
+
+  db::SweepState state = db::SweepState::kPending;
+  std::string reason;
+  // The shortest measured step of its trials.
+  std::optional<double> best_step_s;
+  // Whether `reason` says what it waits for, with the agents that are connected.
+  bool wait_is_told = false;
+
+  const std::vector<ActiveTrial>& trials() const { return trials_; }
+  // Null where there is none of that number.
+  ActiveTrial* Find(int32_t number);
+  const std::set<int32_t>& pending() const { return pending_; }  // numbers of trials
+  const std::set<int32_t>& held() const { return held_; }
+  const db::TrialCounts& counts() const { return counts_; }
+  bool AllEnded() const { return pending_.empty() && held_.empty(); }
+
+  void SetState(ActiveTrial& trial, db::TrialState to);
+
+ private:
+  void Count(const ActiveTrial& trial, int32_t by);
+
+  int64_t id_;
+  std::string name_;
+  std::string device_kind_;
+  int64_t devices_;
+  int32_t steps_;
+  std::vector<ActiveTrial> trials_;
+  std::set<int32_t> pending_;
+  std::set<int32_t> held_;
+  db::TrialCounts counts_;
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,56 @@
+#include "server/engine/connected_agents.h"
+
+#include <utility>
+
+namespace meshwright::server {
+
+ConnectedAgent* ConnectedAgents::Find(const std::string& name) {
+  const auto found = agents_.find(name);
+  return found == agents_.end() ? nullptr : &found->second;
+}
+
+ConnectedAgent* ConnectedAgents::Find(const std::string& name, ConnectionId connection) {
+  ConnectedAgent* const agent = Find(name);
+  return agent != nullptr && agent->connection == connection ? agent : nullptr;
+}
+
+ConnectedAgent& ConnectedAgents::Add(ConnectedAgent agent) {
+  ++generation_;
+  const std::string name = agent.info.name;
+  ConnectedAgent& added = agents_[name] = std::move(agent);
+  SetHeld(added, std::move(added.held));
+  return added;
+}
+
+void ConnectedAgents::Remove(const std::string& name) {
+  ++generation_;
+  agents_.erase(name);
+  idle_.erase(name);
+}
+
+void ConnectedAgents::Hold(ConnectedAgent& agent, const agent::AttemptKey& key) {
+  agent.held.push_back({key});
+  idle_.erase(agent.info.name);
+}
+
+void ConnectedAgents::SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held) {
+  agent.held = std::move(held);
+  if (agent.held.empty()) {
+    idle_.insert(agent.info.name);
+  } else {
+    idle_.erase(agent.info.name);
+  }
+}
+
+void ConnectedAgents::Confirm(ConnectedAgent& agent, const agent::AttemptKey& key) {
+  for (HeldAttempt& held : agent.held) held.confirmed = held.confirmed || held.key == key;
+}
+
+void ConnectedAgents::Answer(ConnectedAgent& agent, const agent::AttemptKey& key) {
+  std::vector<HeldAttempt> held = std::move(agent.held);
+  std::erase_if(held, [&](const HeldAttempt& attempt) { return attempt.key == key; });
+  SetHeld(agent, std::move(held));
+  agent.answered.push_back(key);
+}
+
+}  // namespace meshwright::server

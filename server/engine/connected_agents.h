@@ -1,0 +1,61 @@
+// The agents that are connected, what each of them holds, and which of them are idle.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "executor/agent/attempt_key.h"
+#include "executor/host/monotonic_time.h"
+#include "server/engine/agent_info.h"
+#include "server/engine/engine_input.h"
+
+namespace meshwright::server {
+
+struct HeldAttempt {
+  agent::AttemptKey key;
+  bool confirmed = false;  // the agent said that it has it; before, its assignment is on its way
+};
+
+struct ConnectedAgent {
+  AgentInfo info;
+  ConnectionId connection = 0;
+  std::vector<HeldAttempt> held = {};
+  // Whose results were answered; heartbeats from before the answer arrived still name them.
+  std::vector<agent::AttemptKey> answered = {};
+  host::MonotonicTime last_heard = {};
+  // The process that claims to be this agent started anew, and since when.
+  std::string claimant = {};
+  host::MonotonicTime claimed = {};
+};
+
+class ConnectedAgents {
+ public:
+  const std::map<std::string, ConnectedAgent>& all() const { return agents_; }
+  // Names of agents that hold nothing.
+  const std::set<std::string>& idle() const { return idle_; }
+  // Changes whenever an agent comes or goes.
+  int64_t generation() const { return generation_; }
+
+  // Null where none of that name is connected.
+  ConnectedAgent* Find(const std::string& name);
+  // The one of this name and connection.
+  ConnectedAgent* Find(const std::string& name, ConnectionId connection);
+  ConnectedAgent& Add(ConnectedAgent agent);
+  void Remove(const std::string& name);
+
+  void Hold(ConnectedAgent& agent, const agent::AttemptKey& key);
+  void SetHeld(ConnectedAgent& agent, std::vector<HeldAttempt> held);
+  // The agent said that it has the attempt.
+  void Confirm(ConnectedAgent& agent, const agent::AttemptKey& key);
+  // A result of the attempt was answered: the agent has its hands free.
+  void Answer(ConnectedAgent& agent, const agent::AttemptKey& key);
+
+ private:
+  std::map<std::string, ConnectedAgent> agents_;
+  std::set<std::string> idle_;
+  int64_t generation_ = 0;
+};
+
+}  // namespace meshwright::server

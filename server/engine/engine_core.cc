@@ -1,0 +1,250 @@
+#include "server/engine/engine_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "executor/agent/event_details.h"
+#include "proto/meshwright/v1/resource_names.h"
+
+namespace meshwright::server {
+EngineOutput EngineCore::Handle(const EngineInput& input) {
+  wall_ = input.wall;
+  now_ = input.monotonic;
+  output_ = {};
+  std::visit([this](const auto& event) { On(event); }, input.event);
+  return std::exchange(output_, {});
+}
+
+const ActiveSweep* EngineCore::FindSweep(std::string_view name) const {
+  const auto id = ids_.find(name);
+  return id == ids_.end() ? nullptr : &sweeps_.at(id->second);
+}
+
+EngineCore::Found EngineCore::Find(const agent::AttemptKey& key) {
+  const auto id = ids_.find(key.sweep);
+  if (id == ids_.end()) return {};
+  ActiveSweep& sweep = sweeps_.at(id->second);
+  return {&sweep, sweep.Find(key.trial)};
+}
+
+void EngineCore::Log(host::LogLevel level, std::string text) {
+  output_.log.push_back({level, std::move(text)});
+}
+
+void EngineCore::On(const Tick&) { Advance(); }
+
+void EngineCore::Load(const SweepStored& stored, host::MonotonicTime now) {
+  if (db::HasEnded(stored.sweep.state) || sweeps_.contains(stored.sweep.id)) return;
+  ActiveSweep& sweep =
+      sweeps_.try_emplace(stored.sweep.id, stored.sweep, stored.trials, stored.attempts)
+          .first->second;
+  ids_[stored.sweep.name] = stored.sweep.id;
+  for (const int32_t number : sweep.held()) SetLease(*sweep.Find(number), now + options_.lease);
+}
+
+void EngineCore::On(const SweepStored& event) {
+  Load(event, now_);
+  Advance();
+}
+
+void EngineCore::On(const CancelRequested& event) {
+  const auto id = ids_.find(event.sweep);
+  if (id == ids_.end() || !store_is_up_) {
+    output_.status = id == ids_.end()
+                         ? absl::NotFoundError(absl::StrCat("no active sweep ", event.sweep))
+                         : absl::UnavailableError("the store can't be written now: try again");
+    return;
+  }
+  ActiveSweep& sweep = sweeps_.at(id->second);
+  db::TrialCounts after = sweep.counts();
+  for (const db::TrialState state :
+       {db::TrialState::kPending, db::TrialState::kAssigned, db::TrialState::kRunning}) {
+    after[db::TrialState::kCancelled] += std::exchange(after[state], 0);
+  }
+  const std::string reason = absl::StrCat("cancelled by request: ", after.ToText());
+  output_.ops.emplace_back(SweepCancellation{sweep.id(), reason, wall_});
+  for (const auto& [name, agent] : agents_.all()) {
+    for (const HeldAttempt& held : agent.held) {
+      if (held.key.sweep == sweep.name()) {
+        output_.sends.push_back({agent.connection, CancelOrder{held.key, reason}});
+      }
+    }
+  }
+  sweeps_.erase(id->second);
+  ids_.erase(id);
+  Advance();
+}
+
+void EngineCore::On(const StoreFailed&) { store_is_up_ = false; }
+
+void EngineCore::On(const StoreBack&) {
+  store_is_up_ = true;
+  for (auto& [id, sweep] : sweeps_) {
+    for (const int32_t number : sweep.held()) SetLease(*sweep.Find(number), now_ + options_.lease);
+  }
+  Advance();
+}
+
+void EngineCore::SetLease(ActiveTrial& trial, host::MonotonicTime ends) {
+  trial.lease_ends = ends;
+  first_lease_end_ = std::min(first_lease_end_, ends);
+}
+
+void EngineCore::Advance() {
+  DropSilentAgents();
+  if (!store_is_up_) return;
+  GiveUpLapsed();
+  const bool agents_changed = told_generation_ != agents_.generation();
+  told_generation_ = agents_.generation();
+  for (auto next = sweeps_.begin(); next != sweeps_.end();) {
+    const auto current = next++;
+    if (agents_changed) current->second.wait_is_told = false;
+    if (!AdvanceSweep(current->second)) continue;
+    ids_.erase(current->second.name());
+    sweeps_.erase(current);
+  }
+}
+
+bool EngineCore::AdvanceSweep(ActiveSweep& sweep) {
+  if (sweep.AllEnded()) {
+    const std::string reason = FinishReason(sweep);
+    Log(host::LogLevel::kInfo, absl::StrCat(FormatSweepName(sweep.name()), " finished: ", reason));
+    SetSweep(sweep, db::SweepState::kFinished, reason, "sweep_finished");
+    return true;
+  }
+  if (!agents_.idle().empty()) {
+    for (const Placement& placement : PlaceTrials(now_, sweep, agents_, options_)) {
+      Assign(sweep, *sweep.Find(placement.trial), *agents_.Find(placement.agent), placement.reason);
+    }
+  }
+  // A sweep of which something runs is not waiting.
+  if (!sweep.held().empty() || sweep.wait_is_told) return false;
+  const std::string reason = WaitReason(sweep, agents_);
+  if (sweep.reason != reason) SetSweep(sweep, sweep.state, reason, "sweep_waiting");
+  sweep.wait_is_told = true;
+  return false;
+}
+
+db::TrialTransition EngineCore::TransitionOf(const Found& found) const {
+  return {.sweep_id = found.sweep->id(),
+          .number = found.trial->number,
+          .from_state = found.trial->state,
+          .from_attempt = found.trial->attempt,
+          .to_state = found.trial->state,
+          .to_attempt = found.trial->attempt,
+          .reason = "",
+          .event_kind = "",
+          .event_message = "",
+          .time = wall_};
+}
+
+void EngineCore::Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& agent,
+                        const std::string& reason) {
+  db::TrialTransition transition = TransitionOf({&sweep, &trial});
+  transition.to_state = db::TrialState::kAssigned;
+  transition.reason = reason;
+  transition.agent = agent.info.name;
+  transition.host = agent.info.host;
+  transition.event_kind = "trial_assigned";
+  transition.event_message = reason;
+  transition.event_data_json =
+      ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
+  output_.ops.emplace_back(std::move(transition));
+  trial.agent = agent.info.name;
+  trial.host = agent.info.host;
+  trial.given.push_back({trial.attempt, agent.info.name, agent.info.host});
+  sweep.SetState(trial, db::TrialState::kAssigned);
+  SetLease(trial, now_ + options_.lease);
+  const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
+  agents_.Hold(agent, key);
+  Log(host::LogLevel::kDebug,
+      absl::StrCat(FormatTrialName(sweep.name(), trial.number), ": attempt ", trial.attempt,
+                   " goes to agent ", agent.info.name));
+  SetRunning(sweep);
+  output_.sends.push_back(
+      {agent.connection, AssignOrder{key, sweep.id(), sweep.best_step_s, reason}});
+}
+
+void EngineCore::SetRunning(ActiveSweep& sweep) {
+  const std::string running = "its trials run";
+  if (sweep.state == db::SweepState::kRunning && sweep.reason == running) return;
+  SetSweep(sweep, db::SweepState::kRunning, running, "sweep_running");
+}
+
+void EngineCore::SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
+                          const std::string& event_kind) {
+  output_.ops.emplace_back(db::SweepTransition{.sweep_id = sweep.id(),
+                                               .from_state = sweep.state,
+                                               .to_state = to,
+                                               .reason = reason,
+                                               .event_kind = event_kind,
+                                               .time = wall_});
+  sweep.state = to;
+  sweep.reason = reason;
+}
+
+void EngineCore::Unassign(const Found& found, const AfterLoss& after, bool lost) {
+  ActiveTrial& trial = *found.trial;
+  Log(lost ? host::LogLevel::kWarning : host::LogLevel::kInfo,
+      absl::StrCat(FormatTrialName(found.sweep->name(), trial.number), ": ", after.reason));
+  db::TrialTransition transition = TransitionOf(found);
+  transition.to_state = after.fails ? db::TrialState::kFailed : db::TrialState::kPending;
+  if (!after.fails) transition.to_attempt = trial.attempt + 1;
+  transition.lost = lost;
+  transition.reason = after.reason;
+  transition.event_kind = after.fails ? "trial_ended" : "trial_requeued";
+  transition.event_message = after.reason;
+  transition.event_data_json =
+      ToJson(agent::TrialLeft{.layout = trial.layout,
+                              .state = std::string(db::TrialStateName(transition.to_state)),
+                              .agent = trial.agent})
+          .dump();
+  if (GivenAttempt* attempt = trial.FindAttempt(trial.attempt); attempt != nullptr) {
+    attempt->lost = lost;
+  }
+  trial.lost_attempts += lost ? 1 : 0;
+  trial.attempt = transition.to_attempt;
+  trial.lease_ends = host::MonotonicTime::Never();
+  found.sweep->SetState(trial, transition.to_state);
+  output_.ops.emplace_back(std::move(transition));
+}
+
+void EngineCore::GiveUpLapsed() {
+  if (now_ < first_lease_end_) return;
+  first_lease_end_ = host::MonotonicTime::Never();
+  for (auto& [id, sweep] : sweeps_) {
+    const std::set<int32_t> held = sweep.held();
+    for (const int32_t number : held) {
+      ActiveTrial& trial = *sweep.Find(number);
+      if (trial.lease_ends > now_) {
+        first_lease_end_ = std::min(first_lease_end_, trial.lease_ends);
+      } else {
+        GiveUp(sweep, trial);
+      }
+    }
+  }
+}
+
+void EngineCore::GiveUp(ActiveSweep& sweep, ActiveTrial& trial) {
+  const agent::AttemptKey key{sweep.name(), trial.number, trial.attempt};
+  ConnectedAgent* const agent = agents_.Find(trial.agent);
+  const std::string why = agent != nullptr
+                              ? absl::StrCat("agent ", trial.agent, " stopped renewing its lease")
+                              : absl::StrCat("agent ", trial.agent, " vanished");
+  const std::string agent_name = trial.agent;
+  const AfterLoss after = DecideAfterLoss(trial, why, options_);
+  Unassign({&sweep, &trial}, after, /*lost=*/true);
+  CancelOn(agent_name, key, after.reason);
+  // An agent that is still there says with its next heartbeat whether it is free.
+  if (agent != nullptr) agents_.Confirm(*agent, key);
+}
+
+void EngineCore::CancelOn(const std::string& agent, const agent::AttemptKey& key,
+                          const std::string& reason) {
+  if (const ConnectedAgent* found = agents_.Find(agent); found != nullptr) {
+    output_.sends.push_back({found->connection, CancelOrder{key, reason}});
+  }
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,119 @@
+// Every decision about sweeps, trials and agents: what is known, one input, and what follows.
+//
+// Callers may rely on: the same inputs give the same outputs, whatever the machine does, since the
+// core reads no clock, no store and no random number; a trial takes the first result that any of
+// its attempts gives, and no second one; what an agent holds is what its heartbeats say. The core
+// knows the outcome of what it decided at once. Whoever carries its outputs out stores the ops in
+// order, sends only what has been stored, and makes a new core from the store where a change could
+// not be made.
+//
+// While the store takes no changes, nothing is decided: no trial is handed out or given up, and
+// results are to be delivered again. Once it is back every held trial has a whole lease.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/engine/active_sweep.h"
+#include "server/engine/connected_agents.h"
+#include "server/engine/engine_input.h"
+#include "server/engine/engine_options.h"
+#include "server/engine/engine_output.h"
+#include "server/engine/placement.h"
+
+namespace meshwright::server {
+
+class EngineCore {
+ public:
+  explicit EngineCore(EngineOptions options) : options_(options) {}
+
+  // Learns of a sweep without deciding anything, as when a server begins.
+  void Load(const SweepStored& stored, host::MonotonicTime now);
+  EngineOutput Handle(const EngineInput& input);
+
+  // By id, which is the order in which they were made.
+  const std::map<int64_t, ActiveSweep>& sweeps() const { return sweeps_; }
+  // Null where no sweep of that name is active.
+  const ActiveSweep* FindSweep(std::string_view name) const;
+  const ConnectedAgents& agents() const { return agents_; }
+  bool store_is_up() const { return store_is_up_; }
+
+ private:
+  // A trial of an active sweep.
+  struct Found {
+    ActiveSweep* sweep = nullptr;
+    ActiveTrial* trial = nullptr;
+
+    explicit operator bool() const { return trial != nullptr; }
+  };
+
+  void On(const Tick& event);
+  void On(const SweepStored& event);
+  void On(const CancelRequested& event);
+  void On(const AgentConnected& event);
+  void On(const AgentDisconnected& event);
+  void On(const AgentLeft& event);
+  void On(const HeartbeatCame& event);
+  void On(const TrialStarted& event);
+  void On(const TrialProgressed& event);
+  void On(const TrialFinished& event);
+  void On(const StoreFailed& event);
+  void On(const StoreBack& event);
+
+  // Does what is due: agents that are gone, leases that are over, trials for idle agents, sweeps
+  // that have ended.
+  void Advance();
+  void DropSilentAgents();
+  void GiveUpLapsed();
+  void GiveUp(ActiveSweep& sweep, ActiveTrial& trial);
+  // True when the sweep has ended.
+  bool AdvanceSweep(ActiveSweep& sweep);
+  void Assign(ActiveSweep& sweep, ActiveTrial& trial, ConnectedAgent& agent,
+              const std::string& reason);
+
+  // Whether `info` may take the place of the agent that is connected under its name.
+  absl::Status CheckReplaces(const AgentInfo& info, ConnectedAgent& connected);
+  // The agent says that it holds `named`.
+  void TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named);
+  // Renews the lease, or tells the agent to stop what counts no more.
+  void Renew(ConnectedAgent& agent, const agent::AttemptKey& key);
+  // Gives a pending trial back to the agent that has run it all along.
+  bool TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& key, const Found& found);
+  // Trials that `agent` holds, as far as the core knows.
+  std::vector<Found> HeldBy(const std::string& agent);
+
+  FinishVerdict Take(const TrialFinished& event, const Found& found);
+  FinishVerdict TakeCancelled(const TrialFinished& event, const Found& found);
+  FinishVerdict Store(const TrialFinished& event, const GivenAttempt& attempt, const Found& found);
+  FinishVerdict Refuse(const TrialFinished& event, const std::string& reason, const Found& found);
+
+  Found Find(const agent::AttemptKey& key);
+  // A transition of the trial from what it is now; the caller fills in the rest.
+  db::TrialTransition TransitionOf(const Found& found) const;
+  // Back to pending as the next attempt, or failed.
+  void Unassign(const Found& found, const AfterLoss& after, bool lost);
+  void SetLease(ActiveTrial& trial, host::MonotonicTime ends);
+  void SetRunning(ActiveSweep& sweep);
+  void SetSweep(ActiveSweep& sweep, db::SweepState to, const std::string& reason,
+                const std::string& event_kind);
+  void CancelOn(const std::string& agent, const agent::AttemptKey& key, const std::string& reason);
+  void Log(host::LogLevel level, std::string text);
+
+  EngineOptions options_;
+  std::map<int64_t, ActiveSweep> sweeps_;
+  std::map<std::string, int64_t, std::less<>> ids_;  // of active sweeps, by name
+  ConnectedAgents agents_;
+  bool store_is_up_ = true;
+  // No lease ends before.
+  host::MonotonicTime first_lease_end_ = host::MonotonicTime::Never();
+  int64_t told_generation_ = 0;  // of the agents, when sweeps were last told what they wait for
+
+  // Of the input at hand.
+  absl::Time wall_;
+  host::MonotonicTime now_;
+  EngineOutput output_;
+};
+
+}  // namespace meshwright::server

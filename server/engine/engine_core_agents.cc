@@ -1,0 +1,244 @@
+// The part of EngineCore that hears from agents.
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/agent/event_details.h"
+#include "server/engine/engine_core.h"
+
+namespace meshwright::server {
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+bool Contains(const std::vector<agent::AttemptKey>& keys, const agent::AttemptKey& key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool Holds(const std::string& agent, const agent::AttemptKey& key, const ActiveTrial& trial) {
+  return db::IsHeld(trial.state) && trial.attempt == key.attempt && trial.agent == agent;
+}
+
+std::string NotTheOne(const agent::AttemptKey& key, const ActiveTrial* trial) {
+  if (trial == nullptr) {
+    return absl::StrCat("attempt ", key.attempt, " does not count: its sweep has ended");
+  }
+  return absl::StrCat("attempt ", key.attempt, " does not count: the trial is ",
+                      View(db::TrialStateName(trial->state)), " in attempt ", trial->attempt);
+}
+
+}  // namespace
+
+std::vector<EngineCore::Found> EngineCore::HeldBy(const std::string& agent) {
+  std::vector<Found> found;
+  for (auto& [id, sweep] : sweeps_) {
+    for (const int32_t number : sweep.held()) {
+      ActiveTrial* const trial = sweep.Find(number);
+      if (trial->agent == agent) found.push_back({&sweep, trial});
+    }
+  }
+  return found;
+}
+
+absl::Status EngineCore::CheckReplaces(const AgentInfo& info, ConnectedAgent& connected) {
+  const AgentInfo& other = connected.info;
+  if (other.instance == info.instance) return absl::OkStatus();
+  if (!info.identity.empty() && info.identity == other.identity) {
+    if (connected.claimant != info.instance) {
+      connected.claimant = info.instance;
+      connected.claimed = now_;
+    }
+    // A process that has ended is heard of no more, and loses its place before this is over.
+    const host::MonotonicTime ends = connected.claimed + options_.lease;
+    if (now_ < ends) {
+      return absl::AbortedError(absl::StrCat(
+          "agent ", info.name, " is connected, maybe as it was before it was started anew: it ",
+          "loses its place unless it is heard of within ",
+          absl::FormatDuration(ends.since_start - now_.since_start)));
+    }
+  }
+  return absl::AlreadyExistsError(absl::StrCat("an agent named \"", info.name,
+                                               "\" is already connected, from ", other.host,
+                                               ": choose another --name, or end that one"));
+}
+
+void EngineCore::DropSilentAgents() {
+  std::vector<std::string> silent;
+  for (const auto& [name, agent] : agents_.all()) {
+    if (agent.last_heard + options_.lease <= now_) silent.push_back(name);
+  }
+  for (const std::string& name : silent) {
+    const std::string silence =
+        absl::StrCat("gave no sign of life for ", absl::FormatDuration(options_.lease));
+    Log(host::LogLevel::kWarning, absl::StrCat("agent ", name, " ", silence));
+    output_.sends_at_once.push_back(
+        {agents_.Find(name)->connection,
+         CloseOrder{absl::DeadlineExceededError(absl::StrCat("the agent ", silence))}});
+    agents_.Remove(name);
+  }
+}
+
+void EngineCore::On(const AgentConnected& event) {
+  DropSilentAgents();
+  const std::string& name = event.info.name;
+  if (ConnectedAgent* old = agents_.Find(name); old != nullptr) {
+    output_.status = CheckReplaces(event.info, *old);
+    if (!output_.status.ok()) return;
+    output_.sends_at_once.push_back(
+        {old->connection, CloseOrder{absl::AbortedError("the agent connected again")}});
+    agents_.Remove(name);
+  }
+  Log(host::LogLevel::kInfo,
+      absl::StrCat("agent ", name, " connected from ", event.info.host, " with ",
+                   event.info.devices, " ", event.info.device_kind, " devices"));
+  ConnectedAgent& agent = agents_.Add({.info = event.info, .connection = event.connection});
+  agent.info.connect_time = wall_;
+  output_.sends_at_once.push_back({event.connection, WelcomeOrder{}});
+  TakeHeld(agent, event.held);
+  for (const Found& found : HeldBy(name)) {
+    const agent::AttemptKey key{found.sweep->name(), found.trial->number, found.trial->attempt};
+    if (!store_is_up_ || Contains(event.held, key)) continue;
+    Unassign(found,
+             DecideAfterLoss(*found.trial, absl::StrCat("agent ", name, " came back without it"),
+                             options_),
+             /*lost=*/true);
+  }
+  Advance();
+}
+
+void EngineCore::On(const AgentDisconnected& event) {
+  if (agents_.Find(event.agent, event.connection) == nullptr) return;
+  agents_.Remove(event.agent);
+  Log(host::LogLevel::kWarning, absl::StrCat("agent ", event.agent, " lost its connection"));
+  // It may only be the network: its trials wait for a moment before they go to others.
+  const host::MonotonicTime grace = now_ + options_.reconnect_grace;
+  for (const Found& held : HeldBy(event.agent)) {
+    SetLease(*held.trial, std::min(held.trial->lease_ends, grace));
+  }
+  Advance();
+}
+
+void EngineCore::On(const AgentLeft& event) {
+  if (!store_is_up_) return On(AgentDisconnected{event.agent, event.connection});
+  if (agents_.Find(event.agent, event.connection) == nullptr) return;
+  agents_.Remove(event.agent);
+  Log(host::LogLevel::kInfo, absl::StrCat("agent ", event.agent, " left: ", event.reason));
+  for (const Found& held : HeldBy(event.agent)) {
+    Unassign(held,
+             {false, absl::StrCat("agent ", event.agent, " left (", event.reason,
+                                  "); it runs again as attempt ", held.trial->attempt + 1)},
+             /*lost=*/false);
+  }
+  Advance();
+}
+
+bool EngineCore::TakeBack(const ConnectedAgent& agent, const agent::AttemptKey& key,
+                          const Found& found) {
+  ActiveTrial& trial = *found.trial;
+  // Only the last one: the number of the next must be a new one.
+  if (trial.state != db::TrialState::kPending || key.attempt != trial.attempt - 1) return false;
+  GivenAttempt* const attempt = trial.FindAttempt(key.attempt);
+  if (attempt == nullptr || attempt->agent != agent.info.name) return false;
+  const std::string reason = absl::StrCat("agent ", agent.info.name, " came back with attempt ",
+                                          key.attempt, ", which goes on");
+  db::TrialTransition transition = TransitionOf(found);
+  transition.to_state = db::TrialState::kRunning;
+  transition.to_attempt = key.attempt;
+  transition.reason = reason;
+  transition.agent = agent.info.name;
+  transition.host = agent.info.host;
+  transition.event_kind = "trial_running";
+  transition.event_message = reason;
+  transition.event_data_json =
+      ToJson(agent::TrialPlaced{.layout = trial.layout, .agent = agent.info.name}).dump();
+  output_.ops.emplace_back(std::move(transition));
+  attempt->lost = false;
+  trial.attempt = key.attempt;
+  trial.agent = agent.info.name;
+  trial.host = agent.info.host;
+  found.sweep->SetState(trial, db::TrialState::kRunning);
+  SetRunning(*found.sweep);
+  return true;
+}
+
+void EngineCore::Renew(ConnectedAgent& agent, const agent::AttemptKey& key) {
+  const Found found = Find(key);
+  if (found && Holds(agent.info.name, key, *found.trial)) {
+    SetLease(*found.trial, now_ + options_.lease);
+    return;
+  }
+  // What the store may still have to hear of decides nothing.
+  if (!store_is_up_) return;
+  if (found && TakeBack(agent, key, found)) {
+    SetLease(*found.trial, now_ + options_.lease);
+    return;
+  }
+  output_.sends.push_back({agent.connection, CancelOrder{key, NotTheOne(key, found.trial)}});
+}
+
+void EngineCore::TakeHeld(ConnectedAgent& agent, const std::vector<agent::AttemptKey>& named) {
+  agent.last_heard = now_;
+  std::vector<HeldAttempt> held;
+  for (const agent::AttemptKey& key : named) {
+    if (Contains(agent.answered, key)) continue;
+    Renew(agent, key);
+    held.push_back({key, /*confirmed=*/true});
+  }
+  for (const HeldAttempt& before : agent.held) {
+    if (!before.confirmed && !Contains(named, before.key)) held.push_back(before);
+  }
+  agents_.SetHeld(agent, std::move(held));
+  std::erase_if(agent.answered,
+                [&](const agent::AttemptKey& key) { return !Contains(named, key); });
+}
+
+void EngineCore::On(const HeartbeatCame& event) {
+  ConnectedAgent* const agent = agents_.Find(event.agent);
+  if (agent == nullptr) return;
+  TakeHeld(*agent, event.held);
+  if (agent->held.empty()) Advance();
+}
+
+void EngineCore::On(const TrialStarted& event) {
+  ConnectedAgent* const agent = agents_.Find(event.agent);
+  const Found found = Find(event.key);
+  if (agent == nullptr || !found || !Holds(event.agent, event.key, *found.trial)) return;
+  agents_.Confirm(*agent, event.key);
+  if (found.trial->state != db::TrialState::kAssigned) return;
+  const std::string reason = absl::StrCat("runs on agent ", event.agent);
+  db::TrialTransition transition = TransitionOf(found);
+  transition.to_state = db::TrialState::kRunning;
+  transition.reason = reason;
+  transition.event_kind = "trial_running";
+  transition.event_message = reason;
+  transition.event_data_json =
+      ToJson(agent::TrialPlaced{.layout = found.trial->layout, .agent = event.agent}).dump();
+  output_.ops.emplace_back(std::move(transition));
+  found.sweep->SetState(*found.trial, db::TrialState::kRunning);
+}
+
+void EngineCore::On(const TrialProgressed& event) {
+  const Found found = Find(event.key);
+  if (!found || !Holds(event.agent, event.key, *found.trial)) return;
+  const trial::TrialProgress& progress = event.progress;
+  const bool sound = progress.step >= 0 && progress.step <= progress.steps &&
+                     std::isfinite(progress.step_s) && progress.step_s >= 0.0;
+  if (!sound) return;
+  db::EventRecord record{.sweep_id = found.sweep->id(),
+                         .trial = event.key.trial,
+                         .attempt = event.key.attempt,
+                         .kind = "trial_progress",
+                         .time = wall_};
+  record.message =
+      absl::StrFormat("step %d of %d on agent %s", progress.step, progress.steps, event.agent);
+  record.data_json = ToJson(agent::TrialStep{.layout = found.trial->layout,
+                                             .step = progress.step,
+                                             .steps = progress.steps,
+                                             .step_s = progress.step_s,
+                                             .loss = progress.loss.value_or(0.0)})
+                         .dump();
+  output_.progress = std::move(record);
+}
+
+}  // namespace meshwright::server

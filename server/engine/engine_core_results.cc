@@ -1,0 +1,167 @@
+// The part of EngineCore that takes results.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "executor/agent/event_details.h"
+#include "nlohmann/json.hpp"
+#include "planner/base/utf8.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "server/engine/engine_core.h"
+
+namespace meshwright::server {
+namespace {
+
+constexpr FinishVerdict::Kind kStored = FinishVerdict::Kind::kStored;
+constexpr FinishVerdict::Kind kRefused = FinishVerdict::Kind::kRefused;
+
+db::TrialState StateAfter(trial::TrialOutcome outcome) {
+  switch (outcome) {
+    case trial::TrialOutcome::kOk:
+      return db::TrialState::kOk;
+    case trial::TrialOutcome::kOom:
+      return db::TrialState::kOom;
+    case trial::TrialOutcome::kTimeout:
+      return db::TrialState::kTimeout;
+    case trial::TrialOutcome::kFailed:
+    case trial::TrialOutcome::kCancelled:
+      return db::TrialState::kFailed;
+  }
+  return db::TrialState::kFailed;
+}
+
+std::string Summary(const trial::TrialResult& result) {
+  if (result.outcome != trial::TrialOutcome::kOk) {
+    return ValidUtf8(result.message.substr(0, result.message.find('\n')));
+  }
+  std::string text = absl::StrFormat("%.4g s per step", result.step_s);
+  if (result.step_interval) {
+    absl::StrAppendFormat(&text, " (%.4g to %.4g)", result.step_interval->low_s,
+                          result.step_interval->high_s);
+  }
+  if (result.peak_flops.has_value()) {
+    absl::StrAppendFormat(&text, ", MFU %.1f %% (causal %.1f %%) of the cluster's peak",
+                          100 * result.mfu_of_peak, 100 * result.mfu_causal_of_peak);
+  }
+  return text;
+}
+
+std::string ResultEvent(const std::string& layout, std::string_view state,
+                        const DigestedResult& digested) {
+  const trial::TrialResult& result = digested.result;
+  agent::TrialLeft left{.layout = layout, .state = std::string(state)};
+  left.step_s = digested.measured.step_s;
+  if (result.step_interval) {
+    left.step_low_s = result.step_interval->low_s;
+    left.step_high_s = result.step_interval->high_s;
+  }
+  if (digested.measured.mfu) {
+    left.mfu = digested.measured.mfu;
+    left.mfu_causal = result.mfu_causal_of_peak;
+  }
+  left.peak_bytes = digested.measured.peak_bytes;
+  left.message = result.message;
+  return ToJson(std::move(left)).dump();
+}
+
+}  // namespace
+
+FinishVerdict EngineCore::Refuse(const TrialFinished& event, const std::string& reason,
+                                 const Found& found) {
+  db::EventRecord record{.sweep_id = found.sweep->id(),
+                         .trial = event.key.trial,
+                         .attempt = event.key.attempt,
+                         .kind = "result_refused",
+                         .time = wall_};
+  record.message = absl::StrCat("result of agent ", event.agent, " refused: ", reason);
+  record.data_json = ToJson(event.digested->delivered).dump();
+  output_.ops.emplace_back(std::move(record));
+  return {kRefused, reason};
+}
+
+FinishVerdict EngineCore::TakeCancelled(const TrialFinished& event, const Found& found) {
+  const FinishVerdict refused{kRefused, "a cancelled attempt has no result"};
+  const ActiveTrial& trial = *found.trial;
+  const bool holds =
+      db::IsHeld(trial.state) && trial.attempt == event.key.attempt && trial.agent == event.agent;
+  if (!holds) return refused;
+  Unassign(found, {false, absl::StrCat("agent ", event.agent, " stopped it; it runs again")},
+           /*lost=*/false);
+  return refused;
+}
+
+FinishVerdict EngineCore::Store(const TrialFinished& event, const GivenAttempt& attempt,
+                                const Found& found) {
+  ActiveTrial& trial = *found.trial;
+  const trial::TrialResult& result = event.digested->result;
+  db::TrialTransition transition = TransitionOf(found);
+  transition.to_state = StateAfter(result.outcome);
+  transition.to_attempt = attempt.number;
+  transition.reason = Summary(result);
+  transition.agent = attempt.agent;
+  transition.host = attempt.host;
+  transition.measured = event.digested->measured;
+  transition.event_kind = "trial_ended";
+  transition.event_message = transition.reason;
+  transition.event_data_json =
+      ResultEvent(trial.layout, db::TrialStateName(transition.to_state), *event.digested);
+  Log(host::LogLevel::kDebug, absl::StrCat(FormatTrialName(found.sweep->name(), trial.number), ": ",
+                                           std::string(trial::TrialOutcomeName(result.outcome)),
+                                           " by agent ", attempt.agent, ": ", transition.reason));
+  if (db::IsHeld(trial.state) && trial.attempt != attempt.number) {
+    CancelOn(trial.agent, {found.sweep->name(), trial.number, trial.attempt},
+             absl::StrCat("attempt ", attempt.number, " gave the trial its result"));
+  }
+  trial.attempt = attempt.number;
+  trial.agent = attempt.agent;
+  trial.host = attempt.host;
+  trial.measured = true;
+  trial.lease_ends = host::MonotonicTime::Never();
+  found.sweep->SetState(trial, transition.to_state);
+  if (transition.to_state == db::TrialState::kOk && transition.measured->step_s) {
+    std::optional<double>& best_s = found.sweep->best_step_s;
+    best_s = std::min(best_s.value_or(*transition.measured->step_s), *transition.measured->step_s);
+  }
+  output_.ops.emplace_back(std::move(transition));
+  return {kStored, ""};
+}
+
+FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
+  ActiveTrial& trial = *found.trial;
+  if (trial.measured && trial.attempt == event.key.attempt) {
+    return {kStored, "it was stored before"};
+  }
+  if (event.digested->result.outcome == trial::TrialOutcome::kCancelled) {
+    return TakeCancelled(event, found);
+  }
+  const GivenAttempt* const attempt = trial.FindAttempt(event.key.attempt);
+  if (attempt == nullptr) {
+    return Refuse(event, absl::StrCat("attempt ", event.key.attempt, " was never given out"),
+                  found);
+  }
+  if (trial.measured) {
+    return Refuse(event, absl::StrCat("attempt ", trial.attempt, " had a result before"), found);
+  }
+  return Store(event, GivenAttempt(*attempt), found);
+}
+
+void EngineCore::On(const TrialFinished& event) {
+  if (!store_is_up_) {
+    output_.verdict = {FinishVerdict::Kind::kRetry, "the store can't be written"};
+    return;
+  }
+  const Found found = Find(event.key);
+  if (found) {
+    output_.verdict = Take(event, found);
+  } else if (found.sweep != nullptr) {
+    output_.verdict = {kRefused, absl::StrCat("the sweep has no trial ", event.key.trial)};
+  } else {
+    output_.result_is_late = true;
+  }
+  if (ConnectedAgent* agent = agents_.Find(event.agent); agent != nullptr) {
+    agents_.Answer(*agent, event.key);
+  }
+  Advance();
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,100 @@
+// What the engine hears of: one thing at a time, with the time at which it is heard.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "db/records.h"
+#include "executor/agent/attempt_key.h"
+#include "executor/host/monotonic_time.h"
+#include "executor/trial/trial.h"
+#include "executor/trial/trial_runner.h"
+#include "server/engine/agent_info.h"
+
+namespace meshwright::server {
+
+// One stream of one agent.
+using ConnectionId = int64_t;
+
+// Time has passed.
+struct Tick {};
+
+// A sweep that has not ended is in the store: it was just created, or the server begins.
+struct SweepStored {
+  db::SweepRecord sweep;
+  std::vector<db::TrialHead> trials;
+  std::vector<db::AttemptHead> attempts;
+};
+
+struct CancelRequested {
+  std::string sweep;
+};
+
+// `held`: attempts that the agent runs or still has results of.
+struct AgentConnected {
+  AgentInfo info;
+  ConnectionId connection = 0;
+  std::vector<agent::AttemptKey> held;
+};
+
+// Its stream broke.
+struct AgentDisconnected {
+  std::string agent;
+  ConnectionId connection = 0;
+};
+
+// The agent leaves on purpose.
+struct AgentLeft {
+  std::string agent;
+  ConnectionId connection = 0;
+  std::string reason;
+};
+
+struct HeartbeatCame {
+  std::string agent;
+  std::vector<agent::AttemptKey> held;
+};
+
+struct TrialStarted {
+  std::string agent;
+  agent::AttemptKey key;
+};
+
+struct TrialProgressed {
+  std::string agent;
+  agent::AttemptKey key;
+  trial::TrialProgress progress;
+};
+
+// What is stored of a result, worked out before the engine looks at it.
+struct DigestedResult {
+  trial::TrialResult delivered;
+  trial::TrialResult result;   // as it is stored
+  db::MeasuredTrial measured;  // its columns
+};
+
+struct TrialFinished {
+  std::string agent;
+  agent::AttemptKey key;
+  std::shared_ptr<const DigestedResult> digested;
+};
+
+// The store takes no changes now; what was decided so far waits for it. And it takes them again.
+struct StoreFailed {};
+struct StoreBack {};
+
+using EngineEvent = std::variant<Tick, SweepStored, CancelRequested, AgentConnected,
+                                 AgentDisconnected, AgentLeft, HeartbeatCame, TrialStarted,
+                                 TrialProgressed, TrialFinished, StoreFailed, StoreBack>;
+
+struct EngineInput {
+  absl::Time wall;                // that records show to people
+  host::MonotonicTime monotonic;  // that leases go by
+  EngineEvent event;
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,17 @@
+// How patient the engine is.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace meshwright::server {
+
+struct EngineOptions {
+  absl::Duration lease = absl::Seconds(30);           // silence after which an agent counts as gone
+  absl::Duration heartbeat = absl::Seconds(5);        // how often agents are asked to report
+  absl::Duration reconnect_grace = absl::Seconds(5);  // after a broken stream, instead of the lease
+  int32_t max_lost_attempts = 3;                      // then the trial fails
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,80 @@
+// What the engine makes of an input: changes to store, messages to send once they are stored, and
+// what it answers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "db/sweep_store.h"
+#include "executor/agent/attempt_key.h"
+#include "executor/host/log.h"
+#include "server/engine/engine_input.h"
+
+namespace meshwright::server {
+
+struct SweepCancellation {
+  int64_t sweep_id = 0;
+  std::string reason;
+  absl::Time time;
+};
+
+using StoreOp =
+    std::variant<db::TrialTransition, db::SweepTransition, SweepCancellation, db::EventRecord>;
+
+// Makes the change. Aborted where the store holds something else than the engine believed.
+absl::Status Apply(const StoreOp& op, db::SweepAccess& store);
+
+// The agent is registered; comes before everything else on its stream.
+struct WelcomeOrder {};
+struct AssignOrder {
+  agent::AttemptKey key;
+  int64_t sweep_id = 0;
+  std::optional<double> beat_step_s;  // the shortest step of the sweep so far
+  std::string reason;
+};
+struct CancelOrder {
+  agent::AttemptKey key;
+  std::string reason;
+};
+// Ends the stream with this status.
+struct CloseOrder {
+  absl::Status status;
+};
+
+struct Send {
+  ConnectionId connection = 0;
+  std::variant<WelcomeOrder, AssignOrder, CancelOrder, CloseOrder> order;
+};
+
+// What became of a delivered result.
+struct FinishVerdict {
+  enum class Kind : uint8_t { kStored, kRefused, kRetry };  // kRetry: the store can't take it now
+  Kind kind = Kind::kStored;
+  std::string reason;
+};
+
+struct LogLine {
+  host::LogLevel level = host::LogLevel::kInfo;
+  std::string text;
+};
+
+struct EngineOutput {
+  std::vector<StoreOp> ops;         // in this order
+  std::vector<Send> sends;          // once the ops are stored, in this order
+  std::vector<Send> sends_at_once;  // say nothing that a store has to hold
+  std::vector<LogLine> log;
+  // Of an agent that runs, which nobody stores.
+  std::optional<db::EventRecord> progress;
+
+  // Answers to the input itself. `status` holds once the ops are stored.
+  absl::Status status;
+  std::optional<FinishVerdict> verdict;  // likewise, but for kRetry
+  // The result is of a sweep that is not active: the store knows what to make of it.
+  bool result_is_late = false;
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,74 @@
+// One thread that writes to the store. Jobs wait for it in a queue, and what has gathered there is
+// stored as one group: many jobs share one wait for the disk.
+//
+// Callers may rely on: jobs are stored in the order in which they were submitted; a job's `stored`
+// runs once, on the writer's thread, after its group is durable; while the store can't be written
+// nothing is lost, and the same group is tried again until it can.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "db/sweep_store.h"
+
+namespace meshwright::server {
+
+class GroupWriter {
+ public:
+  struct Job {
+    // Changes the store. May run more than once, each time as if it had never run before. An error
+    // undoes this job alone, but for those that say that the store can't be written now; those make
+    // the group wait. Empty where there is nothing to store.
+    std::function<absl::Status(db::SweepAccess&)> store;
+    // Hears how `store` ended; Cancelled where the writer stopped before it could. May be empty.
+    std::function<void(const absl::Status&)> stored;
+  };
+  struct Hooks {
+    // Events of a group that was just stored; before the jobs' `stored`.
+    std::function<void(std::vector<db::EventRecord>)> events;
+    // The store can't be written, and can be again. On the writer's thread.
+    std::function<void(const absl::Status&)> failed;
+    std::function<void()> back;
+  };
+
+  // `store` must outlive it.
+  GroupWriter(db::SweepStore* store, Hooks hooks);
+  ~GroupWriter();
+
+  void Submit(Job job);
+  // Waits until everything that was submitted before is stored; false where that takes longer.
+  bool Flush(absl::Duration patience);
+  // Stores what is queued, as far as the store lets it, and ends.
+  void Stop();
+
+ private:
+  using Group = std::vector<Job>;
+
+  void Run();
+  // Empty when the writer stops and nothing is left.
+  Group TakeGroup();
+  // Tries until it is stored, or the writer stops.
+  void StoreGroup(Group group);
+  absl::StatusOr<std::vector<db::EventRecord>> TryGroup(const Group& group,
+                                                        std::vector<absl::Status>& statuses);
+
+  db::SweepStore* const store_;
+  const Hooks hooks_;
+
+  // Not Abseil's, whose timed waits end by the wall clock.
+  std::mutex mutex_;
+  std::condition_variable wakes_;
+  std::deque<Job> queue_;  // guarded by mutex_
+  bool stopping_ = false;  // guarded by mutex_
+  bool failing_ = false;   // of the writer's thread
+  std::thread thread_;
+};
+
+}  // namespace meshwright::server

@@ -1,0 +1,42 @@
+// Sweeps and agents as tests of the engine's decisions need them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/engine/active_sweep.h"
+#include "server/engine/connected_agents.h"
+#include "tests/db/store_records.h"
+
+namespace meshwright::server {
+
+inline host::MonotonicTime Second(int64_t seconds) { return {absl::Seconds(seconds)}; }
+
+inline std::vector<db::TrialHead> SomeHeads(int32_t count) {
+  std::vector<db::TrialHead> heads;
+  for (int32_t i = 1; i <= count; ++i) {
+    db::TrialHead& head = heads.emplace_back();
+    head.number = i;
+    head.layout = "layout" + std::to_string(i);
+  }
+  return heads;
+}
+
+inline db::SweepRecord SweepOf(int64_t id, int64_t devices) {
+  db::SweepRecord sweep = db::SomeSweep("s" + std::to_string(id));
+  sweep.id = id;
+  sweep.devices = devices;
+  return sweep;
+}
+
+inline AgentInfo CpuAgent(const std::string& name, int32_t devices) {
+  return {.name = name,
+          .instance = "i-" + name,
+          .host = "host-" + name,
+          .device_kind = "cpu",
+          .devices = devices,
+          .version = "1",
+          .connect_time = db::At(0)};
+}
+
+}  // namespace meshwright::server

@@ -1,0 +1,114 @@
+#include "server/engine/placement.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/server/engine/engine_records.h"
+
+namespace meshwright::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class PlacementTest : public testing::Test {
+ protected:
+  static ActiveSweep Sweep(int64_t devices, int32_t trials,
+                           const std::vector<db::AttemptHead>& attempts = {}) {
+    return ActiveSweep(SweepOf(1, devices), SomeHeads(trials), attempts);
+  }
+  void Connect(const AgentInfo& info) {
+    agents_.Add({.info = info, .connection = ++connection_, .last_heard = Second(0)});
+  }
+  std::vector<Placement> Place(const ActiveSweep& sweep, int64_t second = 0) {
+    return PlaceTrials(Second(second), sweep, agents_, {});
+  }
+
+  ConnectionId connection_ = 0;
+  ConnectedAgents agents_;
+};
+
+TEST_F(PlacementTest, GivesOneTrialToEachIdleAgentThatHasTheDevices) {
+  for (const AgentInfo& info :
+       {CpuAgent("a", 4), CpuAgent("b", 8), CpuAgent("c", 8), CpuAgent("d", 2)}) {
+    Connect(info);
+  }
+  agents_.Hold(*agents_.Find("c"), {"other", 1, 1});
+  const auto placements = Place(Sweep(4, 3));
+  ASSERT_EQ(placements.size(), 2u);
+  EXPECT_EQ(placements[0].trial, 1);
+  EXPECT_EQ(placements[0].agent, "a");
+  EXPECT_EQ(placements[1].trial, 2);
+  EXPECT_EQ(placements[1].agent, "b");
+  EXPECT_THAT(placements[1].reason, HasSubstr("number 2 by predicted MFU; agent b is idle"));
+  EXPECT_EQ(Place(Sweep(8, 2)).size(), 1u);
+}
+
+TEST_F(PlacementTest, SaysWhatASweepWaitsFor) {
+  const auto reason = [](const std::vector<AgentInfo>& infos) {
+    ConnectedAgents agents;
+    for (const AgentInfo& info : infos) agents.Add({.info = info});
+    return WaitReason(Sweep(8, 1), agents);
+  };
+  EXPECT_THAT(reason({CpuAgent("a", 4)}), HasSubstr("needs 8, connected 4"));
+  AgentInfo gpus = CpuAgent("g", 8);
+  gpus.device_kind = "cuda";
+  EXPECT_THAT(reason({gpus}), HasSubstr("needs 8, connected 0"));
+  EXPECT_THAT(reason({CpuAgent("a", 4), CpuAgent("b", 6)}),
+              HasSubstr("needs 8 on one agent, connected 4 + 6"));
+  EXPECT_THAT(reason({CpuAgent("a", 8)}), HasSubstr("waits for an idle agent"));
+}
+
+TEST_F(PlacementTest, AnAgentThatMissedTwoHeartbeatsGetsNothing) {
+  Connect(CpuAgent("a", 4));
+  EXPECT_EQ(Place(Sweep(4, 1), 10).size(), 1u);
+  EXPECT_THAT(Place(Sweep(4, 1), 11), IsEmpty());
+}
+
+TEST_F(PlacementTest, ALostTrialGoesToAnotherAgentWhereThereIsOne) {
+  const std::vector<db::AttemptHead> lost = {
+      {.trial = 1, .number = 1, .agent = "a", .host = "h", .outcome = "lost"}};
+  Connect(CpuAgent("a", 4));
+  EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).agent, "a");
+  // One that is too small is none that could run it.
+  Connect(CpuAgent("b", 2));
+  EXPECT_EQ(Place(Sweep(4, 1, lost)).at(0).agent, "a");
+  Connect(CpuAgent("c", 4));
+  agents_.Hold(*agents_.Find("c"), {"other", 1, 1});
+  // It waits for the other one, and the next trial does not.
+  const auto placements = Place(Sweep(4, 2, lost));
+  ASSERT_EQ(placements.size(), 1u);
+  EXPECT_EQ(placements[0].trial, 2);
+  EXPECT_EQ(placements[0].agent, "a");
+}
+
+TEST_F(PlacementTest, WhatWasHandedBackWasNotLost) {
+  Connect(CpuAgent("a", 4));
+  Connect(CpuAgent("b", 4));
+  const std::vector<db::AttemptHead> returned = {
+      {.trial = 1, .number = 1, .agent = "a", .host = "h", .outcome = "returned"}};
+  EXPECT_EQ(Place(Sweep(4, 1, returned)).at(0).agent, "a");
+}
+
+TEST_F(PlacementTest, TheThirdLossFailsTheTrial) {
+  ActiveTrial trial{.number = 1, .layout = "l", .agent = "a", .host = "h", .given = {}};
+  EXPECT_EQ(DecideAfterLoss(trial, "agent a vanished", {}),
+            (AfterLoss{false, "agent a vanished in attempt 1; it runs again as attempt 2"}));
+  trial.attempt = 3;
+  trial.lost_attempts = 2;
+  const AfterLoss after = DecideAfterLoss(trial, "agent a vanished", {});
+  EXPECT_TRUE(after.fails);
+  EXPECT_THAT(after.reason, HasSubstr("agent lost 3 times"));
+}
+
+TEST_F(PlacementTest, CountsWhatCameOfASweep) {
+  ActiveSweep sweep = Sweep(4, 3);
+  sweep.SetState(*sweep.Find(1), db::TrialState::kOk);
+  sweep.SetState(*sweep.Find(2), db::TrialState::kOk);
+  EXPECT_FALSE(sweep.AllEnded());
+  sweep.SetState(*sweep.Find(3), db::TrialState::kOom);
+  EXPECT_TRUE(sweep.AllEnded());
+  EXPECT_EQ(FinishReason(sweep), "3 trials: 2 ok, 1 oom");
+}
+
+}  // namespace
+}  // namespace meshwright::server

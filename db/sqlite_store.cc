@@ -2,8 +2,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "db/integrity.h"
-#include "db/migrations.h"
+#include "db/database.h"
 #include "db/row.h"
 #include "planner/base/status_macros.h"
 
@@ -23,15 +22,7 @@ std::string SelectSweeps(std::string_view rest) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const std::string& path) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
-                   SqliteConnection::Open(path, SqliteConnection::Mode::kReadWriteCreate));
-  // Before anything is written: a file that is damaged or not ours stays as it is.
-  const absl::Status version = SchemaVersion(connection.get()).status();
-  if (!version.ok() && !absl::IsDataLoss(version)) return version;
-  RETURN_IF_ERROR(CheckIsWhole(connection.get()));
-  RETURN_IF_ERROR(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
-  if (path != kInMemory) KeepToOwner(path);
-  RETURN_IF_ERROR(Migrate(connection.get()));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenDatabase(path));
   return absl::WrapUnique(new SqliteSweepStore(std::move(connection)));
 }
 
@@ -105,6 +96,7 @@ absl::StatusOr<SweepRecord> SqliteSweepStore::CreateSweep(const SweepRecord& swe
   EventRecord event;
   event.sweep_id = record.id;
   event.kind = "sweep_created";
+  event.actor = sweep.actor;
   event.message = absl::StrCat(trials.size(), " trials of ", record.model);
   event.time = record.create_time;
   RETURN_IF_ERROR(InsertEvent(connection_.get(), event));

@@ -1,7 +1,8 @@
 // SweepStore in an SQLite file, or in memory.
 //
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
-// of the process and of the machine. One process writes; others may read.
+// of the process and of the machine. One process writes sweeps; others may read them, and write
+// tokens (db/token_store.h).
 #pragma once
 
 #include <memory>
@@ -16,9 +17,7 @@ namespace meshwright::db {
 
 class SqliteSweepStore final : public SweepStore {
  public:
-  // Opens or creates the file and migrates it, after a look through all of it. FailedPrecondition,
-  // naming the file, for one that is not a database, belongs to another application or has a newer
-  // schema; DataLoss for one that is damaged. Readable for the owner of the process alone.
+  // As OpenDatabase().
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(const std::string& path);
 
   absl::StatusOr<std::string> StoreId() override;

@@ -76,8 +76,7 @@ absl::StatusOr<std::optional<Caller>> CallerOfUri(std::string_view uri) {
   const std::string_view rest = uri.substr(kScheme.size());
   const size_t slash = rest.find('/');
   if (slash == std::string_view::npos) return NamesNoCaller(uri, "it has no name");
-  const absl::StatusOr<db::Role> role =
-      KindOf(db::kRoleNames, "role", rest.substr(0, slash));
+  const absl::StatusOr<db::Role> role = KindOf(db::kRoleNames, "role", rest.substr(0, slash));
   if (!role.ok()) return NamesNoCaller(uri, "there is no such role");
   Caller caller{.by = Caller::By::kCertificate,
                 .role = *role,
@@ -132,8 +131,7 @@ absl::StatusOr<Caller> Access::Identify(const Metadata& metadata,
   }
   // The properties of a certificate are there only once the client's CA has vouched for it.
   std::optional<Caller> caller;
-  for (const grpc::string_ref& uri :
-       connection.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
+  for (const grpc::string_ref& uri : connection.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
     ASSIGN_OR_RETURN(std::optional<Caller> named, CallerOfUri(ViewOf(uri)));
     if (!named) continue;
     if (caller) return NamesNoCaller(ViewOf(uri), "another one names a caller too");
@@ -167,10 +165,10 @@ absl::Status Access::Check(std::string_view method, const Metadata& metadata,
     return absl::UnimplementedError(absl::StrCat("this server has no method ", Shown(method)));
   }
   if (MayCall(caller.role, known->needs)) return absl::OkStatus();
-  absl::Status denied = absl::PermissionDeniedError(absl::StrCat(
-      caller.ToText(), " has the role ", View(db::RoleName(caller.role)), ", and ",
-      View(method.substr(1)), " needs ", RolesThatMay(known->needs),
-      ": call it with a token or a certificate of such a role"));
+  absl::Status denied = absl::PermissionDeniedError(
+      absl::StrCat(caller.ToText(), " has the role ", View(db::RoleName(caller.role)), ", and ",
+                   View(method.substr(1)), " needs ", RolesThatMay(known->needs),
+                   ": call it with a token or a certificate of such a role"));
   if (log_) log_(host::LogLevel::kWarning, absl::StrCat("refused a call: ", denied.message()));
   return denied;
 }

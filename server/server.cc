@@ -63,9 +63,9 @@ std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
   const ServerTls& tls = *options_.tls;
   // A client may come with a token in place of a certificate; a certificate that comes has to be
   // one of the client's CA.
-  grpc::SslServerCredentialsOptions options(
-      tls.client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                            : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  grpc::SslServerCredentialsOptions options(tls.client_ca.empty()
+                                                ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                                : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
   options.pem_root_certs = tls.client_ca;
   options.pem_key_cert_pairs.push_back({.private_key = tls.key, .cert_chain = tls.certificate});
   std::shared_ptr<grpc::ServerCredentials> credentials = grpc::SslServerCredentials(options);

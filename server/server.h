@@ -45,7 +45,7 @@ struct ServerOptions {
   std::optional<ServerTls> tls;           // none: plain text, on loopback only
   // The tokens of the store's database; needed with TLS, and called once the store is open.
   TokenOpener open_tokens;
-  int32_t host_cores = 1;                 // physical cores, for clusters of processes on them
+  int32_t host_cores = 1;  // physical cores, for clusters of processes on them
   std::string version;
   Clock clock;
   host::MonotonicClock monotonic_clock = host::MonotonicNow;
@@ -93,8 +93,8 @@ class Server {
   Calls calls_;
   EventHub hub_;
   std::unique_ptr<db::TokenStore> tokens_;  // set by Begin(), with TLS
-  std::unique_ptr<db::SweepStore> store_;  // set by Begin()
-  std::unique_ptr<SweepEngine> engine_;    // set by Begin()
+  std::unique_ptr<db::SweepStore> store_;   // set by Begin()
+  std::unique_ptr<SweepEngine> engine_;     // set by Begin()
   PlannerService planner_service_;
   SweepsService sweeps_service_;
   AgentsService agents_service_;

@@ -200,7 +200,8 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::RerunSweep(grpc::CallbackServerContext* context,
                                                     const v1::RerunSweepRequest* request,
                                                     v1::Sweep* response) {
-  return calls_->Answer(context, *request, [=, this] { return Rerun(*request, *context, response); });
+  return calls_->Answer(context, *request,
+                        [=, this] { return Rerun(*request, *context, response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext* context,

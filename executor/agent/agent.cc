@@ -35,10 +35,13 @@ absl::Status CheckDevices(const trial::TrialPlan& plan, const DeviceSet& devices
   const std::string_view kind = planner::DeviceKindName(devices.kind);
   if (plan.device != devices.kind) {
     const std::string_view wanted = planner::DeviceKindName(plan.device);
-    return FieldError("device", wanted, absl::StrCat("must be ", absl::string_view(kind.data(), kind.size()), ", which the agent has"));
+    return FieldError("device", wanted,
+                      absl::StrCat("must be ", absl::string_view(kind.data(), kind.size()),
+                                   ", which the agent has"));
   }
   if (plan.layout.devices() > devices.count) {
-    return absl::FailedPreconditionError(absl::StrCat("it needs ", plan.layout.devices(), " devices, and the agent has ", devices.count));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "it needs ", plan.layout.devices(), " devices, and the agent has ", devices.count));
   }
   return absl::OkStatus();
 }
@@ -268,7 +271,8 @@ void Agent::On(const StreamEnded& event) {
     Log(absl::StrCat(registered_ ? "lost the server "
                      : waits     ? "has to wait for its place at the server "
                                  : "can't reach the server ",
-                     options_.server.address, " (", status.message(), "); trying again until it answers"),
+                     options_.server.address, " (", status.message(),
+                     "); trying again until it answers"),
         host::LogLevel::kWarning);
   }
   registered_ = false;

@@ -14,9 +14,8 @@ TEST(TokenTest, TokensDifferAndLookLikeTokens) {
   EXPECT_TRUE(LooksLikeToken(token));
   EXPECT_EQ(token.size(), 4u + 64u);
   EXPECT_NE(token, *NewToken());
-  for (const std::string& other :
-       {std::string(), token.substr(4), token + "0", token.substr(0, 67),
-        "mwt_" + std::string(64, 'g'), "mwt-" + token.substr(4)}) {
+  for (const std::string& other : {std::string(), token.substr(4), token + "0", token.substr(0, 67),
+                                   "mwt_" + std::string(64, 'g'), "mwt-" + token.substr(4)}) {
     EXPECT_FALSE(LooksLikeToken(other)) << other;
   }
 }

@@ -1,5 +1,5 @@
-// docs/operations.md, line by line: certificates, a server with TLS, two agents, and an operator whose
-// sweep outlives one of the agents.
+// docs/operations.md, line by line: certificates, a server with TLS, two agents, and an operator
+// whose sweep outlives one of the agents.
 #include <sstream>
 
 #include "absl/strings/match.h"
@@ -86,9 +86,8 @@ class OperationsTest : public BinaryTest {
     std::vector<std::string> words = LineWith(lines, "--name " + name);
     words.insert(words.end(), {"--no-benchmark", "--state-dir", folder_ + "/state-" + name});
     auto agent = Start(name, words);
-    EXPECT_TRUE(WaitFor([&] {
-      return agent->err().find("connected to") != std::string::npos;
-    })) << agent->err();
+    EXPECT_TRUE(WaitFor([&] { return agent->err().find("connected to") != std::string::npos; }))
+        << agent->err();
     return agent;
   }
   // A command of the operator, by the flags of the page's line.
@@ -117,9 +116,8 @@ TEST_F(OperationsTest, AKilledAgentsTrialsAreFinishedByTheOtherOverTls) {
   ASSERT_EQ(started->WaitWithin(std::chrono::seconds(60)), 0) << started->err();
   const auto first = StartAgent(lines, "node-1");
   const auto watch = Operator(lines, "watch", {"sweep", "watch", "s", "--format", "json"});
-  ASSERT_TRUE(WaitFor([&] {
-    return watch->out().find("trial_progress") != std::string::npos;
-  })) << watch->err();
+  ASSERT_TRUE(WaitFor([&] { return watch->out().find("trial_progress") != std::string::npos; }))
+      << watch->err();
   const auto second = StartAgent(lines, "node-2");
   kill(first->pid(), SIGKILL);
   EXPECT_EQ(first->Wait(), 128 + SIGKILL);

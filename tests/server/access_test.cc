@@ -45,8 +45,8 @@ class AccessTest : public testing::Test {
     options.engine.heartbeat = absl::Milliseconds(100);
     options.tls = {identity.certificate, identity.key, client_ca};
     options.open_tokens = [this] { return db::TokenStore::Open(db()); };
-    auto server = Server::Start([this] { return db::SqliteSweepStore::Open(db()); },
-                                std::move(options));
+    auto server =
+        Server::Start([this] { return db::SqliteSweepStore::Open(db()); }, std::move(options));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -210,8 +210,9 @@ TEST_F(AccessTest, ACertificateOfAnotherAuthorityConnectsNowhere) {
   const TestAuthority stranger;
   EXPECT_EQ(List(With(stranger.Issue("URI:meshwright://operator/eve"))).error_code(),
             grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(List(With(authority_.Issue("URI:meshwright://operator/bob", -7200, -3600))).error_code(),
-            grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(
+      List(With(authority_.Issue("URI:meshwright://operator/bob", -7200, -3600))).error_code(),
+      grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(List(With(authority_.Issue("URI:meshwright://operator/bob", 3600, 7200))).error_code(),
             grpc::StatusCode::UNAVAILABLE);
   ExpectOk(List(With(authority_.Issue("URI:meshwright://operator/bob"))));
@@ -285,8 +286,8 @@ class AgentAccessTest : public AccessTest {
   // What an agent of this name ends with, or OK once it is connected.
   absl::Status Register(const ServerAccess& access, const std::string& name) {
     TestAgent agent(access, name, RunAtOnce);
-    const ServerAccess viewer = With(Token("viewer-" + name + std::to_string(++viewers_),
-                                           db::Role::kViewer));
+    const ServerAccess viewer =
+        With(Token("viewer-" + name + std::to_string(++viewers_), db::Role::kViewer));
     const std::unique_ptr<v1::Agents::Stub> stub = v1::Agents::NewStub(Dial(viewer));
     WaitFor([&] {
       grpc::ClientContext context;
@@ -316,9 +317,8 @@ TEST_F(AgentAccessTest, AnAgentsNameIsThatOfItsTokenOrCertificate) {
 
 TEST_F(AgentAccessTest, OnlyAnAgentsRoleConnects) {
   StartServer(authority_.certificate());
-  for (const ServerAccess& access :
-       {With(Token("o", db::Role::kOperator)),
-        With(authority_.Issue("URI:meshwright://operator/node-1"))}) {
+  for (const ServerAccess& access : {With(Token("o", db::Role::kOperator)),
+                                     With(authority_.Issue("URI:meshwright://operator/node-1"))}) {
     const absl::Status status = Register(access, "node-1");
     EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("needs agent"));

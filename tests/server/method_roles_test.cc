@@ -18,9 +18,9 @@ using google::protobuf::FileDescriptor;
 
 std::set<std::string> OwnMethods() {
   std::set<std::string> paths;
-  for (const FileDescriptor* file : {v1::AgentMessage::descriptor()->file(),
-                                     v1::AskRequest::descriptor()->file(),
-                                     v1::SweepEvent::descriptor()->file()}) {
+  for (const FileDescriptor* file :
+       {v1::AgentMessage::descriptor()->file(), v1::AskRequest::descriptor()->file(),
+        v1::SweepEvent::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor& service = *file->service(i);
       for (int j = 0; j < service.method_count(); ++j) {

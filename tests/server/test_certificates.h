@@ -79,9 +79,7 @@ class TestAuthority {
                                reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
     X509_set_issuer_name(certificate, X509_get_subject_name(certificate_.get()));
   }
-  void Extend(int kind, const std::string& value) const {
-    Extend(certificate_.get(), kind, value);
-  }
+  void Extend(int kind, const std::string& value) const { Extend(certificate_.get(), kind, value); }
   void Extend(X509* certificate, int kind, const std::string& value) const {
     X509V3_CTX context;
     X509V3_set_ctx(&context, certificate_.get(), certificate, nullptr, nullptr, 0);

@@ -103,7 +103,8 @@ TEST_F(AgentSessionTest, AnAssignmentThatCantBeUsedIsAnswered) {
   EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_FAILED);
 }
 
-// What an agent runs is its own: a plan has no key by which a server could name a program or a file.
+// What an agent runs is its own: a plan has no key by which a server could name a program or a
+// file.
 TEST_F(AgentSessionTest, APlanBringsNoProgramAndNoOtherKey) {
   std::atomic<int> ran{0};
   StartAgent([&](const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
@@ -115,7 +116,8 @@ TEST_F(AgentSessionTest, APlanBringsNoProgramAndNoOtherKey) {
   });
   server_.Register(kStore);
   int trial = 0;
-  for (const char* key : {"worker_path", "worker", "command", "environment", "dump_gradients_dir"}) {
+  for (const char* key :
+       {"worker_path", "worker", "command", "environment", "dump_gradients_dir"}) {
     nlohmann::json plan = nlohmann::json::parse(SomePlan());
     plan[key] = "/bin/sh";
     server_.Assign("sweeps/s/trials/" + std::to_string(++trial), plan.dump());

@@ -7,7 +7,6 @@
 #include "grpcpp/create_channel.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "proto/address.h"
 #include "proto/rpc_status.h"
 #include "proto/server_access.h"
 #include "tools/cli/io/grpc_log.h"
@@ -28,16 +27,10 @@ absl::Status NoServer(const ServerAccess& access) {
                        : " in plain text: start one with `meshwright serve`, or name another with "
                          "--server; one with TLS takes --tls-ca";
   return WithField(
-      absl::UnavailableError(absl::StrCat("no server answers at ", access.address, how)),
-      "server");
+      absl::UnavailableError(absl::StrCat("no server answers at ", access.address, how)), "server");
 }
 
 }  // namespace
-
-absl::Status CheckServerAddress(const std::string& server) {
-  const absl::Status status = ParseHostPort(server).status();
-  return status.ok() ? status : FieldError("server", server, std::string(status.message()));
-}
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server) {
   ASSIGN_OR_RETURN(const ServerAccess access, server.Read());

@@ -12,9 +12,6 @@
 
 namespace meshwright::cli {
 
-// InvalidArgument naming the flag when `server` is not HOST:PORT.
-absl::Status CheckServerAddress(const std::string& server);
-
 // Connects to the server. InvalidArgument about the flag that is wrong; Unavailable, in words for
 // people, when no server answers there as the flags say.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server);

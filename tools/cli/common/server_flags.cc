@@ -1,9 +1,11 @@
 #include "tools/cli/common/server_flags.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "tools/cli/common/server_client.h"
+#include "proto/address.h"
 #include "tools/cli/common/tls_files.h"
 #include "tools/command_line/declare.h"
 
@@ -21,9 +23,7 @@ void ServerFlags::Add(CLI::App& app, const std::string& description, const Comma
   CLI::Option* server = app.add_option("--server", address_, description)->option_text("HOST:PORT");
   if (!default_address.empty()) server->capture_default_str();
   const auto add_file = [&](const char* name, std::string& file, const char* text) {
-    return app.add_option(name, file, text)
-        ->option_text("FILE")
-        ->group(command_line::kCommonFlags);
+    return app.add_option(name, file, text)->option_text("FILE")->group(command_line::kCommonFlags);
   };
   server->group(command_line::kCommonFlags);
   add_file("--tls-ca", ca_file_, "Reach the server over TLS; certificates that vouch for its own");
@@ -61,7 +61,9 @@ absl::StatusOr<std::string> ServerFlags::Token() const {
 }
 
 absl::StatusOr<ServerAccess> ServerFlags::Read() const {
-  RETURN_IF_ERROR(CheckServerAddress(address_));
+  if (const absl::Status status = ParseHostPort(address_).status(); !status.ok()) {
+    return FieldError("server", address_, std::string(status.message()));
+  }
   ServerAccess access{.address = address_, .ca = {}, .certificate = {}, .key = {}, .token = {}};
   ASSIGN_OR_RETURN(access.token, Token());
   if (ca_file_.empty()) {

@@ -44,8 +44,7 @@ int NoPassPhrase(char*, int, int, void*) { return 0; }
 
 // The first certificate; nullptr where there is none.
 Owned<X509> FirstCertificate(const std::string& pem) {
-  Owned<X509> certificate(
-      PEM_read_bio_X509(ReaderOf(pem).get(), nullptr, NoPassPhrase, nullptr));
+  Owned<X509> certificate(PEM_read_bio_X509(ReaderOf(pem).get(), nullptr, NoPassPhrase, nullptr));
   ERR_clear_error();
   return certificate;
 }
@@ -75,9 +74,9 @@ absl::Status CheckDates(const std::string& path, const X509& certificate) {
                       absl::StrCat("expired on ", DateOf(end), ": make another one"));
   }
   if (now < begin) {
-    return FieldError("tls_cert", path,
-                      absl::StrCat("counts from ", DateOf(begin), " on only; now it is ",
-                                   DateOf(now), " here"));
+    return FieldError(
+        "tls_cert", path,
+        absl::StrCat("counts from ", DateOf(begin), " on only; now it is ", DateOf(now), " here"));
   }
   return absl::OkStatus();
 }
@@ -127,8 +126,7 @@ absl::StatusOr<TlsIdentity> ReadIdentity(const std::string& certificate_path,
 }
 
 absl::StatusOr<std::string> CheckToken(std::string_view flag, std::string_view text) {
-  const std::string token(
-      absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size())));
+  const std::string token(absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size())));
   if (db::LooksLikeToken(token)) return token;
   return FieldError(flag, absl::StrCat("(", token.size(), " characters)"),
                     "must be a token as `meshwright token create` prints it: mwt_ and 64 "

@@ -1,5 +1,5 @@
-// Files of certificates, keys and tokens, checked before anything is done with them, so that a wrong
-// one is named and no connection fails for a reason that its other end alone knows.
+// Files of certificates, keys and tokens, checked before anything is done with them, so that a
+// wrong one is named and no connection fails for a reason that its other end alone knows.
 #pragma once
 
 #include <string>

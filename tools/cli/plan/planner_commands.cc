@@ -131,8 +131,7 @@ absl::Status PrintPreset(const std::string& kind, const std::string& name,
 
 absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandContext& context) {
   if (kind == "agents") {
-    ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents,
-                     ListAgents(flags.server.OrDefault()));
+    ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents, ListAgents(flags.server.OrDefault()));
     PrintAgents(agents, flags.format, context.out);
     return absl::OkStatus();
   }

@@ -90,9 +90,10 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str()
       ->option_text("HOST:PORT");
   command
-      ->add_option("--tls-cert", flags->certificate_file,
-                   "Own certificate: listen over TLS, and ask callers for a token or a certificate; "
-                   "an address that other machines reach takes it")
+      ->add_option(
+          "--tls-cert", flags->certificate_file,
+          "Own certificate: listen over TLS, and ask callers for a token or a certificate; "
+          "an address that other machines reach takes it")
       ->option_text("FILE");
   command->add_option("--tls-key", flags->key_file, "Its private key")->option_text("FILE");
   command

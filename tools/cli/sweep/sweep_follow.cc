@@ -168,8 +168,8 @@ void SayDetached(const ServerFlags& server, const std::string& sweep, int64_t la
                  std::ostream& err) {
   // Over the ^C that the terminal showed.
   if (TerminalOf(err).is_terminal) err << "\r\x1b[K";
-  err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep
- << ' ' << server.ToText() << " --after " << last << std::endl;
+  err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep << ' '
+      << server.ToText() << " --after " << last << std::endl;
 }
 
 }  // namespace

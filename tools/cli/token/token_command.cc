@@ -196,8 +196,8 @@ void AddTokenCommand(CLI::App& app, CommandContext& context) {
                              std::make_shared<TokenFlags>(), List);
   command_line::AddExample(*list, "meshwright token list --db sweeps.db");
   auto revoke = std::make_shared<TokenFlags>();
-  CLI::App* revoking =
-      AddAction(*group, context, "revoke", "End a token; the server refuses it at once", revoke, Revoke);
+  CLI::App* revoking = AddAction(*group, context, "revoke",
+                                 "End a token; the server refuses it at once", revoke, Revoke);
   revoking->add_option("name", revoke->name, "Name of the token")->required()->option_text("NAME");
   command_line::AddExample(*revoking, "meshwright token revoke --db sweeps.db node-1");
 }

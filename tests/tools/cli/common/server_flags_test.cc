@@ -119,10 +119,16 @@ TEST_F(ServerFlagsTest, SaysWhatAServerWithTlsTakes) {
 
 TEST_F(ServerFlagsTest, ACommandToTypeNextNamesTheSameFiles) {
   const std::string file = Put("token", NewToken("operator"));
-  const CommandOutput run =
-      RunCommand({"sweep", "start", "--server", server_->address(), "--tls-ca", ca_,
-                  "--token-file", file, "--model", "tinystories-15m", "--cluster", "local-cpu",
-                  "--gpus", "2", "--seq-len", "64", "--global-batch", "4", "--trials", "1"});
+  const CommandOutput run = RunCommand({"sweep",          "start",
+                                        "--server",       server_->address(),
+                                        "--tls-ca",       ca_,
+                                        "--token-file",   file,
+                                        "--model",        "tinystories-15m",
+                                        "--cluster",      "local-cpu",
+                                        "--gpus",         "2",
+                                        "--seq-len",      "64",
+                                        "--global-batch", "4",
+                                        "--trials",       "1"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("--server " + server_->address() + " --tls-ca " + ca_ +
                                  " --token-file " + file));

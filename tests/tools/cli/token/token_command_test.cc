@@ -60,8 +60,7 @@ TEST_F(TokenCommandTest, NamesAreMadeWhereNoneIsGiven) {
 }
 
 TEST_F(TokenCommandTest, ATimeEndsIt) {
-  const db::TokenRecord made =
-      *Find(Token({"create", "--role", "viewer", "--expires", "30d"}).out);
+  const db::TokenRecord made = *Find(Token({"create", "--role", "viewer", "--expires", "30d"}).out);
   EXPECT_EQ(*made.expire_time - made.create_time, absl::Hours(30 * 24));
   const CommandOutput wrong = Token({"create", "--role", "viewer", "--expires", "soon"});
   EXPECT_EQ(wrong.exit_code, 2);

@@ -24,13 +24,13 @@ inline constexpr EnumNames<Role, 3> kRoleNames = {{
 inline std::string_view RoleName(Role role) { return NameOf(kRoleNames, role); }
 
 struct TokenRecord {
-  std::string name;  // letters, digits, '.', '-' and '_'; stays taken once it is revoked
-  std::string hash;  // as HashOf() makes it
+  std::string name;       // letters, digits, '.', '-' and '_'; stays taken once it is revoked
+  std::string hash = {};  // as HashOf() makes it
   Role role = Role::kViewer;
-  std::string agent;  // whom a token of the role agent belongs to; empty for the others
+  std::string agent = {};  // whom a token of the role agent belongs to; empty for the others
   absl::Time create_time;
-  std::optional<absl::Time> expire_time;  // none: never
-  std::optional<absl::Time> revoke_time;  // none: it was not revoked
+  std::optional<absl::Time> expire_time = std::nullopt;  // none: never
+  std::optional<absl::Time> revoke_time = std::nullopt;  // none: it was not revoked
 
   friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };

@@ -1,6 +1,7 @@
 // Which role a caller needs for which method: the one list of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

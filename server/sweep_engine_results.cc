@@ -103,8 +103,12 @@ FinishVerdict Retry(absl::string_view reason) {
   return {FinishVerdict::Kind::kRetry, std::string(reason)};
 }
 
-// Why no result of an attempt that was given out is taken; empty where one is.
-std::string WhyNone(const db::SweepRecord& sweep, const db::TrialRecord& trial) {
+// Why no result of an attempt that was given out is taken from this agent; empty where one is.
+std::string WhyNone(const db::AttemptRecord& attempt, const std::string& agent,
+                    const db::SweepRecord& sweep, const db::TrialRecord& trial) {
+  if (attempt.agent != agent) {
+    return absl::StrCat("attempt ", attempt.number, " was given to agent ", attempt.agent);
+  }
   if (trial.measured) return absl::StrCat("attempt ", trial.attempt, " had a result before");
   if (!db::HasEnded(sweep.state)) return "";
   const std::string_view state = db::SweepStateName(sweep.state);
@@ -200,8 +204,8 @@ FinishVerdict SweepEngine::Take(const agent::AttemptKey& key, const std::string&
   if (!attempt.ok() && !absl::IsNotFound(attempt.status())) {
     return Retry(attempt.status().message());
   }
-  const std::string refused =
-      attempt.ok() ? WhyNone(found->sweep, trial) : std::string(attempt.status().message());
+  const std::string refused = attempt.ok() ? WhyNone(*attempt, agent, found->sweep, trial)
+                                           : std::string(attempt.status().message());
   if (!refused.empty()) return Refuse(key, refused, *found, agent, result);
   const trial::ResultLimits limits{.devices = found->sweep.devices, .steps = found->sweep.steps};
   trial::TrialResult taken = result;

@@ -106,19 +106,17 @@ TEST_F(OperationsTest, AKilledAgentsTrialsAreFinishedByTheOtherOverTls) {
   RunShell("recipe", Block("umask", "Certificates"));
   const std::vector<std::string> lines = Block("meshwright serve", "Certificates");
   const auto server = StartServer(lines);
-  const auto start = [&] {
-    return Operator(lines, "start",
-                    {"sweep", "start", "--name", "s", "--model", "tinystories-15m", "--cluster",
-                     "local-cpu", "--gpus", "2", "--seq-len", "64", "--global-batch", "8",
-                     "--trials", "2", "--steps", "12"});
-  };
-  const auto started = start();
-  ASSERT_EQ(started->WaitWithin(std::chrono::seconds(60)), 0) << started->err();
   const auto first = StartAgent(lines, "node-1");
-  const auto watch = Operator(lines, "watch", {"sweep", "watch", "s", "--format", "json"});
-  ASSERT_TRUE(WaitFor([&] { return watch->out().find("trial_progress") != std::string::npos; }))
-      << watch->err();
   const auto second = StartAgent(lines, "node-2");
+  const auto start = Operator(
+      lines, "start",
+      {"sweep", "start", "--name", "s", "--model", "tinystories-15m", "--cluster", "local-cpu",
+       "--gpus", "2", "--seq-len", "64", "--global-batch", "8", "--trials", "2", "--steps", "12"});
+  ASSERT_EQ(start->WaitWithin(std::chrono::seconds(60)), 0) << start->err();
+  const auto watch = Operator(lines, "watch", {"sweep", "watch", "s", "--format", "json"});
+  ASSERT_TRUE(WaitFor([&] {
+    return watch->out().find("of 12 on agent node-1") != std::string::npos;
+  })) << watch->err();
   kill(first->pid(), SIGKILL);
   EXPECT_EQ(first->Wait(), 128 + SIGKILL);
   ASSERT_EQ(watch->WaitWithin(std::chrono::seconds(120)), 0) << watch->err();

@@ -9,7 +9,6 @@
 #include "db/token_store.h"
 #include "gmock/gmock.h"
 #include "proto/server_access.h"
-#include "server/sweep_messages.h"
 #include "tests/server/server_fixture.h"
 #include "tests/server/test_certificates.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"

@@ -29,7 +29,7 @@ struct TokenFlags {
   OutputFlags output;
   std::string db;
   std::string name;
-  db::Role role = db::Role::kViewer;
+  std::string role;
   std::string agent;
   std::string expires;
 };
@@ -64,10 +64,10 @@ absl::StatusOr<std::unique_ptr<db::TokenStore>> OpenThere(const std::string& pat
 
 absl::StatusOr<db::TokenRecord> ReadFlags(const TokenFlags& flags) {
   db::TokenRecord token;
-  token.role = flags.role;
+  ASSIGN_OR_RETURN(token.role, KindOf(db::kRoleNames, "role", flags.role));
   token.agent = flags.agent;
   token.create_time = absl::Now();
-  if (flags.role == db::Role::kAgent) {
+  if (token.role == db::Role::kAgent) {
     if (flags.agent.empty()) {
       return FieldError("agent", flags.agent,
                         "must name the agent that the token is for; it can register no other");
@@ -175,12 +175,11 @@ void AddTokenCommand(CLI::App& app, CommandContext& context) {
   auto create = std::make_shared<TokenFlags>();
   CLI::App* command =
       AddAction(*group, context, "create", "Make a token and print it, once", create, Create);
-  command_line::AddEnumOption<db::Role>(
-      *command, "--role", create->role,
-      "viewer: reads and plans; operator: runs sweeps as well; agent: runs trials alone",
-      {{"viewer", db::Role::kViewer},
-       {"operator", db::Role::kOperator},
-       {"agent", db::Role::kAgent}})
+  command_line::TakeWords(
+      command->add_option(
+          "--role", create->role,
+          "viewer: reads and plans; operator: runs sweeps as well; agent: runs trials alone"),
+      {"viewer", "operator", "agent"})
       ->required();
   command
       ->add_option("--name", create->name,

@@ -28,6 +28,7 @@ class ServerFlagsTest : public testing::Test {
     const TestIdentity identity = authority_.Issue("IP:127.0.0.1");
     server::ServerOptions options;
     options.listen = "127.0.0.1:0";
+    options.host_cores = 4;
     options.version = "test";
     options.clock = absl::Now;
     options.tls = {identity.certificate, identity.key, authority_.certificate()};

@@ -1,5 +1,8 @@
 // docs/operations.md, line by line: certificates, a server with TLS, two agents, and an operator
 // whose sweep outlives one of the agents.
+#include <sys/stat.h>
+
+#include <fstream>
 #include <sstream>
 
 #include "absl/strings/match.h"
@@ -14,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kAddressOfDocs[] = "10.0.0.1:7077";
 
@@ -153,6 +157,21 @@ TEST_F(OperationsTest, TokensAreMadeAndRevokedWhileTheServerRuns) {
   };
   const auto before = list("before");
   EXPECT_EQ(before->WaitWithin(std::chrono::seconds(30)), 0) << before->err();
+  // An agent whose token is in its environment, with a worker that tells its own.
+  const std::string worker = folder_ + "/worker";
+  const std::string seen = folder_ + "/environment";
+  std::ofstream(worker) << "#!/bin/sh\nenv > '" << seen << "'\necho " MESHWRIGHT_VERSION "\n";
+  ASSERT_EQ(chmod(worker.c_str(), 0700), 0);
+  setenv("MESHWRIGHT_TOKEN", ReadFile(folder_ + "/node-3.token").c_str(), /*overwrite=*/1);
+  const auto agent =
+      Start("node-3", {"agent", "--server", address_, "--tls-ca", folder_ + "/tls/ca.pem", "--name",
+                       "node-3", "--devices", "cpu:1", "--worker", worker, "--no-benchmark",
+                       "--state-dir", folder_ + "/state"});
+  unsetenv("MESHWRIGHT_TOKEN");
+  EXPECT_TRUE(WaitFor([&] { return agent->err().find("connected to") != std::string::npos; }))
+      << agent->err();
+  EXPECT_THAT(ReadFile(seen), HasSubstr("PATH="));
+  EXPECT_THAT(ReadFile(seen), Not(HasSubstr("mwt_")));
   RunShell("revoke", {revoke});
   const auto after = list("after");
   EXPECT_EQ(after->WaitWithin(std::chrono::seconds(30)), 1);

@@ -73,6 +73,8 @@ std::string BenchmarkDir(const AgentFlags& flags) {
 absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext& context) {
   agent::AgentOptions options;
   ASSIGN_OR_RETURN(options.server, flags.server.Read());
+  // Workers inherit the environment, and have no use for the agent's token.
+  unsetenv(kTokenVariable);
   if (flags.memory_limit_gib) {
     ASSIGN_OR_RETURN(options.memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));
   }

@@ -10,11 +10,6 @@
 #include "tools/command_line/declare.h"
 
 namespace meshwright::cli {
-namespace {
-
-constexpr char kTokenVariable[] = "MESHWRIGHT_TOKEN";
-
-}  // namespace
 
 void ServerFlags::Add(CLI::App& app, const std::string& description, const CommandContext& context,
                       const std::string& default_address) {

@@ -12,6 +12,8 @@
 namespace meshwright::cli {
 
 inline constexpr char kDefaultServer[] = "127.0.0.1:7077";
+// The variable of the environment that may hold a token.
+inline constexpr char kTokenVariable[] = "MESHWRIGHT_TOKEN";
 
 class ServerFlags {
  public:

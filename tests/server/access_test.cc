@@ -8,7 +8,9 @@
 
 #include "db/token_store.h"
 #include "gmock/gmock.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "proto/server_access.h"
+#include "server/method_roles.h"
 #include "tests/server/server_fixture.h"
 #include "tests/server/test_certificates.h"
 
@@ -123,6 +125,26 @@ class AccessTest : public testing::Test {
     return event;
   }
 
+  // A call with an empty message to any path, of a service of ours or not.
+  static grpc::Status CallPath(const ServerAccess& access, const std::string& path) {
+    const std::shared_ptr<grpc::Channel> channel = Dial(access);
+    grpc::GenericStub stub(channel);
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    grpc::CompletionQueue queue;
+    const grpc::Slice empty;
+    const grpc::ByteBuffer request(&empty, 1);
+    const auto call = stub.PrepareUnaryCall(&context, path, request, &queue);
+    call->StartCall();
+    grpc::ByteBuffer reply;
+    grpc::Status status;
+    call->Finish(&reply, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    return status;
+  }
+
   static void ExpectRefused(const grpc::Status& status, grpc::StatusCode code,
                             const std::string& part) {
     EXPECT_EQ(status.error_code(), code) << status.error_message();
@@ -158,6 +180,34 @@ TEST_F(AccessTest, WhoSaysNothingIsToldWhatToDo) {
   ExpectRefused(List(Anonymous()), grpc::StatusCode::UNAUTHENTICATED, "--token-file");
   v1::Sweep sweep;
   ExpectRefused(Create(Anonymous(), &sweep), grpc::StatusCode::UNAUTHENTICATED, "--tls-cert");
+}
+
+TEST_F(AccessTest, OnlyHealthIsToldToAnybody) {
+  StartServer("");
+  ExpectOk(CallPath(Anonymous(), "/grpc.health.v1.Health/Check"));
+  for (const MethodRole& method : MethodRoles()) {
+    if (method.needs == Needs::kNothing) continue;
+    ExpectRefused(CallPath(Anonymous(), std::string(method.path)),
+                  grpc::StatusCode::UNAUTHENTICATED, "asks who calls");
+  }
+  const std::string unknown = "/meshwright.v1.Sweeps/Nothing";
+  ExpectRefused(CallPath(Anonymous(), unknown), grpc::StatusCode::UNAUTHENTICATED, "who calls");
+  ExpectRefused(CallPath(With(Token("bob", db::Role::kOperator)), unknown),
+                grpc::StatusCode::UNIMPLEMENTED, unknown);
+}
+
+// The one list of roles is asked for every method, with every role.
+TEST_F(AccessTest, EachMethodAsksForItsRole) {
+  StartServer("");
+  for (const auto& [role, name] : db::kRoleNames) {
+    const ServerAccess access =
+        With(Token(std::string(name), role, role == db::Role::kAgent ? "node-1" : ""));
+    for (const MethodRole& method : MethodRoles()) {
+      if (method.needs == Needs::kNothing || MayCall(role, method.needs)) continue;
+      ExpectRefused(CallPath(access, std::string(method.path)), grpc::StatusCode::PERMISSION_DENIED,
+                    "has the role " + std::string(name) + ", and ");
+    }
+  }
 }
 
 TEST_F(AccessTest, ATokenGivesItsRole) {

@@ -98,6 +98,8 @@ struct SweepRecord {
   std::string funnel_json;
   std::string planner_version;
   std::string rerun_of;  // name of the sweep whose trials these are again; empty for none
+  // Who asks for it, for its first event; only read where a sweep is made.
+  std::string actor;
   // Counted by the store when it reads a sweep; ignored on writes.
   TrialCounts trial_counts;
   int64_t last_sequence = 0;
@@ -185,6 +187,7 @@ struct EventRecord {
   std::string message = {};
   std::string data_json = "{}";
   absl::Time time;
+  std::string actor = {};  // who caused it; empty where the server asks nobody who they are
 
   friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };

@@ -105,6 +105,7 @@ void VisitFields(Event& event, Visitor& visit) {
   visit("message", event.message);
   visit("data_json", event.data_json);
   visit("time_us", event.time);
+  visit("actor", event.actor);
 }
 
 const std::string& SweepColumns() {

@@ -4,8 +4,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "db/integrity.h"
-#include "db/migrations.h"
+#include "db/database.h"
 #include "planner/base/status_macros.h"
 
 namespace meshwright::db {
@@ -16,15 +15,7 @@ constexpr size_t kMostIdleReaders = 8;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SqliteSweepStore>> SqliteSweepStore::Open(const std::string& path) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
-                   SqliteConnection::Open(path, SqliteConnection::Mode::kReadWriteCreate));
-  // Before anything is written: a file that is damaged or not ours stays as it is.
-  const absl::Status version = SchemaVersion(connection.get()).status();
-  if (!version.ok() && !absl::IsDataLoss(version)) return version;
-  RETURN_IF_ERROR(CheckIsWhole(connection.get()));
-  RETURN_IF_ERROR(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
-  if (path != kInMemory) KeepToOwner(path);
-  RETURN_IF_ERROR(Migrate(connection.get()));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenDatabase(path));
   return absl::WrapUnique(new SqliteSweepStore(std::move(connection)));
 }
 
@@ -157,8 +148,9 @@ absl::Status SqliteSweepStore::UpdateSweep(const SweepTransition& transition) {
 }
 
 absl::Status SqliteSweepStore::CancelSweep(int64_t sweep_id, std::string_view reason,
-                                           absl::Time time) {
-  return Writing([&](SqliteSweeps& sweeps) { return sweeps.CancelSweep(sweep_id, reason, time); });
+                                           absl::Time time, std::string_view actor) {
+  return Writing(
+      [&](SqliteSweeps& sweeps) { return sweeps.CancelSweep(sweep_id, reason, time, actor); });
 }
 
 absl::Status SqliteSweepStore::DeleteSweep(int64_t sweep_id) {

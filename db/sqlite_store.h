@@ -1,8 +1,9 @@
 // SweepStore in an SQLite file, or in memory.
 //
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
-// of the process and of the machine. One process writes; others may read. Reads of a file have
-// connections of their own and wait for no write; in memory there is one connection for all.
+// of the process and of the machine. One process writes sweeps; others may read them, and write
+// tokens (db/token_store.h). Reads of a file have connections of their own and wait for no write; in
+// memory there is one connection for all.
 #pragma once
 
 #include <memory>
@@ -19,9 +20,7 @@ namespace meshwright::db {
 
 class SqliteSweepStore final : public SweepStore {
  public:
-  // Opens or creates the file and migrates it, after a look through all of it. FailedPrecondition,
-  // naming the file, for one that is not a database, belongs to another application or has a newer
-  // schema; DataLoss for one that is damaged. Readable for the owner of the process alone.
+  // As OpenDatabase().
   static absl::StatusOr<std::unique_ptr<SqliteSweepStore>> Open(const std::string& path);
 
   absl::StatusOr<std::vector<EventRecord>> Atomically(Work work) override;
@@ -46,7 +45,8 @@ class SqliteSweepStore final : public SweepStore {
   absl::StatusOr<SweepRecord> CreateSweep(const SweepRecord& sweep,
                                           const std::vector<TrialRecord>& trials) override;
   absl::Status UpdateSweep(const SweepTransition& transition) override;
-  absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) override;
+  absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,
+                           std::string_view actor) override;
   absl::Status DeleteSweep(int64_t sweep_id) override;
   absl::Status UpdateTrial(const TrialTransition& transition) override;
   absl::StatusOr<int64_t> AppendEvent(const EventRecord& event) override;

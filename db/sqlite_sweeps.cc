@@ -99,6 +99,7 @@ absl::StatusOr<SweepRecord> SqliteSweeps::CreateSweep(const SweepRecord& sweep,
   EventRecord event;
   event.sweep_id = record.id;
   event.kind = "sweep_created";
+  event.actor = sweep.actor;
   event.message = absl::StrCat(trials.size(), " trials of ", record.model);
   event.time = record.create_time;
   RETURN_IF_ERROR(StoreEvent(event).status());

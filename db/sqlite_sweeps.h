@@ -25,7 +25,8 @@ class SqliteSweeps final : public SweepAccess {
   absl::StatusOr<std::vector<SweepRecord>> ListActiveSweeps() override;
   absl::StatusOr<std::vector<std::string>> ListSweepNames() override;
   absl::Status UpdateSweep(const SweepTransition& transition) override;
-  absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) override;
+  absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,
+                           std::string_view actor) override;
   absl::Status DeleteSweep(int64_t sweep_id) override;
   absl::StatusOr<std::vector<TrialRecord>> ListTrials(int64_t sweep_id, TrialOrder order,
                                                       int32_t offset, int32_t limit) override;

@@ -189,7 +189,8 @@ absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
   return change.Commit();
 }
 
-absl::Status SqliteSweeps::CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) {
+absl::Status SqliteSweeps::CancelSweep(int64_t sweep_id, std::string_view reason,
+                                       absl::Time time, std::string_view actor) {
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   const std::string text(reason);
   ASSIGN_OR_RETURN(
@@ -216,6 +217,7 @@ absl::Status SqliteSweeps::CancelSweep(int64_t sweep_id, std::string_view reason
   EventRecord event;
   event.sweep_id = sweep_id;
   event.kind = "sweep_cancelled";
+  event.actor = actor;
   event.message = text;
   event.time = time;
   RETURN_IF_ERROR(StoreEvent(event).status());

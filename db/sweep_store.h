@@ -103,8 +103,10 @@ class SweepAccess : public SweepReader {
                                                   const std::vector<TrialRecord>& trials) = 0;
   // Aborted when the sweep is not in from_state.
   virtual absl::Status UpdateSweep(const SweepTransition& transition) = 0;
-  // Cancels the sweep and every trial that has not ended. FailedPrecondition once it has ended.
-  virtual absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time) = 0;
+  // Cancels the sweep and every trial that has not ended, at the wish of `actor`, who may be empty.
+  // FailedPrecondition once it has ended.
+  virtual absl::Status CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,
+                                   std::string_view actor) = 0;
   // Forgets the sweep with its trials, attempts and events. NotFound when there is none;
   // FailedPrecondition while it has not ended.
   virtual absl::Status DeleteSweep(int64_t sweep_id) = 0;

@@ -157,9 +157,12 @@ class AgentStream::Link final : public AgentLink {
   std::optional<absl::Status> closing_ ABSL_GUARDED_BY(mutex_);
 };
 
-AgentStream::AgentStream(SweepEngine* engine, std::string store_id)
+AgentStream::AgentStream(SweepEngine* engine, std::string store_id, const Access* access,
+                         std::optional<Caller> caller)
     : engine_(engine),
       store_id_(std::move(store_id)),
+      access_(access),
+      caller_(std::move(caller)),
       link_(std::make_shared<Link>(this, engine->options(), store_id_)) {
   StartRead(&incoming_);
 }
@@ -197,10 +200,26 @@ std::vector<agent::AttemptKey> AgentStream::HeldOf(const v1::Register& message) 
   return held;
 }
 
+absl::Status AgentStream::CheckName(const std::string& name) const {
+  if (!caller_ || caller_->agent == name) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      caller_->ToText(), " belongs to the agent \"", caller_->agent, "\" and can't register \"",
+      name, "\": start the agent with --name ", caller_->agent,
+      ", or give it a token of `meshwright token create --role agent --agent ", name, "`"));
+}
+
+absl::Status AgentStream::CheckStillCounts() const {
+  if (!caller_) return absl::OkStatus();
+  const absl::Status status = access_->StillCounts(*caller_);
+  // What can't be read now can be read at the next heartbeat.
+  return absl::IsUnauthenticated(status) ? status : absl::OkStatus();
+}
+
 absl::Status AgentStream::Register(const v1::Register& message) {
   if (!agent_.empty()) return absl::FailedPreconditionError("the agent is already registered");
   RETURN_IF_ERROR(agent::CheckAgentProtocol(message.protocol(), message.version()));
   RETURN_IF_ERROR(WithField(CheckAgentName(message.name()), "register.name"));
+  RETURN_IF_ERROR(CheckName(message.name()));
   if (message.identity().size() > kMaxIdentity) {
     return FieldError("register.identity", message.identity().substr(0, kMaxIdentity),
                       "must have at most 64 characters");
@@ -259,6 +278,7 @@ absl::Status AgentStream::Handle(const v1::AgentMessage& message) {
   if (link_->closing() && !message.has_finished()) return absl::OkStatus();
   switch (message.message_case()) {
     case v1::AgentMessage::kHeartbeat:
+      RETURN_IF_ERROR(CheckStillCounts());
       RETURN_IF_ERROR(CheckRange("heartbeat.held", message.heartbeat().held_size(), 0, kMaxHeld));
       engine_->Heartbeat(agent_, ReadHeld(message.heartbeat().held()));
       return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "server/agents_service.h"
 
+#include <utility>
+
 #include "executor/agent/message_codec.h"
 #include "executor/agent/wire.h"
 #include "server/agent_stream.h"
@@ -23,11 +25,13 @@ void AgentsService::Begin(SweepEngine* engine, std::string store_id) {
 }
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
-    grpc::CallbackServerContext*) {
+    grpc::CallbackServerContext* context) {
   // Nothing was read yet: the stream looks at each message itself.
   const absl::Status status = calls_->Admit(v1::AgentMessage());
   if (!status.ok()) return new RefusedStream(Reply(status));
-  return new AgentStream(engine_, store_id_);
+  absl::StatusOr<std::optional<Caller>> caller = calls_->access().CallerOf(*context);
+  if (!caller.ok()) return new RefusedStream(Reply(caller.status()));
+  return new AgentStream(engine_, store_id_, &calls_->access(), *std::move(caller));
 }
 
 grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext* context,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/agent/field_limits.h"
+#include "planner/base/status_macros.h"
 #include "server/plan_request.h"
 
 namespace meshwright::server {
@@ -13,6 +14,11 @@ absl::Status Calls::Admit(const google::protobuf::Message& request) const {
         "the server is opening its database and answers once that is done: try again");
   }
   return agent::CheckLimits(request);
+}
+
+absl::StatusOr<std::string> Calls::ActorOf(const grpc::CallbackServerContext& context) const {
+  ASSIGN_OR_RETURN(const std::optional<Caller> caller, access_->CallerOf(context));
+  return caller ? caller->ToText() : "";
 }
 
 grpc::ServerUnaryReactor* Calls::Answer(grpc::CallbackServerContext* context,

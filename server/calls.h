@@ -1,4 +1,5 @@
-// What every call goes through before a service looks at it, and how it is answered.
+// What every call goes through before a service looks at it, once its port has let the caller in,
+// and how it is answered.
 //
 // Callers may rely on: no service is entered before Open(), so that what it works with may be made
 // after the port is bound; what it is entered with is within the limits of the wire.
@@ -6,27 +7,36 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
 #include "planner/search/search.h"
+#include "server/access.h"
 #include "server/search_pool.h"
 
 namespace meshwright::server {
 
 class Calls {
  public:
-  // Both outlive it. `stopping` turns true when the server stops.
-  Calls(SearchPool* searches, const std::atomic<bool>* stopping)
-      : searches_(searches), stopping_(stopping) {}
+  // All outlive it. `stopping` turns true when the server stops.
+  Calls(SearchPool* searches, const std::atomic<bool>* stopping, const Access* access)
+      : searches_(searches), stopping_(stopping), access_(access) {}
 
   // Lets calls in.
   void Open() { open_.store(true); }
 
   // Unavailable before Open(); InvalidArgument for a field that is too long.
   absl::Status Admit(const google::protobuf::Message& request) const;
+
+  // Who calls; the port has checked that they may (server/access.h).
+  const Access& access() const { return *access_; }
+  // As events name the caller; empty where callers are not asked who they are.
+  absl::StatusOr<std::string> ActorOf(const grpc::CallbackServerContext& context) const;
 
   // Answers with what `work` returns.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
@@ -48,6 +58,7 @@ class Calls {
  private:
   SearchPool* const searches_;
   const std::atomic<bool>* const stopping_;
+  const Access* const access_;
   std::atomic<bool> open_{false};
 };
 

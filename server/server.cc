@@ -23,26 +23,29 @@ constexpr int kMinPingIntervalMs = 1000;  // agents probe an idle connection
 
 }  // namespace
 
-absl::Status CheckListenAddress(const std::string& listen, bool insecure) {
+absl::Status CheckListenAddress(const std::string& listen, bool has_tls) {
   const absl::StatusOr<HostPort> address = ParseHostPort(listen);
   if (!address.ok()) return FieldError("listen", listen, std::string(address.status().message()));
-  if (insecure || IsLoopback(*address)) return absl::OkStatus();
-  return FieldError("listen", listen,
-                    "is reachable from other machines, and there is no TLS and no token yet: "
-                    "listen on 127.0.0.1, or pass --insecure-listen on a network you trust");
+  if (has_tls || IsLoopback(*address)) return absl::OkStatus();
+  return FieldError(
+      "listen", listen,
+      "is reachable from other machines, which takes TLS: give --tls-cert and --tls-key, and "
+      "callers a token (`meshwright token create`) or a certificate of --tls-client-ca; without "
+      "TLS listen on 127.0.0.1, [::1] or localhost");
 }
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
       searches_(options_.searches_at_once, options_.most_waiting_searches, options_.search_cores),
-      calls_(&searches_, &stopping_),
+      access_(options_.tls.has_value(), options_.clock, options_.log),
+      calls_(&searches_, &stopping_, &access_),
       planner_service_(&calls_, options_.host_cores, options_.recommend, options_.monotonic_clock),
       sweeps_service_(&calls_),
       agents_service_(&calls_) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const StoreOpener& open,
                                                       ServerOptions options) {
-  RETURN_IF_ERROR(CheckListenAddress(options.listen, options.insecure_listen));
+  RETURN_IF_ERROR(CheckListenAddress(options.listen, options.tls.has_value()));
   std::unique_ptr<Server> server = absl::WrapUnique(new Server(std::move(options)));
   RETURN_IF_ERROR(server->Listen());
   ASSIGN_OR_RETURN(std::unique_ptr<db::SweepStore> store, open());
@@ -55,12 +58,27 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<db::SweepS
   return Start([&store] { return std::move(store); }, std::move(options));
 }
 
+std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
+  if (!options_.tls) return grpc::InsecureServerCredentials();
+  const ServerTls& tls = *options_.tls;
+  // A client may come with a token in place of a certificate; a certificate that comes has to be
+  // one of the client's CA.
+  grpc::SslServerCredentialsOptions options(tls.client_ca.empty()
+                                                ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                                : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = tls.client_ca;
+  options.pem_key_cert_pairs.push_back({.private_key = tls.key, .cert_chain = tls.certificate});
+  std::shared_ptr<grpc::ServerCredentials> credentials = grpc::SslServerCredentials(options);
+  credentials->SetAuthMetadataProcessor(CallChecker(&access_));
+  return credentials;
+}
+
 absl::Status Server::Listen() {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(options_.listen, Credentials(), &port);
   // Two servers on one port would each get some of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
@@ -85,6 +103,10 @@ absl::Status Server::Listen() {
 absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
   ASSIGN_OR_RETURN(std::string store_id, store->StoreId());
   store_ = std::move(store);
+  if (options_.tls) {
+    ASSIGN_OR_RETURN(tokens_, options_.open_tokens());
+    access_.Begin(tokens_.get());
+  }
   ASSIGN_OR_RETURN(engine_,
                    SweepEngine::Start(store_.get(), &hub_, options_.clock, options_.monotonic_clock,
                                       options_.engine, options_.log));

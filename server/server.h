@@ -3,7 +3,8 @@
 // Callers may rely on: the port is bound before the store is opened, so that one server at most
 // brings a file up to date; until the store is open calls end with UNAVAILABLE and the health
 // service says NOT_SERVING. Searches run on threads of their own. Stop() ends every call, waits for
-// them and leaves the store closed and whole.
+// them and leaves the store closed and whole. No port that other machines reach is opened without
+// TLS, and behind TLS every caller says who they are (server/access.h).
 #pragma once
 
 #include <atomic>
@@ -11,11 +12,15 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "db/token_store.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "server/access.h"
 #include "server/agents_service.h"
 #include "server/calls.h"
 #include "server/event_hub.h"
@@ -26,10 +31,21 @@
 
 namespace meshwright::server {
 
+// Texts in PEM.
+struct ServerTls {
+  std::string certificate;  // of the server, those of its issuers behind it
+  std::string key;
+  std::string client_ca;  // who vouches for clients' certificates; empty: none are asked for
+};
+
+using TokenOpener = std::function<absl::StatusOr<std::unique_ptr<db::TokenStore>>()>;
+
 struct ServerOptions {
   std::string listen = "127.0.0.1:7077";  // HOST:PORT; port 0 picks a free one
-  bool insecure_listen = false;           // allows addresses off loopback
-  int32_t host_cores = 1;                 // physical cores, for clusters of processes on them
+  std::optional<ServerTls> tls;           // none: plain text, on loopback only
+  // The tokens of the store's database; needed with TLS, and called once the store is open.
+  TokenOpener open_tokens;
+  int32_t host_cores = 1;  // physical cores, for clusters of processes on them
   std::string version;
   Clock clock;
   host::MonotonicClock monotonic_clock = host::MonotonicNow;
@@ -44,9 +60,9 @@ struct ServerOptions {
 
 using StoreOpener = std::function<absl::StatusOr<std::unique_ptr<db::SweepStore>>()>;
 
-// OK when `listen` is HOST:PORT and, unless `insecure` is set, HOST is this machine only.
-// InvalidArgument says what is wrong.
-absl::Status CheckListenAddress(const std::string& listen, bool insecure);
+// OK when `listen` is HOST:PORT and, without TLS, HOST is this machine only. InvalidArgument says
+// what is wrong.
+absl::Status CheckListenAddress(const std::string& listen, bool has_tls);
 
 class Server {
  public:
@@ -65,6 +81,7 @@ class Server {
 
  private:
   explicit Server(ServerOptions options);
+  std::shared_ptr<grpc::ServerCredentials> Credentials() const;
   absl::Status Listen();
   // Works with this store from now on, and lets calls in.
   absl::Status Begin(std::unique_ptr<db::SweepStore> store);
@@ -73,10 +90,12 @@ class Server {
   const ServerOptions options_;
   std::atomic<bool> stopping_{false};
   SearchPool searches_;
+  Access access_;
   Calls calls_;
   EventHub hub_;
-  std::unique_ptr<db::SweepStore> store_;  // set by Begin()
-  std::unique_ptr<SweepEngine> engine_;    // set by Begin()
+  std::unique_ptr<db::TokenStore> tokens_;  // set by Begin(), with TLS
+  std::unique_ptr<db::SweepStore> store_;   // set by Begin()
+  std::unique_ptr<SweepEngine> engine_;     // set by Begin()
   PlannerService planner_service_;
   SweepsService sweeps_service_;
   AgentsService agents_service_;

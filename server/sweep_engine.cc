@@ -238,10 +238,11 @@ absl::StatusOr<db::SweepRecord> SweepEngine::Create(const NewSweep& made) {
   return store_->GetSweepById(created->sweep.id);
 }
 
-absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name) {
+absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name,
+                                                    std::string_view actor) {
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(name));
   if (db::HasEnded(sweep.state)) return HasEndedAlready(sweep, "cancelled");
-  const EngineOutput output = Decide(CancelRequested{std::string(name)});
+  const EngineOutput output = Decide(CancelRequested{std::string(name), std::string(actor)});
   if (absl::IsNotFound(output.status)) {
     // It ended just now.
     writer_.Flush(kStorePatience);
@@ -253,7 +254,7 @@ absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name) {
   return store_->GetSweepById(sweep.id);
 }
 
-absl::Status SweepEngine::Delete(std::string_view name, bool force) {
+absl::Status SweepEngine::Delete(std::string_view name, bool force, std::string_view actor) {
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(name));
   if (!db::HasEnded(sweep.state)) {
     if (!force) {
@@ -261,12 +262,13 @@ absl::Status SweepEngine::Delete(std::string_view name, bool force) {
           absl::StrCat("sweep ", sweep.name, " can't be deleted: it is ",
                        View(db::SweepStateName(sweep.state)), "; cancel it first (--force does)"));
     }
-    const absl::Status cancelled = Cancel(name).status();
+    const absl::Status cancelled = Cancel(name, actor).status();
     if (!cancelled.ok() && !absl::IsFailedPrecondition(cancelled)) return cancelled;
   }
   return StoreNow([id = sweep.id](db::SweepAccess& access) { return access.DeleteSweep(id); },
-                  [this, id = sweep.id, deleted = sweep.name] {
-                    Log(absl::StrCat(FormatSweepName(deleted), " was deleted"));
+                  [this, id = sweep.id, deleted = sweep.name, by = std::string(actor)] {
+                    Log(absl::StrCat(FormatSweepName(deleted), " was deleted",
+                                     by.empty() ? "" : absl::StrCat(" by ", by)));
                     hub_->PublishDeleted(id);
                   });
 }

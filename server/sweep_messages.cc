@@ -114,6 +114,7 @@ v1::SweepEvent ToWire(const db::EventRecord& event, std::string_view sweep_name)
   out.set_attempt(event.attempt);
   out.set_kind(agent::EnumOf<v1::SweepEventKind>(event.kind));
   out.set_message(event.message);
+  out.set_actor(event.actor);
   SetDetails(agent::EventDetailsFromJson(event.kind, event.data_json), &out);
   return out;
 }

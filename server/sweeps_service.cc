@@ -63,25 +63,30 @@ absl::StatusOr<db::SweepRecord> SweepsService::Find(const std::string& name) con
 }
 
 absl::Status SweepsService::Create(const v1::CreateSweepRequest& request,
-                                   const planner::SearchRun& run, v1::Sweep* response) const {
+                                   const planner::SearchRun& run,
+                                   const grpc::CallbackServerContext& context,
+                                   v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
   ASSIGN_OR_RETURN(const planner::PlanQuery query,
                    ReadPlan(request.plan(), kDefaultFramework, parts_.host_cores));
   ASSIGN_OR_RETURN(planner::SearchRequest search, planner::Resolve(query, parts_.host_cores));
   search.run = run;
-  ASSIGN_OR_RETURN(const NewSweep made,
+  ASSIGN_OR_RETURN(NewSweep made,
                    BuildSweep(search, OptionsOf(request), parts_.version, parts_.clock()));
   if (request.validate_only()) {
     *response = ToWire(made.sweep);
     response->set_trials(static_cast<int32_t>(made.trials.size()));
     return absl::OkStatus();
   }
+  ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
   *response = ToWire(sweep);
   return absl::OkStatus();
 }
 
-absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const {
+absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request,
+                                  const grpc::CallbackServerContext& context,
+                                  v1::Sweep* response) const {
   RETURN_IF_ERROR(CheckNewName(request.sweep_id()));
   ASSIGN_OR_RETURN(const db::SweepRecord source, Find(request.name()));
   ASSIGN_OR_RETURN(const std::vector<db::TrialRecord> trials,
@@ -90,8 +95,9 @@ absl::Status SweepsService::Rerun(const v1::RerunSweepRequest& request, v1::Swee
   SweepOptions options;
   options.sweep_id = request.sweep_id();
   options.request_id = request.request_id();
-  ASSIGN_OR_RETURN(const db::SweepRecord sweep,
-                   parts_.engine->Create(RepeatSweep(source, trials, options, parts_.clock())));
+  NewSweep made = RepeatSweep(source, trials, options, parts_.clock());
+  ASSIGN_OR_RETURN(made.sweep.actor, calls_->ActorOf(context));
+  ASSIGN_OR_RETURN(const db::SweepRecord sweep, parts_.engine->Create(made));
   *response = ToWire(sweep);
   return absl::OkStatus();
 }
@@ -146,7 +152,7 @@ grpc::ServerUnaryReactor* SweepsService::CreateSweep(grpc::CallbackServerContext
                                                      const v1::CreateSweepRequest* request,
                                                      v1::Sweep* response) {
   return calls_->AnswerWithSearch(context, *request, [=, this](const planner::SearchRun& run) {
-    return Create(*request, run, response);
+    return Create(*request, run, *context, response);
   });
 }
 
@@ -185,7 +191,9 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
                                                      v1::Sweep* response) {
   return calls_->Answer(context, *request, [=, this] {
     absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
-    if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name);
+    const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
+    if (!actor.ok()) return actor.status();
+    if (sweep.ok()) sweep = parts_.engine->Cancel(sweep->name, *actor);
     if (sweep.ok()) *response = ToWire(*sweep);
     return sweep.status();
   });
@@ -194,7 +202,8 @@ grpc::ServerUnaryReactor* SweepsService::CancelSweep(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SweepsService::RerunSweep(grpc::CallbackServerContext* context,
                                                     const v1::RerunSweepRequest* request,
                                                     v1::Sweep* response) {
-  return calls_->Answer(context, *request, [=, this] { return Rerun(*request, response); });
+  return calls_->Answer(context, *request,
+                        [=, this] { return Rerun(*request, *context, response); });
 }
 
 grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext* context,
@@ -202,7 +211,10 @@ grpc::ServerUnaryReactor* SweepsService::DeleteSweep(grpc::CallbackServerContext
                                                      google::protobuf::Empty*) {
   return calls_->Answer(context, *request, [=, this] {
     const absl::StatusOr<db::SweepRecord> sweep = Find(request->name());
-    return sweep.ok() ? parts_.engine->Delete(sweep->name, request->force()) : sweep.status();
+    const absl::StatusOr<std::string> actor = calls_->ActorOf(*context);
+    if (!actor.ok()) return actor.status();
+    return sweep.ok() ? parts_.engine->Delete(sweep->name, request->force(), *actor)
+                      : sweep.status();
   });
 }
 

@@ -64,8 +64,9 @@ class SweepsService final : public v1::Sweeps::CallbackService {
   // By resource name; NotFound lists the nearest names.
   absl::StatusOr<db::SweepRecord> Find(const std::string& name) const;
   absl::Status Create(const v1::CreateSweepRequest& request, const planner::SearchRun& run,
-                      v1::Sweep* response) const;
-  absl::Status Rerun(const v1::RerunSweepRequest& request, v1::Sweep* response) const;
+                      const grpc::CallbackServerContext& context, v1::Sweep* response) const;
+  absl::Status Rerun(const v1::RerunSweepRequest& request,
+                     const grpc::CallbackServerContext& context, v1::Sweep* response) const;
   absl::Status List(const v1::ListSweepsRequest& request, v1::ListSweepsResponse* response) const;
   absl::Status Trials(const v1::ListTrialsRequest& request, v1::ListTrialsResponse* response) const;
   absl::Status Trial(const v1::GetTrialRequest& request, v1::Trial* response) const;

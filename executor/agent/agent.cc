@@ -30,6 +30,22 @@ trial::TrialResult CantRun(const absl::Status& status) {
   return result;
 }
 
+// Whether the plan is for devices that the agent has.
+absl::Status CheckDevices(const trial::TrialPlan& plan, const DeviceSet& devices) {
+  const std::string_view kind = planner::DeviceKindName(devices.kind);
+  if (plan.device != devices.kind) {
+    const std::string_view wanted = planner::DeviceKindName(plan.device);
+    return FieldError("device", wanted,
+                      absl::StrCat("must be ", absl::string_view(kind.data(), kind.size()),
+                                   ", which the agent has"));
+  }
+  if (plan.layout.devices() > devices.count) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "it needs ", plan.layout.devices(), " devices, and the agent has ", devices.count));
+  }
+  return absl::OkStatus();
+}
+
 // Whether a server can be worked for.
 absl::Status CheckRegistered(const v1::Registered& registered, const std::string& address) {
   RETURN_IF_ERROR(CheckServerProtocol(registered.protocol(), address));
@@ -156,7 +172,7 @@ void Agent::On(const Received& event) {
 }
 
 void Agent::OnRegistered(const v1::Registered& registered) {
-  if (absl::Status status = CheckRegistered(registered, options_.server); !status.ok()) {
+  if (absl::Status status = CheckRegistered(registered, options_.server.address); !status.ok()) {
     fatal_ = std::move(status);
     return;
   }
@@ -168,7 +184,7 @@ void Agent::OnRegistered(const v1::Registered& registered) {
   lease_ = absl::Seconds(registered.lease_s());
   heartbeat_ = absl::Seconds(registered.heartbeat_s());
   next_heartbeat_ = options_.clock() + heartbeat_;
-  Log(absl::StrCat("connected to ", options_.server, " as ", options_.name, " with ",
+  Log(absl::StrCat("connected to ", options_.server.address, " as ", options_.name, " with ",
                    options_.devices.count, " devices"));
   for (const Running& running : running_) {
     if (running.store_id == store_id_) continue;
@@ -201,8 +217,9 @@ void Agent::OnAssignment(const v1::Assignment& assignment) {
       planner::ParseJson("plan", assignment.plan_json(), planner::kMaxSpecBytes);
   absl::StatusOr<trial::TrialPlan> plan =
       json.ok() ? trial::TrialPlanFromJson(*json) : absl::StatusOr<trial::TrialPlan>(json.status());
-  if (plan.ok() && plan->layout.devices() > options_.devices.count) {
-    plan = absl::FailedPreconditionError("it needs more devices than the agent has");
+  if (plan.ok()) {
+    const absl::Status fits = CheckDevices(*plan, options_.devices);
+    if (!fits.ok()) plan = fits;
   }
   if (!plan.ok()) {
     KeepResult(store_id_, *key, CantRun(plan.status()));
@@ -243,7 +260,8 @@ void Agent::On(const StreamEnded& event) {
   const host::MonotonicTime now = options_.clock();
   if (registered_) lease_ends_ = now + lease_;
   if (absl::IsInvalidArgument(status) || absl::IsUnimplemented(status) ||
-      absl::IsAlreadyExists(status)) {
+      absl::IsAlreadyExists(status) || absl::IsUnauthenticated(status) ||
+      absl::IsPermissionDenied(status)) {
     fatal_ = status;
     return;
   }
@@ -253,7 +271,8 @@ void Agent::On(const StreamEnded& event) {
     Log(absl::StrCat(registered_ ? "lost the server "
                      : waits     ? "has to wait for its place at the server "
                                  : "can't reach the server ",
-                     options_.server, " (", status.message(), "); trying again until it answers"),
+                     options_.server.address, " (", status.message(),
+                     "); trying again until it answers"),
         host::LogLevel::kWarning);
   }
   registered_ = false;

@@ -23,11 +23,12 @@
 #include "executor/agent/trial_thread.h"
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
+#include "proto/server_access.h"
 
 namespace meshwright::agent {
 
 struct AgentOptions {
-  std::string server;    // HOST:PORT
+  ServerAccess server;
   std::string name;      // unique among the server's agents
   std::string instance;  // tells this process from another one of the same name
   std::string identity;  // the same in every process of this agent; empty where it keeps none
@@ -50,8 +51,8 @@ class Agent {
   ~Agent();
 
   // Serves until `stop` returns true: then kills what runs, tells the server and returns OK. An
-  // error is final: the server refused the agent, for its name as AlreadyExists, or the result
-  // folder can't be used.
+  // error is final: the server refused the agent, for its name as AlreadyExists, for who it says
+  // it is as Unauthenticated or PermissionDenied, or the result folder can't be used.
   absl::Status Run(const std::function<bool()>& stop);
 
  private:

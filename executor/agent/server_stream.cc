@@ -3,13 +3,12 @@
 #include <utility>
 
 #include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
 #include "proto/rpc_status.h"
 
 namespace meshwright::agent {
 namespace {
 
-std::shared_ptr<grpc::Channel> Dial(const std::string& server) {
+std::shared_ptr<grpc::Channel> Dial(const ServerAccess& server) {
   grpc::ChannelArguments arguments;
   // Tries are paced by the agent: no memory of earlier failures in gRPC's own pool.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -17,12 +16,12 @@ std::shared_ptr<grpc::Channel> Dial(const std::string& server) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(server.address, CredentialsOf(server), arguments);
 }
 
 }  // namespace
 
-ServerStream::ServerStream(const std::string& server,
+ServerStream::ServerStream(const ServerAccess& server,
                            std::function<void(v1::ServerMessage)> received,
                            std::function<void()> ended)
     : stub_(v1::Agents::NewStub(Dial(server))), stream_(stub_->Connect(&context_)) {

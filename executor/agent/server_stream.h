@@ -5,20 +5,19 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "grpcpp/client_context.h"
 #include "meshwright/v1/agents.grpc.pb.h"
+#include "proto/server_access.h"
 
 namespace meshwright::agent {
 
 class ServerStream {
  public:
-  // Dials `server` (HOST:PORT). `received` and then, once, `ended` are called on the reading
-  // thread.
-  ServerStream(const std::string& server, std::function<void(v1::ServerMessage)> received,
+  // Dials the server. `received` and then, once, `ended` are called on the reading thread.
+  ServerStream(const ServerAccess& server, std::function<void(v1::ServerMessage)> received,
                std::function<void()> ended);
   // Cancels the stream if it still runs, and waits for the reading thread.
   ~ServerStream();

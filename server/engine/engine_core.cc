@@ -63,7 +63,7 @@ void EngineCore::On(const CancelRequested& event) {
     after[db::TrialState::kCancelled] += std::exchange(after[state], 0);
   }
   const std::string reason = absl::StrCat("cancelled by request: ", after.ToText());
-  output_.ops.emplace_back(SweepCancellation{sweep.id(), reason, wall_});
+  output_.ops.emplace_back(SweepCancellation{sweep.id(), reason, event.actor, wall_});
   for (const auto& [name, agent] : agents_.all()) {
     for (const HeldAttempt& held : agent.held) {
       if (held.key.sweep == sweep.name()) {

@@ -139,6 +139,11 @@ FinishVerdict EngineCore::Take(const TrialFinished& event, const Found& found) {
     return Refuse(event, absl::StrCat("attempt ", event.key.attempt, " was never given out"),
                   found);
   }
+  if (attempt->agent != event.agent) {
+    return Refuse(event,
+                  absl::StrCat("attempt ", attempt->number, " was given to agent ", attempt->agent),
+                  found);
+  }
   if (trial.measured) {
     return Refuse(event, absl::StrCat("attempt ", trial.attempt, " had a result before"), found);
   }

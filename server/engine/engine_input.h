@@ -32,6 +32,7 @@ struct SweepStored {
 
 struct CancelRequested {
   std::string sweep;
+  std::string actor = {};  // who asks for it; empty where callers are not asked who they are
 };
 
 // `held`: attempts that the agent runs or still has results of.

@@ -9,7 +9,7 @@ struct Applier {
   absl::Status operator()(const db::TrialTransition& op) const { return store.UpdateTrial(op); }
   absl::Status operator()(const db::SweepTransition& op) const { return store.UpdateSweep(op); }
   absl::Status operator()(const SweepCancellation& op) const {
-    return store.CancelSweep(op.sweep_id, op.reason, op.time);
+    return store.CancelSweep(op.sweep_id, op.reason, op.time, op.actor);
   }
   absl::Status operator()(const db::EventRecord& op) const {
     return store.AppendEvent(op).status();

@@ -19,6 +19,7 @@ namespace meshwright::server {
 struct SweepCancellation {
   int64_t sweep_id = 0;
   std::string reason;
+  std::string actor;
   absl::Time time;
 };
 

@@ -193,7 +193,7 @@ TEST_P(StoreConformanceTest, CountsTrialsByState) {
   Create("two", 5);
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 1, 0.1)).ok());
-  ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5)).ok());
+  ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5), "").ok());
   const TrialCounts counts = store_->GetSweep("one")->trial_counts;
   EXPECT_EQ(counts[TrialState::kOk], 1);
   EXPECT_EQ(counts[TrialState::kCancelled], 2);
@@ -220,7 +220,7 @@ TEST_P(StoreConformanceTest, DeleteForgetsAnEndedSweepAlone) {
   ASSERT_TRUE(store_->UpdateTrial(Assign(one.id, 1, 1)).ok());
   const absl::Status running = store_->DeleteSweep(one.id);
   EXPECT_TRUE(absl::IsFailedPrecondition(running)) << running;
-  ASSERT_TRUE(store_->CancelSweep(one.id, "enough", At(5)).ok());
+  ASSERT_TRUE(store_->CancelSweep(one.id, "enough", At(5), "").ok());
   ASSERT_TRUE(store_->DeleteSweep(one.id).ok());
   EXPECT_TRUE(absl::IsNotFound(store_->GetSweep("one").status()));
   EXPECT_TRUE(absl::IsNotFound(store_->GetTrial(one.id, 1).status()));
@@ -241,7 +241,7 @@ TEST_P(StoreConformanceTest, UnderADeletedNameAttemptsGoOn) {
     lost.to_state = TrialState::kPending;
     lost.to_attempt = first + 1;
     ASSERT_TRUE(store_->UpdateTrial(lost).ok());
-    ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5)).ok());
+    ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5), "").ok());
     ASSERT_TRUE(store_->DeleteSweep(sweep.id).ok());
   }
   EXPECT_EQ(store_->GetTrial(Create("another").id, 1)->attempt, 1);
@@ -289,13 +289,14 @@ TEST_P(StoreConformanceTest, CancelEndsWhatHasNotEnded) {
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 1, 1)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Finish(sweep.id, 1, 1, 0.1)).ok());
   ASSERT_TRUE(store_->UpdateTrial(Assign(sweep.id, 2, 1)).ok());
-  ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5)).ok());
+  ASSERT_TRUE(store_->CancelSweep(sweep.id, "enough", At(5), "token ann").ok());
+  EXPECT_EQ(store_->ListEvents(sweep.id, 0, 100)->back().actor, "token ann");
   EXPECT_EQ(store_->GetTrial(sweep.id, 1)->state, TrialState::kOk);
   EXPECT_EQ(store_->GetTrial(sweep.id, 2)->state, TrialState::kCancelled);
   EXPECT_EQ(store_->ListAttempts(sweep.id, 2)->front().outcome, "cancelled");
   EXPECT_EQ(store_->GetSweep("one")->end_time, At(5));
   EXPECT_TRUE(store_->ListActiveSweeps()->empty());
-  EXPECT_TRUE(absl::IsFailedPrecondition(store_->CancelSweep(sweep.id, "again", At(6))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(store_->CancelSweep(sweep.id, "again", At(6), "")));
 }
 
 TEST_P(StoreConformanceTest, EventsAreNumberedAndPerSweep) {

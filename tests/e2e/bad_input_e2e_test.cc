@@ -42,7 +42,7 @@ TEST_F(BadInputTest, ServeSaysWhyItCantListen) {
   EXPECT_THAT(ran.err, HasSubstr("HOST:PORT"));
   ran = Run({"serve", "--db", db, "--listen", "0.0.0.0:0"});
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("--insecure-listen"));
+  EXPECT_THAT(ran.err, HasSubstr("--tls-cert and --tls-key"));
 }
 
 TEST_F(BadInputTest, ADatabaseThatIsNoneIsNamed) {

@@ -69,6 +69,12 @@ class TestAgent {
  public:
   TestAgent(const std::string& server, const std::string& name, agent::TrialRunner runner,
             const std::string& result_folder = "", const std::string& cluster_json = "",
+            const std::string& instance = "")
+      : TestAgent(
+            ServerAccess{.address = server, .ca = {}, .certificate = {}, .key = {}, .token = {}},
+            name, std::move(runner), result_folder, cluster_json, instance) {}
+  TestAgent(const ServerAccess& server, const std::string& name, agent::TrialRunner runner,
+            const std::string& result_folder = "", const std::string& cluster_json = "",
             const std::string& instance = "") {
     agent::AgentOptions options;
     options.server = server;
@@ -83,9 +89,13 @@ class TestAgent {
     options.uniform = [] { return 0.0; };
     options.log = [](host::LogLevel, const std::string&) {};
     agent_ = std::make_unique<agent::Agent>(std::move(options));
-    thread_ = std::thread([this] { status_ = agent_->Run([this] { return stop_.load(); }); });
+    thread_ = std::thread([this] {
+      status_ = agent_->Run([this] { return stop_.load(); });
+      ended_.store(true);
+    });
   }
   ~TestAgent() { Stop().IgnoreError(); }
+  bool ended() const { return ended_.load(); }
   // What it ends with by itself.
   absl::Status Wait() {
     if (thread_.joinable()) thread_.join();
@@ -99,6 +109,7 @@ class TestAgent {
 
  private:
   std::atomic<bool> stop_{false};
+  std::atomic<bool> ended_{false};
   absl::Status status_;
   std::unique_ptr<agent::Agent> agent_;
   std::thread thread_;

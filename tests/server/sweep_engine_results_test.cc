@@ -146,6 +146,18 @@ TEST_F(SweepEngineResultsTest, NoAgentStopsWhatAnotherRuns) {
   EXPECT_EQ(Trial(1).agent, "a");
 }
 
+TEST_F(SweepEngineResultsTest, NoAgentGivesTheResultOfWhatAnotherRuns) {
+  Create("s", 1);
+  const auto a = Connect("a");
+  Connect("b");
+  ASSERT_EQ(a->assigned.size(), 1u);
+  const FinishVerdict verdict = engine_->Finish("b", {"s", 1, 1}, OkResult(0.3));
+  EXPECT_EQ(verdict.kind, FinishVerdict::Kind::kRefused);
+  EXPECT_EQ(verdict.reason, "attempt 1 was given to agent a");
+  EXPECT_EQ(Trial(1).state, db::TrialState::kAssigned);
+  EXPECT_EQ(engine_->Finish("a", {"s", 1, 1}, OkResult(0.3)).kind, FinishVerdict::Kind::kStored);
+}
+
 TEST_F(SweepEngineResultsTest, TextThatIsNoUtf8IsStoredWithoutTheBadBytes) {
   Create("s", 1);
   Connect("a");

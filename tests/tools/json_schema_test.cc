@@ -176,7 +176,12 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   ExpectDescribedThere("sweep", {"sweep", "rerun", "ran", "--name", "again"});
   ExpectDescribedThere("sweep_delete", {"sweep", "delete", "again", "--force"});
   ExpectDescribedThere("list_agents", {"list", "agents"});
-  ExpectDescribed("db_check", {"db", "check", "--db", folder_ + "/sweeps.db"});
+  const std::string db = folder_ + "/sweeps.db";
+  ExpectDescribed("db_check", {"db", "check", "--db", db});
+  ExpectDescribed("token", {"token", "create", "--db", db, "--role", "agent", "--agent", "a"});
+  ExpectDescribed("token", {"token", "create", "--db", db, "--role", "viewer", "--expires", "1d"});
+  ExpectDescribed("token_revoke", {"token", "revoke", "--db", db, "a"});
+  ExpectDescribed("token_list", {"token", "list", "--db", db});
 }
 
 void ExpectDescriptions(const json& schema, const std::string& path) {

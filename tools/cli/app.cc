@@ -21,6 +21,7 @@
 #include "tools/cli/schedule/schedule_command.h"
 #include "tools/cli/serve/serve_command.h"
 #include "tools/cli/sweep/sweep_commands.h"
+#include "tools/cli/token/token_command.h"
 #include "tools/cli/trial/trial_command.h"
 #include "tools/cli/validate/validate_command.h"
 #include "tools/command_line/completion.h"
@@ -41,6 +42,7 @@ from the command:
 
   MESHWRIGHT_SERVER           as --server of every command that has it; likewise every other common
                               flag
+  MESHWRIGHT_TOKEN            a token itself, for which there is no flag: others could read it
   MESHWRIGHT_CONFIG           the configuration file; empty: none. Without it
                               $XDG_CONFIG_HOME/meshwright/config.toml, where XDG_CONFIG_HOME is
                               ~/.config if it is not set
@@ -123,6 +125,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddServeCommand(*app, context);
   AddAgentCommand(*app, context);
   AddDbCommand(*app, context);
+  AddTokenCommand(*app, context);
   AddAboutCommands(*app, MakeCommands, context);
   AddWide(*app, context);
   app->footer(kNotes);

@@ -48,12 +48,13 @@ class AgentSessionTest : public testing::Test {
 
   void StartAgent(TrialRunner runner = UntilCancelled) {
     AgentOptions options;
-    options.server = server_.address();
+    options.server.address = server_.address();
     options.name = "a";
     options.instance = "i";
     options.host = "h";
     options.version = "test";
     options.devices = {planner::DeviceKind::kCpu, 1};
+    options.worker_path = "/opt/own-worker";
     options.result_folder = folder_;
     options.runner = std::move(runner);
     options.uniform = [] { return 0.0; };
@@ -100,6 +101,49 @@ TEST_F(AgentSessionTest, AnAssignmentThatCantBeUsedIsAnswered) {
   answer = server_.Next(v1::AgentMessage::kFinished).finished();
   EXPECT_EQ(answer.ref().trial(), "sweeps/s/trials/1");
   EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_FAILED);
+}
+
+// What an agent runs is its own: a plan has no key by which a server could name a program or a
+// file.
+TEST_F(AgentSessionTest, APlanBringsNoProgramAndNoOtherKey) {
+  std::atomic<int> ran{0};
+  StartAgent([&](const trial::TrialPlan&, const trial::TrialRunnerOptions& options) {
+    ++ran;
+    trial::TrialResult result;
+    result.outcome = trial::TrialOutcome::kOk;
+    result.message = options.worker_path;
+    return result;
+  });
+  server_.Register(kStore);
+  int trial = 0;
+  for (const char* key :
+       {"worker_path", "worker", "command", "environment", "dump_gradients_dir"}) {
+    nlohmann::json plan = nlohmann::json::parse(SomePlan());
+    plan[key] = "/bin/sh";
+    server_.Assign("sweeps/s/trials/" + std::to_string(++trial), plan.dump());
+    const v1::TrialFinished answer = server_.Next(v1::AgentMessage::kFinished).finished();
+    EXPECT_EQ(answer.measurement().outcome(), v1::OUTCOME_FAILED) << key;
+    EXPECT_THAT(answer.measurement().message(), HasSubstr(key));
+  }
+  EXPECT_EQ(ran.load(), 0);
+  server_.Assign("sweeps/s/trials/9", SomePlan());
+  EXPECT_EQ(server_.Next(v1::AgentMessage::kFinished).finished().measurement().message(),
+            "/opt/own-worker");
+}
+
+TEST_F(AgentSessionTest, APlanForDevicesThatTheAgentHasNotIsAnswered) {
+  StartAgent();
+  server_.Register(kStore);
+  nlohmann::json plan = nlohmann::json::parse(SomePlan());
+  plan["device"] = "cuda";
+  server_.Assign("sweeps/s/trials/1", plan.dump());
+  EXPECT_THAT(server_.Next(v1::AgentMessage::kFinished).finished().measurement().message(),
+              HasSubstr("device = cuda: must be cpu, which the agent has"));
+  plan["device"] = "cpu";
+  plan["layout"] = "tp2.cp1.pp1.dp1.mb1.vpp1.zero0.sp0.rc=none.sched=1f1b";
+  server_.Assign("sweeps/s/trials/2", plan.dump());
+  EXPECT_THAT(server_.Next(v1::AgentMessage::kFinished).finished().measurement().message(),
+              HasSubstr("it needs 2 devices, and the agent has 1"));
 }
 
 TEST_F(AgentSessionTest, RunsSweepsWhoseNamesNoNewOneMayHave) {

@@ -25,7 +25,7 @@
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
-#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
 #include "tools/cli/io/grpc_log.h"
 #include "tools/cli/io/input_error.h"
@@ -36,7 +36,7 @@ namespace meshwright::cli {
 namespace {
 
 struct AgentFlags {
-  std::string server = kDefaultServer;
+  ServerFlags server;
   std::string devices;
   std::string name;
   std::string worker;
@@ -72,8 +72,9 @@ std::string BenchmarkDir(const AgentFlags& flags) {
 
 absl::StatusOr<agent::AgentOptions> ReadOptions(const AgentFlags& flags, CommandContext& context) {
   agent::AgentOptions options;
-  RETURN_IF_ERROR(CheckServerAddress(flags.server));
-  options.server = flags.server;
+  ASSIGN_OR_RETURN(options.server, flags.server.Read());
+  // Workers inherit the environment, and have no use for the agent's token.
+  unsetenv(kTokenVariable);
   if (flags.memory_limit_gib) {
     ASSIGN_OR_RETURN(options.memory_limit_bytes, ParseMemoryLimit(*flags.memory_limit_gib));
   }
@@ -202,10 +203,7 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<AgentFlags>();
   CLI::App* command =
       app.add_subcommand("agent", "Run trials of a server's sweeps on this machine");
-  command->add_option("--server", flags->server, "Server to work for")
-      ->capture_default_str()
-      ->option_text("HOST:PORT")
-      ->group(command_line::kCommonFlags);
+  flags->server.Add(*command, "Server to work for", context, kDefaultServer);
   command->add_option("--devices", flags->devices, "Ranks on this processor, or every GPU")
       ->required()
       ->option_text("cpu:N|cuda");

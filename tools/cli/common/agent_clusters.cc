@@ -52,7 +52,7 @@ std::string MeasuredText(const v1::Agent& agent) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<v1::Agent>> ListAgents(const std::string& server) {
+absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server) {
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, ConnectTo(server));
   const std::unique_ptr<v1::Agents::Stub> stub = v1::Agents::NewStub(channel);
   grpc::ClientContext call;

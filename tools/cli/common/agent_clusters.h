@@ -9,11 +9,12 @@
 #include "meshwright/v1/agents.pb.h"
 #include "planner/catalog/plan_query.h"
 #include "tools/cli/common/context.h"
+#include "tools/cli/common/server_flags.h"
 
 namespace meshwright::cli {
 
 // By name. Errors as ConnectTo() and CallStatus().
-absl::StatusOr<std::vector<v1::Agent>> ListAgents(const std::string& server);
+absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server);
 
 // Whether the value of --cluster names an agent.
 bool NamesAgent(std::string_view cluster);

@@ -62,7 +62,7 @@ std::string NameOf(const std::filesystem::path& path) {
 
 absl::StatusOr<planner::SpecSource> ReadClusterSource(CommandFiles& files,
                                                       const std::string& cluster,
-                                                      const std::string& server) {
+                                                      const ServerFlags& server) {
   if (!NamesAgent(cluster)) return ReadSpecSource(files, "cluster", cluster);
   if (server.empty()) {
     return FieldError("cluster", cluster,
@@ -110,10 +110,8 @@ void OutputFlags::AddFormat(CLI::App& app) {
       ->group(command_line::kCommonFlags);
 }
 
-void OutputFlags::AddServer(CLI::App& app) {
-  app.add_option("--server", server, "Ask this server instead of computing here")
-      ->option_text("HOST:PORT")
-      ->group(command_line::kCommonFlags);
+void OutputFlags::AddServer(CLI::App& app, const CommandContext& context) {
+  server.Add(app, "Ask this server instead of computing here", context);
 }
 
 void QueryFlags::AddModel(CLI::App& app) {
@@ -197,7 +195,7 @@ void QueryFlags::AddFramework(CLI::App& app) {
 }
 
 absl::StatusOr<planner::PlanQuery> QueryFlags::ToQuery(CommandFiles& files,
-                                                       const std::string& server) const {
+                                                       const ServerFlags& server) const {
   planner::PlanQuery query;
   ASSIGN_OR_RETURN(query.model, ReadSpecSource(files, "model", model, seq_len));
   ASSIGN_OR_RETURN(query.cluster, ReadClusterSource(files, cluster, server));

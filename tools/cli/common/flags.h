@@ -10,6 +10,7 @@
 #include "planner/catalog/plan_query.h"
 #include "planner/scaling/device_range.h"
 #include "tools/cli/common/context.h"
+#include "tools/cli/common/server_flags.h"
 #include "tools/cli/io/command_files.h"
 
 namespace meshwright::cli {
@@ -21,13 +22,13 @@ namespace meshwright::cli {
 absl::StatusOr<planner::SpecSource> ReadSpecSource(CommandFiles& files, std::string_view flag,
                                                    const std::string& value, int64_t seq_len = 1);
 
-// --format text|json and --server HOST:PORT.
+// --format text|json, and --server with how it is reached.
 struct OutputFlags {
   OutputFormat format = OutputFormat::kText;
-  std::string server;
+  ServerFlags server;
 
   void AddFormat(CLI::App& app);
-  void AddServer(CLI::App& app);
+  void AddServer(CLI::App& app, const CommandContext& context);
 };
 
 // --model, --cluster, --gpus, --seq-len, --global-batch, --framework, --dtype,
@@ -57,7 +58,7 @@ struct QueryFlags {
   // Reads the files that are named, as ReadSpecSource() does, and asks `server` for the cluster of
   // an agent (agent:NAME). InvalidArgument where one is named and there is no server to ask.
   absl::StatusOr<planner::PlanQuery> ToQuery(CommandFiles& files,
-                                             const std::string& server = "") const;
+                                             const ServerFlags& server = {}) const;
 
  private:
   void AddArithmetic(CLI::App& app);

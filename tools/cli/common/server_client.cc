@@ -5,11 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
-#include "proto/address.h"
 #include "proto/rpc_status.h"
+#include "proto/server_access.h"
 #include "tools/cli/io/grpc_log.h"
 
 namespace meshwright::cli {
@@ -19,20 +18,27 @@ constexpr std::chrono::seconds kConnectTimeout(5);
 constexpr std::chrono::seconds kCallTimeout(120);
 constexpr int kUnlimited = -1;  // a page of measured trials outgrows gRPC's 4 MiB
 
-}  // namespace
-
-absl::Status CheckServerAddress(const std::string& server) {
-  const absl::Status status = ParseHostPort(server).status();
-  return status.ok() ? status : FieldError("server", server, std::string(status.message()));
+// TLS leaves it open which end did not like the other.
+absl::Status NoServer(const ServerAccess& access) {
+  const absl::string_view how =
+      access.has_tls() ? " over TLS: start one with `meshwright serve --tls-cert FILE --tls-key "
+                         "FILE`, or check that --tls-ca vouches for its certificate, that this "
+                         "names the host, and that its --tls-client-ca vouches for --tls-cert"
+                       : " in plain text: start one with `meshwright serve`, or name another with "
+                         "--server; one with TLS takes --tls-ca";
+  return WithField(
+      absl::UnavailableError(absl::StrCat("no server answers at ", access.address, how)), "server");
 }
 
-absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const std::string& server) {
-  RETURN_IF_ERROR(CheckServerAddress(server));
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server) {
+  ASSIGN_OR_RETURN(const ServerAccess access, server.Read());
   QuietGrpcLog();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kUnlimited);
   std::shared_ptr<grpc::Channel> channel =
-      grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+      grpc::CreateCustomChannel(access.address, CredentialsOf(access), arguments);
   const auto deadline = std::chrono::system_clock::now() + kConnectTimeout;
   grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
   // The first refusal is an answer; only silence is waited for.
@@ -41,11 +47,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const std::string& serv
     state = channel->GetState(/*try_to_connect=*/true);
   }
   if (state == GRPC_CHANNEL_READY) return channel;
-  return WithField(
-      absl::UnavailableError(absl::StrCat("no server answers at ", server,
-                                          ": start one with `meshwright serve`, or name "
-                                          "another with --server")),
-      "server");
+  return NoServer(access);
 }
 
 void SetDeadline(grpc::ClientContext& context) {

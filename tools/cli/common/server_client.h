@@ -8,17 +8,13 @@
 #include "absl/status/statusor.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
+#include "tools/cli/common/server_flags.h"
 
 namespace meshwright::cli {
 
-inline constexpr char kDefaultServer[] = "127.0.0.1:7077";
-
-// InvalidArgument naming the flag when `server` is not HOST:PORT.
-absl::Status CheckServerAddress(const std::string& server);
-
-// Connects to HOST:PORT. InvalidArgument for something else; Unavailable, in words for people, when
-// no server answers there.
-absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const std::string& server);
+// Connects to the server. InvalidArgument about the flag that is wrong; Unavailable, in words for
+// people, when no server answers there as the flags say.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(const ServerFlags& server);
 
 // Gives a call two minutes. What may search for longer tells how far it is and has no deadline.
 void SetDeadline(grpc::ClientContext& context);

@@ -151,7 +151,7 @@ void AddCompareCommand(CLI::App& app, CommandContext& context) {
           "Draw the parts of each layout's step and memory into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
   flags->output.AddFormat(*command);
-  flags->output.AddServer(*command);
+  flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,
       "meshwright compare tp4.pp4.dp4.mb1.zero1.sp1 tp8.pp2.dp4.mb1.zero1.sp1 --model llama-3-70b "

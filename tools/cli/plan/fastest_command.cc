@@ -187,7 +187,7 @@ void AddFastestCommand(CLI::App& app, CommandContext& context) {
           "Draw the time of each strategy over the sizes into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
   flags->output.AddFormat(*command);
-  flags->output.AddServer(*command);
+  flags->output.AddServer(*command, context);
   command_line::AddExample(*command,
                            "meshwright fastest --model llama-3-405b --cluster h100 --gpus "
                            "2048..32768 --seq-len 8192 --tokens 15T --critical-batch 4096");

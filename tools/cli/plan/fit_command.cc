@@ -130,7 +130,7 @@ void AddFitCommand(CLI::App& app, CommandContext& context) {
   AddPlot(*command, flags->plot, "Draw what fits and what does not into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
   flags->output.AddFormat(*command);
-  flags->output.AddServer(*command);
+  flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,
       "meshwright fit --model llama-3-70b --cluster h100 --gpus 64 --seq-len 4096 --global-batch "

@@ -14,6 +14,7 @@
 #include "planner/report/scale_report.h"
 #include "planner/report/study_report.h"
 #include "tools/cli/common/context.h"
+#include "tools/cli/common/server_flags.h"
 
 namespace meshwright::cli {
 
@@ -45,7 +46,7 @@ class PlannerApi {
 // once that takes a while. One in this process takes every core.
 std::unique_ptr<PlannerApi> LocalPlanner(const CommandContext& context);
 
-// `server` is HOST:PORT; empty means in this process.
-std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context);
+// Of no server: in this process.
+std::unique_ptr<PlannerApi> PlannerAt(const ServerFlags& server, const CommandContext& context);
 
 }  // namespace meshwright::cli

@@ -3,7 +3,7 @@
 
 namespace meshwright::cli {
 
-std::unique_ptr<PlannerApi> PlannerAt(const std::string& server, const CommandContext& context) {
+std::unique_ptr<PlannerApi> PlannerAt(const ServerFlags& server, const CommandContext& context) {
   return server.empty() ? LocalPlanner(context) : RemotePlanner(server, context);
 }
 

@@ -131,8 +131,7 @@ absl::Status PrintPreset(const std::string& kind, const std::string& name,
 
 absl::Status RunList(const std::string& kind, const OutputFlags& flags, CommandContext& context) {
   if (kind == "agents") {
-    ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents,
-                     ListAgents(flags.server.empty() ? kDefaultServer : flags.server));
+    ASSIGN_OR_RETURN(const std::vector<v1::Agent> agents, ListAgents(flags.server.OrDefault()));
     PrintAgents(agents, flags.format, context.out);
     return absl::OkStatus();
   }
@@ -196,7 +195,7 @@ void AddRecommendCommand(CLI::App& app, CommandContext& context) {
       ->option_text("S");
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
-  flags->output.AddServer(*command);
+  flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,
       "meshwright recommend --model llama-3-70b --cluster h100 --gpus 512 --seq-len 4096 "
@@ -225,7 +224,7 @@ void AddEstimateCommand(CLI::App& app, CommandContext& context) {
       ->option_text("LAYOUT");
   AddExitZero(*command, *flags);
   flags->output.AddFormat(*command);
-  flags->output.AddServer(*command);
+  flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,
       "meshwright estimate --model llama-3-70b --cluster h100 --gpus 64 --seq-len 4096 "
@@ -248,7 +247,7 @@ void AddListCommand(CLI::App& app, CommandContext& context) {
                    "A preset, whose JSON is printed: a start for a model or cluster file")
       ->option_text("PRESET");
   flags->AddFormat(*command);
-  flags->AddServer(*command);
+  flags->AddServer(*command, context);
   command_line::AddExample(*command, "meshwright list clusters");
   command_line::AddExample(*command, "meshwright list clusters h100");
   command->callback([flags, kind, name, &context] {

@@ -15,7 +15,7 @@ namespace {
 
 class GrpcPlanner final : public PlannerApi {
  public:
-  GrpcPlanner(std::string server, const CommandContext& context)
+  GrpcPlanner(ServerFlags server, const CommandContext& context)
       : server_(std::move(server)), context_(context) {}
 
   absl::StatusOr<planner::RecommendAnswer> Recommend(const planner::PlanQuery& query) override {
@@ -144,13 +144,13 @@ class GrpcPlanner final : public PlannerApi {
     return response;
   }
 
-  const std::string server_;
+  const ServerFlags server_;
   const CommandContext& context_;
 };
 
 }  // namespace
 
-std::unique_ptr<PlannerApi> RemotePlanner(const std::string& server,
+std::unique_ptr<PlannerApi> RemotePlanner(const ServerFlags& server,
                                           const CommandContext& context) {
   return std::make_unique<GrpcPlanner>(server, context);
 }

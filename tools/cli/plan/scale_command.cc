@@ -179,7 +179,7 @@ void AddScaleCommand(CLI::App& app, CommandContext& context) {
           "Draw throughput, exposed time and energy over the sizes into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
   flags->output.AddFormat(*command);
-  flags->output.AddServer(*command);
+  flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,
       "meshwright scale --model llama-2-7b --cluster h100 --gpus 8..2048 --seq-len 4096 "

@@ -102,7 +102,7 @@ void AddStudyCommand(CLI::App& app, CommandContext& context) {
   AddPlot(*command, flags->plot, "Draw the MFU of each choice into this SVG file");
   command->add_flag("--exit-zero", flags->exit_zero, "Exit with 0, not with 3, where nothing fits");
   flags->output.AddFormat(*command);
-  flags->output.AddServer(*command);
+  flags->output.AddServer(*command, context);
   command_line::AddExample(
       *command,
       "meshwright study --model hagemann-13b --cluster a100-80 --gpus 64 --seq-len 2048 "

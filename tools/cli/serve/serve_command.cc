@@ -1,16 +1,20 @@
 #include "tools/cli/serve/serve_command.h"
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "db/sqlite_store.h"
 #include "db/store_lock.h"
+#include "db/token_store.h"
 #include "executor/trial/version.h"
 #include "planner/base/field_error.h"
 #include "planner/base/status_macros.h"
 #include "server/server.h"
-#include "tools/cli/common/server_client.h"
+#include "tools/cli/common/server_flags.h"
 #include "tools/cli/common/stop_request.h"
+#include "tools/cli/common/tls_files.h"
 #include "tools/cli/io/grpc_log.h"
 #include "tools/cli/io/log_sink.h"
 #include "tools/command_line/declare.h"
@@ -23,10 +27,27 @@ constexpr absl::Duration kPoll = absl::Milliseconds(50);
 struct ServeFlags {
   std::string db;
   std::string listen = kDefaultServer;
-  bool insecure_listen = false;
+  std::string certificate_file;
+  std::string key_file;
+  std::string client_ca_file;
   double lease_s = 30.0;
   host::LogLevel log_level = host::LogLevel::kInfo;
 };
+
+absl::StatusOr<std::optional<server::ServerTls>> ReadTls(const ServeFlags& flags) {
+  if (flags.certificate_file.empty() && flags.key_file.empty()) {
+    if (flags.client_ca_file.empty()) return std::nullopt;
+    return FieldError("tls_client_ca", flags.client_ca_file, "needs --tls-cert and --tls-key");
+  }
+  server::ServerTls tls;
+  ASSIGN_OR_RETURN(TlsIdentity identity, ReadIdentity(flags.certificate_file, flags.key_file));
+  tls.certificate = std::move(identity.certificate);
+  tls.key = std::move(identity.key);
+  if (!flags.client_ca_file.empty()) {
+    ASSIGN_OR_RETURN(tls.client_ca, ReadCertificates("tls_client_ca", flags.client_ca_file));
+  }
+  return tls;
+}
 
 absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   const StopRequest stop(context);
@@ -34,7 +55,8 @@ absl::Status Serve(const ServeFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(CheckPositive("lease_s", flags.lease_s));
   server::ServerOptions options;
   options.listen = flags.listen;
-  options.insecure_listen = flags.insecure_listen;
+  ASSIGN_OR_RETURN(options.tls, ReadTls(flags));
+  options.open_tokens = [&flags] { return db::TokenStore::Open(flags.db); };
   options.host_cores = context.host_cores;
   options.search_cores = planner::ThreadsOfThisMachine();
   options.version = std::string(trial::WorkerVersion());
@@ -67,8 +89,17 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--listen", flags->listen, "Address to listen on; port 0 picks a free one")
       ->capture_default_str()
       ->option_text("HOST:PORT");
-  command->add_flag("--insecure-listen", flags->insecure_listen,
-                    "Allow an address that other machines reach, without TLS or tokens");
+  command
+      ->add_option(
+          "--tls-cert", flags->certificate_file,
+          "Own certificate: listen over TLS, and ask callers for a token or a certificate; "
+          "an address that other machines reach takes it")
+      ->option_text("FILE");
+  command->add_option("--tls-key", flags->key_file, "Its private key")->option_text("FILE");
+  command
+      ->add_option("--tls-client-ca", flags->client_ca_file,
+                   "Certificates that vouch for those of callers; without it callers need tokens")
+      ->option_text("FILE");
   command
       ->add_option("--lease-s", flags->lease_s,
                    "Silence after which an agent's trials go to others, seconds")
@@ -76,6 +107,9 @@ void AddServeCommand(CLI::App& app, CommandContext& context) {
       ->option_text("T");
   AddLogLevel(*command, flags->log_level);
   command_line::AddExample(*command, "meshwright serve --db sweeps.db --listen 127.0.0.1:7077");
+  command_line::AddExample(*command,
+                           "meshwright serve --db sweeps.db --listen 10.0.0.1:7077 --tls-cert "
+                           "server.pem --tls-key server.key --tls-client-ca ca.pem");
   command->callback([flags, &context] {
     const absl::Status status = Serve(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, OutputFormat::kText, status);

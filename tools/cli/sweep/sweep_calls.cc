@@ -11,7 +11,7 @@ constexpr int32_t kPageSize = 1000;
 
 }  // namespace
 
-absl::StatusOr<SweepsStub> DialSweeps(const std::string& server) {
+absl::StatusOr<SweepsStub> DialSweeps(const ServerFlags& server) {
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, ConnectTo(server));
   return v1::Sweeps::NewStub(channel);
 }

@@ -19,7 +19,7 @@ namespace meshwright::cli {
 
 using SweepsStub = std::unique_ptr<v1::Sweeps::Stub>;
 
-absl::StatusOr<SweepsStub> DialSweeps(const std::string& server);
+absl::StatusOr<SweepsStub> DialSweeps(const ServerFlags& server);
 
 // The {sweep} part of what the user typed, with or without "sweeps/".
 absl::StatusOr<std::string> SweepId(const std::string& typed);
@@ -53,11 +53,7 @@ CLI::App* AddSweepAction(CLI::App& group, CommandContext& context, const std::st
                          const std::string& description, const std::shared_ptr<Flags>& flags,
                          absl::Status (*action)(const Flags&, CommandContext&)) {
   CLI::App* command = group.add_subcommand(name, description);
-  flags->output.server = kDefaultServer;
-  command->add_option("--server", flags->output.server, "Server that runs the sweeps")
-      ->capture_default_str()
-      ->option_text("HOST:PORT")
-      ->group(command_line::kCommonFlags);
+  flags->output.server.Add(*command, "Server that runs the sweeps", context, kDefaultServer);
   command->callback([flags, &context, action] {
     const absl::Status status = action(*flags, context);
     if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);

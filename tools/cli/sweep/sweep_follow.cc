@@ -137,7 +137,7 @@ class Follower {
   v1::SweepEventKind end_kind_ = v1::SWEEP_EVENT_KIND_UNSPECIFIED;
 };
 
-absl::Status Stream(const std::string& server, const std::string& sweep, Follower& follower,
+absl::Status Stream(const ServerFlags& server, const std::string& sweep, Follower& follower,
                     CommandContext& context) {
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, ConnectTo(server));
   const std::unique_ptr<v1::Sweeps::Stub> stub = v1::Sweeps::NewStub(channel);
@@ -165,17 +165,17 @@ absl::Status Stream(const std::string& server, const std::string& sweep, Followe
   return CallStatus(events->Finish());
 }
 
-void SayDetached(const std::string& server, const std::string& sweep, int64_t last,
+void SayDetached(const ServerFlags& server, const std::string& sweep, int64_t last,
                  std::ostream& err) {
   // Over the ^C that the terminal showed.
   if (TerminalOf(err).is_terminal) err << "\r\x1b[K";
-  err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep
-      << " --server " << server << " --after " << last << std::endl;
+  err << "detached; the sweep goes on. Resume with: meshwright sweep watch " << sweep << ' '
+      << server.ToText() << " --after " << last << std::endl;
 }
 
 }  // namespace
 
-absl::Status FollowSweep(const std::string& server, const std::string& sweep, int64_t after,
+absl::Status FollowSweep(const ServerFlags& server, const std::string& sweep, int64_t after,
                          OutputFormat format, CommandContext& context) {
   const StopRequest stop(context);
   Follower follower(after, format, context);

@@ -107,12 +107,12 @@ absl::Status SayStarted(const v1::Sweep& sweep, std::vector<std::string> notes,
   if (watch) {
     RETURN_IF_ERROR(FollowSweep(output.server, name, 0, output.format, context));
     if (text && context.exit_code == kExitOk) {
-      context.out << "meshwright sweep show " << name << " --server " << output.server
+      context.out << "meshwright sweep show " << name << ' ' << output.server.ToText()
                   << " compares predicted and measured\n";
     }
   } else if (text) {
-    context.out << "follow it with: meshwright sweep watch " << name << " --server "
-                << output.server << "\n";
+    context.out << "follow it with: meshwright sweep watch " << name << ' '
+                << output.server.ToText() << "\n";
   }
   return absl::OkStatus();
 }

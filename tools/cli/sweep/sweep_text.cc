@@ -299,8 +299,10 @@ ordered_json EventToJson(const v1::SweepEvent& event) {
                        {"attempt", event.attempt()},
                        {"kind", agent::TextOf(event.kind())},
                        {"message", event.message()},
+                       {"actor", nullptr},
                        {"data", ordered_json(agent::ToJson(agent::DetailsOf(event)))}};
   if (!event.trial().empty()) json["trial"] = ShortName(event.trial());
+  if (!event.actor().empty()) json["actor"] = event.actor();
   return json;
 }
 

@@ -1,0 +1,22 @@
+#include "db/database.h"
+
+#include "db/integrity.h"
+#include "db/migrations.h"
+#include "planner/base/status_macros.h"
+
+namespace meshwright::db {
+
+absl::StatusOr<std::unique_ptr<SqliteConnection>> OpenDatabase(const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
+                   SqliteConnection::Open(path, SqliteConnection::Mode::kReadWriteCreate));
+  // Before anything is written: a file that is damaged or not ours stays as it is.
+  const absl::Status version = SchemaVersion(connection.get()).status();
+  if (!version.ok() && !absl::IsDataLoss(version)) return version;
+  RETURN_IF_ERROR(CheckIsWhole(connection.get()));
+  RETURN_IF_ERROR(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
+  if (path != kInMemory) KeepToOwner(path);
+  RETURN_IF_ERROR(Migrate(connection.get()));
+  return connection;
+}
+
+}  // namespace meshwright::db

@@ -1,0 +1,84 @@
+#include "tools/cli/common/server_flags.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "proto/address.h"
+#include "tools/cli/common/tls_files.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+
+void ServerFlags::Add(CLI::App& app, const std::string& description, const CommandContext& context,
+                      const std::string& default_address) {
+  context_ = &context;
+  address_ = default_address;
+  CLI::Option* server = app.add_option("--server", address_, description)->option_text("HOST:PORT");
+  if (!default_address.empty()) server->capture_default_str();
+  const auto add_file = [&](const char* name, std::string& file, const char* text) {
+    return app.add_option(name, file, text)->option_text("FILE")->group(command_line::kCommonFlags);
+  };
+  server->group(command_line::kCommonFlags);
+  add_file("--tls-ca", ca_file_, "Reach the server over TLS; certificates that vouch for its own");
+  add_file("--tls-cert", certificate_file_, "Own certificate, for a server that asks who calls");
+  add_file("--tls-key", key_file_, "Its private key");
+  token_option_ =
+      add_file("--token-file", token_file_,
+               "File of a token, in place of a certificate, or MESHWRIGHT_TOKEN is the token");
+}
+
+ServerFlags ServerFlags::OrDefault() const {
+  ServerFlags flags = *this;
+  if (flags.address_.empty()) flags.address_ = kDefaultServer;
+  return flags;
+}
+
+std::string ServerFlags::ToText() const {
+  std::string text = absl::StrCat("--server ", address_);
+  for (const auto& [name, file] :
+       {std::pair("--tls-ca", &ca_file_), std::pair("--tls-cert", &certificate_file_),
+        std::pair("--tls-key", &key_file_), std::pair("--token-file", &token_file_)}) {
+    if (!file->empty()) absl::StrAppend(&text, " ", name, " ", *file);
+  }
+  return text;
+}
+
+absl::StatusOr<std::string> ServerFlags::Token() const {
+  const bool typed = token_option_ != nullptr && token_option_->count() > 0;
+  if (!typed && context_ != nullptr && context_->environment) {
+    const std::string token = context_->environment(kTokenVariable).value_or("");
+    if (!token.empty()) return CheckToken(kTokenVariable, token);
+  }
+  if (token_file_.empty()) return std::string();
+  return ReadTokenFile("token_file", token_file_);
+}
+
+absl::StatusOr<ServerAccess> ServerFlags::Read() const {
+  if (const absl::Status status = ParseHostPort(address_).status(); !status.ok()) {
+    return FieldError("server", address_, std::string(status.message()));
+  }
+  ServerAccess access{.address = address_, .ca = {}, .certificate = {}, .key = {}, .token = {}};
+  ASSIGN_OR_RETURN(access.token, Token());
+  if (ca_file_.empty()) {
+    constexpr absl::string_view kNeedsTls =
+        "goes over TLS only: name with --tls-ca who vouches for the server's certificate";
+    if (!access.token.empty()) {
+      return FieldError("token_file", "a token", std::string(kNeedsTls));
+    }
+    if (!certificate_file_.empty()) {
+      return FieldError("tls_cert", certificate_file_, std::string(kNeedsTls));
+    }
+    if (!key_file_.empty()) return FieldError("tls_key", key_file_, std::string(kNeedsTls));
+    return access;
+  }
+  ASSIGN_OR_RETURN(access.ca, ReadCertificates("tls_ca", ca_file_));
+  if (certificate_file_.empty() && key_file_.empty()) return access;
+  ASSIGN_OR_RETURN(TlsIdentity identity, ReadIdentity(certificate_file_, key_file_));
+  access.certificate = std::move(identity.certificate);
+  access.key = std::move(identity.key);
+  return access;
+}
+
+}  // namespace meshwright::cli

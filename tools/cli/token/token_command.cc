@@ -1,0 +1,204 @@
+#include "tools/cli/token/token_command.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "db/token_store.h"
+#include "nlohmann/json.hpp"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "planner/scaling/budget.h"
+#include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/io/input_error.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/table.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct TokenFlags {
+  OutputFlags output;
+  std::string db;
+  std::string name;
+  std::string role;
+  std::string agent;
+  std::string expires;
+};
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
+
+ordered_json TimeJson(const std::optional<absl::Time>& time) {
+  return time ? ordered_json(TimeText(*time)) : ordered_json();
+}
+
+std::string RoleText(const db::TokenRecord& token) { return std::string(db::RoleName(token.role)); }
+
+ordered_json TokenToJson(const db::TokenRecord& token) {
+  return {{"name", token.name},
+          {"role", RoleText(token)},
+          {"agent", token.agent.empty() ? ordered_json() : ordered_json(token.agent)},
+          {"create_time", TimeText(token.create_time)},
+          {"expire_time", TimeJson(token.expire_time)},
+          {"revoke_time", TimeJson(token.revoke_time)}};
+}
+
+// Only a new token makes a database where there is none.
+absl::StatusOr<std::unique_ptr<db::TokenStore>> OpenThere(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return FieldError("db", path, "must be the database of a server: there is no such file");
+  }
+  return db::TokenStore::Open(path);
+}
+
+absl::StatusOr<db::TokenRecord> ReadFlags(const TokenFlags& flags) {
+  db::TokenRecord token;
+  ASSIGN_OR_RETURN(token.role, KindOf(db::kRoleNames, "role", flags.role));
+  token.agent = flags.agent;
+  token.create_time = absl::Now();
+  if (token.role == db::Role::kAgent) {
+    if (flags.agent.empty()) {
+      return FieldError("agent", flags.agent,
+                        "must name the agent that the token is for; it can register no other");
+    }
+    RETURN_IF_ERROR(WithField(CheckAgentName(flags.agent), "agent"));
+  } else if (!flags.agent.empty()) {
+    return FieldError("agent", flags.agent, "goes with --role agent only");
+  }
+  if (!flags.name.empty()) RETURN_IF_ERROR(WithField(CheckAgentName(flags.name), "name"));
+  if (!flags.expires.empty()) {
+    const absl::StatusOr<double> in_s = planner::ParseDuration(flags.expires);
+    RETURN_IF_ERROR(RenameField(in_s.status(), "within", "expires"));
+    token.expire_time = token.create_time + absl::Seconds(*in_s);
+  }
+  return token;
+}
+
+absl::Status Create(const TokenFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(db::TokenRecord token, ReadFlags(flags));
+  ASSIGN_OR_RETURN(const std::unique_ptr<db::TokenStore> store, db::TokenStore::Open(flags.db));
+  token.name = flags.name;
+  if (token.name.empty()) {
+    ASSIGN_OR_RETURN(token.name,
+                     store->FreeName(token.agent.empty() ? RoleText(token) : token.agent));
+  }
+  ASSIGN_OR_RETURN(const std::string secret, db::NewToken());
+  token.hash = db::HashOf(secret);
+  RETURN_IF_ERROR(WithField(store->Add(token), "name"));
+  if (flags.output.format == OutputFormat::kJson) {
+    ordered_json json = TokenToJson(token);
+    json["token"] = secret;
+    PrintJson(json, context.out);
+    return absl::OkStatus();
+  }
+  // The token alone, so that a redirection makes a token file.
+  context.out << secret << "\n";
+  context.err << "token " << token.name << ", role " << RoleText(token)
+              << (token.agent.empty() ? "" : absl::StrCat(" of ", token.agent)) << ", "
+              << (token.expire_time ? "expires " + TimeText(*token.expire_time) : "never expires")
+              << "; it is shown this once: keep it in a file that its owner alone can read (umask "
+                 "077)\n";
+  return absl::OkStatus();
+}
+
+std::string StateOf(const db::TokenRecord& token) {
+  if (token.revoke_time) return "revoked " + TimeText(*token.revoke_time);
+  if (!token.expire_time) return "never expires";
+  return (*token.expire_time <= absl::Now() ? "expired " : "expires ") +
+         TimeText(*token.expire_time);
+}
+
+absl::Status List(const TokenFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<db::TokenStore> store, OpenThere(flags.db));
+  ASSIGN_OR_RETURN(const std::vector<db::TokenRecord> tokens, store->List());
+  if (flags.output.format == OutputFormat::kJson) {
+    ordered_json json = {{"tokens", ordered_json::array()}};
+    for (const db::TokenRecord& token : tokens) json["tokens"].push_back(TokenToJson(token));
+    PrintJson(json, context.out);
+    return absl::OkStatus();
+  }
+  if (tokens.empty()) {
+    context.out << "no tokens yet: meshwright token create makes one\n";
+    return absl::OkStatus();
+  }
+  Table table({"token", "role", "agent", "created", "state"});
+  for (const db::TokenRecord& token : tokens) {
+    table.Add({token.name, RoleText(token), token.agent.empty() ? "-" : token.agent,
+               TimeText(token.create_time), StateOf(token)});
+  }
+  table.Print(context.out);
+  return absl::OkStatus();
+}
+
+absl::Status Revoke(const TokenFlags& flags, CommandContext& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<db::TokenStore> store, OpenThere(flags.db));
+  RETURN_IF_ERROR(WithField(store->Revoke(flags.name, absl::Now()), "name"));
+  if (flags.output.format == OutputFormat::kJson) {
+    PrintJson({{"revoked", flags.name}}, context.out);
+  } else {
+    context.out << "token " << flags.name << " is revoked\n";
+  }
+  return absl::OkStatus();
+}
+
+CLI::App* AddAction(CLI::App& group, CommandContext& context, const std::string& name,
+                    const std::string& description, const std::shared_ptr<TokenFlags>& flags,
+                    absl::Status (*action)(const TokenFlags&, CommandContext&)) {
+  CLI::App* command = group.add_subcommand(name, description);
+  command->add_option("--db", flags->db, "Database file of the server; it may run meanwhile")
+      ->required()
+      ->option_text("FILE");
+  flags->output.AddFormat(*command);
+  command->callback([flags, &context, action] {
+    const absl::Status status = action(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+  return command;
+}
+
+}  // namespace
+
+void AddTokenCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* group = app.add_subcommand("token", "Say who may call a server that listens over TLS");
+  group->require_subcommand(1);
+  auto create = std::make_shared<TokenFlags>();
+  CLI::App* command =
+      AddAction(*group, context, "create", "Make a token and print it, once", create, Create);
+  command_line::TakeWords(
+      command->add_option(
+          "--role", create->role,
+          "viewer: reads and plans; operator: runs sweeps as well; agent: runs trials alone"),
+      {"viewer", "operator", "agent"})
+      ->required();
+  command
+      ->add_option("--name", create->name,
+                   "What events call its bearer; default: the agent's name, or the role's")
+      ->option_text("NAME");
+  command->add_option("--agent", create->agent, "Name of the agent that it is for")
+      ->option_text("NAME");
+  command->add_option("--expires", create->expires, "Time after which it counts no more, as 30d")
+      ->option_text("TIME");
+  command_line::AddExample(*command,
+                           "meshwright token create --db sweeps.db --role agent --agent node-1");
+  CLI::App* list = AddAction(*group, context, "list", "Tokens, without what they are",
+                             std::make_shared<TokenFlags>(), List);
+  command_line::AddExample(*list, "meshwright token list --db sweeps.db");
+  auto revoke = std::make_shared<TokenFlags>();
+  CLI::App* revoking = AddAction(*group, context, "revoke",
+                                 "End a token; the server refuses it at once", revoke, Revoke);
+  revoking->add_option("name", revoke->name, "Name of the token")->required()->option_text("NAME");
+  command_line::AddExample(*revoking, "meshwright token revoke --db sweeps.db node-1");
+}
+
+}  // namespace meshwright::cli

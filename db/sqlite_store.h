@@ -2,8 +2,8 @@
 //
 // The file is in WAL mode with full synchronisation: what a call reported as done survives a kill
 // of the process and of the machine. One process writes sweeps; others may read them, and write
-// tokens (db/token_store.h). Reads of a file have connections of their own and wait for no write; in
-// memory there is one connection for all.
+// tokens (db/token_store.h). Reads of a file have connections of their own and wait for no write;
+// in memory there is one connection for all.
 #pragma once
 
 #include <memory>

@@ -189,8 +189,8 @@ absl::Status SqliteSweeps::UpdateTrial(const TrialTransition& transition) {
   return change.Commit();
 }
 
-absl::Status SqliteSweeps::CancelSweep(int64_t sweep_id, std::string_view reason,
-                                       absl::Time time, std::string_view actor) {
+absl::Status SqliteSweeps::CancelSweep(int64_t sweep_id, std::string_view reason, absl::Time time,
+                                       std::string_view actor) {
   ASSIGN_OR_RETURN(Change change, Change::Begin(this));
   const std::string text(reason);
   ASSIGN_OR_RETURN(

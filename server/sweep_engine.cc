@@ -238,8 +238,7 @@ absl::StatusOr<db::SweepRecord> SweepEngine::Create(const NewSweep& made) {
   return store_->GetSweepById(created->sweep.id);
 }
 
-absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name,
-                                                    std::string_view actor) {
+absl::StatusOr<db::SweepRecord> SweepEngine::Cancel(std::string_view name, std::string_view actor) {
   ASSIGN_OR_RETURN(const db::SweepRecord sweep, store_->GetSweep(name));
   if (db::HasEnded(sweep.state)) return HasEndedAlready(sweep, "cancelled");
   const EngineOutput output = Decide(CancelRequested{std::string(name), std::string(actor)});

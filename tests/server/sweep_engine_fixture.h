@@ -53,7 +53,9 @@ class SettledEngine {
 
   auto Create(const NewSweep& made) { return Settled(engine_->Create(made)); }
   auto Cancel(std::string_view sweep) { return Settled(engine_->Cancel(sweep, "token ann")); }
-  auto Delete(std::string_view sweep, bool force) { return Settled(engine_->Delete(sweep, force, "token ann")); }
+  auto Delete(std::string_view sweep, bool force) {
+    return Settled(engine_->Delete(sweep, force, "token ann"));
+  }
   auto Connect(AgentInfo info, const std::vector<agent::AttemptKey>& held,
                std::shared_ptr<AgentLink> link) {
     return Settled(engine_->Connect(std::move(info), held, std::move(link)));

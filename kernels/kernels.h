@@ -50,6 +50,8 @@ class Kernels {
   virtual void Run(const Accumulate& args) const = 0;
   virtual void Run(const SumOfSquares& args) const = 0;
   virtual void Run(const AdamW& args) const = 0;
+  virtual void Run(const Quantise& args) const = 0;
+  virtual void Run(const Dequantise& args) const = 0;
 };
 
 // Written for clarity alone, one thread.

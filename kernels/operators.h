@@ -10,6 +10,7 @@
 
 #include "kernels/element.h"
 #include "kernels/expert_operators.h"
+#include "kernels/quantise_operators.h"
 
 namespace meshwright::kernels {
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array kDevices = {planner::DeviceKind::kCpu, planner::DeviceKind::kCuda};
 constexpr std::array kPrecisions = {planner::Precision::kFp32, planner::Precision::kBf16,
-                                    planner::Precision::kFp64};
+                                    planner::Precision::kFp64, planner::Precision::kFp8Blockwise};
 constexpr std::array kSchedules = {
     planner::ScheduleKind::kGpipe,       planner::ScheduleKind::k1f1b,
     planner::ScheduleKind::kInterleaved, planner::ScheduleKind::kBreadthFirst,

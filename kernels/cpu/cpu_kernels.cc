@@ -45,6 +45,8 @@ class CpuKernels final : public Kernels {
   void Run(const Accumulate& args) const override { variant::Run(args, parallel_); }
   void Run(const SumOfSquares& args) const override { variant::Run(args, parallel_); }
   void Run(const AdamW& args) const override { variant::Run(args, parallel_); }
+  void Run(const Quantise& args) const override { variant::Run(args, parallel_); }
+  void Run(const Dequantise& args) const override { variant::Run(args, parallel_); }
 
  private:
   Parallel parallel_;

@@ -122,5 +122,7 @@ void Run(const EmbeddingBackward& args, const Parallel& parallel);
 void Run(const Accumulate& args, const Parallel& parallel);
 void Run(const SumOfSquares& args, const Parallel& parallel);
 void Run(const AdamW& args, const Parallel& parallel);
+void Run(const Quantise& args, const Parallel& parallel);
+void Run(const Dequantise& args, const Parallel& parallel);
 
 }  // namespace meshwright::kernels::MESHWRIGHT_CPU_VARIANT

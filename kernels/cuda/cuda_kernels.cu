@@ -41,6 +41,8 @@ class CudaKernels final : public Kernels {
   void Run(const Accumulate& args) const override { cuda::Launch(args, stream()); }
   void Run(const SumOfSquares& args) const override { cuda::Launch(args, stream()); }
   void Run(const AdamW& args) const override { cuda::Launch(args, stream()); }
+  void Run(const Quantise& args) const override { cuda::Launch(args, stream()); }
+  void Run(const Dequantise& args) const override { cuda::Launch(args, stream()); }
 
  private:
   cudaStream_t stream() const { return static_cast<cudaStream_t>(current_stream_()); }

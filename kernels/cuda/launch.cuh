@@ -242,5 +242,7 @@ void Launch(const EmbeddingBackward& args, cudaStream_t stream);
 void Launch(const Accumulate& args, cudaStream_t stream);
 void Launch(const SumOfSquares& args, cudaStream_t stream);
 void Launch(const AdamW& args, cudaStream_t stream);
+void Launch(const Quantise& args, cudaStream_t stream);
+void Launch(const Dequantise& args, cudaStream_t stream);
 
 }  // namespace meshwright::kernels::cuda

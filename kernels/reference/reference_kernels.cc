@@ -8,6 +8,7 @@
 #include "kernels/kernels.h"
 #include "kernels/reference/elements.h"
 #include "kernels/reference/expert_kernels.h"
+#include "kernels/reference/quantise_kernels.h"
 
 namespace meshwright::kernels {
 namespace {
@@ -208,6 +209,8 @@ class ReferenceKernels final : public Kernels {
   void Run(const ExpertSwigluBackward& a) const override { RunReference(a); }
   void Run(const WeighedBias& a) const override { RunReference(a); }
   void Run(const WeighedBiasBackward& a) const override { RunReference(a); }
+  void Run(const Quantise& a) const override { RunReference(a); }
+  void Run(const Dequantise& a) const override { RunReference(a); }
 
   void Run(const ActivationForward& a) const override {
     for (int64_t i = 0; i < a.count; ++i) {

@@ -22,7 +22,7 @@ class BlockBuilder : public OperatorBuilder {
     if (s_.is_latent()) {
       AddLatentProjections(s_, operators());
     } else {
-      Enter(OperatorName::kAttentionEnter);
+      EnterProjection(OperatorName::kAttentionEnter);
       QkvProjection();
       if (s_.head_norm) HeadNorm();
     }
@@ -53,7 +53,7 @@ class BlockBuilder : public OperatorBuilder {
   // The FFN that every token passes.
   void DenseFfn(bool has_entered) {
     const size_t first = operators().size();
-    if (!has_entered) Enter(OperatorName::kFfnEnter);
+    if (!has_entered) EnterProjection(OperatorName::kFfnEnter);
     GateUpProjection();
     operators()[first].starts_branch = s_.has_experts();
     FfnActivation();
@@ -77,6 +77,8 @@ class BlockBuilder : public OperatorBuilder {
                 NormsBehind() ? KeptTensor::kAttentionNormInput : KeptTensor::kAttentionResidual,
                 KeptTensor::kAttentionNormRstd);
     Save(op, KeptTensor::kNormIntermediates, NormExtraBytes() / 2, op.name, kInputGradient);
+    SaveNarrowed(op, KeptTensor::kAttentionNormOutput, KeptInputBytes(NormOutputRows(), s_.hidden),
+                 OperatorName::kQkvProjection);
   }
 
   void QkvProjection() {
@@ -93,8 +95,9 @@ class BlockBuilder : public OperatorBuilder {
       op.parameters.push_back(Bias("k_bias", all_keys, keys));
       op.parameters.push_back(Bias("v_bias", all_keys, keys));
     }
+    if (s_.worker_quantises) return;
     Save(op, NormsBehind() ? KeptTensor::kAttentionResidual : KeptTensor::kAttentionNormOutput,
-         KeptInputBytes(NormOutputBytes()), op.name, kWeightGradient);
+         KeptInputBytes(NormOutputRows(), s_.hidden), op.name, kWeightGradient);
   }
 
   // Queries and keys, and a deviation of each head, or of all of them.
@@ -175,6 +178,8 @@ class BlockBuilder : public OperatorBuilder {
     const auto scores = static_cast<double>(s_.tokens * s_.keys * s_.rank_heads());
     Save(op, KeptTensor::kScores, static_cast<int64_t>(s_.score_bytes * scores), op.name,
          kInputGradient);
+    SaveNarrowed(op, KeptTensor::kAttentionOutput, KeptInputBytes(s_.tokens, s_.attended_width()),
+                 OperatorName::kOutputProjection);
     op.pass(kForward).result_bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
     op.pass(kInputGradient).result_bytes = query_bytes + key_bytes + value_bytes;
     if (op.attention.ring_stops > 1) Ring(op);
@@ -201,8 +206,13 @@ class BlockBuilder : public OperatorBuilder {
     if (s_.output_bias) op.parameters.push_back(Vector("o_bias", s_.hidden));
     // Attention's backward reads it too, as it is.
     const int64_t bytes = s_.tokens * s_.attended_width() * s_.element_bytes;
-    Save(op, KeptTensor::kAttentionOutput,
-         bytes + (s_.quantisation.narrows() ? KeptInputBytes(bytes) : 0), op.name, kWeightGradient);
+    if (s_.worker_quantises) {
+      Save(op, KeptTensor::kAttentionOutput, bytes, OperatorName::kAttention, kInputGradient);
+      return;
+    }
+    const int64_t narrowed_bytes =
+        s_.quantisation.narrows() ? KeptInputBytes(s_.tokens, s_.attended_width()) : 0;
+    Save(op, KeptTensor::kAttentionOutput, bytes + narrowed_bytes, op.name, kWeightGradient);
   }
 
   void Residual(OperatorName name, int64_t extra_bytes) {
@@ -222,6 +232,9 @@ class BlockBuilder : public OperatorBuilder {
     }
     Save(op, KeptTensor::kNormIntermediates, NormExtraBytes() - NormExtraBytes() / 2, op.name,
          kInputGradient);
+    if (s_.ffn_hidden == 0) return;
+    SaveNarrowed(op, KeptTensor::kFfnNormOutput, KeptInputBytes(NormOutputRows(), s_.hidden),
+                 OperatorName::kGateUpProjection);
   }
 
   void GateUpProjection() {
@@ -236,8 +249,9 @@ class BlockBuilder : public OperatorBuilder {
     if (s_.ffn_bias) op.parameters.push_back(Bias("up_bias", s_.ffn_hidden, s_.inner_width()));
     // With one norm it is the input of the QKV projection; experts keep it for their router.
     if (s_.arrangement == Arrangement::kParallelOneNorm || s_.has_experts()) return;
+    if (s_.worker_quantises) return;
     Save(op, NormsBehind() ? KeptTensor::kFfnResidual : KeptTensor::kFfnNormOutput,
-         KeptInputBytes(NormOutputBytes()), op.name, kWeightGradient);
+         KeptInputBytes(NormOutputRows(), s_.hidden), op.name, kWeightGradient);
   }
 
   // The gradients of gate and up take their place.
@@ -249,10 +263,15 @@ class BlockBuilder : public OperatorBuilder {
     const bool gated = s_.ffn == FfnKind::kSwiGlu;
     constexpr OperatorName kGateUp = OperatorName::kGateUpProjection;
     if (gated) Save(op, KeptTensor::kGate, bytes, kGateUp, kWeightGradient);
-    if (s_.ffn != FfnKind::kRelu) Save(op, KeptTensor::kUp, bytes, kGateUp, kWeightGradient);
+    // ReLU's product says as much, unless it is narrowed.
+    if (s_.ffn != FfnKind::kRelu || s_.worker_quantises) {
+      Save(op, KeptTensor::kUp, bytes, kGateUp, kWeightGradient);
+    }
     if (gated && !s_.fused_swiglu) {
       Save(op, KeptTensor::kSiluGate, bytes, op.name, kInputGradient);
     }
+    SaveNarrowed(op, KeptTensor::kFfnProduct, KeptInputBytes(s_.tokens, s_.inner_width()),
+                 OperatorName::kDownProjection);
     op.pass(kForward).result_bytes = bytes;
   }
 
@@ -260,9 +279,9 @@ class BlockBuilder : public OperatorBuilder {
     Operator& op = Projection(OperatorName::kDownProjection, s_.hidden, s_.inner_width());
     op.parameters.push_back(Columns("down", s_.hidden, s_.ffn_hidden, s_.inner_width()));
     if (s_.ffn_bias) op.parameters.push_back(Vector("down_bias", s_.hidden));
-    if (!s_.keeps_ffn_product) return;
-    Save(op, KeptTensor::kFfnProduct,
-         KeptInputBytes(s_.tokens * s_.inner_width() * s_.element_bytes), op.name, kWeightGradient);
+    if (!s_.keeps_ffn_product || s_.worker_quantises) return;
+    Save(op, KeptTensor::kFfnProduct, KeptInputBytes(s_.tokens, s_.inner_width()), op.name,
+         kWeightGradient);
   }
 };
 

@@ -32,6 +32,9 @@ struct BlockShape {
   int64_t element_bytes = 2;  // of weights and activations: 2 in bf16, 4 in fp32, 8 in fp64
   // Of the block's products; the model's ends are not narrowed.
   Quantisation quantisation = {};
+  // Whether Meshwright's worker narrows them, whose tensors are counted tile by tile
+  // (planner/block/scale_tiles.h).
+  bool worker_quantises = false;
   // Whether Meshwright's worker runs the operators on a CPU; otherwise it runs them under CUDA.
   bool cpu_operators = true;
   int64_t tp = 1;

@@ -125,6 +125,9 @@ class ExpertBuilder : public OperatorBuilder {
     AddExchange(op, kInputGradient);
     op.pass(kForward).result_bytes = RowBytes(s_.routed_rows(), s_.hidden);
     op.pass(kInputGradient).result_bytes = stream_bytes_;
+    SaveNarrowed(op, KeptTensor::kExpertInput,
+                 KeptInputBytes(s_.routed_rows(), s_.hidden, s_.rank_experts()),
+                 OperatorName::kExpertGateUpProjection);
   }
 
   // Each of the rank's experts multiplies its own rows.
@@ -154,8 +157,9 @@ class ExpertBuilder : public OperatorBuilder {
     }
     op.parameters.push_back(OfExperts(s_, Rows("expert_up", width, s_.expert_width(), s_.hidden)));
     AddBias(op, Bias("expert_up_bias", width, s_.expert_width()));
-    Save(op, KeptTensor::kExpertInput, KeptInputBytes(RowBytes(s_.routed_rows(), s_.hidden)),
-         op.name, kWeightGradient);
+    if (s_.worker_quantises) return;
+    Save(op, KeptTensor::kExpertInput, KeptInputBytes(s_.routed_rows(), s_.hidden), op.name,
+         kWeightGradient);
   }
 
   void Activation() {
@@ -173,6 +177,9 @@ class ExpertBuilder : public OperatorBuilder {
     if (gated() && !s_.fused_swiglu) {
       Save(op, KeptTensor::kExpertSiluGate, bytes, op.name, kInputGradient);
     }
+    SaveNarrowed(op, KeptTensor::kExpertProduct,
+                 KeptInputBytes(s_.routed_rows(), s_.expert_width(), s_.rank_experts()),
+                 OperatorName::kExpertDownProjection);
     op.pass(kForward).result_bytes = bytes;
   }
 
@@ -181,9 +188,9 @@ class ExpertBuilder : public OperatorBuilder {
     op.parameters.push_back(
         OfExperts(s_, Columns("expert_down", s_.hidden, s_.expert_hidden, s_.expert_width())));
     AddBias(op, Vector("expert_down_bias", s_.hidden));
-    const int64_t bytes = RowBytes(s_.routed_rows(), s_.expert_width());
-    if (s_.keeps_ffn_product) {
-      Save(op, KeptTensor::kExpertProduct, KeptInputBytes(bytes), op.name, kWeightGradient);
+    if (s_.keeps_ffn_product && !s_.worker_quantises) {
+      Save(op, KeptTensor::kExpertProduct, KeptInputBytes(s_.routed_rows(), s_.expert_width()),
+           op.name, kWeightGradient);
     }
   }
 

@@ -35,8 +35,8 @@ class LatentBuilder : public OperatorBuilder {
     op.pass(kInputGradient).result_bytes = stream_bytes_;
     if (s_.query_rank > 0) op.parameters.push_back(Whole("q_down", s_.query_rank, s_.hidden));
     op.parameters.push_back(Whole("kv_down", s_.kv_rank + s_.rotary_dim, s_.hidden));
-    Save(op, KeptTensor::kAttentionNormOutput, KeptInputBytes(stream_bytes_), op.name,
-         kWeightGradient);
+    Save(op, KeptTensor::kAttentionNormOutput, KeptInputBytes(s_.stream_tokens(), s_.hidden),
+         op.name, kWeightGradient);
   }
 
   void LatentNorm() {
@@ -71,8 +71,8 @@ class LatentBuilder : public OperatorBuilder {
                                  .collectives = {}};
     }
     if (s_.query_rank == 0) return;
-    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(LatentBytes(s_.query_rank)), op.name,
-         kWeightGradient);
+    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(s_.stream_tokens(), s_.query_rank),
+         op.name, kWeightGradient);
   }
 
   void KeyValueProjection() {
@@ -89,7 +89,7 @@ class LatentBuilder : public OperatorBuilder {
           .copied_bytes = s_.tokens * s_.kv_rank * s_.element_bytes,
           .collectives = {}};
     }
-    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(LatentBytes(kept_width)), op.name,
+    Save(op, KeptTensor::kLatentNormOutput, KeptInputBytes(s_.stream_tokens(), kept_width), op.name,
          kWeightGradient);
   }
 };

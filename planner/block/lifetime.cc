@@ -79,9 +79,14 @@ TensorOrigin OriginOf(KeptTensor tensor) {
   return {};
 }
 
+TensorOrigin OriginOf(const SavedTensor& saved) {
+  return saved.narrow_copy ? TensorOrigin{.origin = Origin::kBeside} : OriginOf(saved.tensor);
+}
+
 bool GradientTakesPlace(const Operator& op) {
   return std::any_of(op.saves.begin(), op.saves.end(), [&op](const SavedTensor& saved) {
-    return saved.freed_by != op.name && saved.freed_in == PassKind::kWeightGradient;
+    return saved.freed_by != op.name && saved.freed_in == PassKind::kWeightGradient &&
+           !saved.narrow_copy;
   });
 }
 

@@ -19,6 +19,7 @@ struct TensorOrigin {
 };
 
 TensorOrigin OriginOf(KeptTensor tensor);
+TensorOrigin OriginOf(const SavedTensor& saved);
 
 // Whether the operator's input gradient is written over the tensor that the operator saved. The
 // weight gradient of the projection before it then reads the gradient there.

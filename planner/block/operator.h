@@ -211,6 +211,7 @@ struct SavedTensor {
   OperatorName freed_by = OperatorName::kEmbedding;
   PassKind freed_in = PassKind::kInputGradient;
   int64_t bytes = 0;
+  bool narrow_copy = false;  // what the operator makes of it for a product in a narrower format
 };
 
 struct OperatorCollective {
@@ -246,6 +247,8 @@ struct Operator {
   ShortList<SavedTensor, 6> saves;
   std::array<OperatorPass, 3> passes = {};  // by PassKind
 
+  // Whether it is a product whose factors are narrowed (planner/spec/quantisation.h).
+  bool narrowed = false;
   // Whether it reads what the operator before it reads, and the gradient of that is one tensor.
   bool reads_as_previous = false;
   // Whether the input gradient runs the forward again first, because its result is never kept.

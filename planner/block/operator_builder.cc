@@ -1,5 +1,7 @@
 #include "planner/block/operator_builder.h"
 
+#include "planner/block/scale_tiles.h"
+
 namespace meshwright::planner {
 namespace {
 
@@ -66,6 +68,16 @@ void OperatorBuilder::Save(Operator& op, KeptTensor tensor, int64_t bytes, Opera
       {.tensor = tensor, .freed_by = freed_by, .freed_in = freed_in, .bytes = bytes});
 }
 
+void OperatorBuilder::SaveNarrowed(Operator& op, KeptTensor tensor, int64_t bytes,
+                                   OperatorName product) const {
+  if (!s_.worker_quantises) return;
+  op.saves.push_back({.tensor = tensor,
+                      .freed_by = product,
+                      .freed_in = kWeightGradient,
+                      .bytes = bytes,
+                      .narrow_copy = true});
+}
+
 void OperatorBuilder::Norm(Operator& norm, std::string_view weight, std::string_view bias,
                            double forward_bytes, double backward_bytes) {
   norm.stream = {.elements = stream_elements_,
@@ -110,18 +122,23 @@ Operator& OperatorBuilder::Projection(OperatorName name, int64_t outputs, int64_
 
 void OperatorBuilder::Narrow(Operator& op, int64_t rows) const {
   if (!s_.quantisation.narrows()) return;
+  op.narrowed = true;
   const double copy_bytes = s_.quantisation.kept_bytes;
   const auto tokens = static_cast<double>(rows);
   op.stream.traffic_bytes[static_cast<size_t>(kForward)] +=
       (2.0 + copy_bytes) * tokens / static_cast<double>(op.matmul.outputs);
   op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] +=
       (2.0 + 2.0 * copy_bytes) * tokens / static_cast<double>(op.matmul.inputs);
+  if (!s_.worker_quantises) return;
+  // Weights are narrowed anew for every product.
+  op.stream.traffic_bytes[static_cast<size_t>(kForward)] += 3.0;
+  op.stream.traffic_bytes[static_cast<size_t>(kInputGradient)] += 3.0;
 }
 
-int64_t OperatorBuilder::KeptInputBytes(int64_t bytes) const {
-  if (!s_.quantisation.narrows()) return bytes;
-  return static_cast<int64_t>(static_cast<double>(bytes / s_.element_bytes) *
-                              s_.quantisation.kept_bytes);
+int64_t OperatorBuilder::KeptInputBytes(int64_t rows, int64_t width, int64_t groups) const {
+  if (s_.worker_quantises) return ColumnTiledBytes(rows, width, groups);
+  if (!s_.quantisation.narrows()) return rows * width * s_.element_bytes;
+  return static_cast<int64_t>(static_cast<double>(rows * width) * s_.quantisation.kept_bytes);
 }
 
 StreamShape OperatorBuilder::ActivationStream(int64_t elements) const {
@@ -132,8 +149,8 @@ StreamShape OperatorBuilder::ActivationStream(int64_t elements) const {
                         (s_.fused_swiglu ? kSwiGluBackward : kEagerSwiGluBackward) + again, 0.0}};
 }
 
-int64_t OperatorBuilder::NormOutputBytes() const {
-  return s_.keeps_gathered_inputs ? hidden_bytes_ : stream_bytes_;
+int64_t OperatorBuilder::NormOutputRows() const {
+  return s_.keeps_gathered_inputs ? s_.tokens : s_.stream_tokens();
 }
 
 void OperatorBuilder::Collective(Operator& op, PassKind pass, CollectiveKind kind, int64_t bytes,
@@ -154,6 +171,21 @@ void OperatorBuilder::Enter(OperatorName name, int64_t bytes) {
   Gather(op, kForward, bytes);
   Scatter(op, kInputGradient, bytes);
   if (!s_.keeps_gathered_inputs) Gather(op, kWeightGradient, bytes, /*behind_compute=*/true);
+}
+
+void OperatorBuilder::EnterProjection(OperatorName name) {
+  Enter(name);
+  if (!s_.worker_quantises || s_.tp == 1 || !s_.sequence_parallel) return;
+  OperatorPass& pass = operators_[operators_.size() - 1].pass(kWeightGradient);
+  pass = {};
+  const int64_t scales = s_.tp * ScaleTilesIn(s_.stream_tokens()) * s_.hidden * kScaleBytes;
+  for (const int64_t bytes : {s_.tokens * s_.hidden, scales}) {
+    pass.collectives.push_back({.kind = CollectiveKind::kAllGather,
+                                .group = GroupRole::kTensor,
+                                .bytes = bytes,
+                                .behind_compute = true});
+    pass.result_bytes += bytes;
+  }
 }
 
 void OperatorBuilder::Leave(OperatorName name) {

@@ -40,6 +40,10 @@ class OperatorBuilder {
   Operator& Add(OperatorName name, OperatorKind kind);
   static void Save(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName freed_by,
                    PassKind freed_in);
+  // Of Meshwright's worker the operator that makes a product's input also makes what is kept of it
+  // in a narrower format, for the weight gradient of `product`. Frameworks narrow it with the
+  // product, which saves it.
+  void SaveNarrowed(Operator& op, KeptTensor tensor, int64_t bytes, OperatorName product) const;
   void Norm(Operator& norm, std::string_view weight, std::string_view bias, double forward_bytes,
             double backward_bytes);
   void SaveForNorm(Operator& norm, KeptTensor residual, KeptTensor rstd);
@@ -51,12 +55,14 @@ class OperatorBuilder {
   Operator& Projection(OperatorName name, int64_t outputs, int64_t inputs);
   // Adds to a product over `rows` tokens what narrowing its inputs streams.
   void Narrow(Operator& op, int64_t rows) const;
-  // What is kept of an input of `bytes` that only a product reads.
-  int64_t KeptInputBytes(int64_t bytes) const;
+  // What is kept of an input [rows, width] that only a product reads, or `groups` products that
+  // share out its rows.
+  int64_t KeptInputBytes(int64_t rows, int64_t width, int64_t groups = 1) const;
   // What the FFN's activation streams, forward and backward.
   StreamShape ActivationStream(int64_t elements) const;
-  // Input of a column-parallel product, normed; the worker keeps the rank's share of it.
-  int64_t NormOutputBytes() const;
+  // Rows of a column-parallel product's input, normed; the worker keeps the rank's share of it.
+  int64_t NormOutputRows() const;
+  int64_t NormOutputBytes() const { return NormOutputRows() * s_.hidden * s_.element_bytes; }
   void Collective(Operator& op, PassKind pass, CollectiveKind kind, int64_t bytes,
                   bool behind_compute = false);
   OperatorList& operators() { return operators_; }
@@ -65,6 +71,9 @@ class OperatorBuilder {
   // happens until the gradients of all ranks are added up.
   void Enter(OperatorName name) { Enter(name, hidden_bytes_); }
   void Enter(OperatorName name, int64_t bytes);
+  // Into a product of the block. Of an input that the worker keeps narrowed, numbers and scales are
+  // gathered for the weight gradient.
+  void EnterProjection(OperatorName name);
   // The other way round.
   void Leave(OperatorName name);
   void Gather(Operator& op, PassKind pass, int64_t bytes, bool behind_compute = false);

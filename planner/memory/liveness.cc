@@ -63,11 +63,14 @@ void Liveness::AddSaves(const OperatorList& operators, const OperatorList& kept)
   for (size_t i = 0; i < operators.size(); ++i) {
     for (const SavedTensor& saved : operators[i].saves) {
       const bool stays = (all_kept & Bit(saved.tensor)) != 0;
-      const TensorOrigin origin = OriginOf(saved.tensor);
+      const TensorOrigin origin = OriginOf(saved);
       if (origin.origin == Origin::kGiven) given_bytes_ += saved.bytes;
       if (origin.origin == Origin::kBeside) {
-        steps_[i].beside_bytes += saved.bytes;
-        if (!stays) steps_[i].dropped_beside_bytes += saved.bytes;
+        const auto add_to = [&saved](Beside& beside) {
+          (saved.narrow_copy ? beside.narrow_copy_bytes : beside.bytes) += saved.bytes;
+        };
+        add_to(steps_[i].beside);
+        if (!stays) add_to(steps_[i].dropped_beside);
       }
       if (origin.origin == Origin::kResult) {
         step_of(origin.result_of).result_saved = true;
@@ -103,10 +106,11 @@ bool Liveness::IsReadAgain(const Step& step) const {
 }
 
 // Operators that work in place hand on what they read.
-void Liveness::Compute(const Step& step, int64_t beside_bytes, Current& current) {
+void Liveness::Compute(const Step& step, const Beside& beside, Current& current) {
   const int64_t result = step.result_bytes[kForward];
-  Take(result + beside_bytes);
+  Take(result + beside.bytes);
   Touch(step.workspace_bytes[kForward]);
+  Take(beside.narrow_copy_bytes);
   if (result > 0 && !IsReadAgain(step)) {
     if (!current.saved) Give(current.bytes);
     current = {.bytes = result};
@@ -122,7 +126,7 @@ void Liveness::Forward(const Part& part) {
       branch_bytes += current.saved ? 0 : current.bytes;
       current = {.saved = true};
     }
-    Compute(steps_[i], steps_[i].beside_bytes, current);
+    Compute(steps_[i], steps_[i].beside, current);
   }
   Give(branch_bytes);
   for (size_t i = part.begin; i < part.end; ++i) Give(steps_[i].dropped_bytes);
@@ -135,7 +139,10 @@ size_t Liveness::EndOfBranch(size_t begin, size_t end) const {
 }
 
 size_t Liveness::EndOfNeeded(size_t begin, size_t end) const {
-  while (end > begin && !steps_[end - 1].result_saved && steps_[end - 1].beside_bytes == 0) --end;
+  while (end > begin && !steps_[end - 1].result_saved && steps_[end - 1].beside.bytes == 0 &&
+         steps_[end - 1].beside.narrow_copy_bytes == 0) {
+    --end;
+  }
   return end;
 }
 
@@ -146,7 +153,11 @@ void Liveness::Recompute(const Part& part) {
     for (size_t i = begin; i < end; ++i) {
       if (!steps_[i].recomputed) continue;
       // Statistics that are still there are made again in their place.
-      Compute(steps_[i], steps_[i].dropped_beside_bytes, current);
+      Compute(steps_[i], steps_[i].dropped_beside, current);
+      // What was made only to be narrowed goes where nothing that runs again reads it.
+      if (current.saved || (i + 1 < end && steps_[i + 1].recomputed)) continue;
+      Give(current.bytes);
+      current = {.saved = true};
     }
   }
 }

@@ -66,14 +66,20 @@ class Liveness {
   int64_t Backward(const Part& part, const Gradients& gradients, int64_t gradient_bytes);
 
  private:
+  // Bytes that an operator makes beside its result.
+  struct Beside {
+    int64_t bytes = 0;
+    int64_t narrow_copy_bytes = 0;  // of its result, once it is there
+  };
+
   // One operator.
   struct Step {
     OperatorKind kind = OperatorKind::kElementwise;
     std::array<int64_t, 3> result_bytes = {};  // by PassKind, like the next one
     std::array<int64_t, 3> workspace_bytes = {};
-    int64_t beside_bytes = 0;   // saved, and not its result
+    Beside beside = {};         // saved, and not its result
     int64_t dropped_bytes = 0;  // of all that it saves, what recompute does not keep
-    int64_t dropped_beside_bytes = 0;
+    Beside dropped_beside = {};
     int64_t freed_input_bytes = 0;   // saved tensors that go with its input gradient
     int64_t freed_weight_bytes = 0;  // and with its weight gradient
     bool result_saved = false;       // by an operator of the list
@@ -121,7 +127,7 @@ class Liveness {
   // Behind the last operator of the branch from `begin` on whose result a backward needs.
   size_t EndOfNeeded(size_t begin, size_t end) const;
   size_t EndOfBranch(size_t begin, size_t end) const;
-  void Compute(const Step& step, int64_t beside_bytes, Current& current);
+  void Compute(const Step& step, const Beside& beside, Current& current);
   // Whether the next operator reads what it read.
   bool IsReadAgain(const Step& step) const;
   void BackwardFirstOfTwo(const Step& step, Walk& walk);

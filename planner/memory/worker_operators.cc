@@ -4,6 +4,7 @@
 
 #include "planner/memory/worker_attention.h"
 #include "planner/memory/worker_matmul.h"
+#include "planner/memory/worker_narrowed.h"
 
 namespace meshwright::planner {
 namespace {
@@ -76,7 +77,10 @@ int64_t MoveBytes(const Operator& op, PassKind pass, const BlockShape& shape) {
 int64_t WorkspaceBytes(const Operator& op, PassKind pass, const WorkerShape& shape) {
   switch (op.kind) {
     case OperatorKind::kMatmul:
-      return MatmulPassBytes(op.matmul, pass, shape.block) + op.pass(pass).copied_bytes;
+      return (shape.block.worker_quantises && op.narrowed
+                  ? NarrowedPassBytes(op.matmul, pass, shape.block)
+                  : MatmulPassBytes(op.matmul, pass, shape.block)) +
+             op.pass(pass).copied_bytes;
     case OperatorKind::kAttention:
       if (pass != PassKind::kInputGradient) return 0;
       return AttentionGradientBytes(shape) - op.pass(pass).result_bytes;

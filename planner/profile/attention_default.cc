@@ -7,7 +7,8 @@ namespace meshwright::planner {
 AttentionKernel DefaultAttention(const FrameworkProfile& profile, const ClusterSpec& cluster,
                                  const ModelSpec& model, Precision precision) {
   const bool on_cores = cluster.device_kind() == DeviceKind::kCpu;
-  if (profile.engine != Engine::kWorker || on_cores || precision != Precision::kBf16) {
+  if (profile.engine != Engine::kWorker || on_cores ||
+      NumberFormatsOf(precision).activations != NumberFormat::kBf16) {
     return profile.supports.attention;
   }
   const EnumSet<ModelPart> of_flash2 = profile.supports.kernels.cuda_flash2_parts;

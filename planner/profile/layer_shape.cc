@@ -40,6 +40,7 @@ BlockShape LayerShape(const EstimateContext& context, const Layout& layout,
   shape.tokens = training.seq_len / layout.cp * layout.micro_batch;
   shape.element_bytes = BytesOf(training.formats().activations);
   shape.quantisation = training.quantisation();
+  shape.worker_quantises = profile.engine == Engine::kWorker && shape.quantisation.narrows();
   shape.cpu_operators = context.cluster.device_kind() == DeviceKind::kCpu;
   shape.tp = layout.tp;
   shape.cp = layout.cp;

@@ -89,7 +89,9 @@ inline bool LacksHeadDimOnCuda(const RuleInput& input, const Layout& layout, Ope
   if (input.device != DeviceKind::kCuda) return false;
   const AttentionKernel attention = input.profile.AttentionOf(layout);
   for (const HeadSizes& sizes : input.profile.supports.kernels.cuda_head_sizes) {
-    if (sizes.precision != input.training.precision) continue;
+    // Narrowed products leave attention as it is.
+    const NumberFormat activations = NumberFormatsOf(sizes.precision).activations;
+    if (activations != input.training.formats().activations) continue;
     if (sizes.attention.value_or(attention) != attention) continue;
     const bool fills_up =
         sizes.precision == Precision::kBf16 && attention == AttentionKernel::kFlash2;

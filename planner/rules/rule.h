@@ -66,6 +66,9 @@ enum class Rule : uint8_t {
   kPrecision,                 // a number format that the device does not run in
   kAttentionKernel,           // attn= names a kernel that the device does not have
   kNormKernel,                // norm= names a kernel that is not there
+  kNarrowedPart,              // a part of the model that has no narrowed products
+  kWidthTiles,                // widths on a rank that cut tiles of narrowed factors
+  kTokenTiles,                // tokens that do
   kHostMemory,                // more on the host than its memory
   kDominated,                 // a simpler layout is as small and faster; only searches ask
   kCount,

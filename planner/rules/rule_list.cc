@@ -13,6 +13,7 @@
 #include "planner/rules/mesh_rules.h"
 #include "planner/rules/offload_rules.h"
 #include "planner/rules/recompute_rules.h"
+#include "planner/rules/tile_rules.h"
 
 namespace meshwright::planner {
 namespace {
@@ -96,6 +97,10 @@ constexpr std::array<RuleEntry, kRuleCount> kRules = {{
     {Rule::kAttentionKernel, "attention_kernel", LacksAttention, "", DescribeAttention,
      RuleLevel::kLayout},
     {Rule::kNormKernel, "norm_kernel", LacksNorm, "", DescribeNorm, RuleLevel::kLayout},
+    {Rule::kNarrowedPart, "narrowed_part", NarrowsMissingPart, "", DescribeNarrowedPart},
+    {Rule::kWidthTiles, "width_tiles", CutsWidthTiles, "", DescribeWidthTiles},
+    {Rule::kTokenTiles, "token_tiles", CutsTokenTiles, "", DescribeTokenTiles,
+     RuleLevel::kSequence},
     {Rule::kOneHeadDim, "one_head_dim", LacksSeveralHeadDims,
      "the worker can't run head_dim = $0 and $1; it runs one head_dim for all layers"},
     {Rule::kCudaHeadDim, "cuda_head_dim", LacksHeadDimOnCuda, "", DescribeHeadDimOnCuda},
@@ -293,6 +298,7 @@ bool IsAboutKernels(Rule rule) {
     case Rule::kCudaHeadDim:
     case Rule::kAttentionKernel:
     case Rule::kNormKernel:
+    case Rule::kNarrowedPart:
       return true;
     default:
       return false;

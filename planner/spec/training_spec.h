@@ -20,13 +20,18 @@ struct TrainingSpec {
   int64_t seq_len = 0;       // tokens per sequence
   int64_t global_batch = 0;  // sequences per optimizer step, over all devices
   Precision precision = Precision::kBf16;
+  // What surrounds the products of a recipe that narrows them: bf16, as users have it. Tests that
+  // compare sums without rounding take a wider one.
+  Precision around_products = Precision::kBf16;
   Optimizer optimizer = kAdamW;
   // Tokens that the fullest rank's experts take, over those of an average rank: 1 where routing is
   // balanced.
   double expert_load = 1.0;
   Routing routing = Routing::kBalanced;
 
-  constexpr NumberFormats formats() const { return NumberFormatsOf(precision); }
+  constexpr NumberFormats formats() const {
+    return NumberFormatsOf(quantisation().narrows() ? around_products : precision);
+  }
   constexpr Quantisation quantisation() const { return QuantisationOf(precision); }
 
   friend bool operator==(const TrainingSpec&, const TrainingSpec&) = default;

@@ -49,6 +49,12 @@ class CpuNumbersTest : public testing::TestWithParam<std::string> {
 
 TEST_P(CpuNumbersTest, RoundsEveryKindOfNumberToBf16) { ExpectBf16OfEveryKind(*kernels_, memory_); }
 
+TEST_P(CpuNumbersTest, RoundsEveryKindOfNumberToE4m3) { ExpectE4m3OfEveryKind(*kernels_, memory_); }
+
+TEST_P(CpuNumbersTest, QuantisesTilesOfEveryShapeToTheBit) {
+  ExpectTheReferencesTiles(*kernels_, memory_);
+}
+
 INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuNumbersTest, testing::Values("base", "v3", "v4"),
                          [](const auto& test) { return test.param; });
 
@@ -68,6 +74,29 @@ TEST(SumOfSquaresTest, IsTheSameForEveryNumberOfThreads) {
   const Parallel one_thread = {
       [](int64_t count, int64_t, RangeBody body, void* state) { body(state, 0, count); }};
   EXPECT_EQ(sum_with(one_thread), sum_with(ChunkedParallel()));
+}
+
+TEST(E4m3Test, ReadsBackWhatItWrites) {
+  for (int code = 0; code < 256; ++code) {
+    const float value = FromE4m3(static_cast<uint8_t>(code));
+    if (std::isnan(value)) {
+      EXPECT_EQ(code & 0x7f, 0x7f);
+    } else {
+      EXPECT_EQ(ToE4m3(value), code);
+      EXPECT_EQ(ToE4m3(static_cast<double>(value)), code);
+    }
+  }
+}
+
+TEST(E4m3Test, RoundsToNearestEvenAndSaturates) {
+  const auto rounded = [](float value) { return FromE4m3(ToE4m3(value)); };
+  EXPECT_EQ(rounded(1.0f + 1.0f / 16), 1.0f);             // halfway, down to even
+  EXPECT_EQ(rounded(1.0f + 3.0f / 16), 1.0f + 1.0f / 4);  // halfway, up to even
+  EXPECT_EQ(rounded(0x1p-10f), 0.0f);                     // halfway to the smallest
+  EXPECT_EQ(rounded(3 * 0x1p-10f), 0x1p-8f);
+  EXPECT_EQ(rounded(460.0f), 448.0f);
+  EXPECT_EQ(rounded(-INFINITY), -448.0f);
+  EXPECT_TRUE(std::isnan(rounded(NAN)));
 }
 
 TEST(Bf16Test, RoundsToNearestEven) {

@@ -74,6 +74,16 @@ TEST_F(CudaNumbersTest, TakesGatesOfEverySize) {
   ExpectSwigluOfEveryGate(*kernels_, memory);
 }
 
+TEST_F(CudaNumbersTest, RoundsEveryKindOfNumberToE4m3) {
+  DeviceMemory memory;
+  ExpectE4m3OfEveryKind(*kernels_, memory);
+}
+
+TEST_F(CudaNumbersTest, QuantisesTilesOfEveryShapeToTheBit) {
+  DeviceMemory memory;
+  ExpectTheReferencesTiles(*kernels_, memory);
+}
+
 using CudaEmbeddingTest = CudaDeviceTest;
 
 TEST_F(CudaEmbeddingTest, AddsUpTheSameInEveryRun) {

@@ -36,6 +36,16 @@ TEST(EmulatedCudaNumbersTest, TakesGatesOfEverySize) {
   ExpectSwigluOfEveryGate(*EmulatedKernels(), memory);
 }
 
+TEST(EmulatedCudaNumbersTest, RoundsEveryKindOfNumberToE4m3) {
+  HostMemory memory;
+  ExpectE4m3OfEveryKind(*EmulatedKernels(), memory);
+}
+
+TEST(EmulatedCudaNumbersTest, QuantisesTilesOfEveryShapeToTheBit) {
+  HostMemory memory;
+  ExpectTheReferencesTiles(*EmulatedKernels(), memory);
+}
+
 TEST(EmulatedCudaEmbeddingTest, AddsUpTheSameInEveryOrderOfBlocksAndThreads) {
   HostMemory memory;
   ExpectTheSameEmbeddingGradient(*EmulatedKernels(), memory, [](const auto& run) {

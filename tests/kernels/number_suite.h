@@ -8,10 +8,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernels/kernels.h"
 #include "tests/kernels/memory.h"
+#include "tests/kernels/quantise_operator_cases.h"
 
 namespace meshwright::kernels {
 
@@ -116,6 +118,94 @@ inline void ExpectSwigluOfEveryGate(const Kernels& kernels, Memory& memory) {
     EXPECT_NEAR(products[i], silu, tolerance) << gate;
     EXPECT_NEAR(gradients[count + i], silu, tolerance) << gate;
     EXPECT_NEAR(gradients[i], sigmoid * (1.0 + gate * (1.0 - sigmoid)), 4e-6) << gate;
+  }
+}
+
+// Neighbours of every E4M3 number and of what lies halfway between two, of either sign; NaN and
+// infinity; and numbers beyond the largest.
+template <typename T>
+std::vector<T> NumbersAroundEveryE4m3() {
+  std::vector<T> numbers = {T(NAN), T(INFINITY), T(-INFINITY), T(0), T(-0.0), T(1e30), T(-449)};
+  for (int code = 0; code < 0x7e; ++code) {
+    const T value = FromE4m3(static_cast<uint8_t>(code));
+    const T halfway = (value + T(FromE4m3(static_cast<uint8_t>(code + 1)))) / 2;
+    for (const T number : {value, halfway}) {
+      for (const T beside :
+           {std::nextafter(number, T(-INFINITY)), number, std::nextafter(number, T(INFINITY))}) {
+        numbers.insert(numbers.end(), {beside, -beside});
+      }
+    }
+  }
+  return numbers;
+}
+
+// Each number in a tile of its own, whose other number makes the scale 1, or a small or large power
+// of two; a tile of zeros; tiles whose largest number is at and beside where the scale changes.
+template <typename T>
+std::vector<T> TilesOfEveryKind(int64_t* columns) {
+  constexpr int64_t kWidth = 2;
+  std::vector<T> tiles;
+  const auto add = [&](T one, T other) { tiles.insert(tiles.end(), {one, other}); };
+  for (const T number : NumbersAroundEveryE4m3<T>()) {
+    for (const T scale : {T(0x1p-100), T(0.25), T(1), T(0x1p60)}) add(number * scale, 448 * scale);
+  }
+  add(0, T(-0.0));
+  for (const T most : {T(448), T(1.75), T(0x1p-120), T(0x1p-140), T(3e38)}) {
+    for (const T beside : {std::nextafter(most, T(0)), most, std::nextafter(most, T(INFINITY))}) {
+      add(beside, beside / 3);
+    }
+  }
+  *columns = kWidth;
+  return tiles;
+}
+
+template <typename T>
+void ExpectTheReferencesE4m3(const Kernels& kernels, Memory& memory, ElementType type) {
+  int64_t columns = 0;
+  const std::vector<T> tiles = TilesOfEveryKind<T>(&columns);
+  const auto rows = static_cast<int64_t>(tiles.size()) / columns;
+  const auto run = [&](const Kernels& of, Memory& in) {
+    auto* values = Uploaded(in, std::vector<uint8_t>(tiles.size()));
+    auto* scales = Uploaded(in, std::vector<float>(static_cast<size_t>(rows)));
+    of.Run(Quantise{.type = type,
+                    .tiles = ScaleTiles::kRows,
+                    .rows = rows,
+                    .columns = columns,
+                    .x = Uploaded(in, tiles),
+                    .x_stride = columns,
+                    .values = values,
+                    .scales = scales});
+    return std::pair(Downloaded(in, values, tiles.size()),
+                     Downloaded(in, scales, static_cast<size_t>(rows)));
+  };
+  HostMemory host;
+  const auto expected = run(*MakeReferenceKernels(), host);
+  const auto actual = run(kernels, memory);
+  EXPECT_EQ(actual.second, expected.second);
+  int64_t mistakes = 0;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    if (actual.first[i] == expected.first[i]) continue;
+    ASSERT_LT(++mistakes, 10);
+    ADD_FAILURE() << tiles[i] << " in scales of " << expected.second[i / 2] << " became "
+                  << int{actual.first[i]} << ", not " << int{expected.first[i]};
+  }
+}
+
+// Numbers and scales are the same to the bit.
+inline void ExpectE4m3OfEveryKind(const Kernels& kernels, Memory& memory) {
+  ExpectTheReferencesE4m3<float>(kernels, memory, ElementType::kFp32);
+  ExpectTheReferencesE4m3<double>(kernels, memory, ElementType::kFp64);
+}
+
+// So are those of matrices, in tiles of every shape.
+inline void ExpectTheReferencesTiles(const Kernels& kernels, Memory& memory) {
+  for (const OperatorCase& operator_case : QuantiseOperatorCases()) {
+    for (const ElementType type : kElementTypes) {
+      HostMemory host;
+      EXPECT_EQ(operator_case.run(kernels, memory, type),
+                operator_case.run(*MakeReferenceKernels(), host, type))
+          << operator_case.name << " " << TypeName(type);
+    }
   }
 }
 

@@ -40,15 +40,23 @@ class Operands {
 
   void CollectAcc(const void* data, int64_t count) { Collect(AccType(), data, count); }
   void CollectElements(const void* data, int64_t count) { Collect(type_, data, count); }
-  void CollectIntegers(const int32_t* data, int64_t count) {
-    std::vector<int32_t> values(static_cast<size_t>(count));
-    memory_.Download(values.data(), data, values.size() * sizeof(int32_t));
-    outputs_.insert(outputs_.end(), values.begin(), values.end());
-  }
+  void CollectIntegers(const int32_t* data, int64_t count) { CollectNumbers(data, count); }
+  // Whatever type the case has.
+  float* Floats(int64_t count) { return PutAs<float>(std::vector<double>(Size(count))); }
+  uint8_t* Bytes(int64_t count) { return PutAs<uint8_t>(std::vector<double>(Size(count))); }
+  void CollectFloats(const float* data, int64_t count) { CollectNumbers(data, count); }
+  void CollectBytes(const uint8_t* data, int64_t count) { CollectNumbers(data, count); }
   void CollectValue(double value) { outputs_.push_back(value); }
   std::vector<double> outputs() const { return outputs_; }
 
  private:
+  static size_t Size(int64_t count) { return static_cast<size_t>(count); }
+  template <typename T>
+  void CollectNumbers(const T* data, int64_t count) {
+    std::vector<T> values(Size(count));
+    memory_.Download(values.data(), data, values.size() * sizeof(T));
+    outputs_.insert(outputs_.end(), values.begin(), values.end());
+  }
   ElementType AccType() const {
     return type_ == ElementType::kFp64 ? ElementType::kFp64 : ElementType::kFp32;
   }

@@ -8,6 +8,7 @@
 #include "tests/kernels/expert_operator_cases.h"
 #include "tests/kernels/gpt_operator_cases.h"
 #include "tests/kernels/operands.h"
+#include "tests/kernels/quantise_operator_cases.h"
 
 namespace meshwright::kernels {
 namespace {
@@ -470,6 +471,7 @@ std::vector<OperatorCase> OperatorCases() {
   add("AdamW", RunAdamW);
   for (OperatorCase& more : ExpertOperatorCases()) cases.push_back(std::move(more));
   for (OperatorCase& more : GptOperatorCases()) cases.push_back(std::move(more));
+  for (OperatorCase& more : QuantiseOperatorCases()) cases.push_back(std::move(more));
   return cases;
 }
 

@@ -399,6 +399,49 @@ BenchCase Optimizer(BenchMemory& m, ElementType t, const BenchShape& s) {
   return Running(args, s.parameters * (7 * AccumulatorSize(t) + (has_master ? ElementSize(t) : 0)));
 }
 
+// Of activations as wide as the stream. Scales are few beside what they scale.
+BenchCase Quantisation(BenchMemory& m, ElementType t, const BenchShape& s, ScaleTiles tiles) {
+  const int64_t elements = s.tokens * s.model.hidden;
+  const ScaleShape scales = ScalesOf(tiles, s.tokens, s.model.hidden);
+  const Quantise args{
+      .type = t,
+      .tiles = tiles,
+      .rows = s.tokens,
+      .columns = s.model.hidden,
+      .x = m.Elements(t, elements),
+      .x_stride = s.model.hidden,
+      .values = static_cast<uint8_t*>(m.Elements(ElementType::kBf16, elements)),
+      .scales = static_cast<float*>(m.Elements(ElementType::kFp32, scales.rows * scales.columns))};
+  return Running(args, elements * (ElementSize(t) + 1));
+}
+BenchCase QuantiseRows(BenchMemory& m, ElementType t, const BenchShape& s) {
+  return Quantisation(m, t, s, ScaleTiles::kRows);
+}
+BenchCase QuantiseColumns(BenchMemory& m, ElementType t, const BenchShape& s) {
+  return Quantisation(m, t, s, ScaleTiles::kColumns);
+}
+BenchCase QuantiseBlocks(BenchMemory& m, ElementType t, const BenchShape& s) {
+  return Quantisation(m, t, s, ScaleTiles::kBlocks);
+}
+
+BenchCase DequantiseRows(BenchMemory& m, ElementType t, const BenchShape& s) {
+  const int64_t elements = s.tokens * s.model.hidden;
+  const ScaleShape scales = ScalesOf(ScaleTiles::kRows, s.tokens, s.model.hidden);
+  const Dequantise args{
+      .type = t,
+      .tiles = ScaleTiles::kRows,
+      .first_row = 0,
+      .first_column = 0,
+      .rows = s.tokens,
+      .columns = s.model.hidden,
+      .values = static_cast<uint8_t*>(m.Elements(ElementType::kBf16, elements)),
+      .value_stride = s.model.hidden,
+      .scales = static_cast<float*>(m.Elements(ElementType::kFp32, scales.rows * scales.columns)),
+      .scale_stride = scales.columns,
+      .y = m.Elements(t, elements)};
+  return Running(args, elements * (ElementSize(t) + 1));
+}
+
 }  // namespace
 
 void* BenchMemory::Elements(ElementType type, int64_t count) {
@@ -457,7 +500,11 @@ const std::vector<BenchOperator>& BenchOperators() {
                                       {"CrossEntropyBackward", LossBackward},
                                       {"Accumulate", GradientAccumulation, /*of_model=*/false},
                                       {"GradientNorm", GradientNorm, /*of_model=*/false},
-                                      {"AdamW", Optimizer, /*of_model=*/false}};
+                                      {"AdamW", Optimizer, /*of_model=*/false},
+                                      {"QuantiseRows", QuantiseRows},
+                                      {"QuantiseColumns", QuantiseColumns},
+                                      {"QuantiseBlocks", QuantiseBlocks},
+                                      {"DequantiseRows", DequantiseRows}};
   return operators;
 }
 

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "executor/worker/model/attention_core.h"
+#include "executor/worker/model/projection.h"
 #include "planner/base/enum_set.h"
 #include "planner/block/operator.h"
 
@@ -26,16 +27,17 @@ struct LatentSaved {
 // What one micro-batch keeps between forward and backward: what attention's operators in
 // planner/block/block.h save, q, k and v in one buffer.
 struct AttentionSaved {
-  at::Tensor residual;     // [stream tokens, hidden]
-  at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // NormOutput::rstd
+  at::Tensor residual;       // [stream tokens, hidden]
+  ProductInput norm_output;  // [stream tokens, hidden]
+  at::Tensor norm_rstd;      // NormOutput::rstd
   // [tokens, (heads + 2 kv_heads) head_dim], after RoPE. With qk_norm as projected: the norm's
   // backward needs its input, and computing queries and keys again from it is cheap.
   at::Tensor qkv;
   AttentionResult attention;  // [tokens, heads * head_dim] and log-sum-exp
+  ProductInput output;        // what attention made, for the output projection
   // Between the two parts of the backward: the gradient of the layer's output, of all tokens. qkv
-  // then holds the gradient of Wqkv's output; the residual, the deviations and the log-sum-exp are
-  // gone.
+  // then holds the gradient of Wqkv's output; the residual, the deviations and attention's own
+  // result are gone.
   at::Tensor gradient;
   LatentSaved latent;
 };

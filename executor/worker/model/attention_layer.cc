@@ -109,18 +109,23 @@ AttentionGradient AttentionLayer::AttendBackward(const at::Tensor& doutput, cons
 
 at::Tensor AttentionLayer::Forward(at::Tensor residual, AttentionSaved& saved) const {
   NormOutput norm = norm_.Forward(residual);
-  saved.qkv = LinearForward(EnterTensorParallel(context_, norm.y), unit_.weight(kQkvWeight),
-                            unit_.weight(qkv_.bias));
+  saved.norm_output = KeepInput(context_, norm.y);
+  {
+    const at::Tensor input = EnterTensorParallel(context_, std::exchange(norm.y, {}));
+    saved.qkv =
+        ProjectionForward(context_, input, unit_.weight(kQkvWeight), unit_.weight(qkv_.bias));
+  }
   if (!attention_.qk_norm) {
     const at::Tensor turned = Heads(saved.qkv, 0, shape_.heads + shape_.kv_heads);
     Turn(turned, turned, /*inverse=*/false);
   }
   saved.attention = Attend(Ready(saved.qkv));
-  at::Tensor output = LeaveTensorParallel(
-      context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
+  saved.output = KeepInput(context_, saved.attention.output);
+  at::Tensor output =
+      LeaveTensorParallel(context_, ProjectionForward(context_, saved.attention.output,
+                                                      unit_.weight(kOutputWeight), at::Tensor()));
   AddBias(unit_.weight(output_.bias), output);
   saved.residual = std::move(residual);
-  saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
   return output;
 }
@@ -130,7 +135,7 @@ void AttentionLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
   if (!runs.Has(planner::OperatorName::kAttentionNorm)) return;
   saved.norm_rstd.reset();
   NormOutput norm = norm_.Forward(saved.residual);
-  saved.norm_output = std::move(norm.y);
+  saved.norm_output = KeepInput(context_, norm.y);
   saved.norm_rstd = std::move(norm.rstd);
 }
 
@@ -149,22 +154,25 @@ void AttentionLayer::ReplaceByGradient(const AttentionGradient& gradient, const 
 }
 
 void AttentionLayer::BackwardHeads(AttentionSaved& saved) const {
-  const at::Tensor doutput = LinearBackwardInput(saved.gradient, unit_.weight(kOutputWeight));
+  const at::Tensor doutput =
+      ProjectionBackwardInput(context_, saved.gradient, unit_.weight(kOutputWeight));
   const ReadyHeads heads = Ready(saved.qkv);
   ReplaceByGradient(AttendBackward(doutput, heads, saved.attention), heads, saved.qkv);
   saved.attention.statistics.clear();
-}
-
-void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
-  LinearBackwardWeight(context_, saved.gradient, saved.attention.output,
-                       unit_.TakeMatrixGradient(kOutputWeight));
-  AddBiasGradient(context_, saved.gradient, unit_.gradient(output_.bias));
-  saved.gradient.reset();
   saved.attention.output.reset();
 }
 
-void AttentionLayer::BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const {
-  LinearBackwardWeight(context_, saved.qkv, norm_output, unit_.TakeMatrixGradient(kQkvWeight));
+void AttentionLayer::BackwardOutputWeight(AttentionSaved& saved) const {
+  ProjectionBackwardWeight(context_, saved.gradient, saved.output,
+                           unit_.TakeMatrixGradient(kOutputWeight));
+  AddBiasGradient(context_, saved.gradient, unit_.gradient(output_.bias));
+  saved.gradient.reset();
+  saved.output.reset();
+}
+
+void AttentionLayer::BackwardQkvWeight(const ProductInput& norm_output,
+                                       AttentionSaved& saved) const {
+  ProjectionBackwardWeight(context_, saved.qkv, norm_output, unit_.TakeMatrixGradient(kQkvWeight));
   AddBiasGradient(context_, saved.qkv, unit_.gradient(qkv_.bias));
   saved.qkv.reset();
   saved.norm_output.reset();
@@ -180,10 +188,10 @@ void AttentionLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& 
 at::Tensor AttentionLayer::Backward(at::Tensor gradient, AttentionSaved& saved) const {
   saved.gradient = EnterTensorParallel(context_, gradient);
   BackwardHeads(saved);
-  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  EnteringInput norm_output = StartEntering(context_, saved.norm_output);
   BackwardOutputWeight(saved);
-  Crossing leaving =
-      StartLeaving(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
+  Crossing leaving = StartLeaving(
+      context_, ProjectionBackwardInput(context_, saved.qkv, unit_.weight(kQkvWeight)));
   BackwardQkvWeight(norm_output.Finish(), saved);
   at::Tensor dresidual = leaving.Finish();
   BackwardNorm(gradient, dresidual, saved);
@@ -193,14 +201,14 @@ at::Tensor AttentionLayer::Backward(at::Tensor gradient, AttentionSaved& saved) 
 at::Tensor AttentionLayer::BackwardInput(at::Tensor gradient, AttentionSaved& saved) const {
   saved.gradient = EnterTensorParallel(context_, gradient);
   BackwardHeads(saved);
-  at::Tensor dresidual =
-      LeaveTensorParallel(context_, LinearBackwardInput(saved.qkv, unit_.weight(kQkvWeight)));
+  at::Tensor dresidual = LeaveTensorParallel(
+      context_, ProjectionBackwardInput(context_, saved.qkv, unit_.weight(kQkvWeight)));
   BackwardNorm(gradient, dresidual, saved);
   return dresidual;
 }
 
 void AttentionLayer::BackwardWeight(AttentionSaved& saved) const {
-  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  EnteringInput norm_output = StartEntering(context_, saved.norm_output);
   BackwardOutputWeight(saved);
   BackwardQkvWeight(norm_output.Finish(), saved);
 }

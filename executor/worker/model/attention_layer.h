@@ -54,7 +54,7 @@ class AttentionLayer final : public AttentionBranch {
   // Adds the gradient of the sinks.
   AttentionGradient AttendBackward(const at::Tensor& doutput, const ReadyHeads& heads,
                                    const AttentionResult& forward) const;
-  // Replaces qkv by its gradient and releases the log-sum-exp. saved.gradient is there.
+  // Replaces qkv by its gradient and releases attention's result. saved.gradient is there.
   void BackwardHeads(AttentionSaved& saved) const;
   // Replaces `qkv`, and the heads made of it, by the gradient; adds the weight gradients of the
   // heads' norms.
@@ -62,7 +62,7 @@ class AttentionLayer final : public AttentionBranch {
                          const at::Tensor& qkv) const;
   // Each releases what its weight gradient was the last to need.
   void BackwardOutputWeight(AttentionSaved& saved) const;
-  void BackwardQkvWeight(const at::Tensor& norm_output, AttentionSaved& saved) const;
+  void BackwardQkvWeight(const ProductInput& norm_output, AttentionSaved& saved) const;
   // Turns the normed input's gradient into the residual's, in place.
   void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
                     AttentionSaved& saved) const;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "executor/worker/model/expert_biases.h"
-#include "executor/worker/model/grouped_linear.h"
 #include "executor/worker/model/linear.h"
 #include "executor/worker/model/stream_positions.h"
 #include "planner/spec/selection_bias.h"
@@ -117,7 +116,7 @@ at::Tensor ExpertLayer::TokensOfRows(at::Tensor expert_rows, const ExpertRouting
   return sums;
 }
 
-void ExpertLayer::RunGateUp(const at::Tensor& norm_output, ExpertsSaved& saved) const {
+at::Tensor ExpertLayer::RunToProduct(const at::Tensor& norm_output, ExpertsSaved& saved) const {
   Route(norm_output, saved);
   const ExpertRouting& routing = saved.routing;
   at::Tensor weights = at::empty({routing.sent_rows(), 1}, saved.weights.options());
@@ -130,16 +129,19 @@ void ExpertLayer::RunGateUp(const at::Tensor& norm_output, ExpertsSaved& saved) 
                           .x = saved.weights.const_data_ptr(),
                           .y = weights.mutable_data_ptr()});
   saved.row_weights = ToExperts(context_, routing, std::move(weights));
-  saved.input = ToExperts(context_, routing, RowsOfTokens(norm_output, routing));
-  saved.gate_up =
-      GroupedForward(saved.input, experts_.weight(kExpertGateUpWeight), routing.expert_rows);
+  {
+    const at::Tensor input = ToExperts(context_, routing, RowsOfTokens(norm_output, routing));
+    saved.input = KeepInput(context_, input, routing.expert_rows);
+    saved.gate_up = ProjectionForward(context_, input, experts_.weight(kExpertGateUpWeight),
+                                      routing.expert_rows);
+  }
   AddExpertBias(experts_.weight(gate_up_.bias), routing.expert_rows, saved.gate_up);
-  Activate(saved);
+  return Activate(saved);
 }
 
-void ExpertLayer::Activate(ExpertsSaved& saved) const {
+at::Tensor ExpertLayer::Activate(ExpertsSaved& saved) const {
   const int64_t width = saved.gate_up.size(1) / 2;
-  saved.product = at::empty({saved.gate_up.size(0), width}, saved.gate_up.options());
+  at::Tensor product = at::empty({saved.gate_up.size(0), width}, saved.gate_up.options());
   context_.device->kernels().Run(
       kernels::ExpertSwigluForward{.type = context_.element(),
                                    .rows = saved.gate_up.size(0),
@@ -147,20 +149,22 @@ void ExpertLayer::Activate(ExpertsSaved& saved) const {
                                    .form = form(),
                                    .gate_up = saved.gate_up.const_data_ptr(),
                                    .weights = saved.row_weights.const_data_ptr(),
-                                   .product = saved.product.mutable_data_ptr()});
+                                   .product = product.mutable_data_ptr()});
+  saved.product = KeepInput(context_, product, saved.routing.expert_rows);
+  return product;
 }
 
 void ExpertLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
                             const at::Tensor& norm_output, ExpertsSaved& saved) const {
   if (runs.Has(planner::OperatorName::kExpertGateUpProjection)) {
-    RunGateUp(norm_output, saved);
+    RunToProduct(norm_output, saved);
   } else if (runs.Has(planner::OperatorName::kExpertActivation)) {
     Activate(saved);
   }
 }
 
 at::Tensor ExpertLayer::Forward(const at::Tensor& norm_output, ExpertsSaved& saved) const {
-  RunGateUp(norm_output, saved);
+  at::Tensor product = RunToProduct(norm_output, saved);
   const ExpertRouting& routing = saved.routing;
   context_.expert_traffic.Add(
       {.sent = routing.sent_rows(), .padded = routing.padded, .routed = routing.rows()},
@@ -168,15 +172,15 @@ at::Tensor ExpertLayer::Forward(const at::Tensor& norm_output, ExpertsSaved& sav
   if (selection_bias_.has_value() && context_.training.routing == planner::Routing::kLearned) {
     context_.selection_biases.Count(*selection_bias_, routing.slots_of_experts);
   }
-  at::Tensor results =
-      GroupedForward(saved.product, experts_.weight(kExpertDownWeight), routing.expert_rows);
+  at::Tensor results = ProjectionForward(context_, std::exchange(product, {}),
+                                         experts_.weight(kExpertDownWeight), routing.expert_rows);
   AddWeighedExpertBias(context_, saved.row_weights, AddedDownBias(), routing.expert_rows, results);
   return TokensOfRows(std::move(results), routing);
 }
 
 void ExpertLayer::BackwardProduct(ExpertsSaved& saved) const {
-  const at::Tensor dproduct = GroupedBackwardInput(
-      saved.gradient, experts_.weight(kExpertDownWeight), saved.routing.expert_rows);
+  const at::Tensor dproduct = ProjectionBackwardInput(
+      context_, saved.gradient, experts_.weight(kExpertDownWeight), saved.routing.expert_rows);
   AddExpertBiasGradient(context_, saved.gradient, saved.routing.expert_rows, saved.row_weights,
                         experts_.gradient(down_.bias));
   context_.device->kernels().Run(
@@ -192,15 +196,15 @@ void ExpertLayer::BackwardProduct(ExpertsSaved& saved) const {
 }
 
 void ExpertLayer::BackwardDownWeight(ExpertsSaved& saved) const {
-  GroupedBackwardWeight(context_, saved.gradient, saved.product, saved.routing.expert_rows,
-                        experts_.TakeMatrixGradient(kExpertDownWeight));
+  ProjectionBackwardWeight(context_, saved.gradient, saved.product, saved.routing.expert_rows,
+                           experts_.TakeMatrixGradient(kExpertDownWeight));
   saved.gradient.reset();
   saved.product.reset();
 }
 
 void ExpertLayer::BackwardGateUpWeight(ExpertsSaved& saved) const {
-  GroupedBackwardWeight(context_, saved.gate_up, saved.input, saved.routing.expert_rows,
-                        experts_.TakeMatrixGradient(kExpertGateUpWeight));
+  ProjectionBackwardWeight(context_, saved.gate_up, saved.input, saved.routing.expert_rows,
+                           experts_.TakeMatrixGradient(kExpertGateUpWeight));
   AddExpertBiasGradient(context_, saved.gate_up, saved.routing.expert_rows, /*weights=*/{},
                         experts_.gradient(gate_up_.bias));
   saved.gate_up.reset();
@@ -249,8 +253,8 @@ at::Tensor ExpertLayer::Backward(const at::Tensor& gradient, const at::Tensor& n
   saved.gradient = ToExperts(context_, saved.routing, RowsOfTokens(gradient, saved.routing));
   BackwardProduct(saved);
   BackwardDownWeight(saved);
-  at::Tensor rows = GroupedBackwardInput(saved.gate_up, experts_.weight(kExpertGateUpWeight),
-                                         saved.routing.expert_rows);
+  at::Tensor rows = ProjectionBackwardInput(
+      context_, saved.gate_up, experts_.weight(kExpertGateUpWeight), saved.routing.expert_rows);
   BackwardGateUpWeight(saved);
   at::Tensor dinput = TokensOfRows(std::move(rows), saved.routing);
   BackwardRouter(dinput, saved);
@@ -261,10 +265,10 @@ at::Tensor ExpertLayer::Backward(const at::Tensor& gradient, const at::Tensor& n
 at::Tensor ExpertLayer::BackwardInput(const at::Tensor& gradient, ExpertsSaved& saved) const {
   saved.gradient = ToExperts(context_, saved.routing, RowsOfTokens(gradient, saved.routing));
   BackwardProduct(saved);
-  at::Tensor dinput =
-      TokensOfRows(GroupedBackwardInput(saved.gate_up, experts_.weight(kExpertGateUpWeight),
-                                        saved.routing.expert_rows),
-                   saved.routing);
+  at::Tensor dinput = TokensOfRows(
+      ProjectionBackwardInput(context_, saved.gate_up, experts_.weight(kExpertGateUpWeight),
+                              saved.routing.expert_rows),
+      saved.routing);
   BackwardRouter(dinput, saved);
   saved.routing.ReleaseLists();
   return dinput;

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "executor/worker/model/expert_routing.h"
+#include "executor/worker/model/projection.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
 #include "planner/base/enum_set.h"
@@ -30,9 +31,9 @@ struct ExpertsSaved {
   at::Tensor weights;  // [stream tokens, top_k], accumulator dtype
   ExpertRouting routing;
   at::Tensor row_weights;  // [expert rows, 1], accumulator dtype; their gradient for a while
-  at::Tensor input;        // [expert rows, hidden]
+  ProductInput input;      // [expert rows, hidden]
   at::Tensor gate_up;      // [expert rows, 2 width]; its gradient when the input part is over
-  at::Tensor product;      // [expert rows, width], weighed
+  ProductInput product;    // [expert rows, width], weighed
   // Between the two parts of the backward: [expert rows, hidden], of the experts' results.
   at::Tensor gradient;
 };
@@ -57,6 +58,10 @@ class ExpertLayer {
   void BackwardWeight(const at::Tensor& norm_output, ExpertsSaved& saved) const;
 
  private:
+  // Up to the weighed product, which it returns.
+  at::Tensor RunToProduct(const at::Tensor& norm_output, ExpertsSaved& saved) const;
+  // saved.gate_up -> the weighed product, kept as its weight gradient needs it.
+  at::Tensor Activate(ExpertsSaved& saved) const;
   at::Tensor RouterWeight() const;
   kernels::SwigluForm form() const {
     return ffn_.clamp > 0.0 ? kernels::ClampedSwiglu(ffn_.clamp) : kernels::SwigluForm();
@@ -64,9 +69,6 @@ class ExpertLayer {
   // The bias of down as far as this rank is the one that adds it; else undefined.
   at::Tensor AddedDownBias() const;
   void Route(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  // All that is saved.
-  void RunGateUp(const at::Tensor& norm_output, ExpertsSaved& saved) const;
-  void Activate(ExpertsSaved& saved) const;
   // One row for each slot, of its token's: [sent rows, width].
   at::Tensor RowsOfTokens(const at::Tensor& tokens, const ExpertRouting& routing) const;
   // What experts made of rows -> of each token the sum of its rows.

@@ -46,9 +46,9 @@ at::Tensor ActivationBackward(const RankContext& context, planner::FfnKind kind,
                                         .gate_up = gate_up.mutable_data_ptr()});
     return gate_up;
   }
-  const bool relu = kind == planner::FfnKind::kRelu;
-  const at::Tensor& from = relu ? product : gate_up;
-  const at::Tensor& gradient = relu ? dproduct : gate_up;
+  const bool by_product = !gate_up.defined();
+  const at::Tensor& from = by_product ? product : gate_up;
+  const at::Tensor& gradient = by_product ? dproduct : gate_up;
   kernels.Run(kernels::ActivationBackward{.type = context.element(),
                                           .activation = ActivationOf(kind),
                                           .count = dproduct.numel(),

@@ -13,8 +13,8 @@ namespace meshwright::worker {
 at::Tensor ActivationForward(const RankContext& context, planner::FfnKind kind,
                              const at::Tensor& gate_up);
 
-// Returns the gradient of gate_up, in its place; of ReLU, which `product` tells all about, in the
-// place of dproduct. `gate_up` may be undefined there.
+// Returns the gradient of gate_up, in its place. Of ReLU gate_up may be undefined, as `product`
+// tells all about it; the gradient then takes the place of dproduct.
 at::Tensor ActivationBackward(const RankContext& context, planner::FfnKind kind,
                               const at::Tensor& dproduct, const at::Tensor& gate_up,
                               const at::Tensor& product);

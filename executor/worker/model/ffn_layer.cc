@@ -31,85 +31,101 @@ FfnLayer::FfnLayer(RankContext& context, const planner::Ffn& ffn, FlatUnit& unit
   if (experts != nullptr) experts_.emplace(context, ffn, unit, *experts);
 }
 
-void FfnLayer::Activate(FfnSaved& saved) const {
-  saved.product = ActivationForward(context_, ffn_.kind, saved.gate_up);
-  if (ffn_.kind == planner::FfnKind::kRelu) saved.gate_up.reset();
+void FfnLayer::KeepNormOutput(const at::Tensor& norm_output, FfnSaved& saved) const {
+  if (experts_.has_value()) saved.norm_output = norm_output;
+  if (is_dense()) saved.gate_up_input = KeepInput(context_, norm_output);
 }
 
-void FfnLayer::RunGateUp(FfnSaved& saved) const {
-  saved.gate_up = LinearForward(EnterTensorParallel(context_, saved.norm_output),
-                                unit_.weight(kGateUpWeight), unit_.weight(gate_up_.bias));
-  Activate(saved);
+at::Tensor FfnLayer::Activate(FfnSaved& saved) const {
+  at::Tensor product = ActivationForward(context_, ffn_.kind, saved.gate_up);
+  saved.product = KeepInput(context_, product);
+  const bool says_as_much = saved.product.wide.defined() && ffn_.kind == planner::FfnKind::kRelu;
+  if (says_as_much) saved.gate_up.reset();
+  return product;
 }
 
-at::Tensor FfnLayer::RunDown(FfnSaved& saved) const {
-  at::Tensor output =
-      LeaveTensorParallel(context_, LinearForward(saved.product, unit_.weight(kDownWeight), {}));
+at::Tensor FfnLayer::RunGateUp(at::Tensor norm_output, FfnSaved& saved) const {
+  {
+    const at::Tensor input = EnterTensorParallel(context_, std::exchange(norm_output, {}));
+    saved.gate_up = ProjectionForward(context_, input, unit_.weight(kGateUpWeight),
+                                      unit_.weight(gate_up_.bias));
+  }
+  return Activate(saved);
+}
+
+at::Tensor FfnLayer::RunDown(at::Tensor product) const {
+  at::Tensor partial = ProjectionForward(context_, std::exchange(product, {}),
+                                         unit_.weight(kDownWeight), at::Tensor());
+  at::Tensor output = LeaveTensorParallel(context_, std::move(partial));
   AddBias(unit_.weight(down_.bias), output);
   return output;
 }
 
-void FfnLayer::RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
+at::Tensor FfnLayer::RunNorm(const at::Tensor& input, at::Tensor attention,
+                             FfnSaved& saved) const {
   NormOutput norm = norm_.ForwardOfSum(input, attention);
   saved.residual = std::move(attention);
-  saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
+  KeepNormOutput(norm.y, saved);
+  return std::move(norm.y);
 }
 
-void FfnLayer::RecomputeNorm(FfnSaved& saved) const {
+at::Tensor FfnLayer::RecomputeNorm(FfnSaved& saved) const {
   saved.norm_rstd.reset();
   NormOutput norm = norm_.Forward(saved.residual);
-  saved.norm_output = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
+  KeepNormOutput(norm.y, saved);
+  return std::move(norm.y);
 }
 
 at::Tensor FfnLayer::Forward(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
-  RunNorm(input, std::move(attention), saved);
+  at::Tensor normed = RunNorm(input, std::move(attention), saved);
   at::Tensor output;
-  if (experts_.has_value()) output = experts_->Forward(saved.norm_output, saved.experts);
-  if (is_dense()) {
-    RunGateUp(saved);
-    AddTo(output, RunDown(saved));
-  }
+  if (experts_.has_value()) output = experts_->Forward(normed, saved.experts);
+  if (is_dense()) AddTo(output, RunDown(RunGateUp(std::move(normed), saved)));
   output.add_(saved.residual);
   return output;
 }
 
 void FfnLayer::Recompute(const EnumSet<planner::OperatorName>& runs, const at::Tensor& input,
                          at::Tensor attention, FfnSaved& saved) const {
+  at::Tensor normed = saved.norm_output;  // a router's, where it is still there
   if (attention.defined()) {
-    RunNorm(input, std::move(attention), saved);
+    normed = RunNorm(input, std::move(attention), saved);
   } else if (runs.Has(planner::OperatorName::kFfnNorm)) {
-    RecomputeNorm(saved);
+    normed = RecomputeNorm(saved);
   }
-  if (experts_.has_value()) experts_->Recompute(runs, saved.norm_output, saved.experts);
+  if (experts_.has_value()) experts_->Recompute(runs, normed, saved.experts);
   if (!is_dense()) return;
   if (runs.Has(planner::OperatorName::kGateUpProjection)) {
-    RunGateUp(saved);
-  } else if (runs.Has(planner::OperatorName::kFfnActivation)) {
-    Activate(saved);
+    RunGateUp(std::move(normed), saved);
+    return;
   }
+  normed.reset();
+  if (runs.Has(planner::OperatorName::kFfnActivation)) Activate(saved);
 }
 
 void FfnLayer::BackwardProduct(FfnSaved& saved) const {
-  const at::Tensor dproduct = LinearBackwardInput(saved.gradient, unit_.weight(kDownWeight));
-  saved.gate_up = ActivationBackward(context_, ffn_.kind, dproduct, saved.gate_up, saved.product);
+  const at::Tensor dproduct =
+      ProjectionBackwardInput(context_, saved.gradient, unit_.weight(kDownWeight));
+  saved.gate_up =
+      ActivationBackward(context_, ffn_.kind, dproduct, saved.gate_up, saved.product.wide);
 }
 
 void FfnLayer::BackwardDownWeight(FfnSaved& saved) const {
-  LinearBackwardWeight(context_, saved.gradient, saved.product,
-                       unit_.TakeMatrixGradient(kDownWeight));
+  ProjectionBackwardWeight(context_, saved.gradient, saved.product,
+                           unit_.TakeMatrixGradient(kDownWeight));
   AddBiasGradient(context_, saved.gradient, unit_.gradient(down_.bias));
   saved.gradient.reset();
   saved.product.reset();
 }
 
-void FfnLayer::BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const {
-  LinearBackwardWeight(context_, saved.gate_up, norm_output,
-                       unit_.TakeMatrixGradient(kGateUpWeight));
+void FfnLayer::BackwardGateUpWeight(const ProductInput& norm_output, FfnSaved& saved) const {
+  ProjectionBackwardWeight(context_, saved.gate_up, norm_output,
+                           unit_.TakeMatrixGradient(kGateUpWeight));
   AddBiasGradient(context_, saved.gate_up, unit_.gradient(gate_up_.bias));
   saved.gate_up.reset();
-  if (!experts_.has_value()) saved.norm_output.reset();
+  saved.gate_up_input.reset();
 }
 
 void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual,
@@ -122,10 +138,10 @@ void FfnLayer::BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresid
 at::Tensor FfnLayer::BackwardDense(const at::Tensor& gradient, FfnSaved& saved) const {
   saved.gradient = EnterTensorParallel(context_, gradient);
   BackwardProduct(saved);
-  Crossing norm_output = StartEntering(context_, saved.norm_output);
+  EnteringInput norm_output = StartEntering(context_, saved.gate_up_input);
   BackwardDownWeight(saved);
-  Crossing leaving =
-      StartLeaving(context_, LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+  Crossing leaving = StartLeaving(
+      context_, ProjectionBackwardInput(context_, saved.gate_up, unit_.weight(kGateUpWeight)));
   BackwardGateUpWeight(norm_output.Finish(), saved);
   return leaving.Finish();
 }
@@ -133,8 +149,8 @@ at::Tensor FfnLayer::BackwardDense(const at::Tensor& gradient, FfnSaved& saved) 
 at::Tensor FfnLayer::BackwardDenseInput(const at::Tensor& gradient, FfnSaved& saved) const {
   saved.gradient = EnterTensorParallel(context_, gradient);
   BackwardProduct(saved);
-  return LeaveTensorParallel(context_,
-                             LinearBackwardInput(saved.gate_up, unit_.weight(kGateUpWeight)));
+  return LeaveTensorParallel(
+      context_, ProjectionBackwardInput(context_, saved.gate_up, unit_.weight(kGateUpWeight)));
 }
 
 at::Tensor FfnLayer::Backward(at::Tensor gradient, FfnSaved& saved) const {
@@ -158,7 +174,7 @@ at::Tensor FfnLayer::BackwardInput(at::Tensor gradient, FfnSaved& saved) const {
 
 void FfnLayer::BackwardWeight(FfnSaved& saved) const {
   if (is_dense()) {
-    Crossing norm_output = StartEntering(context_, saved.norm_output);
+    EnteringInput norm_output = StartEntering(context_, saved.gate_up_input);
     BackwardDownWeight(saved);
     BackwardGateUpWeight(norm_output.Finish(), saved);
   }

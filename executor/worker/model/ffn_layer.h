@@ -12,6 +12,7 @@
 
 #include "executor/worker/model/expert_layer.h"
 #include "executor/worker/model/norm_layer.h"
+#include "executor/worker/model/projection.h"
 #include "executor/worker/state/flat_unit.h"
 #include "executor/worker/state/rank_context.h"
 #include "planner/base/enum_set.h"
@@ -23,13 +24,14 @@ namespace meshwright::worker {
 // What one micro-batch keeps: what the FFN's operators in planner/block/block.h save, gate and up
 // in one buffer.
 struct FfnSaved {
-  at::Tensor residual;     // [stream tokens, hidden]
-  at::Tensor norm_output;  // [stream tokens, hidden]
-  at::Tensor norm_rstd;    // NormOutput::rstd
+  at::Tensor residual;         // [stream tokens, hidden]
+  at::Tensor norm_output;      // [stream tokens, hidden], for a router
+  ProductInput gate_up_input;  // the same, for the FFN that every token passes
+  at::Tensor norm_rstd;        // NormOutput::rstd
   // [tokens, 2 ffn_hidden], or half of it without a gate. Of ReLU only while it runs: its product
-  // says as much.
+  // says as much, unless that is narrowed.
   at::Tensor gate_up;
-  at::Tensor product;  // [tokens, ffn_hidden]
+  ProductInput product;  // [tokens, ffn_hidden]
   ExpertsSaved experts;
   // Between the two parts of the backward: the gradient of the layer's output, of all tokens.
   // gate_up then holds its own gradient; the residual and the deviations are gone.
@@ -59,15 +61,18 @@ class FfnLayer {
  private:
   // Whether there is an FFN that every token passes.
   bool is_dense() const { return ffn_.dense_hidden() > 0; }
-  // The sum of the block's input and what attention made of it, and its norm.
-  void RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
+  // The sum of the block's input and what attention made of it, and its norm, which it returns.
+  at::Tensor RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const;
   // Of the residual that is there.
-  void RecomputeNorm(FfnSaved& saved) const;
-  void Activate(FfnSaved& saved) const;
+  at::Tensor RecomputeNorm(FfnSaved& saved) const;
+  // What is kept of the norm's output.
+  void KeepNormOutput(const at::Tensor& norm_output, FfnSaved& saved) const;
+  // saved.gate_up -> the product, kept as its weight gradient needs it.
+  at::Tensor Activate(FfnSaved& saved) const;
   // What the FFN that every token passes makes of the norm's output, but for its last product.
-  void RunGateUp(FfnSaved& saved) const;
+  at::Tensor RunGateUp(at::Tensor norm_output, FfnSaved& saved) const;
   // The last product, added up over the TP ranks.
-  at::Tensor RunDown(FfnSaved& saved) const;
+  at::Tensor RunDown(at::Tensor product) const;
   // Gradient of the output -> what that FFN adds to the gradient of the normed input.
   at::Tensor BackwardDense(const at::Tensor& gradient, FfnSaved& saved) const;
   at::Tensor BackwardDenseInput(const at::Tensor& gradient, FfnSaved& saved) const;
@@ -75,7 +80,7 @@ class FfnLayer {
   void BackwardProduct(FfnSaved& saved) const;
   // Each releases what its weight gradient was the last to need.
   void BackwardDownWeight(FfnSaved& saved) const;
-  void BackwardGateUpWeight(const at::Tensor& norm_output, FfnSaved& saved) const;
+  void BackwardGateUpWeight(const ProductInput& norm_output, FfnSaved& saved) const;
   // Turns the normed input's gradient into the residual's, in place.
   void BackwardNorm(const at::Tensor& gradient, const at::Tensor& dresidual, FfnSaved& saved) const;
 

@@ -13,14 +13,23 @@ namespace meshwright::worker {
 
 // Calls visit(name, tensor) for each, also where it is undefined. Of those that a buffer puts
 // together it has the name of the last: kValue of queries, keys and values, kUp of gate and up.
+// Of a product's input.
+template <typename Visit>
+void ForEachTensor(planner::KeptTensor name, ProductInput& input, const Visit& visit) {
+  visit(name, input.wide);
+  visit(name, input.narrow.values);
+  visit(name, input.narrow.scales);
+}
+
 template <typename Visit>
 void ForEachTensor(AttentionSaved& saved, const Visit& visit) {
   using planner::KeptTensor;
   visit(KeptTensor::kAttentionResidual, saved.residual);
-  visit(KeptTensor::kAttentionNormOutput, saved.norm_output);
+  ForEachTensor(KeptTensor::kAttentionNormOutput, saved.norm_output, visit);
   visit(KeptTensor::kAttentionNormRstd, saved.norm_rstd);
   visit(KeptTensor::kValue, saved.qkv);
   visit(KeptTensor::kAttentionOutput, saved.attention.output);
+  ForEachTensor(KeptTensor::kAttentionOutput, saved.output, visit);
   for (AttentionStatistics& statistics : saved.attention.statistics) {
     visit(KeptTensor::kLogSumExp, statistics.log_sum_exp);
     visit(KeptTensor::kLogSumExp, statistics.random_seed);
@@ -45,9 +54,9 @@ void ForEachTensor(ExpertsSaved& saved, const Visit& visit) {
   visit(KeptTensor::kRouting, saved.routing.place_of_row);
   visit(KeptTensor::kRouting, saved.routing.slots_of_sequences);
   visit(KeptTensor::kRouting, saved.row_weights);
-  visit(KeptTensor::kExpertInput, saved.input);
+  ForEachTensor(KeptTensor::kExpertInput, saved.input, visit);
   visit(KeptTensor::kExpertUp, saved.gate_up);
-  visit(KeptTensor::kExpertProduct, saved.product);
+  ForEachTensor(KeptTensor::kExpertProduct, saved.product, visit);
 }
 
 template <typename Visit>
@@ -55,9 +64,10 @@ void ForEachTensor(FfnSaved& saved, const Visit& visit) {
   using planner::KeptTensor;
   visit(KeptTensor::kFfnResidual, saved.residual);
   visit(KeptTensor::kFfnNormOutput, saved.norm_output);
+  ForEachTensor(KeptTensor::kFfnNormOutput, saved.gate_up_input, visit);
   visit(KeptTensor::kFfnNormRstd, saved.norm_rstd);
   visit(KeptTensor::kUp, saved.gate_up);
-  visit(KeptTensor::kFfnProduct, saved.product);
+  ForEachTensor(KeptTensor::kFfnProduct, saved.product, visit);
   ForEachTensor(saved.experts, visit);
 }
 

@@ -136,7 +136,7 @@ at::Tensor LatentAttentionLayer::Forward(at::Tensor residual, AttentionSaved& sa
   at::Tensor output = LeaveTensorParallel(
       context_, LinearForward(saved.attention.output, unit_.weight(kOutputWeight), {}));
   saved.residual = std::move(residual);
-  saved.norm_output = std::move(norm.y);
+  saved.norm_output.wide = std::move(norm.y);
   saved.norm_rstd = std::move(norm.rstd);
   return output;
 }
@@ -146,7 +146,7 @@ void LatentAttentionLayer::Recompute(const EnumSet<planner::OperatorName>& runs,
   if (runs.Has(planner::OperatorName::kAttentionNorm)) {
     saved.norm_rstd.reset();
     NormOutput norm = norm_.Forward(saved.residual);
-    saved.norm_output = std::move(norm.y);
+    saved.norm_output.wide = std::move(norm.y);
     saved.norm_rstd = std::move(norm.rstd);
   }
   if (runs.Has(planner::OperatorName::kLatentNorm)) NormLatents(saved);
@@ -217,7 +217,7 @@ void LatentAttentionLayer::BackwardLatentNorm(const at::Tensor& gradient,
 }
 
 void LatentAttentionLayer::BackwardDownWeight(AttentionSaved& saved) const {
-  LinearBackwardWeight(context_, saved.latent.latents, saved.norm_output,
+  LinearBackwardWeight(context_, saved.latent.latents, saved.norm_output.wide,
                        unit_.TakeMatrixGradient(down_));
   saved.latent.latents.reset();
   saved.norm_output.reset();

@@ -80,7 +80,7 @@ kernels::ElementType RankContext::element() const {
       return kernels::ElementType::kFp32;
     case planner::NumberFormat::kFp64:
       return kernels::ElementType::kFp64;
-    case planner::NumberFormat::kFp8:  // of products alone, and no recipe of them runs yet
+    case planner::NumberFormat::kFp8:  // of products alone
     case planner::NumberFormat::kFp4:
       break;
   }
@@ -103,12 +103,13 @@ at::ScalarType RankContext::dtype() const {
 }
 
 at::ScalarType RankContext::accumulator_dtype() const {
-  return training.precision == planner::Precision::kFp64 ? at::kDouble : at::kFloat;
+  return training.formats().accumulator == planner::NumberFormat::kFp64 ? at::kDouble : at::kFloat;
 }
 
 kernels::ElementType RankContext::accumulator_element() const {
-  return training.precision == planner::Precision::kFp64 ? kernels::ElementType::kFp64
-                                                         : kernels::ElementType::kFp32;
+  return training.formats().accumulator == planner::NumberFormat::kFp64
+             ? kernels::ElementType::kFp64
+             : kernels::ElementType::kFp32;
 }
 
 void ConnectGroups(RankContext& context, const c10::intrusive_ptr<c10d::Store>& store,

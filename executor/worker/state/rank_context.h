@@ -107,6 +107,8 @@ struct RankContext {
   int64_t tokens() const { return layout.micro_batch * local_seq_len(); }
   // Those whose residual stream this rank holds: 1/t of them with sequence parallel.
   int64_t stream_tokens() const { return tokens() / (layout.sequence_parallel ? layout.tp : 1); }
+  // Whether products of blocks have narrower factors (planner/spec/quantisation.h).
+  bool narrows_products() const { return training.quantisation().narrows(); }
   kernels::ElementType element() const;
   // Dtype of weights and activations.
   at::ScalarType dtype() const;

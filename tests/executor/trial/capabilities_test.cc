@@ -174,7 +174,7 @@ TEST(CapabilitiesTest, HeadsOfAnyEvenSizeRunOnProcessors) {
 TEST(CapabilitiesTest, JsonListsWhatTheCheckAccepts) {
   const nlohmann::json json = WorkerCapabilities();
   EXPECT_THAT(json["devices"], testing::ElementsAre("cpu", "cuda"));
-  EXPECT_THAT(json["precisions"], testing::ElementsAre("fp32", "bf16", "fp64"));
+  EXPECT_THAT(json["precisions"], testing::ElementsAre("fp32", "bf16", "fp64", "fp8-blockwise"));
   EXPECT_THAT(json["schedules"], testing::ElementsAre("gpipe", "1f1b", "interleaved",
                                                       "breadth_first", "zb_h1", "zb_v"));
   EXPECT_THAT(json["recompute"], testing::ElementsAre("none", "selective", "full", "block"));

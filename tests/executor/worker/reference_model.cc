@@ -25,6 +25,7 @@
 #include <numbers>
 
 #include "executor/worker/state/random.h"
+#include "tests/executor/worker/reference_quantisation.h"
 
 namespace meshwright::worker {
 
@@ -33,7 +34,8 @@ ReferenceModel::ReferenceModel(planner::ModelSpec model, planner::TrainingSpec t
     : model_(std::move(model)),
       training_(training),
       seed_(seed),
-      dtype_(training.precision == planner::Precision::kFp64 ? at::kDouble : at::kFloat) {
+      dtype_(training.formats().activations == planner::NumberFormat::kFp64 ? at::kDouble
+                                                                            : at::kFloat) {
   const int64_t hidden = model_.hidden;
   Add("embedding", {model_.vocab, hidden}, true);
   for (int64_t layer = 0; layer < model_.layers(); ++layer) {
@@ -145,7 +147,12 @@ at::Tensor ReferenceModel::Norm(const at::Tensor& x, const std::string& weight) 
 
 at::Tensor ReferenceModel::Project(const at::Tensor& x, const std::string& name,
                                    const std::string& bias) const {
-  const at::Tensor y = at::matmul(x, weights_.at(name).t());
+  const bool of_block = name.starts_with("layers.") && !name.ends_with("router");
+  const at::Tensor& weight = weights_.at(name);
+  const at::Tensor y =
+      of_block && training_.quantisation().narrows()
+          ? NarrowProduct(x.flatten(0, -2), weight).unflatten(0, x.sizes().slice(0, x.dim() - 1))
+          : at::matmul(x, weight.t());
   return bias.empty() ? y : y + weights_.at(bias);
 }
 
@@ -363,12 +370,35 @@ at::Tensor ReferenceModel::MixExperts(const at::Tensor& x, const planner::Ffn& f
   const at::Tensor taken = scores * picked.to(dtype_);
   const at::Tensor normed = ffn.experts.top_k > 1 ? taken / taken.sum(-1, true) : taken;
   const at::Tensor weights = normed * WithinCapacity(picked, ffn.experts).to(dtype_);
+  if (training_.quantisation().narrows()) {
+    return MixNarrowExperts(x, weights, ffn.experts.count, prefix);
+  }
   at::Tensor sum = at::zeros_like(x);
   for (int64_t i = 0; i < ffn.experts.count; ++i) {
     const std::string expert = prefix + "experts." + std::to_string(i) + ".";
     sum = sum + weights.narrow(-1, i, 1) * RunExpert(x, ffn, expert);
   }
   return sum;
+}
+
+// Every expert works on its own tokens, in their order, so that they share its tiles. Weights are
+// applied before the last product.
+at::Tensor ReferenceModel::MixNarrowExperts(const at::Tensor& x, const at::Tensor& weights,
+                                            int64_t count, const std::string& prefix) const {
+  const at::Tensor tokens = x.flatten(0, 1);
+  at::Tensor sum = at::zeros_like(tokens);
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string expert = prefix + "experts." + std::to_string(i) + ".";
+    const at::Tensor weight = weights.flatten(0, 1).narrow(1, i, 1);
+    const at::Tensor taken = weight.detach().flatten().nonzero().flatten();
+    if (taken.numel() == 0) continue;
+    const at::Tensor own = tokens.index_select(0, taken);
+    const at::Tensor product = at::silu(Project(own, expert + "expert_gate", "")) *
+                               Project(own, expert + "expert_up", "") *
+                               weight.index_select(0, taken);
+    sum = sum.index_add(0, taken, Project(product, expert + "expert_down", ""));
+  }
+  return sum.view(x.sizes());
 }
 
 double ReferenceModel::Loss(int64_t step) {

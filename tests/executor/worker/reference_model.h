@@ -22,7 +22,8 @@ struct ReferenceStep {
 
 class ReferenceModel {
  public:
-  // Computes in fp64 where the training does, else in fp32.
+  // Computes in fp64 where the training does, else in fp32; products of blocks from narrowed
+  // factors where the training narrows them.
   ReferenceModel(planner::ModelSpec model, planner::TrainingSpec training, uint64_t seed);
 
   // Loss over the global batch of `step`; its gradients are then in gradient().
@@ -65,6 +66,8 @@ class ReferenceModel {
   at::Tensor RunExpert(const at::Tensor& x, const planner::Ffn& ffn,
                        const std::string& expert) const;
   at::Tensor MixExperts(const at::Tensor& x, const planner::Ffn& ffn, const std::string& prefix);
+  at::Tensor MixNarrowExperts(const at::Tensor& x, const at::Tensor& weights, int64_t count,
+                              const std::string& prefix) const;
   at::Tensor FeedForward(const at::Tensor& x, const planner::Ffn& ffn,
                          const std::string& prefix) const;
 

@@ -117,7 +117,7 @@ size_t RecomputeEnd(const OperatorList& operators) {
   size_t end = 0;
   for (size_t i = 0; i < operators.size(); ++i) {
     for (const planner::SavedTensor& saved : operators[i].saves) {
-      const planner::TensorOrigin origin = planner::OriginOf(saved.tensor);
+      const planner::TensorOrigin origin = planner::OriginOf(saved);
       for (size_t maker = 0; maker < operators.size(); ++maker) {
         const bool makes = origin.origin == planner::Origin::kResult
                                ? operators[maker].name == origin.result_of

@@ -278,7 +278,7 @@ TEST_P(BlockTableTest, ABlockKeepsExactlyWhatTheTableSays) {
     const AttentionSaved& attention = block.attention;
     const FfnSaved& ffn = block.ffn;
     EXPECT_EQ(BytesOf(attention.residual), kept(planner::KeptTensor::kAttentionResidual));
-    EXPECT_EQ(BytesOf(attention.norm_output), kept(planner::KeptTensor::kAttentionNormOutput));
+    EXPECT_EQ(BytesOf(attention.norm_output.wide), kept(planner::KeptTensor::kAttentionNormOutput));
     EXPECT_EQ(BytesOf(attention.norm_rstd), kept(planner::KeptTensor::kAttentionNormRstd));
     EXPECT_EQ(BytesOf(attention.qkv), kept(planner::KeptTensor::kQuery) +
                                           kept(planner::KeptTensor::kKey) +
@@ -286,11 +286,11 @@ TEST_P(BlockTableTest, ABlockKeepsExactlyWhatTheTableSays) {
     EXPECT_EQ(BytesOf(attention.attention.output), kept(planner::KeptTensor::kAttentionOutput));
     EXPECT_EQ(LogSumExpBytes(attention), kept(planner::KeptTensor::kLogSumExp));
     EXPECT_EQ(BytesOf(ffn.residual), kept(planner::KeptTensor::kFfnResidual));
-    EXPECT_EQ(BytesOf(ffn.norm_output), kept(planner::KeptTensor::kFfnNormOutput));
+    EXPECT_EQ(BytesOf(ffn.gate_up_input.wide), kept(planner::KeptTensor::kFfnNormOutput));
     EXPECT_EQ(BytesOf(ffn.norm_rstd), kept(planner::KeptTensor::kFfnNormRstd));
     EXPECT_EQ(BytesOf(ffn.gate_up),
               kept(planner::KeptTensor::kGate) + kept(planner::KeptTensor::kUp));
-    EXPECT_EQ(BytesOf(ffn.product), kept(planner::KeptTensor::kFfnProduct));
+    EXPECT_EQ(BytesOf(ffn.product.wide), kept(planner::KeptTensor::kFfnProduct));
   }
 }
 

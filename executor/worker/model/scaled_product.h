@@ -1,0 +1,52 @@
+// Products of two quantised matrices, with sums in fp32 (in fp64 where statistics are in fp64).
+//
+// On a GPU they are cuBLASLt's, which has them for sm_90 alone (at::_scaled_mm_v2 says so
+// elsewhere). A CPU has none: pieces of both factors are widened, which is exact, and multiplied
+// (planner/memory/worker_narrowed.h says how large pieces are).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "executor/worker/model/quantised_matrix.h"
+#include "executor/worker/state/matrix_gradient.h"
+#include "executor/worker/state/rank_context.h"
+#include "planner/memory/worker_narrowed.h"
+
+namespace meshwright::worker {
+
+// A factor and which of its dimensions the product contracts: its columns, else its rows.
+struct Factor {
+  const QuantisedMatrix& matrix;
+  bool contracts_columns = true;
+
+  int64_t outer() const { return matrix.values.size(contracts_columns ? 0 : 1); }
+  int64_t contracted() const { return matrix.values.size(contracts_columns ? 1 : 0); }
+};
+
+class ScaledProduct {
+ public:
+  // For products of at most [rows, columns] that contract at most `contracted`. Allocates what a
+  // CPU's pieces take, once for all of them.
+  ScaledProduct(const RankContext& context, int64_t rows, int64_t columns, int64_t contracted);
+
+  // result [a's outer, b's outer], a view with dense rows: activations or their gradient.
+  void Into(const at::Tensor& result, const Factor& a, const Factor& b) const;
+  // The same added to a weight's gradient, or written over it.
+  void Into(const MatrixGradient& gradient, const Factor& a, const Factor& b) const;
+
+ private:
+  // Calls body(first row, first column, product) for pieces of the result, on a CPU.
+  template <typename Body>
+  void ForPieces(const Factor& a, const Factor& b, const Body& body) const;
+  // Rows, or columns, [first, first + count) of the factor's outer dimension, widened into `place`.
+  at::Tensor Widened(const Factor& factor, int64_t first, int64_t count,
+                     const at::Tensor& place) const;
+
+  const RankContext& context_;
+  const planner::NarrowedPieces pieces_;
+  at::Tensor scratch_;  // of both factors' pieces and the product's
+};
+
+}  // namespace meshwright::worker

@@ -1,0 +1,70 @@
+// Arguments of the operators that turn matrices into E4M3 numbers with a scale for each tile, and
+// back. kernels/operators.h says what holds of all arguments, kernels/fp8.h how numbers round.
+//
+// Tiles of one row stand for a factor whose columns are contracted, those of one column for one
+// whose rows are. The last tiles of a matrix may be cut off. Scales stand in rows of tiles along
+// the contracted dimension, as cuBLASLt reads them (VEC128_32F):
+//
+//   kRows     1 x 128    scales [ceil(columns / 128), rows]
+//   kColumns  128 x 1    scales [ceil(rows / 128), columns]
+//   kBlocks   128 x 128  scales [ceil(rows / 128), ceil(columns / 128)], rows of a multiple of 4
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/element.h"
+#include "kernels/fp8.h"
+
+namespace meshwright::kernels {
+
+enum class ScaleTiles : uint8_t { kRows, kColumns, kBlocks };
+
+// Scales of a matrix, with what pads their rows.
+struct ScaleShape {
+  int64_t rows;
+  int64_t columns;
+};
+
+constexpr int64_t ScaleTilesIn(int64_t size) { return (size + kScaleTile - 1) / kScaleTile; }
+
+constexpr ScaleShape ScalesOf(ScaleTiles tiles, int64_t rows, int64_t columns) {
+  switch (tiles) {
+    case ScaleTiles::kRows:
+      return {ScaleTilesIn(columns), rows};
+    case ScaleTiles::kColumns:
+      return {ScaleTilesIn(rows), columns};
+    case ScaleTiles::kBlocks:
+      break;
+  }
+  return {ScaleTilesIn(rows), (ScaleTilesIn(columns) + 3) / 4 * 4};
+}
+
+// values = x / scale, rounded.
+struct Quantise {
+  ElementType type;
+  ScaleTiles tiles;
+  int64_t rows;
+  int64_t columns;
+  const void* x;  // [rows, columns], rows x_stride apart
+  int64_t x_stride;
+  uint8_t* values;  // [rows, columns]
+  float* scales;    // ScalesOf() of them; what pads rows is not written
+};
+
+// y = values * scale for a piece [rows, columns] of a matrix, which begins at its row `first_row`
+// and column `first_column`.
+struct Dequantise {
+  ElementType type;  // of y
+  ScaleTiles tiles;
+  int64_t first_row;
+  int64_t first_column;
+  int64_t rows;
+  int64_t columns;
+  const uint8_t* values;  // of the matrix, rows value_stride apart
+  int64_t value_stride;
+  const float* scales;  // likewise
+  int64_t scale_stride;
+  void* y;  // [rows, columns]
+};
+
+}  // namespace meshwright::kernels

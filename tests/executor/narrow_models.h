@@ -1,0 +1,30 @@
+// A small model whose tiles of 128 are cut by no layout of the tests.
+#pragma once
+
+#include "planner/spec/model_spec.h"
+#include "planner/spec/training_spec.h"
+
+namespace meshwright::trial {
+
+// Hidden 128, 2 heads of 128 each over as many key/value heads, FFN 256, vocabulary 64.
+inline planner::ModelSpec NarrowModel(int64_t layers, int64_t kv_heads = 2) {
+  planner::ModelSpec model;
+  model.name = "narrow";
+  model.hidden = 128;
+  model.vocab = 64;
+  model.norm_epsilon = 1e-5;
+  model.rope_theta = 10000.0;
+  model.groups = {{.attention = {.heads = 2, .kv_heads = kv_heads, .head_dim = 128},
+                   .ffn = {.hidden = 256},
+                   .count = layers}};
+  return model;
+}
+
+inline planner::TrainingSpec NarrowTraining(planner::Precision around_products) {
+  return {.seq_len = 256,
+          .global_batch = 4,
+          .precision = planner::Precision::kFp8Blockwise,
+          .around_products = around_products};
+}
+
+}  // namespace meshwright::trial

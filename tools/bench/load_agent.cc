@@ -110,7 +110,8 @@ void LoadAgent::DoDue(absl::Time now) {
   next_heartbeat_ = now + heartbeat_;
   v1::AgentMessage message;
   message.mutable_heartbeat();
-  for (const auto& [key, running] : running_) *message.mutable_heartbeat()->add_held() = running.ref;
+  for (const auto& [key, running] : running_)
+    *message.mutable_heartbeat()->add_held() = running.ref;
   Send(std::move(message));
 }
 

@@ -1,5 +1,5 @@
-// An agent whose trials take a given time and measure nothing: what a load test of a server needs of
-// one. It speaks the protocol of executor/agent over a connection of its own, without a thread.
+// An agent whose trials take a given time and measure nothing: what a load test of a server needs
+// of one. It speaks the protocol of executor/agent over a connection of its own, without a thread.
 #pragma once
 
 #include <atomic>

@@ -6,6 +6,8 @@
 // PART results: AGENTS agents run SWEEPS sweeps of TRIALS trials each, as fast as the server hands
 // them out, for SECONDS at most. PART crowd: they run for SECONDS, WATCHERS calls watch the first
 // sweep, and calls that read are timed. PART pending: only makes the sweeps.
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -51,8 +53,13 @@ std::shared_ptr<grpc::Channel> Dial(const std::string& address) {
   std::exit(1);
 }
 
+struct MadeSweeps {
+  std::string first;   // its name
+  int64_t trials = 0;  // of all of them
+};
+
 // The first sweep is searched for; the others are its trials again.
-std::string MakeSweeps(const Load& load, v1::Sweeps::Stub& sweeps) {
+MadeSweeps MakeSweeps(const Load& load, v1::Sweeps::Stub& sweeps) {
   v1::CreateSweepRequest request;
   request.mutable_plan()->mutable_model()->set_preset("tinystories-15m");
   request.mutable_plan()->mutable_cluster()->set_preset("local-cpu");
@@ -74,7 +81,7 @@ std::string MakeSweeps(const Load& load, v1::Sweeps::Stub& sweeps) {
     const grpc::Status status = sweeps.RerunSweep(&context, again, &sweep);
     if (!status.ok()) Fail(status.error_message());
   }
-  return first.name();
+  return {first.name(), int64_t{load.sweeps} * first.trials()};
 }
 
 std::vector<std::unique_ptr<LoadAgent>> Connect(const Load& load, LoadRecord* record) {
@@ -93,11 +100,10 @@ void Disconnect(std::vector<std::unique_ptr<LoadAgent>>& agents) {
 
 nlohmann::json Results(const Load& load) {
   const auto sweeps = v1::Sweeps::NewStub(Dial(load.address));
-  MakeSweeps(load, *sweeps);
+  const int64_t all = MakeSweeps(load, *sweeps).trials;
   LoadRecord record;
   std::vector<std::unique_ptr<LoadAgent>> agents = Connect(load, &record);
   const absl::Time deadline = absl::Now() + absl::Seconds(load.seconds);
-  const int64_t all = int64_t{load.sweeps} * load.trials;
   while (record.acknowledged() < all && absl::Now() < deadline) {
     absl::SleepFor(absl::Milliseconds(20));
     for (const auto& agent : agents) agent->DoDue(absl::Now());
@@ -105,14 +111,15 @@ nlohmann::json Results(const Load& load) {
   Disconnect(agents);
   const std::vector<absl::Duration> latencies = record.Latencies();
   const double span_s = absl::ToDoubleSeconds(record.Span());
-  return {{"results", record.acknowledged()},
-          {"span_s", span_s},
-          {"results_per_s", span_s > 0.0 ? static_cast<double>(record.acknowledged()) / span_s : 0.0},
-          {"ack_p50_ms", Milliseconds(latencies, 0.5)},
-          {"ack_p99_ms", Milliseconds(latencies, 0.99)},
-          {"refused", record.refused()},
-          {"cancelled", record.cancelled()},
-          {"broken_streams", record.broken()}};
+  return {
+      {"results", record.acknowledged()},
+      {"span_s", span_s},
+      {"results_per_s", span_s > 0.0 ? static_cast<double>(record.acknowledged()) / span_s : 0.0},
+      {"ack_p50_ms", Milliseconds(latencies, 0.5)},
+      {"ack_p99_ms", Milliseconds(latencies, 0.99)},
+      {"refused", record.refused()},
+      {"cancelled", record.cancelled()},
+      {"broken_streams", record.broken()}};
 }
 
 // Counts what one WatchSweep call is sent.
@@ -172,7 +179,7 @@ absl::Duration TimeOneCall(v1::Sweeps::Stub& sweeps, const std::string& sweep, i
 
 nlohmann::json Crowd(const Load& load) {
   const auto sweeps = v1::Sweeps::NewStub(Dial(load.address));
-  const std::string first = MakeSweeps(load, *sweeps);
+  const std::string first = MakeSweeps(load, *sweeps).first;
   LoadRecord record;
   std::vector<std::unique_ptr<Watcher>> watchers;
   for (int i = 0; i < load.watchers; ++i) {
@@ -207,12 +214,11 @@ nlohmann::json Crowd(const Load& load) {
 
 Load ReadLoad(int argc, char** argv) {
   Load load;
-  const bool read = argc == 9 && absl::SimpleAtoi(argv[3], &load.agents) &&
-                    absl::SimpleAtoi(argv[4], &load.watchers) &&
-                    absl::SimpleAtoi(argv[5], &load.sweeps) &&
-                    absl::SimpleAtoi(argv[6], &load.trials) &&
-                    absl::SimpleAtod(argv[7], &load.trial_s) &&
-                    absl::SimpleAtod(argv[8], &load.seconds);
+  const bool read =
+      argc == 9 && absl::SimpleAtoi(argv[3], &load.agents) &&
+      absl::SimpleAtoi(argv[4], &load.watchers) && absl::SimpleAtoi(argv[5], &load.sweeps) &&
+      absl::SimpleAtoi(argv[6], &load.trials) && absl::SimpleAtod(argv[7], &load.trial_s) &&
+      absl::SimpleAtod(argv[8], &load.seconds);
   if (!read) Fail("usage: ADDRESS PART AGENTS WATCHERS SWEEPS TRIALS TRIAL_S SECONDS");
   load.address = argv[1];
   load.part = argv[2];
@@ -228,8 +234,7 @@ int Main(int argc, char** argv) {
     measured = Crowd(load);
   } else if (load.part == "pending") {
     const auto sweeps = v1::Sweeps::NewStub(Dial(load.address));
-    MakeSweeps(load, *sweeps);
-    measured = {{"trials", int64_t{load.sweeps} * load.trials}};
+    measured = {{"trials", MakeSweeps(load, *sweeps).trials}};
   } else {
     Fail(absl::StrCat("PART = ", load.part, ": must be results, crowd or pending"));
   }

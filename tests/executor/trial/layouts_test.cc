@@ -135,6 +135,8 @@ std::vector<Case> ExactCases() {
           {planner::Precision::kFp64, {"tp1.pp1.dp4.ep2.etp2", kExperts}},
           {planner::Precision::kFp32, {"tp2.pp2.dp2.ep4.zero1.sp1", kExperts}},
           {planner::Precision::kFp32, {"tp1.pp2.dp4.ep2.zero3.sched=zb_h1", kExperts}},
+          {planner::Precision::kFp64, {"tp1.pp2.dp2.ep2.rc=layernorm+moe_act", kExperts}},
+          {planner::Precision::kFp64, {"tp1.pp2.dp2.ep2.zero1.rc=mlp+moe.sched=zb_h1", kExperts}},
           {planner::Precision::kFp64, {"tp1.cp4.pp1.dp1", {.window = 3}}},
           {planner::Precision::kFp64, {"tp1.cp4.pp1.dp1", {.window = 5, .chunked = true}}},
           {planner::Precision::kFp64, {"tp2.pp1.dp2.ep2.zero1.sp1", kRouterLosses}},

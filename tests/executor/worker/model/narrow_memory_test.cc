@@ -201,9 +201,8 @@ std::vector<Case> Cases() {
   cases.push_back({.name = "ExpertsNormAndActivation",
                    .layout = with(halves, {RecomputeModule::kLayerNorm, RecomputeModule::kMoeAct}),
                    .experts = shared});
-  cases.push_back({.name = "ExpertsMoe",
-                   .layout = with(halves, {RecomputeModule::kMoe}),
-                   .experts = shared});
+  cases.push_back(
+      {.name = "ExpertsMoe", .layout = with(halves, {RecomputeModule::kMoe}), .experts = shared});
   cases.push_back({.name = "SharedExperts",
                    .layout = with(halves, {RecomputeModule::kSharedExperts}),
                    .experts = shared});

@@ -61,8 +61,7 @@ at::Tensor FfnLayer::RunDown(at::Tensor product) const {
   return output;
 }
 
-at::Tensor FfnLayer::RunNorm(const at::Tensor& input, at::Tensor attention,
-                             FfnSaved& saved) const {
+at::Tensor FfnLayer::RunNorm(const at::Tensor& input, at::Tensor attention, FfnSaved& saved) const {
   NormOutput norm = norm_.ForwardOfSum(input, attention);
   saved.residual = std::move(attention);
   saved.norm_rstd = std::move(norm.rstd);

@@ -18,6 +18,7 @@
 #include "executor/worker/model/block.h"
 #include "planner/block/block.h"
 #include "planner/block/kept.h"
+#include "planner/block/recompute.h"
 #include "planner/catalog/catalog.h"
 #include "planner/memory/worker_block.h"
 #include "planner/memory/worker_narrowed.h"
@@ -99,7 +100,7 @@ class NarrowMemoryTest : public testing::TestWithParam<Case> {
   }
 
   planner::WorkerBlockBytes Listed() const {
-    return planner::BlockBytes({.block = shape_}, context_.layout.recompute);
+    return planner::BlockBytes({.block = shape_}, planner::RecomputeOf(context_.layout, 0));
   }
   static int64_t MostOf(const planner::WorkerBlockBytes::Halves& halves) {
     return std::max(halves.ffn.kept + halves.ffn.workspace,
@@ -188,6 +189,22 @@ std::vector<Case> Cases() {
                    .experts = shared});
   cases.push_back({.name = "ExpertsFull",
                    .layout = {.dp = 2, .ep = 2, .recompute = Recompute::kFull},
+                   .experts = shared});
+  using planner::RecomputeModule;
+  const auto with = [](planner::Layout layout, const planner::RecomputeModules& modules) {
+    layout.recompute = Recompute::kModules;
+    layout.recompute_modules = modules;
+    return layout;
+  };
+  const planner::Layout halves = {.dp = 2, .ep = 2};
+  cases.push_back({.name = "Mlp", .layout = with(both, {RecomputeModule::kMlp})});
+  cases.push_back({.name = "ExpertsNormAndActivation",
+                   .layout = with(halves, {RecomputeModule::kLayerNorm, RecomputeModule::kMoeAct}),
+                   .experts = shared});
+  cases.push_back(
+      {.name = "ExpertsMoe", .layout = with(halves, {RecomputeModule::kMoe}), .experts = shared});
+  cases.push_back({.name = "SharedExperts",
+                   .layout = with(halves, {RecomputeModule::kSharedExperts}),
                    .experts = shared});
   // Factors that are widened in several pieces.
   cases.push_back({.name = "Wide", .hidden = 1152, .ffn_hidden = 4480});

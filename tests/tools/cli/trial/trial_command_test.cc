@@ -123,13 +123,14 @@ TEST(TrialCommand, RunsGptOssFromItsConfigFile) {
   }
 }
 
+// Of a cluster of processors, which alone run sinks.
 TEST(TrialCommand, SlicesGptOss) {
   const ToyGptOss model;
   const CommandOutput run =
-      RunCommand({"trial",     "--model", model.folder(),   "--layout", "tp1.pp2.dp512.ep4.mb1",
-                  "--seq-len", "32",      "--global-batch", "1024",     "--devices",
-                  "cpu:1",     "--slice", "--cluster",      "h100",     "--steps",
-                  "2",         "--dtype", "fp32",           "--format", "json"},
+      RunCommand({"trial",     "--model", model.folder(),   "--layout",  "tp1.pp2.dp512.ep4.mb1",
+                  "--seq-len", "32",      "--global-batch", "1024",      "--devices",
+                  "cpu:1",     "--slice", "--cluster",      "local-cpu", "--steps",
+                  "2",         "--dtype", "fp32",           "--format",  "json"},
                  BinaryDir());
   ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
   const json slice = json::parse(run.out);

@@ -19,9 +19,12 @@ class RefusedStream final : public grpc::ServerBidiReactor<v1::AgentMessage, v1:
 
 }  // namespace
 
-void AgentsService::Begin(SweepEngine* engine, std::string store_id) {
+void AgentsService::Begin(SweepEngine* engine, std::string store_id, std::string version,
+                          std::function<absl::Time()> clock) {
   engine_ = engine;
   store_id_ = std::move(store_id);
+  version_ = std::move(version);
+  clock_ = std::move(clock);
 }
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentsService::Connect(
@@ -38,6 +41,8 @@ grpc::ServerUnaryReactor* AgentsService::ListAgents(grpc::CallbackServerContext*
                                                     const v1::ListAgentsRequest* request,
                                                     v1::ListAgentsResponse* response) {
   return calls_->Answer(context, *request, [this, response] {
+    response->set_server_version(version_);
+    *response->mutable_server_time() = agent::ToWire(clock_());
     for (const AgentStatus& status : engine_->ListAgents()) {
       v1::Agent* agent = response->add_agents();
       agent->set_name(status.info.name);

@@ -1,8 +1,10 @@
 // meshwright.v1.Agents: one stream per agent, and the list of those that are connected.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "absl/time/time.h"
 #include "meshwright/v1/agents.grpc.pb.h"
 #include "server/calls.h"
 #include "server/sweep_engine.h"
@@ -13,8 +15,9 @@ class AgentsService final : public v1::Agents::CallbackService {
  public:
   // `calls` outlives it.
   explicit AgentsService(const Calls* calls) : calls_(calls) {}
-  // Before calls are let in. `engine` outlives the service.
-  void Begin(SweepEngine* engine, std::string store_id);
+  // Before calls are let in. `engine` outlives the service. `version` and `clock` are the server's.
+  void Begin(SweepEngine* engine, std::string store_id, std::string version,
+             std::function<absl::Time()> clock);
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Connect(
       grpc::CallbackServerContext* context) override;
@@ -26,6 +29,8 @@ class AgentsService final : public v1::Agents::CallbackService {
   const Calls* const calls_;
   SweepEngine* engine_ = nullptr;
   std::string store_id_;
+  std::string version_;
+  std::function<absl::Time()> clock_;
 };
 
 }  // namespace meshwright::server

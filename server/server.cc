@@ -117,7 +117,7 @@ absl::Status Server::Begin(std::unique_ptr<db::SweepStore> store) {
                          .clock = options_.clock,
                          .host_cores = options_.host_cores,
                          .version = options_.version});
-  agents_service_.Begin(engine_.get(), std::move(store_id));
+  agents_service_.Begin(engine_.get(), std::move(store_id), options_.version, options_.clock);
   timer_ = std::thread([this] { RunTimer(); });
   calls_.Open();
   grpc_->GetHealthCheckService()->SetServingStatus(true);

@@ -112,6 +112,7 @@ void VisitFields(Struct& communication, Visitor& visit) {
   visit("tree_all_reduce", communication.tree_all_reduce);
   visit("deduplicates_tokens", communication.deduplicates_tokens);
   visit("all_to_all_overlap", communication.all_to_all_overlap);
+  visit("all_to_all_overlap_across", communication.all_to_all_overlap_across);
   visit("tp_hop_s", communication.tp_hop_s);
   visit("pipeline_hop_s", communication.pipeline_hop_s);
 }
@@ -123,6 +124,7 @@ void VisitFields(Struct& supports, Visitor& visit) {
   visit("norm", supports.norm, kNormText);
   visit("gated_mlp", supports.gated_mlp);
   visit("tied_embeddings", supports.tied_embeddings);
+  visit("unsaid_zero", supports.unsaid_zero);
   visit("max_zero", supports.max_zero);
   visit("has_sequence_parallel", supports.has_sequence_parallel);
   visit("has_context_parallel", supports.has_context_parallel);

@@ -178,7 +178,10 @@ void AddExpertParallel(const StepShape& step, const BlockSums& block, LayerTime&
     sum_s += time_s;
     if (collective.recomputed) recompute_s += time_s;
   }
-  const double hidden = step.context.profile.communication.all_to_all_overlap;
+  const Communication& communication = step.context.profile.communication;
+  const double hidden = step.network.Inside(step.experts.experts)
+                            ? communication.all_to_all_overlap
+                            : communication.all_to_all_overlap_across;
   time.ep_forward_s = forward_s - std::min(hidden * forward_s, time.forward_s);
   time.ep_backward_s = backward_s - std::min(hidden * backward_s, time.backward_s());
   time.ep_recompute_s = recompute_s - std::min(hidden * recompute_s, time.recompute_s);

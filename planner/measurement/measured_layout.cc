@@ -138,8 +138,8 @@ absl::Status ReadExperts(const Measurement& row, Layout& layout) {
   return absl::OkStatus();
 }
 
-absl::Status ReadSharding(const Measurement& row, Layout& layout) {
-  const int64_t zero = row.zero_stage.value_or(NamesFsdp(row.schedule) ? 3 : 0);
+absl::Status ReadSharding(const Measurement& row, int32_t unsaid_zero, Layout& layout) {
+  const int64_t zero = row.zero_stage.value_or(NamesFsdp(row.schedule) ? 3 : unsaid_zero);
   RETURN_IF_ERROR(CheckRange("zero_stage", zero, 0, 3));
   const bool sharded = GroupSize(GroupRole::kReplicas, layout) > 1;
   layout.zero = sharded ? static_cast<int32_t>(zero) : 0;
@@ -166,13 +166,21 @@ absl::StatusOr<int64_t> DevicesOf(const Measurement& row) {
   return layout.devices();
 }
 
-absl::StatusOr<Layout> LayoutOf(const Measurement& row, const ModelSpec& model) {
+absl::StatusOr<int64_t> LeastGlobalBatch(const Measurement& row) {
+  Layout layout;
+  RETURN_IF_ERROR(ReadAxes(row, layout));
+  ASSIGN_OR_RETURN(const int32_t micro_batch, Size("mbs", row.mbs.value_or(1), kMostRanks));
+  return int64_t{layout.dp} * micro_batch;
+}
+
+absl::StatusOr<Layout> LayoutOf(const Measurement& row, const ModelSpec& model,
+                                int32_t unsaid_zero) {
   Layout layout;
   RETURN_IF_ERROR(ReadAxes(row, layout));
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   ASSIGN_OR_RETURN(layout.micro_batch, Size("mbs", row.mbs.value_or(1), kMax));
   ASSIGN_OR_RETURN(layout.vpp, Size("vpp", row.vpp.value_or(1), kMostRanks));
-  RETURN_IF_ERROR(ReadSharding(row, layout));
+  RETURN_IF_ERROR(ReadSharding(row, unsaid_zero, layout));
   if (model.has_experts()) RETURN_IF_ERROR(ReadExperts(row, layout));
   RETURN_IF_ERROR(ReadRecompute(row, model, layout));
   RETURN_IF_ERROR(ReadKernels(row, layout));

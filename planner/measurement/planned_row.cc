@@ -64,6 +64,20 @@ absl::StatusOr<ModelSpec> ShapeOf(const Measurement& row, ModelSpec model) {
   return model;
 }
 
+// Whether the row says how fast its run was, in any unit.
+bool StatesSpeed(const Measurement& row) {
+  return row.step_time_s || row.mfu || row.tflops_per_gpu || row.tokens_per_s_per_gpu;
+}
+
+// Without a pipeline the number of micro-batches changes what a step takes, not what it holds. So a
+// row that tells of memory alone needs no global batch.
+absl::StatusOr<int64_t> GlobalBatchOf(const Measurement& row) {
+  if (!row.gbs && !StatesSpeed(row) && row.pp == 1) return LeastGlobalBatch(row);
+  int64_t global_batch = 0;
+  RETURN_IF_ERROR(Fill("gbs", row.gbs, global_batch));
+  return global_batch;
+}
+
 absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPresets& presets) {
   PlannedRow planned;
   ASSIGN_OR_RETURN(planned.training.precision, PrecisionOf(row));
@@ -80,7 +94,7 @@ absl::StatusOr<PlannedRow> SpecsOf(const Measurement& row, const MeasurementPres
     ASSIGN_OR_RETURN(planned.model, ShapeOf(row, std::move(known)));
   }
   RETURN_IF_ERROR(Fill("seq", row.seq, planned.training.seq_len));
-  RETURN_IF_ERROR(Fill("gbs", row.gbs, planned.training.global_batch));
+  ASSIGN_OR_RETURN(planned.training.global_batch, GlobalBatchOf(row));
   RETURN_IF_ERROR(Validate(planned.training));
   ASSIGN_OR_RETURN(planned.devices, DevicesOf(row));
   return planned;
@@ -124,7 +138,8 @@ RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets) {
   absl::StatusOr<PlannedRow> specs = SpecsOf(row, presets);
   if (!specs.ok()) return Refuse(std::move(plan), specs.status());
   plan.row = *std::move(specs);
-  absl::StatusOr<Layout> layout = LayoutOf(row, plan.row->model);
+  absl::StatusOr<Layout> layout =
+      LayoutOf(row, plan.row->model, plan.row->profile->supports.unsaid_zero);
   if (!layout.ok()) return Refuse(std::move(plan), layout.status());
   const FrameworkProfile fork = WithSchedule(*plan.row->profile, layout->schedule);
   const EstimateContext context = {plan.row->model, plan.row->cluster, plan.row->training, fork};

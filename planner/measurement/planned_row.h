@@ -42,6 +42,8 @@ inline constexpr std::string_view kUnreadable = "unreadable";
 // The reason of such a row, with its line in its file.
 std::string AtLine(const Measurement& row, std::string_view problem);
 
+// A row without a global batch is planned with the least that it can have had, where it has no
+// pipeline and states no speed: what its run held does not depend on it.
 RowPlan PlanRow(const Measurement& row, const MeasurementPresets& presets);
 
 }  // namespace meshwright::planner

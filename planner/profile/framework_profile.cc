@@ -64,6 +64,8 @@ absl::Status Check(const OperatorTraffic& traffic) {
 absl::Status Check(const Communication& communication) {
   RETURN_IF_ERROR(CheckBetween("data_parallel_overlap", communication.data_parallel_overlap, 1));
   RETURN_IF_ERROR(CheckBetween("all_to_all_overlap", communication.all_to_all_overlap, 1));
+  RETURN_IF_ERROR(
+      CheckBetween("all_to_all_overlap_across", communication.all_to_all_overlap_across, 1));
   RETURN_IF_ERROR(CheckBetween("reduce_bytes", communication.reduce_bytes, 8));
   RETURN_IF_ERROR(CheckRange("ring_gradient_bytes", communication.ring_gradient_bytes, 1, 8));
   RETURN_IF_ERROR(CheckPositive("network_share", communication.network_share));
@@ -91,6 +93,7 @@ absl::Status Check(const KernelSupport& kernels) {
 
 absl::Status Check(const Supports& supports) {
   RETURN_IF_ERROR(CheckRange("max_zero", supports.max_zero, 0, 3));
+  RETURN_IF_ERROR(CheckRange("unsaid_zero", supports.unsaid_zero, 0, supports.max_zero));
   RETURN_IF_ERROR(CheckRange("min_zero", supports.min_zero, 0, supports.max_zero));
   RETURN_IF_ERROR(CheckRange("vocab_multiple", supports.vocab_multiple, 0, 1 << 16));
   return Check(supports.kernels);

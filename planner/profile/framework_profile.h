@@ -170,8 +170,10 @@ struct Communication {
   // Whether a token goes to a node, and inside a node to a rank, once for all of its experts there
   // (DeepEP, HybridEP), or once for each of them (NCCL's all-to-all).
   bool deduplicates_tokens = false;
-  // The largest share of the experts' all-to-alls that compute can hide.
+  // The largest share of the experts' all-to-alls that compute can hide: of those whose ranks are on
+  // one node, and of those that leave it.
   double all_to_all_overlap = 0.0;
+  double all_to_all_overlap_across = 0.0;
   double tp_hop_s = 0.0;        // that the host adds to each step of a tensor-parallel ring
   double pipeline_hop_s = 0.0;  // that the host adds to each hop of the pipeline
 
@@ -187,6 +189,7 @@ struct Supports {
   NormKernel norm = NormKernel::kFused;
   bool gated_mlp = true;
   bool tied_embeddings = false;
+  int32_t unsaid_zero = 0;  // ZeRO stage of measured runs whose source does not say
 
   int32_t max_zero = 3;
   bool has_sequence_parallel = true;

@@ -182,6 +182,12 @@ TEST_F(SweepSchemaTest, DescribesSweepsTheirTrialsEventsAndAgents) {
   ExpectDescribed("token", {"token", "create", "--db", db, "--role", "viewer", "--expires", "1d"});
   ExpectDescribed("token_revoke", {"token", "revoke", "--db", db, "a"});
   ExpectDescribed("token_list", {"token", "list", "--db", db});
+  // Where these tests run there is no worker beside the program, which is a problem.
+  const CommandOutput examined =
+      RunCommand({"doctor", "--server", server_->address(), "--format", "json"});
+  EXPECT_EQ(examined.exit_code, kExitFailed) << examined.err;
+  EXPECT_EQ(SchemaProblems("doctor", json::parse(examined.out)), "") << examined.out;
+  EXPECT_THAT(examined.out, testing::HasSubstr("answers, version"));
 }
 
 void ExpectDescriptions(const json& schema, const std::string& path) {

@@ -10,6 +10,7 @@
 #include "tools/cli/calibrate/calibrate_command.h"
 #include "tools/cli/common/placeholders.h"
 #include "tools/cli/db/db_command.h"
+#include "tools/cli/doctor/doctor_command.h"
 #include "tools/cli/export/export_command.h"
 #include "tools/cli/io/terminal.h"
 #include "tools/cli/plan/compare_command.h"
@@ -125,6 +126,7 @@ std::unique_ptr<CLI::App> MakeCommands(CommandContext& context) {
   AddServeCommand(*app, context);
   AddAgentCommand(*app, context);
   AddDbCommand(*app, context);
+  AddDoctorCommand(*app, context);
   AddTokenCommand(*app, context);
   AddAboutCommands(*app, MakeCommands, context);
   AddWide(*app, context);

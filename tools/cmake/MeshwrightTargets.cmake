@@ -12,6 +12,7 @@ endif()
 
 set(MESHWRIGHT_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 option(MESHWRIGHT_TIDY "Run clang-tidy on every file of the project" OFF)
+option(MESHWRIGHT_FUZZ "Build what libFuzzer runs, with Clang" OFF)
 
 find_program(CCACHE ccache)
 if(CCACHE)

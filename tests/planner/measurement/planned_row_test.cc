@@ -153,6 +153,32 @@ TEST(PlanRow, AnUnstatedMicroBatchIsTheFastestThatFitsWhateverWasMeasured) {
   EXPECT_LT(pick(std::nullopt, 4), roomy);
 }
 
+TEST(PlanRow, ARowThatTellsOfMemoryAloneNeedsNoGlobalBatch) {
+  const auto without_batch = [](Measurement& row) {
+    row.pp = 1;
+    row.mbs = 2;
+    row.gbs = std::nullopt;
+    row.outcome = RunOutcome::kOom;
+  };
+  const RowPlan plan = PlanChanged(without_batch);
+  ASSERT_TRUE(plan.layout) << plan.reason;
+  EXPECT_EQ(plan.row->training.global_batch, 8);  // dp 4, one micro-batch of 2 each
+
+  const auto refusal = [&](auto change) {
+    return PlanChanged([&](Measurement& row) {
+             without_batch(row);
+             change(row);
+           })
+        .reason;
+  };
+  const auto needed = HasSubstr("gbs = (empty): this column is needed");
+  EXPECT_THAT(refusal([](Measurement& row) { row.step_time_s = 3.0; }), needed);
+  EXPECT_THAT(refusal([](Measurement& row) { row.mfu = 0.3; }), needed);
+  EXPECT_THAT(refusal([](Measurement& row) { row.tflops_per_gpu = 100.0; }), needed);
+  EXPECT_THAT(refusal([](Measurement& row) { row.tokens_per_s_per_gpu = 100.0; }), needed);
+  EXPECT_THAT(refusal([](Measurement& row) { row.pp = 2; }), needed);
+}
+
 TEST(PlanRow, ARunShowsThatItsFrameworkHasItsSchedule) {
   const RowPlan plan = PlanChanged([](Measurement& r) { r.schedule = "zb-1p"; });
   ASSERT_TRUE(plan.layout) << plan.reason;

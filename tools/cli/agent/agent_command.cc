@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <random>
@@ -22,6 +21,7 @@
 #include "planner/base/status_macros.h"
 #include "planner/catalog/catalog.h"
 #include "proto/meshwright/v1/resource_names.h"
+#include "tools/cli/common/agent_state.h"
 #include "tools/cli/common/benchmark_text.h"
 #include "tools/cli/common/device_profile.h"
 #include "tools/cli/common/devices_flag.h"
@@ -47,22 +47,6 @@ struct AgentFlags {
   bool no_benchmark = false;
   double benchmark_budget_s = trial::BenchmarkPlan().budget_s;
 };
-
-// What all agents of the user on all machines share, as for other programs' state.
-std::string SharedStateDir() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state != '\0') return absl::StrCat(state, "/meshwright");
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') return absl::StrCat(home, "/.local/state/meshwright");
-  return "";
-}
-
-// One agent's: of another name, or on another machine with the same home, it is another one.
-std::string StateDirOf(const AgentFlags& flags, const std::string& name) {
-  if (!flags.state_dir.empty()) return flags.state_dir;
-  const std::string shared = SharedStateDir();
-  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name);
-}
 
 // What was measured of the devices holds for every agent that has the same ones.
 std::string BenchmarkDir(const AgentFlags& flags) {
@@ -177,7 +161,7 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
   std::random_device entropy;
   std::optional<agent::StateDir> state;
-  if (const std::string folder = StateDirOf(flags, options.name); !folder.empty()) {
+  if (const std::string folder = AgentStateDir(flags.state_dir, options.name); !folder.empty()) {
     ASSIGN_OR_RETURN(state, agent::StateDir::Open(folder, options.name, [&entropy] {
                        return uint64_t{entropy()} << 32 | entropy();
                      }));

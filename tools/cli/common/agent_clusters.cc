@@ -52,13 +52,18 @@ std::string MeasuredText(const v1::Agent& agent) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server) {
+absl::StatusOr<v1::ListAgentsResponse> AskForAgents(const ServerFlags& server) {
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, ConnectTo(server));
   const std::unique_ptr<v1::Agents::Stub> stub = v1::Agents::NewStub(channel);
   grpc::ClientContext call;
   SetDeadline(call);
   v1::ListAgentsResponse response;
   RETURN_IF_ERROR(CallStatus(stub->ListAgents(&call, {}, &response)));
+  return response;
+}
+
+absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server) {
+  ASSIGN_OR_RETURN(const v1::ListAgentsResponse response, AskForAgents(server));
   return std::vector<v1::Agent>(response.agents().begin(), response.agents().end());
 }
 

@@ -13,7 +13,9 @@
 
 namespace meshwright::cli {
 
-// By name. Errors as ConnectTo() and CallStatus().
+// Errors as ConnectTo() and CallStatus().
+absl::StatusOr<v1::ListAgentsResponse> AskForAgents(const ServerFlags& server);
+// By name. Errors likewise.
 absl::StatusOr<std::vector<v1::Agent>> ListAgents(const ServerFlags& server);
 
 // Whether the value of --cluster names an agent.

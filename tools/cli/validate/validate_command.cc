@@ -30,7 +30,7 @@ zero_stage, hs, stages, offload, schedule, framework, outcome, step_time_s, mfu,
 tokens_per_s_per_gpu, peak_mem_gib, notes. An empty cell is unknown; outcome is ok, oom or error. A
 row whose model is a preset's name (meshwright list models), however spelt, needs no shape; an empty
 vocabulary is that of the model's family, an empty micro-batch the fastest that the planner expects
-to fit. Experts of a model that is no preset stand in the notes: experts=8;top_k=2;moe_ffn=2048.
+to fit, and an empty gbs, of a row without pipeline and speed, one micro-batch a rank. Experts of a model that is no preset stand in the notes: experts=8;top_k=2;moe_ffn=2048.
 
 Each row is predicted with the cluster whose GPU name begins `gpu`, nvidia-smi's names too, and the
 profile that `framework` names (empty: megatron). A row that can't be modelled keeps its place, with

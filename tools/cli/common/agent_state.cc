@@ -1,0 +1,23 @@
+#include "tools/cli/common/agent_state.h"
+
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+
+namespace meshwright::cli {
+
+std::string SharedStateDir() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state != '\0') return absl::StrCat(state, "/meshwright");
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return absl::StrCat(home, "/.local/state/meshwright");
+  return "";
+}
+
+std::string AgentStateDir(const std::string& chosen, const std::string& name) {
+  if (!chosen.empty()) return chosen;
+  const std::string shared = SharedStateDir();
+  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name);
+}
+
+}  // namespace meshwright::cli

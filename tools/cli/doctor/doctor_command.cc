@@ -1,0 +1,185 @@
+#include "tools/cli/doctor/doctor_command.h"
+
+#include <sys/resource.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "executor/host/host.h"
+#include "executor/host/run_program.h"
+#include "executor/trial/version.h"
+#include "executor/trial/worker_version.h"
+#include "meshwright/v1/agents.grpc.pb.h"
+#include "nlohmann/json.hpp"
+#include "executor/agent/wire.h"
+#include "planner/base/field_error.h"
+#include "planner/base/status_macros.h"
+#include "tools/cli/common/agent_clusters.h"
+#include "tools/cli/common/agent_state.h"
+#include "tools/cli/common/device_profile.h"
+#include "tools/cli/common/devices_flag.h"
+#include "tools/cli/common/flags.h"
+#include "tools/cli/common/stop_request.h"
+#include "tools/cli/doctor/findings.h"
+#include "tools/cli/io/json_output.h"
+#include "tools/cli/io/table.h"
+#include "tools/command_line/declare.h"
+
+namespace meshwright::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double kBenchmarkBudgetS = 1.0;
+
+struct DoctorFlags {
+  OutputFlags output;
+  ServerFlags server;
+  std::string devices;
+  std::string worker;
+  std::string state_dir;
+};
+
+int64_t MostOpenFiles() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  constexpr auto kMost = static_cast<rlim_t>(std::numeric_limits<int64_t>::max());
+  return static_cast<int64_t>(std::min(limit.rlim_cur, kMost));
+}
+
+std::optional<ClockState> KernelClock() {
+  timex state{};
+  if (adjtimex(&state) < 0) return std::nullopt;
+  return ClockState{.synchronised = (state.status & STA_UNSYNC) == 0,
+                    .most_error = absl::Microseconds(state.maxerror)};
+}
+
+// The nearest folder that exists, of one that an agent would make.
+absl::StatusOr<int64_t> FreeBytes(const std::string& folder) {
+  if (folder.empty()) {
+    return FieldError("state_dir", "(empty)", "neither XDG_STATE_HOME nor HOME is set");
+  }
+  std::filesystem::path there = std::filesystem::absolute(folder);
+  std::error_code error;
+  while (!std::filesystem::exists(there, error) && there.has_relative_path()) {
+    there = there.parent_path();
+  }
+  if (access(there.c_str(), W_OK) != 0) {
+    return FieldError("state_dir", there.string(), "can't be written to");
+  }
+  const auto space = std::filesystem::space(there, error);
+  if (error) return FieldError("state_dir", there.string(), error.message());
+  constexpr auto kMost = static_cast<uintmax_t>(std::numeric_limits<int64_t>::max());
+  return static_cast<int64_t>(std::min(space.available, kMost));
+}
+
+absl::StatusOr<ServerAnswer> AskServer(const ServerFlags& server) {
+  ASSIGN_OR_RETURN(const v1::ListAgentsResponse response, AskForAgents(server));
+  ServerAnswer answer{.version = response.server_version(), .time = std::nullopt,
+                      .agents = response.agents_size()};
+  if (response.has_server_time()) answer.time = agent::FromWire(response.server_time());
+  return answer;
+}
+
+// Of what the machine has; of the devices that are named also what they do.
+absl::StatusOr<std::vector<Finding>> Examine(const DoctorFlags& flags, CommandContext& context,
+                                             const StopRequest& stop) {
+  std::vector<Finding> findings;
+  const std::string worker = flags.worker.empty() ? context.worker_path() : flags.worker;
+  DevicesFlag wanted{.kind = planner::DeviceKind::kCpu, .count = 1};
+  if (!flags.devices.empty()) {
+    ASSIGN_OR_RETURN(wanted, ParseDevices(flags.devices));
+  }
+  const absl::Status version = trial::CheckWorkerVersion(worker, host::RunProgram);
+  findings.push_back(JudgeWorker(worker, version));
+  if (version.ok()) {
+    findings.push_back(JudgeDevices(context.list_devices(worker),
+                                    wanted.kind == planner::DeviceKind::kCuda));
+  }
+  findings.push_back(JudgeMemory(host::AvailableMemory(), std::max(1, wanted.count)));
+  findings.push_back(JudgeOpenFiles(MostOpenFiles()));
+  findings.push_back(JudgeClock(KernelClock()));
+  const std::string folder = AgentStateDir(flags.state_dir, host::HostName());
+  findings.push_back(JudgeStateDir(folder, FreeBytes(folder)));
+  if (version.ok() && !flags.devices.empty()) {
+    const auto devices = ResolveDevices(flags.devices, worker, context);
+    if (devices.ok()) {
+      const trial::BenchmarkPlan plan = {
+          .device = devices->kind, .ranks = devices->count, .budget_s = kBenchmarkBudgetS};
+      const auto ran = MeasureDevices(plan, {.worker_path = worker,
+                                             .cancelled = [&stop] { return stop.Requested(); },
+                                             .progress = {}});
+      findings.push_back(JudgeTrial(*devices, ran.status()));
+    }
+  }
+  if (!flags.server.empty()) {
+    findings.push_back(JudgeServer(flags.server.address(), AskServer(flags.server),
+                                   std::string(trial::WorkerVersion()), absl::Now()));
+  }
+  return findings;
+}
+
+ordered_json FindingToJson(const Finding& finding) {
+  return {{"check", finding.check},
+          {"verdict", VerdictName(finding.verdict)},
+          {"found", finding.found},
+          {"advice", finding.advice.empty() ? ordered_json() : ordered_json(finding.advice)}};
+}
+
+void PrintText(const std::vector<Finding>& findings, std::ostream& out) {
+  Table table({"check", "", "found"});
+  for (const Finding& finding : findings) {
+    table.Add({finding.check, VerdictName(finding.verdict), finding.found});
+  }
+  table.Print(out);
+  for (const Finding& finding : findings) {
+    if (!finding.advice.empty()) out << finding.check << ": " << finding.advice << "\n";
+  }
+}
+
+absl::Status RunDoctor(const DoctorFlags& flags, CommandContext& context) {
+  const StopRequest stop(context);
+  ASSIGN_OR_RETURN(const std::vector<Finding> findings, Examine(flags, context, stop));
+  const Verdict worst = WorstOf(findings);
+  if (flags.output.format == OutputFormat::kJson) {
+    ordered_json list = ordered_json::array();
+    for (const Finding& finding : findings) list.push_back(FindingToJson(finding));
+    PrintJson({{"verdict", VerdictName(worst)}, {"findings", std::move(list)}}, context.out);
+  } else {
+    PrintText(findings, context.out);
+  }
+  context.exit_code = worst == Verdict::kProblem ? kExitFailed : kExitOk;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddDoctorCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<DoctorFlags>();
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Say whether this machine can run trials, what is wrong, and what to do");
+  command
+      ->add_option("--devices", flags->devices,
+                   "Also compute for a second on these, and let them talk to each other")
+      ->option_text("cpu:N|cuda");
+  flags->server.Add(*command, "Also ask this server, as an agent or a user would", context);
+  command->add_option("--worker", flags->worker, "Default: meshwright-worker beside this program")
+      ->option_text("FILE");
+  command->add_option("--state-dir", flags->state_dir, "As of the agent that is to run here")
+      ->option_text("DIR");
+  flags->output.AddFormat(*command);
+  command_line::AddExample(*command, "meshwright doctor --devices cpu:2");
+  command->callback([flags, &context] {
+    const absl::Status status = RunDoctor(*flags, context);
+    if (!status.ok()) context.exit_code = ReportError(context, flags->output.format, status);
+  });
+}
+
+}  // namespace meshwright::cli

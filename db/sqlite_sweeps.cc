@@ -206,10 +206,8 @@ absl::StatusOr<int64_t> SqliteSweeps::StoreEvent(EventRecord event) {
 }
 
 absl::StatusOr<int64_t> SqliteSweeps::AppendEvent(const EventRecord& event) {
-  ASSIGN_OR_RETURN(Change change, Change::Begin(this));
-  ASSIGN_OR_RETURN(const int64_t sequence, StoreEvent(event));
-  RETURN_IF_ERROR(change.Commit());
-  return sequence;
+  // One statement, which is stored or leaves nothing behind.
+  return StoreEvent(event);
 }
 
 absl::Status SqliteSweeps::Together(Work work) {

@@ -10,7 +10,6 @@
 #include "nlohmann/json.hpp"
 #include "planner/base/status_macros.h"
 #include "proto/meshwright/v1/resource_names.h"
-#include "server/digest_result.h"
 #include "server/plan_to_beat.h"
 
 namespace meshwright::server {
@@ -324,7 +323,23 @@ std::optional<SweepEngine::TrialPlace> SweepEngine::PlaceOf(const agent::Attempt
   absl::MutexLock lock(&mutex_);
   const ActiveSweep* const sweep = core_.FindSweep(key.sweep);
   if (sweep == nullptr) return std::nullopt;
-  return TrialPlace{sweep->id(), {.devices = sweep->devices(), .steps = sweep->steps()}};
+  TrialPlace place{sweep->id(), {.devices = sweep->devices(), .steps = sweep->steps()}};
+  if (const auto known = work_.find(sweep->id()); known != work_.end()) place.work = known->second;
+  return place;
+}
+
+absl::StatusOr<std::optional<StepWork>> SweepEngine::WorkOf(const TrialPlace& place,
+                                                            int32_t trial) {
+  if (place.work) return place.work;
+  const absl::StatusOr<std::string> plan = store_->GetPlan(place.sweep_id, trial);
+  // Of a trial that is not there the result is refused all the same.
+  if (absl::IsNotFound(plan.status())) return std::nullopt;
+  RETURN_IF_ERROR(plan.status());
+  const std::optional<StepWork> work = StepWorkOf(*plan);
+  absl::MutexLock lock(&mutex_);
+  std::erase_if(work_, [&](const auto& known) { return !core_.sweeps().contains(known.first); });
+  if (work) work_[place.sweep_id] = *work;
+  return work;
 }
 
 void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
@@ -332,12 +347,9 @@ void SweepEngine::Finish(const std::string& agent, const agent::AttemptKey& key,
   const std::optional<TrialPlace> place = PlaceOf(key);
   auto digested = std::make_shared<DigestedResult>();
   if (place) {
-    // Without a plan, of a trial that is not there, the result is refused all the same.
-    const absl::StatusOr<std::string> plan = store_->GetPlan(place->sweep_id, key.trial);
-    if (!plan.ok() && !absl::IsNotFound(plan.status())) {
-      return done(Retry(plan.status()));
-    }
-    *digested = DigestResult(result, plan.ok() ? *plan : "", place->limits);
+    const absl::StatusOr<std::optional<StepWork>> work = WorkOf(*place, key.trial);
+    if (!work.ok()) return done(Retry(work.status()));
+    *digested = DigestResult(result, *work, place->limits);
   } else {
     digested->delivered = result;
   }

@@ -27,10 +27,10 @@
 #include "db/sweep_store.h"
 #include "executor/host/log.h"
 #include "executor/host/monotonic_time.h"
-#include "executor/trial/result_check.h"
 #include "executor/trial/trial.h"
 #include "executor/trial/trial_runner.h"
 #include "server/agent_link.h"
+#include "server/digest_result.h"
 #include "server/engine/engine_core.h"
 #include "server/event_hub.h"
 #include "server/group_writer.h"
@@ -138,8 +138,11 @@ class SweepEngine {
   struct TrialPlace {
     int64_t sweep_id = 0;
     trial::ResultLimits limits;
+    std::optional<StepWork> work = {};  // where it is known already
   };
   std::optional<TrialPlace> PlaceOf(const agent::AttemptKey& key);
+  // Read from the trial's plan once for its sweep; nothing where that can't be read.
+  absl::StatusOr<std::optional<StepWork>> WorkOf(const TrialPlace& place, int32_t trial);
 
   db::SweepStore* const store_;
   EventHub* const hub_;
@@ -151,6 +154,7 @@ class SweepEngine {
   absl::Mutex mutex_;
   EngineCore core_ ABSL_GUARDED_BY(mutex_);
   Links links_ ABSL_GUARDED_BY(mutex_);  // of all streams that have not ended
+  std::map<int64_t, StepWork> work_ ABSL_GUARDED_BY(mutex_);  // of active sweeps, by their ids
   ConnectionId last_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<int64_t> core_number_{0};  // counts the cores; what an earlier one decided is void
   GroupWriter writer_;                   // the last member: its thread uses all others

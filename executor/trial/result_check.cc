@@ -22,17 +22,22 @@ absl::Status CheckNumber(const nlohmann::json& number, const std::string& path, 
   return FieldError(path, absl::StrCat(value), "must not be negative");
 }
 
-// Every number of the result, whatever part of it is the next to get one.
-absl::Status CheckNumbers(const nlohmann::json& json, const std::string& path, bool signed_value) {
+// Every number of the result, whatever part of it is the next to get one. `path` is as before when
+// it returns OK: only a problem needs it as a text of its own.
+absl::Status CheckNumbers(const nlohmann::json& json, std::string& path, bool signed_value) {
   if (json.is_number()) return CheckNumber(json, path, signed_value);
+  const size_t length = path.size();
   if (json.is_array()) {
     for (size_t i = 0; i < json.size(); ++i) {
-      RETURN_IF_ERROR(CheckNumbers(json[i], absl::StrCat(path, "[", i, "]"), signed_value));
+      absl::StrAppend(&path, "[", i, "]");
+      RETURN_IF_ERROR(CheckNumbers(json[i], path, signed_value));
+      path.resize(length);
     }
   } else if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) {
-      const std::string inner = path.empty() ? key : absl::StrCat(path, ".", key);
-      RETURN_IF_ERROR(CheckNumbers(value, inner, signed_value || inner == "losses"));
+    for (auto entry = json.begin(); entry != json.end(); ++entry) {
+      absl::StrAppend(&path, length == 0 ? "" : ".", entry.key());
+      RETURN_IF_ERROR(CheckNumbers(*entry, path, signed_value || path == "losses"));
+      path.resize(length);
     }
   }
   return absl::OkStatus();
@@ -51,7 +56,13 @@ absl::Status CheckRank(const std::string& path, int32_t rank, int32_t pipeline_r
 }  // namespace
 
 absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits) {
-  RETURN_IF_ERROR(CheckNumbers(ToJson(result), "", /*signed_value=*/false));
+  return CheckResult(result, ToJson(result), limits);
+}
+
+absl::Status CheckResult(const TrialResult& result, const nlohmann::json& json,
+                         const ResultLimits& limits) {
+  std::string path;
+  RETURN_IF_ERROR(CheckNumbers(json, path, /*signed_value=*/false));
   RETURN_IF_ERROR(CheckCount("step_times_s", result.step_times_s.size(), limits.steps));
   RETURN_IF_ERROR(CheckCount("losses", result.losses.size(), limits.steps));
   RETURN_IF_ERROR(CheckCount("gradient_norms", result.gradient_norms.size(), limits.steps));

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "executor/trial/trial.h"
+#include "nlohmann/json.hpp"
 
 namespace meshwright::trial {
 
@@ -17,5 +18,8 @@ struct ResultLimits {
 // InvalidArgument, naming the first number that is not finite, below 0 where that has no meaning or
 // beyond what the trial can have counted. How fast it was is not judged.
 absl::Status CheckResult(const TrialResult& result, const ResultLimits& limits);
+// With `json`, the result's JSON, of a caller that needs it besides.
+absl::Status CheckResult(const TrialResult& result, const nlohmann::json& json,
+                         const ResultLimits& limits);
 
 }  // namespace meshwright::trial

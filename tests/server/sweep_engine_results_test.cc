@@ -100,17 +100,34 @@ TEST_F(SweepEngineResultsTest, AResultThatCantBeRightFailsItsTrial) {
       trial::TrialResultFromJson(nlohmann::json::parse(Trial(1).measured->result_json)).ok());
 }
 
-// The step can be, and the MFU that follows from it can't.
-TEST_F(SweepEngineResultsTest, AnMfuThatIsNotFiniteFailsTheTrial) {
-  Create("s", 1);
+trial::TrialPlan SomePlan() {
   trial::TrialPlan plan;
   plan.model = *planner::FindModel("tinystories-15m");
   plan.layout = *planner::ParseLayout("tp1.pp1.dp1");
   plan.training = {.seq_len = 64, .global_batch = 8, .precision = planner::Precision::kFp32};
-  plan.peak_flops = 1e10;
+  plan.peak_flops = 1e12;
+  return plan;
+}
+
+TEST_F(SweepEngineResultsTest, WhatMfuFollowFromIsReadOnceForASweep) {
+  std::vector<db::TrialRecord> trials = db::SomeTrials(2);
+  trials[0].plan_json = ToJson(SomePlan()).dump();
+  ASSERT_TRUE(engine_->Create({db::SomeSweep("s"), trials}).ok());
+  Connect("a");
+  engine_->Finish("a", {"s", 1, 1}, OkResult(0.9));
+  // The other one's plan can't be read.
+  engine_->Finish("a", {"s", 2, 1}, OkResult(0.9));
+  ASSERT_TRUE(Trial(1).measured->mfu.has_value());
+  EXPECT_LT(*Trial(1).measured->mfu, 0.9);
+  EXPECT_EQ(Trial(2).measured->mfu, Trial(1).measured->mfu);
+}
+
+// The step can be, and the MFU that follows from it can't.
+TEST_F(SweepEngineResultsTest, AnMfuThatIsNotFiniteFailsTheTrial) {
+  Create("s", 1);
   db::SweepRecord sweep = db::SomeSweep("t");
   std::vector<db::TrialRecord> trials = db::SomeTrials(1);
-  trials[0].plan_json = ToJson(plan).dump();
+  trials[0].plan_json = ToJson(SomePlan()).dump();
   ASSERT_TRUE(engine_->Cancel("s").ok());
   const db::SweepRecord made = *engine_->Create({sweep, trials});
   Connect("a");

@@ -16,7 +16,8 @@
 namespace meshwright::db {
 namespace {
 
-constexpr int kBusyTimeoutMs = 5000;
+// Within what a service that stops has to end.
+constexpr int kBusyTimeoutMs = 2000;
 constexpr size_t kMostIdleStatements = 64;
 constexpr mode_t kOwnerOnly = 0600;
 

@@ -155,8 +155,11 @@ absl::Status SqliteSweeps::RecordAttempt(const TrialTransition& transition) {
                       absl::StrCat("the result of attempt ", transition.to_attempt, " came"));
   }
   if (!held || IsHeld(transition.to_state)) return absl::OkStatus();
-  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time),
-                    transition.lost ? kLostOutcome : kReturnedOutcome, transition.reason);
+  const std::string_view outcome = transition.lost     ? kLostOutcome
+                                   : transition.broken ? kBrokenOutcome
+                                                       : kReturnedOutcome;
+  return SetAttempt(transition, transition.from_attempt, ToMicros(transition.time), outcome,
+                    transition.reason);
 }
 
 absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
@@ -164,7 +167,7 @@ absl::Status SqliteSweeps::ApplyTransition(const TrialTransition& transition) {
   ASSIGN_OR_RETURN(SqliteStatement update,
                    connection_->Prepare(transition.measured ? kUpdateMeasured : kUpdateUnmeasured));
   update.Bind(TrialStateName(transition.to_state)).Bind(int64_t{transition.to_attempt});
-  update.Bind(transition.reason).Bind(int64_t{transition.lost ? 1 : 0});
+  update.Bind(transition.reason).Bind(int64_t{transition.lost || transition.broken});
   update.Bind(transition.agent).Bind(transition.host);
   if (transition.measured) {
     const MeasuredTrial& measured = *transition.measured;

@@ -28,6 +28,7 @@ db::MeasuredTrial Measured(const trial::TrialResult& result, const nlohmann::jso
 trial::TrialResult Unusable(const trial::TrialResult& result, const absl::Status& problem) {
   trial::TrialResult failed;
   failed.outcome = trial::TrialOutcome::kFailed;
+  failed.fault = trial::Fault::kLayout;
   failed.message = absl::StrCat("what the agent measured can't be right: ", problem.message());
   failed.worker_version = result.worker_version;
   failed.host = result.host;
@@ -55,6 +56,7 @@ DigestedResult DigestResult(const trial::TrialResult& delivered,
   }
   nlohmann::json json = ToJson(taken);
   if (const absl::Status usable = trial::CheckResult(taken, json, limits); !usable.ok()) {
+    digested.problem = usable;
     taken = Unusable(delivered, usable);
     json = ToJson(taken);
   }

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/agent/agent.h"
@@ -57,11 +58,17 @@ std::string SharedStateDir() {
   return "";
 }
 
-// One agent's: of another name, or on another machine with the same home, it is another one.
-std::string StateDirOf(const AgentFlags& flags, const std::string& name) {
+// One agent's at one server: of another name, or for another server, it is another one.
+std::string StateDirOf(const AgentFlags& flags, const std::string& name,
+                       const std::string& server) {
   if (!flags.state_dir.empty()) return flags.state_dir;
   const std::string shared = SharedStateDir();
-  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name);
+  // An address has a colon and maybe brackets, which paths of other programs give a meaning.
+  std::string folder = server;
+  for (char& c : folder) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-') c = '_';
+  }
+  return shared.empty() ? "" : absl::StrCat(shared, "/agents/", name, "@", folder);
 }
 
 // What was measured of the devices holds for every agent that has the same ones.
@@ -177,7 +184,8 @@ absl::Status RunAgent(const AgentFlags& flags, CommandContext& context) {
   RETURN_IF_ERROR(RenameField(Validate(PlanOf(flags, options)), "budget_s", "benchmark_budget_s"));
   std::random_device entropy;
   std::optional<agent::StateDir> state;
-  if (const std::string folder = StateDirOf(flags, options.name); !folder.empty()) {
+  if (const std::string folder = StateDirOf(flags, options.name, options.server.address);
+      !folder.empty()) {
     ASSIGN_OR_RETURN(state, agent::StateDir::Open(folder, options.name, [&entropy] {
                        return uint64_t{entropy()} << 32 | entropy();
                      }));
@@ -220,8 +228,8 @@ void AddAgentCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--state-dir", flags->state_dir,
                    "This agent's own: where results wait until a server has them, and what was "
-                   "measured of the devices is kept; default: one for its name in the user's state "
-                   "folder")
+                   "measured of the devices is kept; default: one for its name and server in the "
+                   "user's state folder")
       ->option_text("DIR");
   AddLogLevel(*command, flags->log_level);
   command->add_flag("--benchmark", flags->benchmark,
